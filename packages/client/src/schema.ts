@@ -822,6 +822,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/{name}/needs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell what runs of a workflow with these params would need, and which live workers have it
+         * @description Starts nothing. Programs of modules that would certainly not run do not count. Local slots of servers execute local runs; of what these need, only missing programs of the shipped manifest are known.
+         *
+         *     Requires the role viewer.
+         */
+        post: operations["postWorkflowsNameNeeds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflow-upload": {
         parameters: {
             query?: never;
@@ -2927,6 +2949,11 @@ export interface components {
              * @enum {unknown}
              */
             heuristics_check?: "none" | "basic" | "advanced";
+            /**
+             * @description If no live worker has the programs that distributed runs need: `wait` for one, with a warning in the answer, or `fail` with 409. Default: the setting `jobs.missing_tools`
+             * @enum {unknown}
+             */
+            missing_tools?: "wait" | "fail";
             /** @description Run without a target */
             empty_target?: boolean;
             /** @description Also creates a schedule that repeats the request; requires the role admin */
@@ -2981,7 +3008,7 @@ export interface components {
             schedule_enabled?: boolean;
             /** @description Of the schedule that repeat or schedule asked for */
             schedule_id?: string;
-            /** @description Fields that were ignored or changed */
+            /** @description Fields that were ignored or changed; `missing_tools` if the runs wait because no live worker can take them */
             warnings?: {
                 field: string;
                 message: string;
@@ -3425,6 +3452,13 @@ export interface components {
             }[];
             /** @description There are more nodes */
             truncated: boolean;
+        };
+        WorkerTool: {
+            name: string;
+            /** @description "" if the program does not tell it */
+            version: string;
+            /** @description Its file on the worker */
+            path: string;
         };
         ListedFunction: {
             /** @description With its parameters: `trim(text)` */
@@ -4042,6 +4076,8 @@ export interface components {
             slots: number;
             busy_slots: number;
             capabilities: string[];
+            /** @description Programs of the shipped manifest that it has, with their versions. Empty until it has asked them, and for workers of older versions */
+            tools: components["schemas"]["WorkerTool"][];
             /**
              * @description What an operator wants of it. paused: it finishes its runs and claims no more. stopped: its program also ends
              * @enum {unknown}
@@ -4100,6 +4136,8 @@ export interface components {
             slots: number;
             busy_slots: number;
             capabilities: string[];
+            /** @description Programs of the shipped manifest that it has, with their versions. Empty until it has asked them, and for workers of older versions */
+            tools: components["schemas"]["WorkerTool"][];
             /**
              * @description What an operator wants of it. paused: it finishes its runs and claims no more. stopped: its program also ends
              * @enum {unknown}
@@ -4268,8 +4306,8 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description Refused: conflict, idempotency_conflict, wrong_state */
-        ConflictOrIdempotencyConflictOrWrongState: {
+        /** @description Refused: conflict, idempotency_conflict, missing_tools, wrong_state */
+        ConflictOrIdempotencyConflictOrMissingToolsOrWrongState: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4457,6 +4495,15 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
+        /** @description Refused: invalid_input, invalid_json, invalid_workflow */
+        InvalidInputOrInvalidJsonOrInvalidWorkflow: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["ErrorBody"];
+            };
+        };
         /** @description Refused: not_implemented */
         NotImplemented: {
             headers: {
@@ -4606,7 +4653,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFoundOrWorkflowNotFound"];
-            409: components["responses"]["ConflictOrIdempotencyConflictOrWrongState"];
+            409: components["responses"]["ConflictOrIdempotencyConflictOrMissingToolsOrWrongState"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             503: components["responses"]["Unavailable"];
@@ -4706,6 +4753,11 @@ export interface operations {
                             facts: {
                                 [key: string]: string;
                             };
+                            /** @description Versions of the programs that the workflow declares, as its worker had them; those that do not tell a version are missing */
+                            tools: {
+                                name: string;
+                                version: string;
+                            }[];
                             killed_pids: number[];
                             /** @description Infrastructure of a cloud run, or "" */
                             infra_id: string;
@@ -5399,7 +5451,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFoundOrWorkflowNotFound"];
-            409: components["responses"]["ConflictOrIdempotencyConflictOrWrongState"];
+            409: components["responses"]["ConflictOrIdempotencyConflictOrMissingToolsOrWrongState"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             503: components["responses"]["Unavailable"];
@@ -6574,6 +6626,71 @@ export interface operations {
             default: components["responses"]["AnyError"];
         };
     };
+    postWorkflowsNameNeeds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    params?: {
+                        [key: string]: string;
+                    };
+                    target?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            name: string;
+                            /** @enum {unknown} */
+                            kind: "flow" | "module";
+                            /** @description `tool:NAME`, or `docker` */
+                            needs: string[];
+                            /** @description Why a request with these params and this target would be refused */
+                            problems: {
+                                path: string;
+                                message: string;
+                            }[];
+                            /** @description Live workers, at most 200 */
+                            workers: {
+                                id: string;
+                                name: string;
+                                /** @enum {unknown} */
+                                kind: "worker" | "server";
+                                /** @enum {unknown} */
+                                status: "idle" | "busy" | "draining" | "lost";
+                                /** @description Nothing that the runs need is known to be missing */
+                                able: boolean;
+                                /** @description Of `needs` */
+                                missing: string[];
+                                /** @description Of the programs that the runs need, those whose version is known */
+                                tools: components["schemas"]["WorkerTool"][];
+                            }[];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJsonOrInvalidWorkflow"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["WorkflowNotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            default: components["responses"]["AnyError"];
+        };
+    };
     postWorkflowUpload: {
         parameters: {
             query?: never;
@@ -7206,8 +7323,8 @@ export interface operations {
         parameters: {
             query: {
                 workspace: string;
-                /** @description sarif (2.1.0), nuclei (JSONL), nmap (XML; hosts and ports become assets), jsonl (Scanfarm export) */
-                format: "sarif" | "nuclei" | "nmap" | "jsonl";
+                /** @description sarif (2.1.0), nuclei (JSONL), nmap (XML), jsonl (Scanfarm export), whatweb (--log-json), sslscan (--xml), testssl (--jsonfile, --jsonfile-pretty), wapiti (-f json), masscan (-oJ), ffuf (-of json). Default: recognised by the start of the file */
+                format?: "sarif" | "nuclei" | "nmap" | "jsonl" | "whatweb" | "sslscan" | "testssl" | "wapiti" | "masscan" | "ffuf";
             };
             header?: never;
             path?: never;
@@ -7219,7 +7336,7 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The file, at most 256 MiB; SARIF and XML at most 64 MiB
+                     * @description The file, at most 256 MiB; all but JSONL at most 64 MiB
                      */
                     file: string;
                 };
@@ -8748,7 +8865,7 @@ export interface operations {
                     "application/json": {
                         message: string;
                         data: components["schemas"]["Schedule"];
-                        /** @description Fields that were ignored or changed */
+                        /** @description Fields that were ignored or changed; `missing_tools` if the runs wait because no live worker can take them */
                         warnings?: {
                             field: string;
                             message: string;
@@ -8817,7 +8934,7 @@ export interface operations {
                     "application/json": {
                         message: string;
                         data: components["schemas"]["Schedule"];
-                        /** @description Fields that were ignored or changed */
+                        /** @description Fields that were ignored or changed; `missing_tools` if the runs wait because no live worker can take them */
                         warnings?: {
                             field: string;
                             message: string;
@@ -8883,7 +9000,7 @@ export interface operations {
                     "application/json": {
                         message: string;
                         data: components["schemas"]["Schedule"];
-                        /** @description Fields that were ignored or changed */
+                        /** @description Fields that were ignored or changed; `missing_tools` if the runs wait because no live worker can take them */
                         warnings?: {
                             field: string;
                             message: string;
@@ -8917,7 +9034,7 @@ export interface operations {
                     "application/json": {
                         message: string;
                         data: components["schemas"]["Schedule"];
-                        /** @description Fields that were ignored or changed */
+                        /** @description Fields that were ignored or changed; `missing_tools` if the runs wait because no live worker can take them */
                         warnings?: {
                             field: string;
                             message: string;
@@ -9435,6 +9552,8 @@ export interface operations {
                         slots: number;
                         busy_slots: number;
                         capabilities: string[];
+                        /** @description Programs of the shipped manifest that it has, with their versions. Empty until it has asked them, and for workers of older versions */
+                        tools: components["schemas"]["WorkerTool"][];
                         /**
                          * @description What an operator wants of it. paused: it finishes its runs and claims no more. stopped: its program also ends
                          * @enum {unknown}

@@ -33,7 +33,8 @@ async function* eventsOf(body: ReadableStream<Uint8Array>, stop: AbortController
     timer = setTimeout(silent, SILENCE_MS)
   }
   try {
-    yield* readEvents(body, onBytes)
+    // A signal that only the request knows may be collected as garbage while the answer is read.
+    yield* readEvents(body.pipeThrough(new TransformStream(), { signal: stop.signal }), onBytes)
   } catch (error) {
     throw broken(url, `the stream was cut off: ${failureText(error)}`, error)
   } finally {
@@ -71,14 +72,17 @@ export async function* follow(
   let lostAt: number | undefined
   for (;;) {
     const stop = new AbortController()
+    const onAbort = (): void => stop.abort(signal?.reason)
+    signal?.addEventListener('abort', onAbort)
     let cut = false
     try {
+      signal?.throwIfAborted()
       const { data, response } = await transport.call('get', path, {
         ...init,
         headers: { accept: 'text/event-stream', ...(last === '' ? {} : { 'last-event-id': last }) },
         parseAs: 'stream',
         retry: false,
-        signal: signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
+        signal: stop.signal,
       })
       const body = bodyOf(data, response)
       onConnection?.(undefined)
@@ -102,6 +106,7 @@ export async function* follow(
       onConnection?.(error)
       await pause(wait, signal)
     } finally {
+      signal?.removeEventListener('abort', onAbort)
       // Also when the caller leaves its loop.
       stop.abort()
     }

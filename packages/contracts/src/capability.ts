@@ -5,6 +5,9 @@
 export const canServe = (capabilities: readonly string[], needs: readonly string[]): boolean =>
   needs.every((need) => capabilities.includes(need))
 
+/** Prefix of program names in capabilities, and in the facts of a run. */
+export const TOOL = 'tool:'
+
 /** Name of a requirement class: its sorted words separated by spaces. `""` is the class that every worker serves. */
 export const classOf = (needs: readonly string[]): string => [...new Set(needs)].sort().join(' ')
 

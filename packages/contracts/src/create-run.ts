@@ -1,7 +1,15 @@
 import { Type, type Static } from 'typebox'
 import { StringMap } from './resources.ts'
 import { WORKSPACE_PATTERN } from './target.ts'
-import { CloudProviderName, HEURISTICS, Priority, RunMode, RunnerType, WorkflowKind } from './enums.ts'
+import {
+  CloudProviderName,
+  HEURISTICS,
+  MISSING_TOOLS,
+  Priority,
+  RunMode,
+  RunnerType,
+  WorkflowKind,
+} from './enums.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 256 })
 
@@ -61,6 +69,12 @@ export const CreateRuns = Type.Object(
     heuristics_check: Type.Optional(
       Type.Enum([...HEURISTICS], { description: 'Becomes the param heuristics_check' }),
     ),
+    missing_tools: Type.Optional(
+      Type.Enum([...MISSING_TOOLS], {
+        description:
+          'If no live worker has the programs that distributed runs need: `wait` for one, with a warning in the answer, or `fail` with 409. Default: the setting `jobs.missing_tools`',
+      }),
+    ),
     empty_target: Type.Optional(Type.Boolean({ description: 'Run without a target' })),
     repeat: Type.Optional(
       Type.Boolean({
@@ -93,9 +107,10 @@ export const CreateRuns = Type.Object(
 )
 export type CreateRuns = Static<typeof CreateRuns>
 
-/** Fields that were ignored or changed; omitted if there are none. */
+/** Omitted if there are none. */
 export const Warnings = Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
-  description: 'Fields that were ignored or changed',
+  description:
+    'Fields that were ignored or changed; `missing_tools` if the runs wait because no live worker can take them',
 })
 export type Warnings = Static<typeof Warnings>
 

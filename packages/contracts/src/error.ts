@@ -17,6 +17,7 @@ export const ERROR_STATUS = {
   method_not_allowed: 405,
   request_timeout: 408,
   wrong_state: 409,
+  missing_tools: 409,
   conflict: 409,
   idempotency_conflict: 409,
   payload_too_large: 413,

@@ -83,6 +83,10 @@ export const RunDetail = Type.Object(
     docker_network: Type.String({ description: 'Network that the caller requested, or ""' }),
     ssh_host: Type.String(),
     facts: StringMap,
+    tools: Type.Array(Type.Object({ name: Type.String(), version: Type.String() }), {
+      description:
+        'Versions of the programs that the workflow declares, as its worker had them; those that do not tell a version are missing',
+    }),
     killed_pids: Type.Array(Type.Integer()),
     infra_id: Type.String({ description: 'Infrastructure of a cloud run, or ""' }),
     cloud_instance: Type.String({ description: 'Machine that a cloud run is bound to, by name, or ""' }),
@@ -195,6 +199,16 @@ export const JobStatus = Type.Object(
 )
 export type JobStatus = Static<typeof JobStatus>
 
+export const WorkerTool = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String({ description: '"" if the program does not tell it' }),
+    path: Type.String({ description: 'Its file on the worker' }),
+  },
+  { $id: 'WorkerTool' },
+)
+export type WorkerTool = Static<typeof WorkerTool>
+
 export const Worker = Type.Object(
   {
     id: Type.String(),
@@ -207,6 +221,10 @@ export const Worker = Type.Object(
     slots: Count,
     busy_slots: Count,
     capabilities: Type.Array(Type.String()),
+    tools: Type.Array(WorkerTool, {
+      description:
+        'Programs of the shipped manifest that it has, with their versions. Empty until it has asked them, and for workers of older versions',
+    }),
     wanted: Wanted,
     joined_at: Timestamp,
     last_heartbeat: Timestamp,

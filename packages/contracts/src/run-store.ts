@@ -1,6 +1,7 @@
 import type { RunnerChoice } from './choose-runner.ts'
 import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, Wanted, WorkflowKind } from './enums.ts'
+import type { WorkerTool } from './resources.ts'
 import type { RunTally } from './run-outcome.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
 
@@ -193,6 +194,8 @@ export interface RunStore {
   join(worker: WorkerIntro): Promise<void>
   /** Updates the capabilities of a worker that has joined. */
   offer(workerId: string, capabilities: readonly string[]): Promise<void>
+  /** Replaces the programs that a worker reports. */
+  reportTools(workerId: string, tools: readonly WorkerTool[]): Promise<void>
   /** Renews the lease. `busy`: slots in use; `draining`: the worker accepts no more runs. */
   heartbeat(workerId: string, busy: number, draining?: boolean): Promise<HeartbeatReply>
   /**

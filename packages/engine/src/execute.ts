@@ -5,7 +5,7 @@ import { runFlow, workflowOf } from './flow/flow.ts'
 import type { ExecuteInput, ExecuteResult } from './input.ts'
 import { runModule } from './flow/module.ts'
 import { probeTarget } from './target/probe-target.ts'
-import { callerParams, setParams } from './flow/params.ts'
+import { callerParams, FACTS, setParams } from './flow/params.ts'
 import { Run } from './flow/run.ts'
 import { Scope } from './flow/scope.ts'
 import { keepsState, StateFiles } from './flow/state-files.ts'
@@ -25,8 +25,7 @@ export const baseScopes = async (run: Run): Promise<{ caller: Scope; params: Map
   const system = new Scope(new Builtins(run.input, run.ports))
   system.setAll(await probeTarget(run))
   const params = new Map(callerParams(run.input.params, run.input.strictParams ?? false))
-  // Callers cannot override these.
-  for (const name of ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']) params.delete(name)
+  for (const name of FACTS) params.delete(name)
   const caller = new Scope(system)
   caller.setAll([...params].filter(([name]) => /^\w+$/.test(name)))
   return { caller, params }

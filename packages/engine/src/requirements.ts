@@ -1,7 +1,7 @@
 import type { RunnerChoice, RunnerType } from '@scanfarm/contracts'
 import { workflowOf } from './flow/flow.ts'
 import { moduleRunner } from './runner/runner-spec.ts'
-import { messageOf, type ResolvedWorkflow, type Workflow } from '@scanfarm/language'
+import { everyStep, messageOf, type ResolvedWorkflow, type Workflow } from '@scanfarm/language'
 
 /** The modules that a run executes, each with the settings that it inherits from the flow. */
 export const modulesOf = (resolved: ResolvedWorkflow): Workflow[] =>
@@ -35,19 +35,24 @@ export const runnerProblems = (resolved: ResolvedWorkflow, asked: RunnerChoice):
   })
 }
 
+const usesDocker = (workflow: Workflow): boolean =>
+  [...everyStep({ ...workflow, modules: [] })].some(({ step }) => step.step_runner === 'docker')
+
 /**
  * The capabilities that a worker needs for this run: `docker` if commands run in containers, `tool:NAME` for each
- * declared program that must be on the worker itself. Sorted, without duplicates.
+ * declared program that must be on the worker itself. Sorted, without duplicates. `modules`: those that may run, default
+ * all.
  */
 export const requirements = (
   resolved: ResolvedWorkflow,
-  { runner }: { runner?: RunnerType } = {},
+  { runner, modules = modulesOf(resolved) }: { runner?: RunnerType; modules?: readonly Workflow[] } = {},
 ): string[] => {
-  const words = [...new Set([resolved.root, ...modulesOf(resolved)])].flatMap((workflow) => {
+  const own = resolved.root.kind === 'flow' ? [resolved.root] : []
+  const words = [...own, ...modules].flatMap((workflow) => {
     const where = runner ?? workflow.runner ?? 'host'
     const tools = where === 'host' ? (workflow.dependencies?.commands ?? []) : []
-    const remote = (workflow.steps ?? []).some(({ step_runner: other }) => other === 'docker')
-    return [...(where === 'docker' || remote ? ['docker'] : []), ...tools.map((name) => `tool:${name}`)]
+    const docker = where === 'docker' || usesDocker(workflow)
+    return [...(docker ? ['docker'] : []), ...tools.map((name) => `tool:${name}`)]
   })
   return [...new Set(words)].sort()
 }

@@ -1,5 +1,14 @@
 // long
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -28,11 +37,17 @@ for arg in "$@"; do
   prev=$arg
 done
 `
+const NMAP_XML =
+  '<nmaprun><host><status state="up" reason="syn-ack"/><address addr="127.0.0.1" addrtype="ipv4"/><ports><port protocol="tcp" portid="9"><state state="open" reason="syn-ack"/><service name="http" tunnel="ssl"/></port></ports></host><runstats><finished exit="success"/><hosts up="1" down="0" total="1"/></runstats></nmaprun>'
 const WRITES: Readonly<Record<string, string>> = {
   subfinder: `echo localhost > "$out"`,
   dnsx: `echo '{"host":"localhost","a":["127.0.0.1"],"status_code":"NOERROR"}' > "$out"`,
   httpx: `[ "$1" != -version ] || { echo 'Current Version: v1.7.0'; exit; }; echo '{"url":"http://localhost","host":"h","status_code":200}' > "$out"`,
-  nmap: `case "$*" in *-sT*) printf 'Ports: 9/open/\\n# Nmap done at x -- 1 IP address\\n' > "$out" ;; *-oG*) printf 'Host: 127.0.0.7 ()\\tStatus: Up\\n# Nmap done at x -- 256 IP addresses\\n' > "$out" ;; *) echo '<nmaprun><runstats><finished exit="success"/><hosts up="1" down="0" total="1"/></runstats></nmaprun>' > "$out" ;; esac`,
+  nmap: `case "$*" in *-sT*) printf 'Ports: 9/open/\\n# Nmap done at x -- 1 IP address\\n' > "$out" ;; *-oG*) printf 'Host: 127.0.0.7 ()\\tStatus: Up\\n# Nmap done at x -- 256 IP addresses\\n' > "$out" ;; *) echo '${NMAP_XML}' > "$out" ;; esac`,
+  whatweb: `echo '[{"target":"https://127.0.0.1:9/","http_status":200,"plugins":{}}]' > whatweb.json`,
+  sslscan: `out=$(printf '%s\n' "$@" | sed -n 's/^--xml=//p'); printf '%s\n' '<document title="SSLScan Results">' '<ssltest host="127.0.0.1" port="9">' '<protocol type="tls" version="1.3" enabled="1"/>' '</ssltest>' '</document>' > "$out"`,
+  testssl: `while [ "$1" != --jsonfile ]; do shift; done; echo '[{"id":"TLS1","ip":"h/127.0.0.1","port":"9","severity":"OK","finding":"not offered"}]' > "$2"`,
+  wapiti: `[ -n "$out" ] || { echo ' backup'; exit; }; echo '{"infos":{"target":"https://127.0.0.1:9/"},"vulnerabilities":{},"additionals":{}}' > "$out"; echo 'Wapiti found 1 URLs and forms'`,
   katana: `echo http://localhost/a > "$out"`,
   ffuf: `echo '{"results":[]}' > "$out"`,
   nuclei: `: > "$out"`,
@@ -43,6 +58,7 @@ const WRITES: Readonly<Record<string, string>> = {
 
 /** All hosts are this machine, because each run would wait for one that does not respond. */
 const FLOWS: Readonly<Record<string, string>> = {
+  baseline: '127.0.0.10',
   cidr: '192.0.2.0/24',
   domain: 'example.com',
   host: '127.0.0.10',
@@ -138,10 +154,16 @@ const inParallel = async <T>(cases: readonly T[], work: (one: T) => Promise<void
   await Promise.all(Array.from({ length: 4 }, next))
 }
 
+test('All shipped flows are tested', () => {
+  const names = readdirSync(join(WORKFLOWS, 'flows')).map((name) => name.replace('.yaml', ''))
+  expect(Object.keys(FLOWS).toSorted()).toEqual(names.toSorted())
+})
+
 describe.each(Object.entries(FLOWS))('the flow %s', (name, target) => {
   const resolved = () => resolveWorkflow(library, { name, kind: 'flow' })
   /** Params with which all modules of the flow run. */
   const basicParams = (): Record<string, string> => ({
+    ...(name === 'baseline' ? { deep_tls: 'true' } : {}),
     ...(name === 'domain' ? { with_ports: 'true' } : {}),
     ...(name === 'list' ? { list_file: file } : {}),
     ...(name === 'url' ? { wordlist: file } : {}),
@@ -192,7 +214,7 @@ describe.each(Object.entries(FLOWS))('the flow %s', (name, target) => {
     const others = paramsOf(resolved()).filter(({ type }) => type === 'int' || type === 'choice')
     const given = Object.fromEntries(others.map((param) => [param.name, value]))
     const calls = await callsOf(untyped(resolved()), target, { ...basicParams(), ...given })
-    expect(calls.flat()).toContain(value)
+    expect(calls.flat().filter((argument) => argument.includes(value))).not.toEqual([])
   })
 
   test(`${name} splits arguments by their quotes, and expands nothing`, async () => {

@@ -145,8 +145,9 @@ describe('shipped workflows', () => {
     const { calls, read } = await runFlow('url', 'https://www.example.com/a?b=1&c=2', { wordlist: words })
     expect(read('web/input.txt')).toBe('https://www.example.com/a?b=1&c=2\n')
     expect(calls.filter((call) => call.startsWith('ffuf'))).toEqual([
-      expect.stringContaining(`ffuf -s -u https://www.example.com/a/FUZZ -w ${words} -t 10`),
+      expect.stringContaining('ffuf -u https://www.example.com/a/FUZZ -w words.txt -t 10'),
     ])
+    expect(read('content/words.txt')).toBe('admin\n')
     expect(read('content.jsonl')).toContain('http://found/admin')
   })
 

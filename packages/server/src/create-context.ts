@@ -26,6 +26,7 @@ import type { ServerContext, SettingsSource } from './context.ts'
 import { Dispatcher } from './loops/dispatcher.ts'
 import { countDispatched } from './loops/metrics.ts'
 import { Notifier } from './notifier.ts'
+import { operatorVariables } from './submission/plan-job.ts'
 import { EventStreams } from './routes/events/event-streams.ts'
 import { LogStreams } from './routes/runs/logs/log-streams.ts'
 import { EventReceiver } from './triggers/event-receiver.ts'
@@ -103,6 +104,7 @@ export async function createContext(
       master,
       enabled: config.eventReceiver.enabled,
       log,
+      operatorVariables: operatorVariables(config),
       files: triggerFiles(config),
       signalCancel: (runIds) => signalCancel({ queue, localCancels, log }, runIds),
     }),

@@ -1,6 +1,16 @@
 import { artifactSettings } from '@scanfarm/artifacts/settings'
 import { cloudSettings } from '@scanfarm/cloud/settings'
-import { flag, integer, list, paths, platformSettings, secret, type ConfigOf } from '@scanfarm/platform'
+import { MISSING_TOOLS } from '@scanfarm/contracts'
+import {
+  choice,
+  flag,
+  integer,
+  list,
+  paths,
+  platformSettings,
+  secret,
+  type ConfigOf,
+} from '@scanfarm/platform'
 import { queueSettings } from '@scanfarm/queue/settings'
 import { runnerSettings } from '@scanfarm/runners/settings'
 import { storeSettings } from '@scanfarm/store/settings'
@@ -70,6 +80,10 @@ const serverSettings = {
       min: 1,
       max: 100_000_000,
     }),
+    missingTools: choice(
+      'If no live worker has the programs that the distributed runs of a request need: `wait` accepts it, with a warning; `fail` refuses it with 409 `missing_tools`, also if no worker is connected, so do not combine it with workers that are started on demand. Requests choose for themselves with `missing_tools`. Runs of triggers always wait.',
+      { of: MISSING_TOOLS, default: 'wait' },
+    ),
   },
   auth: {
     initialToken: secret(
@@ -128,7 +142,7 @@ const serverSettings = {
 }
 
 const { dataDir, log } = platformSettings
-const { workflows, folders, llm, notify, local, worker, runs } = workerSettings
+const { workflows, folders, tools, llm, notify, local, worker, runs } = workerSettings
 const { http, server, uploads, targetFile, jobs, auth, ...rest } = serverSettings
 
 /** Every setting of a server, in the order of the documentation. */
@@ -140,6 +154,7 @@ export const SETTINGS = {
   ...queueSettings,
   workflows,
   folders,
+  tools,
   uploads,
   targetFile,
   jobs,

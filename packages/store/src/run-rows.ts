@@ -1,4 +1,4 @@
-import type { Run, RunDetail, Step } from '@scanfarm/contracts'
+import { TOOL, type Run, type RunDetail, type Step } from '@scanfarm/contracts'
 import { sql, type RawBuilder } from 'kysely'
 import { isUuid } from './text.ts'
 
@@ -63,6 +63,18 @@ export const toRun = (
   waiting_reason: waitingReason,
 })
 
+/** Workers record versions of programs as facts: `tool:nmap` = `7.93`. */
+const splitFacts = (all: RunDetail['facts']): Pick<RunDetail, 'facts' | 'tools'> => {
+  const entries = Object.entries(all)
+  return {
+    facts: Object.fromEntries(entries.filter(([key]) => !key.startsWith(TOOL))),
+    tools: entries
+      .filter(([key, version]) => key.startsWith(TOOL) && version !== '')
+      .map(([key, version]) => ({ name: key.slice(TOOL.length), version }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1)),
+  }
+}
+
 export const toRunDetail = (row: RunDetailRow, waitingReason: string): RunDetail => {
   const { timeout_minutes, job_no: _jobNo, ...rest } = row
   const { current_pid: _pid, ...run } = toRun(rest, waitingReason)
@@ -74,7 +86,7 @@ export const toRunDetail = (row: RunDetailRow, waitingReason: string): RunDetail
     docker_image: row.docker_image,
     docker_network: row.docker_network,
     ssh_host: row.ssh_host,
-    facts: row.facts,
+    ...splitFacts(row.facts),
     killed_pids: row.killed_pids,
     infra_id: row.infra_id,
     cloud_instance: row.cloud_instance,

@@ -15,6 +15,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0013-triage',
   '0014-audit',
   '0015-finding-filters',
+  '0016-tools',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -99,21 +99,30 @@ export const missingFor = (mode: RunMode, requirementClass: string, offers: Offe
     if (!offers[mode].live) return `no live server has ${mode} slots`
     return offers[mode].open ? undefined : `the ${mode} slots of every server are paused or draining`
   }
-  if (offers.workers.length === 0) return 'no live worker'
+  const lack = lackOf(requirementClass, offers)
+  if (lack?.kind === 'no-worker') return 'no live worker'
+  if (lack !== undefined)
+    return `no live worker offers${lack.kind === 'apart' ? ' all of' : ''}: ${lack.needs.join(' ')}`
   const needs = needsOf(requirementClass)
-  const able = offers.workers.filter(({ capabilities }) => canServe(capabilities, needs))
-  if (able.length === 0)
-    return missingFrom(
-      offers.workers.map(({ capabilities }) => capabilities),
-      needs,
-    )
-  return able.some(({ open }) => open) ? undefined : 'every worker that can take it is paused or draining'
+  return offers.workers.some(({ capabilities, open }) => open && canServe(capabilities, needs))
+    ? undefined
+    : 'every worker that can take it is paused or draining'
 }
 
-/** The needs that no live worker offers, or all of them if no single worker offers all. */
-const missingFrom = (offers: readonly string[][], needs: readonly string[]): string => {
-  const missing = needs.filter((need) => !offers.some((capabilities) => capabilities.includes(need)))
-  return missing.length > 0
-    ? `no live worker offers: ${missing.join(' ')}`
-    : `no live worker offers all of: ${needs.join(' ')}`
+/**
+ * Why no live worker can take runs with these needs. `missing`: the needs that no worker offers; `apart`: each is offered,
+ * but no single worker offers all.
+ */
+export interface Lack {
+  readonly kind: 'no-worker' | 'missing' | 'apart'
+  readonly needs: readonly string[]
+}
+
+/** Undefined if a live worker can take runs with these needs, possibly after it was resumed. */
+export const lackOf = (requirementClass: string, { workers }: Pick<Offers, 'workers'>): Lack | undefined => {
+  const needs = needsOf(requirementClass)
+  if (workers.length === 0) return { kind: 'no-worker', needs }
+  if (workers.some(({ capabilities }) => canServe(capabilities, needs))) return undefined
+  const missing = needs.filter((need) => !workers.some(({ capabilities }) => capabilities.includes(need)))
+  return missing.length > 0 ? { kind: 'missing', needs: missing } : { kind: 'apart', needs }
 }

@@ -92,6 +92,12 @@ export const runCommand = (terminal: Terminal): Command =>
     .option('--spot', 'cheaper machines, which the provider may interrupt')
     .option('--auto-destroy', 'destroy the machines after the last run')
     .option('--reuse <id>', 'use the existing machines with this id (scanfarm cloud list)')
+    .addOption(
+      new Option(
+        '--missing-tools <what>',
+        'if no live worker has the programs of distributed runs: wait for one, or fail; default: as the server is set',
+      ).choices(['wait', 'fail']),
+    )
     .option('--dry-run', 'start nothing; check the workflow and the targets, and print the request')
     .option('--wait', WAIT_DESCRIPTION)
     .action((options: RunOptions) => start(terminal, options))

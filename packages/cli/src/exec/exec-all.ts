@@ -16,6 +16,7 @@ import { documentReporter, linesReporter, textReporter } from './reporters.ts'
 import { runAll } from './run-all.ts'
 import type { ExecContext } from './perform.ts'
 import { incompleteRuns, runsNotCompleted, reasonOf } from './summary.ts'
+import { untilInterrupted } from '../until-interrupted.ts'
 
 export interface ExecOptions extends ScanOptions {
   readonly json?: boolean
@@ -24,17 +25,6 @@ export interface ExecOptions extends ScanOptions {
   readonly skipValidation?: boolean
   readonly config?: string
   readonly output: 'text' | 'json'
-}
-
-/** Aborts on the first Ctrl-C, so that commands are killed and folders are removed. */
-const untilInterrupted = (): Disposable & { readonly signal: AbortSignal } => {
-  const abort = new AbortController()
-  const stop = (): void => abort.abort()
-  process.once('SIGINT', stop).once('SIGTERM', stop)
-  return {
-    signal: abort.signal,
-    [Symbol.dispose]: () => void process.off('SIGINT', stop).off('SIGTERM', stop),
-  }
 }
 
 /** Refuses what a server refuses, with the same message. */

@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import type { CreateRuns } from '@scanfarm/contracts'
+import type { CreateRuns, MissingTools } from '@scanfarm/contracts'
 import type { Api } from '../client/api.ts'
 import type { ClientOptions } from '../client/connect.ts'
 import { readBlob } from '../client/files.ts'
@@ -27,6 +27,7 @@ export interface RunOptions extends ClientOptions, ScanOptions {
   readonly autoDestroy?: boolean
   readonly reuse?: string
   readonly wait?: boolean
+  readonly missingTools?: MissingTools
 }
 
 /** The body of `POST /runs` without the workflow. */
@@ -112,5 +113,6 @@ export const requestOf = async (terminal: Terminal, api: Api, options: RunOption
     cloud_use_spot: options.spot,
     cloud_auto_destroy: options.autoDestroy,
     cloud_reuse_infra: options.reuse,
+    missing_tools: options.missingTools,
   }
 }

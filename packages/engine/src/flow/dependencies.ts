@@ -117,8 +117,14 @@ const isTarget = (name: string): boolean => name.toLowerCase() === 'target'
  * The reason why a run of the workflow on this target would fail before its first step, or undefined. Only the text of
  * the target is checked: whether a file exists is known only on the machine of the run.
  */
-export const targetMismatch = ({ root }: ResolvedWorkflow, target: string): string | undefined => {
-  const { target_types: types = [], variables = [] } = root.dependencies ?? {}
+export const targetMismatch = ({ root }: ResolvedWorkflow, target: string): string | undefined =>
+  typeMismatch(root.dependencies, target)
+
+/** The same for the dependencies of one module of a flow. */
+export const typeMismatch = (
+  { target_types: types = [], variables = [] }: Dependencies = {},
+  target: string,
+): string | undefined => {
   const ofVariables = variables
     .filter(({ name = '' }) => isTarget(name))
     .map(({ type = '' }) => kindsOf(type))

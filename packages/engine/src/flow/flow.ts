@@ -38,7 +38,10 @@ const words = (text = ''): string[] =>
     .filter((word) => word !== '')
 
 /** Callers exclude modules by name or by a part of the name, in params. */
-const isExcluded = (name: string, { exclude = [], params }: ExecuteInput): boolean =>
+export const isExcluded = (
+  name: string,
+  { exclude = [], params }: Pick<ExecuteInput, 'exclude' | 'params'>,
+): boolean =>
   [...exclude, ...words(params['exclude_modules'])].includes(name) ||
   words(params['fuzzy_exclude_modules']).some((part) => name.includes(part))
 

@@ -19,16 +19,20 @@ import { renderValue } from '../step/render.ts'
 import type { Run } from './run.ts'
 import type { Scope } from './scope.ts'
 
-const hasDefault = (param: Param): boolean =>
+/** Variables that callers cannot set. */
+export const FACTS: readonly string[] = ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']
+
+export const hasDefault = (param: Param): boolean =>
   param.default !== undefined && param.default !== null && param.default !== ''
 
 const defaultValue = (run: Run, value: Json, scope: Scope): Value =>
   typeof value === 'string' ? renderValue(run.engine, value, scope) : fromJson(value, 'author')
 
 /** The variables that hold the target. They are always set, so that defaults never replace them. */
-const isTarget = (name: string): boolean => name === 'target' || name === 'Target'
+export const isTarget = (name: string): boolean => name === 'target' || name === 'Target'
 
-const isSet = (value: Value | undefined): value is Value => value !== undefined && toPlain(value) !== ''
+export const isSet = (value: Value | undefined): value is Value =>
+  value !== undefined && toPlain(value) !== ''
 
 /**
  * Sets the variables of a workflow's params in the order of their declaration, each from the first source that exists:

@@ -49,7 +49,7 @@ const maskedDatabase = (inner: DatabaseService, mask: Mask): DatabaseService => 
   importVulnerabilities: (workspace, items, step) =>
     inner.importVulnerabilities(workspace, rows(mask, items), step),
   importReport: (workspace, format, report, step) =>
-    inner.importReport(workspace, format, mask.stream(report), step),
+    inner.importReport(workspace, format, report && mask.stream(report), step),
   assets: (workspace, filter) => inner.assets(workspace, filter),
   vulnerabilities: (workspace, filter) => inner.vulnerabilities(workspace, filter),
   count: (workspace, counter, add) => inner.count(workspace, counter, add),

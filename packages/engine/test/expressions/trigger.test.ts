@@ -181,9 +181,15 @@ describe('the checker of a trigger', () => {
 })
 
 test('loading jq does not count as time of the filter', async () => {
-  // Loading takes longer than this on any machine.
-  await using fast = new Engine({ limits: { timeMs: 100 } })
-  const found = await fast.jq.run('{"a": 1}', '.a', signal)
-  expect(found.trim()).toBe('1')
+  // Loading takes longer than this on any machine. On a busy one the filter may too, but not each time.
+  const limits = { timeMs: 100 }
+  const first = async (): Promise<string> => {
+    await using fresh = new Engine({ limits })
+    return (await fresh.jq.run('{"a": 1}', '.a', signal).catch(String)).trim()
+  }
+  let found = ''
+  for (let attempt = 0; attempt < 20 && found !== '1'; attempt += 1) found = await first()
+  expect(found).toBe('1')
+  await using fast = new Engine({ limits })
   await expect(fast.jq.run('null', '[range(1e9)] | length', signal)).rejects.toThrow('took longer than 0.1s')
 })

@@ -1,4 +1,4 @@
-import type { Workflow } from '../model.ts'
+import type { Action, Workflow } from '../model.ts'
 import { everyStep } from './walk.ts'
 
 /** Variables that every run has; a test compares this list with what a run really sets. */
@@ -31,6 +31,26 @@ const RESULT_NAMES: readonly string[] = [
 const ownExports = (name = ''): string[] => {
   const base = name.replaceAll(/\W/g, '_')
   return [`${base}_http_resp`, `${base}_llm_resp`, `${base}_content`]
+}
+
+/** Names of the variables that steps, hooks and actions of the workflow set, except those that functions set. */
+export const writtenNames = (workflow: Workflow): Set<string> => {
+  const names = new Set(RESULT_NAMES)
+  const addActions = (actions: readonly Action[] = []): void => {
+    for (const { action, name } of actions) if (action === 'export' && name !== undefined) names.add(name)
+  }
+  for (const { step, loopNames } of everyStep(workflow)) {
+    for (const name of [...Object.keys(step.exports ?? {}), ...ownExports(step.name), ...loopNames])
+      names.add(name)
+    addActions(step.on_success)
+    addActions(step.on_error)
+  }
+  for (const { exports = {}, on_success: done, on_error: failed } of workflow.modules ?? []) {
+    for (const name of Object.keys(exports)) names.add(name)
+    addActions(done)
+    addActions(failed)
+  }
+  return names
 }
 
 /** All names that the texts of the workflow may refer to. */

@@ -1,5 +1,5 @@
 import { budgetOf, draftInfra, type CloudContext } from '@scanfarm/cloud'
-import { AppError, type CreateRuns, type FieldError } from '@scanfarm/contracts'
+import { AppError, TOOL, type CreateRuns, type FieldError } from '@scanfarm/contracts'
 import type { CloudChoice, CloudFields } from '@scanfarm/store'
 import { modulesOf, requirements } from '@scanfarm/engine'
 import type { ResolvedWorkflow } from '@scanfarm/language'
@@ -55,8 +55,6 @@ export async function planCloud(
   )
   return { infra, budget: budgetOf(context.config.cloud) }
 }
-
-const TOOL = 'tool:'
 
 /** The programs in a requirement class. */
 export const toolsAmong = (needs: readonly string[]): string[] =>

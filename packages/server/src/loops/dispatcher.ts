@@ -61,10 +61,15 @@ export class Dispatcher {
     return Object.fromEntries([...this.#room.known].filter(([one]) => servable.has(one)))
   }
 
+  /** Whether a live worker is known to serve the class. */
+  serves(requirementClass: string): boolean {
+    return this.#servable.among([requirementClass]).length > 0
+  }
+
   /** How many runs may be stored as sent; 0 while no live worker is known to serve the class. */
   reserve({ requirementClass, priority }: Pick<OutboxRow, 'requirementClass' | 'priority'>): number {
     const room = this.#room.known.get(requirementClass)
-    return room && this.#servable.among([requirementClass]).length > 0 ? room[priority] : 0
+    return room && this.serves(requirementClass) ? room[priority] : 0
   }
 
   /**

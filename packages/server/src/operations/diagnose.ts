@@ -6,11 +6,14 @@ import {
   openRunners,
   openSecrets,
   openUsers,
+  ToolVersions,
   usableTools,
   workFolderOf,
 } from '@scanfarm/worker'
+import type { WorkerTool } from '@scanfarm/contracts'
 import { makeDataDir, openServices } from '@scanfarm/embedded'
 import { errorText, type Logger } from '@scanfarm/platform'
+import { detectCapabilities, engineAddress } from '@scanfarm/runners'
 import { openRunQueue } from '@scanfarm/queue'
 import { migrate, openStore, schemaVersion } from '@scanfarm/store'
 import { openLibrary } from '@scanfarm/engine'
@@ -74,22 +77,37 @@ const checkQueue = (
 
 const searched = ({ folders, runner }: Config): string => `${folders.binaries}:${runner.path}`
 
-/** The tools that commands of runs can execute. */
-const toolsFound = async (config: Config): Promise<string[]> => {
+/** Which of the tools commands of runs can execute, and the versions that are known. */
+export const machineTools = async (
+  config: Config,
+  names: readonly string[],
+  log: Logger,
+): Promise<{
+  readonly usable: readonly string[]
+  readonly tools: readonly WorkerTool[]
+  readonly docker: boolean
+}> => {
   await using runners = openRunners(config, 'doctor')
   const users = openUsers(demandIsolation(config), config.worker.folder, (user, areOurs) =>
     runners.endUser(user, areOurs),
   )
   const places = { runners, users, workFolder: workFolderOf(config), path: searched(config) }
-  return await usableTools(places, TOOLS)
+  const usable = await usableTools(places, names)
+  const [tools, capabilities] = await Promise.all([
+    new ToolVersions({ places, log }).detect(usable),
+    detectCapabilities({ tools: [], docker: engineAddress(config.runner), labels: [] }),
+  ])
+  return { usable, tools, docker: capabilities.includes('docker') }
 }
 
-const checkTools = async (config: Config): Promise<CheckResult> => {
-  const found = await toolsFound(config).catch((error: unknown) => errorText(error))
+const checkTools = async (config: Config, log: Logger): Promise<CheckResult> => {
+  const found = await machineTools(config, TOOLS, log).catch((error: unknown) => errorText(error))
   if (typeof found === 'string') return { part: 'tools', status: 'failed', message: found }
-  const missing = TOOLS.filter((tool) => !found.includes(tool))
+  const missing = TOOLS.filter((tool) => !found.usable.includes(tool))
+  const versions = new Map(found.tools.map(({ name, version }) => [name, version]))
+  const shown = TOOLS.map((tool) => [tool, versions.get(tool)].filter(Boolean).join(' '))
   return missing.length === 0
-    ? { part: 'tools', status: 'ok', message: TOOLS.join(', ') }
+    ? { part: 'tools', status: 'ok', message: shown.join(', ') }
     : {
         part: 'tools',
         status: missing.includes('bash') ? 'failed' : 'warning',
@@ -126,7 +144,7 @@ export const diagnose = async (config: Config, log: Logger): Promise<CheckResult
   const parts = await Promise.all([
     checkDataDir(config),
     checkArtifacts(config),
-    checkTools(config),
+    checkTools(config, log),
     checkWorkflows(config),
     checkFolders(config),
   ])

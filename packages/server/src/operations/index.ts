@@ -1,4 +1,4 @@
-export { diagnose } from './diagnose.ts'
+export { diagnose, machineTools } from './diagnose.ts'
 export type { CheckResult } from './diagnose-tools.ts'
 export { issueToken } from './store-operations.ts'
 export { migrateDatabase, type Migrated } from './store-operations.ts'

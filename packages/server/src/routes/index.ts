@@ -89,6 +89,7 @@ import {
 import { evaluateFunction, functionList } from './workflows/functions.ts'
 import { uploadWorkflow } from './workflows/upload-workflow.ts'
 import { getWorkflowGraph } from './workflows/workflow-graph.ts'
+import { checkWorkflowNeeds } from './workflows/workflow-needs.ts'
 import { lintWorkflow, workflowSchema } from './workflows/workflow-language.ts'
 import { getWorkflow, listWorkflows, listWorkflowTags, refreshWorkflows } from './workflows/workflows.ts'
 import { changeOrg, createOrg, getOrg, getOrgStats, listOrgs, removeOrg } from './workspaces/orgs.ts'
@@ -147,6 +148,7 @@ export const apiRoutes = (): Route[] => {
     lintWorkflow,
     getWorkflow,
     getWorkflowGraph,
+    checkWorkflowNeeds,
     uploadWorkflow,
     workflowSchema,
     functionList,

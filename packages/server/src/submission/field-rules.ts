@@ -222,6 +222,9 @@ export const warningsOf = (body: CreateRuns): Warnings => [
         },
       ]
     : []),
+  ...(body.missing_tools !== undefined && body.run_mode !== 'distributed'
+    ? [{ field: 'missing_tools', message: 'has no effect: only distributed runs wait for a worker' }]
+    : []),
   ...(body.empty_target === true &&
   [body.target, body.targets, body.target_file].some((way) => way !== undefined)
     ? [{ field: 'empty_target', message: 'has no effect: the targets of the request are used' }]

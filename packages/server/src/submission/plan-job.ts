@@ -1,6 +1,6 @@
 import { AppError, classOf, type CreateRuns, type Priority, type RunMode } from '@scanfarm/contracts'
 import type { JobDraft, Store } from '@scanfarm/store'
-import { checkParams, requirements } from '@scanfarm/engine'
+import { checkParams, possibleModules, requirements, type KnownRun } from '@scanfarm/engine'
 import { manualRefusal } from '@scanfarm/language'
 import type { Pinned } from '../catalog/catalog.ts'
 import { refuse } from '../http/refusal.ts'
@@ -62,8 +62,11 @@ export const paramsOf = ({
   ...(heuristics_check === undefined ? {} : { heuristics_check }),
 })
 
+/** A job whose targets are not known yet. */
+export type JobPlan = Omit<JobDraft, 'requirementClass'>
+
 /** The common part of all runs of a request. Refuses params and runners that the workflow cannot use. */
-export const planJob = (body: CreateRuns, pinned: Pinned): JobDraft => {
+export const planJob = (body: CreateRuns, pinned: Pinned): JobPlan => {
   const { resolved, hash, json } = pinned
   const params = paramsOf(body)
   refuse(checkParams(resolved, params))
@@ -78,12 +81,27 @@ export const planJob = (body: CreateRuns, pinned: Pinned): JobDraft => {
     ...runner,
     timeoutMinutes: timeoutOf(body),
     concurrency: concurrencyOf(body),
-    requirementClass: classOf(
-      requirements(resolved, runner.runnerGiven ? { runner: runner.runnerType } : {}),
-    ),
     triggerType: 'manual',
     triggerName: '',
     scheduleId: '',
     eventEnvelope: '',
+  }
+}
+
+/** Names of the variables that the settings give to every run. */
+export const operatorVariables = ({ workflows }: Pick<Config, 'workflows'>): string[] =>
+  workflows.variables.map(({ name }) => name)
+
+/** The plan with what its runs need of a worker: the programs of modules that certainly do not run do not count. */
+export const withRequirements = async (
+  plan: JobPlan,
+  { resolved }: Pick<Pinned, 'resolved'>,
+  known: Omit<KnownRun, 'params'>,
+): Promise<JobDraft> => {
+  const modules = await possibleModules(resolved, { ...known, params: plan.params })
+  const { runnerGiven, runnerType: runner } = plan
+  return {
+    ...plan,
+    requirementClass: classOf(requirements(resolved, runnerGiven ? { runner, modules } : { modules })),
   }
 }

@@ -27,6 +27,8 @@ export interface ReceiverOptions {
   /** Whether this server processes events; without it only the scheduler fires triggers. */
   readonly enabled: boolean
   readonly log: Logger
+  /** Names of the variables of the settings. */
+  readonly operatorVariables?: readonly string[]
   /** Files that trigger functions may read; none if missing. */
   readonly files?: () => TriggerFiles
   /** Notifies the owners of runs that must end. */
@@ -53,6 +55,7 @@ export class EventReceiver implements AsyncDisposable {
     this.planning = {
       catalog: parts.catalog,
       master: parts.master,
+      operatorVariables: parts.operatorVariables ?? [],
       language: new TriggerLanguage(this.#engine, parts.files),
       startedByEvent: async (runUuid) => (await parts.store.runs.find(runUuid))?.trigger_type === 'event',
     }

@@ -6,7 +6,7 @@ import type { ExecutionPlan } from '@scanfarm/store'
 import type { Catalog, Pinned } from '../catalog/catalog.ts'
 import { refuse } from '../http/refusal.ts'
 import { fieldProblems } from '../submission/field-rules.ts'
-import { planJob } from '../submission/plan-job.ts'
+import { planJob, withRequirements } from '../submission/plan-job.ts'
 import { targetOf, TargetList } from '../submission/target-list.ts'
 import { workspaceFor } from '../submission/workspace-name.ts'
 import type { ReadyTrigger } from './trigger.ts'
@@ -18,13 +18,15 @@ export interface PlanContext {
   readonly catalog: Pick<Catalog, 'pin'>
   readonly language: TriggerLanguage
   readonly master: boolean
+  /** Names of the variables of the settings. */
+  readonly operatorVariables: readonly string[]
   /** Whether an event trigger started the run. */
   startedByEvent(runUuid: string): Promise<boolean>
 }
 
 /** Plans the job that a trigger starts for an event. Rejects if it is invalid; writes nothing. */
 export async function planExecution(
-  { catalog, language, master }: PlanContext,
+  { catalog, language, master, operatorVariables }: PlanContext,
   trigger: ReadyTrigger,
   event: TriggerEvent,
   signal: AbortSignal,
@@ -45,7 +47,7 @@ export async function planExecution(
   refuse(fieldProblems(body))
   if (body.run_mode === 'distributed' && !master)
     throw new Error('its runs are distributed, but this server was started without --master')
-  const draft = planJob(body, pinned)
+  const draft = await withRequirements(planJob(body, pinned), pinned, { targets, operatorVariables })
   return {
     triggerKey: trigger.key,
     overlap: trigger.overlap,

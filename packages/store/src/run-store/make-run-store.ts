@@ -172,6 +172,8 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       ]),
     offer: (workerId, capabilities) =>
       call('select worker.offer($1, $2::text[]) as answer', [workerId, capabilities]),
+    reportTools: (workerId, tools) =>
+      call('select worker.report_tools($1, $2::jsonb) as answer', [workerId, storableJson(tools)]),
     heartbeat: (workerId, busy, draining) =>
       call<HeartbeatReply>('select worker.heartbeat($1, $2, $3) as answer', [
         workerId,

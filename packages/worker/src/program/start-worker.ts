@@ -1,11 +1,12 @@
 import { artifactOptions, openArtifactStore } from '@scanfarm/artifacts'
 import { canServe, needsOf } from '@scanfarm/contracts'
 import { createLogger, createMetrics, type Logger, type Registry } from '@scanfarm/platform'
-import { workFolderOf } from '../settings/executor-options.ts'
 import type { Executor, ExecutorStatus } from '../slots/executor.ts'
 import { logMachine, openMachine, openSlots, openSweep } from '../slots/open-slots.ts'
 import { createQueueSource } from '../slots/run-sources.ts'
 import { Capabilities } from '../tools/capabilities.ts'
+import { ToolVersions } from '../tools/tool-versions.ts'
+import { toolPlaces } from '../tools/tool-places.ts'
 import { startHealthServer } from './health-server.ts'
 import { openWorkerServices } from './open-services.ts'
 import type { WorkerConfig } from '../settings/settings.ts'
@@ -31,7 +32,7 @@ export async function startWorker(
   overrides: WorkerOverrides = {},
 ): Promise<RunningWorker> {
   await using scope = new AsyncDisposableStack()
-  const { worker, runner, folders } = config
+  const { worker, runner } = config
   const log = (overrides.log ?? createLogger(config.log)).child({ worker: worker.name })
   const stopping = overrides.stopping ?? new AbortController().signal
   const { farmId, store, queue } = await openWorkerServices(config, log, stopping, scope)
@@ -41,13 +42,10 @@ export async function startWorker(
   const host = { config, farmId, store, artifacts, log, metrics }
   logMachine(host)
   const machine = openMachine(host, scope)
+  const places = toolPlaces(config, machine)
+  const toolVersions = new ToolVersions({ places, log })
   const capabilities = new Capabilities({
-    places: {
-      runners: machine.runners,
-      users: machine.executor.users,
-      workFolder: workFolderOf(config),
-      path: `${folders.binaries}:${runner.path}`,
-    },
+    places,
     docker: runner,
     labels: worker.labels,
     log,
@@ -65,9 +63,16 @@ export async function startWorker(
     capabilities: capabilities.current,
     source: createQueueSource({ store, consumer }),
     machine,
+    toolVersions,
   })
   const sweep = scope.use(openSweep(host, executor, machine.runners))
   const tools = scope.use(capabilities.watch((found) => executor.offer(found)))
+  const versions = scope.use(
+    toolVersions.watch(
+      () => capabilities.tools,
+      (found) => executor.report(found),
+    ),
+  )
   scope.use(
     await queue.onSignal(({ runIds, workerIds }) => {
       executor.checkCancels(runIds)
@@ -79,6 +84,7 @@ export async function startWorker(
   executor.start()
   sweep.start()
   tools.start()
+  versions.start()
   const running = scope.move()
   return {
     get status() {

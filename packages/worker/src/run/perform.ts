@@ -1,6 +1,6 @@
-import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import { TOOL, type ClaimedRun, type Runner, type RunnerSpec } from '@scanfarm/contracts'
 import { errorText, retry, type Backoff } from '@scanfarm/platform'
-import { Engine, execute, runnerOf } from '@scanfarm/engine'
+import { Engine, execute, requirements, runnerOf } from '@scanfarm/engine'
 import { parseResolved, scopeParams, type ResolvedWorkflow } from '@scanfarm/language'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
 import { findingsService } from './findings-service.ts'
@@ -85,6 +85,9 @@ const perform = async (
   const file = await fetchTarget(session, options.artifacts)
   const run = file === undefined ? session.run : { ...session.run, target: file }
   const { given } = options
+  const versions = (): Record<string, string> =>
+    toolFacts(declaredTools(workflow, run), run.attempt, options.toolVersions)
+  recorder.facts(versions())
   const result = await execute({
     workflow,
     target: run.target,
@@ -120,9 +123,32 @@ const perform = async (
     ...(session.lease?.owner !== undefined && { owner: session.lease.owner }),
     ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
   })
+  // The versions may have been asked for the first time during the run.
+  recorder.facts(versions())
   session.killedPids.push(...result.killedPids)
   return { status: result.status, errorMessage: result.errorMessage }
 }
+
+/** The programs that the run needs on this machine. */
+const declaredTools = (workflow: ResolvedWorkflow, { runner }: ClaimedRun): string[] =>
+  requirements(workflow, runner === null ? {} : { runner: runner.type }).flatMap((need) =>
+    need.startsWith(TOOL) ? [need.slice(TOOL.length)] : [],
+  )
+
+/**
+ * Versions of programs in the facts of a run: `tool:nmap` = `7.93`. Those that are not known replace what an earlier
+ * attempt has recorded.
+ */
+const toolFacts = (
+  names: readonly string[],
+  attempt: number,
+  versions: ExecutorOptions['toolVersions'],
+): Record<string, string> =>
+  Object.fromEntries(
+    [...(versions?.of(names) ?? [])]
+      .filter(([, version]) => version !== '' || attempt > 1)
+      .map(([name, version]) => [`${TOOL}${name}`, version]),
+  )
 
 /** The runner of a module of a flow, for the facts of the run: modules may use different runners. */
 const placeFacts = (

@@ -8,7 +8,7 @@ import { demandIsolation, findIsolation, hostOptions, type Isolation } from '../
 import { llmSettings, notifySettings } from './function-settings.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { RunSettings } from './settings.ts'
-import { folderProblems, openToolFolders } from '../tools/tool-folders.ts'
+import { folderProblems, openToolFolders, type ToolFolders } from '../tools/tool-folders.ts'
 import { openUsers } from '../users/open-users.ts'
 
 const MINUTE_MS = 60_000
@@ -76,6 +76,10 @@ export const openRunners = (settings: RunSettings, farmId: string): Runners => {
     },
   })
 }
+
+/** The folders for tools; makes missing ones. */
+export const toolFoldersOf = (settings: RunSettings): ToolFolders =>
+  openToolFolders(settings.folders, openUsers(findIsolation(settings), '', async () => {}).sample)
 
 /** Logs folders for tools that commands cannot use. */
 export const logFolders = (settings: RunSettings, log: Logger): void => {

@@ -20,6 +20,7 @@ import {
 import { queueSettings } from '@scanfarm/queue/settings'
 import { runnerSettings } from '@scanfarm/runners/settings'
 import { storeSettings } from '@scanfarm/store/settings'
+import { toolSettings } from '@scanfarm/tools/settings'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -95,6 +96,7 @@ export const workerSettings = {
       defaultText: 'first of `workflows.folders`',
     }),
   },
+  ...toolSettings,
   llm: checked(
     {
       baseUrl: text(

@@ -1,4 +1,4 @@
-import { outcomeOf, PRIORITY_RANK, type ClaimedRun, type Wanted } from '@scanfarm/contracts'
+import { outcomeOf, PRIORITY_RANK, type ClaimedRun, type Wanted, type WorkerTool } from '@scanfarm/contracts'
 import { backOff, errorText, pause, settlesWithin, type Backoff } from '@scanfarm/platform'
 import { Mask } from '@scanfarm/engine'
 import type { Homes } from '../workspaces/homes.ts'
@@ -30,11 +30,6 @@ export interface ExecutorStatus {
  */
 const ENDINGS_PER_SLOT = 4
 
-/**
- * While runs are short, this process claims as many runs ahead as have ended within this time, so that claims come in
- * groups and slots do not wait for them. A more urgent run that is submitted meanwhile starts about this much later.
- */
-const AHEAD_MS = 100
 /** Most runs ahead for each slot. */
 const AHEAD_PER_SLOT = 4
 /** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
@@ -157,6 +152,11 @@ export class Executor implements AsyncDisposable {
     this.#lease.offer(capabilities)
   }
 
+  /** Replaces the programs that this process reports. */
+  report(tools: readonly WorkerTool[]): void {
+    this.#lease.report(tools)
+  }
+
   /**
    * Cancels of these runs may have been requested, or somebody follows their logs. The signal is only a hint, because
    * other programs than masters can send it: the next heartbeat follows soon and returns what is in Postgres.
@@ -273,7 +273,7 @@ export class Executor implements AsyncDisposable {
   }
 
   #ahead(): number {
-    const since = performance.now() - AHEAD_MS
+    const since = performance.now() - this.#times.aheadMs
     this.#ended = this.#ended.filter((at) => at > since)
     return Math.min(this.#ended.length, this.#options.intro.slots * AHEAD_PER_SLOT)
   }

@@ -66,6 +66,11 @@ export interface ExecutorTimes {
   readonly retryMostMs: number
   /** Longest time to upload a file, retries included, before the run fails. */
   readonly artifactRetryMs: number
+  /**
+   * While runs are short, a process claims as many runs ahead as have ended within this time, so that claims come in groups
+   * and slots do not wait for them. A more urgent run that is submitted meanwhile starts about this much later.
+   */
+  readonly aheadMs: number
 }
 
 export const EXECUTOR_TIMES: ExecutorTimes = {
@@ -75,4 +80,5 @@ export const EXECUTOR_TIMES: ExecutorTimes = {
   retryFirstMs: 100,
   retryMostMs: 5_000,
   artifactRetryMs: 60_000,
+  aheadMs: 100,
 }

@@ -4,6 +4,7 @@ import type { ArtifactStore, RunnerProvider, RunStore } from '@scanfarm/contract
 import { Loop, type Logger, type Registry } from '@scanfarm/platform'
 import type { Runners } from '@scanfarm/runners'
 import packageJson from '../../package.json' with { type: 'json' }
+import type { ToolVersions } from '../tools/tool-versions.ts'
 import { createSweep, SWEEP_EVERY_MS } from '../workspaces/sweep.ts'
 import { sharedOptions, logFolders, openRunners } from '../settings/executor-options.ts'
 import type { RunSettings } from '../settings/settings.ts'
@@ -54,12 +55,13 @@ export interface SlotsOptions {
   readonly machine: Machine
   /** Where commands execute, unless on this machine. */
   readonly runners?: RunnerProvider
+  readonly toolVersions?: ToolVersions
 }
 
 /** Slots that are not started. */
 export function openSlots(
   { config, store, artifacts, log, metrics }: SlotHost,
-  { kind, name, slots, capabilities, source, machine, runners = machine.runners }: SlotsOptions,
+  { kind, name, slots, capabilities, source, machine, runners = machine.runners, toolVersions }: SlotsOptions,
 ): Executor {
   const executor: Executor = new Executor({
     ...machine.executor,
@@ -67,6 +69,7 @@ export function openSlots(
     source,
     artifacts,
     collect: collectArtifact,
+    toolVersions,
     runners,
     intro: {
       name,

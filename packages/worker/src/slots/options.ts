@@ -49,6 +49,8 @@ export interface ExecutorOptions {
   readonly services?: Omit<FunctionServices, 'database' | 'run'>
   readonly limits?: Partial<ExecutorLimits>
   readonly times?: Partial<ExecutorTimes>
+  /** Versions of the programs on this machine; missing where commands execute elsewhere. */
+  readonly toolVersions?: { of(names: readonly string[]): ReadonlyMap<string, string> } | undefined
   readonly log: Logger
   /** `outcome` is missing when the run was lost or handed back. */
   onRunEnded?(ending: RunEnding, seconds: number, outcome?: RunOutcome): void

@@ -2,6 +2,8 @@ import { CLOUD_SLOTS, type RunnerProvider } from '@scanfarm/contracts'
 import type { Runners } from '@scanfarm/runners'
 import { logMachine, openMachine, openSlots, openSweep, type SlotHost } from './open-slots.ts'
 import type { RunSettings, WorkerConfig } from '../settings/settings.ts'
+import { ToolVersions } from '../tools/tool-versions.ts'
+import { toolPlaces } from '../tools/tool-places.ts'
 import { createPolledSource } from './run-sources.ts'
 
 /** New runs come with a notification; polling finds those whose notification was lost. */
@@ -46,8 +48,13 @@ async function start(host: ServerSlotHost, kind: 'local' | 'cloud'): Promise<Asy
     claim: (workerId, max) => (isCloud ? store.claimCloud(workerId, max) : store.claimLocal(workerId, max)),
     pollMs: POLL_MS,
   })
+  // Commands of cloud runs execute on their machines.
+  const toolVersions = isCloud
+    ? undefined
+    : new ToolVersions({ places: toolPlaces(config, machine), log: host.log })
   const executor = openSlots(host, {
     kind,
+    ...(toolVersions && { toolVersions }),
     name: isCloud ? `${config.worker.name} (cloud)` : config.worker.name,
     slots: config[kind].slots,
     // The claims of a server ignore what runs need: no worker may take these runs.
@@ -66,6 +73,11 @@ async function start(host: ServerSlotHost, kind: 'local' | 'cloud'): Promise<Asy
     }),
   )
   scope.use(host.onCancel((runIds) => executor.checkCancels(runIds)))
+  const versions = toolVersions?.watch(
+    () => undefined,
+    (found) => executor.report(found),
+  )
+  if (versions) scope.use(versions).start()
   scope.defer(() => executor.drain(config.server.drainMs))
   executor.start()
   return scope.move()

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { HeartbeatReply, RunKey, RunStore, Wanted, WorkerIntro } from '@scanfarm/contracts'
+import type { HeartbeatReply, RunKey, RunStore, Wanted, WorkerIntro, WorkerTool } from '@scanfarm/contracts'
 import { errorText, pause, settlesWithin, type Logger } from '@scanfarm/platform'
 import type { Session } from './session.ts'
 
 export type Introduction = Omit<WorkerIntro, 'workerId' | 'wanted'>
 
 export interface WorkerLeaseOptions {
-  readonly store: Pick<RunStore, 'join' | 'heartbeat' | 'offer'>
+  readonly store: Pick<RunStore, 'join' | 'heartbeat' | 'offer' | 'reportTools'>
   readonly intro: Introduction
   readonly sessions: ReadonlySet<Session>
   /** While runs are executing, cancel requests are queried this often. */
@@ -24,6 +24,8 @@ export interface WorkerLeaseOptions {
   /** The process has a new worker id to claim with. */
   onJoined(): void
 }
+
+const NO_TOOLS: readonly WorkerTool[] = []
 
 /** Shortest time between two heartbeats, however many signals ask for one. */
 const MIN_INTERVAL_MS = 200
@@ -51,6 +53,10 @@ export class WorkerLease implements AsyncDisposable {
   /** As Postgres knows them. */
   #offered: readonly string[]
 
+  #tools = NO_TOOLS
+  /** As Postgres knows them; a process that joins has none. */
+  #reported = NO_TOOLS
+
   constructor(options: WorkerLeaseOptions) {
     this.#options = options
     this.#capabilities = this.#offered = options.intro.capabilities
@@ -74,6 +80,11 @@ export class WorkerLease implements AsyncDisposable {
   /** What this process can do from now on; the next turn records it in Postgres. */
   offer(capabilities: readonly string[]): void {
     this.#capabilities = capabilities
+  }
+
+  /** Programs and their versions; the next turn records them in Postgres. */
+  report(tools: readonly WorkerTool[]): void {
+    this.#tools = tools
   }
 
   start(): void {
@@ -109,6 +120,7 @@ export class WorkerLease implements AsyncDisposable {
     if (mustRecheck) this.#recheck = new AbortController()
     if (workerId === undefined) return this.#acquire()
     if (this.#capabilities !== this.#offered) await this.#recordOffer(workerId)
+    if (this.#tools !== this.#reported) await this.#recordTools(workerId)
     if (sessions.size === 0 && !mustRecheck && this.silenceMs < intro.leaseMs / 3) return
     await this.#renew(workerId)
   }
@@ -120,6 +132,7 @@ export class WorkerLease implements AsyncDisposable {
     await store.join({ ...intro, capabilities, workerId, wanted: this.#wanted })
     this.#workerId = workerId
     this.#offered = capabilities
+    this.#reported = NO_TOOLS
     this.#unknownRuns.clear()
     this.#answered()
     log.info('joined the farm', { worker_id: workerId, slots: intro.slots, lease_ms: intro.leaseMs })
@@ -130,6 +143,12 @@ export class WorkerLease implements AsyncDisposable {
     const capabilities = this.#capabilities
     await this.#options.store.offer(workerId, capabilities)
     this.#offered = capabilities
+  }
+
+  async #recordTools(workerId: string): Promise<void> {
+    const tools = this.#tools
+    await this.#options.store.reportTools(workerId, tools)
+    this.#reported = tools
   }
 
   async #renew(workerId: string): Promise<void> {

@@ -18,6 +18,7 @@ export interface CapabilityOptions {
 export class Capabilities {
   readonly #options: CapabilityOptions
   #current: readonly string[] = []
+  #tools: readonly string[] | undefined
   /** State of the folders at the last detection. */
   #state: string | undefined
   #detectedAt = -Infinity
@@ -28,6 +29,11 @@ export class Capabilities {
 
   get current(): readonly string[] {
     return this.#current
+  }
+
+  /** Names of programs; undefined before the first detection. A new array after each change. */
+  get tools(): readonly string[] | undefined {
+    return this.#tools
   }
 
   /** Does not reject: tools that cannot be detected are not offered, and detected later. */
@@ -59,13 +65,15 @@ export class Capabilities {
 
   async #detect(state: string, signal?: AbortSignal): Promise<void> {
     const { places, docker, labels } = this.#options
+    const tools = await usableTools(places, await programsOn(places.path), signal)
     const found = await detectCapabilities({
-      tools: await usableTools(places, await programsOn(places.path), signal),
+      tools,
       docker: engineAddress(docker),
       labels: labels.map((label) => `label:${label}`),
     })
     if (signal?.aborted === true) return
     this.#current = found
+    if (tools.join(' ') !== this.#tools?.join(' ')) this.#tools = tools
     this.#state = state
     this.#detectedAt = performance.now()
   }

@@ -1,11 +1,13 @@
 import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import { startWorker } from '@scanfarm/worker'
 import { until } from '@scanfarm/testing'
 import { openTestCluster, type TestCluster } from '../harness/workers.ts'
-import { TEST_MS, freshName } from '../harness/runs.ts'
+import { bash, freshName, pinned, TEST_MS } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
 
@@ -91,4 +93,58 @@ test('A worker that stops does not wait for a tool to answer', async () => {
   await worker[Symbol.asyncDispose]()
   // The detection kills a tool that does not answer within ten seconds.
   expect(performance.now() - began).toBeLessThan(6_000)
+})
+
+const NAMES = ['dnsx', 'ffuf', 'nmap', 'unlisted', 'whatweb']
+const versionsOf = async (): Promise<Record<string, string>> => {
+  const { data } = await cluster.store.workers.list()
+  const tools = data.flatMap((worker) => (worker.status === 'lost' ? [] : worker.tools))
+  return Object.fromEntries(
+    tools.filter(({ name }) => NAMES.includes(name)).map(({ name, version }) => [name, version]),
+  )
+}
+const hasVersions = (wanted: Record<string, string>): Promise<unknown> =>
+  until(versionsOf, (versions) => isDeepStrictEqual(versions, wanted), { what: 'the versions' })
+
+test('A worker reports versions of programs as the user of commands, and its runs record them', async () => {
+  const asked = join(cluster.folder, 'asked')
+  await writeFile(asked, '', { mode: 0o666 })
+  await chmod(asked, 0o666)
+  const answer = (text: string) => `echo "$(id -un) \${0##*/} $*" >> ${asked}; echo "${text}"`
+  await program('versions', 'nmap', { text: answer('Nmap version 7.93 ( https://nmap.org )') })
+  await program('versions', 'ffuf', { text: `${answer('ffuf version: 1.1.0')}; exit 3` })
+  await program('versions', 'whatweb', { text: answer('another program') })
+  await program('versions', 'dnsx', { mode: 0o700 })
+  await program('versions', 'unlisted', { text: answer('9.9') })
+  await using _worker = await startWorker(
+    cluster.config({
+      SCANFARM_RUNNER_USER: 'nobody',
+      SCANFARM_RUNNER_PATH: `${join(cluster.folder, 'versions')}:/usr/bin:/bin`,
+    }),
+    { log: silentLogger },
+  )
+  await hasVersions({ nmap: '7.93', ffuf: '1.1.0', whatweb: '' })
+  const lines = (): string[] => readFileSync(asked, 'utf8').trim().split('\n').sort()
+  expect(lines()).toEqual(['nobody ffuf -V', 'nobody nmap --version', 'nobody whatweb --version'])
+
+  const toolsOfRun = async (): Promise<unknown> => {
+    const steps = [bash('use', 'true')]
+    const [runId = 0] = await cluster.submit([], [freshName()], {
+      ...pinned({ steps, dependencies: { commands: ['nmap', 'unlisted'] } }),
+      requirementClass: 'tool:nmap tool:unlisted',
+    })
+    return (await cluster.ended(runId)).tools
+  }
+  expect(await toolsOfRun()).toEqual([{ name: 'nmap', version: '7.93' }])
+
+  await program('versions', 'nmap', { text: answer('Nmap version 7.95 ( https://nmap.org )') })
+  await hasVersions({ nmap: '7.95', ffuf: '1.1.0', whatweb: '' })
+  expect(await toolsOfRun()).toEqual([{ name: 'nmap', version: '7.95' }])
+  // Programs that have not changed are not started again.
+  expect(lines().filter((line) => line.includes('ffuf'))).toHaveLength(1)
+  await rm(join(cluster.folder, 'versions/ffuf'))
+  await program('versions', 'whatweb', {
+    text: answer('WhatWeb version 0.5.5 ( https://morningstarsecurity.com )'),
+  })
+  await until(versionsOf, ({ whatweb }) => whatweb === '0.5.5', { what: 'the new version' })
 })

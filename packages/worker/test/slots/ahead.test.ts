@@ -16,6 +16,8 @@ afterAll(async () => {
 })
 
 const SHORT = 60
+/** Runs without a process are short compared with this on a busy machine too. */
+const times = { aheadMs: 1_000 }
 /** Ends at once, without a process. */
 const short = bash('short', 'true', { pre_condition: 'false' })
 const names = (prefix: string, count: number): string[] =>
@@ -39,7 +41,7 @@ const noting = (claims: number[]): RunSource =>
 test('Short runs are claimed in groups, ahead of a free slot, and each is executed once', async () => {
   const runIds = await harness.submit([short], { targets: names('group', SHORT) })
   const claims: number[] = []
-  await using _executor = harness.executor({ slots: 1, source: noting(claims) })
+  await using _executor = harness.executor({ slots: 1, times, source: noting(claims) })
   for (const runId of runIds) expect(await harness.ended(runId)).toMatchObject({ attempt: 1 })
   expect(claims.reduce((sum, one) => sum + one, 0)).toBe(SHORT)
   expect(claims.length).toBeLessThan(SHORT / 2)
@@ -50,7 +52,7 @@ test('Runs that were claimed ahead are handed back when the run before them is l
   const longIds = await harness.submit([bash('long', waitFor('{{Output}}/open'))], {
     targets: names('long', 4),
   })
-  await using _executor = harness.executor({ slots: 1, source: noting([]) })
+  await using _executor = harness.executor({ slots: 1, times, source: noting([]) })
   for (const runId of shortIds) await harness.ended(runId)
   const [first = 0, ...others] = longIds
   await executing(first)
@@ -80,7 +82,7 @@ test('Slots that become free while runs are claimed ahead take runs again', asyn
       return []
     },
   }
-  await using executor = harness.executor({ slots: 1, source })
+  await using executor = harness.executor({ slots: 1, times, source })
   for (const runId of runIds) await harness.ended(runId)
   expect(aheads).toBeGreaterThan(0)
 })

@@ -1,12 +1,9 @@
-import { AppError, Worker, WorkerDetail, type Wanted } from '@scanfarm/contracts'
+import { AppError, TOOL, Worker, WorkerDetail, type Wanted } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { ServerContext } from '../../context.ts'
 import { route } from '../../http/route.ts'
 import { part, partBody, partQuery } from '../paging.ts'
-
-/** Prefix of program names in the capabilities of a worker. */
-export const TOOL = 'tool:'
 
 const WorkerPath = Type.Object({ id: Type.String() })
 

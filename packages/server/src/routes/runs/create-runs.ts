@@ -13,7 +13,14 @@ import {
   type Gathered,
 } from '../../submission/gather-targets.ts'
 import { cloudFields, planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
-import { planJob, refuseManual, refuseMode } from '../../submission/plan-job.ts'
+import {
+  operatorVariables,
+  planJob,
+  refuseManual,
+  refuseMode,
+  withRequirements,
+} from '../../submission/plan-job.ts'
+import { checkMissingTools } from '../../submission/missing-tools.ts'
 import { readRunsForm } from '../../submission/read-forms.ts'
 import { planRepetition } from '../../submission/repeat.ts'
 import { refuseNetwork } from '../../submission/runner-choice.ts'
@@ -58,6 +65,7 @@ export const createRuns = route(
       'forbidden',
       'not_found',
       'wrong_state',
+      'missing_tools',
       'unavailable',
       'conflict',
       'workflow_not_found',
@@ -78,7 +86,7 @@ export const createRuns = route(
     const kind = body.flow === undefined ? 'module' : 'flow'
     const pinned = await catalog.pin(body.flow ?? body.module ?? '', kind)
     refuseManual(pinned)
-    const draft = planJob(body, pinned)
+    const plan = planJob(body, pinned)
     const targetless = withoutTarget(body, pinned)
     const gathered =
       targetless?.gathered ??
@@ -86,10 +94,15 @@ export const createRuns = route(
         folders: config.targetFile.folders,
         maxTargets: config.jobs.maxTargets,
       }))
+    const draft = await withRequirements(plan, pinned, {
+      targets: gathered.targets,
+      operatorVariables: operatorVariables(config),
+    })
     const { schedule, warnings } = planRepetition(body, draft, gathered.targets, caller)
     const repeated = schedule === undefined ? [] : (gathered.targets ?? [])
     refuse(targetTypeProblems(pinned.resolved, repeated, body))
-    const taken = [...warningsOf(body), ...(targetless?.warnings ?? []), ...warnings]
+    const waiting = await checkMissingTools(context, draft, body.missing_tools)
+    const taken = [...warningsOf(body), ...(targetless?.warnings ?? []), ...warnings, ...waiting]
     const fields = cloudFields(body)
     const machines =
       draft.runMode === 'cloud'

@@ -1,11 +1,10 @@
-import { Pagination, WorkflowKind } from '@scanfarm/contracts'
+import { Pagination, TOOL, WorkflowKind } from '@scanfarm/contracts'
 import { placeOf, type WorkflowEntry } from '@scanfarm/language'
 import type { Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { json, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
-import { TOOL } from '../farm/workers.ts'
 import { MAX_LIMIT, pageQuery, pageRequest } from '../paging.ts'
 
 export const Param = Type.Object({

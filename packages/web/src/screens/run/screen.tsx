@@ -213,6 +213,12 @@ const Details = ({ run }: { run: RunDetail }) => (
     ) : (
       <KeyValues facts={Object.entries(run.params)} />
     )}
+    {run.tools.length === 0 ? null : (
+      <>
+        <h2>Versions of its programs</h2>
+        <KeyValues facts={run.tools.map(({ name, version }) => [name, version])} />
+      </>
+    )}
     {Object.keys(run.facts).length === 0 ? null : (
       <>
         <h2>Facts</h2>

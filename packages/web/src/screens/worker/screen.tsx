@@ -99,13 +99,15 @@ const Tools = ({ worker }: { worker: WorkerDetail }) => {
   const { data } = useQuery(requiredToolsQuery)
   const has = toolsOf(worker)
   const required = data ?? []
+  const versions = new Map(worker.tools.map(({ name, version }) => [name, version]))
+  const withVersion = (name: string): string => [name, versions.get(name)].filter(Boolean).join(' ')
   const missing = required.filter((tool) => !has.includes(tool))
   return (
     <section aria-labelledby="tools" className="tools">
       <h2 id="tools">Tools</h2>
       <h3>That workflows require</h3>
       <Words
-        words={required.filter((tool) => has.includes(tool))}
+        words={required.filter((tool) => has.includes(tool)).map(withVersion)}
         none="It has no program that a workflow requires."
       />
       {missing.length === 0 ? null : (
@@ -120,7 +122,7 @@ const Tools = ({ worker }: { worker: WorkerDetail }) => {
       {has.length === 0 ? null : (
         <details>
           <summary>All its programs ({has.length.toLocaleString()})</summary>
-          <Words words={has} none="" />
+          <Words words={has.map(withVersion)} none="" />
         </details>
       )}
     </section>

@@ -1,0 +1,15 @@
+import { workFolderOf } from '../settings/executor-options.ts'
+import type { RunSettings } from '../settings/settings.ts'
+import type { Machine } from '../slots/open-slots.ts'
+import type { ToolPlaces } from './usable-tools.ts'
+
+/** Where commands of runs find programs on this machine. */
+export const toolPlaces = (
+  config: RunSettings,
+  { runners, executor }: Pick<Machine, 'runners' | 'executor'>,
+): ToolPlaces => ({
+  runners,
+  users: executor.users,
+  workFolder: workFolderOf(config),
+  path: `${config.folders.binaries}:${config.runner.path}`,
+})
