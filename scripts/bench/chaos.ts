@@ -8,7 +8,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { audit, jobEnded, submit, targets, until, type TestCluster } from '@scanfarm/cli/testing'
-import { endProgress, progress, say, title } from '../demo/screen.ts'
+import { endProgress, progress, say, title } from '@scanfarm/cli/demo'
 import { Harness } from './harness.ts'
 import { Database, startCluster } from './cluster.ts'
 

@@ -1,5 +1,5 @@
 import type { TestCluster } from '@scanfarm/cli/testing'
-import { say, table } from '../demo/screen.ts'
+import { say, table } from '@scanfarm/cli/demo'
 import type { Database } from './cluster.ts'
 import { number } from './figure.ts'
 import { allProcesses, descendantsOf, machineTimes, type ProcessTimes } from './proc.ts'

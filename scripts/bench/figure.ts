@@ -1,4 +1,4 @@
-import { bold, green, red } from '../demo/screen.ts'
+import { bold, green, red } from '@scanfarm/cli/demo'
 
 export const PARTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm'] as const
 export type Part = (typeof PARTS)[number]

@@ -1,4 +1,4 @@
-import { endProgress, progress, say } from '../demo/screen.ts'
+import { endProgress, progress, say } from '@scanfarm/cli/demo'
 
 /** Passed to every part. Limits that several parts use are measured once and cached. */
 export class Harness implements AsyncDisposable {

@@ -8,7 +8,7 @@
  */
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { say, table, title } from '../demo/screen.ts'
+import { say, table, title } from '@scanfarm/cli/demo'
 import { api } from './api.ts'
 import { cancelling } from './cancel.ts'
 import { webConsole } from './console.ts'

@@ -1,4 +1,4 @@
-import { table } from '../demo/screen.ts'
+import { table } from '@scanfarm/cli/demo'
 import { Database, startCluster } from './cluster.ts'
 import { costOfRun, farmOf, printCosts, type Cost } from './cpu-meter.ts'
 import { atMost, number, type Figure } from './figure.ts'

@@ -137,6 +137,8 @@ export const TESTED_BY: Readonly<Record<string, string>> = {
   'JSON of the arguments': 'packages/engine/test/functions/bounds.test.ts',
   'reading a report of more than 64 KiB': 'packages/findings/test/import.test.ts',
   'imports of a server': 'packages/server/test/routes/vulnerabilities.test.ts',
+  'release file of a tool': 'packages/tools/test/install.test.ts',
+  'version that a program prints': 'packages/tools/test/version.test.ts',
   'signals to a worker': 'packages/worker/test/slots/executor.test.ts',
   'notifications of the database': 'packages/server/test/notifier.test.ts',
 }

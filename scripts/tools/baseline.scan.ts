@@ -1,0 +1,143 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { TestCluster, type Client } from '@scanfarm/cli/testing'
+import { until } from '@scanfarm/testing'
+import { compare, findingsIn, foundIn, nameOf, tableOf } from './found.ts'
+import { Lab, type ServiceName } from './lab.ts'
+import { PLANTED, type Planted } from './planted.ts'
+
+const RUN_MS = 600_000
+const WORKFLOWS = join(import.meta.dirname, '../../workflows')
+
+interface Run {
+  readonly run_uuid: string
+  readonly status: string
+  readonly outcome: string
+  readonly workspace: string
+  readonly outcome_reasons: readonly string[]
+}
+
+let lab: Lab
+let farm: TestCluster
+let client: Client
+beforeAll(async () => {
+  lab = await Lab.start()
+  farm = await TestCluster.start({
+    workers: 1,
+    slots: 8,
+    env: { SCANFARM_WORKFLOWS_FOLDERS: WORKFLOWS },
+  })
+  client = farm.client
+})
+
+afterAll(async () => {
+  await farm?.[Symbol.asyncDispose]()
+  await lab?.[Symbol.asyncDispose]()
+})
+
+/** Runs the flow and returns its row when it has ended. */
+async function scan(target: string, workspace: string, params: Record<string, string> = {}): Promise<Run> {
+  const began = Date.now()
+  const { job_id: job } = await client.post<{ job_id: string }>('/runs', {
+    flow: 'baseline',
+    targets: [target],
+    run_mode: 'distributed',
+    workspace,
+    params: { ports: lab.ports, ...params },
+  })
+  let run: Run | undefined
+  await until(
+    async () => {
+      ;[run] = await client.all<Run>(`/runs?job_id=${job}`)
+      return run !== undefined && ['completed', 'failed', 'cancelled'].includes(run.status)
+    },
+    { limitMs: RUN_MS },
+  )
+  if (run === undefined) throw new Error(`there is no run of ${target}`)
+  const seconds = Math.round((Date.now() - began) / 1000)
+  console.log([`${target}: ${run.status}, ${run.outcome}, ${seconds} s`, ...run.outcome_reasons].join('\n  '))
+  return run
+}
+
+const plantedOn = (...services: ServiceName[]): Planted[] =>
+  PLANTED.filter(({ service }) => services.includes(service))
+
+const names = (found: readonly Planted[]): string[] => found.map(nameOf).toSorted()
+
+const stateOf = async (workspace: string, id: string): Promise<string | undefined> =>
+  (await findingsIn(client, workspace)).find(({ vuln_info }) => vuln_info === id)?.state
+
+const untilState = (workspace: string, id: string, state: string): Promise<string | undefined> =>
+  until(
+    () => stateOf(workspace, id),
+    (now) => now === state,
+  )
+
+describe('the flow baseline', () => {
+  test('finds in the whole network everything that is planted, and nothing else', async () => {
+    const run = await scan(lab.network, 'network')
+    const scores = compare(PLANTED, await foundIn(client, 'network', lab))
+    console.log(tableOf(scores))
+    expect(run).toMatchObject({ status: 'completed', outcome: 'clean' })
+    expect(scores.flatMap(({ missed }) => missed)).toEqual([])
+    expect(scores.flatMap(({ wrong }) => wrong)).toEqual([])
+  })
+
+  test('finds the mistakes of an application by its URL', async () => {
+    const run = await scan(`${lab.url('app')}/`, 'application')
+    expect(run).toMatchObject({ status: 'completed', outcome: 'clean' })
+    const planted = plantedOn('app').filter(({ tool }) => tool !== 'nmap')
+    expect(names(await foundIn(client, 'application', lab))).toEqual(names(planted))
+  })
+
+  test('scans the hosts of a list', async () => {
+    const list = [lab.places.ssh.host, lab.places.smtp.host, lab.places['closed-redis'].host]
+    const { path } = await client.upload('hosts.txt', `${list.join('\n')}\n`)
+    const run = await scan(path, 'list')
+    expect(run).toMatchObject({ status: 'completed', outcome: 'clean' })
+    expect(names(await foundIn(client, 'list', lab))).toEqual(names(plantedOn('ssh', 'smtp', 'closed-redis')))
+  })
+
+  test.each([
+    ['a host', () => lab.places.silent.host],
+    ['a web server', () => `${lab.url('silent')}/`],
+  ])('is not clean if %s does not answer', async (what, target) => {
+    const run = await scan(target(), `silent-${what.replaceAll(' ', '-')}`, {
+      ports: String(lab.places.silent.port),
+    })
+    expect(run.outcome).not.toBe('clean')
+  })
+
+  test('marks a finding as gone after the service is fixed, and keeps it open if the service does not answer', async () => {
+    const targets = { ftp: lab.places.ftp, redis: lab.places.redis }
+    const scanBoth = () =>
+      Promise.all(
+        Object.entries(targets).map(([name, { host, port }]) =>
+          scan(host, `${name}-twice`, { ports: String(port) }),
+        ),
+      )
+    await scanBoth()
+    expect(await stateOf('ftp-twice', 'ftp-anon')).toBe('open')
+    expect(await stateOf('redis-twice', 'redis-info')).toBe('open')
+    await lab.fix('ftp')
+    await lab.silence('redis')
+    const [ftp, redis] = await scanBoth()
+    expect(ftp?.outcome).toBe('clean')
+    expect(redis?.outcome).not.toBe('clean')
+    await untilState('ftp-twice', 'ftp-anon', 'gone')
+    expect(await stateOf('redis-twice', 'redis-info')).toBe('open')
+  })
+
+  test('finds old protocols of a URL with testssl', async () => {
+    const run = await scan(`${lab.url('old-tls')}/`, 'deep', {
+      deep_tls: 'true',
+      testssl_checks: 'protocols',
+      with_web_weaknesses: 'false',
+    })
+    expect(run).toMatchObject({ status: 'completed', outcome: 'clean' })
+    const found = names((await foundIn(client, 'deep', lab)).filter(({ tool }) => tool === 'testssl'))
+    expect(found).toEqual(
+      expect.arrayContaining(['testssl old-tls testssl-TLS1 low', 'testssl old-tls testssl-TLS1_1 low']),
+    )
+  })
+})

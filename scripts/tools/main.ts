@@ -1,0 +1,26 @@
+// `npm run test:tools [-- ARGUMENTS OF JEST]`: runs the flow baseline with real scanners against real servers on loopback.
+import { join } from 'node:path'
+import { ensurePrograms, PROGRAMS, type Program } from '../services/programs.ts'
+import { runJest } from '../test/jest.ts'
+import { LAB_PROGRAMS } from './lab.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+const SCANNERS = ['nmap', 'whatweb', 'sslscan', 'ffuf', 'wapiti'].map((name): Program => ({
+  name,
+  debianPackage: name,
+}))
+const TESTSSL: Program = { name: 'testssl', debianPackage: 'testssl.sh' }
+
+let passed = false
+try {
+  if (process.getuid?.() !== 0)
+    throw new Error('the servers of the lab change their user, which requires root: run it as root')
+  ensurePrograms([...SCANNERS, TESTSSL, ...LAB_PROGRAMS, PROGRAMS.bash])
+  passed = await runJest(root, ['--config', 'scripts/tools/jest.config.js', ...process.argv.slice(2)])
+} catch (error) {
+  console.error(
+    `\nthe scanners cannot be tested: ${error instanceof Error ? error.message : String(error)}\n`,
+  )
+}
+process.exitCode = passed ? 0 : 1
