@@ -24,7 +24,7 @@ const nameOf = (root: string, path: string): string =>
     .replace(/\.ts$/, '')
     .replaceAll(/[^\w-]+/g, '-')
 
-const entriesOf = async (root: string): Promise<Record<string, string>> => {
+export const entriesOf = async (root: string): Promise<Record<string, string>> => {
   const entries: Record<string, string> = {
     main: join(root, 'packages/cli/src/main.ts'),
   }
@@ -92,7 +92,12 @@ const direct = (text: string, packages: ReadonlyMap<string, ReadonlyMap<string, 
     })
 
 /** Sources of the product: threads start from the bundle, and other files are found where the sources are. */
-const ownSources = (root: string, folder: string, states: Map<string, string>): esbuild.Plugin => ({
+export const ownSources = (
+  root: string,
+  folder: string,
+  states: Map<string, string>,
+  edit = (text: string): string => text,
+): esbuild.Plugin => ({
   name: 'own-sources',
   async setup(builder) {
     const packages = await exportsOf(root)
@@ -110,7 +115,7 @@ const ownSources = (root: string, folder: string, states: Map<string, string>): 
                 .replaceAll('import.meta.dirname', `decodeURIComponent(new URL('.', ${here}).pathname)`),
         )
         .join('')
-      return { contents, loader: 'ts' }
+      return { contents: edit(contents), loader: 'ts' }
     })
   },
 })
@@ -119,7 +124,7 @@ const ownSources = (root: string, folder: string, states: Map<string, string>): 
  * A built-in module whose getters are evaluated only where something imports them. An `import 'node:http'` evaluates all
  * of its getters, and one of them loads an HTTP client for 50 ms.
  */
-const builtins: esbuild.Plugin = {
+export const builtins: esbuild.Plugin = {
   name: 'builtins',
   setup(builder) {
     builder.onResolve({ filter: /^[\w:/]+(?:#\w+)?$/ }, ({ path, kind }) =>
@@ -179,8 +184,22 @@ const loadedBy = ({ outputs }: esbuild.Metafile, entries: ReadonlySet<string>): 
   return new Set([...files].flatMap((file) => Object.keys(outputs[file]?.inputs ?? {})))
 }
 
+/** Options of all bundles. */
+export const COMMON = {
+  bundle: true,
+  write: false,
+  metafile: true,
+  format: 'esm',
+  platform: 'node',
+  tsconfigRaw: {},
+  minifySyntax: true,
+  legalComments: 'none',
+  logLevel: 'silent',
+  external: ['*.node', 'cpu-features'],
+} as const satisfies esbuild.BuildOptions
+
 /** CommonJS libraries require built-in modules. */
-const REQUIRE = `const require = process.getBuiltinModule('module').createRequire(import.meta.url);`
+export const REQUIRE = `const require = process.getBuiltinModule('module').createRequire(import.meta.url);`
 
 const START = 'scripts/bundle/start.ts'
 const EXEC = 'packages/cli/src/exec-main.ts'
@@ -191,19 +210,10 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
   // Only its depth matters: paths in the bundle are relative.
   const folder = join(bundlesOf(root), 'new')
   const options = {
+    ...COMMON,
     absWorkingDir: root,
     outdir: folder,
-    bundle: true,
-    write: false,
-    metafile: true,
-    format: 'esm',
-    platform: 'node',
     target: 'node24',
-    tsconfigRaw: {},
-    minifySyntax: true,
-    legalComments: 'none',
-    logLevel: 'silent',
-    external: ['*.node', 'cpu-features'],
     plugins: [apart(folder), ownSources(root, folder, states), builtins],
   } as const satisfies esbuild.BuildOptions
   const entryPoints = await entriesOf(root)

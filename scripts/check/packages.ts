@@ -8,7 +8,7 @@ const packagesFolder = join(import.meta.dirname, '../../packages')
 const LAYERS: readonly (readonly string[])[] = [
   ['contracts', 'testing'],
   ['platform'],
-  ['embedded', 'language', 'findings', 'store', 'queue', 'artifacts', 'runners', 'client'],
+  ['embedded', 'language', 'findings', 'store', 'queue', 'artifacts', 'runners', 'tools', 'client'],
   ['functions'],
   ['engine'],
   ['worker', 'cloud'],

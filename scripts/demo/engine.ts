@@ -3,8 +3,8 @@ import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync } fr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { stop } from '@scanfarm/cli/demo'
 import { answers, findDocker } from '../services/docker.ts'
-import { stop } from './processes.ts'
 
 const START_MS = 60_000
 const POLL_MS = 100

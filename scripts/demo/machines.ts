@@ -1,22 +1,15 @@
 import { createServer } from 'node:net'
+import type { Machines, MachinesState } from '@scanfarm/cli/demo'
 import { createLocalProvider, provideNetwork, removeNetwork } from '@scanfarm/cloud/local'
 import { connectEngine } from '@scanfarm/runners'
 import { answers } from '../services/docker.ts'
 import { ensurePrograms, PROGRAMS } from '../services/programs.ts'
 import { closeEngine, openEngine, type DemoEngine } from './engine.ts'
 
-/** What `--down` needs to know about machines that were kept. */
-export interface MachinesState {
-  readonly engine: DemoEngine
-  /** Id of their farm, from their labels; "" until a machine was seen. */
-  readonly farm: string
-}
-
 const CALL_MS = 60_000
 
 /** The docker engine whose containers are the machines of the demo's cloud. Disposing removes them all. */
-export class Machines implements AsyncDisposable {
-  /** Address of this system for machines; other systems cannot reach it. */
+export class EngineMachines implements Machines {
   readonly host: string
   readonly #engine: DemoEngine
   #farm: string
@@ -27,23 +20,22 @@ export class Machines implements AsyncDisposable {
     this.#farm = farm
   }
 
-  static async open(keep: boolean): Promise<Machines> {
+  static async open(keep: boolean): Promise<EngineMachines> {
     // The image of machines contains programs of this system.
     ensurePrograms([PROGRAMS.sshd, PROGRAMS.bash, PROGRAMS.curl, PROGRAMS.openssl])
     const engine = await openEngine(keep)
     try {
-      return new Machines(engine, await hostSeenBy(engine), '')
+      return new EngineMachines(engine, await hostSeenBy(engine), '')
     } catch (error) {
       await closeEngine(engine)
       throw error
     }
   }
 
-  static again({ engine, farm }: MachinesState): Machines {
-    return new Machines(engine, '', farm)
+  static again({ engine, farm }: MachinesState): EngineMachines {
+    return new EngineMachines(engine, '', farm)
   }
 
-  /** Settings of a server, as environment, whose default provider creates machines on this engine. */
   get env(): Record<string, string> {
     return {
       SCANFARM_CLOUD_ENABLED: 'true',
@@ -57,12 +49,10 @@ export class Machines implements AsyncDisposable {
     return { engine: this.#engine, farm: this.#farm }
   }
 
-  /** Records the farm of an infrastructure: all its machines will be removed. */
   async belongTo(infraId: string): Promise<void> {
     if (this.#farm === '') await this.of(infraId)
   }
 
-  /** Names of the containers that the engine has for this infrastructure, whatever their state. */
   async of(infraId: string): Promise<string[]> {
     const filters = { label: [`scanfarm.infra=${infraId}`] }
     const docker = await connectEngine({ engine: this.#engine.address })

@@ -8,141 +8,24 @@
  *   npm run demo -- --down    stops a kept farm and removes its machines
  */
 import { join } from 'node:path'
-import { makeDataDir } from '@scanfarm/embedded'
-import { Client } from './client.ts'
-import { Farm, stopKept } from './farm.ts'
-import { judge, judgeMachines } from './judge.ts'
-import { showResults, type Result } from './results.ts'
-import { say, title } from './screen.ts'
-import { MachineWatch } from './watch-machines.ts'
-import { watchJob } from './watch.ts'
+import { runDemo, stopKept, type DemoSetup } from '@scanfarm/cli/demo'
 
-const FLOW = 'service-survey'
-
-const MACHINES = 3
-
-interface Options {
-  readonly keep: boolean
-  readonly cloud: boolean
-}
-
-interface Submitted {
-  job_id: string
-  target_count: number
-  infra_id?: string
-}
-
-async function demo(options: Options, folder: string): Promise<number> {
-  title('Scanfarm demo')
-  await makeDataDir(folder)
-  await using farm = await Farm.start(folder, options)
-  const client = new Client(farm.url, farm.token)
-  await describeFarm(client, farm)
-  const job = await submit(client, farm, options)
-  const watch = job.infra_id === undefined ? undefined : new MachineWatch(client, job.infra_id)
-  const finished = await watchJob(client, job.job_id, () => watchMachines(farm, watch))
-  const results = await showResults(client, finished.runs)
-  const problems = [
-    ...judge(results, farm.targets),
-    ...(watch === undefined ? [] : await endOfMachines(farm, watch, results)),
-  ]
-  report(problems)
-  const good = problems.length === 0
-  if (good && options.keep) farm.leaveRunning()
-  farewell(farm, options.keep && good ? await newLink(client) : undefined)
-  return good ? 0 : 1
-}
-
-async function submit(client: Client, farm: Farm, { cloud }: Options): Promise<Submitted> {
-  const file = await client.upload('targets.txt', farm.targets.map(({ target }) => target).join('\n'))
-  say(`uploaded ${file.filename} with ${file.lines} targets`)
-  const job = await client.post<Submitted>('/runs', {
-    flow: FLOW,
-    target_file: file.path,
-    ...(cloud
-      ? { run_mode: 'cloud', cloud_instances: MACHINES, cloud_auto_destroy: true }
-      : { run_mode: 'distributed' }),
-  })
-  const where = cloud
-    ? `on ${MACHINES} machines of infrastructure ${job.infra_id}`
-    : 'distributed over the workers'
-  say(`job ${job.job_id}: flow ${FLOW} on ${job.target_count} targets, ${where}\n`)
-  return job
-}
-
-async function watchMachines(farm: Farm, watch: MachineWatch | undefined): Promise<string> {
-  if (watch === undefined) return ''
-  await farm.machines?.belongTo(watch.infraId)
-  return await watch.note()
-}
-
-/** Asks the engine whether the machines are really gone. */
-async function endOfMachines(farm: Farm, watch: MachineWatch, results: readonly Result[]): Promise<string[]> {
-  const infra = await watch.ended()
-  const left = (await farm.machines?.of(watch.infraId)) ?? []
-  say(
-    `\nthe docker engine has ${left.length === 0 ? 'none' : left.length} of the ${infra.details.length} machines left`,
-  )
-  return judgeMachines(infra, results, left)
-}
-
-async function describeFarm(client: Client, farm: Farm): Promise<void> {
-  const info = await client.get<{ version: string }>('/server-info')
-  for (const line of farm.services()) say(line)
-  say(`master ${info.version} at ${farm.url}`)
-  await sayConsole(client, farm)
-  const workers = await client.get<{ data: { name: string; slots: number; kind: string }[] }>('/workers')
-  for (const worker of workers.data.filter(({ kind }) => kind === 'worker'))
-    say(`worker ${worker.name} with ${worker.slots} slots`)
-  say(
-    `lab: ${farm.targets.length} targets on ${farm.machines?.host ?? 'loopback'}, ${farm.targets.filter(({ open }) => !open).length} of them closed`,
-  )
-}
-
-/** Its first request makes a checkout build the console, so that it is there when somebody opens it. */
-async function sayConsole(client: Client, farm: Farm): Promise<void> {
-  const { status } = await fetch(farm.url, { method: 'HEAD' })
-  if (status !== 404) say(`console: ${await newLink(client)}`)
-}
-
-function report(problems: readonly string[]): void {
-  for (const problem of problems) say(`PROBLEM: ${problem}`)
-  say(
-    problems.length === 0
-      ? '\nEvery run has the expected findings.'
-      : `\n${problems.length} results are not as expected.`,
-  )
-}
-
-/** An address that opens the console in a browser, logged in. */
-const newLink = async (client: Client): Promise<string> =>
-  (await client.post<{ url: string }>('/session/links', {})).url
-
-/** `link`: the farm is kept. */
-function farewell(farm: Farm, link: string | undefined): void {
-  if (link !== undefined) {
-    say(
-      `\nOpen the console, logged in (once, within 10 minutes; later with scripts/scanfarm open):\n\n  ${link}`,
-    )
-    say(
-      '\nThe farm keeps running in the background. Use it with scripts/scanfarm or curl; stop it with: npm run demo -- --down\n',
-    )
-    console.log(`SCANFARM_URL=${farm.url}`)
-    console.log(`SCANFARM_TOKEN=${farm.token}`)
-  } else {
-    say('\nStopping the farm. To keep it running: npm run demo -- --keep')
-  }
+const setup: DemoSetup = {
+  folder: process.env.SCANFARM_DATA_DIR ?? join(import.meta.dirname, '../../.scanfarm/demo'),
+  program: [join(import.meta.dirname, '../scanfarm')],
+  scanfarm: 'scripts/scanfarm',
+  command: 'npm run demo --',
+  loadMachines: async () => (await import('./machines.ts')).EngineMachines,
 }
 
 async function main(args: readonly string[]): Promise<number> {
-  const folder = process.env.SCANFARM_DATA_DIR ?? join(import.meta.dirname, '../../.scanfarm/demo')
   const unknown = args.find((arg) => !['--keep', '--cloud', '--down'].includes(arg))
   if (unknown !== undefined) {
     console.error(`demo: unknown option ${unknown}: the options are --keep, --cloud and --down`)
     return 2
   }
-  if (args.includes('--down')) return stopKept(folder)
-  return demo({ keep: args.includes('--keep'), cloud: args.includes('--cloud') }, folder)
+  if (args.includes('--down')) return stopKept(setup)
+  return runDemo({ keep: args.includes('--keep'), cloud: args.includes('--cloud') }, setup)
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {

@@ -396,7 +396,8 @@ describe('findings', () => {
       'matched-at': 'https://a.example',
     }
     writeFileSync(file, `${JSON.stringify(line)}\n`)
-    const imported = await run(['findings', 'import', file, '--workspace', 'cli', '--format', 'nuclei'])
+    const imported = await run(['findings', 'import', file, '--workspace', 'cli'])
+    expect(imported.out).toMatch(/^format +nuclei$/m)
     expect(imported).toMatchObject({ code: 0, err: '' })
     expect(imported.out).toMatch(/^vulnerabilities +1 new, 0 updated, 0 unchanged, 0 errors$/m)
     const { data } = await parsed<{ data: { vuln_info: string }[] }>(

@@ -71,3 +71,27 @@ test('run --wait and runs show why no live worker can take a run', async () => {
   await run(['cancel', String(data[0]?.id)])
   expect(await ended).not.toBe(0)
 })
+
+test('doctor -f shows what workers lack for a workflow, and run warns about it', async () => {
+  const { code, out, err } = await run(['doctor', '-m', 'needy'])
+  expect(code).toBe(1)
+  expect(out).toMatch(/workers +ok +1 connected/)
+  expect(out).toMatch(
+    /tools +failed +none can run it; .* lacks no-such-tool: on its machine, install no-such-tool/,
+  )
+  expect(out).toMatch(/^NEEDS[^]*^no-such-tool +0 of 1 +missing$[^]*^sh +1 of 1 +yes$/m)
+  expect(err).toMatch('"needy" cannot run: tools')
+  expect(await run(['doctor', '-m', 'noop'])).toMatchObject({ code: 0, err: '' })
+  expect(await run(['doctor', '-f', 'noop'])).toMatchObject({ code: 2 })
+
+  const waits = await run(['run', '-m', 'needy', '-t', 'warned.example'])
+  expect(waits).toMatchObject({ code: 0 })
+  expect(waits.err).toMatch(/^scanfarm: missing_tools: no live worker has no-such-tool; the runs wait/)
+  const fails = await run(['run', '-m', 'needy', '-t', 'failed.example', '--missing-tools', 'fail'])
+  expect(fails.code).toBe(5)
+  expect(fails.err).toMatch('no live worker has no-such-tool: on a worker, install no-such-tool; or')
+  const { data } = JSON.parse((await run(['runs', '--target', 'warned.example', '--json'])).out) as {
+    data: Run[]
+  }
+  await run(['cancel', String(data[0]?.id)])
+})

@@ -8,11 +8,13 @@ export type Commands = Readonly<Record<string, () => Promise<MakeCommand>>>
 
 /** In the order of the help. The code of a command is loaded when the command is used. */
 export const COMMANDS: Commands = {
+  demo: async () => (await import('./demo.ts')).demoCommand,
   server: async () => (await import('./server.ts')).serverCommand,
   worker: async () => (await import('./worker.ts')).workerCommand,
   config: async () => (await import('./config.ts')).configCommand,
   migrate: async () => (await import('./operations.ts')).migrateCommand,
   doctor: async () => (await import('./operations.ts')).doctorCommand,
+  tools: async () => (await import('./tools.ts')).toolsCommand,
   'import-base': async () => (await import('./import-base.ts')).importBaseCommand,
   health: async () => (await import('./health.ts')).healthCommand,
   open: async () => (await import('./open.ts')).openCommand,

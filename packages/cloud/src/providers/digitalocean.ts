@@ -22,6 +22,7 @@ import {
   type MessagePatterns,
 } from './rest-api.ts'
 import type { DigitalOceanSettings } from './settings.ts'
+import { loadSdk } from './sdk.ts'
 
 const NAME = 'digitalocean'
 const ENDPOINT = 'https://api.digitalocean.com'
@@ -59,7 +60,7 @@ export function createDigitalOceanProvider(
 
   const open = async (): Promise<Client> => {
     if (!token) throw new CloudError('credentials', `${NAME} needs a token: set cloud.digitalocean.token`)
-    const { createApiClient } = await import('dots-wrapper')
+    const { createApiClient } = await loadSdk(NAME, async () => await import('dots-wrapper'))
     return createApiClient({
       token,
       endpoint: `${apiRoot(settings.endpoint ?? ENDPOINT)}/v2`,

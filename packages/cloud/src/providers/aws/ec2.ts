@@ -1,6 +1,7 @@
 import type { EC2Client } from '@aws-sdk/client-ec2'
 import { CloudError } from '../../provider.ts'
 import type { AwsSettings } from '../settings.ts'
+import { loadSdk } from '../sdk.ts'
 
 export type Sdk = typeof import('@aws-sdk/client-ec2')
 
@@ -17,7 +18,7 @@ export function openEc2(settings: AwsSettings) {
   const clients = new Map<string, EC2Client>()
   return {
     async at(region: string): Promise<Ec2> {
-      const sdk = await import('@aws-sdk/client-ec2')
+      const sdk = await loadSdk('aws', async () => await import('@aws-sdk/client-ec2'))
       const client = clients.get(region) ?? new sdk.EC2Client(optionsOf(settings, region))
       clients.set(region, client)
       return { client, sdk }

@@ -5,6 +5,7 @@ import { errorText } from '@scanfarm/platform'
 import { CloudError } from '../../provider.ts'
 import { problemOfStatus } from '../errors.ts'
 import type { AzureSettings } from '../settings.ts'
+import { loadSdk } from '../sdk.ts'
 
 export interface Clients {
   readonly compute: ComputeManagementClient
@@ -25,11 +26,11 @@ async function open(settings: AzureSettings): Promise<Clients> {
   const { endpoint } = settings
   const subscription = required(settings, 'subscription')
   const group = required(settings, 'resourceGroup')
-  const [{ ComputeManagementClient }, { NetworkManagementClient }, credential] = await Promise.all([
-    import('@azure/arm-compute'),
-    import('@azure/arm-network'),
-    credentialOf(settings),
-  ])
+  const [{ ComputeManagementClient }, { NetworkManagementClient }, credential] = await loadSdk(
+    'azure',
+    async () =>
+      await Promise.all([import('@azure/arm-compute'), import('@azure/arm-network'), credentialOf(settings)]),
+  )
   const options = {
     // Callers retry: they know which calls are safe to repeat, and for how long.
     retryOptions: { maxRetries: 0 },
@@ -54,7 +55,10 @@ export function required(settings: AzureSettings, name: 'subscription' | 'resour
 /** Rejects with `unavailable` instead of `credentials` when the authority that checks them did not respond. */
 async function credentialOf(settings: AzureSettings): Promise<TokenCredential> {
   const { tenant, client, secret, authority } = settings
-  const { ClientSecretCredential, DefaultAzureCredential } = await import('@azure/identity')
+  const { ClientSecretCredential, DefaultAzureCredential } = await loadSdk(
+    'azure',
+    async () => await import('@azure/identity'),
+  )
   const traffic = observeTraffic()
   const options = {
     retryOptions: { maxRetries: 0 },

@@ -7,6 +7,7 @@ import { ApiError } from '../errors.ts'
 import type { GcpSettings } from '../settings.ts'
 import { identityOf } from './credentials.ts'
 import { problemOf, problemOfCode } from './errors.ts'
+import { loadSdk } from '../sdk.ts'
 
 export interface Compute {
   readonly instances: InstancesClient
@@ -22,10 +23,14 @@ export function openCompute(settings: GcpSettings, { timeoutMs = CALL_TIMEOUT_MS
 
   const open = async (): Promise<Compute> => {
     const { auth, project } = await identityOf(settings)
-    const [{ InstancesClient }, { ZoneOperationsClient }] = await Promise.all([
-      import('@google-cloud/compute/build/src/v1/instances_client.js'),
-      import('@google-cloud/compute/build/src/v1/zone_operations_client.js'),
-    ])
+    const [{ InstancesClient }, { ZoneOperationsClient }] = await loadSdk(
+      'gcp',
+      async () =>
+        await Promise.all([
+          import('@google-cloud/compute/build/src/v1/instances_client.js'),
+          import('@google-cloud/compute/build/src/v1/zone_operations_client.js'),
+        ]),
+    )
     const options = { auth, ...endpointOptions(settings.endpoint) }
     const instances = new InstancesClient(options)
     const operations = new ZoneOperationsClient(options)

@@ -3,6 +3,7 @@ import type { AuthClient, GoogleAuth } from 'google-auth-library'
 import { CloudError } from '../../provider.ts'
 import type { GcpSettings } from '../settings.ts'
 import { responseError, tokenProblemOf } from './errors.ts'
+import { loadSdk } from '../sdk.ts'
 
 const SCOPES = ['https://www.googleapis.com/auth/compute']
 
@@ -13,7 +14,7 @@ export interface Identity {
 
 /** Rejects with `credentials` when there are none. The first call shows whether they are valid. */
 export async function identityOf(settings: GcpSettings): Promise<Identity> {
-  const library = await import('google-auth-library')
+  const library = await loadSdk('gcp', async () => await import('google-auth-library'))
   const file = settings.credentialsFile === undefined ? {} : await readCredentials(settings.credentialsFile)
   const auth = new library.GoogleAuth({
     scopes: SCOPES,

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { loadSdk } from '../sdk.ts'
 
 /** A Linode, as far as the farm looks at it. */
 export interface LinodeMachine {
@@ -80,7 +81,7 @@ export interface OpenSdk {
  * that very call, so that several of us, with tokens and endpoints of their own, may share it.
  */
 export async function openSdk(token: string, endpoint: string): Promise<OpenSdk> {
-  const sdk = await import('@linode/api-v4')
+  const sdk = await loadSdk('linode', async () => await import('@linode/api-v4'))
   const calls = new AsyncLocalStorage<AbortSignal>()
   const { request } = sdk.baseRequest.interceptors
   const id = request.use((config) => {

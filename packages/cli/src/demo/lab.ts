@@ -1,13 +1,8 @@
-/**
- * The services to scan, some with deliberate mistakes, on loopback or on the address after `--host`. Prints one JSON line
- * with the targets and the expected findings of each, then serves until its standard input closes or it is stopped.
- */
 import { readFileSync } from 'node:fs'
 import { createServer as createHttpServer, type RequestListener } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { createServer, type Server } from 'node:net'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 
 /** `finds`: titles that must be in the report, with or without others; `open: false`: nothing listens there. */
 export interface LabTarget {
@@ -165,15 +160,4 @@ export async function startLab(only?: string): Promise<{ targets: LabTarget[]; c
     targets.push({ target: `${host}:${port}`, what: 'closed port', open: false, finds: [] })
   }
   return { targets, close: () => running.forEach((server) => server.close()) }
-}
-
-if (import.meta.main) {
-  const { host, detached } = parseArgs({
-    options: { host: { type: 'string' }, detached: { type: 'boolean' } },
-  }).values
-  const lab = await startLab(host)
-  console.log(JSON.stringify(lab.targets))
-  const stop = () => process.exit(0)
-  process.on('SIGTERM', stop).on('SIGINT', stop)
-  if (!detached) process.stdin.on('end', stop).resume()
 }

@@ -4,9 +4,10 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { Client } from './client.ts'
 import type { LabTarget } from './lab.ts'
-import type { Machines, MachinesState } from './machines.ts'
+import type { DemoSetup, Machines, MachinesState } from './machines.ts'
 import { alive, stop } from './processes.ts'
 import { say } from './screen.ts'
 import { endMachines } from './watch-machines.ts'
@@ -15,8 +16,7 @@ const WORKERS = 2
 const START_MS = 120_000
 const POLL_MS = 100
 const OWNER_ONLY = 0o600
-const PROGRAM = join(import.meta.dirname, '../scanfarm')
-const LAB = join(import.meta.dirname, 'lab.ts')
+const LAB = new URL('lab-program.ts', import.meta.url)
 
 const stateFile = (folder: string): string => join(folder, 'demo.json')
 const tokenOf = (folder: string): string =>
@@ -38,22 +38,23 @@ export class Farm implements AsyncDisposable {
   token = ''
   targets: LabTarget[] = []
   readonly machines: Machines | undefined
-  readonly #folder: string
+  readonly #setup: DemoSetup
   readonly #children: { name: string; process: ChildProcess }[] = []
   #kept = false
   #ending: Promise<void> | undefined
 
-  private constructor(folder: string, url: string, machines: Machines | undefined) {
-    this.#folder = folder
+  private constructor(setup: DemoSetup, url: string, machines: Machines | undefined) {
+    this.#setup = setup
     this.url = url
     this.machines = machines
   }
 
-  static async start(folder: string, options: { keep: boolean; cloud: boolean }): Promise<Farm> {
-    refuseSecond(folder)
+  static async start(setup: DemoSetup, options: { keep: boolean; cloud: boolean }): Promise<Farm> {
+    const { folder } = setup
+    refuseSecond(setup)
     const port = await freePort()
-    const machines = options.cloud ? await openMachines(options.keep) : undefined
-    const farm = new Farm(folder, `http://127.0.0.1:${port}`, machines)
+    const machines = options.cloud ? await (await setup.loadMachines?.())?.open(options.keep) : undefined
+    const farm = new Farm(setup, `http://127.0.0.1:${port}`, machines)
     const stop = () => void farm[Symbol.asyncDispose]().finally(() => process.exit(130))
     process.once('SIGINT', stop).once('SIGTERM', stop).once('SIGHUP', stop)
     try {
@@ -74,7 +75,7 @@ export class Farm implements AsyncDisposable {
 
   /** Which database and queue the master uses, from its log. */
   services(): string[] {
-    const lines = readFileSync(join(this.#folder, 'master.log'), 'utf8').split('\n')
+    const lines = readFileSync(join(this.#setup.folder, 'master.log'), 'utf8').split('\n')
     return [...new Set(lines.flatMap((line) => /(?:database|queue): [^"\u001b]+/.exec(line)?.[0] ?? []))]
   }
 
@@ -83,7 +84,7 @@ export class Farm implements AsyncDisposable {
     this.#kept = true
     const processes = this.#children.map(({ name, process }) => ({ name, pid: process.pid }))
     const state = { url: this.url, processes, machines: this.machines?.state }
-    writeFileSync(stateFile(this.#folder), JSON.stringify(state, null, 2), { mode: OWNER_ONLY })
+    writeFileSync(stateFile(this.#setup.folder), JSON.stringify(state, null, 2), { mode: OWNER_ONLY })
     for (const { process } of this.#children) process.unref()
   }
 
@@ -102,13 +103,14 @@ export class Farm implements AsyncDisposable {
 
   /** In its own session: Ctrl-C would reach it together with our signal, and a second signal skips the drain. */
   #spawn(name: string, args: readonly string[]): void {
-    const log = openSync(join(this.#folder, `${name}.log`), 'w', OWNER_ONLY)
+    const log = openSync(join(this.#setup.folder, `${name}.log`), 'w', OWNER_ONLY)
     // The mode above only applies to a new file.
     fchmodSync(log, OWNER_ONLY)
-    const child = spawn(PROGRAM, args, {
+    const [command = '', ...before] = this.#setup.program
+    const child = spawn(command, [...before, ...args], {
       stdio: ['ignore', log, log],
       detached: true,
-      env: { ...process.env, SCANFARM_DATA_DIR: this.#folder, ...this.machines?.env },
+      env: { ...process.env, SCANFARM_DATA_DIR: this.#setup.folder, ...this.machines?.env },
     })
     closeSync(log)
     this.#children.push({ name, process: child })
@@ -116,7 +118,12 @@ export class Farm implements AsyncDisposable {
 
   async #startLab(detached: boolean): Promise<void> {
     const host = this.machines === undefined ? [] : ['--host', this.machines.host]
-    const args = ['--disable-warning=ExperimentalWarning', LAB, ...host, ...(detached ? ['--detached'] : [])]
+    const args = [
+      '--disable-warning=ExperimentalWarning',
+      fileURLToPath(LAB),
+      ...host,
+      ...(detached ? ['--detached'] : []),
+    ]
     // The lab serves while its standard input is open, so it always ends with the demo.
     const child = spawn(process.execPath, args, {
       stdio: [detached ? 'ignore' : 'pipe', 'pipe', 'ignore'],
@@ -149,27 +156,15 @@ export class Farm implements AsyncDisposable {
       if (ended)
         throw new Error(`${ended.name} ended while waiting until ${what}:\n${this.#tail(ended.name)}`)
       if (Date.now() > deadline)
-        throw new Error(`gave up waiting until ${what}; the logs are in ${this.#folder}`)
+        throw new Error(`gave up waiting until ${what}; the logs are in ${this.#setup.folder}`)
       await delay(POLL_MS)
     }
   }
 
   #tail(name: string): string {
-    const file = join(this.#folder, `${name}.log`)
+    const file = join(this.#setup.folder, `${name}.log`)
     return existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(-20).join('\n') : ''
   }
-}
-
-/** Loads the code for machines only if the demo creates any. */
-async function openMachines(keep: boolean): Promise<Machines> {
-  const { Machines: all } = await import('./machines.ts')
-  return await all.open(keep)
-}
-
-async function removeMachines(state: MachinesState): Promise<void> {
-  const { Machines: all } = await import('./machines.ts')
-  await all.again(state)[Symbol.asyncDispose]()
-  say('removed the machines')
 }
 
 const readState = (folder: string): KeptState | undefined =>
@@ -179,13 +174,13 @@ const readState = (folder: string): KeptState | undefined =>
 
 const livingOf = (state: KeptState | undefined) => state?.processes.filter(({ pid }) => alive(pid)) ?? []
 
-function refuseSecond(folder: string): void {
+function refuseSecond({ folder, command }: DemoSetup): void {
   if (livingOf(readState(folder)).length > 0)
-    throw new Error('a demo farm is running; stop it first with: npm run demo -- --down')
+    throw new Error(`a demo farm is running; stop it first with: ${command} --down`)
 }
 
 /** Stops what `--keep` left running. */
-export async function stopKept(folder: string): Promise<number> {
+export async function stopKept({ folder, loadMachines }: DemoSetup): Promise<number> {
   const state = readState(folder)
   const processes = livingOf(state)
   if (processes.length === 0) say('no demo farm is running')
@@ -197,7 +192,10 @@ export async function stopKept(folder: string): Promise<number> {
     await stop(pid)
     say(`stopped ${name}`)
   }
-  if (state?.machines !== undefined) await removeMachines(state.machines)
+  if (state?.machines !== undefined) {
+    await using _ = (await loadMachines?.())?.again(state.machines)
+    say('removed the machines')
+  }
   rmSync(stateFile(folder), { force: true })
   return 0
 }

@@ -1,0 +1,5 @@
+export { stopKept } from './farm.ts'
+export type { DemoSetup, Machines, MachinesState } from './machines.ts'
+export { stop } from './processes.ts'
+export { runDemo, type DemoOptions } from './run-demo.ts'
+export * from './screen.ts'

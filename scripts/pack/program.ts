@@ -1,0 +1,84 @@
+import { join, relative } from 'node:path'
+import * as esbuild from 'esbuild'
+import { SDKS } from '../../packages/cloud/src/providers/sdk.ts'
+import { builtins, COMMON, entriesOf, ownSources, REQUIRE } from '../bundle/build.ts'
+
+/** Libraries that find files beside their own, or that are loaded by `createRequire`; and a package that uses each. */
+export const DEPENDENCIES = {
+  '@jitl/quickjs-wasmfile-release-sync': 'engine',
+  'jq-wasm': 'engine',
+  tldts: 'functions',
+  'web-tree-sitter': 'language',
+} as const
+
+/** Installed by the operator if needed. */
+export const SDK_NAMES: readonly string[] = Object.values(SDKS).flat()
+
+/** `require.resolve('LIBRARY/FILE.wasm')`: of this library the program needs the file alone. */
+const FILE_OF_LIBRARY = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/([^/']+\.wasm))'\)/g
+
+const belongsTo = (path: string, names: readonly string[]): boolean =>
+  names.some((name) => path === name || path.startsWith(`${name}/`))
+
+const external: esbuild.Plugin = {
+  name: 'external',
+  setup(builder) {
+    builder.onResolve({ filter: /^[^./]/ }, ({ path }) =>
+      belongsTo(path, [...Object.keys(DEPENDENCIES), ...SDK_NAMES]) ? { path, external: true } : undefined,
+    )
+  },
+}
+
+/** Loaded by the first file of each process and thread. */
+const HEAD = `${REQUIRE}
+const __dirname = import.meta.dirname
+if (Error.isError === undefined) require('./node22.cjs')`
+
+export interface Program {
+  /** By name; all are in one folder. */
+  readonly files: ReadonlyMap<string, Uint8Array>
+  /** Paths of files of libraries, which belong into the same folder: `LIBRARY/FILE`. */
+  readonly filesOfLibraries: ReadonlySet<string>
+  /** Paths of all sources below the root. */
+  readonly sources: readonly string[]
+}
+
+/** Bundles the program for Node 22 and newer. It finds the files of its sources by their paths below the root, as in a checkout. */
+export const buildProgram = async (root: string): Promise<Program> => {
+  // Only its depth matters: paths in the program are relative.
+  const folder = join(root, 'lib')
+  const filesOfLibraries = new Set<string>()
+  const takeFiles = (text: string): string =>
+    text.replaceAll(FILE_OF_LIBRARY, (_, path: string, name: string) => {
+      filesOfLibraries.add(path)
+      return `new URL('./${name}', import.meta.url)`
+    })
+  const options = { ...COMMON, absWorkingDir: root, outdir: folder, target: 'node22' } as const
+  const [program, compatible] = await Promise.all([
+    esbuild.build({
+      ...options,
+      entryPoints: { ...(await entriesOf(root)), start: join(root, 'scripts/pack/start.ts') },
+      splitting: true,
+      banner: { js: HEAD },
+      plugins: [external, ownSources(root, folder, new Map(), takeFiles), builtins],
+    }),
+    esbuild.build({
+      ...options,
+      format: 'cjs',
+      outExtension: { '.js': '.cjs' },
+      entryPoints: { node22: join(root, 'scripts/pack/node22.js') },
+    }),
+  ])
+  const built = [program, compatible]
+  return {
+    files: new Map(
+      built.flatMap(({ outputFiles }) =>
+        outputFiles.map(({ path, contents }) => [relative(folder, path), contents]),
+      ),
+    ),
+    filesOfLibraries,
+    sources: built.flatMap(({ metafile }) =>
+      Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)),
+    ),
+  }
+}
