@@ -3,7 +3,8 @@
 # debootstrap, with the packages of each image. For testing the compose file on a machine that cannot pull images.
 # Requires root on Debian, debootstrap and a docker engine. Prints the names as environment for compose.
 set -eu
-ROOT=${1:-$(mktemp -d)}
+KEPT=${1:-}
+ROOT=${KEPT:-$(mktemp -d)}
 trap 'umount -l "$ROOT"/*/proc 2>/dev/null || true' EXIT
 
 [ -d "$ROOT/debian/etc" ] || debootstrap --variant=minbase --include=ca-certificates bookworm "$ROOT/debian" >&2
@@ -39,14 +40,14 @@ if [ ! -d "$ROOT/node" ]; then
 fi
 
 # What the official image does with POSTGRES_USER, POSTGRES_DB and POSTGRES_PASSWORD_FILE, as far as compose uses it.
-cat > "$ROOT/postgres/usr/local/bin/start-postgres" <<'START'
+cat > "$ROOT/postgres/usr/local/bin/docker-entrypoint.sh" <<'START'
 #!/bin/sh
 set -eu
 PATH=$PATH:$(echo /usr/lib/postgresql/*/bin)
 data=/var/lib/postgresql/data
 if [ "$(id -u)" = 0 ]; then
   chown postgres:postgres "$data"
-  exec setpriv --reuid=postgres --regid=postgres --clear-groups "$0"
+  exec setpriv --reuid=postgres --regid=postgres --clear-groups "$0" "$@"
 fi
 if [ ! -s "$data/PG_VERSION" ]; then
   initdb --username="$POSTGRES_USER" --pwfile="$POSTGRES_PASSWORD_FILE" --auth=scram-sha-256 --auth-local=trust "$data"
@@ -57,20 +58,24 @@ if [ ! -s "$data/PG_VERSION" ]; then
     pg_ctl -w -D "$data" stop
   }
 fi
-exec postgres -D "$data" -c listen_addresses='*' -k /var/run/postgresql
+[ "${1:-postgres}" = postgres ] || exec "$@"
+[ $# -eq 0 ] || shift
+exec postgres -D "$data" -c listen_addresses='*' -k /var/run/postgresql "$@"
 START
-chmod +x "$ROOT/postgres/usr/local/bin/start-postgres"
+chmod +x "$ROOT/postgres/usr/local/bin/docker-entrypoint.sh"
 ln -sf "$(cd "$ROOT/postgres" && echo usr/lib/postgresql/*/bin/pg_isready | sed 's|^|/|')" "$ROOT/postgres/usr/local/bin/pg_isready"
 
+# Images of a kept folder are kept too: another import would be another base, and everything on it would be built again.
 import() {
   name=$1
   shift
+  [ "$name" = postgres ] || [ -z "$KEPT" ] || ! docker image inspect "scanfarm-base-$name" >/dev/null 2>&1 || return 0
   tar -C "$ROOT/$name" --exclude=./proc/* --exclude=./var/cache/apt --exclude=./var/lib/apt/lists -c . | docker import "$@" - "scanfarm-base-$name" >&2
 }
 import debian
 import node --change 'ENV NODE_EXTRA_CA_CERTS=/etc/ssl/certs/ca-certificates.crt'
 import redis
-import postgres --change 'CMD ["start-postgres"]'
+import postgres --change 'ENTRYPOINT ["docker-entrypoint.sh"]' --change 'CMD ["postgres"]'
 
 echo "BUILD_IMAGE=scanfarm-base-node"
 echo "BASE_IMAGE=scanfarm-base-debian"

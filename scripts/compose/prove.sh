@@ -1,40 +1,90 @@
 #!/bin/sh
-# Tests docker-compose.yml without pulling images: creates the base images, builds, starts a farm of three workers with
-# scanners, runs a job on them, scales down to one worker during the job, and checks that every run completed once. Then
-# a step searches its worker for secrets and for the files of another workspace, and must not find any.
-# Requires root on Debian with docker, docker-compose (or the plugin) and debootstrap. Takes some minutes.
+# Tests docker-compose.yml without pulling images: creates the base images, builds the images of the master and of workers
+# with a mirror of release files, and starts a farm of four workers. Then
+#  - a shipped workflow scans a service, with the findings in the database;
+#  - a job survives the removal of three workers while it runs: every run completes once;
+#  - a step searches its worker for secrets and for the files of another workspace, and must not find any;
+#  - a worker of infra/docker-compose.worker.yml joins over TLS, as from another machine, and executes a run.
+# Requires root on Debian with docker, docker-compose (or the plugin), debootstrap, openssl and python3. Takes some minutes.
 #   sh scripts/compose/prove.sh [FOLDER IN WHICH THE BASE IMAGES ARE KEPT]
 set -eu
 cd "$(dirname "$0")/../.."
+WORKERS=4
 TARGETS=90
 compose() { if docker compose version >/dev/null 2>&1; then docker compose "$@"; else docker-compose "$@"; fi; }
+remote() {
+  SCANFARM_WORKER_NAME=elsewhere SCANFARM_ARTIFACTS=${SCANFARM_PROOF_ARTIFACTS:-/none} compose -p scanfarm-elsewhere \
+    -f "$elsewhere/infra/docker-compose.worker.yml" "$@"
+}
 compose version
-compose config >/dev/null
+
+work=$(mktemp -d)
+elsewhere=$work/elsewhere
+passed=
+started=
+mirror=
+finish() {
+  [ -z "$mirror" ] || kill "$mirror"
+  if [ -n "$started" ]; then
+    [ -n "$passed" ] || compose logs --tail 50
+    [ ! -d "$elsewhere" ] || remote down -v
+    docker rm -f scanfarm-proof-target >/dev/null 2>&1 || true
+    compose down -v
+  fi
+  rm -rf "$work"
+}
+trap finish EXIT
 
 images=$(sh scripts/compose/base-images.sh "${1:-}")
 for pair in $images; do export "$pair"; done
+
+# The images are built from a copy of the sources whose manifest has the checksums of the release files of the mirror.
+context=$work/context
+mkdir "$context"
+git ls-files -z --cached --others --exclude-standard | tar --null --files-from - -c | tar -C "$context" -x
+python3 scripts/compose/release-files.py infra/tools.yaml "$work/mirror" "$context/infra/tools.yaml"
+python3 -u -m http.server --bind 127.0.0.1 --directory "$work/mirror" 0 > "$work/mirror.log" 2>&1 &
+mirror=$!
+until port=$(sed -n 's/.* port \([0-9]*\) .*/\1/p' "$work/mirror.log") && [ -n "$port" ]; do sleep 0.1; done
 image() {
   [ -z "${KEEP_IMAGES:-}" ] || return 0
   docker build --network host -f infra/Dockerfile --target "$1" -t "$2" \
-    --build-arg "BUILD_IMAGE=$BUILD_IMAGE" --build-arg "BASE_IMAGE=$BASE_IMAGE" .
+    --build-arg "BUILD_IMAGE=$BUILD_IMAGE" --build-arg "BASE_IMAGE=$BASE_IMAGE" \
+    --build-arg "TOOLS_MIRROR=http://127.0.0.1:$port" --build-arg VERSION=proof "$context"
 }
-image scanfarm scanfarm
 image tools scanfarm-tools
+image scanfarm scanfarm
+docker images --format '{{.Repository}} {{.Size}}' | grep '^scanfarm\(-tools\)\? '
+
+# The image has every tool of the manifest, no compiler, and its release files are those of the manifest.
+docker run --rm --entrypoint sh scanfarm-tools -ec '
+  SCANFARM_FOLDERS_BASE=/opt/scanfarm/tools scanfarm tools verify
+  [ "$(id -u)" = 10001 ]
+  for program in cc gcc go make; do ! command -v $program || exit 1; done'
+
 export COMPOSE_PROJECT_NAME=scanfarm-proof SCANFARM_PORT="${SCANFARM_PORT:-8055}"
-sh infra/make-secrets.sh
-passed=
-loot=$(mktemp)
-trap '[ -n "$passed" ] || compose logs --tail 50; compose down -v; rm -f "$loot"' EXIT
-compose up -d --no-build --scale worker=3
-# Twelve attempts, five seconds each, after the start period.
-tries=90
-for container in $(compose ps -q); do
-  until [ "$(docker inspect -f '{{.State.Health.Status}}' "$container")" = healthy ]; do
-    tries=$((tries - 1))
-    [ "$tries" -gt 0 ] || { docker inspect -f '{{.Name}} {{json .State.Health}}' "$container"; exit 1; }
-    sleep 1
+# Workers on other machines connect to this address of the engine's machine.
+SCANFARM_BIND=$(hostname -I | cut -d ' ' -f 1)
+export SCANFARM_BIND
+sh infra/make-secrets.sh "$SCANFARM_BIND"
+export COMPOSE_FILE=docker-compose.yml:infra/docker-compose.remote.yml
+compose config >/dev/null
+started=yes
+compose up -d --no-build --scale worker=$WORKERS
+
+# healthy CONTAINER…: waits for the health checks.
+healthy() {
+  tries=120
+  for container in "$@"; do
+    until [ "$(docker inspect -f '{{.State.Health.Status}}' "$container")" = healthy ]; do
+      tries=$((tries - 1))
+      [ "$tries" -gt 0 ] || { docker inspect -f '{{.Name}} {{json .State.Health}}' "$container"; exit 1; }
+      sleep 1
+    done
   done
-done
+}
+# shellcheck disable=SC2046 # one word for each container
+healthy $(compose ps -q)
 echo "all $(compose ps -q | wc -l) containers are healthy"
 
 call() { curl -sf -H "Authorization: Bearer $(cat infra/secrets/admin-token)" "$@"; }
@@ -46,11 +96,37 @@ upload() {
   call -F "file=@$workflow" "$api/workflow-upload" >/dev/null
   rm "$workflow"
 }
-# start MODULE TARGETS: prints the id of the job.
+# start MODULE TARGETS [FIELDS]: prints the id of the job.
 start() {
-  call -H 'Content-Type: application/json' -d "{\"module\":\"$1\",\"targets\":[$2],\"run_mode\":\"distributed\"}" "$api/runs" |
+  call -H 'Content-Type: application/json' -d "{\"module\":\"$1\",\"targets\":[$2],\"run_mode\":\"distributed\"${3:-}}" "$api/runs" |
     sed 's/.*"job_id":"\([^"]*\)".*/\1/'
 }
+count() { call "$api/jobs/$job" | sed "s/.*\"$1\":\([0-9]*\),.*/\1/"; }
+# complete NUMBER: waits until that many runs of the job have completed.
+complete() {
+  tries=300
+  until [ "$(count completed)" -ge "$1" ]; do
+    tries=$((tries - 1))
+    [ "$tries" -gt 0 ] && [ "$(count failed)" -eq 0 ] || { call "$api/jobs/$job"; call "$api/runs?job_id=$job"; echo "a run failed, or not all completed" >&2; exit 1; }
+    sleep 1
+  done
+}
+# artifact NAME: of the only run of the job.
+artifact() {
+  run=$(call "$api/runs?job_id=$job" | sed 's/.*"run_uuid":"\([^"]*\)".*/\1/')
+  id=$(call "$api/runs/$run/artifacts" | grep -o "{[^{}]*\"name\":\"$1\"[^{}]*}" | sed 's/.*"id":"\([^"]*\)".*/\1/')
+  call "$api/runs/$run/artifacts/$id/content"
+}
+
+docker run -d --name scanfarm-proof-target --network scanfarm-proof_farm "$BUILD_IMAGE" \
+  node -e 'require("http").createServer((request, response) => response.setHeader("Server", "planted/1.0").end("<title>planted</title>")).listen(8080)' >/dev/null
+target=$(docker inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' scanfarm-proof-target)
+job=$(start ports "\"$target\"" ',"params":{"ports":"22,8080"}')
+complete 1
+artifact ports | tee "$work/ports" | grep -q '"port":8080' || { cat "$work/ports"; echo "nmap did not find the port" >&2; exit 1; }
+! grep -q '"port":22' "$work/ports" || { echo "nmap found a closed port" >&2; exit 1; }
+echo "the shipped module ports found: $(cat "$work/ports")"
+
 upload <<'WORKFLOW'
 kind: module
 name: steady
@@ -60,19 +136,12 @@ steps:
     command: nmap --version && sleep 2 && hostname
 WORKFLOW
 job=$(start steady "$(seq -f '"t%g.example"' -s, 1 "$TARGETS")")
-count() { call "$api/jobs/$job" | sed "s/.*\"$1\":\([0-9]*\),.*/\1/"; }
-
 until [ "$(count completed)" -ge 6 ]; do sleep 1; done
 echo "scaling down to one worker while $(count running) runs are running"
 compose up -d --no-build --no-recreate --scale worker=1
-tries=300
-until [ "$(count completed)" -eq "$TARGETS" ]; do
-  tries=$((tries - 1))
-  [ "$tries" -gt 0 ] || { call "$api/jobs/$job"; echo "not all runs completed" >&2; exit 1; }
-  sleep 1
-done
+complete "$TARGETS"
 workers=$(call "$api/runs?limit=$TARGETS" | grep -o '"worker_id":"[^"]*"' | sort -u | wc -l)
-[ "$workers" -ge 3 ] || { echo "only $workers workers took part" >&2; exit 1; }
+[ "$workers" -ge "$WORKERS" ] || { echo "only $workers workers took part" >&2; exit 1; }
 echo "$TARGETS of $TARGETS runs completed on $workers workers, $(count failed) failed"
 
 # The result of a step on the remaining worker is stored as an artifact.
@@ -92,21 +161,48 @@ WORKFLOW
   printf '      END\nreports:\n  - { name: loot, path: "{{Output}}/loot", type: text }\n'
 } | upload
 job=$(start hoard '"hoard.example"')
+hoard=$job
 until [ "$(count running)" -eq 1 ]; do sleep 1; done
 worker=$(compose ps -q worker)
 until docker top "$worker" | grep -q 'sleep 600'; do sleep 1; done
 job=$(start search '"search.example"')
-until [ "$(count completed)" -eq 1 ]; do
-  [ "$(count failed)" -eq 0 ] || { echo "the search failed" >&2; exit 1; }
-  sleep 1
-done
-run=$(call "$api/runs?job_id=$job" | sed 's/.*"run_uuid":"\([^"]*\)".*/\1/')
-artifact=$(call "$api/runs/$run/artifacts" | grep -o '{[^{}]*"name":"loot"[^{}]*}' | sed 's/.*"id":"\([^"]*\)".*/\1/')
-call "$api/runs/$run/artifacts/$artifact/content" > "$loot"
+complete 1
+loot=$work/loot
+artifact loot > "$loot"
 grep -aq own-canary "$loot" || { echo "the step did not find its own canary" >&2; exit 1; }
-for file in infra/secrets/*; do
-  ! grep -aqFf "$file" "$loot" || { echo "a step can read the secret ${file##*/}" >&2; exit 1; }
+for secret in postgres-password redis-password admin-token database-url redis-url; do
+  ! grep -aqFf "infra/secrets/$secret" "$loot" || { echo "a step can read the secret $secret" >&2; exit 1; }
 done
 ! grep -ao 'hoard-in-[a-z]*\|BREACH.*' "$loot" | sort -u | grep . >&2 || { echo "a step reached what it must not reach" >&2; exit 1; }
 echo "a step searched its worker and stored $(wc -c < "$loot") bytes: no secret and nothing of another workspace"
+call -X POST "$api/jobs/$hoard/cancel" >/dev/null || true
+
+# A worker in a project of its own reaches Postgres and Redis only at the address of the machine.
+mkdir -p "$elsewhere/infra/secrets"
+cp infra/docker-compose.worker.yml "$elsewhere/infra/"
+cp infra/scanfarm.yaml "$elsewhere/infra/"
+cp infra/secrets/remote/* "$elsewhere/infra/secrets/"
+SCANFARM_PROOF_ARTIFACTS=$(docker volume inspect -f '{{.Mountpoint}}' scanfarm-proof_artifacts)
+compose stop worker
+remote up -d --no-build
+healthy "$(remote ps -q worker)"
+upload <<'WORKFLOW'
+kind: module
+name: there
+dependencies: { commands: [nmap] }
+steps:
+  - name: work
+    type: bash
+    command: nmap --version > {{Output}}/version
+reports:
+  - { name: version, path: '{{Output}}/version', type: text }
+WORKFLOW
+job=$(start there '"t.example"')
+complete 1
+artifact version | grep -q '^Nmap version'
+worker=$(call "$api/runs?job_id=$job" | sed 's/.*"worker_id":"\([^"]*\)".*/\1/')
+call "$api/workers" | grep -o '{[^{}]*"name":"elsewhere"[^{}]*}' | grep -q "$worker"
+remote exec -T worker cat /run/scanfarm/database-url | grep -q 'sslmode=verify-full'
+remote exec -T worker cat /run/scanfarm/redis-url | grep -q '^rediss://'
+echo "a worker of infra/docker-compose.worker.yml joined over TLS and completed a run"
 passed=yes
