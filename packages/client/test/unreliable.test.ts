@@ -1,6 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setImmediate as turn } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { createClient, readEvents, type ClientOptions, type LogPart } from '../src/index.ts'
 
@@ -211,6 +214,24 @@ describe('streams', () => {
       count === 1 ? void stream(response).end('retry: 1\n\n') : answer(response, 503, BUSY),
     )
     await expect(client.events({ reconnectWithinMs: 100 }).next()).rejects.toMatchObject({ status: 503 })
+  })
+
+  test('an abort ends a stream that has been read over collections of garbage', async () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage = runInNewContext('gc') as () => void
+    const { client } = await serve(
+      (_, response) => void stream(response).write(`id: 1\ndata: ${JSON.stringify({ topic: 'a' })}\n\n`),
+    )
+    const stop = new AbortController()
+    const events = client.events({ signal: stop.signal })
+    await events.next()
+    const next = events.next()
+    for (let round = 0; round < 20; round += 1) {
+      await turn()
+      collectGarbage()
+    }
+    stop.abort(new Error('seen enough'))
+    await expect(next).rejects.toThrow('seen enough')
   })
 
   test('an answer that is not a stream is refused', async () => {
