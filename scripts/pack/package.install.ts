@@ -221,7 +221,8 @@ describe.each(Object.entries(NODES))('the installed program on %s', (_, wanted) 
     await expect(refused).rejects.toThrow(`npm install --prefix ${project} dots-wrapper@3.12.12`)
   })
 
-  test('shows the demo', () => {
+  test('shows the demo, whatever farm the environment names', () => {
+    expect(env).toHaveProperty('SCANFARM_URL')
     const done = scanfarm('demo')
     expect(done.stdout).toContain('Every run has the expected findings.')
     expect(done.status).toBe(0)

@@ -19,8 +19,11 @@ const OWNER_ONLY = 0o600
 const LAB = new URL('lab-program.ts', import.meta.url)
 
 const stateFile = (folder: string): string => join(folder, 'demo.json')
-const tokenOf = (folder: string): string =>
-  process.env.SCANFARM_TOKEN ?? readFileSync(join(folder, 'admin-token'), 'utf8').trim()
+const tokenOf = (folder: string): string => readFileSync(join(folder, 'admin-token'), 'utf8').trim()
+
+/** Without the settings of another farm: its address in the environment would make the worker join that one. */
+const ownEnvironment = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SCANFARM_')))
 
 /** What of a farm keeps running. */
 interface KeptState {
@@ -110,7 +113,7 @@ export class Farm implements AsyncDisposable {
     const child = spawn(command, [...before, ...args], {
       stdio: ['ignore', log, log],
       detached: true,
-      env: { ...process.env, SCANFARM_DATA_DIR: this.#setup.folder, ...this.machines?.env },
+      env: { ...ownEnvironment(), SCANFARM_DATA_DIR: this.#setup.folder, ...this.machines?.env },
     })
     closeSync(log)
     this.#children.push({ name, process: child })
