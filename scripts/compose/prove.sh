@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests docker-compose.yml without pulling images: creates the base images, builds the images of the master and of workers
 # with a mirror of release files, and starts a farm of four workers. Then
-#  - a shipped workflow scans a service, with the findings in the database;
+#  - the flow baseline scans a service, with the findings in the database;
 #  - a job survives the removal of three workers while it runs: every run completes once;
 #  - a step searches its worker for secrets and for the files of another workspace, and must not find any;
 #  - a worker of infra/docker-compose.worker.yml joins over TLS, as from another machine, and executes a run.
@@ -121,11 +121,14 @@ artifact() {
 docker run -d --name scanfarm-proof-target --network scanfarm-proof_farm "$BUILD_IMAGE" \
   node -e 'require("http").createServer((request, response) => response.setHeader("Server", "planted/1.0").end("<title>planted</title>")).listen(8080)' >/dev/null
 target=$(docker inspect -f '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}' scanfarm-proof-target)
-job=$(start ports "\"$target\"" ',"params":{"ports":"22,8080"}')
-complete 1
-artifact ports | tee "$work/ports" | grep -q '"port":8080' || { cat "$work/ports"; echo "nmap did not find the port" >&2; exit 1; }
-! grep -q '"port":22' "$work/ports" || { echo "nmap found a closed port" >&2; exit 1; }
-echo "the shipped module ports found: $(cat "$work/ports")"
+compose exec -T master scanfarm run -f baseline -t "$target" -p ports=22,8080 --wait
+compose exec -T master scanfarm findings list > "$work/findings"
+grep -q "Content Security Policy" "$work/findings" || { cat "$work/findings"; echo "the flow baseline did not find what is planted" >&2; exit 1; }
+call "$api/assets" > "$work/assets"
+grep -q "$target:8080" "$work/assets" || { cat "$work/assets"; echo "nmap did not find the port" >&2; exit 1; }
+! grep -q "$target:22\"" "$work/assets" || { cat "$work/assets"; echo "nmap found a closed port" >&2; exit 1; }
+echo "the shipped flow baseline found:"
+cat "$work/findings"
 
 upload <<'WORKFLOW'
 kind: module
@@ -199,9 +202,10 @@ reports:
 WORKFLOW
 job=$(start there '"t.example"')
 complete 1
-artifact version | grep -q '^Nmap version'
+artifact version > "$work/version"
+grep -q '^Nmap version' "$work/version" || { cat "$work/version"; echo "the run did not execute nmap" >&2; exit 1; }
 worker=$(call "$api/runs?job_id=$job" | sed 's/.*"worker_id":"\([^"]*\)".*/\1/')
-call "$api/workers" | grep -o '{[^{}]*"name":"elsewhere"[^{}]*}' | grep -q "$worker"
+call "$api/workers/$worker" | grep -q '"name":"elsewhere"' || { echo "another worker executed the run" >&2; exit 1; }
 remote exec -T worker cat /run/scanfarm/database-url | grep -q 'sslmode=verify-full'
 remote exec -T worker cat /run/scanfarm/redis-url | grep -q '^rediss://'
 echo "a worker of infra/docker-compose.worker.yml joined over TLS and completed a run"

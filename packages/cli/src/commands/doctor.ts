@@ -22,7 +22,7 @@ interface Check {
 
 interface Machine {
   readonly name: string
-  readonly kind: 'worker' | 'server'
+  readonly kind: 'worker' | 'server' | 'machine'
   readonly able: boolean
   readonly missing: readonly string[]
   readonly tools: readonly { readonly name: string; readonly version: string }[]
@@ -136,7 +136,7 @@ const byMachine = async (
   const missing = needs.filter((need) => (need === 'docker' ? !docker : !usable.includes(nameOf(need))))
   const machine: Machine = {
     name: 'this machine',
-    kind: 'server',
+    kind: 'machine',
     able: missing.length === 0,
     missing,
     tools,
@@ -160,6 +160,9 @@ const cell = ({ missing, tools }: Machine, need: string): string => {
   return tools.find(({ name }) => TOOL + name === need)?.version || 'yes'
 }
 
+/** A server with local slots has the name of its machine, like a worker there. */
+const titleOf = ({ name, kind }: Machine): string => (kind === 'server' ? `${name} (server)` : name)
+
 /** More machines are only counted. */
 const MAX_COLUMNS = 6
 
@@ -172,7 +175,7 @@ const printNeeds = (terminal: Terminal, { needs, machines }: Examined): void => 
     [
       { title: 'NEEDS', value: nameOf },
       { title: 'ON', value: (need) => `${having(need)} of ${machines.length}` },
-      ...shown.map((machine) => ({ title: machine.name, value: (need: string) => cell(machine, need) })),
+      ...shown.map((machine) => ({ title: titleOf(machine), value: (need: string) => cell(machine, need) })),
     ],
     needs,
   )
