@@ -50,6 +50,12 @@ interface Gathering {
   readonly ended: Promise<void>
 }
 
+interface Ended {
+  readonly at: number
+  /** 1 if the run was so short that its slot will be free again soon; nearly 0 for a long one. */
+  readonly weight: number
+}
+
 /** The most urgent run first, then the oldest. */
 const byUrgency = (a: ClaimedRun, b: ClaimedRun): number =>
   PRIORITY_RANK[a.priority] - PRIORITY_RANK[b.priority] || a.runId - b.runId
@@ -66,8 +72,8 @@ export class Executor implements AsyncDisposable {
   readonly #executing = new Set<Promise<void>>()
   /** Claimed ahead of a free slot. */
   readonly #waiting: Session[] = []
-  /** When the most recent runs ended, oldest first. */
-  #ended: number[] = []
+  /** The most recent ends of runs, oldest first. */
+  #ended: Ended[] = []
   #gathering: Gathering | undefined
   readonly #folders: WorkFolders
   readonly #lease: WorkerLease
@@ -274,8 +280,10 @@ export class Executor implements AsyncDisposable {
 
   #ahead(): number {
     const since = performance.now() - this.#times.aheadMs
-    this.#ended = this.#ended.filter((at) => at > since)
-    return Math.min(this.#ended.length, this.#options.intro.slots * AHEAD_PER_SLOT)
+    this.#ended = this.#ended.filter(({ at }) => at > since)
+    // Long runs that end together do not free their slots again within this time.
+    const expected = this.#ended.reduce((sum, { weight }) => sum + weight, 0)
+    return Math.min(Math.floor(expected), this.#options.intro.slots * AHEAD_PER_SLOT)
   }
 
   /** How many runs may be claimed now. */
@@ -307,9 +315,11 @@ export class Executor implements AsyncDisposable {
   }
 
   /** The work of a run has ended: its slot is free. */
-  #freeSlot(session: Session): void {
+  #freeSlot(session: Session, began: number): void {
     session.ending = true
-    if (session.stopped !== 'drain') this.#ended.push(performance.now())
+    const at = performance.now()
+    if (session.stopped !== 'drain')
+      this.#ended.push({ at, weight: Math.min(1, this.#times.aheadMs / (at - began)) })
     while (this.#working() < this.#options.intro.slots) {
       const next = this.#waiting.shift()
       if (next === undefined) break
@@ -419,7 +429,7 @@ export class Executor implements AsyncDisposable {
     using _timer = limitMs === undefined ? undefined : startTimer(limitMs, () => session.stop('timeout'))
     const outcome = await this.#performer.perform(session)
     const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
-    this.#freeSlot(session)
+    this.#freeSlot(session, began)
     await this.#gather()
     if (session.stopped !== 'drain' && session.stopped !== 'lost')
       await this.#writer.finish(session, verdictOf(session, outcome, problem, limitMs))

@@ -47,6 +47,21 @@ test('Short runs are claimed in groups, ahead of a free slot, and each is execut
   expect(claims.length).toBeLessThan(SHORT / 2)
 })
 
+test('Long runs that end together are not followed by runs that wait for a slot', async () => {
+  const runIds = await harness.submit([bash('nap', 'sleep 0.5')], { targets: names('nap', 6) })
+  const wanted: number[] = []
+  const source = createPolledSource({
+    async claim(workerId, max): Promise<readonly ClaimedRun[]> {
+      wanted.push(executor.status.busy + max)
+      return await harness.runStore.claimLocal(workerId, max)
+    },
+    pollMs: 20,
+  })
+  await using executor = harness.executor({ slots: 2, source })
+  for (const runId of runIds) expect(await harness.ended(runId)).toMatchObject({ attempt: 1 })
+  expect(Math.max(...wanted)).toBe(2)
+})
+
 test('Runs that were claimed ahead are handed back when the run before them is long', async () => {
   const shortIds = await harness.submit([short], { targets: names('before', SHORT) })
   const longIds = await harness.submit([bash('long', waitFor('{{Output}}/open'))], {
