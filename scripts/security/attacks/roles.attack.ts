@@ -43,6 +43,7 @@ const VIEWER_READS_BY_POST = [
   'POST /cloud/estimate',
   'POST /snapshots/export',
   'POST /workflows/lint',
+  'POST /workflows/{name}/needs',
   'POST /saved-filters',
   'DELETE /saved-filters/{id}',
 ]
