@@ -53,6 +53,8 @@ export interface Place {
   readonly port: number
 }
 
+/** Usual for another service, as that of many web applications: nmap, which does not know the application, names that one. */
+const APP_PORT = 9000
 const NETWORK = '127.0.40.0/28'
 const CERTIFICATES = join(import.meta.dirname, '../../packages/cli/src/demo/certificates')
 const DAYS = '30'
@@ -77,7 +79,10 @@ export class Lab implements AsyncDisposable {
   static async start(): Promise<Lab> {
     const places = Object.fromEntries(
       await Promise.all(
-        Object.entries(HOSTS).map(async ([name, host]) => [name, { host, port: await freePort(host) }]),
+        Object.entries(HOSTS).map(async ([name, host]) => [
+          name,
+          { host, port: name === 'app' ? APP_PORT : await freePort(host) },
+        ]),
       ),
     ) as Record<ServiceName, Place>
     const lab = new Lab(places)

@@ -47,7 +47,7 @@ export const PLANTED: readonly Planted[] = [
   ...of('nmap', 'careful')(['service http']),
   ...of('whatweb', 'careful')(['technology nginx']),
 
-  ...of('nmap', 'app')(['service unknown']),
+  ...of('nmap', 'app')(['service cslistener?']),
   ...of(
     'wapiti',
     'app',

@@ -341,9 +341,11 @@ test('nmap: results of scripts and services that are weaknesses by themselves be
 
 test('nmap: a service that is only known by the number of its port is tentative, and none within TLS', async () => {
   const service = (attributes: string) => text('nmap', nmapPort(`<service ${attributes}/>`))
-  expect((await service('name="shell" method="table"')).findings).toMatchObject([
+  const guess = await service('name="shell" method="table"')
+  expect(guess.findings).toMatchObject([
     { vuln_info: 'service-shell', confidence: 'Tentative', asset_value: '192.0.2.7:99' },
   ])
+  expect(guess.assets.map(({ title }) => title)).toContain('shell?')
   expect((await service('name="telnet" tunnel="ssl" method="probed"')).findings).toEqual([])
 })
 

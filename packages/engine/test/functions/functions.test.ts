@@ -150,7 +150,8 @@ describe('functions', () => {
 
   test('functions of JSON, CSV and tool output return the documented results', async () => {
     const nmap = `<?xml version="1.0"?><nmaprun><host><address addr="10.0.0.1" addrtype="ipv4"/><hostnames><hostname name="h.example.com"/></hostnames>
-      <ports><port protocol="tcp" portid="22"><state state="open"/><service name="ssh" product="Open&amp;SSH" version="9"/></port></ports></host></nmaprun>`
+      <ports><port protocol="tcp" portid="22"><state state="open"/><service name="ssh" product="Open&amp;SSH" version="9" method="probed"/></port>
+      <port protocol="tcp" portid="9000"><state state="open"/><service name="cslistener" method="table"/></port></ports></host></nmaprun>`
     const output = await check(
       {
         'jq_all("{\\"a\\":[1,2]}", ".a[]")': '[1,2]',
@@ -161,7 +162,7 @@ describe('functions', () => {
         'jsonl_rename_key("rows.jsonl", "r.jsonl", "a:alpha") && file_length("r.jsonl")': '3',
         'jsonl_to_csv("rows.jsonl", "rows.csv") && file_length("rows.csv")': '4',
         'csv_to_jsonl("rows.csv", "back.jsonl") && file_length("back.jsonl")': '3',
-        'nmap_ports_to_jsonl("scan.xml", "ports.jsonl")': '1',
+        'nmap_ports_to_jsonl("scan.xml", "ports.jsonl")': '2',
         'convert_jsonl_to_markdown("rows.jsonl", "rows.md")': 'true',
         'convert_sarif_to_markdown("s.sarif", "s.md")': 'true',
         'starts_with(convert_csv_to_markdown("rows.csv"), "| a | n |")': 'true',
@@ -194,6 +195,11 @@ describe('functions', () => {
     const read = (name: string) => readFileSync(join(output, name), 'utf8')
     expect(read('f.jsonl')).toBe('{"a":1,"n.m":"x|<b>"}\n{"a":2}\n{"a":1,"n.m":"z, \\"q\\""}\n')
     expect(read('ports.jsonl')).toContain('"host":"h.example.com","ip":"10.0.0.1","port":22')
+    const ports = read('ports.jsonl').trim().split('\n')
+    expect(ports.map((line) => (JSON.parse(line) as { guessed?: boolean }).guessed)).toEqual([
+      undefined,
+      true,
+    ])
     expect(read('rows.md')).toContain(String.raw`x\|\<b\>`)
     expect(read('s.md')).toContain('| high | `a.c:3` | R1 | bad \\| thing |')
     expect(read('out.md')).toBe(

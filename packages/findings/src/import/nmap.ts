@@ -71,7 +71,12 @@ const likeliest = (matches: readonly unknown[]): string[] => {
 
 const portRecord = (port: unknown, value: string, ip: string, os: readonly string[]): Imported => {
   const service = at(port, 'service')
-  const words = [serviceName(service), ...['product', 'version'].map((key) => asText(at(service, key)))]
+  // A name by the port number alone is a guess.
+  const guess = asText(at(service, 'method')) === 'table' ? '?' : ''
+  const words = [
+    serviceName(service) + guess,
+    ...['product', 'version'].map((key) => asText(at(service, key))),
+  ]
   return asset({
     asset_type: 'port',
     asset_value: value,

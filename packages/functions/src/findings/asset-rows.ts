@@ -101,7 +101,11 @@ const onePort = (row: Row, source: string): Row =>
     host_ip: text(row, 'ip'),
     open_ports: [portName(text(row, 'port'), text(row, 'protocol'))],
     technologies: texts(row, 'os'),
-    title: [text(row, 'service'), text(row, 'product'), text(row, 'version')]
+    title: [
+      text(row, 'service') + (row['guessed'] === true ? '?' : ''),
+      text(row, 'product'),
+      text(row, 'version'),
+    ]
       .filter((part) => part !== '')
       .join(' '),
     asset_type: 'port',

@@ -21,6 +21,7 @@ interface Port {
   readonly product: string
   readonly version: string
   readonly extra: string
+  /** `table`: the service is only the usual one of this port number, because it did not identify itself. */
   readonly method: string
 }
 
@@ -224,7 +225,7 @@ const portRows = (hosts: readonly Host[], only: string): string[] =>
   hosts.flatMap(({ ip, name, os, ports }) =>
     ports
       .filter(({ state }) => only === '' || state === only)
-      .map(({ number, protocol, state, service, product, version, extra }) =>
+      .map(({ number, protocol, state, service, product, version, extra, method }) =>
         JSON.stringify({
           host: name || ip,
           ip,
@@ -235,6 +236,7 @@ const portRows = (hosts: readonly Host[], only: string): string[] =>
           product,
           version,
           extra_info: extra,
+          ...(method === 'table' && { guessed: true }),
           ...(os !== '' && { os }),
         }),
       ),

@@ -259,7 +259,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
     fn(
       'nmap_ports_to_jsonl(source, dest, state?)',
       'number',
-      'One object for each port of an nmap XML report: host, ip, port, protocol, state, service (`ssl/http` in TLS), product, version, extra_info, and os where nmap has found it; with a state only ports in it, such as `open`. Returns the number.',
+      'One object for each port of an nmap XML report: host, ip, port, protocol, state, service (`ssl/http` in TLS), product, version, extra_info, `guessed: true` if the service did not identify itself and only has the usual name of its port number, and os where nmap has found it; with a state only ports in it, such as `open`. Returns the number.',
       async (args, at) => {
         const dest = await programPath(args, 1, at, 'write')
         return await nmapPortsToJsonl(pathArg(args, 0, at), dest, textArg(args, 2), at)
