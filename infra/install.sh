@@ -1,6 +1,8 @@
 #!/bin/sh
 # Installs Scanfarm as services of systemd, on a machine with Node 22 or newer and npm. Repeating it upgrades.
 set -eu
+# Services read the program, whatever the caller's umask is. Settings and data have modes of their own.
+umask 022
 
 VERSION=latest
 TARBALL=
@@ -151,8 +153,7 @@ EOF
 }
 
 install_units() {
-  units=$(dirname -- "$0")/systemd
-  [ -d "$units" ] || units=$PROGRAM/node_modules/scanfarm/infra/systemd
+  units=$PROGRAM/node_modules/scanfarm/infra/systemd
   [ -d "$units" ] || [ "$DRY_RUN" = yes ] || fail "the units are missing in $units"
   for unit in scanfarm-master scanfarm-worker; do
     run install -o root -g root -m 0644 "$units/$unit.service" "$UNITS/$unit.service"
@@ -195,6 +196,7 @@ check_node
 make_user
 install_program
 write_settings
+[ "$DRY_RUN" = yes ] || version=$(runuser -u scanfarm -- "$LINK" --version) || fail "the user scanfarm cannot execute $LINK"
 install_units
-[ "$DRY_RUN" = yes ] || echo "Scanfarm $("$LINK" --version) is installed; settings: $CONFIG/scanfarm.yaml, data: $DATA"
+[ "$DRY_RUN" = yes ] || echo "Scanfarm $version is installed; settings: $CONFIG/scanfarm.yaml, data: $DATA"
 [ "$MASTER" = no ] || echo "the administrator token is in $DATA/admin-token once the master has started"

@@ -6,7 +6,11 @@ set -eu
 cd "$(dirname "$0")"
 host=${1:-}
 mkdir -p secrets
-chmod 0711 secrets
+chmod 0700 secrets
+if [ -n "$host" ] && ! command -v openssl >/dev/null; then
+  echo "make-secrets.sh: install openssl, which creates the certificate" >&2
+  exit 1
+fi
 
 random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
 
@@ -26,7 +30,6 @@ write s3-access-key ''
 write s3-secret-key ''
 
 if [ -n "$host" ]; then
-  command -v openssl >/dev/null || { echo "make-secrets.sh: install openssl, which creates the certificate" >&2; exit 1; }
   case $host in
     *[!0-9.]*) kind=DNS ;;
     *) kind=IP ;;
@@ -34,7 +37,7 @@ if [ -n "$host" ]; then
   case $host in *:*) kind=IP ;; esac
   if [ ! -s secrets/tls-certificate ] || ! openssl x509 -in secrets/tls-certificate -noout -ext subjectAltName | grep -qF "$host"; then
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 3650 -subj "/CN=$host" \
-      -addext "subjectAltName=$kind:$host" -keyout secrets/tls-key -out secrets/tls-certificate 2>/dev/null
+      -addext "subjectAltName=$kind:$host" -keyout secrets/tls-key -out secrets/tls-certificate
   fi
   chmod 0644 secrets/tls-key secrets/tls-certificate
   address=$host
@@ -42,10 +45,10 @@ if [ -n "$host" ]; then
   mkdir -p secrets/remote
   cp secrets/tls-certificate secrets/remote/ca.pem
   cp secrets/s3-access-key secrets/s3-secret-key secrets/remote/
-  printf '%s' "postgres://scanfarm:$(cat secrets/postgres-password)@$address:5432/scanfarm?sslmode=verify-full" > secrets/remote/database-url
+  write worker-password "$(random)"
+  printf '%s' "postgres://scan_workers:$(cat secrets/worker-password)@$address:5432/scanfarm?sslmode=verify-full" > secrets/remote/database-url
   printf '%s' "rediss://:$(cat secrets/redis-password)@$address:6380" > secrets/remote/redis-url
   chmod 0644 secrets/remote/*
   echo "files for workers on other machines are in $(pwd)/secrets/remote"
 fi
-chmod 0700 secrets
 echo "secrets are in $(pwd)/secrets; the administrator token is in admin-token"

@@ -137,6 +137,8 @@ const BAD: Record<string, readonly [values: object, error: string]> = {
     { ...trial, worker: { env: [{ name: 'SHODAN_API_KEY', value: 'x' }] } },
     '/worker/env/0',
   ],
+  'secret in the settings': [{ ...trial, settings: { llm: { api_key: 'x' } } }, '/settings/llm/api_key'],
+  'setting of the chart': [{ ...trial, settings: { worker: { slots: 9 } } }, '/settings/worker/slots'],
   'no bucket': [{ ...trial, artifacts: { kind: 's3' } }, 'artifacts.s3.bucket is required'],
   'no host': [{ ...trial, ingress: { enabled: true } }, 'ingress.host is required'],
 }

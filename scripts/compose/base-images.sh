@@ -63,13 +63,21 @@ fi
 exec postgres -D "$data" -c listen_addresses='*' -k /var/run/postgresql "$@"
 START
 chmod +x "$ROOT/postgres/usr/local/bin/docker-entrypoint.sh"
+# What the official image does as root with the command redis-server.
+cat > "$ROOT/redis/usr/local/bin/docker-entrypoint.sh" <<'START'
+#!/bin/sh
+set -eu
+chown -R redis /data
+exec setpriv --reuid=redis --regid=redis --clear-groups "$@"
+START
+chmod +x "$ROOT/redis/usr/local/bin/docker-entrypoint.sh"
 ln -sf "$(cd "$ROOT/postgres" && echo usr/lib/postgresql/*/bin/pg_isready | sed 's|^|/|')" "$ROOT/postgres/usr/local/bin/pg_isready"
 
 # Images of a kept folder are kept too: another import would be another base, and everything on it would be built again.
 import() {
   name=$1
   shift
-  [ "$name" = postgres ] || [ -z "$KEPT" ] || ! docker image inspect "scanfarm-base-$name" >/dev/null 2>&1 || return 0
+  [ "$name" = postgres ] || [ "$name" = redis ] || [ -z "$KEPT" ] || ! docker image inspect "scanfarm-base-$name" >/dev/null 2>&1 || return 0
   tar -C "$ROOT/$name" --exclude=./proc/* --exclude=./var/cache/apt --exclude=./var/lib/apt/lists -c . | docker import "$@" - "scanfarm-base-$name" >&2
 }
 import debian

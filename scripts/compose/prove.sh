@@ -84,8 +84,9 @@ healthy() {
   done
 }
 # shellcheck disable=SC2046 # one word for each container
-healthy $(compose ps -q)
-echo "all $(compose ps -q | wc -l) containers are healthy"
+healthy $(compose ps -q postgres redis master worker)
+echo "all $(compose ps -q postgres redis master worker | wc -l) containers are healthy"
+docker exec "$(compose ps -q redis)" cat /proc/1/status | grep -q '^Uid:[[:space:]]*0' && { echo "Redis runs as root" >&2; exit 1; }
 
 call() { curl -sf -H "Authorization: Bearer $(cat infra/secrets/admin-token)" "$@"; }
 api=http://127.0.0.1:$SCANFARM_PORT/api
@@ -206,7 +207,7 @@ artifact version > "$work/version"
 grep -q '^Nmap version' "$work/version" || { cat "$work/version"; echo "the run did not execute nmap" >&2; exit 1; }
 worker=$(call "$api/runs?job_id=$job" | sed 's/.*"worker_id":"\([^"]*\)".*/\1/')
 call "$api/workers/$worker" | grep -q '"name":"elsewhere"' || { echo "another worker executed the run" >&2; exit 1; }
-remote exec -T worker cat /run/scanfarm/database-url | grep -q 'sslmode=verify-full'
+remote exec -T worker cat /run/scanfarm/database-url | grep -q '//scan_workers:.*sslmode=verify-full'
 remote exec -T worker cat /run/scanfarm/redis-url | grep -q '^rediss://'
 echo "a worker of infra/docker-compose.worker.yml joined over TLS and completed a run"
 passed=yes

@@ -29,6 +29,9 @@ interface Manifest {
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
+const { GITHUB_SERVER_URL = 'https://github.com', GITHUB_REPOSITORY = 'scanfarm/scanfarm' } = process.env
+const REPOSITORY = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}`
+
 const readManifest = (name: string): Manifest =>
   JSON.parse(readFileSync(join(root, name, 'package.json'), 'utf8')) as Manifest
 
@@ -47,6 +50,8 @@ const manifestOfPackage = () => {
     version,
     description,
     license,
+    // npm compares it with the repository whose workflow publishes the package.
+    repository: { type: 'git', url: `git+${REPOSITORY}.git` },
     keywords: ['security', 'scanner', 'workflow', 'distributed', 'recon'],
     type: 'module',
     bin: { scanfarm: 'bin/scanfarm' },

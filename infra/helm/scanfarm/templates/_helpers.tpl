@@ -51,7 +51,8 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- define "scanfarm.image" -}}
 {{- $root := index . 0 -}}
 {{- $image := index . 1 -}}
-image: {{ printf "%s:%s" $image.repository (default $root.Chart.AppVersion $image.tag) | quote }}
+{{- $tag := default $root.Chart.AppVersion $image.tag }}
+image: {{ printf "%s%s%s" $image.repository (ternary "@" ":" (hasPrefix "sha256:" $tag)) $tag | quote }}
 imagePullPolicy: {{ $root.Values.image.pullPolicy }}
 {{- end }}
 
@@ -171,7 +172,7 @@ capabilities: { drop: [ALL] }
 {{- $root := index . 0 -}}
 - name: artifacts
   {{- include "scanfarm.image" (list $root (index . 1)) | nindent 2 }}
-  command: [sh, -c, 'mkdir -m 2770 "$0" 2>/dev/null || test -d "$0"', /var/lib/scanfarm/shared/artifacts/store]
+  command: [sh, -c, 'test -d "$0" || mkdir -m 2770 "$0" || test -d "$0"', /var/lib/scanfarm/shared/artifacts/store]
   securityContext: {{- include "scanfarm.restricted" $root | nindent 4 }}
   resources: {{- toYaml (index . 2) | nindent 4 }}
   volumeMounts:

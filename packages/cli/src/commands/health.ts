@@ -11,6 +11,14 @@ interface HealthOptions {
 
 const TIMEOUT_MS = 8_000
 
+const ANY_ADDRESS = ['', '0.0.0.0', '::']
+
+/** The address where the server of this machine answers. Workers listen on all. */
+const hostOf = ({ http: { host } }: Config, worker: boolean): string => {
+  if (worker || ANY_ADDRESS.includes(host)) return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}
+
 const portOf = (config: Config, worker: boolean): number => {
   const port = worker ? config.worker.healthPort : config.http.port
   if (port !== 0) return port
@@ -26,7 +34,8 @@ export const healthCommand = (terminal: Terminal): Command =>
     .option('--config <file>', 'settings file')
     .action(async (options: HealthOptions) => {
       const { config } = loadSettings(terminal, options.config)
-      const url = `http://127.0.0.1:${portOf(config, options.worker === true)}/health/ready`
+      const worker = options.worker === true
+      const url = `http://${hostOf(config, worker)}:${portOf(config, worker)}/health/ready`
       const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
         throw new CliError(EXIT.unreachable, `nothing answers at ${url}: ${errorText(error)}`)
       })
