@@ -14,6 +14,7 @@ interface Run {
   readonly status: string
   readonly outcome: string
   readonly workspace: string
+  readonly error_message: string
   readonly outcome_reasons: readonly string[]
 }
 
@@ -36,14 +37,19 @@ afterAll(async () => {
 })
 
 /** Runs the flow and returns its row when it has ended. */
-async function scan(target: string, workspace: string, params: Record<string, string> = {}): Promise<Run> {
+async function scan(
+  target: string,
+  workspace: string,
+  params: Record<string, string> = {},
+  workflow: object = { flow: 'baseline' },
+): Promise<Run> {
   const began = Date.now()
   const { job_id: job } = await client.post<{ job_id: string }>('/runs', {
-    flow: 'baseline',
+    ...workflow,
     targets: [target],
     run_mode: 'distributed',
     workspace,
-    params: { ports: lab.ports, ...params },
+    params: 'flow' in workflow ? { ports: lab.ports, ...params } : params,
   })
   let run: Run | undefined
   await until(
@@ -96,6 +102,29 @@ describe('the flow baseline', () => {
     const run = await scan(path, 'list')
     expect(run).toMatchObject({ status: 'completed', outcome: 'clean' })
     expect(names(await foundIn(client, 'list', lab))).toEqual(names(plantedOn('ssh', 'smtp', 'closed-redis')))
+  })
+
+  test('scans the hosts of a list with other lines, and names these', async () => {
+    const list = [lab.places.ssh.host, `${lab.url('careless')}/`, '', '# smtp', lab.address('smtp')]
+    const { path } = await client.upload('mixed.txt', `${list.join('\n')}\n`)
+    const run = await scan(path, 'mixed')
+    expect(run).toMatchObject({ status: 'completed', outcome: 'partial' })
+    expect(run.outcome_reasons).toHaveLength(1)
+    expect(run.outcome_reasons[0]).toContain(`${lab.url('careless')}/`)
+    expect(run.outcome_reasons[0]).toContain(lab.address('smtp'))
+    expect(names(await foundIn(client, 'mixed', lab))).toEqual(names(plantedOn('ssh')))
+  })
+
+  test('says why nmap refuses its ports', async () => {
+    const run = await scan(lab.places.ssh.host, 'no-ports', { ports: 'abc' })
+    expect(run.status).toBe('failed')
+    expect(run.error_message).toMatch(/module ports failed: .*abc/)
+  })
+
+  test('checks TLS of a port with the module tls', async () => {
+    const run = await scan(lab.address('old-tls'), 'one-port', {}, { module: 'tls' })
+    expect(run).toMatchObject({ status: 'completed', outcome: 'clean' })
+    expect(names(await foundIn(client, 'one-port', lab))).toContain('sslscan old-tls sslscan-tls10 low')
   })
 
   test.each([
