@@ -134,7 +134,7 @@ const unknownPath: RequestHandler = (request) => {
   throw new AppError('not_found', `there is no route ${request.method} ${request.path}`)
 }
 
-/** How much of an unread body is drained, so that the client can read the answer before the connection closes. */
+/** How much of an unread body is read, so that the client can read the answer. Then the connection is closed. */
 const DRAIN_BYTES = 16 * 1024 * 1024
 const DRAIN_MS = 5_000
 
@@ -155,10 +155,9 @@ const refuse =
       return
     }
     const unread = !request.complete && !request.closed
-    sendJson(response, requestId, refusal.status, errorBody(refusal, requestId), {
-      ...errorHeaders(refusal),
-      ...(unread ? { Connection: 'close' } : {}),
-    })
+    // Without "Connection: close", for which Node closes the connection at once: a client that is still sending would get
+    // an error of its socket instead of this answer.
+    sendJson(response, requestId, refusal.status, errorBody(refusal, requestId), errorHeaders(refusal))
     if (unread) drain(request)
   }
 

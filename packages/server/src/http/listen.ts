@@ -50,7 +50,11 @@ export async function listenHttp(
   server.on('clientError', answerBroken)
   if (connections !== undefined) limitConnections(server, connections)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
+  server.once('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') return reject(error)
+    const message = `another program listens on ${host}:${port}: stop it, or choose another port (--port, http.port)`
+    reject(new Error(message, { cause: error }))
+  })
   server.listen(port, host, resolve)
   await promise
   const bound = server.address() as AddressInfo

@@ -36,6 +36,22 @@ describe('unknown paths', () => {
   })
 })
 
+test('a refusal before the body arrives leaves the connection open for the body and further requests', async () => {
+  const { hostname, port } = new URL(server.url)
+  const socket = connect(Number(port), hostname)
+  const head = (line: string, length: number): string =>
+    `${line} HTTP/1.1\r\nHost: ${hostname}\r\nAuthorization: Bearer ${server.tokens.operator}\r\nContent-Length: ${length}\r\n`
+  socket.write(
+    `${head('POST /api/vulnerabilities/import?workspace=w&format=nope', 4)}Content-Type: application/xml\r\n\r\n`,
+  )
+  const answers: string[] = []
+  for await (const chunk of socket.setEncoding('utf8')) {
+    answers.push(...(String(chunk).match(/^HTTP\/1.1 \d+/gm) ?? []))
+    if (answers.length === 1) socket.write(`<a/>${head('GET /health', 0)}Connection: close\r\n\r\n`)
+  }
+  expect(answers).toEqual(['HTTP/1.1 400', 'HTTP/1.1 200'])
+})
+
 describe('methods that a path does not have', () => {
   test('another method answers 405 with the allowed methods', async () => {
     const response = await server.admin
