@@ -14,7 +14,8 @@ export const SETTINGS = {
   ...SERVER_SETTINGS,
   client: {
     url: text('URL of the server that client commands use.', {
-      default: 'http://127.0.0.1:8002',
+      default: (lookup) => `http://127.0.0.1:${lookup('http.port')}`,
+      defaultText: 'http://127.0.0.1 with `http.port`',
       env: ['SCANFARM_URL'],
     }),
     token: secret('Token of the client commands.', { env: ['SCANFARM_TOKEN'] }),

@@ -102,6 +102,25 @@ describe('starting runs', () => {
     expect(JSON.parse(piped.out)).toMatchObject({ target_count: 2 })
   })
 
+  test('run refuses a file that does not exist or is empty', async () => {
+    const missing = await run(['run', '-m', 'noop', '-t', './no-such-list.txt'])
+    expect([missing.code, missing.err]).toEqual([2, 'scanfarm: ./no-such-list.txt does not exist\n'])
+    const file = join(folder, 'empty.txt')
+    writeFileSync(file, '')
+    const empty = await run(['run', '-m', 'noop', '-t', file])
+    expect([empty.code, empty.err]).toEqual([2, `scanfarm: ${file} is empty\n`])
+  })
+
+  test('commands use the port of the settings if no address is set', async () => {
+    const { port } = new URL(cluster.client.url)
+    const terminal = captureTerminal({
+      SCANFARM_DATA_DIR: folder,
+      SCANFARM_HTTP_PORT: port,
+      SCANFARM_TOKEN: TOKEN,
+    })
+    expect(await runProgram(['workers'], terminal)).toBe(0)
+  })
+
   test('run --dry-run prints the request with its fields and params, and does not send it', async () => {
     const file = join(folder, 'params.yaml')
     writeFileSync(file, 'word: hello\nrate: 5\n')
@@ -424,5 +443,16 @@ describe('findings', () => {
     expect(wrong.code).toBe(5)
     expect(wrong.err).toContain('it is not SARIF 2.1.0')
     expect(await run(['assets', 'list'])).toMatchObject({ code: 0 })
+  })
+})
+
+// Last, because other tests expect that nothing takes distributed runs.
+test('run is distributed without --mode if a worker is connected', async () => {
+  expect(await parsed<RunsCreated>('run', '-m', 'noop', '-t', 'mode.example')).toMatchObject({
+    run_mode: 'local',
+  })
+  await cluster.startWorker('worker-1')
+  expect(await parsed<RunsCreated>('run', '-m', 'noop', '-t', 'mode.example')).toMatchObject({
+    run_mode: 'distributed',
   })
 })

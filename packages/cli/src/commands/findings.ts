@@ -41,6 +41,7 @@ const COLUMNS: readonly Column<Vulnerability>[] = [
   { title: 'STATE', value: (finding) => finding.state },
   { title: 'SEEN', value: (finding) => finding.times_seen },
   { title: 'LAST', value: (finding) => finding.last_seen },
+  { title: 'WORKSPACE', value: (finding) => finding.workspace },
   { title: 'ASSET', value: (finding) => finding.asset_value },
   { title: 'WHAT', value: (finding) => finding.vuln_title || finding.vuln_info },
 ]
@@ -136,6 +137,7 @@ const ASSET_COLUMNS: readonly Column<Asset>[] = [
   { title: 'STATE', value: (asset) => asset.state },
   { title: 'STATUS', value: (asset) => asset.status_code || '' },
   { title: 'LAST', value: (asset) => asset.last_seen },
+  { title: 'WORKSPACE', value: (asset) => asset.workspace },
   { title: 'VALUE', value: (asset) => asset.url || asset.asset_value },
   { title: 'TITLE', value: (asset) => asset.title },
 ]

@@ -78,7 +78,7 @@ export const runCommand = (terminal: Terminal): Command =>
     .addOption(
       new Option(
         '--mode <mode>',
-        'where to run; default local, or distributed if the server has no local slots',
+        'where to run; default distributed if a worker is connected or the server has no local slots, or else local',
       ).choices(['local', 'distributed', 'cloud']),
     )
     .addOption(new Option('--runner <type>', 'where commands execute').choices(['host', 'docker', 'ssh']))

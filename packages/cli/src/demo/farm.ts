@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { CliError, EXIT } from '../exit.ts'
 import { Client } from './client.ts'
 import type { LabTarget } from './lab.ts'
 import type { DemoSetup, Machines, MachinesState } from './machines.ts'
@@ -179,7 +180,7 @@ const livingOf = (state: KeptState | undefined) => state?.processes.filter(({ pi
 
 function refuseSecond({ folder, command }: DemoSetup): void {
   if (livingOf(readState(folder)).length > 0)
-    throw new Error(`a demo farm is running; stop it first with: ${command} --down`)
+    throw new CliError(EXIT.failed, `a demo farm is running; stop it first with: ${command} --down`)
 }
 
 /** Stops what `--keep` left running. */

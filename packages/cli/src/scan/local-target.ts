@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { LocalTarget } from '@scanfarm/functions'
+import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
 
 export interface LocalPath {
@@ -24,7 +25,11 @@ const kindOf = (text: string): LocalTarget | undefined => {
  */
 export const localTarget = async (terminal: Terminal, text: string): Promise<LocalPath | undefined> => {
   const kind = text === '' ? undefined : kindOf(text)
-  if (kind === undefined) return undefined
+  if (kind === undefined) {
+    // Another path may be one of the server.
+    if (/^(?:\.{1,2}|~)\//.test(text)) throw new CliError(EXIT.usage, `${text} does not exist`)
+    return undefined
+  }
   if (!text.includes('/')) {
     const { isKnownDomain } = await import('@scanfarm/functions')
     if (isKnownDomain(text)) {

@@ -57,8 +57,13 @@ const named = async (
   const targets: string[] = []
   for (const text of target) {
     const local = await localTarget(terminal, text)
-    const sent = local?.kind === 'file' && dryRun !== true
-    targets.push(sent ? await upload(api, basename(local.path), await readBlob(local.path)) : text)
+    if (local?.kind !== 'file') {
+      targets.push(text)
+      continue
+    }
+    const content = await readBlob(local.path)
+    if (content.size === 0) throw new CliError(EXIT.usage, `${text} is empty`)
+    targets.push(dryRun === true ? text : await upload(api, basename(local.path), content))
   }
   return targets
 }
@@ -83,12 +88,15 @@ const targetsOf = async (
 }
 
 /**
- * The mode of a request without `--mode`: `distributed` if the server has no local slots, because it would refuse the
- * default of the API, `local`. Otherwise undefined.
+ * The mode of a request without `--mode`: `distributed` if the server has workers, or no local slots. Otherwise
+ * undefined for the default of the API, `local`.
  */
 const defaultMode = async (api: Api): Promise<Request['run_mode']> => {
   const { run_modes: modes } = await api.call(({ GET }) => GET('/server-info'))
-  return !modes.includes('local') && modes.includes('distributed') ? 'distributed' : undefined
+  if (!modes.includes('distributed')) return undefined
+  if (!modes.includes('local')) return 'distributed'
+  const { data } = await api.call(({ GET }) => GET('/workers'))
+  return data.some(({ kind, status }) => kind === 'worker' && status !== 'lost') ? 'distributed' : undefined
 }
 
 export const requestOf = async (terminal: Terminal, api: Api, options: RunOptions): Promise<Request> => {

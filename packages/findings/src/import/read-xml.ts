@@ -15,6 +15,6 @@ export const parseXml = (text: string): unknown => {
       htmlEntities: true,
     }).parse(text, true)
   } catch (error) {
-    throw unreadable(Error.isError(error) ? error.message : 'it is not valid XML', 'invalid_input', error)
+    throw unreadable('it is not valid XML, or is truncated', 'invalid_input', error)
   }
 }
