@@ -14,7 +14,7 @@ export const SETTINGS = {
   ...SERVER_SETTINGS,
   client: {
     url: text('URL of the server that client commands use.', {
-      default: (lookup) => `http://127.0.0.1:${lookup('http.port')}`,
+      default: (lookup) => `http://127.0.0.1:${String(lookup('http.port'))}`,
       defaultText: 'http://127.0.0.1 with `http.port`',
       env: ['SCANFARM_URL'],
     }),

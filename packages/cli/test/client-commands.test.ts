@@ -5,10 +5,9 @@ import type { JobStatus, Run, RunsCreated, Step } from '@scanfarm/contracts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
-import { TestCluster } from './cluster/test-cluster.ts'
+import { TestCluster, TOKEN } from './cluster/test-cluster.ts'
 
 const START_MS = 300_000
-const TOKEN = 'a-token-for-the-tests-of-the-command-line'
 
 let folder = ''
 let cluster: TestCluster
@@ -17,7 +16,6 @@ beforeAll(async () => {
   cluster = await TestCluster.start({
     queue: 'postgres',
     workers: 0,
-    env: { SCANFARM_AUTH_INITIAL_TOKEN: TOKEN },
   })
 }, START_MS)
 afterAll(async () => {

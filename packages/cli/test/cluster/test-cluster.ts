@@ -20,7 +20,7 @@ export { lives, pidsOf } from './traces.ts'
 export const LEASE_MS = 3_000
 /** How long a stopping worker waits for its runs. */
 const DRAIN_MS = 1_000
-const TOKEN = 'sft_acceptance_test_token_0123456789abcdef'
+export const TOKEN = 'sft_acceptance_test_token_0123456789abcdef'
 const PASSABLE = 0o711
 
 export interface TestClusterOptions {
