@@ -105,7 +105,7 @@ describe('the flow baseline', () => {
   })
 
   test('scans the hosts of a list with other lines, and names these', async () => {
-    const list = [lab.places.ssh.host, `${lab.url('careless')}/`, '', '# smtp', lab.address('smtp')]
+    const list = [` ${lab.places.ssh.host} `, `${lab.url('careless')}/`, '', '# smtp', lab.address('smtp')]
     const { path } = await client.upload('mixed.txt', `${list.join('\n')}\n`)
     const run = await scan(path, 'mixed')
     expect(run).toMatchObject({ status: 'completed', outcome: 'partial' })
@@ -113,6 +113,13 @@ describe('the flow baseline', () => {
     expect(run.outcome_reasons[0]).toContain(`${lab.url('careless')}/`)
     expect(run.outcome_reasons[0]).toContain(lab.address('smtp'))
     expect(names(await foundIn(client, 'mixed', lab))).toEqual(names(plantedOn('ssh')))
+  })
+
+  test('fails if no line of a list is a host', async () => {
+    const { path } = await client.upload('urls.txt', `${lab.url('careless')}/\n`)
+    const run = await scan(path, 'urls-only')
+    expect(run.status).toBe('failed')
+    expect(run.error_message).toContain('the list has no host')
   })
 
   test('says why nmap refuses its ports', async () => {
