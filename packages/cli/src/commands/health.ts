@@ -13,9 +13,9 @@ const TIMEOUT_MS = 8_000
 
 const ANY_ADDRESS = ['', '0.0.0.0', '::']
 
-/** The address where the server of this machine answers. Workers listen on all. */
-const hostOf = ({ http: { host } }: Config, worker: boolean): string => {
-  if (worker || ANY_ADDRESS.includes(host)) return '127.0.0.1'
+/** The address where servers and workers of this machine answer. */
+const hostOf = ({ http: { host } }: Config): string => {
+  if (ANY_ADDRESS.includes(host)) return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host
 }
 
@@ -35,7 +35,7 @@ export const healthCommand = (terminal: Terminal): Command =>
     .action(async (options: HealthOptions) => {
       const { config } = loadSettings(terminal, options.config)
       const worker = options.worker === true
-      const url = `http://${hostOf(config, worker)}:${portOf(config, worker)}/health/ready`
+      const url = `http://${hostOf(config)}:${portOf(config, worker)}/health/ready`
       const answer = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) }).catch((error: unknown) => {
         throw new CliError(EXIT.unreachable, `nothing answers at ${url}: ${errorText(error)}`)
       })

@@ -91,7 +91,7 @@ async function describeFarm(client: Client, farm: Farm): Promise<void> {
   )
 }
 
-/** Its first request makes a checkout build the console, so that it is there when somebody opens it. */
+/** In a checkout the first request builds the console, so that it exists when somebody opens it. */
 async function sayConsole(client: Client, farm: Farm): Promise<void> {
   const { status } = await fetch(farm.url, { method: 'HEAD' })
   if (status !== 404) say(`console: ${await newLink(client)}`)
