@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs Scanfarm as services of systemd, on a machine with Node 22 or newer and npm. Repeating it upgrades.
 set -eu
-# Services read the program, whatever the caller's umask is. Settings and data have modes of their own.
+# Services read the program, whatever the caller's umask is. Settings and data get explicit modes.
 umask 022
 
 VERSION=latest

@@ -170,7 +170,7 @@ describe.each(Object.entries(NODES))('the installed program on %s', (_, wanted) 
     expect(page.status).toBe(200)
     expect(await page.text()).toContain('<div id="root">')
 
-    // Large enough to be read by a process of its own.
+    // Large enough to be read by a separate process.
     const line = JSON.stringify({
       'template-id': 'package-test',
       info: { name: 'Package test', severity: 'high' },

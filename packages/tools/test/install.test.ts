@@ -347,7 +347,7 @@ describe('data in a tar', () => {
       { name: 'elsewhere/three.yaml', text: 'three' },
     )
 
-  test('is put into a folder of its own, without links', async () => {
+  test('is put into a separate folder, without links', async () => {
     const archive = await dataArchive('1.2.0')
     const tool = dataTool(archive)
     mirror.answer = files({ '/v1.2.0.tar.gz': archive })
