@@ -94,12 +94,18 @@ export const Popover = ({
         onBeforeToggle={({ newState, currentTarget }) => {
           if (newState !== 'open') return
           setOpen(true)
+          // The browser focuses it as it shows it. The event toggle comes later: until then, keys would be lost.
+          currentTarget.toggleAttribute('autofocus', true)
           if (button.current) place(button.current, currentTarget)
         }}
         onToggle={({ newState, currentTarget }) => {
           // Its content stays until it is closed: the browser returns a focus that is still inside.
           if (newState === 'closed') setOpen(false)
-          else currentTarget.querySelector<HTMLElement>(FOCUSABLE)?.focus()
+          else if (
+            currentTarget === document.activeElement ||
+            !currentTarget.contains(document.activeElement)
+          )
+            currentTarget.querySelector<HTMLElement>(FOCUSABLE)?.focus()
         }}
       >
         {open ? children : null}

@@ -68,6 +68,18 @@ test('A menu works by keyboard, and the focus returns to its button', async () =
   expect(await button.evaluate(isFocused)).toBe(true)
 })
 
+test('A menu takes keys as soon as it is open', async () => {
+  const page = await farm().open('/')
+  const button = page.getByRole('button', { name: /user and theme/ })
+  const role = await button.evaluate((element: HTMLElement) => {
+    element.click()
+    return document.activeElement?.getAttribute('role')
+  })
+  expect(role).toBe('menu')
+  await page.keyboard.press('End')
+  expect(await page.getByRole('menuitem', { name: 'Log out' }).evaluate(isFocused)).toBe(true)
+})
+
 test('On a narrow window the menu keeps the focus, and closes when a screen is chosen', async () => {
   const page = await farm().open('/', { size: [375, 800] })
   const open = page.getByRole('button', { name: 'Menu', exact: true })
