@@ -63,7 +63,7 @@ const typedText = (page: Page) =>
 const asks = (page: Page) =>
   page.waitForEvent('requestfailed', (request) => new URL(request.url()).pathname === '/health')
 
-test('Screens of each kind keep their data and typed text while the master is stopped, and follow it again', async () => {
+test('Screens of each kind keep their data and typed text while no master answers, and follow it again', async () => {
   const { problems, farm: cluster } = farm()
   const paths = [...SCREENS, ...details.filter((path) => !path.startsWith('/work')), ...FORMS]
   const views = [...paths.map((path) => [path, undefined] as const), ...DIALOGS]
@@ -86,7 +86,8 @@ test('Screens of each kind keep their data and typed text while the master is st
   problems.expect(/net::ERR_/)
   const [master] = cluster.masters
   if (!master) throw new Error('the farm has no master')
-  await master.program.stop()
+  // A master that stops by itself first takes its own slots from the list of workers.
+  await master.program.kill()
   for (const { page, name, before, typed } of tabs) {
     await page.getByText(BANNER).waitFor()
     await page.locator('button.live').evaluate((button: HTMLElement) => button.click())
@@ -131,7 +132,7 @@ test('A screen that was not loaded before the master stopped opens when it retur
   problems.expect(/net::ERR_|preload CSS|NotLoaded|not be loaded/)
   const master = cluster.masters.find(({ program }) => program.running)
   if (!master) throw new Error('no master runs')
-  await master.program.kill()
+  await master.program.stop()
   await page.getByRole('link', { name: 'Settings' }).click()
   await page.getByText('It opens when the server answers.').waitFor()
   await page.getByText(BANNER).waitFor()
