@@ -181,7 +181,7 @@ done
 echo "a step searched its worker and stored $(wc -c < "$loot") bytes: no secret and nothing of another workspace"
 call -X POST "$api/jobs/$hoard/cancel" >/dev/null || true
 
-# A worker in a project of its own reaches Postgres and Redis only at the address of the machine.
+# This worker belongs to another compose project: it reaches Postgres and Redis only at the address of the machine.
 mkdir -p "$elsewhere/infra/secrets"
 cp infra/docker-compose.worker.yml "$elsewhere/infra/"
 cp infra/scanfarm.yaml "$elsewhere/infra/"

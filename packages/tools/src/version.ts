@@ -16,7 +16,7 @@ export const versionIn = ({ ask }: Tool, output: string): string | undefined =>
     ? undefined
     : new RegExp(ask.pattern, 'm').exec(stripVTControlCharacters(output.slice(0, MAX_BYTES)))?.[1]
 
-/** The command that tells the version of a tool: the program itself, or one that prints the begin of its text. */
+/** The command that tells the version of a tool: the program itself, or one that prints the beginning of its text. */
 export const questionOf = ({ ask }: Tool, path: string): readonly [string, ...string[]] =>
   ask?.args === undefined ? ['head', '-c', String(MAX_BYTES), path] : [path, ...ask.args]
 

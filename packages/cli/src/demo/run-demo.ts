@@ -91,7 +91,7 @@ async function describeFarm(client: Client, farm: Farm): Promise<void> {
   )
 }
 
-/** In a checkout the first request builds the console, so that it exists when somebody opens it. */
+/** The first request makes a checkout build the console: later the page opens at once. */
 async function sayConsole(client: Client, farm: Farm): Promise<void> {
   const { status } = await fetch(farm.url, { method: 'HEAD' })
   if (status !== 404) say(`console: ${await newLink(client)}`)

@@ -37,7 +37,7 @@ export const loadSdk = async <T>(provider: Provider, load: () => Promise<T>): Pr
   }
 }
 
-/** A library may lack one of its own dependencies, which this command would not install. */
+/** False if a dependency of an installed library is missing: the command would not install it. */
 const isMissing = (provider: Provider, error: unknown): boolean =>
   Error.isError(error) &&
   'code' in error &&
