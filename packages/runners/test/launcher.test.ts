@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, readdir, rm, stat } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -97,6 +97,31 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
     expect(await alive(word)).toEqual([])
     expect(await run(runner, 'echo again')).toEqual({ outcome: { kind: 'exited', code: 0 }, text: 'again\n' })
     expect(provider?.launcherPid).not.toBe(first)
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('starts programs by their path and by their name, with the words and variables as they are', async () => {
+    const program = join(folder, 'show-words')
+    // Without a first line that names an interpreter, a program is executed by the shell.
+    await writeFile(program, 'printf "[%s]" "$@" "$A_VARIABLE"; exit 3\n')
+    await chmod(program, 0o755)
+    const runner = await open()
+    const variables = { ...env, PATH: `${folder}:${env.PATH}`, A_VARIABLE: 'a=b\n"é' }
+    for (const first of [program, 'show-words', './show-words']) {
+      let text = ''
+      const outcome = await runner.run(
+        { argv: [first, '', 'two words', '7'], env: variables },
+        {
+          signal: new AbortController().signal,
+          onOutput: (_, chunk) => void (text += chunk.toString()),
+        },
+      )
+      expect({ first, outcome, text }).toEqual({
+        first,
+        outcome: { kind: 'exited', code: 3 },
+        text: '[][two words][7][a=b\n"é]',
+      })
+    }
     await runner[Symbol.asyncDispose]()
   })
 
