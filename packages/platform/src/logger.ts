@@ -60,7 +60,8 @@ const pretty = (colours: boolean) =>
 
 const wrap = (target: winston.Logger, fixed: LogFields): Logger => {
   const write = (level: LogLevel) => (message: string, fields?: LogFields) => {
-    target.log({ ...fixed, ...fields, level, message })
+    // winston formats and masks a line before it looks at the level.
+    if (target.isLevelEnabled(level)) target.log({ ...fixed, ...fields, level, message })
   }
   return {
     debug: write('debug'),

@@ -81,7 +81,8 @@ export class LiveLogs implements AsyncDisposable {
 
   /** Ends the copying, but removes nothing. */
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#end.abort()
+    // Without a reason, an error with a stack would be made for each run.
+    this.#end.abort('ended')
     await this.#running
   }
 

@@ -36,7 +36,7 @@ const AHEAD_PER_SLOT = 4
 const WAIT_MS = 1_000
 
 /** While other runs are executing, the end of a run waits this long for further ones, to be written with them. */
-const GATHER_MS = 25
+const GATHER_MS = 50
 
 /** UTF-16 units of a target or an error message in a line of the log. */
 const LOGGED_CHARS = 1_000
@@ -330,7 +330,7 @@ export class Executor implements AsyncDisposable {
 
   /** Waits for the ends of other runs while some are executing. */
   async #gather(): Promise<void> {
-    if (this.#working() === 0) this.#gathering?.enough.abort()
+    if (this.#working() === 0) this.#gathering?.enough.abort('enough')
     else this.#gathering ??= this.#startGathering()
     await this.#gathering?.ended
   }

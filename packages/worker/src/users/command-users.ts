@@ -1,5 +1,6 @@
 import type { Owner } from './uids.ts'
 import type { Homes } from '../workspaces/homes.ts'
+import { openWorkspace } from './workspace-owner.ts'
 
 /** The user that the commands of a run run as, for the duration of the run. */
 export interface UserLease {
@@ -11,7 +12,9 @@ export interface UserLease {
 
 /** Decides which user of this machine the commands of a run run as. */
 export interface CommandUsers {
-  /** Runs of the same workspace folder share a user. Rejects when no user becomes free in time. */
+  /**
+   * Runs of the same workspace folder share a user, to whom the folder belongs. Rejects when no user becomes free in time.
+   */
   acquire(workspaceFolder: string, signal: AbortSignal): Promise<UserLease>
   /** One of the users, to check whether they can enter a folder. */
   readonly sample: Owner | undefined
@@ -23,6 +26,7 @@ export const sharedUser = (owner: Owner | undefined, homes?: Homes): CommandUser
   return {
     sample: owner,
     async acquire(workspaceFolder) {
+      if (owner !== undefined) await openWorkspace(workspaceFolder, owner)
       await homes?.open(workspaceFolder, owner)
       return lease
     },

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isSameProcess, processStart } from '@scanfarm/runners'
@@ -50,7 +50,7 @@ const keyOf = (workspaceFolder: string): string =>
  * programs whose claims conflict both remove them and try again.
  *
  * Each claim reads all others that it may conflict with. In a large range a workspace uses only the uids of its group, so
- * that these are few.
+ * that these are few. The first try assumes that none does.
  */
 export class UidClaims {
   readonly #folder: string
@@ -87,6 +87,9 @@ export class UidClaims {
     const key = keyOf(folders[0] ?? '')
     const hash = Number.parseInt(key.slice(0, 12), 16)
     const group = this.#groupOf(hash)
+    const first = this.#choose(group, hash, key, [])
+    const found = first === undefined ? undefined : await this.#tryAcquire(group, first, [], folders, clean)
+    if (found !== undefined) return found
     for (const until = performance.now() + waitMs; ;) {
       const claims = this.#claims(group)
       const uid = this.#choose(group, hash, key, claims)
@@ -135,7 +138,7 @@ export class UidClaims {
     const releasing = `${path}.releasing`
     const others = (claims: readonly Claim[]): Claim[] =>
       claims.filter((claim) => (claim.uid === uid || claim.key === key) && !claim.name.startsWith(name))
-    const shared = join(group.folder, `${uid}${SHARED}`)
+    const shared = `${uid}${SHARED}`
     const isDirty = before.some((claim) => !claim.isLive && claim.uid === uid)
     const made = isDirty ? releasing : path
     this.#makeClaim(made, own)
@@ -154,15 +157,19 @@ export class UidClaims {
       for (const claim of stale) rmSync(join(group.folder, claim.name), { force: true })
       renameSync(releasing, path)
     }
-    if (found.some(({ isLive }) => isLive)) writeFileSync(shared, '', { mode: 0o600 })
+    if (found.some(({ isLive }) => isLive)) writeFileSync(join(group.folder, shared), '', { mode: 0o600 })
     return {
       uid,
       release: async () => {
         renameSync(path, releasing)
+        const names = readdirSync(group.folder)
+        // Programs with another workspace see this claim and remove theirs.
+        const isUsed = others(this.#claimsOf(names)).some((claim) => claim.isLive && claim.key === key)
         // When cleaning fails, the uid stays claimed until this process ends; its next user cleans it.
-        if (!others(this.#claims(group)).some(({ isLive }) => isLive)) {
-          await clean(uid, own, !existsSync(shared))
-          rmSync(shared, { force: true })
+        if (!isUsed) {
+          const isShared = names.includes(shared)
+          await clean(uid, own, !isShared)
+          if (isShared) rmSync(join(group.folder, shared), { force: true })
         }
         this.#removeClaim(releasing)
       },
@@ -203,7 +210,11 @@ export class UidClaims {
   }
 
   #claims({ folder }: UidGroup): Claim[] {
-    return readdirSync(folder).flatMap((name) => {
+    return this.#claimsOf(readdirSync(folder))
+  }
+
+  #claimsOf(names: readonly string[]): Claim[] {
+    return names.flatMap((name) => {
       if (name.endsWith(SHARED)) return []
       const [uid, key = '', holder = '', state] = name.split('.')
       return [{ name, uid: Number(uid), key, releasing: state !== undefined, isLive: this.#isLive(holder) }]

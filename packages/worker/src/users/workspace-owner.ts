@@ -6,6 +6,7 @@ import { privileges } from './privileges.ts'
 
 const PASSAGE = 0o711
 const CLOSED = 0o700
+const PERMISSIONS = 0o7777
 /** The owner may list and enter the folder. */
 const READABLE = 0o500
 
@@ -47,10 +48,11 @@ async function takeOver(folder: string, before: number, owner: Owner): Promise<v
 
 /** Closes the folder to all users but root, so that the next user of the uid cannot read its content. */
 export function closeWorkspace(folder: string, owner: Owner): void {
-  if (lstatSync(folder, { throwIfNoEntry: false })?.uid !== owner.uid) return
+  const found = lstatSync(folder, { throwIfNoEntry: false })
+  if (found?.uid !== owner.uid) return
   const own = process.getuid?.() ?? 0
   chownSync(folder, own, owner.gid)
-  chmodSync(folder, CLOSED)
+  if ((found.mode & PERMISSIONS) !== CLOSED) chmodSync(folder, CLOSED)
 }
 
 /**

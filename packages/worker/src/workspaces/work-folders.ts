@@ -81,15 +81,20 @@ export class WorkFolders implements AsyncDisposable {
     }
   }
 
-  /** `owner`: undefined when commands run as the user of this process. */
+  /**
+   * `owner`: undefined when commands run as the user of this process. Otherwise the lease of the user has made the folder
+   * of the workspace.
+   */
   make(folders: RunFolders, workspaceName: string, owner: Owner | undefined): void {
     const problem = workspaceProblem(workspaceName)
     if (problem !== undefined) throw new Error(problem)
     if (!this.#reuse(folders.attempt)) makeFolder(folders.attempt)
-    if (!existsSync(folders.workspace)) makeFolder(folders.workspace)
-    if (owner === undefined) return
+    if (owner === undefined) {
+      if (!existsSync(folders.workspace)) makeFolder(folders.workspace)
+      return
+    }
     if (runFolderMode() !== PRIVATE) chmodSync(folders.attempt, runFolderMode())
-    for (const folder of [folders.attempt, folders.workspace]) chownSync(folder, owner.uid, owner.gid)
+    chownSync(folders.attempt, owner.uid, owner.gid)
   }
 
   /** Call it when the attempt has ended. Rejects when something cannot be removed. */

@@ -21,6 +21,8 @@ type Kind = (typeof KINDS)[number]
  * only renames a folder, so its mark expires soon.
  */
 const UNKNOWN_MS: Readonly<Record<Kind, number>> = { run: 24 * 3_600_000, removal: 5_000 }
+/** The marks of a process share a time, which is renewed at most this often for runs. */
+const RENEW_MS = 60_000
 const PAUSE_MS = 5
 
 const keyOf = (workspace: string): string => createHash('sha256').update(workspace).digest('hex').slice(0, 32)
@@ -36,6 +38,7 @@ export class WorkspaceUses {
   readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)
   readonly #self = [process.pid, processStart(process.pid), this.#boot, randomUUID()].join('-')
   #count = 0
+  #renewedAt = 0
 
   /** `base`: the work folder. */
   constructor(base: string) {
@@ -87,7 +90,7 @@ export class WorkspaceUses {
     const path = join(this.#folders[kind], [keyOf(workspace), this.#self, this.#count, kind].join('.'))
     const own = join(this.#folders.own, this.#self)
     try {
-      renew(own)
+      this.#renew(own, kind)
       linkSync(own, path)
     } catch {
       // The first mark, or the folders were deleted by an operator.
@@ -96,6 +99,14 @@ export class WorkspaceUses {
       linkSync(own, path)
     }
     return () => rmSync(path, { force: true })
+  }
+
+  /** A removal must look new; marks of runs are valid for long. */
+  #renew(own: string, kind: Kind): void {
+    const now = Date.now()
+    if (kind === 'run' && now - this.#renewedAt < RENEW_MS) return
+    renew(own)
+    this.#renewedAt = now
   }
 
   #has(workspace: string, kind: Kind): boolean {

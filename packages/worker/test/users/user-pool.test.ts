@@ -178,6 +178,17 @@ asRoot('Users of commands', () => {
     await b.release()
   })
 
+  test('have no processes of a run during whose end another program tries to get them', async () => {
+    const a = await pool(1).acquire(workspace('a'), never)
+    const pid = await escapeOf(a)
+    // That program removes its claim when it sees the other one.
+    const claim = join(folder, 'uids', `${uidOf(a)}.${'0'.repeat(16)}.${await self()}`)
+    await writeFile(claim, '')
+    await a.release()
+    await until(async () => ((await isAlive(pid)) ? undefined : true))
+    await rm(claim)
+  })
+
   test('have no processes of another program that shared them', async () => {
     const [one, other] = [pool(1), pool(1)]
     const a = await one.acquire(workspace('a'), never)
