@@ -14,6 +14,7 @@ const EXPANDED_MS = 600_000
 export async function startCluster(harness: Harness, options: TestClusterOptions): Promise<TestCluster> {
   const starting = TestCluster.start({
     durable: true,
+    keepsFolder: true,
     ...options,
     env: {
       SCANFARM_WORKER_LEASE_MS: String(PRODUCTION_LEASE_MS),

@@ -1,4 +1,11 @@
+import { chmodSync, mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { endProgress, progress, say } from '@scanfarm/cli/demo'
+
+/** Users of commands pass through the folder. */
+const PASSABLE = 0o711
 
 /** Passed to every part. Limits that several parts use are measured once and cached. */
 export class Harness implements AsyncDisposable {
@@ -8,8 +15,16 @@ export class Harness implements AsyncDisposable {
   readonly #measured = new Map<string, Promise<unknown>>()
   #ending: Promise<void> | undefined
 
+  /**
+   * All temporary files are removed at the end: after the removal of many folders, ext4 needs ten times as long to make
+   * new ones for a minute.
+   */
   constructor(options: { quick: boolean }) {
     this.quick = options.quick
+    const folder = mkdtempSync(join(tmpdir(), 'scanfarm-bench-'))
+    chmodSync(folder, PASSABLE)
+    process.env['TMPDIR'] = folder
+    this.#scope.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
   }
 
   /** Disposes the resource at the end or on Ctrl-C, in reverse order. */

@@ -37,6 +37,8 @@ export interface TestClusterOptions {
   readonly postgres?: Readonly<Record<string, string>>
   /** Path of the `scanfarm` script of another checkout or installation. */
   readonly program?: string
+  /** The caller removes the folder. */
+  readonly keepsFolder?: boolean
   /** More settings for all programs, as environment variables. */
   readonly env?: Readonly<Record<string, string>>
 }
@@ -102,7 +104,8 @@ export class TestCluster implements AsyncDisposable {
 
   static async #open(options: TestClusterOptions, scope: AsyncDisposableStack): Promise<TestCluster> {
     const folder = await mkdtemp(join(tmpdir(), 'scanfarm-cluster-'))
-    scope.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
+    if (options.keepsFolder !== true)
+      scope.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
     await chmod(folder, PASSABLE)
     await writeWorkflows(join(folder, 'workflows'))
     const postgres = scope.use(
