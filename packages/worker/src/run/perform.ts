@@ -129,11 +129,22 @@ const perform = async (
   return { status: result.status, errorMessage: result.errorMessage }
 }
 
+/** The programs of each workflow by runner, as finding them reads every step. */
+const knownTools = new WeakMap<ResolvedWorkflow, Map<string, readonly string[]>>()
+
 /** The programs that the run needs on this machine. */
-const declaredTools = (workflow: ResolvedWorkflow, { runner }: ClaimedRun): string[] =>
-  requirements(workflow, runner === null ? {} : { runner: runner.type }).flatMap((need) =>
-    need.startsWith(TOOL) ? [need.slice(TOOL.length)] : [],
-  )
+const declaredTools = (workflow: ResolvedWorkflow, { runner }: ClaimedRun): readonly string[] => {
+  const known = knownTools.get(workflow) ?? new Map<string, readonly string[]>()
+  knownTools.set(workflow, known)
+  const type = runner?.type ?? ''
+  const tools =
+    known.get(type) ??
+    requirements(workflow, runner === null ? {} : { runner: runner.type }).flatMap((need) =>
+      need.startsWith(TOOL) ? [need.slice(TOOL.length)] : [],
+    )
+  known.set(type, tools)
+  return tools
+}
 
 /**
  * Versions of programs in the facts of a run: `tool:nmap` = `7.93`. Those that are not known replace what an earlier
