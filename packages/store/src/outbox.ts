@@ -72,12 +72,7 @@ const remove = async (
   rows: readonly { runId: number; epoch: number }[],
 ): Promise<void> => {
   await sql`
-    delete from outbox where run_id in (
-      select o.run_id from outbox o
-      join unnest(${rows.map((row) => row.runId)}::bigint[], ${rows.map((row) => row.epoch)}::int[]) as t(run_id, epoch)
-        on o.run_id = t.run_id and o.epoch = t.epoch
-      where o.sent_at is not null and not o.delayed
-      order by o.run_id for update of o)
+    select remove_outbox(${rows.map((row) => row.runId)}::bigint[], ${rows.map((row) => row.epoch)}::int[])
   `.execute(db)
 }
 

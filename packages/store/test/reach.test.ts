@@ -16,13 +16,14 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(() => wipe(db.url))
 
-/** Rows of `runs` that a call reads, in a transaction that is rolled back. */
-const rowsRead = (call: string, values: readonly unknown[]): Promise<number> =>
+/** Rows of a table that a call reads, in a transaction that is rolled back. */
+const rowsRead = (call: string, values: readonly unknown[], table = 'runs'): Promise<number> =>
   asSuperuser(async (client) => {
     await client.query('begin')
     await client.query(call, [...values])
     const { rows } = await client.query<{ read: string }>(
-      `select idx_tup_fetch + seq_tup_read as read from pg_stat_xact_user_tables where relname = 'runs'`,
+      `select idx_tup_fetch + seq_tup_read as read from pg_stat_xact_user_tables where relname = $1`,
+      [table],
     )
     await client.query('rollback')
     return Number(rows[0]?.read)
@@ -77,5 +78,19 @@ describe('rows read with old statistics', () => {
       JSON.stringify(ends),
     ])
     expect(finish).toBeLessThan(REACH)
+  })
+  test('The dispatcher reads the outbox rows that it sends and removes, however many others wait', async () => {
+    const { runIds: ended } = await submitted(db.store, {}, targets(CROWD))
+    await asSuperuser(async (client) => {
+      await client.query('delete from outbox where run_id = any($1)', [ended])
+      // Statistics of a table that is empty but has pages, like between two jobs.
+      await client.query('analyze outbox')
+    }, db.url)
+    const { runIds } = await submitted(db.store, {}, targets(CROWD, 'next'))
+    const take = ['select * from take_outbox($1, $2, $3, $4)', [[''], Array(4).fill(CROWD), BATCH, 10_000]] as const
+    expect(await rowsRead(...take, 'outbox')).toBeLessThan(REACH)
+    const few = runIds.slice(-BATCH)
+    const removed = await rowsRead('select remove_outbox($1, $2)', [few, few.map(() => 0)], 'outbox')
+    expect(removed).toBeLessThan(REACH)
   })
 })

@@ -1,0 +1,13 @@
+-- Deletes the rows whose messages, each of a run and an epoch, are in the queue, unless a claim has put them back since.
+create or replace function remove_outbox(p_ids bigint[], p_epochs int[]) returns void
+language plpgsql
+-- planner: batch
+set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
+set jit = off set plan_cache_mode = force_generic_plan
+as $$
+begin
+  perform 1 from outbox where run_id = any(p_ids) order by run_id for update;
+  delete from outbox o using unnest(p_ids, p_epochs) as t(run_id, epoch)
+  where o.run_id = any(p_ids) and o.run_id = t.run_id and o.epoch = t.epoch
+    and o.sent_at + interval '0' is not null and not o.delayed;
+end $$;
