@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
+import { setFlagsFromString } from 'node:v8'
 import { Language, Parser, type Node } from 'web-tree-sitter'
 
 /** A node of the syntax tree of a shell command. */
@@ -12,11 +13,29 @@ export interface ShellNode {
 export const GRAMMAR_LIMITS = { chars: 65_536, cpuMs: 250, nodes: 50_000, depth: 200 } as const
 
 const require = createRequire(import.meta.url)
-await Parser.init()
-const parser = new Parser()
-parser.setLanguage(
-  await Language.load(await readFile(require.resolve('tree-sitter-bash/tree-sitter-bash.wasm'))),
-)
+
+/**
+ * V8 compiles a function of WebAssembly at its first call, and optimizes it after many. The largest function of the
+ * grammar takes 500 MiB to optimize and stays 30 MiB larger, so the first parse happens while V8 optimizes nothing.
+ */
+const loadGrammar = async (): Promise<Parser> => {
+  setFlagsFromString('--no-wasm-tier-up')
+  setFlagsFromString('--no-wasm-dynamic-tiering')
+  try {
+    await Parser.init()
+    const loaded = new Parser()
+    loaded.setLanguage(
+      await Language.load(await readFile(require.resolve('tree-sitter-bash/tree-sitter-bash.wasm'))),
+    )
+    loaded.parse('true')?.delete()
+    return loaded
+  } finally {
+    setFlagsFromString('--wasm-tier-up')
+    setFlagsFromString('--wasm-dynamic-tiering')
+  }
+}
+
+const parser = await loadGrammar()
 
 class TooBig extends Error {}
 
