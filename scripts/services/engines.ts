@@ -4,7 +4,7 @@ import { openPostgres, openRedis } from './data-engines.ts'
 import { findDocker, isRoot } from './docker.ts'
 import type { Engine } from './engine.ts'
 import { withImports } from './imports.ts'
-import { ensurePrograms, findProgram, PROGRAMS } from './programs.ts'
+import { ensurePrograms, findProgram, PROGRAMS, type Program } from './programs.ts'
 
 /** The engine of this system, else one that lives as long as the tests. */
 const openDocker = async (): Promise<Engine> => {
@@ -15,23 +15,23 @@ const openDocker = async (): Promise<Engine> => {
   return { value: engine.address, [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose]() }
 }
 
-const openSshd = async (): Promise<Engine> => {
-  ensurePrograms([PROGRAMS.sshd, PROGRAMS.ssh])
-  return { value: findProgram('sshd') ?? '', async [Symbol.asyncDispose]() {} }
-}
-
-const openChromium = async (): Promise<Engine> => {
-  ensurePrograms([PROGRAMS.chromium])
-  return { value: findProgram('chromium') ?? '', async [Symbol.asyncDispose]() {} }
-}
+/** A program that tests start themselves, and others that they need with it. */
+const openProgram =
+  (program: Program, ...others: Program[]) =>
+  async (): Promise<Engine> => {
+    ensurePrograms([program, ...others])
+    return { value: findProgram(program.name) ?? '', async [Symbol.asyncDispose]() {} }
+  }
 
 /** Every engine by the variable under which tests find it; one that is set already is used as it is. */
 const ENGINES: Readonly<Record<string, () => Promise<Engine>>> = {
   SCANFARM_TEST_DATABASE_URL: openPostgres,
   SCANFARM_TEST_REDIS_URL: openRedis,
   SCANFARM_TEST_DOCKER: openDocker,
-  SCANFARM_TEST_SSHD: openSshd,
-  SCANFARM_TEST_CHROMIUM: openChromium,
+  SCANFARM_TEST_SSHD: openProgram(PROGRAMS.sshd, PROGRAMS.ssh),
+  SCANFARM_TEST_CHROMIUM: openProgram(PROGRAMS.chromium),
+  SCANFARM_TEST_BUBBLEWRAP: openProgram(PROGRAMS.bubblewrap),
+  SCANFARM_TEST_NMAP: openProgram(PROGRAMS.nmap),
 }
 
 /** The variables that these test files, or what they import, mention: a test says by them what it needs. */

@@ -18,6 +18,8 @@ export const PROGRAMS = {
   openssl: { name: 'openssl', debianPackage: 'openssl' },
   chromium: { name: 'chromium', debianPackage: 'chromium' },
   busybox: { name: 'busybox', debianPackage: 'busybox-static' },
+  bubblewrap: { name: 'bwrap', debianPackage: 'bubblewrap' },
+  nmap: { name: 'nmap', debianPackage: 'nmap' },
 } as const satisfies Record<string, Program>
 
 // Daemons live in folders that an ordinary user's PATH leaves out.

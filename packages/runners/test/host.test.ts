@@ -32,6 +32,7 @@ runnerConformance('host, started by Node,', () => host({ launcher: 'node' }), [
   PARTS.reportsResults,
   PARTS.passesInput,
 ])
+// With the program of SCANFARM_TEST_BUBBLEWRAP.
 runnerConformance('host, in a sandbox,', async () => {
   const sandbox = findSandbox(PATH, { hidden: [], visible: [], writable: [] })
   if ('problem' in sandbox) throw new Error(sandbox.problem)

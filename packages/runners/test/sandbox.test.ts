@@ -5,6 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { findSandbox, sandboxWords, type SandboxPaths } from '../src/index.ts'
 
+// With the program of SCANFARM_TEST_BUBBLEWRAP.
 const PATH = '/usr/local/bin:/usr/bin:/bin'
 const isRoot = process.getuid?.() === 0
 const NOBODY = isRoot ? { uid: 65_534, gid: 65_534 } : {}

@@ -87,7 +87,10 @@ describe('rows read with old statistics', () => {
       await client.query('analyze outbox')
     }, db.url)
     const { runIds } = await submitted(db.store, {}, targets(CROWD, 'next'))
-    const take = ['select * from take_outbox($1, $2, $3, $4)', [[''], Array(4).fill(CROWD), BATCH, 10_000]] as const
+    const take = [
+      'select * from take_outbox($1, $2, $3, $4)',
+      [[''], Array(4).fill(CROWD), BATCH, 10_000],
+    ] as const
     expect(await rowsRead(...take, 'outbox')).toBeLessThan(REACH)
     const few = runIds.slice(-BATCH)
     const removed = await rowsRead('select remove_outbox($1, $2)', [few, few.map(() => 0)], 'outbox')

@@ -241,7 +241,11 @@ describe('The runners of cloud runs', () => {
         { kind: 'exited', code: 0 },
         { kind: 'exited', code: 0 },
       ])
-      expect(await connectionsTo(place.port)).toBe(1)
+      // A connection that was made before to see whether the machine is ready may still be closing.
+      await until(
+        () => connectionsTo(place.port),
+        (open) => open === 1,
+      )
       const [own = ''] = await readdir(keyFolder())
       const files = join(keyFolder(), own, place.infraId)
       for (const name of await readdir(files))

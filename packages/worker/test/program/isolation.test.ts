@@ -33,6 +33,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'another user': {
     wrapper: [...SETPRIV, `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--inh-caps=-all'],
     owner: NOBODY,
+    // The worker finds the program of SCANFARM_TEST_BUBBLEWRAP on PATH.
     settings: { SCANFARM_RUNNER_ISOLATION: 'bubblewrap' },
   },
 }

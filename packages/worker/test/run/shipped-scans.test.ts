@@ -27,7 +27,7 @@ done < "$list" > "$out"`,
   katana: `: > "$out"`,
   // No host answers in this network.
   'quiet/nmap': `exec unshare -n sh -c 'ip link add v0 type veth peer name v1 && ip address add 192.0.2.1/24 dev v0 &&
-  ip link set v0 up && ip link set v1 up && exec /usr/bin/nmap "$@"' nmap "$@"`,
+  ip link set v0 up && ip link set v1 up && exec ${process.env['SCANFARM_TEST_NMAP']} "$@"' nmap "$@"`,
 }
 const HEAD = `#!/bin/sh
 prev=
