@@ -65,8 +65,11 @@ export const finishCancel = async (
   if (job === undefined) return undefined
   const tally: Tally = { cancelled: 0, requested: [] }
   await cancelStarted(db, job.id, tally)
-  for (let after: number | undefined = 0; after !== undefined;)
-    after = await cancelWaiting(db, job.id, after, tally)
+  const middle = await middleRun(db, job.id)
+  await Promise.all([
+    cancelAllWaiting(db, job.id, { after: 0, until: middle }, tally),
+    cancelAllWaiting(db, job.id, { after: middle }, tally),
+  ])
   await finish(db, job.id, tally)
   return { jobId: job.job_id, interrupted: job.interrupted, ...tally }
 }
@@ -112,6 +115,25 @@ const cancelStarted = async (
     }
     await keepHold(db, jobNo)
   }
+}
+
+/** Postgres executes a statement on one core, so the waiting runs are cancelled in two halves. */
+const middleRun = async (db: Kysely<unknown>, jobNo: number): Promise<number> => {
+  const { rows } = await sql<{ middle: number | null }>`
+    select (min(id) + max(id)) / 2 as middle from runs where job_no = ${jobNo}
+  `.execute(db)
+  return rows[0]?.middle ?? 0
+}
+
+/** Chunks may reach beyond `until`: a run is cancelled once. */
+const cancelAllWaiting = async (
+  db: Kysely<unknown>,
+  jobNo: number,
+  { after, until = Infinity }: { after: number; until?: number },
+  tally: Tally,
+): Promise<void> => {
+  for (let last: number | undefined = after; last !== undefined && last < until;)
+    last = await cancelWaiting(db, jobNo, last, tally)
 }
 
 /** @returns the last run of a full chunk, after which there may be more */
