@@ -19,12 +19,15 @@ const script = async (text: string): Promise<string> => {
   return file
 }
 
-test.each([process.env['SCANFARM_TEST_NMAP'] ?? 'nmap', '/bin/bash'])('%s is asked for its version', async (path) => {
-  const tool = toolOf(path.replace(/.*\//, ''))
-  const version = await versionOf(tool, path)
-  expect(version).toMatch(/^\d+\.\d+/)
-  expect(isAtLeast(version ?? '', tool.version)).toBe(true)
-})
+test.each([process.env['SCANFARM_TEST_NMAP'] ?? 'nmap', '/bin/bash'])(
+  '%s is asked for its version',
+  async (path) => {
+    const tool = toolOf(path.replace(/.*\//, ''))
+    const version = await versionOf(tool, path)
+    expect(version).toMatch(/^\d+\.\d+/)
+    expect(isAtLeast(version ?? '', tool.version)).toBe(true)
+  },
+)
 
 test.each([
   ['bash', 'GNU bash, version 5.2.15(1)-release (x86_64-pc-linux-gnu)', '5.2.15'],
