@@ -11,9 +11,9 @@ import { openLoopHarness, type LoopHarness } from './_loop-harness.ts'
 
 const TOKEN = 'sft_unfinished_cancels'
 const TEST_MS = 180_000
-/** Runs of a job, more than two chunks of a cancel; a worker has claimed the first ones. */
-const RUNS = 12_000
 const CHUNK = 5_000
+/** Runs of a job: several chunks for each half of a cancel; a worker has claimed the first ones. */
+const RUNS = 6 * CHUNK
 const RUNNING = 3
 
 let harness: LoopHarness
@@ -81,25 +81,28 @@ test.each([
     const { jobId, messages } = await harness.submit(RUNS, { runMode: 'local', concurrency })
     const workerId = await harness.join({ leaseMs: 600_000 })
     const claimed = await harness.runStore.claimLocal(workerId, RUNNING)
-    const inSecondChunk = messages[CHUNK + 10]?.runId
+    // In the chunk after that of the request, and in the first chunk of the second half.
+    const held = [messages[CHUNK + 10]?.runId, messages[RUNS / 2 + 10]?.runId]
     {
       await using first = await startMaster()
       await asSuperuser(async (client) => {
         await client.query('begin')
-        await client.query('select 1 from runs where id = $1 for update', [inSecondChunk])
+        await client.query('select 1 from runs where id = any($1) for update', [held])
         const answer = fetch(`${first.url}/api/jobs/${jobId}/cancel`, {
           method: 'POST',
           headers: { Authorization: `Bearer ${TOKEN}` },
         }).catch(() => undefined)
-        await until(async () => (await cancelling()).includes('Lock'))
+        await until(
+          async () => (await cancelling()).filter((event) => event === 'Lock').length === held.length,
+        )
         await first.kill()
         await answer
         await client.query('rollback')
       }, harness.url)
     }
-    // The statement in progress may end without its master; nothing follows it.
+    // The statements in progress may end without their master; nothing follows them.
     await until(async () => (await cancelling()).length === 0)
-    expect((await statuses())['queued']).toBeGreaterThanOrEqual(RUNS - 2 * CHUNK - claimed.length)
+    expect((await statuses())['queued']).toBeGreaterThanOrEqual(RUNS - 3 * CHUNK - claimed.length)
     expect((await statuses())['cancelled']).toBeGreaterThanOrEqual(CHUNK)
 
     await using _second = await startMaster()
