@@ -17,13 +17,12 @@ const head = (line: string, headers: Readonly<Record<string, string | number>>):
 describe('requests without a token', () => {
   test('A login of megabytes is refused before its body is read', async () => {
     const length = 15 * MIB
-    const began = performance.now()
+    // The body is never sent. The server keeps the connection for a while, for a client that is still sending.
     const text = await exchange(
       head('POST /api/login HTTP/1.1', { 'Content-Type': 'application/json', 'Content-Length': length }),
-      5_000,
+      2_000,
     )
     expect(statusesIn(text)).toEqual([413])
-    expect(performance.now() - began).toBeLessThan(4_000)
   })
 
   test('A login beyond the limit is refused for its size, and a smaller one for its password', async () => {
