@@ -79,6 +79,7 @@ describe('rows read with old statistics', () => {
     ])
     expect(finish).toBeLessThan(REACH)
   })
+
   test('The dispatcher reads the outbox rows that it sends and removes, however many others wait', async () => {
     const { runIds: ended } = await submitted(db.store, {}, targets(CROWD))
     await asSuperuser(async (client) => {
