@@ -4,6 +4,10 @@ import type { Json } from '@scanfarm/language'
 
 export interface Job {
   readonly kind: 'job'
+  /** Differs from that of all other jobs of the thread; never 0. */
+  readonly id: number
+  /** Index into the shared memory. It contains the id until the thread begins the job or the main thread takes it back. */
+  readonly cell: number
   readonly code: string
   /** Globals by name, as JSON text. */
   readonly globals: string
@@ -38,11 +42,15 @@ export type FromThread =
 export type Answer =
   { readonly kind: 'value'; readonly json: string } | { readonly kind: 'error'; readonly message: string }
 
-export type ToThread = Job | Answer
+/** `id`: the job that has called. */
+export type ToThread = Job | (Answer & { readonly id: number })
 
 /** Indexes into the shared memory of a thread. */
 export const SENT = 0
+/** Contains the id of the job that must stop. */
 export const STOP = 1
+/** The cells of jobs follow. */
+export const CELLS = 2
 
 export type Outcome =
   | { readonly kind: 'value'; readonly value: Json }

@@ -30,6 +30,9 @@ const tell = (message: FromThread): void => parentPort?.postMessage(message)
 class Inbox {
   readonly #flags: Int32Array
   readonly #port: MessagePort
+  /** Jobs that arrived while the one before them waited for a reply. */
+  readonly #jobs: Job[] = []
+  #current: number | undefined
 
   constructor({ flags, port }: ThreadData) {
     this.#flags = flags
@@ -37,24 +40,32 @@ class Inbox {
   }
 
   get isStopped(): boolean {
-    return Atomics.load(this.#flags, STOP) === 1
+    return Atomics.load(this.#flags, STOP) === this.#current
   }
 
   job(): Job {
     for (;;) {
-      const message = this.#next(() => undefined)
+      const message = this.#jobs.shift() ?? this.#next(() => undefined)
       // Anything else is a late reply to a program that was stopped.
-      if (message.kind === 'job') return message
+      if (message.kind === 'job' && this.#begins(message)) return message
     }
+  }
+
+  /** False if the main thread has taken the job back. */
+  #begins({ id, cell }: Job): boolean {
+    this.#current = id
+    return Atomics.compareExchange(this.#flags, cell, id, 0) === id
   }
 
   /** Throws if the program was stopped. */
   answer(): Exclude<ToThread, Job> {
-    const message = this.#next(() => {
-      if (this.isStopped) throw new Error('stopped')
-    })
-    if (message.kind === 'job') throw new Error('a program cannot start inside another')
-    return message
+    for (;;) {
+      const message = this.#next(() => {
+        if (this.isStopped) throw new Error('stopped')
+      })
+      if (message.kind === 'job') this.#jobs.push(message)
+      else if (message.id === this.#current) return message
+    }
   }
 
   #next(check: () => void): ToThread {
@@ -80,12 +91,12 @@ const PRELUDE = `((call, random) => {
   const define = (name, value, place = globalThis) =>
     Object.defineProperty(place, name, { value, writable: true, configurable: true, enumerable: false })
   define('random', () => random(), Math)
+  const print = (...args) => { call('console', stringify(args)) }
+  define('console', { log: print, info: print, warn: print, error: print, debug: print })
   return (names, globals) => {
     const values = parse(globals)
-    for (const name in values) define(name, values[name])
+    for (const name in values) if (name !== 'console') define(name, values[name])
     for (const name of parse(names)) define(name, (...args) => parse(call(name, stringify(args))))
-    const print = (...args) => { call('console', stringify(args)) }
-    define('console', { log: print, info: print, warn: print, error: print, debug: print })
   }
 })`
 

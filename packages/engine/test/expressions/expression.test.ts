@@ -231,6 +231,77 @@ describe('programs that wait for a thread', () => {
     expect(await holder).toEqual({ kind: 'cancelled' })
     expect(await next).toEqual({ kind: 'value', value: 2 })
   })
+
+  test('expressions that follow one in its thread survive the end of the thread', async () => {
+    // In a process of its own: there the threads can be got at.
+    const script = `
+      import { once } from 'node:events'
+      import { ExpressionEngine } from ${JSON.stringify(join(import.meta.dirname, '../../src/expression/engine.ts'))}
+      const started = once(process, 'worker')
+      await using engine = new ExpressionEngine({ maxThreads: 1 })
+      const signal = new AbortController().signal
+      const begun = Promise.withResolvers()
+      const outcomes = ['begin(); while (true) {}', '2', '3', '4', '5', '6'].map((code) =>
+        engine.evaluate({ code, globals: {}, functions: ['begin'], host: () => begun.resolve(), signal }))
+      const [thread] = await started
+      await begun.promise
+      await thread.terminate()
+      console.log(JSON.stringify(await Promise.all(outcomes)))
+    `
+    const { stdout } = await promisify(execFile)(process.execPath, ['--eval', script])
+    expect(JSON.parse(stdout)).toEqual([
+      { kind: 'error', message: 'the expression was stopped' },
+      ...[2, 3, 4, 5, 6].map((value) => ({ kind: 'value', value })),
+    ])
+  })
+
+  test('an expression that follows an endless one gets a thread of its own', async () => {
+    await using several = new ExpressionEngine({ limits: { ...LIMITS, timeMs: 60_000 }, maxThreads: 2 })
+    const stop = new AbortController()
+    const endless = evaluate('while (true) {}', {}, stop.signal, several)
+    const others = [2, 3, 4, 5, 6].map((value) => evaluate(String(value), {}, never, several))
+    expect(await Promise.all(others)).toEqual([2, 3, 4, 5, 6].map((value) => ({ kind: 'value', value })))
+    stop.abort()
+    expect(await endless).toEqual({ kind: 'cancelled' })
+  })
+
+  test('a cancelled expression stops no other of its thread, and each receives only its own replies', async () => {
+    await using several = new ExpressionEngine({ limits: LIMITS, maxThreads: 2 })
+    const outcomes = await Promise.all(
+      Array.from({ length: 600 }, async (_, n) => {
+        const stop = new AbortController()
+        const isStopped = n % 3 === 0
+        const outcome = several.evaluate({
+          code: `echo() + echo() - $n`,
+          globals: { $n: n },
+          functions: ['echo'],
+          signal: stop.signal,
+          host: async () => {
+            if (n % 2 === 0) await new Promise(setImmediate)
+            if (isStopped && n % 4 === 0) stop.abort()
+            return n
+          },
+        })
+        if (isStopped && n % 4 !== 0) {
+          for (let turn = 0; turn < n % 7; turn++) await new Promise(setImmediate)
+          stop.abort()
+        }
+        const { kind, ...rest } = await outcome
+        return isStopped && kind === 'cancelled' ? undefined : { n, kind, ...rest }
+      }),
+    )
+    const ended = outcomes.filter((outcome) => outcome !== undefined)
+    expect(ended.length).toBeGreaterThanOrEqual(400)
+    expect(ended).toEqual(ended.map(({ n }) => ({ n, kind: 'value', value: n })))
+  })
+
+  test('an engine that closes leaves no expression without an outcome', async () => {
+    const closing = new ExpressionEngine({ limits: LIMITS, maxThreads: 1 })
+    const outcomes = Array.from({ length: 8 }, () => evaluate('wait(3600000)', {}, never, closing))
+    await closing[Symbol.asyncDispose]()
+    for (const { kind } of await Promise.all(outcomes)) expect(kind).not.toBe('value')
+    expect(await evaluate('1', {}, never, closing)).toEqual({ kind: 'cancelled' })
+  })
 })
 
 describe('programs', () => {
