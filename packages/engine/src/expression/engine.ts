@@ -11,8 +11,11 @@ export interface EngineOptions {
   readonly idleMs?: number
 }
 
-/** Time that a program waits for a thread before another thread is started: most programs end much sooner. */
+/** Time that a program waits in or for a thread before it gets another one: most programs end much sooner. */
 const START_AFTER_MS = 20
+
+const isDue = (program: Program | undefined): program is Program =>
+  program !== undefined && performance.now() - program.since >= START_AFTER_MS
 
 /**
  * Evaluates expressions (JavaScript) in QuickJS, without access to files, network, modules or this process: programs
@@ -101,11 +104,8 @@ export class ExpressionEngine implements AsyncDisposable {
     this.#starting = setTimeout(() => {
       this.#starting = undefined
       const oldest = this.#oldest()
-      const isDue =
-        oldest !== undefined &&
-        performance.now() - oldest.since >= START_AFTER_MS &&
-        ![...this.#threads].some(({ isLoading }) => isLoading)
-      if (isDue && this.#takeBack(oldest)) this.#give(this.#start(), oldest)
+      const isLoading = [...this.#threads].some((thread) => thread.isLoading)
+      if (!isLoading && isDue(oldest) && this.#takeBack(oldest)) this.#give(this.#start(), oldest)
       this.#startLater()
     }, START_AFTER_MS)
   }
@@ -132,12 +132,19 @@ export class ExpressionEngine implements AsyncDisposable {
     this.#distribute()
   }
 
-  /** An idle thread takes programs that others have not begun. */
+  /**
+   * A program that waits too long in another thread comes before new ones: the program before it may call a function that
+   * takes hours. An idle thread takes any.
+   */
   #useRoom(thread: Thread): void {
-    this.#distribute()
-    if (thread.count > 0 || thread.dead) return
+    if (thread.dead) return
     const oldest = this.#oldest()
-    if (oldest !== undefined && this.#takeBack(oldest)) return this.#give(thread, oldest)
+    const isElsewhere = oldest?.thread !== undefined && oldest.thread !== thread
+    if (isElsewhere && isDue(oldest) && this.#takeBack(oldest)) this.#give(thread, oldest)
+    this.#distribute()
+    if (thread.count > 0) return
+    const next = this.#oldest()
+    if (next !== undefined && this.#takeBack(next)) return this.#give(thread, next)
     const timer = setTimeout(() => {
       this.#idle.delete(thread)
       this.#threads.delete(thread)

@@ -265,6 +265,20 @@ describe('programs that wait for a thread', () => {
     expect(await endless).toEqual({ kind: 'cancelled' })
   })
 
+  test('an expression that follows one that waits for hours is not overtaken by all later ones', async () => {
+    await using several = new ExpressionEngine({ limits: LIMITS, maxThreads: 2 })
+    const [holding, ended] = [new AbortController(), new AbortController()]
+    const holder = evaluate('wait(3600000)', {}, holding.signal, several)
+    const early = Array.from({ length: 8 }, (_, n) => evaluate(String(n), {}, never, several))
+    const later = Array.from({ length: 12 }, async () => {
+      while (!ended.signal.aborted) await evaluate('1', {}, never, several)
+    })
+    expect(await Promise.all(early)).toEqual(early.map((_, value) => ({ kind: 'value', value })))
+    ended.abort()
+    holding.abort()
+    await Promise.all([holder, ...later])
+  })
+
   test('a cancelled expression stops no other of its thread, and each receives only its own replies', async () => {
     await using several = new ExpressionEngine({ limits: LIMITS, maxThreads: 2 })
     const outcomes = await Promise.all(
