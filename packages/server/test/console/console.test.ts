@@ -179,11 +179,14 @@ const checkout = async (program: string): Promise<string> => {
   return root
 }
 
-const COPY = `import { cpSync } from 'node:fs'
+/** Like the real build, it makes the folder with its content at once: the server looks for it meanwhile. */
+const COPY = `import { cpSync, renameSync } from 'node:fs'
 import { consoleBuilds, hashOfSources } from '../../packages/server/src/console/console-build.ts'
 const root = process.cwd()
 if (process.env.SCANFARM_TOKEN !== undefined) throw new Error('the build sees secrets')
-cpSync('packages/web/index.html', \`\${consoleBuilds(root)}/\${await hashOfSources(root)}/index.html\`)
+const folder = \`\${consoleBuilds(root)}/\${await hashOfSources(root)}\`
+cpSync('packages/web/index.html', \`\${folder}.new/index.html\`)
+renameSync(\`\${folder}.new\`, folder)
 `
 
 const pageOf = async (server: TestServer) => (await server.nobody.get('/').set(HTML)).text
