@@ -70,6 +70,9 @@ class Watchdog {
 /** A program from its submission to its end. */
 export class Program {
   readonly request: Evaluate
+  /** As JSON. Made here, so that a value without JSON is an error of this program alone. */
+  readonly globals: string
+  readonly functions: string
   readonly since = performance.now()
   readonly #end = Promise.withResolvers<Outcome>()
   /** The thread that the program was sent to. */
@@ -77,6 +80,8 @@ export class Program {
 
   constructor(request: Evaluate) {
     this.request = request
+    this.globals = JSON.stringify(request.globals)
+    this.functions = JSON.stringify(request.functions)
   }
 
   get outcome(): Promise<Outcome> {
@@ -100,6 +105,8 @@ interface Sent {
   isStopped: boolean
   force?: NodeJS.Timeout
 }
+
+type Result = Exclude<FromThread, { kind: 'ready' | 'call' }>
 
 /** What a thread tells the engine. */
 interface ThreadEvents {
@@ -170,15 +177,8 @@ export class Thread {
     this.#sent.push({ program, id, cell, watchdog, isStopped: false })
     program.thread = this
     Atomics.store(this.#flags, cell, id)
-    const { code, globals, functions } = program.request
-    this.#send({
-      kind: 'job',
-      id,
-      cell,
-      code,
-      globals: JSON.stringify(globals),
-      functions: JSON.stringify(functions),
-    })
+    const { request, globals, functions } = program
+    this.#send({ kind: 'job', id, cell, code: request.code, globals, functions })
     if (this.#sent.length > 1) return
     this.#ref(true)
     this.#watch()
@@ -221,7 +221,7 @@ export class Thread {
     else if (!this.isLoading) first.watchdog.go()
   }
 
-  #ended(message: Exclude<FromThread, { kind: 'ready' | 'call' }>): void {
+  #ended(message: Result): void {
     const ended = this.#sent.shift()
     if (ended === undefined) return
     this.#watch()
@@ -229,10 +229,7 @@ export class Thread {
     this.#events.room(this)
   }
 
-  #settle(
-    { program, watchdog, calls, isStopped, force }: Sent,
-    message: Exclude<FromThread, { kind: 'ready' | 'call' }>,
-  ): void {
+  #settle({ program, watchdog, calls, isStopped, force }: Sent, message: Result): void {
     watchdog.end()
     clearTimeout(force)
     calls?.abort()

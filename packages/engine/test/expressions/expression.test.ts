@@ -146,7 +146,7 @@ describe('the expression engine', () => {
   })
 
   test('threads that ended while idle are not reused', async () => {
-    // In a process of its own: there the threads can be got at.
+    // In another process: its event `worker` gives the thread.
     const script = `
       import { once } from 'node:events'
       import { ExpressionEngine } from ${JSON.stringify(join(import.meta.dirname, '../../src/expression/engine.ts'))}
@@ -233,7 +233,7 @@ describe('programs that wait for a thread', () => {
   })
 
   test('expressions that follow one in its thread survive the end of the thread', async () => {
-    // In a process of its own: there the threads can be got at.
+    // In another process: its event `worker` gives the thread.
     const script = `
       import { once } from 'node:events'
       import { ExpressionEngine } from ${JSON.stringify(join(import.meta.dirname, '../../src/expression/engine.ts'))}
@@ -255,7 +255,7 @@ describe('programs that wait for a thread', () => {
     ])
   })
 
-  test('an expression that follows an endless one gets a thread of its own', async () => {
+  test('an expression that follows an endless one gets another thread', async () => {
     await using several = new ExpressionEngine({ limits: { ...LIMITS, timeMs: 60_000 }, maxThreads: 2 })
     const stop = new AbortController()
     const endless = evaluate('while (true) {}', {}, stop.signal, several)
@@ -307,6 +307,17 @@ describe('programs that wait for a thread', () => {
     const ended = outcomes.filter((outcome) => outcome !== undefined)
     expect(ended.length).toBeGreaterThanOrEqual(400)
     expect(ended).toEqual(ended.map(({ n }) => ({ n, kind: 'value', value: n })))
+  })
+
+  test('a variable without JSON is an error of its expression alone', async () => {
+    await using single = new ExpressionEngine({ limits: LIMITS, maxThreads: 1 })
+    const circular: Record<string, Json> = {}
+    circular['own'] = circular
+    const before = evaluate('1', {}, never, single)
+    const failed = evaluate('2', circular, never, single)
+    const after = evaluate('3', {}, never, single)
+    await expect(failed).rejects.toThrow('circular')
+    expect(await Promise.all([before, after])).toEqual([1, 3].map((value) => ({ kind: 'value', value })))
   })
 
   test('an engine that closes leaves no expression without an outcome', async () => {
