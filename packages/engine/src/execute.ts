@@ -31,7 +31,11 @@ export const baseScopes = async (run: Run): Promise<{ caller: Scope; params: Map
   return { caller, params }
 }
 
-const perform = async (run: Run): Promise<ListEnd> => {
+const perform = async (run: Run, state: StateFiles | undefined): Promise<ListEnd> => {
+  if (state !== undefined) {
+    if (!(await run.hasPlace())) return { kind: 'failed', error: run.unplaced }
+    await state.begin(run.input)
+  }
   const { workflow } = run.input
   const { caller, params } = await baseScopes(run)
   const { root } = workflow
@@ -49,6 +53,7 @@ type Verdict = Pick<ExecuteResult, 'status' | 'errorMessage'>
 const verdict = (run: Run, end: ListEnd): Verdict => {
   if (run.signal.aborted && !run.timedOut) return { status: 'cancelled', errorMessage: '' }
   if (run.timedOut) return { status: 'failed', errorMessage: 'the run timed out' }
+  if (run.unplaced !== '') return { status: 'failed', errorMessage: run.mask.text(run.unplaced) }
   if (end.kind === 'failed') return { status: 'failed', errorMessage: run.mask.text(end.error) }
   return { status: 'completed', errorMessage: '' }
 }
@@ -82,9 +87,8 @@ export const execute = async (input: ExecuteInput): Promise<ExecuteResult> => {
   const run = new Run(state === undefined ? input : { ...input, recorder: state.recorder })
   const startedAt = run.ports.now()
   try {
-    await state?.begin(input)
     run.input.recorder.plan(countSteps(input.workflow))
-    const end = await perform(run)
+    const end = await perform(run, state)
     if (end.kind === 'skipped' && end.message !== '')
       run.input.recorder.log('info', `skipped: ${end.message}`)
     const result = resultOf(run, end)

@@ -58,6 +58,11 @@ export interface ExecuteInput {
    * The user that commands run as, if it differs from that of this process. Files made for commands are owned by it.
    */
   readonly owner?: Owner
+  /**
+   * Makes the folders of the run and resolves to the `owner`. Called once, before the first command, function or file
+   * access of the run: a run whose steps are all skipped never calls it. If it rejects, the run fails.
+   */
+  place?(): Promise<Owner | undefined>
   /** Paths outside of the run's folders that functions and steps may use, with the rights of `owner`. */
   readonly paths?: readonly AllowedPath[]
   /** Opens a runner. The engine closes it before `execute` returns. */

@@ -61,6 +61,7 @@ const missingCommand = async (at: StepContext, commands: readonly string[]): Pro
   // share checks on this machine.
   const key = runner.type === 'host' && there.sharesFiles ? checkKey(commands, where.env['PATH']) : undefined
   if (key !== undefined && wasCheckedRecently(run.engine, key)) return undefined
+  await run.place()
   const [missing] = await unusablePrograms(there, commands, where)
   if (missing === undefined) {
     if (key !== undefined) checksOf(run.engine).set(key, performance.now())
@@ -75,7 +76,11 @@ const REPOSITORY =
 
 type Check = (value: string, run: Run) => boolean | Promise<boolean>
 
-const exists: Check = async (path, { input }) => await asking(input, () => isThere(path, input), false)
+const exists: Check = async (path, run) => {
+  await run.place()
+  const { input } = run
+  return await asking(input, () => isThere(path, input), false)
+}
 
 /** Target types that can be decided from the text alone. */
 const textChecks: Readonly<Record<string, (value: string) => boolean>> = {

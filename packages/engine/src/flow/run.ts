@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
-import { filesRunIn, type CommandEnvironment, type FilesRun, type ResolvedWorkflow } from '@scanfarm/language'
+import {
+  filesRunIn,
+  messageOf,
+  type CommandEnvironment,
+  type FilesRun,
+  type ResolvedWorkflow,
+} from '@scanfarm/language'
 import type { BadEnd } from '../step/step-end.ts'
 import { Engine } from '../engine.ts'
 import { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits } from '../input.ts'
@@ -8,7 +14,7 @@ import { resolveName } from '../target/resolve-name.ts'
 import { SharedFiles } from '../runner/shared-files.ts'
 import { Mask } from '../secrets/mask.ts'
 import { maskedRecorder, maskedServices } from '../secrets/masked.ts'
-import type { Ports } from '@scanfarm/functions'
+import type { Owner, Ports } from '@scanfarm/functions'
 import { Tally } from './tally.ts'
 
 const realPorts: Ports = {
@@ -33,7 +39,7 @@ const filesRunBy = (workflow: ResolvedWorkflow): ReturnType<FilesRun> => {
 
 /** The state of one run. */
 export class Run implements AsyncDisposable {
-  readonly input: ExecuteInput
+  input: ExecuteInput
   readonly engine: Engine
   readonly ports: Ports
   readonly limits: ExecuteLimits
@@ -51,6 +57,8 @@ export class Run implements AsyncDisposable {
   readonly #pids: number[] = []
   readonly #keys = new Map<string, number>()
   #seq = 0
+  #placing: Promise<void> | undefined
+  #unplaced = ''
 
   constructor(input: ExecuteInput) {
     this.mask = new Mask(input.secrets ?? [])
@@ -87,6 +95,32 @@ export class Run implements AsyncDisposable {
       this.signal.aborted &&
       (reason === 'timeout' || (reason instanceof Error && reason.name === 'TimeoutError'))
     )
+  }
+
+  /** Call it before a command, a function or an access to files. Rejects when the folders of the run cannot be made. */
+  async place(): Promise<void> {
+    if (this.input.place !== undefined) await (this.#placing ??= this.#place(this.input.place))
+  }
+
+  /** Does the same. Resolves to false when they cannot be made; `unplaced` is the reason. */
+  async hasPlace(): Promise<boolean> {
+    await this.place().catch(() => undefined)
+    return this.#unplaced === ''
+  }
+
+  /** Why the folders of the run could not be made, or `""`. */
+  get unplaced(): string {
+    return this.#unplaced
+  }
+
+  async #place(make: () => Promise<Owner | undefined>): Promise<void> {
+    try {
+      const owner = await make()
+      if (owner !== undefined) this.input = { ...this.input, owner }
+    } catch (error) {
+      this.#unplaced = messageOf(error)
+      throw error
+    }
   }
 
   nextSeq(): number {

@@ -72,7 +72,6 @@ export function createHostRunners(options: HostRunnersOptions = {}): HostRunners
       if (spec.type !== 'host')
         throw new RunnerUnavailableError(`the host runner cannot run ${spec.type} commands`)
       launcher.start()
-      prepareFolder(context.folder, context.owner ?? options.user)
       return new HostRunner(options, context, tools, orphans)
     },
     endUser: (user, areOurs = false) => launcher.killUser(user, areOurs),
@@ -130,6 +129,7 @@ class HostRunner implements Runner {
   }
 
   async run(command: Command, io: CommandIo): Promise<Outcome> {
+    if (this.#commands === 0) prepareFolder(this.#context.folder, this.#context.owner ?? this.#options.user)
     const marker = commandMarker(this.#context.marker, ++this.#commands)
     const cwd = command.cwd ?? startFolder(this.#context)
     const { sandbox } = this.#options

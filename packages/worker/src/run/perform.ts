@@ -8,6 +8,7 @@ import type { WorkFolders } from '../workspaces/work-folders.ts'
 import type { ExecutorLimits } from '../slots/limits.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
+import { RunPlace } from './run-place.ts'
 import { fetchTarget } from './target-file.ts'
 import { sharedUser } from '../users/command-users.ts'
 import { markedUsers } from '../workspaces/marked-users.ts'
@@ -51,9 +52,10 @@ export function createPerformer(
       if (session.signal.aborted) return CANCELLED
       try {
         const workflow = await workflowOf(session)
-        session.lease = await users.acquire(session.folders.workspace, session.signal)
-        workFolders.make(session.folders, session.run.workspace, session.lease.owner)
-        return await perform(session, workflow, { engine, workFolders, options })
+        const { folders, run, signal } = session
+        const place = new RunPlace({ folders, workspace: run.workspace, users, workFolders, signal })
+        session.place = place
+        return await perform(session, place, workflow, { engine, workFolders, options })
       } catch (error) {
         if (session.signal.aborted) return CANCELLED
         if (!isUnavailable(error))
@@ -78,11 +80,12 @@ const CANCELLED: Verdict = { status: 'cancelled', errorMessage: '' }
 
 const perform = async (
   session: Session,
+  place: RunPlace,
   workflow: ResolvedWorkflow,
   { engine, workFolders, options }: PerformContext,
 ): Promise<Verdict> => {
   const { folders, recorder, signal } = session
-  const file = await fetchTarget(session, options.artifacts)
+  const file = await fetchTarget(session, place, options.artifacts)
   const run = file === undefined ? session.run : { ...session.run, target: file }
   const { given } = options
   const versions = (): Record<string, string> =>
@@ -105,10 +108,11 @@ const perform = async (
     }),
     variables: given?.variables ?? {},
     secrets: given?.secrets ?? [],
-    openRunner: (spec) => openRunner(session, spec, options),
-    onRunner: (module, place) => {
+    place: () => place.open(),
+    openRunner: (spec) => openRunner(session, place, spec, options),
+    onRunner: (module, where) => {
       const declared = run.runner?.type ?? runnerOf(workflow)
-      if (place.type !== 'host' || declared !== 'host') recorder.facts(placeFacts(module, place))
+      if (where.type !== 'host' || declared !== 'host') recorder.facts(placeFacts(module, where))
     },
     runnerChoice: run.runner,
     recorder,
@@ -120,7 +124,6 @@ const perform = async (
       database: findingsService(options.store, session.key, scopeParams(workflow, run.params)),
     },
     ...(options.allowedPaths !== undefined && { paths: options.allowedPaths }),
-    ...(session.lease?.owner !== undefined && { owner: session.lease.owner }),
     ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
   })
   // The versions may have been asked for the first time during the run.
@@ -174,10 +177,13 @@ const placeFacts = (
 
 const openRunner = async (
   session: Session,
+  place: RunPlace,
   spec: RunnerSpec,
   { runners, homes }: ExecutorOptions,
 ): Promise<Runner> => {
   const { run, folders, recorder, signal } = session
+  // Other runners share or copy the folders when they are opened.
+  if (spec.type !== 'host') await place.open()
   const home = homes?.own(folders.workspace)
   const runner = await runners.open(spec, {
     runUuid: run.runUuid,
@@ -185,7 +191,9 @@ const openRunner = async (
     folder: folders.attempt,
     workspace: folders.workspace,
     ...(home !== undefined && { home }),
-    owner: session.lease?.owner,
+    get owner() {
+      return place.owner
+    },
     marker: `${run.runUuid}.${run.attempt}`,
     signal,
     log: (line) => recorder.log('info', line),

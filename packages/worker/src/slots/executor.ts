@@ -368,7 +368,7 @@ export class Executor implements AsyncDisposable {
           collect,
           roots: [folders.attempt, folders.workspace],
           folder: folders.attempt,
-          owner: () => session.lease?.owner,
+          owner: () => session.place?.owner,
           limits: this.#limits,
           mask: this.#mask,
           times: this.#times,
@@ -391,11 +391,7 @@ export class Executor implements AsyncDisposable {
       onRunEnded?.(ending, seconds, isOver ? outcomeOf(ending, recorder.tallied) : undefined)
       log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
       await recorder[Symbol.asyncDispose]()
-      try {
-        await this.#folders.clear(session.folders)
-      } finally {
-        await session.lease?.release()
-      }
+      await session.place?.[Symbol.asyncDispose]()
       await this.#removeLiveLogs(session)
       await this.#discardUploads(session)
     } catch (error) {

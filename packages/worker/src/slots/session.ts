@@ -1,7 +1,7 @@
 import type { ClaimedRun, RunKey } from '@scanfarm/contracts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { RunRecorder } from '../record/run-recorder.ts'
-import type { UserLease } from '../users/command-users.ts'
+import type { RunPlace } from '../run/run-place.ts'
 
 /**
  * Why a run ends before its workflow does. `lost`: it belongs to another worker now, so nothing of it may be written.
@@ -29,8 +29,8 @@ export class Session {
   readonly acceptedAt = performance.now()
   /** Processes that were killed because the run was stopped. */
   readonly killedPids: number[] = []
-  /** Whom commands run as, once that is decided. */
-  lease: UserLease | undefined
+  /** Set when the run begins. */
+  place: RunPlace | undefined
   /** The work is over and only the end has to be written. */
   ending = false
   readonly #stop = new AbortController()

@@ -81,9 +81,14 @@ export class UidClaims {
 
   /**
    * `folders`: the folder of the workspace, then others of its user. Waits while all uids are in use; resolves to
-   * undefined when none became free in time. Calls `clean` first when a process that crashed used the uid.
+   * undefined when none became free in time or before `signal`. Calls `clean` first when a process that crashed used the
+   * uid.
    */
-  async acquire(folders: readonly string[], waitMs: number, clean: Clean): Promise<UidLease | undefined> {
+  async acquire(
+    folders: readonly string[],
+    { waitMs, signal }: { waitMs: number; signal: AbortSignal },
+    clean: Clean,
+  ): Promise<UidLease | undefined> {
     const key = keyOf(folders[0] ?? '')
     const hash = Number.parseInt(key.slice(0, 12), 16)
     const group = this.#groupOf(hash)
@@ -94,7 +99,7 @@ export class UidClaims {
       const claims = this.#claims(group)
       const uid = this.#choose(group, hash, key, claims)
       const lease = uid === undefined ? undefined : await this.#tryAcquire(group, uid, claims, folders, clean)
-      if (lease !== undefined || performance.now() > until) return lease
+      if (lease !== undefined || performance.now() > until || signal.aborted) return lease
       await delay(uid === undefined ? RETRY_MS : Math.random() * LONGEST_PAUSE_MS)
     }
   }

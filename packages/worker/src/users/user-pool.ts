@@ -20,6 +20,8 @@ export interface UserPoolOptions {
 
 interface SharedLease {
   readonly ready: Promise<UidLease>
+  /** Ends the wait for a uid. */
+  readonly wait: AbortController
   runs: number
 }
 
@@ -65,18 +67,19 @@ export class UserPool implements CommandUsers {
   }
 
   #share(workspaceFolder: string): SharedLease {
-    const shared = { ready: this.#acquire(workspaceFolder), runs: 0 }
+    const wait = new AbortController()
+    const shared = { ready: this.#acquire(workspaceFolder, wait.signal), wait, runs: 0 }
     shared.ready.catch(() => {})
     this.#leases.set(workspaceFolder, shared)
     return shared
   }
 
-  async #acquire(workspaceFolder: string): Promise<UidLease> {
+  async #acquire(workspaceFolder: string, signal: AbortSignal): Promise<UidLease> {
     const { range, folder, endUser, homes, waitMs = WAIT_MS } = this.#options
     const home = homes?.own(workspaceFolder)
     const own = [workspaceFolder, ...(home === undefined ? [] : [home])]
     const claims = (this.#claims ??= new UidClaims(folder, range, namedUids()))
-    const lease = await claims.acquire(own, waitMs, async (uid, folders, areOurs) => {
+    const lease = await claims.acquire(own, { waitMs, signal }, async (uid, folders, areOurs) => {
       await endUser(ownerOf(uid), areOurs)
       await removeLeftovers(ownerOf(uid))
       for (const one of folders) closeWorkspace(one, ownerOf(uid))
@@ -97,6 +100,7 @@ export class UserPool implements CommandUsers {
 
   async #releaseLast(workspaceFolder: string, shared: SharedLease): Promise<void> {
     this.#leases.delete(workspaceFolder)
+    shared.wait.abort()
     const release = async (): Promise<void> => {
       const lease = await shared.ready.catch(() => undefined)
       await lease?.release()

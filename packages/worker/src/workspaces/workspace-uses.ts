@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs'
@@ -98,7 +99,7 @@ export class WorkspaceUses {
       writeFileSync(own, '', { mode: 0o600 })
       linkSync(own, path)
     }
-    return () => rmSync(path, { force: true })
+    return () => unlinkIfExists(path)
   }
 
   /** A removal must look new; marks of runs are valid for long. */
@@ -142,6 +143,15 @@ const namesIn = (folder: string): string[] => {
 }
 
 const renew = (path: string): void => utimesSync(path, new Date(), new Date())
+
+/** `rmSync` calls the system three times for each file. */
+const unlinkIfExists = (path: string): void => {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!Error.isError(error) || !('code' in error) || error.code !== 'ENOENT') throw error
+  }
+}
 
 const renewIfExists = (path: string): void => {
   try {

@@ -1,0 +1,54 @@
+import type { CommandUsers, UserLease } from '../users/command-users.ts'
+import type { Owner } from '../users/uids.ts'
+import type { RunFolders, WorkFolders } from '../workspaces/work-folders.ts'
+
+export interface RunPlaceParts {
+  readonly folders: RunFolders
+  /** Name of the workspace. */
+  readonly workspace: string
+  readonly users: CommandUsers
+  readonly workFolders: WorkFolders
+  /** Ends the wait for a user. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * The user of a run's commands, and the folders of the run. They cost a third of a short run, so a run whose steps are
+ * all skipped never opens them. Disposing it removes the folder of the attempt, then gives the user back.
+ */
+export class RunPlace implements AsyncDisposable {
+  readonly #parts: RunPlaceParts
+  #opening: Promise<void> | undefined
+  #lease: UserLease | undefined
+
+  constructor(parts: RunPlaceParts) {
+    this.#parts = parts
+  }
+
+  /** Undefined before it is open, and when commands run as the user of this process. */
+  get owner(): Owner | undefined {
+    return this.#lease?.owner
+  }
+
+  /** Call it before the first command of the run, and before anything reads or writes the folders. */
+  async open(): Promise<Owner | undefined> {
+    await (this.#opening ??= this.#open())
+    return this.owner
+  }
+
+  async #open(): Promise<void> {
+    const { folders, workspace, users, workFolders, signal } = this.#parts
+    this.#lease = await users.acquire(folders.workspace, signal)
+    workFolders.make(folders, workspace, this.owner)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#opening?.catch(() => undefined)
+    if (this.#lease === undefined) return
+    try {
+      await this.#parts.workFolders.clear(this.#parts.folders)
+    } finally {
+      await this.#lease.release()
+    }
+  }
+}
