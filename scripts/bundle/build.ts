@@ -7,8 +7,8 @@ import { dirname, join, relative, resolve, sep } from 'node:path'
 import * as esbuild from 'esbuild'
 import { bundlesOf, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
 
-/** Libraries that find files beside their own. */
-const FINDS_FILES = /^(?:web-tree-sitter|jq-wasm)$/
+/** A library that finds files beside its own. */
+const FINDS_FILES = /^jq-wasm$/
 
 /** Marks the questions of plugins, which are answered by esbuild alone. */
 const RESOLVING = Symbol('resolving')
@@ -149,7 +149,7 @@ export const builtins: esbuild.Plugin = {
 }
 
 /**
- * Not in the bundle: libraries that find files beside their own, and those that are loaded when they are needed, like
+ * Not in the bundle: a library that finds files beside its own, and those that are loaded when they are needed, like
  * those of cloud providers, which are half of all code.
  */
 const apart = (folder: string): esbuild.Plugin => ({
@@ -176,6 +176,41 @@ const apart = (folder: string): esbuild.Plugin => ({
     })
   },
 })
+
+/** Libraries and built-in modules that a run of `exec` may not use. */
+const LATE =
+  /^(?:node:(?:crypto|dns\/promises|https?|readline|v8|worker_threads)|croner|csv-parse|fast-xml-parser|re2js|tar-stream)$/
+
+/** Loads the modules above when one of their functions or classes is first used. */
+const late: esbuild.Plugin = {
+  name: 'late',
+  setup(builder) {
+    builder.onResolve({ filter: LATE }, async ({ path, pluginData, ...from }) => {
+      if (pluginData === RESOLVING || from.kind !== 'import-statement' || !OWN.test(from.importer))
+        return undefined
+      if (isBuiltin(path)) return { path, namespace: 'late', sideEffects: false }
+      const found = await builder.resolve(path, { ...from, pluginData: RESOLVING })
+      return { path: found.path, namespace: 'late', sideEffects: false }
+    })
+    builder.onLoad({ filter: /.*/, namespace: 'late' }, async ({ path }) => {
+      const whole = (await import(path)) as Record<string, unknown>
+      const names = Object.keys(whole).filter(
+        (name) => typeof whole[name] === 'function' && name !== 'default',
+      )
+      const load = isBuiltin(path) ? 'process.getBuiltinModule' : 'require'
+      return {
+        resolveDir: dirname(path),
+        contents: `const at = (name) => ${load}(${JSON.stringify(path)})[name]
+const late = (name) => new Proxy(function () {}, {
+  get: (_, key) => at(name)[key],
+  apply: (_, self, args) => Reflect.apply(at(name), self, args),
+  construct: (_, args) => Reflect.construct(at(name), args),
+})
+${names.map((name) => `export const ${name} = /* @__PURE__ */ late('${name}')`).join('\n')}`,
+      }
+    })
+  },
+}
 
 /** Paths of the sources that the entry points load, also through other files of the bundle. */
 const loadedBy = ({ outputs }: esbuild.Metafile, entries: ReadonlySet<string>): Set<string> => {
@@ -228,6 +263,7 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
     esbuild.build({
       ...options,
       entryPoints: { exec: join(root, EXEC) },
+      plugins: [late, ...options.plugins],
       define: { 'import.meta.url': 'bundleUrl' },
       banner: { js: '(async (bundleUrl, require) => {' },
       footer: { js: '})' },

@@ -1,7 +1,11 @@
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import { currentBundle, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
@@ -66,6 +70,45 @@ test('exec runs from the bundle in any folder', () => {
     expect(scanfarm(['exec', file, '-t', 'example.com', '-W', join(folder, 'out')], cwd)).toContain(
       '<example.com>',
     )
+})
+
+const USES_LATE_LIBRARIES = `kind: module
+name: late
+triggers:
+  - { name: nightly, on: cron, schedule: '0 3 * * *' }
+steps:
+  - { name: http, type: function, function: 'log_info("status {{TargetStatusCode}}")' }
+  - name: csv
+    type: function
+    functions:
+      - save_content("name,port\\nweb,80\\nweb,80\\n", "a.csv")
+      - csv_to_jsonl("a.csv", "a.jsonl")
+      - jsonl_unique("a.jsonl", "b.jsonl", "name")
+      - log_info(read_file("b.jsonl"))
+  - { name: pattern, type: function, function: 'log_info("matches " + regex_match("^w[a-z]+$", "web"))' }
+  - { name: thread, type: function, function: 'log_info("sum " + [1, 2].map((x) => x * 2).join("+"))' }
+  - name: xml
+    type: function
+    functions:
+      - save_content("<nmaprun><host><address addr='192.0.2.7'/><ports><port protocol='tcp' portid='80'><state state='open'/></port></ports></host></nmaprun>", "n.xml")
+      - nmap_ports_to_jsonl("n.xml", "n.jsonl")
+      - log_info(read_file("n.jsonl"))
+`
+
+test('exec loads libraries and built-in modules that it does not always need', async () => {
+  const file = join(folder, 'late.yaml')
+  writeFileSync(file, USES_LATE_LIBRARIES)
+  await using server = createServer((_, response) => void response.writeHead(204).end())
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const args = ['exec', file, '-t', url, '-W', join(folder, 'out'), '--param', 'heuristics_check=advanced']
+  const { stdout } = await promisify(execFile)(SCANFARM, args)
+  expect(stdout).toContain('[INFO] status 204')
+  expect(stdout).toContain('[INFO] {"name":"web","port":"80"}')
+  expect(stdout).toContain('[INFO] matches true')
+  expect(stdout).toContain('[INFO] sum 2+4')
+  expect(stdout).toContain('[INFO] {"host":"192.0.2.7"')
 })
 
 test('a bundle is not current after a source has changed, even if its size and its time are the same', async () => {

@@ -60,6 +60,7 @@ describe('the package', () => {
         'bin/scanfarm',
         'lib/start.js',
         'lib/tree-sitter-bash.wasm',
+        'lib/web-tree-sitter.wasm',
         'packages/store/sql/schema/0001-cloud.sql',
         'workflows/flows/service-survey.yaml',
         'README.md',

@@ -8,7 +8,6 @@ export const DEPENDENCIES = {
   '@jitl/quickjs-wasmfile-release-sync': 'engine',
   'jq-wasm': 'engine',
   tldts: 'functions',
-  'web-tree-sitter': 'language',
 } as const
 
 /** Installed by the operator if needed. */

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { CreateRuns, Timeout } from './create-run.ts'
 import { NullableTimestamp, StringMap, Timestamp } from './resources.ts'
 import { Priority, RunMode, RunnerType, WorkflowKind } from './enums.ts'
+import { EVENT_WORD_LENGTH } from './event-limits.ts'
 
 /** Data types of events by topic; those of all other topics are `custom`. */
 const DATA_TYPES: Readonly<Record<string, string>> = {
@@ -19,11 +20,6 @@ const DATA_TYPES: Readonly<Record<string, string>> = {
 
 export const dataTypeOf = (topic: string): string =>
   (Object.hasOwn(DATA_TYPES, topic) ? DATA_TYPES[topic] : undefined) ?? 'custom'
-
-/** Default limit of the data of an event, in bytes of JSON. A setting can change it for the API and webhooks. */
-export const EVENT_DATA_BYTES = 64 * 1024
-/** Maximum characters of the topic, name, source and data type. */
-export const EVENT_WORD_LENGTH = 256
 
 /** Sources that are reserved for events of the farm, so that triggers can rely on them. */
 export const SYSTEM_SOURCES: readonly string[] = ['executor', 'scheduler']

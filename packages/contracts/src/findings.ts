@@ -1,8 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from './resources.ts'
+import { SEVERITIES } from './severities.ts'
 
-/** From most to least severe; all lists of severities have this order. */
-export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 export const Severity = Type.Enum([...SEVERITIES])
 export type Severity = Static<typeof Severity>
 

@@ -100,6 +100,7 @@ export const answering = (otherwise: Json, definition: FunctionDefinition): Func
 
 /** Older workflow files use `fileExists` for `file_exists`. */
 const camelCase = (name: string): string[] => {
+  if (!name.includes('_')) return []
   const camel = name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
   return camel === name ? [] : [camel]
 }

@@ -1,16 +1,17 @@
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import type { CommandIo, Runner } from '@scanfarm/contracts'
 import { until } from '@scanfarm/testing'
 import { createHostRunners, type HostRunners, type HostRunnersOptions } from '../src/index.ts'
 import { PipePool } from '../src/host/pipe-pool.ts'
 import { LauncherClient } from '../src/host/launcher/client.ts'
-import { launcherPrograms } from '../src/host/launcher/programs.ts'
+import { bounded, launcherPrograms } from '../src/host/launcher/programs.ts'
 import { TEST_MS, alive, token } from './processes.ts'
 
 jest.setTimeout(TEST_MS)
@@ -288,6 +289,50 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
     expect(texts).toEqual(Array.from({ length: 100 }, (_, index) => `${index}\n`))
     expect((await descriptors()) - before).toBeLessThan(100)
     await runner[Symbol.asyncDispose]()
+  })
+})
+
+describe('named pipes', () => {
+  const pathsIn = (pool: PipePool): string[] => ['a', 'b'].map((name) => join(pool.folder, name))
+  const prepared = async (pool: PipePool): Promise<string[]> => {
+    await mkdir(pool.folder, { mode: 0o700 })
+    return pathsIn(pool)
+  }
+
+  test('are made by the launcher in Perl, open to all users whatever its umask', async () => {
+    await using pool = new PipePool()
+    const programs = launcherPrograms('perl').map((program) => bounded(program, { umask: '077' }))
+    await using client = new LauncherClient(programs, pool.folder)
+    const paths = await prepared(pool)
+    expect(await client.makePipes(paths)).toBe(true)
+    for (const path of paths) {
+      const found = await lstat(path)
+      expect([found.isFIFO(), found.mode & 0o777]).toEqual([true, 0o666])
+    }
+    expect(await client.makePipes(paths)).toBe(false)
+  })
+
+  test('are not made by the one in Node, nor by one that ends', async () => {
+    await using pool = new PipePool()
+    const paths = await prepared(pool)
+    await using node = new LauncherClient(launcherPrograms('node'), pool.folder)
+    expect(await node.makePipes(paths)).toBe(false)
+    const ending = { command: '/bin/false', args: [], env: {} }
+    await using other = new LauncherClient([ending, ...launcherPrograms('perl')], pool.folder)
+    expect(await other.makePipes(paths)).toBe(false)
+  })
+
+  test('are made by mkfifo where the launcher failed, also after it made some', async () => {
+    const asked: string[][] = []
+    await using pool = new PipePool(async (paths) => {
+      asked.push([...paths])
+      await promisify(execFile)('mkfifo', paths.slice(0, 1))
+      return false
+    })
+    const pipe = await pool.open()
+    expect((await lstat(pipe.path)).mode & 0o777).toBe(0o666)
+    expect((await lstat(asked[0]?.[0] ?? '')).mode & 0o777).toBe(0o666)
+    await pool.closeAndRelease(pipe, true)
   })
 })
 

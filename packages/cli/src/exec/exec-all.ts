@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { newUuid } from '@scanfarm/platform'
 import { join, resolve } from 'node:path'
 import { checkParams, Engine } from '@scanfarm/engine'
 import { localSpace, targetSpace, type AllowedPath } from '@scanfarm/functions'
@@ -62,7 +62,7 @@ const planRuns = (
   return targets.map((target) =>
     workflows.map((workflow): PlannedRun => {
       const space = given ?? spaceFor(target, workflow)
-      const run = { uuid: randomUUID(), workflow, target, space }
+      const run = { uuid: newUuid(), workflow, target, space }
       return alone ? { ...run, output: workspaces } : { ...run, output: join(workspaces, space), workspaces }
     }),
   )

@@ -14,28 +14,37 @@ export const GRAMMAR_LIMITS = { chars: 65_536, cpuMs: 250, nodes: 50_000, depth:
 
 const require = createRequire(import.meta.url)
 
+const loadGrammar = async (): Promise<Parser> => {
+  const [wasmBinary, grammar] = await Promise.all([
+    readFile(require.resolve('web-tree-sitter/web-tree-sitter.wasm')),
+    readFile(require.resolve('tree-sitter-bash/tree-sitter-bash.wasm')),
+  ])
+  await Parser.init({ wasmBinary })
+  const loaded = new Parser()
+  loaded.setLanguage(await Language.load(grammar))
+  return loaded
+}
+
+const parser = await loadGrammar()
+let isCompiled = false
+
 /**
  * V8 compiles a function of WebAssembly at its first call, and optimizes it after many. The largest function of the
- * grammar takes 500 MiB to optimize and stays 30 MiB larger, so the first parse happens while V8 optimizes nothing.
+ * grammar takes 500 MiB to optimize and stays 30 MiB larger, so the first parse happens while V8 optimizes nothing. It
+ * takes 10 ms, which a command without values does not need.
  */
-const loadGrammar = async (): Promise<Parser> => {
+const compile = (): void => {
+  if (isCompiled) return
+  isCompiled = true
   setFlagsFromString('--no-wasm-tier-up')
   setFlagsFromString('--no-wasm-dynamic-tiering')
   try {
-    await Parser.init()
-    const loaded = new Parser()
-    loaded.setLanguage(
-      await Language.load(await readFile(require.resolve('tree-sitter-bash/tree-sitter-bash.wasm'))),
-    )
-    loaded.parse('true')?.delete()
-    return loaded
+    parser.parse('true')?.delete()
   } finally {
     setFlagsFromString('--wasm-tier-up')
     setFlagsFromString('--wasm-dynamic-tiering')
   }
 }
-
-const parser = await loadGrammar()
 
 class TooBig extends Error {}
 
@@ -66,6 +75,7 @@ const cpuMsSince = (before: NodeJS.CpuUsage): number => {
 /** The syntax tree of a command; undefined if the grammar cannot parse it within its limits. */
 export const parseShell = (text: string): ShellNode | undefined => {
   if (text.length > GRAMMAR_LIMITS.chars) return undefined
+  compile()
   const before = process.threadCpuUsage()
   const tree = parser.parse(withoutPatterns(text), null, {
     progressCallback: () => cpuMsSince(before) > GRAMMAR_LIMITS.cpuMs,

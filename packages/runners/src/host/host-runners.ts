@@ -55,7 +55,7 @@ const DEFAULT_GRACE_MS = 1_000
 
 /** Runs commands on this machine. Close the runners before the provider. */
 export function createHostRunners(options: HostRunnersOptions = {}): HostRunners {
-  const pipes = new PipePool()
+  const pipes = new PipePool((paths) => launcher.makePipes(paths))
   const programs = launcherPrograms(options.launcher).map((program) => bounded(program, options.bounds ?? {}))
   const launcher = new LauncherClient(programs, pipes.folder)
   const tools = { launcher, pipes, groups: new Set<number>() }

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { closeSync, constants, lstatSync, mkdirSync, openSync } from 'node:fs'
 import { rm, unlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { newUuid } from '@scanfarm/platform'
 import { errorCode } from '../error-fields.ts'
 
 const BATCH = 32
@@ -22,10 +22,16 @@ export interface OutputPipe {
  */
 export class PipePool implements AsyncDisposable {
   /** Created with the first pipe. */
-  readonly folder: string = join(tmpdir(), `scanfarm-pipes-${randomUUID()}`)
+  readonly folder: string = join(tmpdir(), `scanfarm-pipes-${newUuid()}`)
   readonly #free: string[] = []
+  readonly #makeFast: (paths: readonly string[]) => Promise<boolean>
   #made = 0
   #making: Promise<void> | undefined
+
+  /** `make`: makes pipes of mode 666 without a process of its own, or resolves to false; some of them may exist then. */
+  constructor(make: (paths: readonly string[]) => Promise<boolean> = async () => false) {
+    this.#makeFast = make
+  }
 
   /** Makes the first pipes; called early, it saves the first command the wait. */
   start(): void {
@@ -70,8 +76,12 @@ export class PipePool implements AsyncDisposable {
     const paths = Array.from({ length: BATCH }, () => join(this.folder, String(++this.#made)))
     try {
       ensureClosedFolder(this.folder)
-      await promisify(execFile)('mkfifo', ['-m', '666', ...paths])
-      this.#free.push(...paths)
+      if (await this.#makeFast(paths)) this.#free.push(...paths)
+      else {
+        await Promise.all(paths.map((path) => rm(path, { force: true })))
+        await promisify(execFile)('mkfifo', ['-m', '666', ...paths])
+        this.#free.push(...paths)
+      }
     } finally {
       this.#making = undefined
     }

@@ -9,6 +9,7 @@ import {
   holdsNul,
   killUserMessage,
   launchMessage,
+  pipesMessage,
   ReplyReader,
   type LaunchRequest,
   type User,
@@ -17,7 +18,7 @@ import {
 /** Most `forget` messages that are held back until the next request: each message wakes the launcher. */
 const MOST_HELD_BACK = 32
 
-/** Result of a `kill-user` request that failed. */
+/** Result of a `kill-user` or `pipes` request that failed. */
 const FAILED = 1
 
 export type ProcessEnd = Extract<Outcome, { kind: 'exited' | 'signalled' | 'lost' }>
@@ -77,7 +78,8 @@ export class LauncherClient implements AsyncDisposable {
   readonly #attempts = new Map<string, Commands>()
   /** The commands of each uid since its processes were last known to be dead. */
   readonly #users = new Map<number, Commands>()
-  readonly #killing = new Map<number, (code: number) => void>()
+  /** Requests without a process, by id. */
+  readonly #asked = new Map<number, (code: number) => void>()
   readonly #heldBack: Buffer[] = []
   readonly #unsent: Buffer[] = []
   #launcher: ChildProcess | undefined
@@ -143,6 +145,21 @@ export class LauncherClient implements AsyncDisposable {
     this.#users.delete(user.uid)
   }
 
+  /** Makes named pipes with mode 666. False: it cannot, and some of them may exist. */
+  async makePipes(paths: readonly string[]): Promise<boolean> {
+    if (this.#closed) return false
+    this.start()
+    return await this.#ask((id) => pipesMessage(id, paths))
+  }
+
+  async #ask(message: (id: number) => Buffer): Promise<boolean> {
+    const id = ++this.#lastId
+    const ended = Promise.withResolvers<number>()
+    this.#asked.set(id, ended.resolve)
+    this.#send(message(id))
+    return (await ended.promise) === 0
+  }
+
   async #killUser(user: User): Promise<void> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) if (await this.#tryKillUser(user)) return
     throw new Error(`the processes of user ${user.uid} could not be killed in ${MOST_TRIES} tries`)
@@ -160,11 +177,7 @@ export class LauncherClient implements AsyncDisposable {
 
   async #tryKillUser(user: User): Promise<boolean> {
     if (this.#launcher === undefined || !this.#isReady) return await killAsUser(user)
-    const id = ++this.#lastId
-    const ended = Promise.withResolvers<number>()
-    this.#killing.set(id, ended.resolve)
-    this.#send(killUserMessage(id, user))
-    return (await ended.promise) === 0 || (await killAsUser(user))
+    return (await this.#ask((id) => killUserMessage(id, user))) || (await killAsUser(user))
   }
 
   #spawn(): ChildProcess {
@@ -208,8 +221,8 @@ export class LauncherClient implements AsyncDisposable {
 
   #receive([kind, id, first, second, orphans]: readonly string[]): void {
     if (kind === 'ready') this.#isReady = true
-    this.#killing.get(Number(id))?.(kind === 'ended' ? Number(first) + Number(second) : FAILED)
-    this.#killing.delete(Number(id))
+    this.#asked.get(Number(id))?.(kind === 'ended' ? Number(first) + Number(second) : FAILED)
+    this.#asked.delete(Number(id))
     const pending = this.#pending.get(Number(id))
     if (pending === undefined) return
     if (kind === 'started') {
@@ -234,10 +247,10 @@ export class LauncherClient implements AsyncDisposable {
   #onExit(launcher: ChildProcess, why: string): void {
     if (this.#launcher !== launcher) return
     this.#launcher = undefined
+    for (const resolve of this.#asked.values()) resolve(FAILED)
+    this.#asked.clear()
     if (!this.#isReady && this.#programs.length > 1) return this.#startNext()
     this.#isReady = false
-    for (const resolve of this.#killing.values()) resolve(FAILED)
-    this.#killing.clear()
     const reason = `the launcher has ended: ${why}`
     for (const { launched, ended } of this.#pending.values()) {
       launched({ kind: 'lost', reason })

@@ -17,17 +17,17 @@ my $SWEEP_S = 0.01;
 my $KERNEL_THREAD = 0x00200000;
 # Constants of Linux on the architectures below.
 my ($O_WRONLY, $O_NONBLOCK, $F_SETFL, $EINTR, $WNOHANG, $PR_SET_CHILD_SUBREAPER) = (1, 0x800, 4, 4, 1, 36);
-my ($AT_FDCWD, $SIGCHLD) = (-100, 17);
+my ($AT_FDCWD, $SIGCHLD, $S_IFIFO, $FOR_ALL) = (-100, 17, 0010000, 0666);
 # In the new process, instead of the pid.
 my ($NOT_EXECUTED, $NOT_READY) = (-2, -3);
 
 my ($pipe_folder, $architecture) = @ARGV;
 # System calls without an equivalent in the language, or that touch fewer pages than it.
 my (
-    $SETSID, $SETGROUPS, $SETRESGID, $SETRESUID, $PRCTL, $OPENAT, $CLOSE, $FCNTL, $CHDIR, $CLONE, $EXECVE
+    $SETSID, $SETGROUPS, $SETRESGID, $SETRESUID, $PRCTL, $OPENAT, $CLOSE, $FCNTL, $CHDIR, $CLONE, $EXECVE, $MKNODAT
 ) = @{
-    {   x64   => [112, 116, 119, 117, 157, 257, 3,  72, 80, 56,  59],
-        arm64 => [157, 159, 149, 147, 167, 56,  57, 25, 49, 220, 221],
+    {   x64   => [112, 116, 119, 117, 157, 257, 3,  72, 80, 56,  59,  259],
+        arm64 => [157, 159, 149, 147, 167, 56,  57, 25, 49, 220, 221, 33],
     }->{$architecture} // die "no system calls are known for $architecture\n"
 };
 
@@ -90,6 +90,7 @@ sub read_requests {
         $from = $line_end + 1 + $bytes;
         if ($kind eq 'launch') { launch(@fields) }
         elsif ($kind eq 'kill-user') { kill_user(@fields) }
+        elsif ($kind eq 'pipes') { make_pipes(@fields) }
         else { delete $markers{ $fields[0] } }
     }
     substr $input, 0, $from, '';
@@ -154,6 +155,17 @@ sub kill_user {
         exit 0;
     }
     $id_of{$pid} = $id;
+}
+
+# Named pipes that commands of every user can open; the mode in the call is subject to the umask.
+sub make_pipes {
+    my ($id, @paths) = @_;
+    my $made = 0;
+    for my $path (@paths) {
+        last unless syscall($MKNODAT, $AT_FDCWD, $path, $S_IFIFO | $FOR_ALL, 0) == 0 && chmod $FOR_ALL, $path;
+        $made += 1;
+    }
+    $output .= $made == @paths ? "ended $id 0 0 0\n" : join(' ', 'failed', $id, $! + 0) . "\n";
 }
 
 sub change_user {

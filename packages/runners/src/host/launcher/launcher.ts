@@ -85,8 +85,8 @@ const requests = new RequestReader()
 process.stdin.on('data', (chunk: Buffer) => {
   for (const message of requests.read(chunk)) {
     if (message.kind === 'launch') void launch(message.id, message.request)
-    else if (message.kind === 'kill-user') reply('failed', message.id, constants.errno.ENOSYS)
-    else markers.delete(message.marker)
+    else if (message.kind === 'forget') markers.delete(message.marker)
+    else reply('failed', message.id, constants.errno.ENOSYS)
   }
 })
 process.stdin.once('close', () => void leave(process.argv[2] ?? ''))

@@ -19,8 +19,8 @@ export interface LaunchRequest {
 
 /**
  * The messages between a program and its launcher. A request is the number of bytes, a line feed, and fields separated
- * by NUL; the first field is `launch`, `forget` or `kill-user`. `kill-user` kills every process of a user and ends with
- * code 0; if it fails, the program does it itself. Replies are lines:
+ * by NUL; the first field is `launch`, `forget`, `kill-user` or `pipes`. `kill-user` kills every process of a user and
+ * `pipes` makes named pipes; both end with code 0; if they fail, the program does it itself. Replies are lines:
  *
  *     ready
  *     started ID PID
@@ -44,6 +44,9 @@ export function launchMessage(id: number, request: LaunchRequest): Buffer {
 export const killUserMessage = (id: number, { uid, gid }: User): Buffer =>
   frame(['kill-user', ...[id, uid, gid].map(String)])
 
+export const pipesMessage = (id: number, paths: readonly string[]): Buffer =>
+  frame(['pipes', String(id), ...paths])
+
 export const forgetMessage = (marker: string): Buffer => frame(['forget', marker])
 
 /** The system ends arguments and variables at a NUL, so no program can receive one. */
@@ -60,7 +63,7 @@ function frame(fields: readonly string[]): Buffer {
 export type LauncherRequest =
   | { readonly kind: 'launch'; readonly id: number; readonly request: LaunchRequest }
   | { readonly kind: 'forget'; readonly marker: string }
-  | { readonly kind: 'kill-user'; readonly id: number }
+  | { readonly kind: 'kill-user' | 'pipes'; readonly id: number }
 
 /** Parses requests from the chunks of a stream. */
 export class RequestReader {
@@ -89,7 +92,7 @@ export class RequestReader {
 }
 
 function requestOf([kind, ...fields]: readonly string[]): LauncherRequest {
-  if (kind === 'kill-user') {
+  if (kind === 'kill-user' || kind === 'pipes') {
     return { kind, id: Number(fields[0]) }
   }
   if (kind !== 'launch') return { kind: 'forget', marker: fields[0] ?? '' }

@@ -1,0 +1,2 @@
+/** From most to least severe; all lists of severities have this order. */
+export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
