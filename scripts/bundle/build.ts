@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { isBuiltin } from 'node:module'
+import { createRequire, isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import * as esbuild from 'esbuild'
 import { bundlesOf, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
@@ -37,6 +37,9 @@ export const entriesOf = async (root: string): Promise<Record<string, string>> =
   }
   return entries
 }
+
+/** `require.resolve('LIBRARY/FILE.wasm')`: looking for it takes a millisecond. */
+const FILE_OF_LIBRARY = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/[^/']+\.wasm)'\)/g
 
 const OWN = /\/(?:packages\/[^/]+\/src|scripts\/bundle)\/.*\.ts$/
 
@@ -91,12 +94,16 @@ const direct = (text: string, packages: ReadonlyMap<string, ReadonlyMap<string, 
             .join('')
     })
 
-/** Sources of the product: threads start from the bundle, and other files are found where the sources are. */
+/**
+ * Sources of the product: threads start from the bundle, and other files are found where the sources are, those of
+ * libraries where `fileOf` says, relative to the bundle.
+ */
 export const ownSources = (
   root: string,
   folder: string,
   states: Map<string, string>,
-  edit = (text: string): string => text,
+  fileOf: (library: string, from: string) => string = (library, from) =>
+    relative(folder, createRequire(from).resolve(library)),
 ): esbuild.Plugin => ({
   name: 'own-sources',
   async setup(builder) {
@@ -115,7 +122,13 @@ export const ownSources = (
                 .replaceAll('import.meta.dirname', `decodeURIComponent(new URL('.', ${here}).pathname)`),
         )
         .join('')
-      return { contents: edit(contents), loader: 'ts' }
+      return {
+        contents: contents.replaceAll(
+          FILE_OF_LIBRARY,
+          (_, library: string) => `new URL(${JSON.stringify(fileOf(library, path))}, import.meta.url)`,
+        ),
+        loader: 'ts',
+      }
     })
   },
 })
@@ -179,9 +192,9 @@ const apart = (folder: string): esbuild.Plugin => ({
 
 /** Libraries and built-in modules that a run of `exec` may not use. */
 const LATE =
-  /^(?:node:(?:crypto|dns\/promises|https?|readline|v8|worker_threads)|croner|csv-parse|fast-xml-parser|re2js|tar-stream)$/
+  /^(?:node:(?:crypto|dns\/promises|https?|readline|v8|worker_threads)|acorn|croner|csv-parse|fast-xml-parser|re2js|tar-stream)$/
 
-/** Loads the modules above when one of their functions or classes is first used. */
+/** Loads the modules above when one of their functions, classes or objects is first used. */
 const late: esbuild.Plugin = {
   name: 'late',
   setup(builder) {
@@ -194,9 +207,9 @@ const late: esbuild.Plugin = {
     })
     builder.onLoad({ filter: /.*/, namespace: 'late' }, async ({ path }) => {
       const whole = (await import(path)) as Record<string, unknown>
-      const names = Object.keys(whole).filter(
-        (name) => typeof whole[name] === 'function' && name !== 'default',
-      )
+      const isLate = (name: string): boolean =>
+        IDENTIFIER.test(name) && name !== 'default' && /^(?:function|object)$/.test(typeof whole[name])
+      const names = Object.keys(whole).filter(isLate)
       const load = isBuiltin(path) ? 'process.getBuiltinModule' : 'require'
       return {
         resolveDir: dirname(path),

@@ -1,4 +1,4 @@
-import { join, relative } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import * as esbuild from 'esbuild'
 import { SDKS } from '../../packages/cloud/src/providers/sdk.ts'
 import { builtins, COMMON, entriesOf, ownSources, REQUIRE } from '../bundle/build.ts'
@@ -12,9 +12,6 @@ export const DEPENDENCIES = {
 
 /** Installed by the operator if needed. */
 export const SDK_NAMES: readonly string[] = Object.values(SDKS).flat()
-
-/** `require.resolve('LIBRARY/FILE.wasm')`: of this library the program needs the file alone. */
-const FILE_OF_LIBRARY = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/([^/']+\.wasm))'\)/g
 
 const belongsTo = (path: string, names: readonly string[]): boolean =>
   names.some((name) => path === name || path.startsWith(`${name}/`))
@@ -47,11 +44,10 @@ export const buildProgram = async (root: string): Promise<Program> => {
   // Only its depth matters: paths in the program are relative.
   const folder = join(root, 'lib')
   const filesOfLibraries = new Set<string>()
-  const takeFiles = (text: string): string =>
-    text.replaceAll(FILE_OF_LIBRARY, (_, path: string, name: string) => {
-      filesOfLibraries.add(path)
-      return `new URL('./${name}', import.meta.url)`
-    })
+  const takeFile = (library: string): string => {
+    filesOfLibraries.add(library)
+    return `./${basename(library)}`
+  }
   const options = { ...COMMON, absWorkingDir: root, outdir: folder, target: 'node22' } as const
   const [program, compatible] = await Promise.all([
     esbuild.build({
@@ -59,7 +55,7 @@ export const buildProgram = async (root: string): Promise<Program> => {
       entryPoints: { ...(await entriesOf(root)), start: join(root, 'scripts/pack/start.ts') },
       splitting: true,
       banner: { js: HEAD },
-      plugins: [external, ownSources(root, folder, new Map(), takeFiles), builtins],
+      plugins: [external, ownSources(root, folder, new Map(), takeFile), builtins],
     }),
     esbuild.build({
       ...options,

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { newUuid } from '@scanfarm/platform'
 import { errorCode } from '../error-fields.ts'
 
-const BATCH = 32
+const BATCH = 16
 
 /** The reading end of a named pipe for the output of one command. */
 export interface OutputPipe {
