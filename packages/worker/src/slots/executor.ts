@@ -32,6 +32,8 @@ const ENDINGS_PER_SLOT = 4
 
 /** Most runs ahead for each slot. */
 const AHEAD_PER_SLOT = 4
+/** Both limits are at least this, so that a process with few slots also writes very short runs in groups. */
+const LEAST_LIMIT = 64
 /** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
 const WAIT_MS = 1_000
 
@@ -283,7 +285,8 @@ export class Executor implements AsyncDisposable {
     this.#ended = this.#ended.filter(({ at }) => at > since)
     // Long runs that end together do not free their slots again within this time.
     const expected = this.#ended.reduce((sum, { weight }) => sum + weight, 0)
-    return Math.min(Math.floor(expected), this.#options.intro.slots * AHEAD_PER_SLOT)
+    const most = Math.max(this.#options.intro.slots * AHEAD_PER_SLOT, LEAST_LIMIT)
+    return Math.min(Math.floor(expected), most)
   }
 
   /** How many runs may be claimed now. */
@@ -292,7 +295,8 @@ export class Executor implements AsyncDisposable {
     const waiting = this.#waiting.length
     const working = this.#working()
     const endings = this.#sessions.size - working - waiting
-    return endings < slots * ENDINGS_PER_SLOT ? slots + this.#ahead() - working - waiting : 0
+    const mostEndings = Math.max(slots * ENDINGS_PER_SLOT, LEAST_LIMIT)
+    return endings < mostEndings ? slots + this.#ahead() - working - waiting : 0
   }
 
   #accept(run: ClaimedRun): void {
