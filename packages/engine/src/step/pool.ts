@@ -1,6 +1,7 @@
 /**
- * Processes items in order, at most `width` at a time. An item is read only when it can start, so that memory does not
- * grow with the number of items. No further item is started once `go` returns false.
+ * Processes items in order, at most `width` at a time. An item is read only when it can start, and nothing is kept of those
+ * that have ended, so that memory does not grow with the number of items. No further item is started once `go` returns
+ * false or `work` has rejected.
  */
 export const pool = async <Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
@@ -8,20 +9,20 @@ export const pool = async <Item>(
   work: (item: Item, index: number) => Promise<void>,
   go: () => boolean = () => true,
 ): Promise<void> => {
-  const running = new Set<Promise<void>>()
+  const iterator = Symbol.iterator in items ? items[Symbol.iterator]() : items[Symbol.asyncIterator]()
   let index = 0
-  if (width <= 1 && Symbol.iterator in items) {
-    for (const item of items) {
-      if (!go()) return
-      await work(item, index++)
+  let isOver = false
+  const lane = async (): Promise<void> => {
+    while (!isOver) {
+      const next = await iterator.next()
+      if (next.done === true || !go()) isOver = true
+      else await work(next.value, index++)
     }
-    return
   }
-  for await (const item of items) {
-    if (!go()) break
-    const task = work(item, index++).finally(() => running.delete(task))
-    running.add(task)
-    if (running.size >= Math.max(1, width)) await Promise.race(running)
+  try {
+    await Promise.all(Array.from({ length: Math.max(1, width) }, lane))
+  } finally {
+    isOver = true
+    await iterator.return?.()
   }
-  await Promise.all(running)
 }
