@@ -138,7 +138,7 @@ export class ExpressionEngine implements AsyncDisposable {
    */
   #useRoom(thread: Thread): void {
     if (thread.dead) return
-    const oldest = this.#oldest()
+    const oldest = this.#threads.size > 1 ? this.#oldest() : undefined
     const isElsewhere = oldest?.thread !== undefined && oldest.thread !== thread
     if (isElsewhere && isDue(oldest) && this.#takeBack(oldest)) this.#give(thread, oldest)
     this.#distribute()
