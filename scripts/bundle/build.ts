@@ -191,14 +191,30 @@ const apart = (folder: string): esbuild.Plugin => ({
 })
 
 /** Libraries and built-in modules that a run of `exec` may not use. */
-const LATE =
-  /^(?:node:(?:crypto|dns\/promises|https?|readline|v8|worker_threads)|acorn|croner|csv-parse|fast-xml-parser|re2js|tar-stream)$/
+const LATE = [
+  'node:crypto',
+  'node:dns/promises',
+  'node:http',
+  'node:https',
+  'node:readline',
+  'node:v8',
+  'node:worker_threads',
+  'acorn',
+  'ajv-formats',
+  'ajv/dist/2020.js',
+  'croner',
+  'csv-parse',
+  'fast-xml-parser',
+  're2js',
+  'tar-stream',
+]
 
 /** Loads the modules above when one of their functions, classes or objects is first used. */
 const late: esbuild.Plugin = {
   name: 'late',
   setup(builder) {
-    builder.onResolve({ filter: LATE }, async ({ path, pluginData, ...from }) => {
+    const filter = new RegExp(`^(?:${LATE.map((name) => RegExp.escape(name)).join('|')})$`)
+    builder.onResolve({ filter }, async ({ path, pluginData, ...from }) => {
       if (pluginData === RESOLVING || from.kind !== 'import-statement' || !OWN.test(from.importer))
         return undefined
       if (isBuiltin(path)) return { path, namespace: 'late', sideEffects: false }
@@ -208,18 +224,21 @@ const late: esbuild.Plugin = {
     builder.onLoad({ filter: /.*/, namespace: 'late' }, async ({ path }) => {
       const whole = (await import(path)) as Record<string, unknown>
       const isLate = (name: string): boolean =>
-        IDENTIFIER.test(name) && name !== 'default' && /^(?:function|object)$/.test(typeof whole[name])
+        IDENTIFIER.test(name) && /^(?:function|object)$/.test(typeof whole[name])
       const names = Object.keys(whole).filter(isLate)
       const load = isBuiltin(path) ? 'process.getBuiltinModule' : 'require'
       return {
         resolveDir: dirname(path),
-        contents: `const at = (name) => ${load}(${JSON.stringify(path)})[name]
+        contents: `const at = (name) => {
+  const whole = ${load}(${JSON.stringify(path)})
+  return name === 'default' ? (whole.default ?? whole) : whole[name]
+}
 const late = (name) => new Proxy(function () {}, {
   get: (_, key) => at(name)[key],
   apply: (_, self, args) => Reflect.apply(at(name), self, args),
   construct: (_, args) => Reflect.construct(at(name), args),
 })
-${names.map((name) => `export const ${name} = /* @__PURE__ */ late('${name}')`).join('\n')}`,
+${names.map((name) => `${name === 'default' ? 'export default' : `export const ${name} =`} /* @__PURE__ */ late('${name}')`).join('\n')}`,
       }
     })
   },

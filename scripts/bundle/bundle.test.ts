@@ -111,6 +111,13 @@ test('exec loads libraries and built-in modules that it does not always need', a
   expect(stdout).toContain('[INFO] {"host":"192.0.2.7"')
 })
 
+test('exec checks settings', async () => {
+  const run = promisify(execFile)(SCANFARM, ['exec', 'any'], {
+    env: { ...process.env, SCANFARM_RUNS_CANCEL_GRACE_MS: 'soon' },
+  })
+  await expect(run).rejects.toThrow('SCANFARM_RUNS_CANCEL_GRACE_MS')
+})
+
 test('a bundle is not current after a source has changed, even if its size and its time are the same', async () => {
   const source = join(folder, 'packages/a.ts')
   const bundles = join(folder, '.cache/bundle')
