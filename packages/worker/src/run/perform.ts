@@ -182,8 +182,8 @@ const openRunner = async (
   { runners, homes }: ExecutorOptions,
 ): Promise<Runner> => {
   const { run, folders, recorder, signal } = session
-  // Other runners share or copy the folders when they are opened.
-  if (spec.type !== 'host') await place.open()
+  // Runners elsewhere share or copy the folders when they are opened. The host of a cloud run is its machine.
+  if (spec.type !== 'host' || run.runMode === 'cloud') await place.open()
   const home = homes?.own(folders.workspace)
   const runner = await runners.open(spec, {
     runUuid: run.runUuid,
