@@ -101,7 +101,7 @@ export type RunnerSpec =
 export interface RunnerContext {
   readonly runUuid: string
   readonly attempt: number
-  /** Absolute folder of the run on this machine. The host runner uses it only for commands. */
+  /** Absolute folder of the run on this machine. */
   readonly folder: string
   /** Another folder that commands use at the same path. It is shared with other runs and remains after the run. */
   readonly workspace?: string
@@ -113,11 +113,10 @@ export interface RunnerContext {
    * attempt, without `#`.
    */
   readonly marker: string
-  /**
-   * The user that commands on this machine run as; missing: the user of the runner. The host runner reads it before each
-   * command, as it may be decided after the runner is opened.
-   */
+  /** The user that commands on this machine run as; missing: the user of the runner. Decided by `prepare`. */
   readonly owner?: { readonly uid: number; readonly gid: number }
+  /** Makes the folders, if they may not exist yet. A runner calls it before it uses them or the owner. */
+  prepare?(): Promise<unknown>
   readonly signal: AbortSignal
   /** Logs progress, for example of an image pull. */
   log(line: string): void

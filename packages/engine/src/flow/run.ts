@@ -39,7 +39,6 @@ const filesRunBy = (workflow: ResolvedWorkflow): ReturnType<FilesRun> => {
 
 /** The state of one run. */
 export class Run implements AsyncDisposable {
-  input: ExecuteInput
   readonly engine: Engine
   readonly ports: Ports
   readonly limits: ExecuteLimits
@@ -57,12 +56,13 @@ export class Run implements AsyncDisposable {
   readonly #pids: number[] = []
   readonly #keys = new Map<string, number>()
   #seq = 0
+  #input: ExecuteInput
   #placing: Promise<void> | undefined
   #unplaced = ''
 
   constructor(input: ExecuteInput) {
     this.mask = new Mask(input.secrets ?? [])
-    this.input = {
+    this.#input = {
       ...input,
       recorder: maskedRecorder(input.recorder, this.mask),
       services: maskedServices(input.services ?? {}, this.mask),
@@ -77,6 +77,11 @@ export class Run implements AsyncDisposable {
     this.engine = input.engine ?? new Engine()
     this.ports = { ...realPorts, ...input.ports }
     this.limits = { ...EXECUTE_LIMITS, ...input.limits }
+  }
+
+  /** Its `owner` is known once the run has its place. */
+  get input(): ExecuteInput {
+    return this.#input
   }
 
   get signal(): AbortSignal {
@@ -116,7 +121,7 @@ export class Run implements AsyncDisposable {
   async #place(make: () => Promise<Owner | undefined>): Promise<void> {
     try {
       const owner = await make()
-      if (owner !== undefined) this.input = { ...this.input, owner }
+      if (owner !== undefined) this.#input = { ...this.#input, owner }
     } catch (error) {
       this.#unplaced = messageOf(error)
       throw error

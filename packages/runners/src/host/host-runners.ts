@@ -129,7 +129,10 @@ class HostRunner implements Runner {
   }
 
   async run(command: Command, io: CommandIo): Promise<Outcome> {
-    if (this.#commands === 0) prepareFolder(this.#context.folder, this.#context.owner ?? this.#options.user)
+    if (this.#commands === 0) {
+      await this.#context.prepare?.()
+      prepareFolder(this.#context.folder, this.#context.owner ?? this.#options.user)
+    }
     const marker = commandMarker(this.#context.marker, ++this.#commands)
     const cwd = command.cwd ?? startFolder(this.#context)
     const { sandbox } = this.#options

@@ -28,7 +28,7 @@ export class PipePool implements AsyncDisposable {
   #made = 0
   #making: Promise<void> | undefined
 
-  /** `make`: makes pipes of mode 666 without a process of its own, or resolves to false; some of them may exist then. */
+  /** `make`: makes pipes of mode 666 without starting a process. False: it failed, and some of them may exist. */
   constructor(make: (paths: readonly string[]) => Promise<boolean> = async () => false) {
     this.#makeFast = make
   }
@@ -76,12 +76,11 @@ export class PipePool implements AsyncDisposable {
     const paths = Array.from({ length: BATCH }, () => join(this.folder, String(++this.#made)))
     try {
       ensureClosedFolder(this.folder)
-      if (await this.#makeFast(paths)) this.#free.push(...paths)
-      else {
+      if (!(await this.#makeFast(paths))) {
         await Promise.all(paths.map((path) => rm(path, { force: true })))
         await promisify(execFile)('mkfifo', ['-m', '666', ...paths])
-        this.#free.push(...paths)
       }
+      this.#free.push(...paths)
     } finally {
       this.#making = undefined
     }

@@ -52,6 +52,7 @@ export function createSshRunners(options: SshRunnersOptions = {}): RunnerProvide
         name,
       })
       try {
+        await context.prepare?.()
         await remoteHost.connect(context.signal)
         const folder = await prepareFolder(remoteHost, context)
         return new SshRunner(remoteHost, context, folder, { host: name, host_key: pool.hostKey })

@@ -182,8 +182,6 @@ const openRunner = async (
   { runners, homes }: ExecutorOptions,
 ): Promise<Runner> => {
   const { run, folders, recorder, signal } = session
-  // Runners elsewhere share or copy the folders when they are opened. The host of a cloud run is its machine.
-  if (spec.type !== 'host' || run.runMode === 'cloud') await place.open()
   const home = homes?.own(folders.workspace)
   const runner = await runners.open(spec, {
     runUuid: run.runUuid,
@@ -194,6 +192,7 @@ const openRunner = async (
     get owner() {
       return place.owner
     },
+    prepare: () => place.open(),
     marker: `${run.runUuid}.${run.attempt}`,
     signal,
     log: (line) => recorder.log('info', line),

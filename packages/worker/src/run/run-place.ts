@@ -13,8 +13,8 @@ export interface RunPlaceParts {
 }
 
 /**
- * The user of a run's commands, and the folders of the run. They cost a third of a short run, so a run whose steps are
- * all skipped never opens them. Disposing it removes the folder of the attempt, then gives the user back.
+ * The user of a run's commands, and the folders of the run. They cost more than all else of a run without commands, so a
+ * run whose steps are all skipped never opens them. Disposing it removes the folder of the attempt, then gives the user back.
  */
 export class RunPlace implements AsyncDisposable {
   readonly #parts: RunPlaceParts

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunDetail, RunStore, Step as StepRow } from '@scanfarm/contracts'
@@ -30,6 +30,8 @@ const ENDED = ['completed', 'failed', 'cancelled']
 export async function openRuns(scope: AsyncDisposableStack): Promise<Runs> {
   const folder = await mkdtemp(join(tmpdir(), 'worker-'))
   scope.defer(() => rm(folder, { recursive: true, force: true }))
+  // Temporary folders are closed to other users, but a work folder must let them pass.
+  await chmod(folder, 0o711)
   const { store, runStore, url } = scope.use(await testDatabase())
   const run = async (runId: number): Promise<RunDetail> => {
     const found = await store.runs.find(String(runId))

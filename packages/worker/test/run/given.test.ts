@@ -20,7 +20,6 @@ const isRoot = process.getuid?.() === 0
 let harness: Harness
 beforeAll(async () => {
   harness = await openHarness()
-  await chmod(harness.folder, 0o711)
 })
 afterAll(async () => {
   await harness[Symbol.asyncDispose]()

@@ -1,5 +1,4 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { createHostRunners } from '@scanfarm/runners'
@@ -16,7 +15,6 @@ const never = new AbortController().signal
 let harness: Harness
 beforeAll(async () => {
   harness = await openHarness()
-  await chmod(harness.folder, 0o711)
 })
 afterAll(async () => {
   await harness[Symbol.asyncDispose]()

@@ -17,8 +17,6 @@ const anotherUser = () => (process.getuid?.() === 0 ? commandUser('nobody') : un
 let harness: Harness
 beforeAll(async () => {
   harness = await openHarness()
-  // Temporary folders are closed to other users, but a work folder must let them pass.
-  await chmod(harness.folder, 0o711)
 })
 afterAll(async () => {
   await harness[Symbol.asyncDispose]()
