@@ -74,8 +74,6 @@ test('exec runs from the bundle in any folder', () => {
 
 const USES_LATE_LIBRARIES = `kind: module
 name: late
-triggers:
-  - { name: nightly, on: cron, schedule: '0 3 * * *' }
 steps:
   - { name: http, type: function, function: 'log_info("status {{TargetStatusCode}}")' }
   - name: csv
