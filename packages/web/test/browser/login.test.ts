@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type Page, useConsole } from './harness.ts'
+import { Problems } from './problems.ts'
 
 const NAME = 'ada'
 const PASSWORD = 'a long password of Ada'
@@ -103,4 +104,19 @@ test('The login page never leads to another host', async () => {
     expect(page.url()).toBe(`${farm().url}/`)
     await page.context().close()
   }
+})
+
+test('Problems of a profile that the tests give up are forgotten, also refused requests', async () => {
+  const problems = new Problems(farm().url)
+  const refusedIn = async () => {
+    const context = await farm().browser.newContext()
+    await problems.watch(context)
+    await (await context.newPage()).goto(`${farm().url}/api/runs`)
+    await context.close()
+    return context
+  }
+  await refusedIn()
+  expect(problems.take()).toEqual(['response: GET /api/runs: 401'])
+  problems.forget(await refusedIn())
+  expect(problems.take()).toEqual([])
 })

@@ -21,7 +21,7 @@ const reportViolations = (report: string): void =>
 /** Collects what no screen may do: errors, reports of the content security policy, dialogs, requests that fail. */
 export class Problems {
   readonly #origin: string
-  #found: { readonly context?: BrowserContext; readonly problem: string }[] = []
+  #found: { readonly context: BrowserContext; readonly problem: string }[] = []
   #expected: RegExp[] = []
 
   constructor(origin: string) {
@@ -43,7 +43,7 @@ export class Problems {
     return [...new Set(found)]
   }
 
-  add(problem: string, context?: BrowserContext): void {
+  #add(problem: string, context: BrowserContext): void {
     this.#found.push({ problem, context })
   }
 
@@ -54,47 +54,47 @@ export class Problems {
 
   async watch(context: BrowserContext): Promise<void> {
     await context.exposeBinding(REPORT, ({ page }, text: string) =>
-      this.add(`policy on ${page.url()}: ${text}`),
+      this.#add(`policy on ${page.url()}: ${text}`, context),
     )
     await context.addInitScript(reportViolations, REPORT)
     context.on('page', (page) => this.#watchPage(page))
-    context.on('request', (request) => this.#checkHost(request))
-    context.on('requestfailed', (request) => this.#addFailed(request))
-    context.on('response', (response) => this.#addRefused(response))
+    context.on('request', (request) => this.#checkHost(request, context))
+    context.on('requestfailed', (request) => this.#addFailed(request, context))
+    context.on('response', (response) => this.#addRefused(response, context))
   }
 
   #watchPage(page: Page): void {
     page.on('pageerror', (error) =>
-      this.add(`error on ${page.url()}: ${error.stack ?? error.message}`, page.context()),
+      this.#add(`error on ${page.url()}: ${error.stack ?? error.message}`, page.context()),
     )
     page.on('console', (message) => {
       if (message.type() === 'error' && !FAILED_RESPONSE.test(message.text()))
-        this.add(`console on ${page.url()}: ${message.text()}`, page.context())
+        this.#add(`console on ${page.url()}: ${message.text()}`, page.context())
     })
     page.on('dialog', (dialog) => {
-      this.add(`dialog on ${page.url()}: ${dialog.type()} ${dialog.message()}`)
+      this.#add(`dialog on ${page.url()}: ${dialog.type()} ${dialog.message()}`, page.context())
       void dialog.dismiss().catch(() => {})
     })
-    page.on('crash', () => this.add(`crash on ${page.url()}`))
+    page.on('crash', () => this.#add(`crash on ${page.url()}`, page.context()))
   }
 
-  #checkHost(request: Request): void {
+  #checkHost(request: Request, context: BrowserContext): void {
     const { origin, protocol } = new URL(request.url())
     if (!['data:', 'blob:', 'about:'].includes(protocol) && origin !== this.#origin)
-      this.add(`request to another host: ${request.url()}`)
+      this.#add(`request to another host: ${request.url()}`, context)
   }
 
-  #addFailed(request: Request): void {
+  #addFailed(request: Request, context: BrowserContext): void {
     const reason = request.failure()?.errorText ?? 'failed'
     if (reason !== ABORTED && reason !== DROPPED)
-      this.add(`request: ${request.method()} ${request.url()}: ${reason}`)
+      this.#add(`request: ${request.method()} ${request.url()}: ${reason}`, context)
   }
 
-  #addRefused(response: Response): void {
+  #addRefused(response: Response, context: BrowserContext): void {
     const { pathname } = new URL(response.url())
     const method = response.request().method()
     // The login page asks who is logged in.
     if (response.status() === 401 && method === 'GET' && pathname === '/api/session') return
-    if (response.status() >= 400) this.add(`response: ${method} ${pathname}: ${response.status()}`)
+    if (response.status() >= 400) this.#add(`response: ${method} ${pathname}: ${response.status()}`, context)
   }
 }
