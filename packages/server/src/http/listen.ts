@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { AddressInfo, Socket } from 'node:net'
 import { AppError } from '@scanfarm/contracts'
 import type { Express } from 'express'
 import { VERSION } from '../version.ts'
@@ -24,6 +23,8 @@ export interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly drainMs: number
+  /** For the headers of a request. */
+  readonly headersMs?: number
   /** Missing: unlimited. */
   readonly connections?: ConnectionLimits
 }
@@ -34,20 +35,20 @@ export interface ListenOptions {
  */
 export async function listenHttp(
   app: Express,
-  { host, port, drainMs, connections }: ListenOptions,
+  { host, port, drainMs, headersMs = HEADERS_TIMEOUT_MS, connections }: ListenOptions,
 ): Promise<HttpService> {
   const server = createServer(
     {
-      headersTimeout: HEADERS_TIMEOUT_MS,
+      headersTimeout: headersMs,
       requestTimeout: REQUEST_TIMEOUT_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: CHECK_TIMEOUTS_MS,
+      connectionsCheckingInterval: Math.min(CHECK_TIMEOUTS_MS, headersMs),
       maxHeaderSize: MAX_HEADER_BYTES,
       noDelay: true,
     },
     app,
   )
-  server.on('clientError', answerBroken)
+  server.on('clientError', (error, socket) => answerBroken(error, socket as Socket))
   if (connections !== undefined) limitConnections(server, connections)
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', (error: NodeJS.ErrnoException) => {
@@ -98,7 +99,8 @@ const OTHER = { status: '400 Bad Request', message: 'the request is not valid HT
 const LINGER_MS = 1_000
 
 /** Answers requests that Node cannot parse with the usual error body, and closes the connection. */
-export const answerBroken = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+const answerBroken = (error: NodeJS.ErrnoException, socket: Socket): void => {
+  if (saidNothing(error, socket)) return closeUnused(socket)
   // The connection is gone, or already carries the headers of an answer.
   if (error.code === 'ECONNRESET' || !socket.writable || answering(socket)) return void socket.destroy(error)
   const { status, message } = REFUSALS[error.code ?? ''] ?? OTHER
@@ -117,7 +119,21 @@ export const answerBroken = (error: NodeJS.ErrnoException, socket: Duplex): void
   socket.once('close', () => clearTimeout(limit))
 }
 
-const answering = (socket: Duplex): boolean => {
-  const { _httpMessage: message } = socket as Duplex & { _httpMessage?: { headersSent?: boolean } | null }
+/** True for a connection that sent nothing in the time for headers. Browsers open some before they need them. */
+const saidNothing = (error: NodeJS.ErrnoException, socket: Socket): boolean =>
+  error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0
+
+/**
+ * Closes a connection that has sent nothing, without an answer. Its first request may have arrived while this process
+ * was busy: it is read first, and its time begins then.
+ */
+const closeUnused = (socket: Socket): void => {
+  setImmediate(() => {
+    if (socket.bytesRead === 0) socket.destroy()
+  })
+}
+
+const answering = (socket: Socket): boolean => {
+  const { _httpMessage: message } = socket as Socket & { _httpMessage?: { headersSent?: boolean } | null }
   return message?.headersSent === true
 }
