@@ -1,58 +1,49 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { expect, test } from '@jest/globals'
 import express from 'express'
-import { listenHttp } from '../../src/http/listen.ts'
+import { listenHttp, type HttpService } from '../../src/http/listen.ts'
 
 const HEADERS_MS = 200
 
-const serve = async () => {
+const serve = (): Promise<HttpService> => {
   const app = express()
   app.get('/', (_, response) => void response.send('here'))
-  const http = await listenHttp(app, {
-    host: '127.0.0.1',
-    port: 0,
-    drainMs: 5_000,
-    headersMs: HEADERS_MS,
-  })
-  return { http, open: () => connect(Number(new URL(http.url).port), '127.0.0.1') }
+  return listenHttp(app, { host: '127.0.0.1', port: 0, drainMs: 5_000, headersMs: HEADERS_MS })
 }
 
-/** Nothing is read or written meanwhile. */
-const block = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
+const open = ({ url }: HttpService): Socket => connect(Number(new URL(url).port), '127.0.0.1')
+
+/** Writes after the connection was accepted, and reads only when the time for headers is over. */
+const answerAfterBusyTime = async (http: HttpService, request: string): Promise<string> => {
+  const connection = open(http)
+  await once(connection, 'connect')
+  // Connections are accepted in their order.
+  await fetch(http.url)
+  connection.write(request)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * HEADERS_MS)
+  return text(connection)
+}
+
+const ANSWERED = /^HTTP\/1\.1 200 OK\r\n[^]*here$/
+const TIMED_OUT = /^HTTP\/1\.1 408 Request Timeout\r\n/
 
 test('A first request that waited while the process was busy is answered', async () => {
-  const { http, open } = await serve()
-  await using _ = http
-  // The connection was accepted before the answer of a later one.
-  const unused = open()
-  await once(unused, 'connect')
-  await fetch(http.url)
-  unused.write('GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n')
-  block(3 * HEADERS_MS)
-  expect(await text(unused)).toMatch(/^HTTP\/1\.1 200 OK\r\n[^]*here$/)
-})
-
-test('A connection that sends nothing is closed without an answer, one with part of a request with 408', async () => {
-  const { http, open } = await serve()
-  await using _ = http
-  const silent = open()
-  const slow = open()
-  slow.write('GET / HTTP/1.1\r\nHost: te')
-  expect(await Promise.all([text(silent), text(slow)])).toEqual([
-    '',
-    expect.stringMatching(/^HTTP\/1\.1 408 Request Timeout\r\n/),
-  ])
+  await using http = await serve()
+  const request = 'GET / HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n'
+  expect(await answerAfterBusyTime(http, request)).toMatch(ANSWERED)
 })
 
 test('A first request that arrives late has the whole time for its headers, and no more', async () => {
-  const { http, open } = await serve()
-  await using _ = http
-  const late = open()
-  await once(late, 'connect')
-  await fetch(http.url)
-  late.write('GET / HTTP/1.1\r\n')
-  block(3 * HEADERS_MS)
-  expect(await text(late)).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/)
+  await using http = await serve()
+  expect(await answerAfterBusyTime(http, 'GET / HTTP/1.1\r\n')).toMatch(TIMED_OUT)
+})
+
+test('A connection that sends nothing is closed without an answer, one with part of a request with 408', async () => {
+  await using http = await serve()
+  const silent = open(http)
+  const slow = open(http)
+  slow.write('GET / HTTP/1.1\r\nHost: te')
+  expect(await Promise.all([text(silent), text(slow)])).toEqual(['', expect.stringMatching(TIMED_OUT)])
 })
