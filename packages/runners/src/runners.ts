@@ -84,8 +84,10 @@ export function createRunners(options: RunnersOptions): Runners {
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
       const provider = await providerOf(spec)
       refuseForbidden(spec, options)
-      if (spec.type !== 'host') await context.prepare?.()
-      if (spec.type !== 'host' && context.owner !== undefined) host.noteOthers(context.owner)
+      if (spec.type !== 'host') {
+        await context.prepare?.()
+        if (context.owner !== undefined) host.noteOthers(context.owner)
+      }
       if (spec.type === 'docker')
         await refuseVolumes(spec.volumes ?? [], options.docker?.volumes ?? ALL, context)
       return await provider.open(spec, context)
