@@ -10,6 +10,7 @@ import { createPerformer, type Performer } from '../run/perform.ts'
 import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits, type ExecutorTimes } from './limits.ts'
 import type { ExecutorOptions, RunEnding } from './options.ts'
 import { Session, startTimer, verdictOf, type Verdict } from './session.ts'
+import { TurnLimit } from './turn-limit.ts'
 import { WorkerLease } from './worker-lease.ts'
 
 export interface ExecutorStatus {
@@ -28,7 +29,7 @@ export interface ExecutorStatus {
  * A run frees its slot when its work is over, while its end is still being written. At most this many runs for each
  * slot may be in that state, in case the database is slow or unavailable.
  */
-const ENDINGS_PER_SLOT = 4
+const ENDINGS_PER_SLOT = 8
 
 /** Most runs ahead for each slot. */
 const AHEAD_PER_SLOT = 4
@@ -39,6 +40,9 @@ const WAIT_MS = 1_000
 
 /** While other runs are executing, the end of a run waits this long for further ones, to be written with them. */
 const GATHER_MS = 50
+
+/** Most runs that begin in one turn of the event loop: a run without processes also ends in it. */
+const MOST_BEGINNINGS = 16
 
 /** UTF-16 units of a target or an error message in a line of the log. */
 const LOGGED_CHARS = 1_000
@@ -77,6 +81,7 @@ export class Executor implements AsyncDisposable {
   /** The most recent ends of runs, oldest first. */
   #ended: Ended[] = []
   #gathering: Gathering | undefined
+  readonly #beginnings = new TurnLimit(MOST_BEGINNINGS)
   readonly #folders: WorkFolders
   readonly #lease: WorkerLease
   readonly #writer: RunWriter
@@ -310,12 +315,17 @@ export class Executor implements AsyncDisposable {
   }
 
   #begin(session: Session): void {
-    const executed = this.#execute(session).finally(() => {
+    const executed = this.#executeInTurn(session).finally(() => {
       this.#sessions.delete(session)
       this.#executing.delete(executed)
       this.#changed()
     })
     this.#executing.add(executed)
+  }
+
+  async #executeInTurn(session: Session): Promise<void> {
+    await this.#beginnings.enter()
+    await this.#execute(session)
   }
 
   /** The work of a run has ended: its slot is free. */
