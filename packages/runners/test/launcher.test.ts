@@ -250,6 +250,43 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
     await runner[Symbol.asyncDispose]()
   })
 
+  test('starts and refuses each command of a group by itself', async () => {
+    const program = join(folder, 'by-name')
+    await writeFile(program, 'echo "$1 by name"\n')
+    await chmod(program, 0o755)
+    const runner = await open()
+    const { signal } = new AbortController()
+    // Requests of one turn of the event loop reach the launcher together.
+    const outcomes = await Promise.all(
+      [
+        ['/bin/echo', 'first'],
+        [join(folder, 'missing')],
+        ['by-name', 'third'],
+        ['missing-by-name'],
+        ['/bin/echo', 'x'.repeat(3_000_000)],
+        ['/bin/sh', '-c', 'echo sixth; exit 6'],
+      ].map(async (argv) => {
+        let text = ''
+        const onOutput = (_: string, chunk: Buffer): void => void (text += chunk.toString())
+        const outcome = await runner.run(
+          { argv, env: { PATH: `${folder}:${env.PATH}` } },
+          { signal, onOutput },
+        )
+        return outcome.kind === 'exited' ? [outcome.code, text] : outcome
+      }),
+    )
+    const refused = (reason: string) => ({ kind: 'not-started', reason: expect.stringContaining(reason) })
+    expect(outcomes).toEqual([
+      [0, 'first\n'],
+      refused('does not exist'),
+      [0, 'third by name\n'],
+      refused('was not found in PATH'),
+      refused('argument list too long'),
+      [6, 'sixth\n'],
+    ])
+    await runner[Symbol.asyncDispose]()
+  })
+
   test('reports a program name that contains a NUL as not started', async () => {
     const runner = await open()
     const outcome = await runner.run({ argv: ['a\0b'], env }, { signal: new AbortController().signal })

@@ -4,7 +4,8 @@
 #
 # After a fork, the first write to each page of memory, and in the new process also the first use of each part of the
 # program, costs 1 to 4 microseconds: more than the system calls themselves. Therefore it loads no modules (POSIX alone
-# doubles the pages), prepares in its own process what a command inherits, and the new process makes system calls only.
+# doubles the pages), prepares in its own process what the commands of a group inherit, forks for all of them one after
+# the other, and the new processes make system calls only.
 use strict;
 
 my $READ_BYTES = 65536;
@@ -50,6 +51,7 @@ my $started = '';    # replies that wait for others
 my %id_of;           # pid => id of each command that runs
 my $has_ended = 0;   # a process has ended since the last call of reap
 my %markers;         # of the attempts that have not ended
+my @prepared;        # commands of a group, before the first of them starts
 
 # The program decides when its commands end: signals to the whole process group or service have no effect here.
 # Handlers, unlike ignored signals, are not inherited by commands.
@@ -88,60 +90,82 @@ sub read_requests {
         my @fields = split /\0/, substr($input, $line_end + 1, $bytes), -1;
         my $kind = shift @fields;
         $from = $line_end + 1 + $bytes;
-        if ($kind eq 'launch') { launch(@fields) }
-        elsif ($kind eq 'kill-user') { kill_user(@fields) }
-        elsif ($kind eq 'pipes') { make_pipes(@fields) }
-        else { delete $markers{ $fields[0] } }
+        if ($kind eq 'launch') { prepare(@fields) }
+        elsif ($kind eq 'forget') { delete $markers{ $fields[0] } }
+        else {
+            launch_prepared();
+            if ($kind eq 'kill-user') { kill_user(@fields) }
+            else { make_pipes(@fields) }
+        }
     }
     substr $input, 0, $from, '';
+    launch_prepared();
 }
 
 # `uid` and `gid` are empty if the command keeps those of this process.
-sub launch {
-    my ($id, $marker, $uid, $gid, $folder, $stdout, $stderr, $words) = splice @_, 0, 8;
+sub prepare {
+    my ($id, $marker, $uid, $gid, $folder, $stdout, $stderr, $words, @command) = @_;
     $markers{$marker} = 1;
     # The address of a name is 0, with which execve fails: Perl searches PATH then.
-    my $path = $_[0] =~ m{/} ? $_[0] : undef;
-    my $arguments = pack 'p*', @_[0 .. $words - 1], undef;
-    my $environment = pack 'p*', @_[$words .. $#_], undef;
-    my $groups = $gid eq '' ? '' : pack 'L', $gid;
+    my $path = $command[0] =~ m{/} ? $command[0] : undef;
+    my $arguments = pack 'p*', @command[0 .. $words - 1], undef;
+    my $environment = pack 'p*', @command[$words .. $#command], undef;
+    my $groups = $gid eq '' ? undef : pack 'L', $gid;
+    my @strings = ($stdout, $stderr, $folder, $path, $arguments, $environment, $groups);
     # Addresses, because `syscall` would copy the strings in the new process.
-    my ($folder_at, $path_at, $arguments_at, $environment_at, $groups_at) =
-        unpack 'J*', pack 'p*', $folder, $path, $arguments, $environment, $groups;
+    my @addresses = unpack 'J*', pack 'p*', @strings;
     $_ = $_ eq '' ? -1 : $_ + 0 for $uid, $gid;
-    my $pid = -1;
-    open_output($stdout, $stderr)
-        and $pid = syscall($CLONE, $SIGCHLD, 0, 0, 0, 0)
-        || (syscall($SETSID), ($groups eq '' || syscall($SETGROUPS, 1, $groups_at) == 0)
-            && syscall($SETRESGID, $gid, $gid, $gid) == 0
-            && syscall($SETRESUID, $uid, $uid, $uid) == 0
-            && syscall($CHDIR, $folder_at) == 0
-            ? (syscall($EXECVE, $path_at, $arguments_at, $environment_at), $NOT_EXECUTED)
-            : $NOT_READY);
-    my $error = $pid > 0 ? 0 : $! + 0;
-    if ($pid == $NOT_EXECUTED) {
-        %ENV = map { split /=/, $_, 2 } @_[$words .. $#_];
-        exec { $_[0] } @_[0 .. $words - 1];
-        $error = $! + 0;
-    }
-    if ($pid == $NOT_EXECUTED || $pid == $NOT_READY) {
-        syswrite $replies, "failed $id $error\n";
-        exit 127;
-    }
-    syscall $CLOSE, 1;
-    syscall $CLOSE, 2;
-    return $output .= "failed $id $error\n" unless $pid > 0;
-    $id_of{$pid} = $id;
-    $started .= "started $id $pid\n";
+    push @prepared, [$id, $words, \@command, \@strings, $uid, $gid, @addresses];
 }
 
-# Opens the pipes of a command as descriptors 1 and 2. Without a reader, opening them fails instead of blocking.
-sub open_output {
-    my ($stdout, $stderr) = @_;
-    return syscall($OPENAT, $AT_FDCWD, $stdout, $O_WRONLY | $O_NONBLOCK) == 1
-        && syscall($OPENAT, $AT_FDCWD, $stderr, $O_WRONLY | $O_NONBLOCK) == 2
-        && syscall($FCNTL, 1, $F_SETFL, 0) == 0
-        && syscall($FCNTL, 2, $F_SETFL, 0) == 0;
+# Little else may happen between two forks.
+sub launch_prepared {
+    my @pids = (-1) x @prepared;
+    my @errors = (0) x @prepared;
+    for my $at (0 .. $#prepared) {
+        my (
+            $uid, $gid, $stdout_at, $stderr_at, $folder_at, $path_at, $arguments_at, $environment_at, $groups_at
+        ) = @{ $prepared[$at] }[4 .. 12];
+        # The pipes are descriptors 1 and 2. Without a reader, opening them fails instead of blocking.
+        syscall($OPENAT, $AT_FDCWD, $stdout_at, $O_WRONLY | $O_NONBLOCK) == 1
+            && syscall($OPENAT, $AT_FDCWD, $stderr_at, $O_WRONLY | $O_NONBLOCK) == 2
+            && syscall($FCNTL, 1, $F_SETFL, 0) == 0
+            && syscall($FCNTL, 2, $F_SETFL, 0) == 0
+            and $pids[$at] = syscall($CLONE, $SIGCHLD, 0, 0, 0, 0)
+            || (syscall($SETSID), ($groups_at == 0 || syscall($SETGROUPS, 1, $groups_at) == 0)
+                && syscall($SETRESGID, $gid, $gid, $gid) == 0
+                && syscall($SETRESUID, $uid, $uid, $uid) == 0
+                && syscall($CHDIR, $folder_at) == 0
+                ? (syscall($EXECVE, $path_at, $arguments_at, $environment_at), $NOT_EXECUTED)
+                : $NOT_READY);
+        if ($pids[$at] <= 0) {
+            $errors[$at] = $! + 0;
+            fail($pids[$at], $errors[$at], @{ $prepared[$at] }[0 .. 2]) if $pids[$at] < -1;
+        }
+        syscall $CLOSE, 1;
+        syscall $CLOSE, 2;
+    }
+    for my $command (@prepared) {
+        my ($id, $pid, $error) = ($command->[0], shift @pids, shift @errors);
+        if ($pid > 0) {
+            $id_of{$pid} = $id;
+            $started .= "started $id $pid\n";
+        }
+        else { $output .= "failed $id $error\n" }
+    }
+    @prepared = ();
+}
+
+# Ends the new process, which could not execute its program.
+sub fail {
+    my ($state, $error, $id, $words, $command) = @_;
+    if ($state == $NOT_EXECUTED) {
+        %ENV = map { split /=/, $_, 2 } @$command[$words .. $#$command];
+        exec { $command->[0] } @$command[0 .. $words - 1];
+        $error = $! + 0;
+    }
+    syswrite $replies, "failed $id $error\n";
+    exit 127;
 }
 
 # Sends one signal to all processes of a user; see killAsUser in client.ts.
