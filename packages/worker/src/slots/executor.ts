@@ -32,14 +32,14 @@ export interface ExecutorStatus {
 const ENDINGS_PER_SLOT = 8
 
 /** Most runs ahead for each slot. */
-const AHEAD_PER_SLOT = 4
+const AHEAD_PER_SLOT = 8
 /** Both limits are at least this, so that a process with few slots also writes very short runs in groups. */
 const LEAST_LIMIT = 64
 /** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
 const WAIT_MS = 1_000
 
 /** While other runs are executing, the end of a run waits this long for further ones, to be written with them. */
-const GATHER_MS = 50
+const GATHER_MS = 100
 
 /** Most runs that begin in one turn of the event loop: a run without processes also ends in it. */
 const MOST_BEGINNINGS = 16
