@@ -80,6 +80,25 @@ describe('rows read with old statistics', () => {
     expect(finish).toBeLessThan(REACH)
   })
 
+  test('A master reads the events that it counts, however many others wait for being counted', async () => {
+    const insert = `
+      insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
+                              processed, processed_at)
+      select 'run.completed', 'evt_' || n, 'run.completed', 'executor', 'scan', '{}', '', '', '', true, now()
+      from generate_series(1, $1) as n`
+    await asSuperuser(async (client) => {
+      await client.query(insert, [BATCH])
+      await client.query('analyze event_logs_0')
+      await client.query(insert, [CROWD])
+    }, db.url)
+    const call = ['select count_events($1) as counted', [CROWD / 4]] as const
+    const read = await rowsRead(...call, 'event_logs_0')
+    expect(read).toBe(CROWD / 4)
+    expect(await asSuperuser(async (client) => (await client.query(...call)).rows, db.url)).toEqual([
+      { counted: CROWD / 4 },
+    ])
+  })
+
   test('The dispatcher reads the outbox rows that it sends and removes, however many others wait', async () => {
     const { runIds: ended } = await submitted(db.store, {}, targets(CROWD))
     await asSuperuser(async (client) => {
