@@ -50,6 +50,6 @@ export async function settlesWithin(promise: Promise<unknown>, ms: number): Prom
     )
     return await Promise.race([settled, pause(ms, stop.signal).then(() => false)])
   } finally {
-    stop.abort()
+    stop.abort('settled')
   }
 }

@@ -93,12 +93,14 @@ export class UidClaims {
     const hash = Number.parseInt(key.slice(0, 12), 16)
     const group = this.#groupOf(hash)
     const first = this.#choose(group, hash, key, [])
-    const found = first === undefined ? undefined : await this.#tryAcquire(group, first, [], folders, clean)
+    const found =
+      first === undefined ? undefined : await this.#tryAcquire(group, first, key, [], folders, clean)
     if (found !== undefined) return found
     for (const until = performance.now() + waitMs; ;) {
       const claims = this.#claims(group)
       const uid = this.#choose(group, hash, key, claims)
-      const lease = uid === undefined ? undefined : await this.#tryAcquire(group, uid, claims, folders, clean)
+      const lease =
+        uid === undefined ? undefined : await this.#tryAcquire(group, uid, key, claims, folders, clean)
       if (lease !== undefined || performance.now() > until || signal.aborted) return lease
       await delay(uid === undefined ? RETRY_MS : Math.random() * LONGEST_PAUSE_MS)
     }
@@ -133,11 +135,11 @@ export class UidClaims {
   async #tryAcquire(
     group: UidGroup,
     uid: number,
+    key: string,
     before: readonly Claim[],
     own: readonly string[],
     clean: Clean,
   ): Promise<UidLease | undefined> {
-    const key = keyOf(own[0] ?? '')
     const name = `${uid}.${key}.${this.#self}`
     const path = join(group.folder, name)
     const releasing = `${path}.releasing`

@@ -100,7 +100,8 @@ export class UserPool implements CommandUsers {
 
   async #releaseLast(workspaceFolder: string, shared: SharedLease): Promise<void> {
     this.#leases.delete(workspaceFolder)
-    shared.wait.abort()
+    // Without a reason, an error with its stack would be made for each run.
+    shared.wait.abort('released')
     const release = async (): Promise<void> => {
       const lease = await shared.ready.catch(() => undefined)
       await lease?.release()

@@ -111,8 +111,10 @@ export class WorkspaceUses {
   }
 
   #has(workspace: string, kind: Kind): boolean {
+    const names = this.#names(kind)
+    if (names.length === 0) return false
     const key = `${keyOf(workspace)}.`
-    return this.#names(kind).some((name) => name.startsWith(key) && this.#isLive(name, kind))
+    return names.some((name) => name.startsWith(key) && this.#isLive(name, kind))
   }
 
   #names(kind: Kind): string[] {
