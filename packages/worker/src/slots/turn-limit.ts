@@ -6,7 +6,7 @@ export class TurnLimit {
   readonly #most: number
   readonly #waiting: (() => void)[] = []
   #entered = 0
-  #turn: NodeJS.Immediate | undefined
+  #hasNextTurn = false
 
   /** `most`: how many callers of `enter` go on in one turn. */
   constructor(most: number) {
@@ -15,15 +15,21 @@ export class TurnLimit {
 
   /** Resolves at once for the first callers of a turn, and in the following turns for the others, in their order. */
   async enter(): Promise<void> {
-    this.#turn ??= setImmediate(() => this.#nextTurn())
+    if (!this.#hasNextTurn) this.#planNextTurn()
     if (this.#entered < this.#most) this.#entered += 1
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  #planNextTurn(): void {
+    this.#hasNextTurn = true
+    setImmediate(() => this.#nextTurn())
   }
 
   #nextTurn(): void {
     const next = this.#waiting.splice(0, this.#most)
     this.#entered = next.length
-    this.#turn = next.length > 0 ? setImmediate(() => this.#nextTurn()) : undefined
+    this.#hasNextTurn = false
+    if (next.length > 0) this.#planNextTurn()
     for (const resolve of next) resolve()
   }
 }
