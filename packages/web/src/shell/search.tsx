@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { useRouter } from '@tanstack/react-router'
 import { useId, useRef, useState, type KeyboardEvent } from 'react'
 import { searchQuery, type HitGroup } from '../api/search.ts'
 import { ROUTES } from '../routes.ts'
@@ -19,7 +19,7 @@ const screensOf = (text: string): HitGroup[] => {
 export const Search = () => {
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
-  const navigate = useNavigate()
+  const router = useRouter()
   const queries = useQueryClient()
   const [text, setText] = useState('')
   const [open, setOpen] = useState(false)
@@ -35,14 +35,17 @@ export const Search = () => {
     setOpen(false)
     setText('')
     input.current?.blur()
-    void navigate({ href })
+    void router.navigate({ href })
   }
   const enter = async () => {
     const chosen = hits[cursor]
     if (chosen) return go(chosen.href)
     const now = text.trim()
     if (now === '') return
+    const { pathname } = router.state.location
     const found = await queries.query(searchQuery(now)).catch(() => [])
+    // A late answer does not take the user from where they have gone meanwhile.
+    if (router.state.location.pathname !== pathname || input.current?.value.trim() !== now) return
     go(([...screensOf(now), ...found][0]?.hits ?? [])[0]?.href)
   }
   const onKeyDown = (event: KeyboardEvent) => {

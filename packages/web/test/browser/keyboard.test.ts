@@ -70,6 +70,8 @@ test('The keyboard alone logs in, starts a run, cancels and retries it, triages 
   await heading(page, /^keyboard\.test/)
 
   // The search opens the newest run of a target.
+  await follow(page, 'Overview')
+  await heading(page, 'Overview')
   await page.keyboard.press('/')
   await page.keyboard.type('keyboard.test')
   await page.keyboard.press('Enter')

@@ -33,6 +33,32 @@ test('The search finds workflows, runs and screens while one types, and Enter op
   expect(await search.inputValue()).toBe('')
 })
 
+test('A late answer of the search opens nothing when the user has gone to another screen', async () => {
+  await farm().start('hello', ['late.example'])
+  const page = await farm().open('/settings')
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor()
+  const asked = Promise.withResolvers<void>()
+  const answered = Promise.withResolvers<void>()
+  await page.route(/\/api\/runs\?target=late\.example/, async (route) => {
+    asked.resolve()
+    await answered.promise
+    await route.continue()
+  })
+  await page.keyboard.press('/')
+  await page.keyboard.type('late.example')
+  await page.keyboard.press('Enter')
+  await asked.promise
+  await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Workflows' }).click()
+  await page.getByRole('heading', { name: 'Workflows', level: 1 }).waitFor()
+  const answer = page.waitForResponse(/\/api\/runs\?target=late\.example/)
+  answered.resolve()
+  await (await answer).finished()
+  await page.getByRole('combobox', { name: 'Search' }).click()
+  // The answer is there, and has opened nothing.
+  await page.getByRole('option', { name: /late\.example hello/ }).waitFor()
+  expect(new URL(page.url()).pathname).toBe('/workflows')
+})
+
 test('Two keys open a screen, and the help lists all keys', async () => {
   const page = await farm().open('/')
   await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
