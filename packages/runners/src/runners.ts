@@ -7,7 +7,7 @@ import {
   type RunnerSpec,
 } from '@scanfarm/contracts'
 import type { DockerRunners, DockerRunnersOptions } from './docker/docker-runners.ts'
-import { parseEngine, type EngineAddress } from './docker/engine-address.ts'
+import { mayAnswer, parseEngine, type EngineAddress } from './docker/engine-address.ts'
 import type { IsLive } from './docker/sweep.ts'
 import { refuseVolumes } from './docker/volumes.ts'
 import type { User } from './host/launcher/protocol.ts'
@@ -32,7 +32,7 @@ export interface RunnersOptions {
 }
 
 export interface Runners extends RunnerProvider {
-  /** Removes containers whose attempt is no longer live. Resolves with their number, 0 without docker. */
+  /** Removes containers whose attempt is no longer live. Resolves with their number, 0 without docker or its socket. */
   sweepContainers(isLive: IsLive): Promise<number>
   /**
    * Kills every process on this machine of a user that only commands run as. `areOurs`: all of them were started here,
@@ -93,6 +93,7 @@ export function createRunners(options: RunnersOptions): Runners {
       return await provider.open(spec, context)
     },
     async sweepContainers(isLive) {
+      if (options.docker === undefined || !mayAnswer(options.docker)) return 0
       return (await (await docker.get())?.sweepContainers(isLive)) ?? 0
     },
     endUser: (user, areOurs) => host.endUser(user, areOurs),

@@ -34,6 +34,11 @@ test('an invalid address of the docker engine is refused before any run', () => 
   )
 })
 
+test('without a docker engine there are no containers to remove', async () => {
+  await using runners = createRunners({ docker })
+  expect(await runners.sweepContainers(() => false)).toBe(0)
+})
+
 test('a runner type without options is disabled', async () => {
   await expect(open({}, { type: 'docker', image: 'x' })).rejects.toThrow('docker commands are switched off')
   await expect(open({}, { type: 'ssh', host: 'x' })).rejects.toThrow('ssh commands are switched off')

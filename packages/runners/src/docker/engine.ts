@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises'
 import { Agent, type ClientRequestArgs } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import { Socket } from 'node:net'
@@ -7,7 +6,7 @@ import type Docker from 'dockerode'
 import { RunnerUnavailableError } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { errorCode, fieldOf } from '../error-fields.ts'
-import { parseEngine, type EngineAddress } from './engine-address.ts'
+import { mayAnswer, parseEngine, type EngineAddress } from './engine-address.ts'
 
 /** A healthy engine answers small requests at once. */
 const ANSWER_MS = 60_000
@@ -133,8 +132,7 @@ export async function reachEngine(docker: Docker, { engine, tls }: EngineAddress
 /** Whether an engine answers at the address. */
 export async function isEngineUp(address: EngineAddress): Promise<boolean> {
   try {
-    const parsed = parseEngine(address.engine)
-    if (parsed.kind === 'socket') await access(parsed.path)
+    if (!mayAnswer(address)) return false
     const docker = await connectEngine(address)
     await answer(docker.ping(), PING_MS)
     return true
