@@ -102,6 +102,23 @@ test('A link to a line of a long log loads it without the lines before, which ar
   await page.getByText('10,000+ lines').waitFor()
 })
 
+test('A log that is being loaded says so until its lines are there', async () => {
+  const run = await runOf(await farm().finish('hello', ['slow.example']))
+  const page = await farm().open(`/runs/${run}`)
+  const answered = Promise.withResolvers<void>()
+  await page.route(/\/log\?/, async (route) => {
+    await answered.promise
+    await route.continue()
+  })
+  await page.getByRole('button', { name: /^greet/ }).click()
+  await page.locator('.log[aria-busy=true]').getByText('Loading…').waitFor()
+  answered.resolve()
+  await page
+    .locator('.log[aria-busy=false]')
+    .getByText('hello slow.example line 1', { exact: true })
+    .waitFor()
+})
+
 test('A cancelled run shows the processes that were killed', async () => {
   const run = await runOf(await farm().start('endless', ['cancel.example']))
   const page = await farm().open(`/runs/${run}`)

@@ -55,6 +55,15 @@ const PHASES: Readonly<Record<LogState['phase'], string>> = {
   failed: '■ failed',
 }
 
+/** What stands in the place of lines while there are none. */
+const NO_LINES: Readonly<Record<LogState['phase'], string>> = {
+  loading: 'Loading…',
+  live: 'No output yet.',
+  reconnecting: 'No output yet.',
+  ended: 'There is no output.',
+  failed: 'The output could not be read.',
+}
+
 interface LogViewProps extends LogSource {
   readonly label: string
   /** File name of the download. */
@@ -68,7 +77,8 @@ export const LogView = (props: LogViewProps) => {
     return line > FAR ? line - BEFORE : 0
   })
   const store = useLog({ ...props, from })
-  return store === undefined ? null : <Viewer {...props} store={store} loadAll={() => setFrom(0)} />
+  if (store === undefined) return <section className="log" aria-label={props.label} aria-busy="true" />
+  return <Viewer {...props} store={store} loadAll={() => setFrom(0)} />
 }
 
 interface ViewerProps extends LogViewProps {
@@ -191,7 +201,7 @@ const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
         ? `searching ${Math.floor((Math.max(0, seen - first) / (lines - first)) * 100)}%`
         : `${hit < 0 ? '' : `${(hit + 1).toLocaleString()} of `}${hits.length.toLocaleString()}${more ? '+' : ''} ${hits.length === 1 ? 'line' : 'lines'}`
   return (
-    <section className="log" aria-label={label}>
+    <section className="log" aria-label={label} aria-busy={phase === 'loading'}>
       <div className="log-bar">
         <input
           ref={input}
@@ -268,9 +278,7 @@ const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
         onScroll={onScroll}
       >
         {lines === first ? (
-          <p className="log-empty muted">
-            {state.notices.get(0) ?? (phase === 'ended' ? 'There is no output.' : 'No output yet.')}
-          </p>
+          <p className="log-empty muted">{state.notices.get(0) ?? NO_LINES[phase]}</p>
         ) : null}
         <div
           className={wrap ? 'log-canvas log-wrap' : 'log-canvas'}
