@@ -93,8 +93,8 @@ export function createRunners(options: RunnersOptions): Runners {
       return await provider.open(spec, context)
     },
     async sweepContainers(isLive) {
-      if (options.docker === undefined || !mayAnswer(options.docker)) return 0
-      return (await (await docker.get())?.sweepContainers(isLive)) ?? 0
+      const provider = options.docker && mayAnswer(options.docker) ? await docker.get() : undefined
+      return (await provider?.sweepContainers(isLive)) ?? 0
     },
     endUser: (user, areOurs) => host.endUser(user, areOurs),
     async [Symbol.asyncDispose]() {

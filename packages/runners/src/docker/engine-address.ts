@@ -56,7 +56,7 @@ export function parseEngine(engine: string): ParsedEngine {
   return { kind, host: url.hostname, port: url.port === '' ? undefined : Number(url.port) }
 }
 
-/** False if the engine's socket is not there. It spares programs the library, whose code takes 5 MiB. */
+/** False if the engine's socket is missing. Who asks first does not load the docker library for nothing: 5 MiB of code. */
 export function mayAnswer({ engine }: Pick<EngineAddress, 'engine'>): boolean {
   const parsed = parseEngine(engine)
   return parsed.kind !== 'socket' || existsSync(parsed.path)

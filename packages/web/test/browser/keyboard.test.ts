@@ -69,7 +69,7 @@ test('The keyboard alone logs in, starts a run, cancels and retries it, triages 
   await page.waitForURL((url) => url.href !== first)
   await heading(page, /^keyboard\.test/)
 
-  // The search opens the newest run of a target.
+  // The search opens the newest run of a target. On the page of a run, its address would be there already.
   await follow(page, 'Overview')
   await heading(page, 'Overview')
   await page.keyboard.press('/')

@@ -51,7 +51,7 @@ async function sweepLeftovers(options: Leftovers): Promise<void> {
     const containers = await runners.sweepContainers(async (attempt) => await isLive(store, attempt))
     if (containers > 0) log.info('removed orphaned containers', { containers })
   } catch (error) {
-    // Usually this machine has no docker engine.
+    // The docker engine is down; a machine without its socket has no containers.
     log.debug('orphaned containers could not be removed', { reason: errorText(error) })
   }
   const folders = await sweepFolders(options)
