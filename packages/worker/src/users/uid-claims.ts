@@ -1,11 +1,24 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  closeSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { isSameProcess, processStart } from '@scanfarm/runners'
+import { unlinkIfExists } from '../workspaces/workspace-uses.ts'
 import type { UidRange } from './uids.ts'
 
-/** A file whose name contains a uid, the workspace that uses it, and the process that claims it. */
+/** A file whose name contains a uid, the workspace that uses it, the process that claims it, and a number. */
 interface Claim {
   readonly name: string
   readonly uid: number
@@ -32,8 +45,13 @@ type Clean = (uid: number, folders: readonly string[], areOurs: boolean) => Prom
 
 /** Ends the name of a file that says that several programs have used a uid for the same workspace. */
 const SHARED = '.shared'
-/** Ends the folders in a claim, whose file may hold the rest of an earlier one. */
+const RELEASING = '.releasing'
+/** The folder of the files of programs, next to the claims. */
+const PROGRAMS = 'programs'
+/** Ends the folders of a claim, after which the rest of earlier ones may follow. */
 const END = '\0\0'
+/** Each claim has its folders at its number times this in the file of its program: two paths of 4,096 bytes and more. */
+const RECORD_BYTES = 12_288
 const LONGEST_PAUSE_MS = 20
 const RETRY_MS = 100
 
@@ -59,18 +77,18 @@ export class UidClaims {
   readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)
   readonly #self = [process.pid, processStart(process.pid), this.#boot, randomUUID()].join('-')
   readonly #groups = new Map<number, UidGroup>()
-  /** Files of ended claims for new ones: renaming costs a part of making and removing a file. */
-  readonly #spareFolder: string
-  readonly #spares: string[] = []
-  #made = 0
+  readonly #program: ProgramFile
 
   constructor(folder: string, range: UidRange, skipped: ReadonlySet<number>) {
     this.#folder = folder
     this.#range = range
     this.#skipped = skipped
-    this.#spareFolder = `${folder}-spare`
-    mkdirSync(this.#spareFolder, { recursive: true, mode: 0o700 })
-    this.#removeSparesOfDeadPrograms()
+    const programs = join(folder, PROGRAMS)
+    mkdirSync(programs, { recursive: true, mode: 0o700 })
+    // A claim that is left keeps its file.
+    for (const name of readdirSync(programs))
+      if (!this.#isLive(name)) rmSync(join(programs, name), { force: true })
+    this.#program = new ProgramFile(programs, this.#self)
   }
 
   /** How many uids a workspace can choose from. */
@@ -140,21 +158,22 @@ export class UidClaims {
     own: readonly string[],
     clean: Clean,
   ): Promise<UidLease | undefined> {
-    const name = `${uid}.${key}.${this.#self}`
-    const path = join(group.folder, name)
-    const releasing = `${path}.releasing`
+    const claim = `${uid}.${key}.${this.#self}`
+    const number = this.#program.nextNumber()
+    const path = join(group.folder, `${claim}.${number}`)
+    const releasing = `${path}${RELEASING}`
     const others = (claims: readonly Claim[]): Claim[] =>
-      claims.filter((claim) => (claim.uid === uid || claim.key === key) && !claim.name.startsWith(name))
+      claims.filter((other) => (other.uid === uid || other.key === key) && !other.name.startsWith(claim))
     const shared = `${uid}${SHARED}`
     const isDirty = before.some((claim) => !claim.isLive && claim.uid === uid)
     const made = isDirty ? releasing : path
-    this.#makeClaim(made, own)
+    this.#program.claim(made, number, own)
     const found = others(this.#claims(group))
     // A program that crashed just now has left a claim which `before` shows as live.
     const conflicts = (claim: Claim): boolean =>
       claim.isLive ? claim.releasing || claim.uid !== uid || claim.key !== key : claim.uid === uid && !isDirty
     if (found.some(conflicts)) {
-      this.#removeClaim(made)
+      this.#program.removeClaim(made, number)
       return undefined
     }
     if (isDirty) {
@@ -178,42 +197,9 @@ export class UidClaims {
           await clean(uid, own, !isShared)
           if (isShared) rmSync(join(group.folder, shared), { force: true })
         }
-        this.#removeClaim(releasing)
+        this.#program.removeClaim(releasing, number)
       },
     }
-  }
-
-  #makeClaim(path: string, own: readonly string[]): void {
-    const content = `${own.join('\0')}${END}`
-    try {
-      const spare = this.#spares.pop()
-      const file = spare ?? this.#newSpare()
-      // Not truncated: file systems write truncated files to the disk when they are closed.
-      writeFileSync(file, content, { mode: 0o600, flag: spare === undefined ? 'w' : 'r+' })
-      renameSync(file, path)
-    } catch {
-      // An operator has deleted the folder of spares.
-      writeFileSync(path, content, { mode: 0o600 })
-    }
-  }
-
-  #removeClaim(path: string): void {
-    const spare = this.#newSpare()
-    try {
-      renameSync(path, spare)
-      this.#spares.push(spare)
-    } catch {
-      rmSync(path, { force: true })
-    }
-  }
-
-  #newSpare(): string {
-    return join(this.#spareFolder, `${this.#self}-${(this.#made += 1)}`)
-  }
-
-  #removeSparesOfDeadPrograms(): void {
-    for (const name of readdirSync(this.#spareFolder))
-      if (!this.#isLive(name)) rmSync(join(this.#spareFolder, name), { force: true })
   }
 
   #claims({ folder }: UidGroup): Claim[] {
@@ -222,9 +208,10 @@ export class UidClaims {
 
   #claimsOf(names: readonly string[]): Claim[] {
     return names.flatMap((name) => {
-      if (name.endsWith(SHARED)) return []
-      const [uid, key = '', holder = '', state] = name.split('.')
-      return [{ name, uid: Number(uid), key, releasing: state !== undefined, isLive: this.#isLive(holder) }]
+      if (name === PROGRAMS || name.endsWith(SHARED)) return []
+      const [uid, key = '', holder = ''] = name.split('.')
+      const releasing = name.endsWith(RELEASING)
+      return [{ name, uid: Number(uid), key, releasing, isLive: this.#isLive(holder) }]
     })
   }
 
@@ -235,11 +222,64 @@ export class UidClaims {
   }
 }
 
+/**
+ * Claims of one program are links to its file, which costs less than making a file for each. It contains their folders, so
+ * that the next user of a uid finds those of a program that crashed.
+ */
+class ProgramFile {
+  readonly #path: string
+  readonly #free: number[] = []
+  #file: number | undefined
+  #numbers = 0
+
+  constructor(folder: string, name: string) {
+    this.#path = join(folder, name)
+  }
+
+  /** A number that no claim has; a removed claim gives it back. */
+  nextNumber(): number {
+    return this.#free.pop() ?? this.#numbers++
+  }
+
+  claim(path: string, number: number, folders: readonly string[]): void {
+    try {
+      this.#link(path, number, folders)
+    } catch {
+      // The first claim, or an operator has deleted the file.
+      if (this.#file !== undefined) closeSync(this.#file)
+      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      this.#file = openSync(this.#path, 'w', 0o600)
+      this.#link(path, number, folders)
+    }
+  }
+
+  removeClaim(path: string, number: number): void {
+    unlinkIfExists(path)
+    this.#free.push(number)
+  }
+
+  #link(path: string, number: number, folders: readonly string[]): void {
+    if (this.#file === undefined) throw new Error('the file of the program is not open')
+    const record = Buffer.from(`${folders.join('\0')}${END}`)
+    if (record.length > RECORD_BYTES) throw new Error(`the path of the workspace is too long: ${folders[0]}`)
+    writeSync(this.#file, record, 0, record.length, number * RECORD_BYTES)
+    linkSync(this.#path, path)
+  }
+}
+
 /** Empty when another process has removed the claim meanwhile. */
 const foldersOf = (claim: string): string[] => {
+  const record = Buffer.alloc(RECORD_BYTES)
   try {
-    return (readFileSync(claim, 'utf8').split(END)[0] ?? '').split('\0')
+    const file = openSync(claim, 'r')
+    const read = readSync(file, record, 0, RECORD_BYTES, numberOf(claim) * RECORD_BYTES)
+    closeSync(file)
+    const [folders = ''] = record.toString('utf8', 0, read).split(END)
+    return folders.split('\0').filter((folder) => folder !== '')
   } catch {
     return []
   }
 }
+
+const numberOf = (claim: string): number => Number(basename(claim).split('.')[3] ?? 0)

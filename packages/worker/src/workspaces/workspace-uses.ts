@@ -147,7 +147,7 @@ const namesIn = (folder: string): string[] => {
 const renew = (path: string): void => utimesSync(path, new Date(), new Date())
 
 /** `rmSync` calls the system three times for each file. */
-const unlinkIfExists = (path: string): void => {
+export const unlinkIfExists = (path: string): void => {
   try {
     unlinkSync(path)
   } catch (error) {

@@ -90,7 +90,9 @@ asRoot('Users of commands', () => {
     expect(uids.slice(0, 4)).toEqual(uids.slice(4))
     expect(new Set(uids).size).toBe(4)
     await Promise.all(leases.map((lease) => lease.release()))
-    expect(await readdir(join(folder, 'uids'))).toEqual([])
+    expect(await claimsIn(join(folder, 'uids'))).toEqual([])
+    // A service may write to this folder, but not to others beside it.
+    expect((await readdir(folder)).sort()).toEqual(['uids', 'workspaces'])
   })
 
   test('of a large range are divided into groups, and still never shared by two workspaces', async () => {
@@ -198,25 +200,39 @@ asRoot('Users of commands', () => {
     expect(await isAlive(pid)).toBe(true)
     await a.release()
     await until(async () => ((await isAlive(pid)) ? undefined : true))
-    expect(await readdir(join(folder, 'uids'))).toEqual([])
+    expect(await claimsIn(join(folder, 'uids'))).toEqual([])
   })
 
   test('have no processes and open folders of a crashed program when another workspace gets them', async () => {
-    const users = pool(1)
+    const users = pool(2)
+    const other = await users.acquire(workspace('other'), never)
     const crashed = await users.acquire(workspace('a'), never)
     await run(crashed, `echo secret >${workspace('a')}/file`)
     const left = spawn('/bin/sh', ['-c', 'exec sleep 300'], { ...crashed.owner, env: {}, stdio: 'ignore' })
     const leftEnds = once(left, 'exit')
     // The claim of a process that has died.
-    const [name = ''] = await readdir(join(folder, 'uids'))
-    const [uid, key] = name.split('.')
-    await rename(join(folder, 'uids', name), join(folder, 'uids', `${uid}.${key}.1-1-00000000-gone`))
-    const next = await pool(1).acquire(workspace('b'), never)
+    const claims = await claimsIn(join(folder, 'uids'))
+    const name = claims.find((claim) => claim.startsWith(`${uidOf(crashed)}.`)) ?? ''
+    const [uid, key, , number] = name.split('.')
+    await rename(
+      join(folder, 'uids', name),
+      join(folder, 'uids', `${uid}.${key}.1-1-00000000-gone.${number}`),
+    )
+    const next = await pool(2).acquire(workspace('b'), never)
     expect(uidOf(next)).toBe(uidOf(crashed))
     expect(await leftEnds).toEqual([null, 'SIGKILL'])
     expect(await run(next, `cat ${workspace('a')}/file`)).toMatch('Permission denied')
-    await next.release()
-    expect(await readdir(join(folder, 'uids'))).toEqual([])
+    await Promise.all([next.release(), other.release()])
+    expect(await claimsIn(join(folder, 'uids'))).toEqual([])
+  })
+
+  test('are claimed although an operator has deleted the folder of claims', async () => {
+    const users = pool(8)
+    const before = await users.acquire(workspace('a'), never)
+    await rm(join(folder, 'uids'), { recursive: true })
+    const after = await users.acquire(workspace('b'), never)
+    await Promise.all([before.release(), after.release()].map((released) => released.catch(() => {})))
+    expect(await claimsIn(join(folder, 'uids'))).toEqual([])
   })
 
   test('keep the homes of their workspaces when tools are detected', async () => {
@@ -248,7 +264,7 @@ asRoot('Users of commands', () => {
 
 const claimsIn = async (folder: string): Promise<string[]> =>
   (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/programs'))
     .map(({ name }) => name)
 
 /** The part of a claim that identifies its process. */
