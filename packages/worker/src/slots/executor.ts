@@ -27,14 +27,16 @@ export interface ExecutorStatus {
 
 /**
  * A run frees its slot when its work is over, while its end is still being written. At most this many runs for each
- * slot may be in that state, in case the database is slow or unavailable.
+ * slot may be in that state, in case the database is slow or unavailable. Short runs need room for those that gather and
+ * for those that are being written, or else their slots wait for the database.
  */
-const ENDINGS_PER_SLOT = 8
+const ENDINGS_PER_SLOT = 16
+const LEAST_ENDINGS = 256
 
 /** Most runs ahead for each slot. */
 const AHEAD_PER_SLOT = 8
-/** Both limits are at least this, so that a process with few slots also writes very short runs in groups. */
-const LEAST_LIMIT = 64
+/** The limit is at least this, so that a process with few slots also writes very short runs in groups. */
+const LEAST_AHEAD = 64
 /** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
 const WAIT_MS = 1_000
 
@@ -290,7 +292,7 @@ export class Executor implements AsyncDisposable {
     this.#ended = this.#ended.filter(({ at }) => at > since)
     // Long runs that end together do not free their slots again within this time.
     const expected = this.#ended.reduce((sum, { weight }) => sum + weight, 0)
-    const most = Math.max(this.#options.intro.slots * AHEAD_PER_SLOT, LEAST_LIMIT)
+    const most = Math.max(this.#options.intro.slots * AHEAD_PER_SLOT, LEAST_AHEAD)
     return Math.min(Math.floor(expected), most)
   }
 
@@ -300,7 +302,7 @@ export class Executor implements AsyncDisposable {
     const waiting = this.#waiting.length
     const working = this.#working()
     const endings = this.#sessions.size - working - waiting
-    const mostEndings = Math.max(slots * ENDINGS_PER_SLOT, LEAST_LIMIT)
+    const mostEndings = Math.max(slots * ENDINGS_PER_SLOT, LEAST_ENDINGS)
     return endings < mostEndings ? slots + this.#ahead() - working - waiting : 0
   }
 
