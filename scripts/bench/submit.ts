@@ -68,12 +68,11 @@ export async function keepBusy(cluster: TestCluster): Promise<void> {
     params: { folder },
     priority: 'critical',
   })
-  await until('all slots are busy', async () => {
-    const busy = (await cluster.client.get<{ pagination: { total: number } }>('/runs?status=running&limit=1'))
-      .pagination
-    return busy.total === slots
-  })
+  await until('all slots are busy', async () => (await totalOf(cluster, 'status=running')) === slots)
 }
+
+const totalOf = async (cluster: TestCluster, filter: string): Promise<number> =>
+  (await cluster.client.get<{ pagination: { total: number } }>(`/runs?${filter}&limit=1`)).pagination.total
 
 /** The median of three submissions, each with its own priority, so that its messages can be counted. */
 async function submitTimes(
@@ -108,5 +107,11 @@ async function submitOnce(
   await until('all are queued', async () => (await queue.waiting(''))[priority] >= before + count, QUEUED_MS)
   const queued = performance.now() - began
   await cluster.client.post(`/jobs/${job_id}/cancel`)
+  // The next submission would compete with the cancel.
+  await until(
+    'all are cancelled',
+    async () => (await totalOf(cluster, `job_id=${job_id}&status=queued`)) === 0,
+    QUEUED_MS,
+  )
   return { answered, queued }
 }
