@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import {
   closeSync,
+  constants,
   linkSync,
   mkdirSync,
   openSync,
@@ -249,7 +250,7 @@ class ProgramFile {
       if (this.#file !== undefined) closeSync(this.#file)
       mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      this.#file = openSync(this.#path, 'w', 0o600)
+      this.#file = openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600)
       this.#link(path, number, folders)
     }
   }
@@ -282,4 +283,4 @@ const foldersOf = (claim: string): string[] => {
   }
 }
 
-const numberOf = (claim: string): number => Number(basename(claim).split('.')[3] ?? 0)
+const numberOf = (claim: string): number => Number(basename(claim).split('.')[3]) || 0

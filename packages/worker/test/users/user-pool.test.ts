@@ -207,6 +207,7 @@ asRoot('Users of commands', () => {
     const users = pool(2)
     const other = await users.acquire(workspace('other'), never)
     const crashed = await users.acquire(workspace('a'), never)
+    await expect(users.acquire(workspace('x'.repeat(13_000)), never)).rejects.toThrow('is too long')
     await run(crashed, `echo secret >${workspace('a')}/file`)
     const left = spawn('/bin/sh', ['-c', 'exec sleep 300'], { ...crashed.owner, env: {}, stdio: 'ignore' })
     const leftEnds = once(left, 'exit')
