@@ -60,9 +60,13 @@ test('a local run is refused if the server has no local slots, and the error nam
 
 test('run --wait and runs show why no live worker can take a run', async () => {
   const { terminal, ended } = started(['run', '-m', 'needy', '-t', 'needs.example', '--wait'])
-  await until('the reason is shown', () =>
-    terminal.stderr().includes('no live worker offers: tool:no-such-tool'),
+  let hasEnded = false
+  void ended.finally(() => (hasEnded = true))
+  await until(
+    'the reason is shown',
+    () => hasEnded || terminal.stderr().includes('no live worker offers: tool:no-such-tool'),
   )
+  expect(terminal.stderr()).toContain('no live worker offers: tool:no-such-tool')
   const { out } = await run(['runs', '--target', 'needs.example'])
   expect(out).toMatch(/WAITING\n.* no live worker offers: tool:no-such-tool\n/)
   const { data } = JSON.parse((await run(['runs', '--target', 'needs.example', '--json'])).out) as {
