@@ -243,15 +243,15 @@ class ProgramFile {
   }
 
   claim(path: string, number: number, folders: readonly string[]): void {
+    const record = Buffer.from(`${folders.join('\0')}${END}`)
+    if (record.length > RECORD_BYTES) throw new Error(`the path of the workspace is too long: ${folders[0]}`)
     try {
-      this.#link(path, number, folders)
+      this.#link(path, number, record)
     } catch {
-      // The first claim, or an operator has deleted the file.
-      if (this.#file !== undefined) closeSync(this.#file)
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+      // The first claim, or an operator has deleted the file or the folder of the claim.
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      this.#file = openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600)
-      this.#link(path, number, folders)
+      this.#open()
+      this.#link(path, number, record)
     }
   }
 
@@ -260,12 +260,20 @@ class ProgramFile {
     this.#free.push(number)
   }
 
-  #link(path: string, number: number, folders: readonly string[]): void {
+  #link(path: string, number: number, record: Buffer): void {
     if (this.#file === undefined) throw new Error('the file of the program is not open')
-    const record = Buffer.from(`${folders.join('\0')}${END}`)
-    if (record.length > RECORD_BYTES) throw new Error(`the path of the workspace is too long: ${folders[0]}`)
     writeSync(this.#file, record, 0, record.length, number * RECORD_BYTES)
     linkSync(this.#path, path)
+  }
+
+  /** An existing file keeps its content, which other claims need. */
+  #open(): void {
+    const before = this.#file
+    // When opening fails, the number of the closed file may soon be that of another one.
+    this.#file = undefined
+    if (before !== undefined) closeSync(before)
+    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 })
+    this.#file = openSync(this.#path, constants.O_RDWR | constants.O_CREAT, 0o600)
   }
 }
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { closeSync, openSync } from 'node:fs'
 import { chmod, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -231,8 +232,17 @@ asRoot('Users of commands', () => {
     const users = pool(8)
     const before = await users.acquire(workspace('a'), never)
     await rm(join(folder, 'uids'), { recursive: true })
+    // It cannot be made again.
+    await writeFile(join(folder, 'uids'), '')
+    await expect(users.acquire(workspace('b'), never)).rejects.toThrow(/EEXIST|ENOTDIR/)
+    const other = openSync(join(folder, 'other'), 'w')
+    await expect(users.acquire(workspace('b'), never)).rejects.toThrow(/EEXIST|ENOTDIR/)
+    closeSync(other)
+    expect(await readFile(join(folder, 'other'), 'utf8')).toBe('')
+    await rm(join(folder, 'uids'))
     const after = await users.acquire(workspace('b'), never)
-    await Promise.all([before.release(), after.release()].map((released) => released.catch(() => {})))
+    await expect(before.release()).rejects.toThrow('ENOENT')
+    await after.release()
     expect(await claimsIn(join(folder, 'uids'))).toEqual([])
   })
 
