@@ -31,7 +31,10 @@ export interface CommandIo {
    * back-pressure: the runner reads no more of that stream until it settles. The callee owns the chunk.
    */
   onOutput?(stream: OutputStream, chunk: Buffer): void | Promise<void>
-  /** Called once with the pid of the started process (in a container or on an ssh host: the pid there). */
+  /**
+   * Called with the pid of the started process (in a container or on an ssh host: the pid there). Another call means that
+   * the process could not execute the program, and that another process is started instead.
+   */
   onStart?(pid: number): void
 }
 

@@ -126,6 +126,38 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
     await runner[Symbol.asyncDispose]()
   })
 
+  test('starts a shell command that is one program and its arguments without a shell', async () => {
+    const runner = await open()
+    const { text } = await run(runner, "cat '/proc/self/stat'")
+    expect(text).toMatch(/ \(cat\) /)
+    expect(Number(text.split(' ')[3])).toBe(provider?.launcherPid)
+    expect((await run(runner, 'printenv PWD')).text).toBe(`${folder}\n`)
+    await runner[Symbol.asyncDispose]()
+  })
+
+  test('finds the program of such a command where a shell finds it', async () => {
+    const [first, second] = [join(folder, 'first'), join(folder, 'second')]
+    for (const path of [first, second]) await mkdir(path)
+    await writeFile(join(first, 'tool'), 'echo it may not be executed\n')
+    await writeFile(join(second, 'tool'), 'echo "$0 $1"\n', { mode: 0o755 })
+    const runner = await open({ env: { PATH: `${first}:${second}:${env.PATH}` } })
+    const words = async (script: string) => {
+      let text = ''
+      const onOutput = (_: string, chunk: Buffer): void => void (text += chunk.toString())
+      const { signal } = new AbortController()
+      const outcome = await runner.run({ argv: ['/bin/sh', '-c', script], env: {} }, { signal, onOutput })
+      return { text, outcome }
+    }
+    const exited = (code: number) => ({ kind: 'exited', code })
+    expect(await words('tool a')).toEqual({ text: `${join(second, 'tool')} a\n`, outcome: exited(0) })
+    for (const path of [first, second]) await rm(join(path, 'tool'))
+    expect(await words('tool a')).toEqual({
+      text: expect.stringContaining('not found'),
+      outcome: exited(127),
+    })
+    await runner[Symbol.asyncDispose]()
+  })
+
   /** The result of a command whose launcher tries `first` before the program that works. */
   const launchAfter = async (first: { command: string; args: string[] }): Promise<unknown> => {
     await using pool = new PipePool()

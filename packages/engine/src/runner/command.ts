@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { constants } from 'node:os'
 import type { Outcome, Runner, RunnerType } from '@scanfarm/contracts'
 import { makeFolder } from '@scanfarm/functions'
 import { Capture } from './capture.ts'
@@ -78,6 +79,7 @@ export const runCommand = async (
     {
       signal: signalOf(at),
       onStart(started) {
+        if (pid !== 0) run.pidEnded(pid)
         pid = started
         run.pidStarted(started)
       },
@@ -119,6 +121,16 @@ const reasonOf = ({ run }: StepContext['module'], code: number, capture: Capture
   return run.recordable(reason.replaceAll(UNPRINTABLE, '').trim(), MAX_REASON)
 }
 
+const SIGNALS: Readonly<Record<string, number>> = constants.signals
+
+/** As shells report it: 128 and the number of the signal for a program that a signal has ended. */
+export const exitCodeOf = (outcome: Outcome): number | undefined => {
+  if (outcome.kind === 'exited') return outcome.code
+  if (outcome.kind !== 'signalled') return undefined
+  const number = SIGNALS[outcome.signal]
+  return number === undefined ? undefined : 128 + number
+}
+
 const toEnd = (at: StepContext, outcome: Outcome, capture: Capture, timeoutMs: number): StepEnd => {
   const { run } = at.module
   if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
@@ -126,7 +138,13 @@ const toEnd = (at: StepContext, outcome: Outcome, capture: Capture, timeoutMs: n
   }
   if (outcome.kind === 'cancelled') return interruption(at)
   const written = { stdout: capture.text('stdout').trimEnd(), output: capture.output }
-  if (outcome.kind !== 'exited') return { ...failed(describe(outcome, timeoutMs)), ...written }
+  const exitCode = exitCodeOf(outcome)
+  if (outcome.kind !== 'exited')
+    return {
+      ...failed(describe(outcome, timeoutMs)),
+      ...(exitCode !== undefined && { exitCode }),
+      ...written,
+    }
   if (outcome.code === 0) return { kind: 'done', exitCode: 0, ...written }
   return {
     kind: 'failed',

@@ -2,7 +2,7 @@ import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { type ExecResult, type FunctionContext, makeFolder } from '@scanfarm/functions'
 import { type Json, fromJson, toJson } from '@scanfarm/language'
 import { Capture } from '../runner/capture.ts'
-import { environmentOf, startFolder } from '../runner/command.ts'
+import { environmentOf, exitCodeOf, startFolder } from '../runner/command.ts'
 import type { StepContext } from './step-context.ts'
 import type { Run } from '../flow/run.ts'
 
@@ -86,6 +86,7 @@ export const execOn = async (
     {
       signal,
       onStart: (started) => {
+        if (pid !== 0) run.pidEnded(pid)
         pid = started
         run.pidStarted(started)
       },
@@ -98,7 +99,7 @@ export const execOn = async (
   }
   const reason = 'reason' in outcome && outcome.reason !== undefined ? outcome.reason : outcome.kind
   return {
-    exitCode: outcome.kind === 'exited' ? outcome.code : -1,
+    exitCode: exitCodeOf(outcome) ?? -1,
     stdout: capture.text('stdout'),
     stderr: capture.text('stderr'),
     problem: outcome.kind === 'exited' ? '' : reason,

@@ -304,6 +304,17 @@ describe('hooks, retries and dependencies', () => {
     expect(recorder.byName('other').output).toBe('')
   })
 
+  test('a command that a signal has ended has the exit code that shells report for it', async () => {
+    const { recorder } = await run(
+      module(`
+  - {name: killed, type: bash, command: 'echo x >> {{Output}}/tries; kill -KILL $$', retry: {attempts: 2, delay: 10ms, exit_codes: [137]}, on_error: continue}
+  - {name: tries, type: bash, command: 'cat {{Output}}/tries'}
+`),
+    )
+    expect(recorder.byName('killed')).toMatchObject({ status: 'failed', exitCode: 137 })
+    expect(recorder.byName('tries').output).toBe('x\nx\n')
+  })
+
   test('unmet dependencies fail the run before its first step', async () => {
     const needs = async (text: string, target = 'example.com') =>
       (await run(module('  - {name: a, type: bash, command: echo}\n', `dependencies: ${text}\n`), { target }))

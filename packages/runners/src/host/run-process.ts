@@ -10,6 +10,7 @@ import type { Launched, LauncherClient, ProcessEnd, StartFailure } from './launc
 import type { LaunchRequest } from './launcher/protocol.ts'
 import { finishedOrQuiet, OutputReader } from './output-reader.ts'
 import type { OutputPipe, PipePool } from './pipe-pool.ts'
+import { plainWords } from './plain-command.ts'
 
 /** A command that takes longer is reported as started, and its output is delivered when it arrives. */
 const LISTEN_MS = 20
@@ -41,6 +42,17 @@ type Started = Extract<Launched, { kind: 'started' }>
 
 /** Runs one command. When it resolves, every process with the command's marker is dead. */
 export async function runProcess(tools: ProcessTools, plan: ProcessPlan, io: CommandIo): Promise<Outcome> {
+  const words = plan.wrapper === undefined ? plainWords(plan.argv) : undefined
+  if (words !== undefined) {
+    const env = { ...plan.env, PWD: plan.cwd }
+    const outcome = await runOnce(tools, { ...plan, argv: words, env }, io)
+    if (outcome.kind !== 'not-started') return outcome
+  }
+  // The shell says itself why it cannot start a program, and ends with the code for that.
+  return await runOnce(tools, plan, io)
+}
+
+async function runOnce(tools: ProcessTools, plan: ProcessPlan, io: CommandIo): Promise<Outcome> {
   if (plan.signals.some(({ aborted }) => aborted)) return { kind: 'cancelled', killed: [] }
   const problem = plan.wrapper === undefined ? undefined : await problemOf(plan)
   if (problem !== undefined) return { kind: 'not-started', reason: problem }

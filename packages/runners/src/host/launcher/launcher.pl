@@ -52,6 +52,8 @@ my %id_of;           # pid => id of each command that runs
 my $has_ended = 0;   # a process has ended since the last call of reap
 my %markers;         # of the attempts that have not ended
 my @prepared;        # commands of a group, before the first of them starts
+my $path_seen = '';  # the PATH of the last command that was named without a folder
+my @path_folders;    # its folders, each with a slash
 
 # The program decides when its commands end: signals to the whole process group or service have no effect here.
 # Handlers, unlike ignored signals, are not inherited by commands.
@@ -106,8 +108,7 @@ sub read_requests {
 sub prepare {
     my ($id, $marker, $uid, $gid, $folder, $stdout, $stderr, $words, @command) = @_;
     $markers{$marker} = 1;
-    # The address of a name is 0, with which execve fails: Perl searches PATH then.
-    my $path = $command[0] =~ m{/} ? $command[0] : undef;
+    my $path = $command[0] =~ m{/} ? $command[0] : find_program(@command[0, $words .. $#command]);
     my $arguments = pack 'p*', @command[0 .. $words - 1], undef;
     my $environment = pack 'p*', @command[$words .. $#command], undef;
     my $groups = $gid eq '' ? undef : pack 'L', $gid;
@@ -116,6 +117,23 @@ sub prepare {
     my @addresses = unpack 'J*', pack 'p*', @strings;
     $_ = $_ eq '' ? -1 : $_ + 0 for $uid, $gid;
     push @prepared, [$id, $words, \@command, \@strings, $uid, $gid, @addresses];
+}
+
+# Searches PATH, which is cheaper here than in the new process. Without a path execve fails, and Perl searches again.
+sub find_program {
+    my ($name, @environment) = @_;
+    my ($variable) = grep { substr($_, 0, 5) eq 'PATH=' } @environment;
+    return undef unless defined $variable;
+    if ($variable ne $path_seen) {
+        $path_seen = $variable;
+        @path_folders = map { $_ eq '' ? './' : "$_/" } split /:/, substr($path_seen, 5), -1;
+    }
+    for my $folder (@path_folders) {
+        # The working folder of the command is another one than that of this process.
+        return undef unless substr($folder, 0, 1) eq '/';
+        return "$folder$name" if -x "$folder$name" && -f _;
+    }
+    return undef;
 }
 
 # Little else may happen between two forks.
