@@ -36,7 +36,7 @@ const LEAST_ENDINGS = 256
 /** Most runs ahead for each slot. */
 const AHEAD_PER_SLOT = 8
 /** The limit is at least this, so that a process with few slots also writes very short runs in groups. */
-const LEAST_AHEAD = 64
+const LEAST_AHEAD = 128
 /** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
 const WAIT_MS = 1_000
 

@@ -80,5 +80,5 @@ export const EXECUTOR_TIMES: ExecutorTimes = {
   retryFirstMs: 100,
   retryMostMs: 5_000,
   artifactRetryMs: 60_000,
-  aheadMs: 100,
+  aheadMs: 150,
 }
