@@ -6,6 +6,7 @@ import type { TestCluster } from '@scanfarm/cli/testing'
 import type { Harness } from './harness.ts'
 import { Database, post, startCluster, untilEnded } from './cluster.ts'
 import { atMost, type Figure } from './figure.ts'
+import { BareProgram } from './limits/bare-program.ts'
 import { percentile } from './timing.ts'
 
 const WARM_UP = 10
@@ -17,16 +18,21 @@ export async function* latency(harness: Harness): AsyncGenerator<Figure> {
   await using db = await Database.open(cluster.postgres.url)
   const folder = await cluster.traces()
   await using pipe = Pipe.make(join(folder, 'pipe'))
-  const bare: number[] = []
-  const times: number[] = []
-  for (let attempt = -WARM_UP; attempt < tries; attempt++) {
-    harness.progress(Math.max(attempt, 0), tries - 1, 'runs on an idle farm')
-    const ms = await startOnce(cluster, db, pipe, folder)
-    const least = await pipe.timeUntilWritten(() => void spawn('/bin/sh', ['-c', `echo bare > ${pipe.path}`]))
-    if (attempt < 0) continue
-    times.push(ms)
-    bare.push(least)
+  const bareSpawn = () =>
+    pipe.timeUntilWritten(() => void spawn('/bin/sh', ['-c', `echo bare > ${pipe.path}`]))
+
+  /** Times of `start` and of bare spawns, in turns. */
+  const inTurns = async (what: string, start: () => Promise<number>): Promise<[number[], number[]]> => {
+    const times: [number[], number[]] = [[], []]
+    for (let attempt = -WARM_UP; attempt < tries; attempt++) {
+      harness.progress(Math.max(attempt, 0), tries - 1, what)
+      const pair = [await start(), await bareSpawn()]
+      if (attempt >= 0) for (const [index, ms] of pair.entries()) times[index]?.push(ms)
+    }
+    return times
   }
+
+  const [times, bare] = await inTurns('runs on an idle farm', () => startOnce(cluster, db, pipe, folder))
   for (const percent of [50, 99])
     yield {
       part: 'c',
@@ -35,6 +41,24 @@ export async function* latency(harness: Harness): AsyncGenerator<Figure> {
       unit: 'ms',
       limit: { what: 'bare spawn', value: percentile(bare, percent) },
       target: atMost(percent === 50 ? 1.4 : 2, 'ratio'),
+    }
+
+  const urls = [cluster.postgres.url, cluster.redis?.url ?? '']
+  using master = await BareProgram.start('bare-farm.ts', 'master', ...urls)
+  using _worker = await BareProgram.start('bare-farm.ts', 'worker', ...urls)
+  const command = `echo bare farm > ${pipe.path}`
+  const [least, besides] = await inTurns('runs on a bare farm of the same libraries', () =>
+    pipe.timeUntilWritten(async () => {
+      await fetch(`http://127.0.0.1:${master.said}/`, { method: 'POST', body: command })
+    }),
+  )
+  for (const percent of [50, 99])
+    yield {
+      part: 'c',
+      name: `the same on a bare farm of the same libraries, p${percent}`,
+      value: percentile(least, percent),
+      unit: 'ms',
+      limit: { what: 'bare spawn', value: percentile(besides, percent) },
     }
 }
 

@@ -1,0 +1,60 @@
+/**
+ * The least that a farm of the same libraries can do: a master that stores a run and queues it, and a worker that claims
+ * it and starts its command. Prints a line when it is ready: the master its port.
+ *
+ *   bare-farm.ts master|worker POSTGRES_URL REDIS_URL
+ */
+import { spawn } from 'node:child_process'
+import { createServer } from 'node:http'
+import { text } from 'node:stream/consumers'
+import type { AddressInfo } from 'node:net'
+import { Queue, Worker } from 'bullmq'
+import { Redis } from 'ioredis'
+import pg from 'pg'
+
+const QUEUE = 'bench-bare-farm'
+const TABLE = `create table if not exists bench_bare_runs
+  (id bigint generated always as identity primary key, command text not null, status text not null)`
+const STORE = "insert into bench_bare_runs (command, status) values ($1, 'queued') returning id"
+const CLAIM = `update bench_bare_runs set status = 'running' where id = $1 and status = 'queued' returning command`
+
+interface Message {
+  readonly runId: string
+}
+
+const [role, postgresUrl = '', redisUrl = ''] = process.argv.slice(2)
+const pool = new pg.Pool({ connectionString: postgresUrl, max: 4 })
+const connection = new Redis(redisUrl, { maxRetriesPerRequest: null })
+
+async function beMaster(): Promise<number> {
+  await pool.query(TABLE)
+  const queue = new Queue<Message>(QUEUE, { connection })
+  const submit = async (command: string): Promise<void> => {
+    const { rows } = await pool.query<{ id: string }>({ name: 'store', text: STORE, values: [command] })
+    const runId = rows[0]?.id ?? ''
+    await queue.add('run', { runId }, { jobId: `r${runId}`, priority: 3, removeOnComplete: true })
+  }
+  const server = createServer((request, response) => {
+    void text(request)
+      .then(submit)
+      .then(() => response.writeHead(202).end())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return (server.address() as AddressInfo).port
+}
+
+async function beWorker(): Promise<string> {
+  const execute = async ({ data }: { readonly data: Message }): Promise<void> => {
+    const { rows } = await pool.query<{ command: string }>({
+      name: 'claim',
+      text: CLAIM,
+      values: [data.runId],
+    })
+    spawn('/bin/sh', ['-c', rows[0]?.command ?? ''], { stdio: 'ignore' })
+  }
+  const worker = new Worker<Message>(QUEUE, execute, { connection, concurrency: 4 })
+  await worker.waitUntilReady()
+  return 'ready'
+}
+
+console.log(await (role === 'master' ? beMaster() : beWorker()))
