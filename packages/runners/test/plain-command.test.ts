@@ -46,6 +46,9 @@ test.each([
   'if a',
   '. file',
   'setsid a',
+  'env /usr/bin/setsid a',
+  'timeout -k 1 5 a',
+  `a ${'b'.repeat(40_000)}`,
 ])('%p needs a shell', (text) => expect(words(text)).toBeUndefined())
 
 test.each([[['/bin/bash', '-c', 'true']], [['/bin/sh', '-ec', 'true']], [['/bin/sh', '-c', 'true', 'name']]])(

@@ -127,8 +127,9 @@ const SIGNALS: Readonly<Record<string, number>> = constants.signals
 export const exitCodeOf = (outcome: Outcome): number | undefined => {
   if (outcome.kind === 'exited') return outcome.code
   if (outcome.kind !== 'signalled') return undefined
-  const number = SIGNALS[outcome.signal]
-  return number === undefined ? undefined : 128 + number
+  // Real-time signals have no names: `signal 34`.
+  const number = SIGNALS[outcome.signal] ?? Number(/\d+$/.exec(outcome.signal)?.[0])
+  return Number.isNaN(number) ? undefined : 128 + number
 }
 
 const toEnd = (at: StepContext, outcome: Outcome, capture: Capture, timeoutMs: number): StepEnd => {

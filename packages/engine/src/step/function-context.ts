@@ -97,7 +97,8 @@ export const execOn = async (
   if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
     for (const killed of outcome.killed) run.killed.add(killed)
   }
-  const reason = 'reason' in outcome && outcome.reason !== undefined ? outcome.reason : outcome.kind
+  const how = outcome.kind === 'signalled' ? `the command was killed by ${outcome.signal}` : outcome.kind
+  const reason = 'reason' in outcome && outcome.reason !== undefined ? outcome.reason : how
   return {
     exitCode: exitCodeOf(outcome) ?? -1,
     stdout: capture.text('stdout'),

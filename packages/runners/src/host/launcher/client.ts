@@ -64,7 +64,12 @@ interface Pending {
   readonly ended: PromiseWithResolvers<LaunchEnd>
 }
 
-const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]))
+/** The first of several names for a number is the usual one: SIGABRT, not SIGIOT. */
+const SIGNAL_NAMES = new Map(
+  Object.entries(constants.signals)
+    .toReversed()
+    .map(([name, number]) => [number, name]),
+)
 
 /**
  * Starts processes through the launcher, a small resident process: the rate of starts does not depend on this program's

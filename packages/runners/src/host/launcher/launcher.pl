@@ -18,6 +18,7 @@ my $SWEEP_S = 0.01;
 my $KERNEL_THREAD = 0x00200000;
 # Constants of Linux on the architectures below.
 my ($O_WRONLY, $O_NONBLOCK, $F_SETFL, $EINTR, $WNOHANG, $PR_SET_CHILD_SUBREAPER) = (1, 0x800, 4, 4, 1, 36);
+my ($ENOENT, $ENOTDIR) = (2, 20);
 my ($AT_FDCWD, $SIGCHLD, $S_IFIFO, $FOR_ALL) = (-100, 17, 0010000, 0666);
 # In the new process, instead of the pid.
 my ($NOT_EXECUTED, $NOT_READY) = (-2, -3);
@@ -131,7 +132,12 @@ sub find_program {
     for my $folder (@path_folders) {
         # The working folder of the command is another one than that of this process.
         return undef unless substr($folder, 0, 1) eq '/';
-        return "$folder$name" if -x "$folder$name" && -f _;
+        if (-e "$folder$name") {
+            next if -d _;
+            # Perhaps its user may execute it.
+            return -x _ ? "$folder$name" : undef;
+        }
+        return undef unless $! == $ENOENT || $! == $ENOTDIR;
     }
     return undef;
 }
