@@ -69,13 +69,18 @@ export const createCatalog = (library: WorkflowLibrary, sources: readonly Workfl
   // An entry is replaced when its file changes.
   const checksums = new WeakMap<WorkflowEntry, Promise<string>>()
   let before = byFile(library.list())
+  /** Before an unknown name is refused, all sources are read again: its file may have been stored a moment ago. */
+  const refreshFor = async (name: string, kind?: WorkflowKind): Promise<void> => {
+    await library.refresh()
+    if (library.find(name, kind) === undefined) await library.refresh({ force: true })
+  }
   return {
     async list() {
       await library.refresh()
       return library.list()
     },
     async find(name) {
-      await library.refresh()
+      await refreshFor(name)
       const entry = library.find(name)
       if (entry !== undefined) return entry
       throw new AppError(
@@ -93,7 +98,7 @@ export const createCatalog = (library: WorkflowLibrary, sources: readonly Workfl
       return made
     },
     async pin(name, kind) {
-      await library.refresh()
+      await refreshFor(name, kind)
       try {
         return pinned(resolveWorkflow(library, { name, kind }))
       } catch (error) {
