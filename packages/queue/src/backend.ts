@@ -3,8 +3,9 @@ import type { BullMessage } from './message.ts'
 import type { Signal } from './names.ts'
 import type { Head } from './plan-take.ts'
 
-/** The part of a BullMQ queue that this package uses. */
+/** The messages of one queue. */
 export interface Sender {
+  /** Also lists the class of the queue among those in use. A message that exists is left alone. */
   addBulk(messages: BullMessage[]): Promise<unknown>
   getCountsPerPriority(ranks: number[]): Promise<Record<string, number>>
   remove(id: string): Promise<number>
@@ -50,7 +51,7 @@ export interface Backend extends AsyncDisposable {
   assertConnected(): void
   /** Several messages are taken in one call: asking how many there are first would cost as much. */
   readonly takesGroups: boolean
-  sender(queue: string): Promise<Sender>
+  sender(queue: string, requirementClass: string): Promise<Sender>
   receiver(queue: string, redelivery: Redelivery): Promise<Receiver>
   notifier(): Notifier
   has(queue: string, ids: readonly string[]): Promise<boolean[]>
@@ -58,7 +59,6 @@ export interface Backend extends AsyncDisposable {
   heads(queues: readonly string[], limit: number): Promise<Head[][]>
   /** Classes that have had a message since the backend was last emptied. */
   classes(): Promise<string[]>
-  registerClass(requirementClass: string, queue: string): Promise<void>
   generation(): Promise<string>
   publishCancel(runs: readonly Pick<Ticket, 'runId'>[]): Promise<void>
   publishWorkers(workerIds: readonly string[]): Promise<void>

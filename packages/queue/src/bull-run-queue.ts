@@ -25,12 +25,7 @@ export class BullRunQueue implements RunQueue {
   async add(messages: readonly QueueMessage[]): Promise<void> {
     for (const [requirementClass, group] of byClass(messages)) {
       const sender = await this.#sender(requirementClass)
-      // On every call: the list of classes may have been flushed. In parallel with the messages, to save a round trip.
-      const registered = this.#backend.registerClass(
-        requirementClass,
-        queueName(this.#farmId, requirementClass),
-      )
-      await Promise.all([registered, addAll(sender, group, this.#backend.keepsOrder ? 2 : 1)])
+      await addAll(sender, group, this.#backend.keepsOrder ? 2 : 1)
     }
   }
 
@@ -101,7 +96,7 @@ export class BullRunQueue implements RunQueue {
     this.#backend.assertConnected()
     const known = this.#senders.get(requirementClass)
     if (known) return await known
-    const opening = this.#backend.sender(queueName(this.#farmId, requirementClass))
+    const opening = this.#backend.sender(queueName(this.#farmId, requirementClass), requirementClass)
     this.#senders.set(requirementClass, opening)
     opening.catch(() => this.#senders.delete(requirementClass))
     return await opening

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { until } from '@scanfarm/testing'
 import { openRunQueue, QueueSetupError, type RunQueue } from '../src/index.ts'
@@ -158,6 +159,34 @@ describe('the queue on a failing Redis', () => {
     await delivery?.ack()
     expect(await queue.has([message(1), message(2)])).toEqual([false, false])
   })
+
+  test('BullMQ reads the messages and takes them in one order with its own', async () => {
+    await using queue = await open()
+    await queue.add([message(1), { ...message(2), priority: 'high' }, message(3)])
+    const options = { connection: { url: server.url }, prefix: 'scanfarm' }
+    const bull = new Queue<unknown>(`${farmId}.runs`, options)
+    const worker = new Worker(`${farmId}.runs`, null, options)
+    try {
+      const name = 'of another program'
+      await bull.add(name, {}, { jobId: 'r4-1', priority: 1 })
+      await bull.add(name, {}, { jobId: 'r5-1', priority: 3 })
+      await queue.add([message(6), message(5)])
+      expect(await bull.getJob('r2-1')).toMatchObject({
+        name: 'run',
+        data: { runId: 2, epoch: 1 },
+        priority: 2,
+        timestamp: expect.any(Number),
+      })
+      const order: unknown[] = []
+      for (let job = await nextOf(worker); job; job = await nextOf(worker)) order.push(job.id)
+      expect(order).toEqual(['r4-1', 'r2-1', 'r1-1', 'r3-1', 'r5-1', 'r6-1'])
+    } finally {
+      await worker.close(true)
+      await bull.close()
+    }
+  })
+
+  const nextOf = (worker: Worker) => worker.getNextJob('a token', { block: false })
 
   test('A waiting message uses less than a kilobyte', async () => {
     await using queue = await open()

@@ -71,9 +71,9 @@ export class PostgresBackend implements Backend {
   /** The pool connects on demand and reports errors itself. */
   assertConnected(): void {}
 
-  async sender(queue: string): Promise<Sender> {
+  async sender(name: string, requirementClass: string): Promise<Sender> {
     await this.#prepare()
-    const sender = new Queue<
+    const queue = new Queue<
       Ticket,
       void,
       'run',
@@ -82,9 +82,17 @@ export class PostgresBackend implements Backend {
       'run',
       PostgresQueueBackend,
       PostgresConnectionOptions
-    >(queue, { connection: this.#pool, skipMetasUpdate: true }, withoutListening)
-    sender.on('error', () => undefined)
-    return await whenReady(sender)
+    >(name, { connection: this.#pool, skipMetasUpdate: true }, withoutListening)
+    queue.on('error', () => undefined)
+    await whenReady(queue)
+    return {
+      // On every call: the list of classes may have been emptied. In parallel with the messages, to save a round trip.
+      addBulk: (messages) =>
+        Promise.all([this.#keep(`class:${name}`, requirementClass), queue.addBulk(messages)]),
+      getCountsPerPriority: (ranks) => queue.getCountsPerPriority(ranks),
+      remove: (id) => queue.remove(id),
+      close: () => queue.close(),
+    }
   }
 
   async receiver(queue: string, redelivery: Redelivery): Promise<Receiver> {
@@ -145,10 +153,6 @@ export class PostgresBackend implements Backend {
       [this.#farmId],
     )
     return rows.map(({ value }) => value)
-  }
-
-  async registerClass(requirementClass: string, queue: string): Promise<void> {
-    await this.#keep(`class:${queue}`, requirementClass)
   }
 
   async generation(): Promise<string> {

@@ -24,8 +24,6 @@ export const place = (url: string): string => {
 export const connect = (url: string, log: QueueLog, options: { blocking: boolean }): Redis => {
   const client = new Redis(url, {
     enableOfflineQueue: false,
-    // Commands of one turn of the event loop are sent in one write: filling slots needs one command for each slot.
-    enableAutoPipelining: !options.blocking,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: null,
     commandTimeout: options.blocking ? undefined : COMMAND_TIMEOUT_MS,

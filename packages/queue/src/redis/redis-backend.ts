@@ -17,10 +17,10 @@ import type { QueueLog } from '../run-queue.ts'
 import { connect, firstAttempt, place } from './connect.ts'
 import { checkFitness, parseInfo } from './fitness.ts'
 import { RedisNotifier } from './notifier.ts'
-import { RedisReceiver, withScripts } from './receiver.ts'
+import { RedisReceiver } from './receiver.ts'
+import { withScripts, type ScriptedRedis } from './scripts.ts'
+import { RedisSender } from './sender.ts'
 
-/** BullMQ writes each message to an event stream, which this package does not read. */
-const MAX_EVENTS = 10
 /** BullMQ's score of a prioritised message is rank * 2^32 + counter. */
 const RANK_UNIT = 2 ** 32
 const NEVER = 2 ** 31 - 1
@@ -35,7 +35,7 @@ export class RedisBackend implements Backend {
   readonly keepsOrder = true
   readonly #url: string
   readonly #log: QueueLog
-  readonly #client: ReturnType<typeof withScripts>
+  readonly #client: ScriptedRedis
   readonly #keys = new QueueKeys(PREFIX)
   readonly #farm: string
 
@@ -62,13 +62,16 @@ export class RedisBackend implements Backend {
       throw new Error(`Redis at ${place(this.#url)} cannot be reached (${this.#client.status})`)
   }
 
-  async sender(queue: string): Promise<Sender> {
-    const sender = new Queue<Ticket, void, 'run'>(queue, {
-      ...this.#bullOptions(),
-      skipMetasUpdate: true,
+  async sender(name: string, requirementClass: string): Promise<Sender> {
+    const queue = new Queue<Ticket, void, 'run'>(name, { ...this.#bullOptions(), skipMetasUpdate: true })
+    queue.on('error', () => undefined)
+    return new RedisSender({
+      client: this.#client,
+      queue,
+      keyOf: (kind) => this.#keys.toKey(name, kind),
+      requirementClass,
+      classesKey: this.#classesKey,
     })
-    sender.on('error', () => undefined)
-    return sender
   }
 
   async receiver(queue: string, redelivery: Redelivery): Promise<Receiver> {
@@ -127,14 +130,7 @@ export class RedisBackend implements Backend {
 
   async classes(): Promise<string[]> {
     this.assertConnected()
-    return this.#client.smembers(`${this.#farm}:classes`)
-  }
-
-  async registerClass(requirementClass: string, queue: string): Promise<void> {
-    await this.#pipeline((pipeline) => {
-      pipeline.sadd(`${this.#farm}:classes`, requirementClass)
-      pipeline.hset(this.#keys.toKey(queue, 'meta'), 'opts.maxLenEvents', MAX_EVENTS)
-    })
+    return this.#client.smembers(this.#classesKey)
   }
 
   async generation(): Promise<string> {
@@ -179,6 +175,10 @@ export class RedisBackend implements Backend {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#client.disconnect()
+  }
+
+  get #classesKey(): string {
+    return `${this.#farm}:classes`
   }
 
   #bullOptions() {

@@ -1,0 +1,44 @@
+import type { Queue } from 'bullmq'
+import type { Sender } from '../backend.ts'
+import type { BullMessage } from '../message.ts'
+import type { ScriptedRedis } from './scripts.ts'
+
+/** BullMQ writes what happens to a message to an event stream, which this package does not read. */
+const MAX_EVENTS = 10
+
+export interface RedisSenderOptions {
+  readonly client: ScriptedRedis
+  readonly queue: Pick<Queue, 'getCountsPerPriority' | 'remove' | 'close'>
+  readonly requirementClass: string
+  /** Key of the set of classes in use. */
+  readonly classesKey: string
+  /** Key of a part of the queue. */
+  keyOf(part: string): string
+}
+
+export class RedisSender implements Sender {
+  readonly #options: RedisSenderOptions
+
+  constructor(options: RedisSenderOptions) {
+    this.#options = options
+  }
+
+  async addBulk(messages: readonly BullMessage[]): Promise<void> {
+    const { client, requirementClass, classesKey, keyOf } = this.#options
+    const keys = [...['prioritized', 'pc', 'marker', 'meta'].map(keyOf), classesKey, keyOf('')]
+    const rows = messages.flatMap(({ data, opts }) => [opts.jobId, JSON.stringify(data), opts.priority])
+    await client.scanfarmAdd(...keys, requirementClass, MAX_EVENTS, Date.now(), ...rows)
+  }
+
+  getCountsPerPriority(ranks: number[]): Promise<Record<string, number>> {
+    return this.#options.queue.getCountsPerPriority(ranks)
+  }
+
+  remove(id: string): Promise<number> {
+    return this.#options.queue.remove(id)
+  }
+
+  close(): Promise<void> {
+    return this.#options.queue.close()
+  }
+}
