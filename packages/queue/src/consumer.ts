@@ -27,6 +27,8 @@ export class QueueConsumer implements Consumer {
   readonly #stop = new AbortController()
   readonly #checking: Promise<void>
   #failures = 0
+  /** The last fetch found fewer messages than it asked for: the next call waits for a notification first. */
+  #seemsEmpty = false
 
   constructor(backend: Backend, options: ConsumerOptions) {
     this.#backend = backend
@@ -42,8 +44,8 @@ export class QueueConsumer implements Consumer {
       try {
         const most = Math.min(typeof max === 'number' ? max : max(), MAX_BATCH)
         const queues = await this.#queues.current()
-        this.#notifier.arm()
-        const found = await this.#fetch(queues, most)
+        const found = this.#seemsEmpty && wait ? [] : await this.#fetchArmed(queues, most)
+        this.#seemsEmpty = found.length > 0 && found.length < most
         if (found.length === 0 && wait) await this.#notifier.wait(namesOf(queues), IDLE_MS, stopped)
         this.#noteSuccess()
         if (found.length > 0 || !wait) return await this.#unlessStopped(found, stopped)
@@ -60,6 +62,11 @@ export class QueueConsumer implements Consumer {
     await this.#notifier[Symbol.asyncDispose]()
     await this.#checking
     await this.#queues.close()
+  }
+
+  #fetchArmed(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {
+    this.#notifier.arm()
+    return this.#fetch(queues, max)
   }
 
   async #fetch(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {

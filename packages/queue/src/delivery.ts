@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Ticket } from '@scanfarm/contracts'
 import type { Received, Receiver } from './backend.ts'
 import { parseTicket } from './message.ts'
@@ -20,7 +21,8 @@ export const deliveries = (receiver: Receiver, received: readonly Received[], lo
   let removing: Promise<void> | undefined
   const ack = (id: string): Promise<void> => {
     acknowledged.push(id)
-    return (removing ??= Promise.resolve().then(() => {
+    // In the next turn of the event loop: what the message is about begins first.
+    return (removing ??= nextTurn().then(() => {
       const ids = acknowledged
       acknowledged = []
       removing = undefined

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { outcomeOf, PRIORITY_RANK, type ClaimedRun, type Wanted, type WorkerTool } from '@scanfarm/contracts'
 import { backOff, errorText, pause, settlesWithin, type Backoff } from '@scanfarm/platform'
 import { Mask } from '@scanfarm/engine'
@@ -269,6 +270,8 @@ export class Executor implements AsyncDisposable {
         const runs = await source.next(workerId, () => this.#room(), until, isSlotFree)
         for (const run of runs.toSorted(byUrgency)) this.#accept(run)
         if (runs.length === 0 && !isSlotFree) await change
+        // The runs begin before the next ones are asked for.
+        await nextTurn()
         failures = 0
         if (this.#cancelDuringClaim) this.#lease.recheckSoon()
         this.#cancelDuringClaim = false

@@ -85,7 +85,8 @@ test('Runs that were claimed ahead are handed back when the run before them is l
 })
 
 test('Slots that become free while runs are claimed ahead take runs again', async () => {
-  const runIds = await harness.submit([short], { targets: names('slow', SHORT) })
+  // With a process: its slot is busy while more runs are asked for.
+  const runIds = await harness.submit([bash('quick', 'true')], { targets: names('quick', SHORT) })
   let aheads = 0
   const source: RunSource = {
     claiming: false,
