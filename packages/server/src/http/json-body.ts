@@ -93,7 +93,9 @@ export const readBody = async (
   request.on('data', take)
   request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] ?? Buffer.of()) : Buffer.concat(chunks)))
   request.on('error', reject)
-  request.on('close', () => reject(brokenOff()))
+  request.on('close', () => {
+    if (!request.readableEnded) reject(brokenOff())
+  })
   try {
     return await promise
   } finally {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 const MAX_LENGTH = 128
 const HASH_CHARS = 12
@@ -15,8 +15,8 @@ export const workspaceOf = (target: string): string => {
     .replaceAll(/[^A-Za-z0-9._-]+/g, '_')
     .replaceAll(/^[._-]+|[._-]+$/g, '')
   if (safe === target && safe.length <= MAX_LENGTH && !LOOKS_HASHED.test(safe)) return safe
-  const hash = createHash('sha256').update(target).digest('hex').slice(0, HASH_CHARS)
-  return `${safe.slice(0, MAX_LENGTH - HASH_CHARS - 1) || 'target'}-${hash}`
+  const suffix = hash('sha256', target).slice(0, HASH_CHARS)
+  return `${safe.slice(0, MAX_LENGTH - HASH_CHARS - 1) || 'target'}-${suffix}`
 }
 
 /** A run without a target uses the workspace of its workflow. */

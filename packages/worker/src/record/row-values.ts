@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { attemptPrefix } from '@scanfarm/contracts'
 
 /**
@@ -14,8 +14,7 @@ export interface AttemptIds {
 }
 
 export function attemptIds(runUuid: string, attempt: number): AttemptIds {
-  const digest = (text: string): string =>
-    createHash('sha1').update(`${runUuid}/${attempt}/${text}`).digest('hex')
+  const digest = (text: string): string => hash('sha1', `${runUuid}/${attempt}/${text}`)
   return {
     uuid: (kind, name) => uuidOf(digest(`${kind}/${name}`)),
     eventId: (number) => `evt_${digest(`event/${number}`).slice(0, 24)}`,
