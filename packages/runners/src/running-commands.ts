@@ -1,16 +1,18 @@
 import type { Outcome } from '@scanfarm/contracts'
 
-/** An abort without a reason creates an error with a stack for each run. */
+/** An abort without a reason would create an error with a stack. */
 const CLOSED = 'the runner is closed'
 
 /** The commands of a runner that have not ended. */
 export class RunningCommands {
-  readonly #closing = new AbortController()
+  /** Made for the first command, and aborted only if one is executing: both cost each short run. */
+  #closing: AbortController | undefined
+  #isClosed = false
   readonly #outcomes = new Set<Promise<Outcome>>()
 
-  /** Aborts when the runner closes. */
+  /** Aborts when the runner closes. Read it in the same turn as the command is added. */
   get closing(): AbortSignal {
-    return this.#closing.signal
+    return this.#isClosed ? AbortSignal.abort(CLOSED) : (this.#closing ??= new AbortController()).signal
   }
 
   async add(outcome: Promise<Outcome>): Promise<Outcome> {
@@ -24,7 +26,8 @@ export class RunningCommands {
 
   /** Resolves when all have ended. */
   async cancelAll(): Promise<void> {
-    this.#closing.abort(CLOSED)
+    this.#isClosed = true
+    if (this.#outcomes.size > 0) this.#closing?.abort(CLOSED)
     await Promise.allSettled(this.#outcomes)
   }
 }

@@ -36,7 +36,9 @@ export class LiveLogs implements AsyncDisposable {
   readonly #options: LiveLogsOptions
   readonly #copies = new Map<LogName, Copy>()
   readonly #keys = new Map<LogName, Set<string>>()
-  readonly #end = new AbortController()
+  /** Made when somebody follows the run, which is rare. */
+  #end: AbortController | undefined
+  #isOver = false
   #until = -Infinity
   #running: Promise<void> | undefined
 
@@ -47,7 +49,7 @@ export class LiveLogs implements AsyncDisposable {
   /** The database has said whether somebody follows the run. */
   follow(followed: boolean): void {
     this.#until = followed ? performance.now() + FOLLOWED_MS : -Infinity
-    if (followed) this.#running ??= this.#run().finally(() => (this.#running = undefined))
+    if (followed && !this.#isOver) this.#running ??= this.#run().finally(() => (this.#running = undefined))
   }
 
   /** Some of this log may have been read. */
@@ -81,13 +83,13 @@ export class LiveLogs implements AsyncDisposable {
 
   /** Ends the copying, but removes nothing. */
   async [Symbol.asyncDispose](): Promise<void> {
-    // Without a reason, an error with a stack would be made for each run.
-    this.#end.abort('ended')
+    this.#isOver = true
+    this.#end?.abort('ended')
     await this.#running
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#end
+    const { signal } = (this.#end ??= new AbortController())
     for (let failures = 0; !signal.aborted && performance.now() < this.#until;) {
       const began = performance.now()
       try {
@@ -123,7 +125,7 @@ export class LiveLogs implements AsyncDisposable {
     // What arrives during an upload waits for the next turn: uploads are counted and paid for.
     const { length } = copy.source
     for (let count = 0; count < BLOCKS_PER_TURN && copy.stored < length; count += 1) {
-      if (this.#end.signal.aborted || this.#copies.get(log) !== copy) break
+      if (this.#isOver || this.#copies.get(log) !== copy) break
       const start = copy.stored - (copy.stored % LIVE_BLOCK_BYTES)
       const bytes = await copy.source.read(start, Math.min(start + LIVE_BLOCK_BYTES, copy.source.length))
       const key = liveBlockKey(prefix, log, start)

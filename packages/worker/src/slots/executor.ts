@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { outcomeOf, PRIORITY_RANK, type ClaimedRun, type Wanted, type WorkerTool } from '@scanfarm/contracts'
-import { backOff, errorText, pause, settlesWithin, type Backoff } from '@scanfarm/platform'
+import { backOff, errorText, settlesWithin, type Backoff } from '@scanfarm/platform'
 import { Mask } from '@scanfarm/engine'
 import type { Homes } from '../workspaces/homes.ts'
 import { WorkFolders } from '../workspaces/work-folders.ts'
@@ -55,8 +55,8 @@ const KILL_MS = 5_000
 
 /** Runs that have ended wait for others. */
 interface Gathering {
-  readonly enough: AbortController
   readonly ended: Promise<void>
+  end(): void
 }
 
 interface Ended {
@@ -214,6 +214,7 @@ export class Executor implements AsyncDisposable {
   async #drain(deadlineMs: number): Promise<void> {
     const { log, store } = this.#options
     this.#stopTaking.abort()
+    this.#gathering?.end()
     this.#changed()
     log.info('draining', { runs: this.#sessions.size, deadline_ms: deadlineMs })
     this.#handBackWaiting()
@@ -349,18 +350,21 @@ export class Executor implements AsyncDisposable {
 
   /** Waits for the ends of other runs while some are executing. */
   async #gather(): Promise<void> {
-    if (this.#working() === 0) this.#gathering?.enough.abort('enough')
+    if (this.#working() === 0 || this.#stopTaking.signal.aborted) this.#gathering?.end()
     else this.#gathering ??= this.#startGathering()
     await this.#gathering?.ended
   }
 
+  /** Without signals: they and their errors cost as much as a short run. */
   #startGathering(): Gathering {
-    const enough = new AbortController()
-    const signal = AbortSignal.any([enough.signal, this.#stopTaking.signal])
-    const ended = pause(GATHER_MS, signal).then(() => {
+    const { promise: ended, resolve } = Promise.withResolvers<void>()
+    const timer = setTimeout(() => this.#gathering?.end(), GATHER_MS)
+    const end = (): void => {
+      clearTimeout(timer)
       this.#gathering = undefined
-    })
-    return { enough, ended }
+      resolve()
+    }
+    return { ended, end }
   }
 
   /** Runs that wait for too long, or for nothing: they were cancelled or lost, or this process stops. */
