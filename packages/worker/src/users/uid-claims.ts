@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import {
   closeSync,
   constants,
@@ -26,6 +26,7 @@ interface Claim {
   readonly key: string
   /** The uid is being cleaned after its last run; it cannot be acquired. */
   readonly releasing: boolean
+  /** Reads the state of the process, once. */
   readonly isLive: boolean
 }
 
@@ -60,8 +61,7 @@ const RETRY_MS = 100
 const DIVIDED = 2_048
 const GROUP = 32
 
-const keyOf = (workspaceFolder: string): string =>
-  createHash('sha256').update(workspaceFolder).digest('hex').slice(0, 16)
+const keyOf = (workspaceFolder: string): string => hash('sha256', workspaceFolder).slice(0, 16)
 
 /**
  * Uids in use on this machine by all programs that share the folder and the range: at any time a uid belongs to one
@@ -109,15 +109,15 @@ export class UidClaims {
     clean: Clean,
   ): Promise<UidLease | undefined> {
     const key = keyOf(folders[0] ?? '')
-    const hash = Number.parseInt(key.slice(0, 12), 16)
-    const group = this.#groupOf(hash)
-    const first = this.#choose(group, hash, key, [])
+    const keyNumber = Number.parseInt(key.slice(0, 12), 16)
+    const group = this.#groupOf(keyNumber)
+    const first = this.#choose(group, keyNumber, key, [])
     const found =
       first === undefined ? undefined : await this.#tryAcquire(group, first, key, [], folders, clean)
     if (found !== undefined) return found
     for (const until = performance.now() + waitMs; ;) {
       const claims = this.#claims(group)
-      const uid = this.#choose(group, hash, key, claims)
+      const uid = this.#choose(group, keyNumber, key, claims)
       const lease =
         uid === undefined ? undefined : await this.#tryAcquire(group, uid, key, claims, folders, clean)
       if (lease !== undefined || performance.now() > until || signal.aborted) return lease
@@ -125,10 +125,10 @@ export class UidClaims {
     }
   }
 
-  #groupOf(hash: number): UidGroup {
+  #groupOf(keyNumber: number): UidGroup {
     const { first, last } = this.#range
     const number =
-      last - first < DIVIDED ? 0 : Math.floor(hash / GROUP) % Math.floor((last - first + 1) / GROUP)
+      last - first < DIVIDED ? 0 : Math.floor(keyNumber / GROUP) % Math.floor((last - first + 1) / GROUP)
     const known = this.#groups.get(number)
     if (known !== undefined) return known
     const folder =
@@ -139,13 +139,13 @@ export class UidClaims {
     return group
   }
 
-  #choose({ first }: UidGroup, hash: number, key: string, claims: readonly Claim[]): number | undefined {
+  #choose({ first }: UidGroup, keyNumber: number, key: string, claims: readonly Claim[]): number | undefined {
     const live = claims.filter(({ isLive }) => isLive)
     const same = live.find((claim) => claim.key === key)
     if (same !== undefined) return same.releasing ? undefined : same.uid
     const used = new Set(live.map(({ uid }) => uid))
     for (let step = 0; step < this.size; step += 1) {
-      const uid = first + ((hash + step) % this.size)
+      const uid = first + ((keyNumber + step) % this.size)
       if (!used.has(uid) && !this.#skipped.has(uid)) return uid
     }
     return undefined
@@ -211,8 +211,19 @@ export class UidClaims {
     return names.flatMap((name) => {
       if (name === PROGRAMS || name.endsWith(SHARED)) return []
       const [uid, key = '', holder = ''] = name.split('.')
-      const releasing = name.endsWith(RELEASING)
-      return [{ name, uid: Number(uid), key, releasing, isLive: this.#isLive(holder) }]
+      let known: boolean | undefined
+      const isLive = (): boolean => (known ??= this.#isLive(holder))
+      return [
+        {
+          name,
+          uid: Number(uid),
+          key,
+          releasing: name.endsWith(RELEASING),
+          get isLive() {
+            return isLive()
+          },
+        },
+      ]
     })
   }
 

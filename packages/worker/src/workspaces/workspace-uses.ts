@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import {
   linkSync,
   mkdirSync,
@@ -26,7 +26,7 @@ const UNKNOWN_MS: Readonly<Record<Kind, number>> = { run: 24 * 3_600_000, remova
 const RENEW_MS = 60_000
 const PAUSE_MS = 5
 
-const keyOf = (workspace: string): string => createHash('sha256').update(workspace).digest('hex').slice(0, 32)
+const keyOf = (workspace: string): string => hash('sha256', workspace).slice(0, 32)
 
 /**
  * Which workspaces of a work folder have runs, in all programs that share the folder. Both a run and a removal first
