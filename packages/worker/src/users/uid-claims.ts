@@ -26,8 +26,8 @@ interface Claim {
   readonly key: string
   /** The uid is being cleaned after its last run; it cannot be acquired. */
   readonly releasing: boolean
-  /** Reads the state of the process, once. */
-  readonly isLive: boolean
+  /** Reads the state of the process in the first call. */
+  isLive(): boolean
 }
 
 /** Uids that the same workspaces use. */
@@ -140,7 +140,7 @@ export class UidClaims {
   }
 
   #choose({ first }: UidGroup, keyNumber: number, key: string, claims: readonly Claim[]): number | undefined {
-    const live = claims.filter(({ isLive }) => isLive)
+    const live = claims.filter((claim) => claim.isLive())
     const same = live.find((claim) => claim.key === key)
     if (same !== undefined) return same.releasing ? undefined : same.uid
     const used = new Set(live.map(({ uid }) => uid))
@@ -166,32 +166,34 @@ export class UidClaims {
     const others = (claims: readonly Claim[]): Claim[] =>
       claims.filter((other) => (other.uid === uid || other.key === key) && !other.name.startsWith(claim))
     const shared = `${uid}${SHARED}`
-    const isDirty = before.some((claim) => !claim.isLive && claim.uid === uid)
+    const isDirty = before.some((claim) => claim.uid === uid && !claim.isLive())
     const made = isDirty ? releasing : path
     this.#program.claim(made, number, own)
     const found = others(this.#claims(group))
     // A program that crashed just now has left a claim which `before` shows as live.
     const conflicts = (claim: Claim): boolean =>
-      claim.isLive ? claim.releasing || claim.uid !== uid || claim.key !== key : claim.uid === uid && !isDirty
+      claim.isLive()
+        ? claim.releasing || claim.uid !== uid || claim.key !== key
+        : claim.uid === uid && !isDirty
     if (found.some(conflicts)) {
       this.#program.removeClaim(made, number)
       return undefined
     }
     if (isDirty) {
-      const stale = found.filter((claim) => !claim.isLive && claim.uid === uid)
+      const stale = found.filter((claim) => claim.uid === uid && !claim.isLive())
       const folders = stale.flatMap((claim) => foldersOf(join(group.folder, claim.name)))
-      if (!found.some(({ isLive }) => isLive)) await clean(uid, folders, false)
+      if (!found.some((claim) => claim.isLive())) await clean(uid, folders, false)
       for (const claim of stale) rmSync(join(group.folder, claim.name), { force: true })
       renameSync(releasing, path)
     }
-    if (found.some(({ isLive }) => isLive)) writeFileSync(join(group.folder, shared), '', { mode: 0o600 })
+    if (found.some((claim) => claim.isLive())) writeFileSync(join(group.folder, shared), '', { mode: 0o600 })
     return {
       uid,
       release: async () => {
         renameSync(path, releasing)
         const names = readdirSync(group.folder)
         // Programs with another workspace see this claim and remove theirs.
-        const isUsed = others(this.#claimsOf(names)).some((claim) => claim.isLive && claim.key === key)
+        const isUsed = others(this.#claimsOf(names)).some((claim) => claim.key === key && claim.isLive())
         // When cleaning fails, the uid stays claimed until this process ends; its next user cleans it.
         if (!isUsed) {
           const isShared = names.includes(shared)
@@ -211,19 +213,10 @@ export class UidClaims {
     return names.flatMap((name) => {
       if (name === PROGRAMS || name.endsWith(SHARED)) return []
       const [uid, key = '', holder = ''] = name.split('.')
+      const releasing = name.endsWith(RELEASING)
       let known: boolean | undefined
       const isLive = (): boolean => (known ??= this.#isLive(holder))
-      return [
-        {
-          name,
-          uid: Number(uid),
-          key,
-          releasing: name.endsWith(RELEASING),
-          get isLive() {
-            return isLive()
-          },
-        },
-      ]
+      return [{ name, uid: Number(uid), key, releasing, isLive }]
     })
   }
 
