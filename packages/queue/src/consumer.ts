@@ -27,8 +27,8 @@ export class QueueConsumer implements Consumer {
   readonly #stop = new AbortController()
   readonly #checking: Promise<void>
   #failures = 0
-  /** The last fetch found fewer messages than it asked for: the next call waits for a notification first. */
-  #seemsEmpty = false
+  /** The last fetch emptied the only queue: the next call waits for a notification first. */
+  #isEmptied = false
 
   constructor(backend: Backend, options: ConsumerOptions) {
     this.#backend = backend
@@ -44,8 +44,10 @@ export class QueueConsumer implements Consumer {
       try {
         const most = Math.min(typeof max === 'number' ? max : max(), MAX_BATCH)
         const queues = await this.#queues.current()
-        const found = this.#seemsEmpty && wait ? [] : await this.#fetchArmed(queues, most)
-        this.#seemsEmpty = found.length > 0 && found.length < most
+        // Of several queues, a short fetch says nothing: others may have taken what was planned.
+        const takesAll = queues.length === 1 && this.#backend.takesGroups
+        const found = this.#isEmptied && takesAll && wait ? [] : await this.#fetchArmed(queues, most)
+        this.#isEmptied = takesAll && found.length > 0 && found.length < most
         if (found.length === 0 && wait) await this.#notifier.wait(namesOf(queues), IDLE_MS, stopped)
         this.#noteSuccess()
         if (found.length > 0 || !wait) return await this.#unlessStopped(found, stopped)

@@ -3,6 +3,7 @@ import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import { until } from '@scanfarm/testing'
 import { openRunQueue, QueueSetupError, type RunQueue } from '../src/index.ts'
+import { queueName } from '../src/names.ts'
 import { newFarm, quiet, startRedis, type RedisServer } from './backends.ts'
 
 const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
@@ -158,6 +159,19 @@ describe('the queue on a failing Redis', () => {
     expect(delivery?.runId).toBe(2)
     await delivery?.ack()
     expect(await queue.has([message(1), message(2)])).toEqual([false, false])
+  })
+
+  test('A consumer of several classes reads them again after a fetch that came back short', async () => {
+    await using queue = await open()
+    await queue.add([1, 2, 3].map((runId) => ({ ...message(runId), requirementClass: 'docker' })))
+    const name = `scanfarm:${queueName(farmId, 'docker')}`
+    await command(server, 'hset', `${name}:r1-1`, 'data', 'of another program')
+    await using consumer = queue.consumer(serveAll)
+    expect((await consumer.take(2, patience())).map(({ runId }) => runId)).toEqual([2])
+    // Another consumer may have read it and then taken a more urgent message of another class.
+    await command(server, 'del', `${name}:marker`)
+    expect((await consumer.take(1, patience())).map(({ runId }) => runId)).toEqual([3])
+    expect(String(await command(server, 'info', 'commandstats'))).not.toContain('cmdstat_bzpopmin')
   })
 
   test('BullMQ reads the messages and takes them in one order with its own', async () => {
