@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { until } from '@scanfarm/testing'
 import pg from 'pg'
 import { migrate } from '../src/migrate.ts'
 import { openRunStore, type WorkerStore } from '../src/run-store/open-run-store.ts'
@@ -46,6 +47,17 @@ export async function asSuperuser<T>(work: (client: pg.Client) => Promise<T>, ur
   await using client = await connectSuperuser(url)
   return await work(client)
 }
+
+/**
+ * Waits until all transactions that are open now have ended, also those in databases of other tests: events are counted
+ * and given to readers after that.
+ */
+export const openTransactionsEnded = (url: string): Promise<unknown> =>
+  asSuperuser(async (client) => {
+    const { rows } = await client.query<{ now: string }>('select pg_current_xact_id()::text as now')
+    const passed = `select from (select) one where pg_snapshot_xmin(pg_current_snapshot()) > '${rows[0]?.now}'::xid8`
+    return await until(async () => (await client.query(passed)).rowCount === 1)
+  }, url)
 
 /** The name changes with the SQL files and with `migrate.ts`, so that a stale template is never used. */
 const templateName = async (): Promise<string> => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, openTransactionsEnded, testDatabase, type TestDatabase } from './database.ts'
 import { cloudJob } from './cloud-fixtures.ts'
 import { claimAll, joined, submitted, targets, wipe } from './fixtures.ts'
 
@@ -91,6 +91,7 @@ describe('rows read with old statistics', () => {
       await client.query('analyze event_logs_0')
       await client.query(insert, [CROWD])
     }, db.url)
+    await openTransactionsEnded(db.url)
     const count = 'select count_events($1) as counted'
     expect(await rowsRead(count, [CROWD / 4], 'event_logs_0')).toBe(CROWD / 4)
     const { rows } = await asSuperuser((client) => client.query(count, [CROWD / 4]), db.url)

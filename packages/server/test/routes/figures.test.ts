@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { asSuperuser } from '@scanfarm/store/testing'
-import { until } from '@scanfarm/testing'
+import { asSuperuser, openTransactionsEnded } from '@scanfarm/store/testing'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
@@ -34,14 +33,8 @@ const read = async (path: string) => (await server.viewer.get(`/api${path}`).exp
 const countOnce = async (): Promise<void> => {
   while (await server.store.figures.count());
 }
-/** Events are counted once all transactions before them have ended, also those in databases of other tests. */
-const allCountable = async (): Promise<void> => {
-  const { rows } = await sql('select pg_current_xact_id()::text as now')
-  const passed = `select pg_snapshot_xmin(pg_current_snapshot()) > '${rows[0]?.now}'::xid8 as passed`
-  expect(await until(async () => (await sql(passed)).rows[0]?.passed === true)).toBe(true)
-}
 const count = async (): Promise<void> => {
-  await allCountable()
+  await openTransactionsEnded(server.database.url)
   await countOnce()
 }
 
@@ -204,7 +197,7 @@ describe('GET /stats/series', () => {
           ?.n,
       )
     const steps: number[] = []
-    await allCountable()
+    await openTransactionsEnded(server.database.url)
     while (await server.store.figures.count()) steps.push(await counted())
     expect(steps).toEqual([5_000, 10_000])
     expect(await counted()).toBe(11_000)
