@@ -3,7 +3,7 @@ import type { ClaimedRun, RunEnd, RunStore, RunUpdate, StepRecord } from '@scanf
 
 export type HeldRun = ClaimedRun & { readonly workerId: string }
 
-/** Joins like the local slots of a server and claims queued local runs. */
+/** Joins like the local slots of a server and claims queued local runs. The oldest run comes first. */
 export async function claimLocalRuns(runStore: RunStore, limit = 100): Promise<HeldRun[]> {
   const workerId = randomUUID()
   await runStore.join({
@@ -17,7 +17,8 @@ export async function claimLocalRuns(runStore: RunStore, limit = 100): Promise<H
     capabilities: [],
     leaseMs: 60_000,
   })
-  return (await runStore.claimLocal(workerId, limit)).map((run) => ({ ...run, workerId }))
+  const runs = await runStore.claimLocal(workerId, limit)
+  return runs.map((run) => ({ ...run, workerId })).sort((a, b) => a.runId - b.runId)
 }
 
 export const endRun = (
