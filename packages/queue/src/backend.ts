@@ -36,11 +36,26 @@ export interface Redelivery {
   readonly checkMs: number
 }
 
+/** A queue that a consumer receives from. */
+export interface OpenQueue {
+  readonly name: string
+  readonly receiver: Receiver
+}
+
 /** Notifies an idle consumer that one of its queues may have a message. */
 export interface Notifier extends AsyncDisposable {
   /** Call before reading the queues: a message that arrives after this call ends the next wait. */
   arm(): void
-  wait(queues: readonly string[], ms: number, signal: AbortSignal): Promise<void>
+  /**
+   * Waits for at most `ms`. A backend that `takesGroups` then takes at most `max` messages of a single queue in the same
+   * round trip, and returns them.
+   */
+  wait(
+    queues: readonly OpenQueue[],
+    ms: number,
+    max: number,
+    signal: AbortSignal,
+  ): Promise<readonly Received[]>
 }
 
 /** The operations that differ between Redis and Postgres. Queue names are full names. */
@@ -49,7 +64,10 @@ export interface Backend extends AsyncDisposable {
   readonly keepsOrder: boolean
   /** Throws if the connection is known to be lost, so that no call can succeed now. */
   assertConnected(): void
-  /** Several messages are taken in one call: asking how many there are first would cost as much. */
+  /**
+   * Several messages are taken in one call, also at the end of a wait: asking how many there are first would cost as
+   * much.
+   */
   readonly takesGroups: boolean
   sender(queue: string, requirementClass: string): Promise<Sender>
   receiver(queue: string, redelivery: Redelivery): Promise<Receiver>

@@ -1,13 +1,8 @@
-import type { Backend, Receiver, Redelivery } from './backend.ts'
+import type { Backend, OpenQueue, Redelivery } from './backend.ts'
 import { queueName } from './names.ts'
 
 /** Maximum age of the list of classes in use: the delay until a new class is noticed. */
 const REFRESH_MS = 1_000
-
-export interface ClassQueue {
-  readonly name: string
-  readonly receiver: Receiver
-}
 
 /** The queues of one consumer: the empty class, and each class in use that it serves now. */
 export class ClassQueues {
@@ -15,7 +10,7 @@ export class ClassQueues {
   readonly #farmId: string
   readonly #serves: (requirementClass: string) => boolean
   readonly #redelivery: Redelivery
-  readonly #open = new Map<string, ClassQueue>()
+  readonly #open = new Map<string, OpenQueue>()
   #readAt = -Infinity
 
   constructor(
@@ -29,12 +24,12 @@ export class ClassQueues {
   }
 
   /** The open queues, without a call to the backend. */
-  get known(): ClassQueue[] {
+  get known(): OpenQueue[] {
     return [...this.#open.values()]
   }
 
   /** The queues to receive from now. */
-  async current(): Promise<ClassQueue[]> {
+  async current(): Promise<OpenQueue[]> {
     if (performance.now() - this.#readAt > REFRESH_MS) await this.#refresh()
     return [...this.#open].flatMap(([requirementClass, queue]) =>
       this.#serves(requirementClass) ? [queue] : [],

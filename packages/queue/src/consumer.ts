@@ -1,7 +1,7 @@
 import { backoffMs, pause } from '@scanfarm/platform'
-import { ClassQueues, type ClassQueue } from './class-queues.ts'
+import { ClassQueues } from './class-queues.ts'
 import { deliveries } from './delivery.ts'
-import type { Backend, Redelivery, Notifier, Receiver } from './backend.ts'
+import type { Backend, Notifier, OpenQueue, Receiver, Redelivery } from './backend.ts'
 import { planTake } from './plan-take.ts'
 import type { Consumer, Delivery, QueueLog } from './run-queue.ts'
 
@@ -27,7 +27,7 @@ export class QueueConsumer implements Consumer {
   readonly #stop = new AbortController()
   readonly #checking: Promise<void>
   #failures = 0
-  /** The last fetch emptied the only queue: the next call waits for a notification first. */
+  /** The last fetch emptied the only queue: the next call waits for a notification first, if it waits. */
   #isEmptied = false
 
   constructor(backend: Backend, options: ConsumerOptions) {
@@ -38,19 +38,27 @@ export class QueueConsumer implements Consumer {
     this.#checking = this.#returnAbandoned(options.redelivery.checkMs)
   }
 
-  async take(max: number | (() => number), signal: AbortSignal, wait = true): Promise<Delivery[]> {
+  async take(
+    max: number | (() => number),
+    signal: AbortSignal,
+    afterWait = Number.POSITIVE_INFINITY,
+  ): Promise<Delivery[]> {
     const stopped = AbortSignal.any([signal, this.#stop.signal])
     while (!stopped.aborted) {
       try {
-        const most = Math.min(typeof max === 'number' ? max : max(), MAX_BATCH)
+        let most = Math.min(typeof max === 'number' ? max : max(), MAX_BATCH)
         const queues = await this.#queues.current()
         // Of several queues, a short fetch says nothing: others may have taken what was planned.
         const takesAll = queues.length === 1 && this.#backend.takesGroups
-        const found = this.#isEmptied && takesAll && wait ? [] : await this.#fetchArmed(queues, most)
-        this.#isEmptied = takesAll && found.length > 0 && found.length < most
-        if (found.length === 0 && wait) await this.#notifier.wait(namesOf(queues), IDLE_MS, stopped)
+        const waits = afterWait > 0
+        let found = this.#isEmptied && takesAll && waits ? [] : await this.#fetchArmed(queues, most)
+        if (found.length === 0 && waits) {
+          most = Math.min(most, afterWait)
+          found = await this.#wait(queues, most, stopped)
+        }
+        this.#isEmptied = takesAll && found.length < most
         this.#noteSuccess()
-        if (found.length > 0 || !wait) return await this.#unlessStopped(found, stopped)
+        if (found.length > 0 || !waits) return await this.#unlessStopped(found, stopped)
       } catch (error) {
         if (stopped.aborted) break
         await pause(this.#noteFailure(error), stopped)
@@ -66,12 +74,18 @@ export class QueueConsumer implements Consumer {
     await this.#queues.close()
   }
 
-  #fetchArmed(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {
+  async #wait(queues: readonly OpenQueue[], max: number, stopped: AbortSignal): Promise<Delivery[]> {
+    const received = await this.#notifier.wait(queues, IDLE_MS, max, stopped)
+    const [only] = queues
+    return only === undefined ? [] : deliveries(only.receiver, received, this.#log)
+  }
+
+  #fetchArmed(queues: readonly OpenQueue[], max: number): Promise<Delivery[]> {
     this.#notifier.arm()
     return this.#fetch(queues, max)
   }
 
-  async #fetch(queues: readonly ClassQueue[], max: number): Promise<Delivery[]> {
+  async #fetch(queues: readonly OpenQueue[], max: number): Promise<Delivery[]> {
     // The first messages of a single queue are the most urgent ones, without a plan.
     const needsNoPlan = queues.length === 1 && (this.#backend.takesGroups || max === 1)
     const counts = needsNoPlan ? [max] : await this.#plan(queues, max)
@@ -85,7 +99,7 @@ export class QueueConsumer implements Consumer {
     return found
   }
 
-  async #plan(queues: readonly ClassQueue[], max: number): Promise<number[]> {
+  async #plan(queues: readonly OpenQueue[], max: number): Promise<number[]> {
     return planTake(await this.#backend.heads(namesOf(queues), max), max)
   }
 
@@ -128,4 +142,4 @@ export class QueueConsumer implements Consumer {
   }
 }
 
-const namesOf = (queues: readonly ClassQueue[]): string[] => queues.map(({ name }) => name)
+const namesOf = (queues: readonly OpenQueue[]): string[] => queues.map(({ name }) => name)

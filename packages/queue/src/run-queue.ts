@@ -78,11 +78,11 @@ export interface Delivery extends Ticket {
 export interface Consumer extends AsyncDisposable {
   /**
    * Resolves to at most `max` messages, a function being called before each fetch: the highest priority of all served
-   * classes first, then the oldest runs; within a class, in the order in which they were added. Waits for a message,
-   * also through outages of the backend, unless `wait` is false. Resolves to `[]` then, or if `signal` aborts. One call
-   * at a time.
+   * classes first, then the oldest runs; within a class, in the order in which they were added. If there are none, waits
+   * for at most `afterWait` messages (default: as many), also through outages of the backend. Resolves to `[]` if
+   * `afterWait` is 0 or `signal` aborts. One call at a time.
    */
-  take(max: number | (() => number), signal: AbortSignal, wait?: boolean): Promise<Delivery[]>
+  take(max: number | (() => number), signal: AbortSignal, afterWait?: number): Promise<Delivery[]>
 }
 
 /** The backend is reachable but unsuitable; the message says how to fix it. */

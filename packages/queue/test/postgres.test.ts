@@ -58,7 +58,7 @@ test('Many notifications make an idle consumer query at most once every 50 ms', 
   await using queue = await openRunQueue(at.backend, { farmId, role: 'master', log: quiet })
   await queue.add([message(1)])
   await using notifier = new PostgresNotifier({ url: at.backend.url, log: quiet, isOurs: () => true })
-  await notifier.wait([], 1, patience())
+  await notifier.wait([], 1, 1, patience())
   await using stormy = await connected()
   const begin = performance.now()
   let over = false
@@ -69,7 +69,7 @@ test('Many notifications make an idle consumer query at most once every 50 ms', 
   let woken = 0
   for (; !over; woken += 1) {
     notifier.arm()
-    await notifier.wait([], 100, patience())
+    await notifier.wait([], 100, 1, patience())
   }
   await storm
   expect(woken).toBeLessThanOrEqual((performance.now() - begin) / 50 + 2)

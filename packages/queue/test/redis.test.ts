@@ -33,6 +33,9 @@ describe('the queue on a failing Redis', () => {
   const open = (role: 'master' | 'worker' = 'master'): Promise<RunQueue> =>
     openRunQueue({ kind: 'redis', url: server.url }, { farmId, role, log: quiet })
 
+  const isBlocked = async (): Promise<boolean> =>
+    String(await command(server, 'info', 'clients')).includes('blocked_clients:1')
+
   test('A flush of Redis changes the generation', async () => {
     await using queue = await open()
     const before = await queue.generation()
@@ -55,6 +58,43 @@ describe('the queue on a failing Redis', () => {
     await command(server, 'flushall')
     await queue.add([message(1)])
     expect((await taking).map(({ runId }) => runId)).toEqual([1])
+  })
+
+  test('An idle consumer still receives messages after Redis has forgotten the scripts', async () => {
+    await using queue = await open()
+    await using consumer = queue.consumer(serveAll)
+    const taking = consumer.take(1, patience())
+    await until(isBlocked)
+    await command(server, 'script', 'flush')
+    await queue.add([message(1)])
+    expect((await taking).map(({ runId }) => runId)).toEqual([1])
+  })
+
+  test('A message that an aborted wait takes goes to another consumer, before its lock expires', async () => {
+    const redeliverMs = 3_600_000
+    await using queue = await openRunQueue(
+      { kind: 'redis', url: server.url },
+      { farmId, role: 'worker', log: quiet, redeliverMs },
+    )
+    await using consumer = queue.consumer(serveAll)
+    const stop = new AbortController()
+    const taking = consumer.take(1, stop.signal)
+    await until(isBlocked)
+    stop.abort()
+    expect(await taking).toEqual([])
+    await queue.add([message(1)])
+    await using other = queue.consumer(serveAll)
+    expect((await other.take(1, patience())).map(({ runId }) => runId)).toEqual([1])
+  })
+
+  test('A wait ends with at most as many messages as the caller wants then', async () => {
+    await using queue = await open()
+    await using consumer = queue.consumer(serveAll)
+    const taking = consumer.take(8, patience(), 2)
+    await until(isBlocked)
+    await queue.add([1, 2, 3, 4, 5].map(message))
+    expect((await taking).map(({ runId }) => runId)).toEqual([1, 2])
+    expect((await consumer.take(8, patience(), 2)).map(({ runId }) => runId)).toEqual([3, 4, 5])
   })
 
   test('An acknowledgement of a flushed message has no effect', async () => {

@@ -1,6 +1,6 @@
 import { pause } from '@scanfarm/platform'
 import { listen } from '@scanfarm/platform/postgres'
-import { untilAborted, type Notifier } from '../backend.ts'
+import { untilAborted, type Notifier, type OpenQueue } from '../backend.ts'
 import type { QueueLog } from '../run-queue.ts'
 
 /** The channel on which BullMQ sends the name of a queue with a new message. */
@@ -29,8 +29,12 @@ export class PostgresNotifier implements Notifier {
     this.#notified = false
   }
 
-  async wait(_queues: readonly string[], ms: number, signal: AbortSignal): Promise<void> {
-    if (this.#closed) return
+  async wait(_queues: readonly OpenQueue[], ms: number, _max: number, signal: AbortSignal): Promise<never[]> {
+    if (!this.#closed) await this.#wait(ms, signal)
+    return []
+  }
+
+  async #wait(ms: number, signal: AbortSignal): Promise<void> {
     const first = this.#listener === undefined
     await (this.#listener ??= this.#open())
     // Notifications sent before the connection was open were missed: read the queues again at once.

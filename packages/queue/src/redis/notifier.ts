@@ -1,7 +1,8 @@
-import type { Redis } from 'ioredis'
-import { untilAborted, type Notifier } from '../backend.ts'
+import { untilAborted, type Notifier, type OpenQueue, type Received } from '../backend.ts'
 import type { QueueLog } from '../run-queue.ts'
 import { connect } from './connect.ts'
+import { RedisReceiver } from './receiver.ts'
+import { withScripts, type ScriptedRedis } from './scripts.ts'
 
 /**
  * A blocking read that exceeds its own timeout by this much is dead: the client reconnects. The client forgets the reads
@@ -9,58 +10,87 @@ import { connect } from './connect.ts'
  */
 const WATCHDOG_MS = 1_000
 
+/** What a blocking read returned: the key of a marker, and the messages that were taken after it. */
+interface Read {
+  readonly marker: string | undefined
+  readonly received: readonly Received[]
+}
+
 /**
  * Blocks on BullMQ's markers. Each marker notifies exactly one idle consumer of the farm; a consumer that takes a message
- * sets the marker again for the next one. One connection serves any number of queues.
+ * sets the marker again for the next one. One connection serves any number of queues. Messages of a single queue are
+ * taken on the same connection, so that Redis does it as soon as the read ends.
  */
 export class RedisNotifier implements Notifier {
-  readonly #client: Redis
+  readonly #client: ScriptedRedis
   readonly #markerOf: (queue: string) => string
-  #blocked: Promise<string | undefined> | undefined
+  /** Settles when the last blocking read has ended, and what an aborted wait read has been put back. */
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(options: { url: string; log: QueueLog; markerOf(queue: string): string }) {
-    this.#client = connect(options.url, options.log, { blocking: true })
+    this.#client = withScripts(connect(options.url, options.log, { blocking: true }))
     this.#markerOf = (queue) => options.markerOf(queue)
   }
 
   /** Markers stay until they are read, so none can be missed. */
   arm(): void {}
 
-  async wait(queues: readonly string[], ms: number, signal: AbortSignal): Promise<void> {
-    // After an abort the previous read is still blocked and would consume the next marker, so reuse it.
-    const blocked = (this.#blocked ??= this.#block(queues, ms).finally(() => {
-      this.#blocked = undefined
-    }))
-    await untilAborted(blocked, signal)
-    if (signal.aborted) void this.#putBack(blocked)
+  async wait(
+    queues: readonly OpenQueue[],
+    ms: number,
+    max: number,
+    signal: AbortSignal,
+  ): Promise<readonly Received[]> {
+    // After an abort the read is still blocked, and gets the next marker.
+    await untilAborted(this.#last, signal)
+    if (signal.aborted) return []
+    const [only, ...others] = queues
+    const receiver =
+      others.length === 0 && only?.receiver instanceof RedisReceiver ? only.receiver : undefined
+    const reading = this.#read(queues, ms, receiver && { receiver, max })
+    this.#last = reading.catch(() => undefined)
+    const read = await untilAborted(reading, signal)
+    if (!signal.aborted) return read?.received ?? []
+    this.#last = this.#putBack(reading, receiver)
+    return []
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#client.disconnect()
-    await this.#blocked?.catch(() => undefined)
+    await this.#last
   }
 
-  async #block(queues: readonly string[], ms: number): Promise<string | undefined> {
+  async #read(
+    queues: readonly OpenQueue[],
+    ms: number,
+    from: { readonly receiver: RedisReceiver; readonly max: number } | undefined,
+  ): Promise<Read> {
     const dead = Promise.withResolvers<never>()
     const watchdog = setTimeout(() => {
       this.#client.disconnect(true)
       dead.reject(new Error('Redis did not answer a blocking read in time'))
     }, ms + WATCHDOG_MS)
     try {
-      const popped = this.#client.bzpopmin(...queues.map(this.#markerOf), ms / 1000)
-      return (await Promise.race([popped, dead.promise]))?.[0]
+      const markers = queues.map(({ name }) => this.#markerOf(name))
+      const popped = this.#client.bzpopmin(...markers, ms / 1000)
+      const taken = from?.receiver.take(from.max, this.#client) ?? []
+      const [marker, received] = await Promise.race([Promise.all([popped, taken]), dead.promise])
+      return { marker: marker?.[0], received }
     } finally {
       clearTimeout(watchdog)
     }
   }
 
-  /** Puts back the marker that an aborted wait consumed, for another consumer. */
-  async #putBack(blocked: Promise<string | undefined>): Promise<void> {
+  /** Puts back what an aborted wait read, for another consumer. */
+  async #putBack(reading: Promise<Read>, receiver: RedisReceiver | undefined): Promise<void> {
     try {
-      const marker = await blocked
-      if (marker !== undefined) await this.#client.zadd(marker, 0, '0')
+      const { marker, received } = await reading
+      const ids = received.map(({ id }) => id)
+      // This sets the marker too.
+      if (ids.length > 0) await receiver?.settle(ids, 'return')
+      else if (marker !== undefined) await this.#client.zadd(marker, 0, '0')
     } catch {
-      // Closed, or Redis is unreachable: idle consumers read the queues once a second anyway.
+      // Closed, or Redis is unreachable: idle consumers read the queues once a second, and locks expire.
     }
   }
 }

@@ -20,8 +20,9 @@ export class RedisReceiver implements Receiver {
     this.#options = options
   }
 
-  async take(max: number): Promise<Received[]> {
-    const { client, lockMs } = this.#options
+  /** `client`: another connection, whose commands precede this one. */
+  async take(max: number, client = this.#options.client): Promise<Received[]> {
+    const { lockMs } = this.#options
     const keys = this.#keys('wait', 'prioritized', 'active', 'meta', 'marker', '')
     const taken = await client.scanfarmTake(...keys, max, this.#token, lockMs)
     return Array.from({ length: taken.length / 2 }, (_, n) => ({

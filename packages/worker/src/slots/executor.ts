@@ -266,11 +266,11 @@ export class Executor implements AsyncDisposable {
       // A change during the call counts: it may have freed every slot.
       const change = this.#change.promise
       try {
-        const isSlotFree = this.#working() < this.#options.intro.slots
+        const free = Math.max(this.#options.intro.slots - this.#working(), 0)
         const until = AbortSignal.any([signal, this.#pause.signal])
-        const runs = await source.next(workerId, () => this.#room(), until, isSlotFree)
+        const runs = await source.next(workerId, () => this.#room(), until, free)
         for (const run of runs.toSorted(byUrgency)) this.#accept(run)
-        if (runs.length === 0 && !isSlotFree) await change
+        if (runs.length === 0 && free === 0) await change
         // The runs begin before the next ones are asked for.
         await nextTurn()
         failures = 0

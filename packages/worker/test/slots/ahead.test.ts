@@ -90,8 +90,8 @@ test('Slots that become free while runs are claimed ahead take runs again', asyn
   let aheads = 0
   const source: RunSource = {
     claiming: false,
-    async next(workerId, room, _signal, wait = true) {
-      if (wait) return await harness.runStore.claimLocal(workerId, room())
+    async next(workerId, room, _signal, free) {
+      if (free !== 0) return await harness.runStore.claimLocal(workerId, room())
       // Like a queue that cannot be reached for a while.
       aheads += 1
       await until(() => executor.status.busy === 0)
