@@ -280,6 +280,9 @@ const placed = (resolved: ResolvedWorkflow): { ref: ModuleRef; workflow: Workflo
  * type, and modules and steps whose condition is false whatever happens in the run.
  */
 export const possibleModules = async (resolved: ResolvedWorkflow, known: KnownRun): Promise<Workflow[]> => {
+  const { root } = resolved
+  const isUnconditional = root.kind === 'module' && !root.steps?.some(({ pre_condition }) => pre_condition)
+  if (isUnconditional) return [root]
   const { targets = [] } = known
   const found: Possible = new Set()
   const isListed = targets.length > 0 && targets.length <= MAX_TARGETS
@@ -288,7 +291,6 @@ export const possibleModules = async (resolved: ResolvedWorkflow, known: KnownRu
     ...workflow,
     steps: (workflow.steps ?? []).filter((step) => found.has(step)),
   })
-  const { root } = resolved
   return root.kind === 'module'
     ? [withSteps(root)]
     : placed(resolved).flatMap(({ ref, workflow }) => (found.has(ref) ? [withSteps(workflow)] : []))
