@@ -174,8 +174,11 @@ class Library implements WorkflowLibrary {
   async #look(): Promise<void> {
     const seen = new Map<string, Kept>()
     let changed = false
-    for (const source of this.#sources) {
-      for (const { path, version, size } of await source.list()) {
+    const lists = await Promise.all(
+      this.#sources.map(async (source) => ({ source, files: await source.list() })),
+    )
+    for (const { source, files } of lists) {
+      for (const { path, version, size } of files) {
         const key = `${source.name}\n${path}`
         const kept = this.#kept.get(key)
         if (kept?.version === version) {
