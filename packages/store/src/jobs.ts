@@ -222,7 +222,7 @@ const sentRow = (
 
 const JOB_ID = /^[0-9a-f]{16}$/
 
-/** The last 64 bits of a UUID: Node keeps random bytes for these. */
+/** The last 64 bits of a UUID, 62 of them random. Node reads random bytes ahead for UUIDs. */
 export const newJobId = (): string => randomUUID().replaceAll('-', '').slice(-16)
 
 async function submit(

@@ -203,9 +203,18 @@ const canBe = async (expr: Simple, scope: SimpleScope, test: (value: Json) => bo
   }
 }
 
+/** Makes the variables when the first condition needs them. Most workflows have no conditions. */
+type Scope = () => Certain
+
+const lazy = (make: Scope): Scope => {
+  let made: Certain | undefined
+  return () => (made ??= make())
+}
+
 /** Whether a condition may hold in the run; false only if it certainly does not. */
-const canHold = async (source: string | undefined, variables: Certain): Promise<boolean> => {
+const canHold = async (source: string | undefined, scopeOf: Scope): Promise<boolean> => {
   if (source === undefined || source.trim() === '') return true
+  const variables = scopeOf()
   try {
     const { simple } = prepareProgram(source)
     if (simple === undefined) return true
@@ -229,7 +238,7 @@ const canHold = async (source: string | undefined, variables: Certain): Promise<
 /** Modules and steps that may run. */
 type Possible = Set<ModuleRef | Step>
 
-const addSteps = async (found: Possible, { steps = [] }: Workflow, scope: Certain): Promise<void> => {
+const addSteps = async (found: Possible, { steps = [] }: Workflow, scope: Scope): Promise<void> => {
   for (const step of steps) if (await canHold(step.pre_condition, scope)) found.add(step)
 }
 
@@ -246,21 +255,24 @@ const addPossible = async (
   target: string | undefined,
 ): Promise<void> => {
   const { root } = resolved
-  if (root.kind === 'module')
-    return await addSteps(found, root, outermost(resolved, known, target, [writesOf(root, root)]))
+  if (root.kind === 'module') {
+    const scope = lazy(() => outermost(resolved, known, target, [writesOf(root, root)]))
+    return await addSteps(found, root, scope)
+  }
   let modules = placed(resolved).filter(
     ({ ref, workflow }) => !isExcluded(ref.name, known) && isForTarget(workflow, target),
   )
   // A module that does not run writes no variables, which may decide the conditions of others.
   for (;;) {
     const writes = [writesOf(root, root), ...modules.map(({ ref, workflow }) => writesOf(ref, workflow))]
-    const scope = outermost(resolved, known, target, writes)
+    const scope = lazy(() => outermost(resolved, known, target, writes))
     const holds = await Promise.all(modules.map(async ({ ref }) => await canHold(ref.condition, scope)))
     const left = modules.filter((_, index) => holds[index])
     if (left.length === modules.length) {
       for (const { ref, workflow } of modules) {
         found.add(ref)
-        await addSteps(found, workflow, inModule(ref, workflow, scope, writes))
+        const own = lazy(() => inModule(ref, workflow, scope(), writes))
+        await addSteps(found, workflow, own)
       }
       return
     }
@@ -280,9 +292,6 @@ const placed = (resolved: ResolvedWorkflow): { ref: ModuleRef; workflow: Workflo
  * type, and modules and steps whose condition is false whatever happens in the run.
  */
 export const possibleModules = async (resolved: ResolvedWorkflow, known: KnownRun): Promise<Workflow[]> => {
-  const { root } = resolved
-  const isUnconditional = root.kind === 'module' && !root.steps?.some(({ pre_condition }) => pre_condition)
-  if (isUnconditional) return [root]
   const { targets = [] } = known
   const found: Possible = new Set()
   const isListed = targets.length > 0 && targets.length <= MAX_TARGETS
@@ -291,6 +300,7 @@ export const possibleModules = async (resolved: ResolvedWorkflow, known: KnownRu
     ...workflow,
     steps: (workflow.steps ?? []).filter((step) => found.has(step)),
   })
+  const { root } = resolved
   return root.kind === 'module'
     ? [withSteps(root)]
     : placed(resolved).flatMap(({ ref, workflow }) => (found.has(ref) ? [withSteps(workflow)] : []))
