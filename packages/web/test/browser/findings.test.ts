@@ -135,6 +135,27 @@ test('A finding shows its evidence, links only to web pages, and keeps its histo
   await page.waitForURL('**/findings?workspace=one')
 })
 
+test('The way to the next finding is busy until the list has arrived', async () => {
+  await importAll('late', [{ id: 'first' }, { id: 'second' }])
+  const page = await farm().open('/')
+  const listed = Promise.withResolvers<void>()
+  await page.route(/\/api\/vulnerabilities\?.*limit=100/, async (route) => {
+    await listed.promise
+    await route.continue()
+  })
+  const query = { workspace: 'late' }
+  const [first] = await farm()
+    .api.GET('/vulnerabilities', { params: { query } })
+    .then(({ data }) => data.data)
+  await page.goto(`/findings/${first?.id}?workspace=late`)
+  const neighbours = page.getByRole('navigation', { name: 'List of findings' })
+  await neighbours.waitFor()
+  expect(await neighbours.getAttribute('aria-busy')).toBe('true')
+  listed.resolve()
+  await page.locator('.neighbours[aria-busy="false"]').waitFor()
+  expect(await neighbours.getByText('1 of 2').isVisible()).toBe(true)
+})
+
 test('A filter is saved under a name, opened, shared and deleted', async () => {
   await importAll('saved', [{ id: 'x', severity: 'critical' }, { id: 'y' }])
   const page = await farm().open('/findings?workspace=saved')

@@ -6,7 +6,8 @@ import { Button, hrefWith, Link, useList, useShortcut } from '../../ui/index.ts'
 /** The way back to the list with its filters, and to the findings beside this one in it. */
 export const Neighbours = ({ id, filters }: { id: number; filters: FindingFilters }) => {
   const navigate = useNavigate()
-  const { rows = [], total, more, loading, loadMore } = useList(findingsQuery(filters))
+  const { rows: list, total, error, more, loading, loadMore } = useList(findingsQuery(filters))
+  const rows = list ?? []
   const at = rows.findIndex((row) => row.id === id)
   const previous = at > 0 ? rows[at - 1] : undefined
   const next = at >= 0 ? rows[at + 1] : undefined
@@ -21,7 +22,11 @@ export const Neighbours = ({ id, filters }: { id: number; filters: FindingFilter
   useShortcut('k', 'Previous finding of the list', () => go(previous))
   useShortcut('u', 'Back to the list', () => void navigate({ href: hrefWith('/findings', filters) }))
   return (
-    <nav className="neighbours" aria-label="List of findings">
+    <nav
+      className="neighbours"
+      aria-label="List of findings"
+      aria-busy={list === undefined && error === null}
+    >
       <Link href={hrefWith('/findings', filters)}>← Findings</Link>
       {at < 0 ? null : (
         <span className="muted number">
