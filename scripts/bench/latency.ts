@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { chmodSync, closeSync, constants, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Harness } from './harness.ts'
 import { Database, post, startCluster, untilEnded } from './cluster.ts'
 import { atMost, type Figure } from './figure.ts'
@@ -11,6 +12,8 @@ import { percentile } from './timing.ts'
 /** V8 compiles a function again after 400 to 550 calls, in threads that use the same cores. */
 const RUNS_BEFORE = 600
 const WARM_UP = 10
+/** Runs of the bare farm follow each other at about the pace of the farm's. */
+const PAUSE_MS = 20
 
 /** (c) On an idle farm: from the moment before `POST /runs` until the command's process writes its first byte. */
 export async function* latency(harness: Harness): AsyncGenerator<Figure> {
@@ -64,10 +67,13 @@ export async function* latency(harness: Harness): AsyncGenerator<Figure> {
   using master = await BareProgram.start('bare-farm.ts', 'master', ...urls)
   using _worker = await BareProgram.start('bare-farm.ts', 'worker', ...urls)
   const command = `echo bare farm > ${pipe.path}`
-  const [least, besides] = await inTurns('runs on a bare farm of the same libraries', () =>
-    pipe.timeUntilWritten(async () => {
-      await fetch(`http://127.0.0.1:${master.said}/`, { method: 'POST', body: command })
-    }),
+  const [least, besides] = await inTurns(
+    'runs on a bare farm of the same libraries',
+    () =>
+      pipe.timeUntilWritten(async () => {
+        await fetch(`http://127.0.0.1:${master.said}/`, { method: 'POST', body: command })
+      }),
+    () => delay(PAUSE_MS),
   )
   for (const percent of [50, 99])
     yield {

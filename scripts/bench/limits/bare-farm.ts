@@ -1,13 +1,16 @@
 /**
- * The least that a farm of the same libraries can do: a master that stores a run and queues it, and a worker that claims
- * it and starts its command. Prints a line when it is ready: the master its port.
+ * The least that a farm of the same libraries and the same launcher can do: a master that stores a run and queues it, and
+ * a worker that claims it and executes its command. Prints a line when it is ready: the master its port.
  *
  *   bare-farm.ts master|worker POSTGRES_URL REDIS_URL
  */
-import { spawn } from 'node:child_process'
+import { mkdtemp } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import type { AddressInfo } from 'node:net'
+import { createHostRunners } from '@scanfarm/runners'
 import { Queue, Worker } from 'bullmq'
 import { Redis } from 'ioredis'
 import pg from 'pg'
@@ -44,13 +47,18 @@ async function beMaster(): Promise<number> {
 }
 
 async function beWorker(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'bare-farm-'))
+  const { signal } = new AbortController()
+  const context = { runUuid: 'bench', attempt: 1, folder, marker: 'bench', signal, log: () => undefined }
+  const runner = await createHostRunners().open({ type: 'host' }, context)
   const execute = async ({ data }: { readonly data: Message }): Promise<void> => {
     const { rows } = await pool.query<{ command: string }>({
       name: 'claim',
       text: CLAIM,
       values: [data.runId],
     })
-    spawn('/bin/sh', ['-c', rows[0]?.command ?? ''], { stdio: 'ignore' })
+    const argv = ['/bin/sh', '-c', rows[0]?.command ?? '']
+    await runner.run({ argv, env: { PATH: '/usr/bin:/bin' } }, { signal })
   }
   const worker = new Worker<Message>(QUEUE, execute, { connection, concurrency: 4 })
   await worker.waitUntilReady()
