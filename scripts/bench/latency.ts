@@ -29,7 +29,7 @@ export async function* latency(harness: Harness): AsyncGenerator<Figure> {
   const inTurns = async (
     what: string,
     start: () => Promise<number>,
-    untilIdle?: () => Promise<unknown>,
+    untilIdle: () => Promise<unknown>,
   ): Promise<[number[], number[]]> => {
     for (let run = 0; run < RUNS_BEFORE; run++) {
       harness.progress(run, RUNS_BEFORE - 1, `${what}, warm-up`)
@@ -39,7 +39,7 @@ export async function* latency(harness: Harness): AsyncGenerator<Figure> {
     for (let attempt = -WARM_UP; attempt < tries; attempt++) {
       harness.progress(Math.max(attempt, 0), tries - 1, what)
       const started = await start()
-      await untilIdle?.()
+      await untilIdle()
       const pair = [started, await bareSpawn()]
       if (attempt >= 0) for (const [index, ms] of pair.entries()) times[index]?.push(ms)
     }

@@ -36,7 +36,7 @@ export class LiveLogs implements AsyncDisposable {
   readonly #options: LiveLogsOptions
   readonly #copies = new Map<LogName, Copy>()
   readonly #keys = new Map<LogName, Set<string>>()
-  /** Undefined until somebody follows the run. Most runs have no followers. */
+  /** Exists from the first time that somebody follows the run. Most runs have no followers. */
   #end: AbortController | undefined
   #isOver = false
   #until = -Infinity
