@@ -13,18 +13,19 @@ export class VoidMessageRemover {
     this.#log = log
   }
 
+  /** Starts a removal. Its error is logged when it occurs: the caller may never come to `finish`. */
   readonly remove = (messages: VoidMessages, requirementClass: string): void => {
-    if (this.#queue)
-      this.#removals.push(this.#queue.remove(messages.map((message) => ({ ...message, requirementClass }))))
+    if (!this.#queue) return
+    const removal = this.#queue.remove(messages.map((message) => ({ ...message, requirementClass })))
+    this.#removals.push(
+      removal.catch((error: unknown) =>
+        this.#log.warn('void messages stay in the queue; they claim nothing', { error }),
+      ),
+    )
   }
 
   /** Waits for all removals. */
   async finish(): Promise<void> {
-    for (const removal of await Promise.allSettled(this.#removals))
-      if (removal.status === 'rejected')
-        this.#log.warn('void messages stay in the queue; they claim nothing', {
-          error: removal.reason,
-        })
-    this.#removals = []
+    await Promise.all(this.#removals.splice(0))
   }
 }

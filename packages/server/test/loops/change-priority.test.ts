@@ -5,6 +5,7 @@ import { until } from '@scanfarm/testing'
 import { Dispatcher } from '../../src/loops/dispatcher.ts'
 import { createLoopMetrics } from '../../src/loops/metrics.ts'
 import { finishPriorities } from '../../src/loops/recovery.ts'
+import { VoidMessageRemover } from '../../src/void-messages.ts'
 import { openLoopHarness, type LoopHarness } from './_loop-harness.ts'
 
 let harness: LoopHarness
@@ -22,6 +23,26 @@ const openQueue = async (kind: 'redis' | 'postgres'): Promise<RunQueue> =>
     { kind, url: kind === 'redis' ? harness.redis.url : harness.url },
     { farmId: await harness.store.farmId(), role: 'master', log: silentLogger },
   )
+
+test('A removal that fails is logged, also when its caller never waits for it', async () => {
+  const queue = await openQueue('redis')
+  await queue[Symbol.asyncDispose]()
+  const warnings: string[] = []
+  const unhandled: unknown[] = []
+  const note = (reason: unknown): void => void unhandled.push(reason)
+  process.on('unhandledRejection', note)
+  try {
+    const log = { ...silentLogger, warn: (text: string) => void warnings.push(text) }
+    const remover = new VoidMessageRemover(queue, log)
+    remover.remove([{ runId: 1, epoch: 0 }], '')
+    await until(() => warnings.length + unhandled.length > 0)
+    await remover.finish()
+    expect(warnings).toEqual(['void messages stay in the queue; they claim nothing'])
+    expect(unhandled).toEqual([])
+  } finally {
+    process.off('unhandledRejection', note)
+  }
+})
 
 describe.each(['redis', 'postgres'] as const)('on a queue in %s', (kind) => {
   const prepare = async () => {
