@@ -126,8 +126,15 @@ export class RunWriter {
     this.#options.log.error('a run cannot be recorded', { run_id: key.runId, reason })
     try {
       await this.#options.store.finish([{ ...key, status: 'failed', errorMessage, killedPids, last: key }])
-    } catch {
-      // The next heartbeat reports a run that this process does not know, and it is handed back.
+    } catch (error) {
+      // The next heartbeat lists a run that this process does not execute, and it is handed back.
+      this.#options.log.warn(
+        'the end of a run that cannot be recorded could not be written; it will be handed back',
+        {
+          run_id: key.runId,
+          reason: errorText(error),
+        },
+      )
     }
   }
 }

@@ -47,6 +47,7 @@ export const sharedOptions = (
       ...settings.files.map(({ path }) => ({ path, write: false, closed: true })),
     ],
     graceMs: runs.cancelGraceMs,
+    stopAfterLease: runs.stopAfterLease,
     expressionMs: runs.expressionMs,
     strictParams: workflows.strictParams,
     defaultTimeoutMs: runs.maxMinutes === 0 ? undefined : runs.maxMinutes * MINUTE_MS,

@@ -167,6 +167,10 @@ export const workerSettings = {
       'Time between TERM and KILL. A master ends a cancelled run without its worker 4 seconds later, so use the same value on masters and workers.',
       { default: 1_000, min: 0, max: 60_000 },
     ),
+    stopAfterLease: flag(
+      'A worker that cannot reach the database stops its runs before its lease ends, so that no two workers ever scan one target. Otherwise it continues, and an outage of the database costs no scan. Its runs then start again on another worker only if this worker alone is cut off.',
+      { default: false },
+    ),
     expressionMs: integer('Time limit of one expression.', {
       default: 10_000,
       min: 10,

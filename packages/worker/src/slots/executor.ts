@@ -65,6 +65,12 @@ interface Ended {
   readonly weight: number
 }
 
+/** Time for the end of commands before the lease ends, besides the one between TERM and KILL. */
+const STOP_MARGIN_MS = 1_000
+
+const stopAfterMs = ({ intro: { leaseMs }, graceMs = 0 }: ExecutorOptions): number =>
+  Math.max(leaseMs / 2, leaseMs - graceMs - STOP_MARGIN_MS)
+
 /** The most urgent run first, then the oldest. */
 const byUrgency = (a: ClaimedRun, b: ClaimedRun): number =>
   PRIORITY_RANK[a.priority] - PRIORITY_RANK[b.priority] || a.runId - b.runId
@@ -120,6 +126,7 @@ export class Executor implements AsyncDisposable {
       log,
       sessions: this.#sessions,
       cancelPollMs: this.#times.cancelPollMs,
+      stopAfterMs: options.stopAfterLease === true ? stopAfterMs(options) : undefined,
       claiming: () => source.claiming,
       draining: () => this.#stopTaking.signal.aborted,
       handBack: (keys) => this.#writer.handBack(keys),

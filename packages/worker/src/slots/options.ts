@@ -39,6 +39,8 @@ export interface ExecutorOptions {
   readonly allowedPaths?: readonly AllowedPath[]
   /** Time between TERM and KILL; default: that of the engine. */
   readonly graceMs?: number
+  /** Stop runs before the lease ends when the database cannot be reached; otherwise they continue. */
+  readonly stopAfterLease?: boolean
   /** Longest evaluation of one expression; default: that of the engine. */
   readonly expressionMs?: number
   /** Params without a type are limited to one word. */

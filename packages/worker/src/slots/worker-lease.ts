@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { HeartbeatReply, RunKey, RunStore, Wanted, WorkerIntro, WorkerTool } from '@scanfarm/contracts'
 import { errorText, pause, settlesWithin, type Logger } from '@scanfarm/platform'
-import type { Session } from './session.ts'
+import { startTimer, type Session } from './session.ts'
 
 export type Introduction = Omit<WorkerIntro, 'workerId' | 'wanted'>
 
@@ -11,6 +11,8 @@ export interface WorkerLeaseOptions {
   readonly sessions: ReadonlySet<Session>
   /** While runs are executing, cancel requests are queried this often. */
   readonly cancelPollMs: number
+  /** Without a renewal for this long, runs are stopped as if the lease were lost; undefined: they continue. */
+  readonly stopAfterMs?: number | undefined
   readonly log: Logger
   draining(): boolean
   /** A claim is pending: Postgres may list runs that are not known here yet. */
@@ -45,6 +47,7 @@ export class WorkerLease implements AsyncDisposable {
   #loop: Promise<void> | undefined
   #workerId: string | undefined
   #renewedAt = -Infinity
+  #expiry: Disposable | undefined
   #recheck = new AbortController()
   /** Listed but unknown here at the last heartbeat; a run is handed back when that happens twice. */
   #unknownRuns = new Set<string>()
@@ -93,6 +96,7 @@ export class WorkerLease implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort()
+    this.#expiry?.[Symbol.dispose]()
     if (this.#loop !== undefined) await settlesWithin(this.#loop, CLOSE_MS)
   }
 
@@ -129,12 +133,13 @@ export class WorkerLease implements AsyncDisposable {
     const { store, intro, log, onJoined } = this.#options
     const workerId = randomUUID()
     const capabilities = this.#capabilities
+    const sentAt = performance.now()
     await store.join({ ...intro, capabilities, workerId, wanted: this.#wanted })
     this.#workerId = workerId
     this.#offered = capabilities
     this.#reported = NO_TOOLS
     this.#unknownRuns.clear()
-    this.#answered()
+    this.#renewed(sentAt)
     log.info('joined the farm', { worker_id: workerId, slots: intro.slots, lease_ms: intro.leaseMs })
     onJoined()
   }
@@ -157,8 +162,11 @@ export class WorkerLease implements AsyncDisposable {
     const wasClaiming = claiming()
     // Some may wait for a slot.
     const busy = Math.min(expected.length, intro.slots)
+    const sentAt = performance.now()
     const reply = await store.heartbeat(workerId, busy, draining())
-    this.#answered()
+    // The runs were stopped meanwhile: this process joins again.
+    if (this.#workerId !== workerId) return this.#options.onAnswer()
+    this.#renewed(sentAt)
     if (!reply.known) return this.#onLeaseLost()
     this.#follow(reply.wanted ?? 'running')
     await this.#compare(reply, expected, wasClaiming)
@@ -171,17 +179,23 @@ export class WorkerLease implements AsyncDisposable {
     this.#options.onWanted(wanted)
   }
 
-  #answered(): void {
+  #renewed(sentAt: number): void {
     this.#renewedAt = performance.now()
     this.#options.onAnswer()
+    const { stopAfterMs } = this.#options
+    if (stopAfterMs === undefined) return
+    this.#expiry?.[Symbol.dispose]()
+    if (this.#stop.signal.aborted) return
+    const leftMs = Math.max(0, sentAt + stopAfterMs - performance.now())
+    this.#expiry = startTimer(leftMs, () =>
+      this.#onLeaseLost('this worker cannot renew its lease: its runs are stopped, and it joins again'),
+    )
   }
 
-  #onLeaseLost(): void {
+  #onLeaseLost(what = 'this worker lost its lease: its runs are stopped, and it joins again'): void {
     const { sessions, log } = this.#options
-    log.warn('this worker lost its lease: its runs are stopped, and it joins again', {
-      worker_id: this.#workerId,
-      runs: sessions.size,
-    })
+    log.warn(what, { worker_id: this.#workerId, runs: sessions.size })
+    this.#expiry?.[Symbol.dispose]()
     this.#workerId = undefined
     for (const session of sessions) session.stop('lost')
   }

@@ -69,6 +69,35 @@ test('A worker that lost its lease stops its runs and joins again under a new id
   await harness.cancelled(runId)
 })
 
+test.each([
+  ['stops its runs before the lease ends if that is set', true],
+  ['continues its runs otherwise', false],
+])('A worker whose heartbeats get no answer %s', async (_what, stopAfterLease) => {
+  const target = `silent-${stopAfterLease}.test`
+  const [runId = 0] = await harness.submit([SLOW], { targets: [target] })
+  let heartbeats = 0
+  let isSilent = false
+  const store: RunStore = {
+    ...harness.runStore,
+    heartbeat: (...args) => {
+      heartbeats += 1
+      return isSilent ? new Promise(() => undefined) : harness.runStore.heartbeat(...args)
+    },
+  }
+  await using executor = harness.executor({ slots: 1, leaseMs: 3_000, store, stopAfterLease })
+  const pid = await pidOf(target, 1)
+  const { workerId = '' } = executor.status
+  await until(() => heartbeats > 0)
+  isSilent = true
+  await until(() => executor.status.silenceMs > 3_500)
+  expect(await isAlive(pid)).toBe(!stopAfterLease)
+  expect(executor.status.workerId === workerId).toBe(!stopAfterLease)
+  // Only the reaper takes the run from the worker.
+  expect(await harness.run(runId)).toMatchObject({ status: 'running', attempt: 1 })
+  await harness.runStore.leave(workerId)
+  await harness.cancelled(runId)
+})
+
 test('A run that Postgres lists for a worker that does not execute it is handed back', async () => {
   await using executor = harness.executor({ slots: 1 })
   const [blocker = 0] = await harness.submit([bash('block', 'sleep 300')])
