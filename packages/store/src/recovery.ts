@@ -84,13 +84,16 @@ export const makeRecovery = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
     )
     return rows[0]?.repairs ?? 0
   },
-  /** Ends running runs whose cancel was requested more than `olderThanMs` ago. */
-  forceStaleCancels: async (olderThanMs: number): Promise<number> => {
+  /** Ends up to `limit` running runs whose cancel was requested more than `olderThanMs` ago. Resolves with their number. */
+  forceStaleCancels: async (olderThanMs: number, limit: number): Promise<number> => {
     const { rows } = await sql<{ forced: number }>`
       select coalesce(cardinality(end_runs(jsonb_agg(jsonb_build_object(
         'id', id, 'status', 'cancelled', 'error', 'cancelled on request; its worker did not answer')))), 0) as forced
-      from runs
-      where status = 'running' and cancel_requested_at < now() - ${olderThanMs} * interval '1 ms'
+      from (
+        select id from runs
+        where status = 'running' and cancel_requested_at < now() - ${olderThanMs} * interval '1 ms'
+        order by id limit ${limit}
+      ) stale
       having count(*) > 0
     `.execute(db)
     return rows[0]?.forced ?? 0

@@ -16,6 +16,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0014-audit',
   '0015-finding-filters',
   '0016-tools',
+  '0017-open-runs',
 ]
 
 /** Name of the newest schema file that this program knows. */

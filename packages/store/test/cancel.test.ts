@@ -132,10 +132,18 @@ describe('cancel against finish', () => {
   test('A cancel to which no worker responds is forced after its time', async () => {
     const run = await running()
     await db.store.runs.requestCancel(run.runUuid)
-    expect(await db.store.recovery.forceStaleCancels(60_000)).toBe(0)
-    expect(await db.store.recovery.forceStaleCancels(0)).toBe(1)
+    expect(await db.store.recovery.forceStaleCancels(60_000, 1_000)).toBe(0)
+    expect(await db.store.recovery.forceStaleCancels(0, 1_000)).toBe(1)
     expect(await statusOf(db.store, run.runId)).toBe('cancelled')
-    expect(await db.store.recovery.forceStaleCancels(0)).toBe(0)
+    expect(await db.store.recovery.forceStaleCancels(0, 1_000)).toBe(0)
+  })
+
+  test('A call forces as many cancels as its limit allows', async () => {
+    await submitted(db.store, {}, targets(3))
+    for (const run of await claimAll(db.store, db.runStore, workerId))
+      await db.store.runs.requestCancel(run.runUuid)
+    expect(await db.store.recovery.forceStaleCancels(0, 2)).toBe(2)
+    expect(await db.store.recovery.forceStaleCancels(0, 2)).toBe(1)
   })
 })
 

@@ -152,6 +152,17 @@ describe('claims', () => {
     expect(await claimedIds()).toEqual([runIds[0], runIds[1]])
   })
 
+  test('The waiting runs of a lost machine leave it in portions', async () => {
+    const { no } = await cloudJob(db.store, { runs: 2_300, infra: { instances: 2 } })
+    await sql(`select lose_instance(min(id), 'gone') from cloud_instances`)
+    const left = async () =>
+      (await sql(`select count(*) from outbox where instance_no = (select min(id) from cloud_instances)`))
+        .rows
+    expect(await left()).toEqual([{ count: '150' }])
+    await db.store.cloud.bindRuns(no, 100)
+    expect(await left()).toEqual([{ count: '0' }])
+  })
+
   test('All runs on a machine count, of any job', async () => {
     const { infraId, no } = await cloudJob(db.store, { runs: 1, infra: { instances: 1 } })
     expect(await claim()).toHaveLength(1)

@@ -63,7 +63,7 @@ const disturb = async (seed: number, infras: readonly Ready[]): Promise<void> =>
       () => jobs.submit(draft({ runMode: 'cloud' }), stream, choice),
       () => jobs.expandOnce(),
       () => recovery.recountSlots(100),
-      () => recovery.forceStaleCancels(0),
+      () => recovery.forceStaleCancels(0, 1_000),
       () => cloud.loseInstance(infra.instances[turn % infra.instances.length]?.no ?? 0, 'gone'),
       () => (turn > TURNS / 2 ? cloud.drain(infra.infraId, 'enough') : recovery.recountSlots(100)),
     ]
@@ -91,7 +91,7 @@ test('Concurrent requests, claims, losses and ends leave no run behind', async (
   const bare = await sql<{ id: number }>(`select id::int from cloud_infras f where status = 'ready'
     and not exists (select from cloud_instances where infra_no = f.id and status = 'ready')`)
   for (const { id } of bare) await cloud.moveInfra(id, 'failed', 'no machine is left')
-  await db.store.recovery.forceStaleCancels(0)
+  await db.store.recovery.forceStaleCancels(0, 1_000)
   for (let runs = await runStore.claimCloud(server, 100); runs.length > 0;) {
     await runStore.finish(runs.map((run) => ended(run)))
     runs = await runStore.claimCloud(server, 100)

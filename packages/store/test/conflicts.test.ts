@@ -55,7 +55,7 @@ describe('batched statements', () => {
         ...shuffled(runs.slice(0, 60)).map((run) => db.store.runs.requestCancel(run.runUuid)),
         ...Array.from({ length: 6 }, () => db.store.recovery.recountSlots(10)),
         ...Array.from({ length: 6 }, () => take(db.store, { limit: 20, staleMs: 0 })),
-        ...Array.from({ length: 6 }, () => db.store.recovery.forceStaleCancels(0)),
+        ...Array.from({ length: 6 }, () => db.store.recovery.forceStaleCancels(0, 1_000)),
         db.store.jobs.requestCancel(jobId),
       ])
       expect(await db.store.jobs.status(jobId)).toMatchObject({ running: 0, pending: 0, total_runs: 240 })

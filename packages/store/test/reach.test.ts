@@ -80,6 +80,30 @@ describe('rows read with old statistics', () => {
     expect(finish).toBeLessThan(REACH)
   })
 
+  test('The count of the final states of a job reads one open run of it, however many others have ended', async () => {
+    const workerId = await joined(db.runStore, { slots: CROWD })
+    await submitted(db.store, {}, targets(CROWD))
+    const runs = await claimAll(db.store, db.runStore, workerId)
+    const ended = runs.filter(({ runId }) => runId !== runs[CROWD / 2]?.runId)
+    const ends = ended.map(({ runId, attempt }) => ({
+      runId,
+      attempt,
+      status: 'completed' as const,
+      errorMessage: '',
+      killedPids: [],
+      last: { runId, attempt },
+    }))
+    await db.runStore.finish(ends)
+    const settle = ['select * from settle_jobs($1, $2)', [0, 10]] as const
+    expect(await db.store.jobs.settle(0, 10)).toMatchObject({ counted: 0 })
+    expect(await rowsRead(...settle)).toBeLessThan(REACH)
+    const [straggler] = runs.filter((run) => !ended.includes(run))
+    if (straggler === undefined) throw new Error('a run was to be open')
+    const { runId, attempt } = straggler
+    await db.runStore.finish([{ ...ends[0], runId, attempt, last: { runId, attempt } } as (typeof ends)[0]])
+    expect(await db.store.jobs.settle(0, 10)).toMatchObject({ counted: 1 })
+  })
+
   test('A master reads the events that it counts, however many others wait for being counted', async () => {
     const insert = `
       insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,

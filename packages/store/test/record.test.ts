@@ -37,7 +37,7 @@ const find = (run: ClaimedRun) => db.store.runs.find(run.runUuid)
 const stepsOf = async (run: ClaimedRun) => (await db.store.runs.steps(run.runUuid))?.data ?? []
 /** Requeues a run like the reaper after the loss of its worker. */
 const requeue = (run: ClaimedRun) =>
-  sql(`select requeue_runs(array[${run.runId}]::bigint[], 1, 'the worker was lost')`)
+  sql(`select requeue_runs(array[${run.runId}]::bigint[], 'the worker was lost')`)
 
 const artifact = (changes: Partial<ArtifactRecord> = {}): ArtifactRecord => ({
   id: randomUUID(),

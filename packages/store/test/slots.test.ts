@@ -61,8 +61,7 @@ describe('a slot of a job', () => {
     ['is handed back', (run: ClaimedRun) => db.runStore.handBack([keyOf(run)])],
     [
       'is queued again after its worker was lost',
-      (run: ClaimedRun) =>
-        sql(`select requeue_runs(array[${run.runId}]::bigint[], 1, 'the worker was lost')`),
+      (run: ClaimedRun) => sql(`select requeue_runs(array[${run.runId}]::bigint[], 'the worker was lost')`),
     ],
   ])('A run that %s keeps its slot until it ends', async (_how, lose) => {
     const { runIds, a } = await twoRunning()

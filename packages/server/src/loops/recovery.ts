@@ -5,7 +5,7 @@ import { cancelDeadlineMs } from '../cancel.ts'
 import { VoidMessageRemover } from '../void-messages.ts'
 import type { LoopMetrics } from './metrics.ts'
 
-/** Runs requeued in one statement. */
+/** Runs requeued, or ended, in one statement. */
 const REAP_LIMIT = 1_000
 
 export interface ReapParts {
@@ -44,11 +44,20 @@ export interface CancelParts {
   readonly log: Logger
 }
 
-/** Ends runs whose worker does not answer a cancel request. Later writes of the worker are fenced off. */
-export const forceCancels = async ({ recovery, cancelGraceMs, metrics, log }: CancelParts): Promise<void> => {
-  const forced = await recovery.forceStaleCancels(cancelDeadlineMs(cancelGraceMs))
+/**
+ * Ends runs whose worker does not answer a cancel request. Later writes of the worker are fenced off. Returns true if
+ * there may be more.
+ */
+export const forceCancels = async ({
+  recovery,
+  cancelGraceMs,
+  metrics,
+  log,
+}: CancelParts): Promise<boolean> => {
+  const forced = await recovery.forceStaleCancels(cancelDeadlineMs(cancelGraceMs), REAP_LIMIT)
   if (forced > 0) log.warn('runs were cancelled because their workers did not answer', { forced })
   metrics.repairs.inc({ repair: 'cancel_forced' }, forced)
+  return forced >= REAP_LIMIT
 }
 
 export interface FinishParts {

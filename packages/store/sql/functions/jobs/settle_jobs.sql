@@ -1,6 +1,7 @@
--- Stores the final counts of up to p_limit jobs after p_after, as far as all their runs have ended. Reads the runs of a
--- job when its last run has ended, so each run is counted about once; small jobs are counted together. Returns how many jobs were counted, and the last
--- job that was looked at; null: there was none.
+-- Stores the final counts of up to p_limit jobs after p_after, as far as all their runs have ended. Remembers an open run
+-- of each large job and reads on from there when it has ended, so a call that finds it open reads one run, and each
+-- run is read about twice in the life of its job; small jobs are counted together. Returns how many jobs were counted,
+-- and the last job that was read; null: there was none.
 create or replace function settle_jobs(p_after bigint, p_limit int) returns table (counted int, last_no bigint)
 language plpgsql
 -- planner: walk
@@ -9,6 +10,7 @@ as $$
 declare
   v_job record;
   v_status text;
+  v_open bigint;
   v_counts jsonb;
   v_small constant int := 20;
 begin
@@ -37,14 +39,22 @@ begin
     and j.target_count = due.target_count and j.final_counts is null;
   get diagnostics counted = row_count;
   for v_job in
-    select id, target_count from jobs
+    select id, target_count, open_run from jobs
     where final_counts is null and id > p_after and id <= last_no and target_count > v_small
     order by id limit p_limit
   loop
     select status into v_status from runs where job_no = v_job.id order by job_no desc, id desc limit 1;
     continue when v_status is null or v_status in ('pending', 'queued', 'running')
       or exists (select from job_targets where job_no = v_job.id)
-      or exists (select from runs where job_no = v_job.id and status || '' in ('pending', 'queued', 'running'));
+      or exists (select from runs where id = v_job.open_run and status || '' in ('pending', 'queued', 'running'));
+    -- All runs exist by now, and one that has ended never opens again.
+    select id into v_open from runs
+    where job_no = v_job.id and id > coalesce(v_job.open_run, 0) and status || '' in ('pending', 'queued', 'running')
+    order by job_no, id limit 1;
+    if found then
+      update jobs set open_run = v_open where id = v_job.id;
+      continue;
+    end if;
     select jsonb_build_object(
       'completed', count(*) filter (where status = 'completed'), 'failed', count(*) filter (where status = 'failed'),
       'cancelled', count(*) filter (where status = 'cancelled'), 'clean', count(*) filter (where outcome = 'clean'),

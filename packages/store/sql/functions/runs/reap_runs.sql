@@ -1,6 +1,6 @@
 -- Takes back the runs of lost workers. A run is given up after p_max_attempts lost workers, or after
 -- p_quarantine_after if every other run that was lost with it has lost fewer workers: that run alone is then the
--- likely cause.
+-- likely cause. This is the only place that counts the workers which a run has lost.
 create or replace function reap_runs(p_max_attempts int, p_quarantine_after int, p_lease_ms int, p_limit int)
 returns jsonb
 language plpgsql as $$
@@ -55,7 +55,7 @@ begin
   if v_ends is not null then
     v_ended := end_runs(v_ends);
   end if;
-  v_requeued := requeue_runs(v_ids, 0, 'the worker was lost');
+  v_requeued := requeue_runs(v_ids, 'the worker was lost');
   return jsonb_build_object(
     'requeued', cardinality(v_requeued),
     'failed', (select count(*) from runs where id = any(v_ended) and status = 'failed'),

@@ -1,6 +1,5 @@
--- Takes runs from a worker that is lost or hands them back: those with a cancel request end as cancelled, the others
--- are queued again.
-create or replace function release_runs(p_ids bigint[], p_crashes int) returns void
+-- Hands runs back for their worker: those with a cancel request end as cancelled, the others are queued again.
+create or replace function release_runs(p_ids bigint[]) returns void
 language plpgsql
 -- planner: batch
 set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
@@ -11,6 +10,5 @@ begin
   perform end_runs(jsonb_agg(jsonb_build_object('id', id, 'status', 'cancelled', 'error', 'cancelled on request')))
   from runs where id = any(p_ids) and status || '' = 'running' and cancel_requested_at is not null
   having count(*) > 0;
-  perform requeue_runs(p_ids, p_crashes,
-    case when p_crashes > 0 then 'the worker was lost' else 'the worker gave the run back' end);
+  perform requeue_runs(p_ids, 'the worker gave the run back');
 end $$;

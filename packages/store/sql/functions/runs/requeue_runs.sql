@@ -1,7 +1,6 @@
 -- Moves running runs back to queued under a new epoch, which makes queue messages of the old epoch void. The runs
--- keep their slot, and their machine while it is ready. p_crashes is added to their count of lost workers. p_why
--- becomes the error of their open steps, and is recorded with the attempt. The newest 100 attempts are kept.
-create or replace function requeue_runs(p_ids bigint[], p_crashes int, p_why text) returns bigint[]
+-- keep their slot, and their machine while it is ready. p_why becomes the error of their open steps, and is recorded with the attempt. The newest 100 attempts are kept.
+create or replace function requeue_runs(p_ids bigint[], p_why text) returns bigint[]
 language plpgsql
 -- planner: batch
 set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
@@ -14,7 +13,7 @@ begin
 
   with moved as (
     update runs r
-    set status = 'queued', epoch = epoch + 1, crashes = crashes + p_crashes, current_pid = 0,
+    set status = 'queued', epoch = epoch + 1, current_pid = 0,
         total_steps = 0, completed_steps = 0, updated_at = now(),
         past_attempts = case when jsonb_array_length(past_attempts) >= 100 then past_attempts - 0
                              else coalesce(past_attempts, '[]') end

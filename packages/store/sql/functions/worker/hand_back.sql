@@ -9,6 +9,6 @@ declare
   v_ids bigint[] := lock_owned(p_keys);
 begin
   if v_ids is not null then
-    perform release_runs(v_ids, 0);
+    perform release_runs(v_ids);
   end if;
 end $$;

@@ -3,6 +3,6 @@ create or replace function worker.leave(p_worker_id text) returns void
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   perform 1 from workers where id = p_worker_id for update;
-  perform release_runs(array(select id from runs where worker_id = p_worker_id and status = 'running'), 0);
+  perform release_runs(array(select id from runs where worker_id = p_worker_id and status = 'running'));
   perform remove_workers(array[p_worker_id]);
 end $$;
