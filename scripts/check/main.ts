@@ -11,20 +11,24 @@ interface Part {
 }
 
 const node = process.execPath
+/** Types of a project. What did not change since the last check is not checked again. */
+const types = (project: string, name: string): readonly string[] => [
+  'node_modules/.bin/tsc',
+  ...['--noEmit', '-p', project, '--incremental', '--tsBuildInfoFile', `.cache/types/${name}.json`],
+]
+
 const PARTS: readonly Part[] = [
-  { name: 'types', command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'tsconfig.json'] },
-  {
-    name: 'types of the console',
-    command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'packages/web/tsconfig.json'],
-  },
-  {
-    name: 'types of the browser tests',
-    command: ['node_modules/.bin/tsc', '--noEmit', '-p', 'packages/web/test/tsconfig.json'],
-  },
+  { name: 'types', command: types('tsconfig.json', 'all') },
+  { name: 'types of the console', command: types('packages/web/tsconfig.json', 'console') },
+  { name: 'types of the browser tests', command: types('packages/web/test/tsconfig.json', 'browser-tests') },
   { name: 'lint', command: [node, 'node_modules/oxlint/bin/oxlint', '--type-aware', '--deny-warnings'] },
   {
     name: 'format',
-    command: [node, 'node_modules/prettier/bin/prettier.cjs', '--check', '--log-level=warn', '.'],
+    command: [
+      node,
+      'node_modules/prettier/bin/prettier.cjs',
+      ...['--check', '--log-level=warn', '--cache', '--cache-location', '.cache/prettier', '.'],
+    ],
   },
   {
     name: 'unused code',
