@@ -21,6 +21,38 @@ const exec = promisify(execFile)
 const NEVER = new AbortController().signal
 type SshSpec = Extract<RunnerSpec, { type: 'ssh' }>
 
+/** Runs of the test with few sessions. */
+const RUNS = 40
+
+describe.each([1, 2])('a host that allows %i sessions on a connection', (sessions) => {
+  test('executes all runs, though it frees a session some time after its end', async () => {
+    await using server = await startSshServer([`MaxSessions ${sessions}`])
+    const { keyFile, knownHosts, port, user, root } = server
+    await using provider = createSshRunners({ keyFile, knownHosts, attempts: 1 })
+    const run = async (number: number): Promise<string> => {
+      const folder = await mkdtemp(join(root, 'run-'))
+      const context = { runUuid: crypto.randomUUID(), attempt: 1, folder, signal: NEVER, log: () => {} }
+      const marker = `sessions-${crypto.randomUUID()}`
+      await using runner = await provider.open(
+        { type: 'ssh', host: '127.0.0.1', port, user },
+        { ...context, marker },
+      )
+      let said = ''
+      const onOutput = (_: string, chunk: Buffer): void => void (said += chunk.toString())
+      await runner.run({ argv: ['echo', String(number)], env: {} }, { signal: NEVER, onOutput })
+      return said.trim()
+    }
+    const numbers = Array.from({ length: RUNS }, (_, number) => number)
+    const left = [...numbers]
+    const said: string[] = []
+    const slot = async (): Promise<void> => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) said.push(await run(next))
+    }
+    await Promise.all(Array.from({ length: 8 }, slot))
+    expect(said.map(Number).sort((a, b) => a - b)).toEqual(numbers)
+  })
+})
+
 describe('the ssh runner', () => {
   let server: TestSshServer
   let scratch: string

@@ -30,9 +30,9 @@ const UID = 60_123
 
 /**
  * Starts it in a mount namespace: the folder `root` and the lists of users are the server's own. Needs root and
- * openssh-server.
+ * openssh-server. `settings` precede the other lines of its configuration, so they win.
  */
-export async function startSshServer(): Promise<TestSshServer> {
+export async function startSshServer(settings: readonly string[] = []): Promise<TestSshServer> {
   const folder = await mkdtemp(join(tmpdir(), 'scanfarm-sshd-'))
   await chmod(folder, 0o755)
   const at = (name: string): string => join(folder, name)
@@ -45,7 +45,7 @@ export async function startSshServer(): Promise<TestSshServer> {
   await copyFile(at('user_key.pub'), at('authorized_keys'))
   await writeFile(at('known_hosts'), `[127.0.0.1]:${port} ${await readFile(at('host_key.pub'), 'utf8')}`)
   await writeUsers(at)
-  await writeFile(at('sshd_config'), configOf(folder, port))
+  await writeFile(at('sshd_config'), [...settings, configOf(folder, port)].join('\n'))
   const mounts = [
     'mount --make-rprivate /',
     'mount -t tmpfs -o mode=1777 tmpfs "$1/root"',

@@ -1,11 +1,17 @@
 import { once } from 'node:events'
-import { retry } from '@scanfarm/platform'
+import { RunnerUnavailableError, formatSshAddress } from '@scanfarm/contracts'
+import { backOff, errorText, retry } from '@scanfarm/platform'
 import { connect, HostUnreachableError, type Connection, type ConnectLimits } from './connection.ts'
 import type { SshTarget } from './target.ts'
 
 /** OpenSSH allows ten sessions per connection; two remain as a reserve. */
 const SESSIONS_PER_CONNECTION = 8
-const MOST_CONNECTIONS = 16
+const MOST_CONNECTIONS = 64
+/** Longest time that a caller waits for a session of a host whose connections are all in use. */
+const MOST_WAIT_MS = 60_000
+const SESSION_WAIT = { firstMs: 20, mostMs: 500, jitter: true }
+/** A connection without open sessions that refused one is not used for this long. */
+const REFUSAL_REST_MS = 50
 const FIRST_WAIT_MS = 250
 
 export interface HostLimits extends ConnectLimits {
@@ -19,6 +25,7 @@ interface Used {
   readonly connection: Connection
   sessions: number
   most: number
+  refusedUntil: number
   idle?: NodeJS.Timeout
 }
 
@@ -36,6 +43,8 @@ export class ConnectionPool {
   readonly #used = new Set<Used>()
   #connecting: { readonly by: AbortSignal; readonly used: Promise<Used> } | undefined
   #hostKey = ''
+  /** Aborted, and replaced, when a session is released or a connection has ended. */
+  #changed = new AbortController()
 
   constructor(target: SshTarget, limits: HostLimits) {
     this.#target = target
@@ -52,12 +61,22 @@ export class ConnectionPool {
     return this.#hostKey
   }
 
-  /** Rejects with a `RunnerUnavailableError`, or the signal's reason. */
+  /**
+   * Opens something on a connection with a free session. A host frees a session some time after its end, so a refusal is
+   * tried again: on another connection, or after a wait. Rejects with a `RunnerUnavailableError`, or the signal's reason.
+   */
   async open<T>(what: (connection: Connection) => Promise<T>, signal: AbortSignal): Promise<Session<T>> {
-    for (;;) {
+    const until = performance.now() + MOST_WAIT_MS
+    let refusal: unknown
+    for (let attempt = 1; ; attempt += 1) {
       signal.throwIfAborted()
-      const used = this.#free() ?? (await this.#connected(signal))
-      if (used === undefined || used.sessions >= used.most) continue
+      const used = this.#free() ?? (await this.#added(signal))
+      if (used === undefined) {
+        if (performance.now() > until) throw this.#busy(refusal)
+        await backOff(attempt, SESSION_WAIT, AbortSignal.any([signal, this.#changed.signal]))
+        continue
+      }
+      if (used.sessions >= used.most) continue
       clearTimeout(used.idle)
       used.sessions += 1
       const { connection } = used
@@ -65,10 +84,12 @@ export class ConnectionPool {
         return { value: await what(connection), connection, release: () => this.#release(used) }
       } catch (error) {
         this.#release(used)
-        // Refused while other sessions are open: the host allows no more on this connection.
-        if (used.sessions === 0 && connection.usable) throw error
-        used.most = Math.min(used.most, used.sessions)
-        if (this.#used.size >= MOST_CONNECTIONS) throw error
+        if (connection.usable && !isRefusal(error)) throw error
+        if (performance.now() > until) throw connection.usable ? this.#busy(error) : error
+        refusal = error
+        // The host allows no more on this connection; with none open it has not freed the last one yet.
+        used.most = Math.max(1, Math.min(used.most, used.sessions))
+        if (used.sessions === 0) used.refusedUntil = performance.now() + REFUSAL_REST_MS
       }
     }
   }
@@ -83,11 +104,33 @@ export class ConnectionPool {
   }
 
   #free(): Used | undefined {
-    return [...this.#used].find((used) => used.connection.usable && used.sessions < used.most)
+    const now = performance.now()
+    return [...this.#used].find(
+      (used) => used.connection.usable && used.sessions < used.most && used.refusedUntil <= now,
+    )
+  }
+
+  /** Another connection, while the host may have more of them. */
+  async #added(signal: AbortSignal): Promise<Used | undefined> {
+    return this.#used.size < MOST_CONNECTIONS ? await this.#connected(signal) : undefined
+  }
+
+  #busy(cause: unknown): RunnerUnavailableError {
+    const sessions = [...this.#used].reduce((sum, used) => sum + used.sessions, 0)
+    return new RunnerUnavailableError(
+      `the ssh host ${formatSshAddress(this.#target.address)} allows no more sessions (${sessions} are open on ${this.#used.size} connections): raise MaxSessions of its sshd, or give it fewer runs at the same time`,
+      { cause },
+    )
+  }
+
+  #noteChange(): void {
+    this.#changed.abort()
+    this.#changed = new AbortController()
   }
 
   #release(used: Used): void {
     used.sessions -= 1
+    this.#noteChange()
     if (used.sessions > 0 || !used.connection.usable) return
     used.idle = setTimeout(() => used.connection.close(), this.#limits.idleMs)
   }
@@ -112,12 +155,18 @@ export class ConnectionPool {
 
   async #connect(signal: AbortSignal): Promise<Used> {
     try {
-      const used: Used = { connection: await this.#reach(signal), sessions: 0, most: SESSIONS_PER_CONNECTION }
+      const used: Used = {
+        connection: await this.#reach(signal),
+        sessions: 0,
+        most: SESSIONS_PER_CONNECTION,
+        refusedUntil: 0,
+      }
       this.#used.add(used)
       this.#hostKey = used.connection.hostKey
       void used.connection.gone.then(() => {
         clearTimeout(used.idle)
         this.#used.delete(used)
+        this.#noteChange()
       })
       return used
     } finally {
@@ -134,3 +183,6 @@ export class ConnectionPool {
     })
   }
 }
+
+/** How the library reports that a host opens no channel. */
+const isRefusal = (error: unknown): boolean => errorText(error).includes('Channel open failure')
