@@ -51,7 +51,7 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   'GET /metrics': 'needs a token',
   'GET /health/ready': 'really asks database, artifact store and queue; 503 when one of them is away',
   'POST /osm/api/login': 'sets no cookie; wrong passwords are slowed down (429)',
-  'POST /osm/api/logout': 'the token is good until its time is over, as there',
+  'POST /osm/api/logout': 'the token stops working; there it is valid until it expires',
   'GET /osm/api/workflows': '`source` makes no difference; `file_path` is within its source',
   'GET /osm/api/workflows/{}': '`json=true` also lists the problems of the file',
   'POST /osm/api/workflow-upload': 'a file with errors is refused with the place of each',

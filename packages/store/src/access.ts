@@ -126,6 +126,14 @@ const users = (db: Kysely<unknown>) => ({
     `.execute(db)
     return rows[0]
   },
+  /** The user of a login token, unless the token was revoked. */
+  userOfLogin: async (username: string, hash: string) => {
+    const { rows } = await sql<User & { passwordHash: string }>`
+      select ${USER}, password_hash as "passwordHash" from users
+      where username = ${username} and not exists (select 1 from revoked_logins where hash = ${hash})
+    `.execute(db)
+    return rows[0]
+  },
   userById: async (id: number) =>
     (await sql<User>`select ${USER} from users where id = ${id}`.execute(db)).rows[0],
 })

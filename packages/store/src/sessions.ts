@@ -128,10 +128,16 @@ export const makeSessions = (db: Kysely<unknown>) => ({
     `.execute(db)
     return numAffectedRows === 1n
   },
-  /** Deletes expired sessions and codes. Returns their number. */
+  /** Makes a login token invalid until it expires. */
+  revokeLogin: async (hash: string, expiresAt: Date): Promise<void> => {
+    await sql`insert into revoked_logins (hash, expires_at) values (${hash}, ${expiresAt}) on conflict do nothing`.execute(
+      db,
+    )
+  },
+  /** Deletes expired sessions, codes and revoked logins. Returns their number. */
   pruneSessions: async (): Promise<number> => {
     let removed = 0
-    for (const table of ['sessions', 'login_codes'])
+    for (const table of ['sessions', 'login_codes', 'revoked_logins'])
       removed += Number(
         (
           await sql`

@@ -1,9 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { AppError, roleAllows, type Role } from '@scanfarm/contracts'
 import type { Access } from '@scanfarm/store'
 import { passwordMark, tokenHash } from './api-token.ts'
 import { refuseOtherSites, sessionSecretOf } from './session-cookie.ts'
-import { looksLikeLogin, verifyLogin, type LoginClaims } from './login-token.ts'
+import { loginHash, looksLikeLogin, verifyLogin, type LoginClaims } from './login-token.ts'
+import { LoginWatch } from './login-watch.ts'
 
 /** The sender of a request: an API token or a logged-in user. */
 export interface Caller {
@@ -32,6 +33,8 @@ export interface Authenticator {
    * its role does not include `role` or the cookie may not be used.
    */
   authenticate(request: Credentials, role: Role): Promise<Caller> | Caller
+  /** Closes the response when the login of the request ends or gets another role while the answer is being sent. */
+  watch(request: Credentials, caller: Caller, response: ServerResponse): void
   /** Clears the cache. Called after tokens or users were changed on this master. */
   invalidate(): void
 }
@@ -47,10 +50,11 @@ interface CachedCaller {
 }
 
 export const createAuthenticator = (
-  access: Pick<Access, 'tokenByHash' | 'userByName' | 'sessionByHash'>,
+  access: Pick<Access, 'tokenByHash' | 'userOfLogin' | 'sessionByHash'>,
   signingKey: () => Promise<Uint8Array>,
 ): Authenticator => {
   const cached = new Map<string, CachedCaller>()
+  const watch = new LoginWatch()
   const verify = async ({ kind, value }: Secret): Promise<Caller> => {
     const caller = await find[kind](value)
     if (caller === undefined) throw new AppError('unauthorized', UNKNOWN[kind])
@@ -64,14 +68,14 @@ export const createAuthenticator = (
   }
   const userOf = async (secret: string): Promise<Caller | undefined> => {
     const claims = await verifyLogin(secret, await signingKey(), new Date())
-    const user = claims && (await access.userByName(claims.name))
+    const user = claims && (await access.userOfLogin(claims.name, loginHash(secret)))
     // The name may belong to a new user by now, and the password may have changed.
     if (user?.id !== Number(claims?.sub) || passwordMark(user.passwordHash) !== claims?.mark) return undefined
     return { kind: 'user', id: user.id, name: user.username, role: user.role, expiresAt: timeOf(claims) }
   }
-  const find = {
-    token: (value: string) => (looksLikeLogin(value) ? userOf(value) : tokenOf(value)),
-    session: (value: string): Promise<Caller | undefined> => access.sessionByHash(tokenHash(value)),
+  const find: Readonly<Record<Secret['kind'], (value: string) => Promise<Caller | undefined>>> = {
+    token: (value) => (looksLikeLogin(value) ? userOf(value) : tokenOf(value)),
+    session: (value) => access.sessionByHash(tokenHash(value)),
   }
   return {
     authenticate(request, role) {
@@ -80,6 +84,10 @@ export const createAuthenticator = (
       return known !== undefined && known.until > performance.now()
         ? allowed(known.caller, role)
         : verify(secret).then((caller) => allowed(caller, role))
+    },
+    watch(request, caller, response) {
+      const { kind, value } = secretOf(request)
+      watch.watch(`${kind} ${value}`, caller, response, () => find[kind](value))
     },
     invalidate: () => cached.clear(),
   }
@@ -100,6 +108,13 @@ const UNKNOWN = {
 
 const timeOf = ({ exp }: LoginClaims): string => new Date(exp * 1000).toISOString()
 
+/** The token in a header; undefined: there is none of a possible form. */
+export const bearerToken = (headers: IncomingHttpHeaders): string | undefined => {
+  const { authorization, 'x-osm-api-key': other } = headers
+  const value = authorization === undefined ? other : BEARER.exec(authorization)?.[1]
+  return typeof value === 'string' && value !== '' && value.length <= MAX_TOKEN_LENGTH ? value : undefined
+}
+
 const secretOf = ({ method, headers }: Credentials): Secret => {
   const { authorization } = headers
   const other = headers['x-osm-api-key']
@@ -108,9 +123,8 @@ const secretOf = ({ method, headers }: Credentials): Secret => {
     refuseOtherSites(method, headers)
     return { kind: 'session', value: session }
   }
-  const value = authorization === undefined ? other : BEARER.exec(authorization)?.[1]
-  if (typeof value === 'string' && value !== '' && value.length <= MAX_TOKEN_LENGTH)
-    return { kind: 'token', value }
+  const value = bearerToken(headers)
+  if (value !== undefined) return { kind: 'token', value }
   throw new AppError('unauthorized', 'send a token in the header "Authorization: Bearer <token>"')
 }
 

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import { AppError } from '@scanfarm/contracts'
 import type { Access } from '@scanfarm/store'
 import { addressGroup } from '../http/address-limits.ts'
 import { PasswordCheckQueue } from './password-check-queue.ts'
-import { signLogin } from './login-token.ts'
+import { loginHash, signLogin, verifyLogin } from './login-token.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { passwordMark } from './api-token.ts'
 
@@ -23,6 +24,8 @@ export interface LoginService {
   login(request: PasswordLogin): Promise<string>
   /** The same without a token: returns the user. */
   check(request: PasswordLogin): Promise<CheckedUser>
+  /** Makes a login token of this farm invalid. False: this is none, or it has expired. */
+  logout(token: string): Promise<boolean>
 }
 
 export interface PasswordLogin {
@@ -79,7 +82,15 @@ export const createLoginService = (
       const iat = Math.floor(Date.now() / 1000)
       const mark = passwordMark(user.passwordHash)
       const exp = iat + sessionHours * 3600
-      return signLogin({ sub: String(user.id), name: user.username, mark, iat, exp }, await signingKey())
+      // With `jti`, two logins in one second are two tokens, and each has its own logout.
+      const claims = { sub: String(user.id), name: user.username, mark, jti: randomUUID(), iat, exp }
+      return signLogin(claims, await signingKey())
+    },
+    async logout(token) {
+      const claims = await verifyLogin(token, await signingKey(), new Date())
+      if (claims === undefined) return false
+      await access.revokeLogin(loginHash(token), new Date(claims.exp * 1000))
+      return true
     },
   }
 }

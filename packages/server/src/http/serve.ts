@@ -47,6 +47,8 @@ export function serve(route: Route, context: ServerContext, publicBodies: ByteBu
       )
     const requestId = requestIdOf(request)
     check?.(result instanceof Answer ? result : new Answer(firstStatus, 'json', result))
+    if (role !== 'public' && result instanceof Answer && result.form === 'bytes')
+      context.access.watch(request, caller, response)
     if (result instanceof Answer) sendAnswer(response, requestId, result)
     else sendJson(response, requestId, firstStatus, result)
   }

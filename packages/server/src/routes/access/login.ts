@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { bearerToken } from '../../access/authenticator.ts'
 import { json } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 
@@ -25,9 +26,7 @@ export const login = route(
   async ({ logins }, { body, http }) => ({ token: await logins.login({ ...body, ip: http.ip }) }),
 )
 
-/**
- * Browsers that used the Osmedeus dashboard at this address may still have this cookie. This server sets no cookies.
- */
+/** Browsers that used the Osmedeus dashboard at this address may still have this cookie. */
 const CLEARED_COOKIE = 'osmedeus_session=; Path=/; Max-Age=0; SameSite=Lax'
 
 export const logout = route(
@@ -35,16 +34,15 @@ export const logout = route(
     method: 'post',
     path: '/logout',
     tag: 'Access',
-    summary: 'Delete the login cookie of the browser',
+    summary: 'Log out: make a login token invalid',
     description:
-      'Deletes the cookie `osmedeus_session`. The client keeps the login token and must discard it; the token is valid until it expires or the password of its user changes.',
+      'The token of `POST /login` in the header `Authorization` stops working immediately on the master that handles the request, and within 2 seconds on all others. An API token stays valid: `DELETE /tokens/{id}` removes it. Also deletes the cookie `osmedeus_session` of a browser.',
     role: 'public',
     responses: { 200: Type.Object({ message: Type.String() }) },
   },
-  async () =>
-    json(
-      200,
-      { message: 'Logged out; discard the token: it is valid until it expires' },
-      { 'Set-Cookie': CLEARED_COOKIE },
-    ),
+  async ({ access, logins }, { http }) => {
+    const token = bearerToken(http.headers)
+    if (token !== undefined && (await logins.logout(token))) access.invalidate()
+    return json(200, { message: 'Logged out' }, { 'Set-Cookie': CLEARED_COOKIE })
+  },
 )
