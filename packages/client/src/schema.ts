@@ -2144,8 +2144,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Delete the login cookie of the browser
-         * @description Deletes the cookie `osmedeus_session`. The client keeps the login token and must discard it; the token is valid until it expires or the password of its user changes.
+         * Log out: make a login token invalid
+         * @description The token of `POST /login` in the header `Authorization` stops working immediately on the master that handles the request, and within 2 seconds on all others. An API token stays valid: `DELETE /tokens/{id}` removes it. Also deletes the cookie `osmedeus_session` of a browser.
          *
          *     Needs no token.
          */

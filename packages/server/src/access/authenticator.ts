@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, ServerResponse } from 'node:http'
 import { AppError, roleAllows, type Role } from '@scanfarm/contracts'
 import type { Access } from '@scanfarm/store'
 import { passwordMark, tokenHash } from './api-token.ts'
-import { refuseOtherSites, sessionSecretOf } from './session-cookie.ts'
+import { refuseOtherSites, sessionSecretOf, type Sent } from './session-cookie.ts'
 import { loginHash, looksLikeLogin, verifyLogin, type LoginClaims } from './login-token.ts'
 import { LoginWatch } from './login-watch.ts'
 
@@ -39,9 +39,8 @@ export interface Authenticator {
   invalidate(): void
 }
 
-export interface Credentials {
+export interface Credentials extends Sent {
   readonly method: string
-  readonly headers: IncomingHttpHeaders
 }
 
 interface CachedCaller {
@@ -115,12 +114,13 @@ export const bearerToken = (headers: IncomingHttpHeaders): string | undefined =>
   return typeof value === 'string' && value !== '' && value.length <= MAX_TOKEN_LENGTH ? value : undefined
 }
 
-const secretOf = ({ method, headers }: Credentials): Secret => {
+const secretOf = (request: Credentials): Secret => {
+  const { method, headers } = request
   const { authorization } = headers
   const other = headers['x-osm-api-key']
   const session = authorization === undefined && other === undefined ? sessionSecretOf(headers) : undefined
   if (session !== undefined) {
-    refuseOtherSites(method, headers)
+    refuseOtherSites(method, request)
     return { kind: 'session', value: session }
   }
   const value = bearerToken(headers)

@@ -1,14 +1,20 @@
 import type { ServerResponse } from 'node:http'
-import type { Caller } from './authenticator.ts'
+import type { Role } from '@scanfarm/contracts'
 
 /** Time between two checks. An answer ends at most this long plus one query after its login. */
 const CHECK_MS = 2_000
 /** Without an answer of the database for this long, the login counts as ended. */
 const UNCHECKED_MS = 30_000
 
+/** The parts of a caller that must not change. */
+interface Identity {
+  readonly id: number
+  readonly role: Role | undefined
+}
+
 interface Watched {
-  readonly caller: Caller
-  readonly current: () => Promise<Caller | undefined>
+  readonly caller: Identity
+  readonly current: () => Promise<Identity | undefined>
   readonly responses: Set<ServerResponse>
   checkedAt: number
   checking: boolean
@@ -25,9 +31,9 @@ export class LoginWatch {
   /** `login` names the login, `current` returns the caller that it identifies now; undefined: it has ended. */
   watch(
     login: string,
-    caller: Caller,
+    caller: Identity,
     response: ServerResponse,
-    current: () => Promise<Caller | undefined>,
+    current: () => Promise<Identity | undefined>,
   ): void {
     if (response.closed) return
     const key = `${caller.role} ${login}`

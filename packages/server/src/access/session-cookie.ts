@@ -21,19 +21,40 @@ export const clearedCookie = (secure: boolean): string => cookieOf('', 0, secure
 const OWN_SITES = new Set(['same-origin', 'none'])
 const READS = new Set(['GET', 'HEAD', 'OPTIONS'])
 
-/** Refuses what a page of another origin made the browser send. SameSite does not tell ports of one host apart. */
-export const refuseOtherOrigins = ({ 'sec-fetch-site': site }: IncomingHttpHeaders): void => {
-  if (site !== undefined && !(typeof site === 'string' && OWN_SITES.has(site)))
-    throw new AppError(
-      'forbidden',
-      'a page of another origin sent this request; only the console of this server may use the login of this browser',
-    )
+/** What tells where a request of a browser comes from. */
+export interface Sent {
+  readonly headers: IncomingHttpHeaders
+  /** Host and port of this server as the browser wrote them, also behind a proxy of `http.trust_proxy`. */
+  readonly host: string
+}
+
+/**
+ * Refuses what a page of another origin made the browser send. SameSite does not tell ports of one host apart, and
+ * browsers send Sec-Fetch-Site only over https and to loopback.
+ */
+export const refuseOtherOrigins = ({ headers, host }: Sent): void => {
+  const { 'sec-fetch-site': site, origin } = headers
+  const isOwnSite = site === undefined || (typeof site === 'string' && OWN_SITES.has(site))
+  if (isOwnSite && (origin === undefined || isOrigin(origin, host))) return
+  throw new AppError(
+    'forbidden',
+    'a page of another origin sent this request; only the console of this server may use the login of this browser ' +
+      '(behind a proxy: it must pass the header Host on)',
+  )
+}
+
+/** The scheme is not compared: a proxy may have added TLS. */
+const isOrigin = (origin: string, host: string): boolean => {
+  if (!URL.canParse(origin)) return false
+  const { protocol, host: sender } = new URL(origin)
+  const own = `${protocol}//${host}`
+  return URL.canParse(own) && new URL(own).host === sender
 }
 
 /** Refuses requests with the cookie that another page may have sent. */
-export const refuseOtherSites = (method: string, headers: IncomingHttpHeaders): void => {
-  refuseOtherOrigins(headers)
-  if (!READS.has(method) && headers['x-scanfarm-console'] !== '1')
+export const refuseOtherSites = (method: string, sent: Sent): void => {
+  refuseOtherOrigins(sent)
+  if (!READS.has(method) && sent.headers['x-scanfarm-console'] !== '1')
     throw new AppError(
       'forbidden',
       'with the login of a browser, requests that change something need the header "X-Scanfarm-Console: 1"',

@@ -75,7 +75,9 @@ export interface Exchange {
   readonly ip: string
   /** Whether the client used https, to this server or to its proxy. */
   readonly secure: boolean
-  /** Scheme and host as the client wrote them; the host is not validated. */
+  /** Host and port as the client wrote them; not validated. */
+  readonly host: string
+  /** Scheme and host. */
   readonly origin: string
   readonly headers: IncomingHttpHeaders
   /** Reads a body without a schema, of at most `maxBytes`. */

@@ -64,6 +64,7 @@ const exchange = (request: Request, response: Response, account: BodyAccount | u
   requestId: requestIdOf(request),
   ip: request.ip ?? '',
   secure: request.secure,
+  host: request.host,
   origin: `${request.protocol}://${request.host}`,
   headers: request.headers,
   readBody: (maxBytes) => readBody(request, maxBytes, account),

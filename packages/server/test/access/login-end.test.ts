@@ -67,7 +67,9 @@ const open = async (server: TestServer, path: string, headers: Headers): Promise
 const endOf = async (answer: IncomingMessage): Promise<number> => {
   const since = performance.now()
   const { promise, resolve } = Promise.withResolvers<void>()
-  const taking = setInterval(() => answer.read(128 * 1024) ?? answer.read(), 20)
+  const taking = setInterval(() => {
+    if (answer.read(128 * 1024) === null) answer.read()
+  }, 20)
   answer.once('close', resolve)
   await promise
   clearInterval(taking)
@@ -103,7 +105,11 @@ describe('an event stream ends within five seconds', () => {
     [
       'its user gets another password',
       withLogin,
-      ({ id }) => first.admin.patch(`/api/users/${id}`).send({ password: `${PASSWORD}!` }).expect(200),
+      ({ id }) =>
+        first.admin
+          .patch(`/api/users/${id}`)
+          .send({ password: `${PASSWORD}!` })
+          .expect(200),
     ],
     ['its user is removed', withCookie, ({ id }) => first.admin.delete(`/api/users/${id}`).expect(200)],
   ])('after %s, on this and on another master', async (_what, login, end) => {
@@ -123,7 +129,10 @@ describe('an event stream ends within five seconds', () => {
 
 /** Stores the log of a step on the second master, and returns the run and its log. */
 const runWithLog = async (status: 'running' | 'completed', bytes: number): Promise<string> => {
-  await first.operator.post('/api/runs').send({ module: 'probe', target: `${randomUUID()}.test` }).expect(202)
+  await first.operator
+    .post('/api/runs')
+    .send({ module: 'probe', target: `${randomUUID()}.test` })
+    .expect(202)
   const [run] = await claimLocalRuns(first.runStore, 1)
   if (run === undefined) throw new Error('no run was claimed')
   const logFile = `logs/${run.runUuid}.log`
@@ -158,7 +167,10 @@ describe('POST /logout', () => {
         return String(body.token)
       }),
     )
-    await first.nobody.post('/api/logout').set(bearer(one ?? '')).expect(200)
+    await first.nobody
+      .post('/api/logout')
+      .set(bearer(one ?? ''))
+      .expect(200)
     const who = (token = '') => second.nobody.get('/api/session').set(bearer(token))
     await who(one).expect(401)
     // The last character of a signature has two unused bits.

@@ -210,6 +210,32 @@ describe('requests with the cookie', () => {
     expect(body.message).toMatch(/another origin/)
   })
 
+  test.each([
+    ['http://127.0.0.1:1', 403],
+    ['http://evil.example', 403],
+    ['null', 403],
+    ['https://farm.example', 200],
+    ['http://farm.example', 403],
+  ])('with the Origin %s for the host farm.example:443 answer %i', async (origin, status) => {
+    const cookie = await logIn({ token: server.tokens.viewer })
+    const headers = { Host: 'farm.example:443', Origin: origin }
+    await post({ token: server.tokens.viewer }, headers).expect(status)
+    await plain()
+      .post('/api/session/links')
+      .set({ Cookie: cookie, ...CONSOLE, ...headers })
+      .expect(status === 200 ? 201 : status)
+  })
+
+  test('have the host that a trusted proxy received, and a token needs no Origin of this server', async () => {
+    const cookie = await logIn({ token: server.tokens.viewer })
+    const headers = { Origin: 'https://farm.example', 'X-Forwarded-Host': 'farm.example' }
+    await plain()
+      .post('/api/session/links')
+      .set({ Cookie: cookie, ...CONSOLE, ...headers })
+      .expect(201)
+    await server.viewer.get('/api/session').set('Origin', 'https://other.example').expect(200)
+  })
+
   test('are judged by their token if they have one', async () => {
     const cookie = await logIn({ token: server.tokens.viewer })
     const both = { Cookie: cookie, Authorization: `Bearer ${server.tokens.admin}` }

@@ -57,7 +57,7 @@ export const createSession = route(
     errors: ['invalid_input', 'unauthorized', 'forbidden', 'too_many_requests'],
   },
   async ({ sessions }, { body, http }) => {
-    refuseOtherOrigins(http.headers)
+    refuseOtherOrigins(http)
     const { secret, session } = await sessions.open(proofOf(body), http.ip)
     const old = sessionSecretOf(http.headers)
     if (old !== undefined) await sessions.close(old)
