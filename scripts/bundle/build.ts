@@ -205,6 +205,7 @@ const LATE = [
   'croner',
   'csv-parse',
   'fast-xml-parser',
+  'htmlparser2',
   're2js',
   'tar-stream',
 ]

@@ -146,7 +146,6 @@ test.each([
   ['sarif', '{"version":"2.0.0","runs":[]}', 'it is not SARIF 2.1.0'],
   ['nmap', '{}', 'cannot be read'],
   ['nmap', '<html></html>', 'it is not XML of nmap'],
-  ['nmap', '<nmaprun><host></nmaprun>', 'cannot be read'],
   ['nmap', '<!DOCTYPE x [<!ENTITY a "aa">]><nmaprun>&a;</nmaprun>', 'it declares XML entities'],
 ] as const)('%s refuses %s', async (format, text, message) => {
   await expect(read(format, text)).rejects.toThrow(message)
@@ -233,7 +232,7 @@ test('a file that exceeds the time or memory limit is refused', async () => {
 })
 
 test('the error for a large file keeps its code and quotes little of the file', async () => {
-  const read = Array.fromAsync(readFindings('nmap', bytesOf(SLOW[1]?.[2]() ?? '', CHUNK)))
+  const read = Array.fromAsync(readFindings('nmap', bytesOf(`<html>${'<'.repeat(4_000_000)}`, CHUNK)))
   const error: unknown = await read.catch((problem: unknown) => problem)
   expect(error).toMatchObject({ code: 'invalid_input' })
   expect(String(error).length).toBeLessThan(1_000)

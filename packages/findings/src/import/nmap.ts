@@ -2,8 +2,8 @@ import type { Confidence } from '@scanfarm/contracts'
 import { asList, asText, at } from '../fields.ts'
 import { hostAnswers } from './nmap-answers.ts'
 import { enumWeaknesses, scriptWeakness, serviceWeakness, type Weakness } from './nmap-weaknesses.ts'
-import { textOf, type Imported, unreadable } from './read-body.ts'
-import { parseXml } from './read-xml.ts'
+import { type Imported, unreadable } from './read-body.ts'
+import { xmlParts } from './read-xml.ts'
 import { asset, ERROR, finding, hostPort } from './records.ts'
 
 /**
@@ -12,11 +12,14 @@ import { asset, ERROR, finding, hostPort } from './records.ts'
  * `db_import_port_assets` creates assets with the same values.
  */
 export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  const report = parseXml(await textOf(body))
-  if (at(report, 'nmaprun') === undefined) throw unreadable('it is not XML of nmap (-oX)')
-  if (asText(at(report, 'nmaprun', 'runstats', 'finished', 'exit')) === 'error') yield ERROR
-  const time = new Date(Number(at(report, 'nmaprun', 'start')) * 1000)
-  for (const host of asList(at(report, 'nmaprun', 'host'))) yield* hostRecords(host, time)
+  let time: Date | undefined
+  for await (const part of xmlParts(body, 'nmaprun', 'nmaprun.host', 'nmaprun.runstats')) {
+    if (part.kind === 'problem') yield ERROR
+    else if (part.at === 'nmaprun') time = new Date(Number(at(part.value, 'start')) * 1000)
+    else if (part.at === 'nmaprun.host') yield* hostRecords(part.value, time ?? new Date())
+    else if (asText(at(part.value, 'finished', 'exit')) === 'error') yield ERROR
+  }
+  if (time === undefined) throw unreadable('it is not XML of nmap (-oX)')
 }
 
 function* hostRecords(host: unknown, time: Date): Generator<Imported> {

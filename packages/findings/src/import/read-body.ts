@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
+import { TextDecoder } from 'node:util'
 import { AppError, type AssetContent, type ErrorCode, type FindingContent } from '@scanfarm/contracts'
 
 /** One record of a file. `error`: an unusable record; `reached`: a host that the scan reached, also as host:port or URL. */
@@ -53,4 +54,47 @@ export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks)
     .toString('utf8')
     .replace(/^\ufeff/, '')
+}
+
+/** Maximum characters of one record of a report; a longer one is skipped as a problem. */
+export const MAX_RECORD = 16 * 1024 * 1024
+
+/** Maximum levels of lists and objects, or elements, in a record. */
+export const MAX_DEPTH = 200
+
+/** Beginning of an unreadable part that a problem contains. */
+export const MAX_EXCERPT = 200
+
+/**
+ * What a reader finds in a report, in the order of the file. `value`: a value whose path matches the pattern `at`; `path`
+ * names the keys and indexes on the way. `problem`: a part that cannot be read; `text` is its beginning.
+ */
+export type ReportPart =
+  | {
+      readonly kind: 'value'
+      readonly at: string
+      readonly path: readonly string[]
+      readonly line: number
+      readonly value: unknown
+    }
+  | { readonly kind: 'problem'; readonly line: number; readonly reason: string; readonly text: string }
+
+/** By the byte order mark, or by the zero bytes of its first character. */
+const encodingOf = (first: Uint8Array): string => {
+  const [a, b] = first
+  if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0)) return 'utf-16le'
+  return (a === 0xfe && b === 0xff) || (a === 0 && b !== 0 && b !== undefined) ? 'utf-16be' : 'utf-8'
+}
+
+/** The text of a body in pieces, without a byte order mark. UTF-8 unless it begins like UTF-16. */
+export async function* textsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  let decoder: TextDecoder | undefined
+  let head: Uint8Array = new Uint8Array()
+  for await (const chunk of body) {
+    head = decoder === undefined && head.length > 0 ? Buffer.concat([head, chunk]) : chunk
+    if (decoder === undefined && head.length < 2) continue
+    decoder ??= new TextDecoder(encodingOf(head))
+    yield decoder.decode(head, { stream: true })
+  }
+  yield decoder === undefined ? new TextDecoder().decode(head) : decoder.decode()
 }

@@ -1,7 +1,7 @@
 import type { Severity } from '@scanfarm/contracts'
 import { asList, asText, at } from '../fields.ts'
-import { textOf, unreadable, type Imported } from './read-body.ts'
-import { parseXml } from './read-xml.ts'
+import { unreadable, type Imported } from './read-body.ts'
+import { xmlParts } from './read-xml.ts'
 import { ERROR, finding, hostPort } from './records.ts'
 
 interface Weakness {
@@ -71,14 +71,22 @@ const SELF_SIGNED: Weakness = {
 
 /** Reads the weaknesses of TLS servers. An error of sslscan is an error of the import, also if other hosts were scanned. */
 export async function* sslscanFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  const document = at(parseXml(await textOf(body)), 'document')
-  if (!asText(at(document, 'title')).startsWith('SSLScan'))
-    throw unreadable('it is not XML of sslscan (--xml)')
-  const tests = asList(at(document, 'ssltest'))
-  const errors = [...asList(at(document, 'error')), ...tests.flatMap((test) => asList(at(test, 'error')))]
-  yield* errors.map(() => ERROR)
-  if (tests.length + errors.length === 0) yield ERROR
-  for (const test of tests) yield* hostRecords(test)
+  let isReport = false
+  let isEmpty = true
+  for await (const part of xmlParts(body, 'document', 'document.error', 'document.ssltest')) {
+    if (part.kind === 'problem') yield ERROR
+    else if (part.at === 'document') isReport ||= asText(at(part.value, 'title')).startsWith('SSLScan')
+    else if (isReport) {
+      isEmpty = false
+      if (part.at === 'document.error') yield ERROR
+      else {
+        yield* asList(at(part.value, 'error')).map(() => ERROR)
+        yield* hostRecords(part.value)
+      }
+    }
+  }
+  if (!isReport) throw unreadable('it is not XML of sslscan (--xml)')
+  if (isEmpty) yield ERROR
 }
 
 function* hostRecords(test: unknown): Generator<Imported> {
