@@ -106,7 +106,7 @@ export class FunctionConsole implements AsyncDisposable {
       const holes = program.holes.map(({ expr }) => evaluateExpr(expr, scope))
       const output = new Output()
       const outcome = await this.#engine.expressions.evaluate({
-        code: program.code,
+        code: program.script,
         globals: {
           ...Object.fromEntries(given),
           ...(holes.length === 0

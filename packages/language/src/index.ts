@@ -11,6 +11,7 @@ export { SHELL_COMMANDS, looksLikeCall } from './expression/calls.ts'
 export { joinedArgument, type Joined, type Part } from './expression/joined.ts'
 export { evaluateSimple, type Simple, type SimpleScope } from './expression/simple.ts'
 export { prepareProgram, type Program } from './expression/source.ts'
+export { deciding } from './expression/truth.ts'
 export type { KnownFunction } from './function-table.ts'
 export {
   MAX_GRAPH_NODES,

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { fileErrorText } from '@scanfarm/platform'
-import { parse } from 'yaml'
+import { parseDocument, visit } from 'yaml'
 import { CliError, EXIT } from '../exit.ts'
 import type { ScanOptions } from './scan-options.ts'
 
@@ -8,9 +8,22 @@ const MAX_BYTES = 1 << 20
 
 const textOf = (file: string, name: string, value: unknown): string => {
   if (typeof value === 'string') return value
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  if (typeof value === 'boolean') return String(value)
   if (value === null) return ''
   throw new CliError(EXIT.usage, `${file}: the param ${name} must be a text, a number, true or false`)
+}
+
+/** The content of a YAML text with its numbers as they are written: `1.10` stays `1.10`. */
+const parseAsWritten = (text: string): unknown => {
+  const document = parseDocument(text, { prettyErrors: false, merge: true })
+  const [error] = document.errors
+  if (error !== undefined) throw error
+  visit(document, {
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'number') node.value = node.source ?? String(node.value)
+    },
+  })
+  return document.toJS()
 }
 
 /** A JSON or YAML file of names and values; JSON is YAML. */
@@ -19,7 +32,7 @@ const readParamsFile = async (file: string): Promise<Record<string, string>> => 
   try {
     const { size } = await stat(file)
     if (size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`)
-    value = parse(await readFile(file, 'utf8'), { prettyErrors: false })
+    value = parseAsWritten(await readFile(file, 'utf8'))
   } catch (error) {
     throw new CliError(EXIT.usage, `${file} cannot be read as JSON or YAML: ${fileErrorText(error)}`)
   }

@@ -91,6 +91,9 @@ const PRELUDE = `((call, random) => {
   const define = (name, value, place = globalThis) =>
     Object.defineProperty(place, name, { value, writable: true, configurable: true, enumerable: false })
   define('random', () => random(), Math)
+  const isNamed = (bool, text) => typeof bool === 'boolean' && (text === 'true' || text === 'false')
+  define('$is', (value) => (value === 'false' ? false : value))
+  define('$equals', (a, b) => (isNamed(a, b) || isNamed(b, a) ? String(a) === String(b) : a == b))
   const print = (...args) => { call('console', stringify(args)) }
   define('console', { log: print, info: print, warn: print, error: print, debug: print })
   return (names, globals) => {

@@ -11,7 +11,9 @@ import {
   textOf,
   toPlain,
   type Value,
+  type Variables,
 } from '@scanfarm/language'
+import type { Engine } from '../engine.ts'
 import { execOn } from '../step/function-context.ts'
 import { generate } from './generators.ts'
 import { heuristicsProblem } from './heuristics.ts'
@@ -25,8 +27,11 @@ export const FACTS: readonly string[] = ['Target', 'target', 'Output', 'RunUUID'
 export const hasDefault = (param: Param): boolean =>
   param.default !== undefined && param.default !== null && param.default !== ''
 
-const defaultValue = (run: Run, value: Json, scope: Scope): Value =>
-  typeof value === 'string' ? renderValue(run.engine, value, scope) : fromJson(value, 'author')
+/** A number is a text, like the same number that a caller gives. */
+export const defaultValue = (engine: Pick<Engine, 'template'>, value: Json, scope: Variables): Value => {
+  if (typeof value === 'string') return renderValue(engine, value, scope)
+  return fromJson(typeof value === 'number' ? String(value) : value, 'author')
+}
 
 /** The variables that hold the target. They are always set, so that defaults never replace them. */
 export const isTarget = (name: string): boolean => name === 'target' || name === 'Target'
@@ -64,7 +69,7 @@ export const setParams = async (
       else if (param.generator !== undefined && param.generator !== '') {
         const made = run.input.dryRun === true ? param.generator : await generate(param.generator, around)
         set(textOf(made, 'data'))
-      } else if (hasDefault(param)) set(defaultValue(run, param.default ?? '', scope))
+      } else if (hasDefault(param)) set(defaultValue(run.engine, param.default ?? '', scope))
       else if (setKnown()) continue
       else if (param.required === true) return `required parameter missing: ${param.name}`
       else if (param.type === 'bool') scope.set(param.name, false)

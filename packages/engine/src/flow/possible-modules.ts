@@ -4,6 +4,7 @@ import {
   BUILTIN_NAMES,
   SOMETIMES_NAMES,
   data,
+  deciding,
   evaluateExpr,
   evaluateSimple,
   fromJson,
@@ -28,7 +29,7 @@ import { renderValue } from '../step/render.ts'
 import { typeMismatch } from './dependencies.ts'
 import { isExcluded, workflowOf } from './flow.ts'
 import { heuristicsOf } from './heuristics.ts'
-import { callerParams, FACTS, hasDefault, isSet, isTarget } from './params.ts'
+import { callerParams, defaultValue, FACTS, hasDefault, isSet, isTarget } from './params.ts'
 
 /** What is known about the runs of a job before they start. */
 export interface KnownRun {
@@ -134,8 +135,7 @@ const SYSTEM: ReadonlySet<string> = new Set([...BUILTIN_NAMES, ...SOMETIMES_NAME
 const unsetParam = (param: Param, scope: Certain, operatorVariables: readonly string[]): Known => {
   const { name, type, generator = '', default: value = '' } = param
   if (generator !== '') throw new Undecided()
-  if (hasDefault(param))
-    return typeof value === 'string' ? renderValue(ENGINE, value, scope) : fromJson(value, 'author')
+  if (hasDefault(param)) return defaultValue(ENGINE, value, scope)
   if (SYSTEM.has(name) || operatorVariables.includes(name)) throw new Undecided()
   return type === 'bool' ? false : undefined
 }
@@ -193,7 +193,10 @@ const inModule = (
 /** Whether an expression can have a value that passes the test. Anything that is not certain can. */
 const canBe = async (expr: Simple, scope: SimpleScope, test: (value: Json) => boolean): Promise<boolean> => {
   if (expr.kind === 'and')
-    return (await canBe(expr.left, scope, Boolean)) && (await canBe(expr.right, scope, test))
+    return (
+      (await canBe(expr.left, scope, (value) => Boolean(deciding(value)))) &&
+      (await canBe(expr.right, scope, test))
+    )
   if (expr.kind === 'or')
     return (await canBe(expr.left, scope, test)) || (await canBe(expr.right, scope, test))
   try {

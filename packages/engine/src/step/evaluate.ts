@@ -14,7 +14,6 @@ import {
   type Json,
   evaluateExpr,
   asNumber,
-  Text,
   toJson,
   toPlain,
   type Value,
@@ -33,16 +32,11 @@ export type Evaluated =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'skip-module'; readonly message: string }
 
-/** Converts the texts `true` and `false` to booleans. */
-const asBoolean = (value: Value): Json => {
-  const text = value instanceof Text ? value.toString() : undefined
-  return text === 'true' ? true : text === 'false' ? false : toJson(value)
-}
-
 /** The value of a template inside an expression: converted as if its text were a literal, but never parsed as code. */
 const inCode = (value: Value): Json => {
-  const json = asBoolean(value)
+  const json = toJson(value)
   if (typeof json !== 'string') return json
+  if (json === 'true' || json === 'false') return json === 'true'
   const number = /^-?(0|[1-9]\d{0,14})(\.\d+)?$/.test(json) ? asNumber(value) : undefined
   return number ?? json
 }
@@ -57,7 +51,7 @@ const globalsFor = (
   for (const name of program.names) {
     if (functions.has(name)) continue
     const value = at.scope.get(name)
-    if (value !== undefined) globals[name] = asBoolean(value)
+    if (value !== undefined) globals[name] = toJson(value)
   }
   if (program.holes.length > 0) {
     const values = program.holes.map(({ expr }) => evaluateExpr(expr, at.scope))
@@ -114,7 +108,7 @@ export const evaluate = async (
       return signal.aborted ? { kind: 'cancelled' } : { kind: 'value', value }
     }
     const globals = { ...globalsFor(program, at, functions, shellValues), ...extra }
-    const request = { code: program.code, globals, functions: [...functions], signal, host }
+    const request = { code: program.script, globals, functions: [...functions], signal, host }
     const outcome = await run.engine.expressions.evaluate(request)
     if (skipped !== undefined) return { kind: 'skip-module', message: skipped.message }
     return ended === '' ? outcome : { kind: 'error', message: ended }
@@ -143,7 +137,7 @@ export const namesIn = (scope: Variables): Pick<SimpleScope, 'name' | 'hole'> =>
   name(name) {
     const value = scope.get(name)
     if (value === undefined) throw unknownName(name)
-    return asBoolean(value)
+    return toJson(value)
   },
   hole(expr, quoted) {
     const value = evaluateExpr(expr, scope)

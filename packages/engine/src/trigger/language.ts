@@ -63,7 +63,7 @@ export class TriggerLanguage {
     if (refused !== undefined) throw new Error(refused)
     const context = { engine: this.#engine, files: this.#files, workspace: event.workspace }
     const outcome = await this.#engine.expressions.evaluate({
-      code: program.code,
+      code: program.script,
       globals: {
         event: { ...event },
         event_data: event.data,

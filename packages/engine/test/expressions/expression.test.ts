@@ -334,7 +334,7 @@ describe('programs', () => {
     const program = prepareProgram('`a{{x}}${1 + 1}` + "{{x}}\'" + {{x}} // {{y}}\n')
     const value = '"; process.exit() //${1}`\\'
     expect(
-      await evaluate(program.code, {
+      await evaluate(program.script, {
         $hole: program.holes.map(() => value),
         $text: program.holes.map(() => value),
       }),
@@ -373,6 +373,9 @@ describe('programs', () => {
       'l',
       'alias',
       'none',
+      'on',
+      'off',
+      '"{{off}}"',
       'echo(o)',
       'echo(l)',
       'o.a',
@@ -409,6 +412,8 @@ describe('programs', () => {
       alias: object,
       l: ['a', null, 2],
       none: null,
+      on: 'true',
+      off: 'false',
       deep: { list: [1, { a: 'b' }] },
     }
     const inHole = (expr: Expr) => (expr.kind === 'variable' ? (globals[expr.name] ?? null) : null)
@@ -422,7 +427,7 @@ describe('programs', () => {
           call: async (_name, args) => args[0] ?? null,
         })
         const program = prepareProgram(source)
-        const full = await evaluate(program.code, {
+        const full = await evaluate(program.script, {
           ...globals,
           $hole: program.holes.map(({ expr }) => inHole(expr)),
           $text: program.holes.map(({ expr }) => JSON.stringify(inHole(expr))),
@@ -505,7 +510,10 @@ describe('programs', () => {
     expect(value).toBe(expected)
     const program = prepareProgram(source)
     const holes = { $hole: program.holes.map(() => object) }
-    expect(await evaluate(program.code, { ...globals, ...holes })).toEqual({ kind: 'value', value: expected })
+    expect(await evaluate(program.script, { ...globals, ...holes })).toEqual({
+      kind: 'value',
+      value: expected,
+    })
   })
 
   test.each(['o + "a"', 'o == "a"', 'l < "b"', '"" + {{o}}', 'echo(o) == 1'])(

@@ -1,8 +1,9 @@
-import type { AnyNode, Property } from 'acorn'
+import type { AnyNode, Program, Property } from 'acorn'
 import { SCRIPT_GLOBALS } from '../check/names.ts'
 import type { Json } from '../model.ts'
 import type { Expr } from '../template/expression.ts'
-import { holeAt, syntaxOf } from './syntax.ts'
+import { holeAt } from './syntax.ts'
+import { deciding, equals } from './truth.ts'
 
 /**
  * The subset of the expression language that most expressions stay in: variables and their members, literals, operators,
@@ -38,10 +39,8 @@ export interface SimpleScope {
  * type assertions only satisfy the compiler.
  */
 const OPERATORS: Readonly<Record<string, (left: Result, right: Result) => Json>> = {
-  // oxlint-disable-next-line eqeqeq
-  '==': (left, right) => left == right,
-  // oxlint-disable-next-line eqeqeq
-  '!=': (left, right) => left != right,
+  '==': equals,
+  '!=': (left, right) => !equals(left, right),
   '===': (left, right) => left === right,
   '!==': (left, right) => left !== right,
   '<': (left, right) => (left as number) < (right as number),
@@ -78,7 +77,7 @@ const isComplete = <Item>(items: readonly (Item | undefined)[]): items is readon
   !items.includes(undefined)
 
 /** The expression as a tree, or undefined if it needs the engine. */
-export const simpleOf = (code: string, holes: readonly Expr[]): Simple | undefined => {
+export const simpleOf = (tree: Program | undefined, holes: readonly Expr[]): Simple | undefined => {
   const convert = (node: AnyNode, depth = 0): Simple | undefined => {
     if (depth > MAX_DEPTH) return undefined
     const below = (child: AnyNode) => convert(child, depth + 1)
@@ -161,7 +160,7 @@ export const simpleOf = (code: string, holes: readonly Expr[]): Simple | undefin
     })
     return isComplete(members) ? { kind: 'object', members } : undefined
   }
-  const statements = (syntaxOf(code)?.body ?? []).map((statement) =>
+  const statements = (tree?.body ?? []).map((statement) =>
     statement.type === 'ExpressionStatement' ? convert(statement.expression) : undefined,
   )
   if (!isComplete(statements)) return undefined
@@ -224,15 +223,15 @@ const evaluateIn = async (expr: Simple, scope: SimpleScope): Promise<Result> => 
     case 'member':
       return memberOf(await evaluateIn(expr.of, scope), expr.key)
     case 'not':
-      return !(await evaluateIn(expr.of, scope))
+      return !deciding(await evaluateIn(expr.of, scope))
     case 'and':
-      return (await evaluateIn(expr.left, scope)) && (await evaluateIn(expr.right, scope))
+      return deciding(await evaluateIn(expr.left, scope)) && (await evaluateIn(expr.right, scope))
     case 'or':
-      return (await evaluateIn(expr.left, scope)) || (await evaluateIn(expr.right, scope))
+      return deciding(await evaluateIn(expr.left, scope)) || (await evaluateIn(expr.right, scope))
     case 'nullish':
       return (await evaluateIn(expr.left, scope)) ?? (await evaluateIn(expr.right, scope))
     case 'either':
-      return await evaluateIn((await evaluateIn(expr.test, scope)) ? expr.yes : expr.no, scope)
+      return await evaluateIn(deciding(await evaluateIn(expr.test, scope)) ? expr.yes : expr.no, scope)
     case 'operator': {
       const left = await evaluateIn(expr.left, scope)
       return OPERATORS[expr.operator]?.(left, await evaluateIn(expr.right, scope)) ?? null

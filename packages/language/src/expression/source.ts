@@ -1,6 +1,8 @@
 import { tokenizer, tokTypes, type TokenType } from 'acorn'
 import { SHELL_COMMANDS } from './calls.ts'
 import { simpleOf, type Simple } from './simple.ts'
+import { syntaxOf } from './syntax.ts'
+import { withTruth } from './truth.ts'
 import { TemplateError, type Expr } from '../template/expression.ts'
 import { holesOf, parseTemplate } from '../template/parse.ts'
 
@@ -15,6 +17,8 @@ export interface Hole {
 export interface Program {
   readonly source: string
   readonly code: string
+  /** The code as the engine executes it. */
+  readonly script: string
   /** The holes by index: `$hole[0]` in code, `$text[0]` inside quotes, `$shell[0]` in a shell command. */
   readonly holes: readonly Hole[]
   /** Names of variables and functions that the program may use. */
@@ -152,6 +156,7 @@ export const prepareProgram = (source: string): Program => {
   }
   const code = applied(edits, source)
   const exprs = holes.map(({ expr }) => expr)
-  const simple = holes.some(({ shell }) => shell) ? undefined : simpleOf(code, exprs)
-  return { source, code, holes, names, calls, simple }
+  const tree = syntaxOf(code)
+  const simple = holes.some(({ shell }) => shell) ? undefined : simpleOf(tree, exprs)
+  return { source, code, script: withTruth(code, tree), holes, names, calls, simple }
 }

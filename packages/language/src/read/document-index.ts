@@ -38,12 +38,22 @@ export const indexDocument = (document: Document.Parsed): DocumentIndex => {
   return { targets, duplicates }
 }
 
+/** `<<` without quotes. The library represents it as a symbol. */
+export const isMergeKey = (key: unknown): boolean => isScalar(key) && typeof key.value === 'symbol'
+
+/** A key as it is written: `1.10` stays `1.10`. */
+export const keyText = (key: unknown): string => {
+  if (!isScalar(key)) return ''
+  return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value))
+}
+
 const repeated = (keys: readonly unknown[]): Node[] => {
-  const seen = new Set<unknown>()
+  const seen = new Set<string>()
   return keys.filter((key): key is Node => {
     if (!isScalar(key)) return false
-    const known = seen.has(key.value)
-    seen.add(key.value)
+    const text = keyText(key)
+    const known = seen.has(text)
+    seen.add(text)
     return known
   })
 }

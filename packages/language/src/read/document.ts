@@ -92,6 +92,7 @@ const tooDeep = ({ depth }: ReadLimits): Omit<Problem, 'file' | 'line' | 'column
   hint: '',
 })
 
+const ONE_WORKFLOW = 'The file has several documents; put each workflow into its own file'
 const UNEXPECTED = 'UNEXPECTED_TOKEN'
 const QUOTE_IT =
   'Put the whole value into quotes: it begins with a quote, { or [ and continues after its end.'
@@ -123,7 +124,11 @@ export const readWorkflow = (text: string, file: string, limits: ReadLimits = RE
     return { file, line, column: col, rule: 'parse-error', severity: 'error', message, hint }
   }
   const broken = withoutEchoes(document.errors).map((error) =>
-    parseError(error.pos[0], error.message, error.code === UNEXPECTED ? QUOTE_IT : ''),
+    parseError(
+      error.pos[0],
+      error.code === 'MULTIPLE_DOCS' ? ONE_WORKFLOW : error.message,
+      error.code === UNEXPECTED ? QUOTE_IT : '',
+    ),
   )
   if (broken.length > 0) return unreadable(file, broken, limits)
   const { targets, duplicates } = indexDocument(document)

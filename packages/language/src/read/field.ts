@@ -12,7 +12,8 @@ export type FieldType =
     }
   | { readonly kind: 'flag' }
   | { readonly kind: 'number' }
-  | { readonly kind: 'json' }
+  /** `asWritten`: a number that JSON writes differently, like `1.10` or `0123`, is the text of the file. */
+  | { readonly kind: 'json'; readonly asWritten?: boolean }
   /** A single value is a list of one; with `comma` a text is split at commas. */
   | { readonly kind: 'list'; readonly of: FieldType; readonly comma?: boolean }
   | { readonly kind: 'map'; readonly of: FieldType }
@@ -45,10 +46,12 @@ export const text = of({ kind: 'text' })
 export const flag = of({ kind: 'flag' })
 export const number = of({ kind: 'number' })
 export const json = of({ kind: 'json' })
+export const jsonAsWritten = of({ kind: 'json', asWritten: true })
 export const texts = of({ kind: 'list', of: { kind: 'text' } })
 export const words = of({ kind: 'list', of: { kind: 'text' }, comma: true })
 export const textMap = of({ kind: 'map', of: { kind: 'text' } })
 export const jsonMap = of({ kind: 'map', of: { kind: 'json' } })
+export const jsonMapAsWritten = of({ kind: 'map', of: { kind: 'json', asWritten: true } })
 
 export const choice = (oneOf: readonly string[], doc: string, required = false): Field => ({
   type: { kind: 'text', oneOf },

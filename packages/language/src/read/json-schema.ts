@@ -67,6 +67,9 @@ class SchemaWriter {
 export const workflowJsonSchema = (): JsonSchema => {
   const writer = new SchemaWriter()
   const root = writer.object(workflowSpec)
+  const workflow = writer.defs[workflowSpec.name]
+  // Maps that are only named by aliases.
+  writer.defs[workflowSpec.name] = { ...workflow, patternProperties: { '^x-': {} } }
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: 'Scanfarm workflow',

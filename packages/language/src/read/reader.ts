@@ -1,12 +1,29 @@
-import { isAlias, isMap, isScalar, isSeq, type Alias, type Document, type LineCounter, type Node } from 'yaml'
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Alias,
+  type Document,
+  type LineCounter,
+  type Node,
+  type YAMLMap,
+} from 'yaml'
 import type { ReadLimits } from '../limits.ts'
 import type { Json } from '../model.ts'
 import type { Severity } from '../problem.ts'
 import type { Hint, ProblemList } from '../problem-list.ts'
 import { didYouMean } from '@scanfarm/contracts'
+import { isMergeKey, keyText } from './document-index.ts'
 import type { Field, FieldType, ObjectSpec } from './field.ts'
 
 type Fields = Record<string, unknown>
+
+interface Entry {
+  /** Where problems of the key are reported. */
+  readonly key: Node
+  readonly value: Node | null
+}
 
 const TRUE = new Set(['true', 'yes', 'on', '1'])
 const FALSE = new Set(['false', 'no', 'off', '0'])
@@ -107,24 +124,43 @@ export class Reader {
     return isMap(node) || isSeq(node) || isScalar(node) ? node : null
   }
 
-  #object(node: Node, spec: ObjectSpec, path: string, depth: number): Fields {
-    const fields: Fields = {}
-    if (!isMap(node)) return fields
+  /**
+   * The entries of a map with those of its merge keys (`<<: *base`, `<<: [*a, *b]`). Its own entries take precedence,
+   * then the map that is named first.
+   */
+  #entries(map: YAMLMap, path: string, depth: number): Map<string, Entry> {
     this.#count(depth)
-    this.#countEntries(node.items, path)
-    for (const pair of node.items) {
-      const key = isScalar(pair.key) ? String(pair.key.value) : ''
-      if (key === '<<') {
-        const merged = this.#follow(pair.value)
-        if (merged !== null)
-          Object.assign(fields, { ...this.#object(merged, spec, path, depth + 1), ...fields })
+    this.#countEntries(map.items, path)
+    const entries = new Map<string, Entry>()
+    const merged: Node[] = []
+    for (const { key, value } of map.items) {
+      const node = this.#follow(value)
+      if (!isMergeKey(key)) entries.set(keyText(key), { key: isScalar(key) ? key : map, value: node })
+      else if (isSeq(node)) merged.push(...node.items.flatMap((item) => this.#follow(item) ?? []))
+      else if (node !== null) merged.push(node)
+    }
+    for (const from of merged) {
+      if (!isMap(from)) {
+        this.#wrong(from, path === '' ? '<<' : `${path}.<<`, 'a map, or a list of maps')
         continue
       }
+      for (const [key, entry] of this.#entries(from, path, depth + 1))
+        if (!entries.has(key)) entries.set(key, entry)
+    }
+    return entries
+  }
+
+  #object(node: YAMLMap, spec: ObjectSpec, path: string, depth: number): Fields {
+    const fields: Fields = {}
+    const entries = this.#entries(node, path, depth)
+    for (const [key, entry] of entries) {
       const field = Object.hasOwn(spec.fields, key) ? spec.fields[key] : undefined
       const where = path === '' ? key : `${path}.${key}`
       if (field === undefined) {
+        // The usual place of maps that are only named by aliases.
+        if (path === '' && key.startsWith('x-')) continue
         this.report(
-          isScalar(pair.key) ? pair.key : node,
+          entry.key,
           'unknown-key',
           'warning',
           `${spec.name === 'workflow' ? 'A workflow' : `"${spec.name}"`} has no key "${key}"; it is ignored.`,
@@ -132,13 +168,13 @@ export class Reader {
         )
         continue
       }
-      const value = this.#value(this.#follow(pair.value), field.type, where, depth + 1)
+      const value = this.#value(entry.value, field.type, where, depth + 1)
       if (value !== undefined) fields[key] = value
     }
     for (const [key, field] of Object.entries(spec.fields)) {
       if ((field.required ?? false) === false || fields[key] !== undefined) continue
       // A value of the wrong type has already been reported.
-      if (isNothing(this.#follow(node.get(key, true)))) this.#missing(node, spec, path, key, field)
+      if (isNothing(entries.get(key)?.value)) this.#missing(node, spec, path, key, field)
     }
     return fields
   }
@@ -162,7 +198,7 @@ export class Reader {
       case 'number':
         return this.#number(node, path)
       case 'json':
-        return this.#json(node, depth)
+        return this.#json(node, type, path, depth)
       case 'list':
         return this.#list(node, type, path, depth)
       case 'map':
@@ -220,21 +256,22 @@ export class Reader {
     return undefined
   }
 
-  #json(node: Node | null, depth: number): Json {
+  #json(node: Node | null, type: FieldType & { kind: 'json' }, path: string, depth: number): Json {
     this.#count(depth)
-    if (isSeq(node)) return node.items.map((item) => this.#json(this.#follow(item), depth + 1))
+    const inner = (item: Node | null) => this.#json(item, type, path, depth + 1)
+    if (isSeq(node)) return node.items.map((item) => inner(this.#follow(item)))
     if (isMap(node)) {
-      return Object.fromEntries(
-        node.items.map((pair) => [
-          isScalar(pair.key) ? String(pair.key.value) : '',
-          this.#json(this.#follow(pair.value), depth + 1),
-        ]),
-      )
+      const entries = [...this.#entries(node, path, depth)]
+      return Object.fromEntries(entries.map(([key, { value }]) => [key, inner(value)]))
     }
     const value = isScalar(node) ? node.value : null
     if (typeof value === 'string') return this.#countChars(value)
     if (typeof value === 'boolean' || value === null) return value
-    if (typeof value === 'number') return Number.isFinite(value) ? value : value.toString()
+    const written = isScalar(node) ? (node.source ?? String(value)) : ''
+    if (typeof value === 'number') {
+      const isExact = Number.isFinite(value) && (type.asWritten !== true || String(value) === written)
+      return isExact ? value : this.#countChars(type.asWritten === true ? written : String(value))
+    }
     return typeof value === 'bigint' ? value.toString() : (JSON.stringify(value) ?? null)
   }
 
@@ -268,12 +305,9 @@ export class Reader {
       this.#wrong(node, path, 'a map')
       return undefined
     }
-    this.#countEntries(node.items, path)
     const fields: Fields = {}
-    for (const pair of node.items) {
-      const key = isScalar(pair.key) ? (pair.key.source ?? String(pair.key.value)) : ''
+    for (const [key, { value: item }] of this.#entries(node, path, depth)) {
       // Empty texts are values here: `default: ""` in a map of params.
-      const item = this.#follow(pair.value)
       const value =
         item === null && of.kind === 'text' ? '' : this.#value(item, of, `${path}.${key}`, depth + 1)
       if (value !== undefined) fields[key] = value

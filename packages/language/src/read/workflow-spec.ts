@@ -15,8 +15,8 @@ import {
 import {
   choice,
   flag,
-  json,
-  jsonMap,
+  jsonAsWritten,
+  jsonMapAsWritten,
   list,
   number,
   object,
@@ -52,8 +52,10 @@ const paramSpec: ObjectSpec = spec<Param>('param', {
   max: number('Largest value of an `int`.'),
   choices: words('Values that a `choice` may have.'),
   multiple: flag('Whether the value of a `choice` may be several of the choices, separated by commas.'),
-  default: json('Value if the caller gives none; a template over built-in variables and earlier params.'),
-  value: json('Alias of `default`.'),
+  default: jsonAsWritten(
+    'Value if the caller gives none; a template over built-in variables and earlier params.',
+  ),
+  value: jsonAsWritten('Alias of `default`.'),
   required: flag('The run is refused without a value.'),
   generator: text('`uuid()`, `currentDate()`, `getEnvVar("X")` and so on; used when no value is given.'),
   scope: flag(
@@ -110,7 +112,7 @@ const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
   ),
   path: text('File or glob to watch.'),
   debounce: text('Time without a change before a watch fires.'),
-  input: jsonMap('Target and params of the run, from the event.'),
+  input: jsonMapAsWritten('Target and params of the run, from the event.'),
 })
 
 const reportSpec: ObjectSpec = spec<Report>('report', {
@@ -158,7 +160,7 @@ const moduleRefSpec: ObjectSpec = spec<ModuleRef>('module', {
 })
 
 const overrideSpec: ObjectSpec = spec<Override>('override', {
-  params: jsonMap('New default by name, or `{default, type, required, generator}`.'),
+  params: jsonMapAsWritten('New default by name, or `{default, type, required, generator}`.'),
   steps: object(
     () =>
       spec<NonNullable<Override['steps']>>('steps', {
