@@ -3502,6 +3502,10 @@ export interface components {
             detail_http_response: string;
             /** @description Raw scanner output, as JSON text */
             raw_vuln_json: string;
+            /** @description What tells the results of one check at one place apart: a matcher, a commit, a column, the text of a line. Part of the identity; in a file it replaces the number of the line there */
+            fingerprint: string;
+            /** @description Equal results of the last import */
+            occurrences: number;
             /** @description Identity in hex; "" when what or where is missing */
             finding_hash: string;
             /** @enum {unknown} */
@@ -6917,6 +6921,10 @@ export interface operations {
                     detail_http_response?: string;
                     /** @description Raw scanner output, as JSON text */
                     raw_vuln_json?: string;
+                    /** @description What tells the results of one check at one place apart: a matcher, a commit, a column, the text of a line. Part of the identity; in a file it replaces the number of the line there */
+                    fingerprint?: string;
+                    /** @description Equal results of the last import */
+                    occurrences?: number;
                 };
             };
         };
@@ -7354,18 +7362,37 @@ export interface operations {
                         workspace: string;
                         format: string;
                         vulnerabilities: {
+                            /** @description Results that became new records */
                             new: number;
                             /** @description Known ones whose content changed, or that came back */
                             updated: number;
+                            /** @description Known ones that are as they were */
                             unchanged: number;
+                            /** @description updated and unchanged */
+                            known: number;
+                            /** @description Results that equal another one of the report, in whose record they are counted */
+                            merged: number;
+                            /** @description Results that could not be used, and parts of the scan that failed */
                             errors: number;
                         };
                         assets: {
+                            /** @description Results that became new records */
                             new: number;
                             /** @description Known ones whose content changed, or that came back */
                             updated: number;
+                            /** @description Known ones that are as they were */
                             unchanged: number;
+                            /** @description updated and unchanged */
+                            known: number;
+                            /** @description Results that equal another one of the report, in whose record they are counted */
+                            merged: number;
                         };
+                        /** @description The reasons of the first errors */
+                        problems: {
+                            reason: string;
+                            /** @description Of the file */
+                            line?: number;
+                        }[];
                     };
                 };
             };
@@ -7422,6 +7449,10 @@ export interface operations {
                             detail_http_response: string;
                             /** @description Raw scanner output, as JSON text */
                             raw_vuln_json: string;
+                            /** @description What tells the results of one check at one place apart: a matcher, a commit, a column, the text of a line. Part of the identity; in a file it replaces the number of the line there */
+                            fingerprint: string;
+                            /** @description Equal results of the last import */
+                            occurrences: number;
                             /** @description Identity in hex; "" when what or where is missing */
                             finding_hash: string;
                             /** @enum {unknown} */

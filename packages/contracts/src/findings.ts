@@ -26,6 +26,7 @@ export const FINDING_LIMITS = {
   detail_http_request: 1024 * 1024,
   detail_http_response: 1024 * 1024,
   raw_vuln_json: 1024 * 1024,
+  fingerprint: 512,
 } as const
 export const MAX_TAGS = 256
 export const MAX_TAG_LENGTH = 256
@@ -48,8 +49,18 @@ const contentFields = {
   raw_vuln_json: text('raw_vuln_json', 'Raw scanner output, as JSON text'),
 }
 
-/** The content of a finding, from any source. */
-export const FindingContent = Type.Object(contentFields)
+const fingerprint = text(
+  'fingerprint',
+  'What tells the results of one check at one place apart: a matcher, a commit, a column, the text of a line. Part of the identity; in a file it replaces the number of the line there',
+)
+const occurrences = Type.Integer({ minimum: 1, description: 'Equal results of the last import' })
+
+/** The content of a finding, from any source. Without `fingerprint` nothing is known to tell it apart. */
+export const FindingContent = Type.Object({
+  ...contentFields,
+  fingerprint: Type.Optional(fingerprint),
+  occurrences: Type.Optional(occurrences),
+})
 export type FindingContent = Static<typeof FindingContent>
 
 const seenFields = {
@@ -74,6 +85,8 @@ export const Vulnerability = Type.Object(
     id: Type.Integer(),
     workspace: Type.String(),
     ...contentFields,
+    fingerprint,
+    occurrences,
     finding_hash: Type.String({ description: 'Identity in hex; "" when what or where is missing' }),
     ...seenFields,
   },
@@ -133,11 +146,43 @@ export const Asset = Type.Object(
 )
 export type Asset = Static<typeof Asset>
 
-/** Result of an import. `errors`: records that could not be used. */
+const Count = (description: string) => Type.Integer({ minimum: 0, description })
+
+/** Result of an import: `new`, `known`, `merged` and `errors` add up to the number of results in the report. */
 export const ImportSummary = Type.Object({
-  new: Type.Integer({ minimum: 0 }),
-  updated: Type.Integer({ minimum: 0, description: 'Known ones whose content changed, or that came back' }),
-  unchanged: Type.Integer({ minimum: 0 }),
-  errors: Type.Integer({ minimum: 0 }),
+  new: Count('Results that became new records'),
+  updated: Count('Known ones whose content changed, or that came back'),
+  unchanged: Count('Known ones that are as they were'),
+  known: Count('updated and unchanged'),
+  merged: Count('Results that equal another one of the report, in whose record they are counted'),
+  errors: Count('Results that could not be used, and parts of the scan that failed'),
 })
 export type ImportSummary = Static<typeof ImportSummary>
+
+export const NOTHING_IMPORTED: ImportSummary = {
+  new: 0,
+  updated: 0,
+  unchanged: 0,
+  known: 0,
+  merged: 0,
+  errors: 0,
+}
+
+export const addImports = (a: ImportSummary, b: ImportSummary): ImportSummary => ({
+  new: a.new + b.new,
+  updated: a.updated + b.updated,
+  unchanged: a.unchanged + b.unchanged,
+  known: a.known + b.known,
+  merged: a.merged + b.merged,
+  errors: a.errors + b.errors,
+})
+
+/** Most problems that an import reports. */
+export const MAX_IMPORT_PROBLEMS = 20
+
+/** Why a result could not be used, or what the scan could not look at. */
+export const ImportProblem = Type.Object({
+  reason: Type.String(),
+  line: Type.Optional(Type.Integer({ minimum: 1, description: 'Of the file' })),
+})
+export type ImportProblem = Static<typeof ImportProblem>

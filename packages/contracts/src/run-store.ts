@@ -142,6 +142,14 @@ export interface RunEnd extends RunKey {
   readonly killedPids: readonly number[]
 }
 
+/** A part of an import that saves its records in several calls. */
+export interface ImportPart {
+  /** The UUID of the import. */
+  readonly of: string
+  /** Later parts have higher numbers. */
+  readonly no: number
+}
+
 /** The records that one step of a run found, for a workspace. */
 export interface FoundRecords {
   /** Name of the step, with its module in a flow. A later run of the same step can mark records as gone. */
@@ -159,6 +167,10 @@ export interface FoundRecords {
    * found something, can be marked as gone. Missing: all hosts were reached.
    */
   readonly reached?: readonly string[] | undefined
+  /** Hosts and files that the scan could not look at: their records are not marked as gone. */
+  readonly failed?: { readonly hosts: readonly string[]; readonly files: readonly string[] } | undefined
+  /** Equal results of one import become one record, also those of different parts. */
+  readonly part?: ImportPart | undefined
   /**
    * Params that define what is scanned: later runs with the same values are compared. Missing: all params of the job.
    */

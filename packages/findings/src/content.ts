@@ -64,7 +64,9 @@ const jsonText = (text: string): string => {
 }
 
 /** Field names of other tools, in order of preference. */
-const OTHER_NAMES: Readonly<Record<Exclude<keyof FindingContent, 'confidence'>, readonly string[]>> = {
+const OTHER_NAMES: Readonly<
+  Record<Exclude<keyof FindingContent, 'confidence' | 'occurrences'>, readonly string[]>
+> = {
   vuln_info: ['template-id', 'template_id', 'rule_id', 'rule', 'id', 'name'],
   vuln_title: ['info.name', 'title', 'name'],
   vuln_desc: ['info.description', 'description', 'message'],
@@ -76,7 +78,12 @@ const OTHER_NAMES: Readonly<Record<Exclude<keyof FindingContent, 'confidence'>, 
   detail_http_request: ['request'],
   detail_http_response: ['response'],
   raw_vuln_json: [],
+  fingerprint: [],
 }
+
+const MAX_COUNT = 1_000_000_000
+const countOf = (value: unknown): number =>
+  typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_COUNT ? value : 1
 
 const isOurs = (row: Unknown): boolean => Object.hasOwn(row, 'vuln_info') || Object.hasOwn(row, 'vuln_title')
 
@@ -103,6 +110,8 @@ export function findingOf(row: Unknown): FindingContent | undefined {
     detail_http_request: text('detail_http_request'),
     detail_http_response: text('detail_http_response'),
     raw_vuln_json: jsonText(ours ? asText(of('raw_vuln_json')) : JSON.stringify(row)),
+    fingerprint: text('fingerprint'),
+    occurrences: countOf(row['occurrences']),
   }
   return content.vuln_info === '' && content.vuln_title === '' ? undefined : content
 }

@@ -43,6 +43,8 @@ const contentOf = (finding: Vulnerability): FindingContent => ({
   detail_http_request: finding.detail_http_request,
   detail_http_response: finding.detail_http_response,
   raw_vuln_json: finding.raw_vuln_json,
+  fingerprint: finding.fingerprint,
+  occurrences: finding.occurrences,
 })
 
 test.each(['sarif', 'jsonl'] as const)('what goes out as %s comes in again the same', async (format) => {

@@ -40,6 +40,8 @@ test('findings of nuclei are read line by line, and invalid lines are counted', 
     detail_http_request: 'GET /x HTTP/1.1',
     detail_http_response: 'HTTP/1.1 200 OK',
     raw_vuln_json: JSON.stringify(NUCLEI),
+    fingerprint: '',
+    occurrences: 1,
   })
 })
 

@@ -15,6 +15,8 @@ export const record = (changes: Partial<Vulnerability> = {}): Vulnerability => (
   detail_http_request: '',
   detail_http_response: '',
   raw_vuln_json: '',
+  fingerprint: '',
+  occurrences: 1,
   finding_hash: 'ab'.repeat(32),
   state: 'open',
   first_seen: '2026-01-31T12:00:00.000Z',
@@ -34,7 +36,14 @@ export const record = (changes: Partial<Vulnerability> = {}): Vulnerability => (
 export const ZOO: readonly Vulnerability[] = [
   record(),
   record({ id: 2, severity: 'info', asset_type: 'network', asset_value: 'a.example:443', finding_hash: '' }),
-  record({ id: 3, severity: 'low', asset_type: 'file', asset_value: 'src/a b.ts:12' }),
+  record({
+    id: 3,
+    severity: 'low',
+    asset_type: 'file',
+    asset_value: 'src/a b.ts:12',
+    fingerprint: 'eval(x)',
+    occurrences: 3,
+  }),
   record({
     id: 4,
     severity: 'medium',

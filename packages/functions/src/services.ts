@@ -1,3 +1,4 @@
+import type { ImportProblem, ImportSummary } from '@scanfarm/contracts'
 import type { ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 
@@ -50,15 +51,15 @@ export interface DatabaseService {
 /** The step that imports records. Records that it does not import in a later run are gone, also if it imports none. */
 export interface ImportedBy {
   readonly step: string
+  /** The UUID of the import, whose calls are parts of it. */
+  readonly importId: string
   /** Hosts that the scan reached: only their records can be gone. Default: all hosts. */
   readonly reached?: readonly string[] | undefined
 }
 
-export interface ImportCounts {
-  readonly new: number
-  readonly updated: number
-  readonly unchanged: number
-  readonly errors: number
+export interface ImportCounts extends ImportSummary {
+  /** The first problems of a report. */
+  readonly problems?: readonly ImportProblem[]
 }
 
 export interface NotifyService {

@@ -104,9 +104,15 @@ describe('importing vulnerabilities', () => {
       new: 1,
       updated: 0,
       unchanged: 0,
+      known: 0,
+      merged: 0,
       errors: 0,
     })
-    expect(await vulnerabilities.import('w', 'nuclei', [finding()])).toMatchObject({ new: 0, unchanged: 1 })
+    expect(await vulnerabilities.import('w', 'nuclei', [finding()])).toMatchObject({
+      new: 0,
+      unchanged: 1,
+      known: 1,
+    })
     expect(
       await vulnerabilities.import('w', 'sarif', [finding({ severity: 'critical', vuln_title: '' })]),
     ).toMatchObject({ updated: 1 })

@@ -105,6 +105,19 @@ describe('judging scans', () => {
     expect(await states('empty')).toEqual({ only: 'gone' })
   })
 
+  test('Findings of hosts and files that a scan could not look at stay open', async () => {
+    const workspace = 'unread'
+    const file = (name: string, line: number) =>
+      finding(name, { asset_type: 'file', asset_value: `src/${name}.py:${line}` })
+    const all = [finding('a'), finding('b'), file('c', 1), file('d', 1)]
+    await scan({ sees: [found(all, { workspace })] })
+    const failed = { hosts: ['http://a.example/x'], files: ['src/c.py'] }
+    await scan({ sees: [found([], { workspace, failed, reached: undefined })] })
+    expect(await states(workspace)).toEqual({ a: 'open', b: 'gone', c: 'open', d: 'gone' })
+    await scan({ sees: [found([], { workspace })] })
+    expect(await states(workspace)).toEqual({ a: 'gone', b: 'gone', c: 'gone', d: 'gone' })
+  })
+
   test.each<[string, Omit<Scan, 'sees'>, Partial<FoundRecords>]>([
     ['the run failed', { status: 'failed' }, {}],
     ['a step failed, though the run went on', { steps: [{ status: 'failed', exitCode: 1 }] }, {}],

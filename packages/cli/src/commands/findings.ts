@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { Asset, ImportSummary, Vulnerability } from '@scanfarm/contracts'
+import type { Asset, ImportProblem, ImportSummary, Vulnerability } from '@scanfarm/contracts'
 import { Command } from 'commander'
 import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
@@ -67,12 +67,17 @@ interface ImportAnswer {
   readonly format: string
   readonly vulnerabilities: ImportSummary
   readonly assets: Omit<ImportSummary, 'errors'>
+  readonly problems: readonly ImportProblem[]
 }
 
-const words = (counts: object): string =>
-  Object.entries(counts)
-    .map(([word, count]) => `${String(count)} ${word}`)
-    .join(', ')
+/** The counts that add up to the number of results. */
+const words = ({ errors, ...counts }: Omit<ImportSummary, 'errors'> & { errors?: number }): string =>
+  [
+    `${counts.new} new`,
+    `${counts.known} known (${counts.updated} updated)`,
+    `${counts.merged} merged`,
+    ...(errors === undefined ? [] : [`${errors} errors`]),
+  ].join(', ')
 
 const importCommand = (terminal: Terminal): Command =>
   clientCommand('import', 'Import the findings of a scanner; known ones are updated.')
@@ -96,6 +101,8 @@ const importCommand = (terminal: Terminal): Command =>
         vulnerabilities: words(answer.vulnerabilities),
         assets: words(answer.assets),
       })
+      for (const { line, reason } of answer.problems)
+        printLine(terminal, line === undefined ? `problem: ${reason}` : `problem in line ${line}: ${reason}`)
     })
 
 interface ExportOptions extends FilterOptions {

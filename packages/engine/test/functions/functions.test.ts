@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { NOTHING_IMPORTED } from '@scanfarm/contracts'
 import { type FunctionServices, FUNCTION_GROUPS, FUNCTIONS } from '@scanfarm/functions'
 import type { Json } from '@scanfarm/language'
 import { useRuns, type Ran } from '../harness/runs.ts'
@@ -300,18 +301,18 @@ describe('functions', () => {
       database: {
         importAssets: async (workspace, assets) => {
           seen.push([workspace, ...assets])
-          return { new: assets.length, updated: 0, unchanged: 0, errors: 0 }
+          return { ...NOTHING_IMPORTED, new: assets.length }
         },
         importVulnerabilities: async (_workspace, items) => {
           seen.push([...items])
-          return { new: 0, updated: items.length, unchanged: 0, errors: 0 }
+          return { ...NOTHING_IMPORTED, updated: items.length, known: items.length }
         },
         importReport: async (workspace, format, report) => {
-          if (report === undefined) return { new: 0, updated: 0, unchanged: 0, errors: 0 }
+          if (report === undefined) return NOTHING_IMPORTED
           let text = ''
           for await (const chunk of report) text += Buffer.from(chunk).toString()
           seen.push([workspace, format ?? '', text])
-          return { new: 3, updated: 0, unchanged: 0, errors: 1 }
+          return { ...NOTHING_IMPORTED, new: 3, errors: 1, problems: [{ reason: 'cut', line: 7 }] }
         },
         assets: async () => [{ asset_value: 'a', asset_type: 'http' }],
         vulnerabilities: async (_workspace, filter) => [{ vuln_info: 'X', ...filter }],

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { NOTHING_IMPORTED } from '@scanfarm/contracts'
 import { scopeParams, type Param } from '@scanfarm/language'
 import type { FunctionServices, ImportedBy } from '@scanfarm/functions'
 import { useRuns } from '../harness/runs.ts'
@@ -20,7 +21,7 @@ const imports = async (expressions: readonly string[], files: Readonly<Record<st
   const imported: Imported[] = []
   const keep = async (_workspace: string, rows: readonly object[], { reached }: ImportedBy) => {
     imported.push({ rows, reached })
-    return { new: rows.length, updated: 0, unchanged: 0, errors: 0 }
+    return { ...NOTHING_IMPORTED, new: rows.length }
   }
   const database = {
     importAssets: keep,

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { expect } from '@jest/globals'
+import { NOTHING_IMPORTED } from '@scanfarm/contracts'
 import { type FunctionServices, FUNCTIONS } from '@scanfarm/functions'
 
 /** Parameters that are paths, wherever they occur. */
@@ -88,10 +89,9 @@ export const attacks = (): Attack[] =>
 
 /** Services that keep what they are given. */
 export const services = (found: string[]): FunctionServices => {
-  const counts = { new: 0, updated: 0, unchanged: 0, errors: 0 }
   const keep = (rows: unknown) => {
     found.push(JSON.stringify(rows))
-    return counts
+    return NOTHING_IMPORTED
   }
   return {
     database: {

@@ -62,6 +62,8 @@ const resultOf = (ruleId: string, finding: Vulnerability): object => ({
       detail_http_request: finding.detail_http_request,
       detail_http_response: finding.detail_http_response,
       raw_vuln_json: finding.raw_vuln_json,
+      fingerprint: finding.fingerprint,
+      occurrences: finding.occurrences,
     },
   },
 })

@@ -1,4 +1,9 @@
-import type { AssetContent, FindingContent } from '@scanfarm/contracts'
+import {
+  MAX_IMPORT_PROBLEMS,
+  type AssetContent,
+  type FindingContent,
+  type ImportProblem,
+} from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import type { Imported } from './read-body.ts'
 import { ffufAssets } from './ffuf.ts'
@@ -17,10 +22,25 @@ export interface Batch {
   readonly assets: AssetContent[]
   /** Hosts that the report names as reached. */
   readonly reached: string[]
+  /** Hosts and files that the scan could not look at. */
+  readonly failed: { readonly hosts: string[]; readonly files: string[] }
+  /** Unusable records, and failures of the scan. */
   errors: number
+  /** Those errors that only concern a host or file of `failed`. */
+  failures: number
+  /** The reasons of the first errors of the report. */
+  readonly problems: ImportProblem[]
 }
 
-const emptyBatch = (): Batch => ({ vulnerabilities: [], assets: [], reached: [], errors: 0 })
+const emptyBatch = (): Batch => ({
+  vulnerabilities: [],
+  assets: [],
+  reached: [],
+  failed: { hosts: [], files: [] },
+  errors: 0,
+  failures: 0,
+  problems: [],
+})
 
 /** Maximum records of a batch, and characters of their JSON. */
 const MAX_RECORDS = 500
@@ -47,15 +67,20 @@ export async function* batchesOf(
 ): AsyncGenerator<Batch> {
   let batch = emptyBatch()
   let characters = 0
+  let problems = 0
   for await (const record of READERS[format](body)) {
-    if (record.kind === 'error') batch.errors += 1
-    else if (record.kind === 'reached') batch.reached.push(record.host)
+    if (record.kind === 'error' || record.kind === 'failed') {
+      addError(batch, record)
+      if (problems++ < MAX_IMPORT_PROBLEMS) batch.problems.push(problemOf(record))
+    } else if (record.kind === 'reached') batch.reached.push(record.host)
     else {
       characters += sizeOf(record.content)
       if (record.kind === 'asset') batch.assets.push(record.content)
       else batch.vulnerabilities.push(record.content)
     }
-    const records = batch.vulnerabilities.length + batch.assets.length + batch.reached.length
+    const { hosts, files } = batch.failed
+    const places = batch.reached.length + hosts.length + files.length
+    const records = batch.vulnerabilities.length + batch.assets.length + places
     if (records < MAX_RECORDS && characters < MAX_CHARACTERS) continue
     yield batch
     batch = emptyBatch()
@@ -63,6 +88,27 @@ export async function* batchesOf(
   }
   const { vulnerabilities, assets, reached, errors } = batch
   if (vulnerabilities.length + assets.length + reached.length + errors > 0) yield batch
+}
+
+type Failure = Extract<Imported, { kind: 'error' | 'failed' }>
+
+const addError = (batch: Batch, record: Failure): void => {
+  batch.errors += 1
+  if (record.kind === 'error' || (record.host === undefined && record.file === undefined)) return
+  batch.failures += 1
+  if (record.host !== undefined) batch.failed.hosts.push(record.host)
+  if (record.file !== undefined) batch.failed.files.push(record.file)
+}
+
+const MAX_REASON = 500
+
+const problemOf = (record: Failure): ImportProblem => {
+  const place = record.kind === 'failed' ? (record.file ?? record.host) : undefined
+  const reason = record.reason ?? 'a record is not a finding of this format'
+  return {
+    reason: (place === undefined ? reason : `${place}: ${reason}`).slice(0, MAX_REASON).toWellFormed(),
+    ...(record.kind === 'error' && record.line !== undefined ? { line: record.line } : {}),
+  }
 }
 
 const sizeOf = (content: object): number => {

@@ -2,12 +2,16 @@ import { StringDecoder } from 'node:string_decoder'
 import { TextDecoder } from 'node:util'
 import { AppError, type AssetContent, type ErrorCode, type FindingContent } from '@scanfarm/contracts'
 
-/** One record of a file. `error`: an unusable record; `reached`: a host that the scan reached, also as host:port or URL. */
+/**
+ * One record of a file. `reached`: a host that the scan reached, also as host:port or URL. `error`: an unusable record.
+ * `failed`: the scan could not look at a host or file, or, if none is named, at everything in its scope.
+ */
 export type Imported =
   | { readonly kind: 'reached'; readonly host: string }
   | { readonly kind: 'vulnerability'; readonly content: FindingContent }
   | { readonly kind: 'asset'; readonly content: AssetContent }
-  | { readonly kind: 'error' }
+  | { readonly kind: 'error'; readonly reason?: string; readonly line?: number }
+  | { readonly kind: 'failed'; readonly reason: string; readonly host?: string; readonly file?: string }
 
 /** Maximum characters of a problem; the message of a parser may contain a part of the file. */
 const MAX_PROBLEM = 500

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs/promises'
+import { addImports, NOTHING_IMPORTED } from '@scanfarm/contracts'
 import { IMPORT_FORMATS, type ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 import { databaseOf, workspaceArg } from './database-of.ts'
@@ -15,19 +17,11 @@ import type { ImportCounts } from '../services.ts'
 /** Number of rows per database call. */
 const BATCH = 500
 
-const answer = (counts: ImportCounts): Json => ({
+const answer = ({ problems = [], ...counts }: ImportCounts): Json => ({
   ...counts,
-  total: counts.new + counts.updated + counts.unchanged + counts.errors,
+  total: counts.new + counts.known + counts.merged + counts.errors,
+  problems: problems.map((problem) => ({ ...problem })),
 })
-
-const add = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
-  new: a.new + b.new,
-  updated: a.updated + b.updated,
-  unchanged: a.unchanged + b.unchanged,
-  errors: a.errors + b.errors,
-})
-
-const NONE: ImportCounts = { new: 0, updated: 0, unchanged: 0, errors: 0 }
 
 type Write = (workspace: string, rows: readonly Row[]) => Promise<ImportCounts>
 
@@ -36,10 +30,10 @@ const inBatches = async (
   rows: AsyncIterable<Row> | Iterable<Row>,
   write: Write,
 ): Promise<Json> => {
-  let counts = NONE
+  let counts: ImportCounts = NOTHING_IMPORTED
   let batch: Row[] = []
   const flush = async () => {
-    if (batch.length > 0) counts = add(counts, await write(workspace, batch))
+    if (batch.length > 0) counts = addImports(counts, await write(workspace, batch))
     batch = []
   }
   for await (const row of rows) {
@@ -47,7 +41,8 @@ const inBatches = async (
     if (batch.length >= BATCH) await flush()
   }
   // Empty imports are reported too, so that missing records can be marked as gone.
-  if (batch.length > 0 || counts === NONE) counts = add(counts, await write(workspace, batch))
+  if (batch.length > 0 || counts === NOTHING_IMPORTED)
+    counts = addImports(counts, await write(workspace, batch))
   return answer(counts)
 }
 
@@ -70,7 +65,7 @@ const writeTo = (
   reached?: readonly string[],
 ): Write => {
   const database = databaseOf(at)
-  let by = { step: at.stepPath, reached }
+  let by = { step: at.stepPath, importId: randomUUID(), reached }
   return async (workspace, rows) => {
     const counts =
       kind === 'assets'
@@ -101,7 +96,7 @@ const reachedHosts = async (
 
 /** If the file does not exist, the scan has no result, so that not even an empty import is made. */
 const whereWritten = async (path: string, scope: FileScope, work: () => Promise<Json>): Promise<Json> =>
-  (await isThere(path, scope)) ? await work() : answer(NONE)
+  (await isThere(path, scope)) ? await work() : answer(NOTHING_IMPORTED)
 
 interface FileImport {
   readonly kind: 'assets' | 'vulnerabilities'
@@ -145,7 +140,8 @@ const importReport =
     const workspace = workspaceArg(args, 0, at)
     const format = fixed ?? formatArg(args, index - 1)
     const path = pathArg(args, index, at)
-    const by = { step: at.stepPath, reached: await reachedHosts(args, index + 1, path, at) }
+    const reached = await reachedHosts(args, index + 1, path, at)
+    const by = { step: at.stepPath, importId: randomUUID(), reached }
     return await whereWritten(path, at, async () => {
       await using file = await openFile(path, at, constants.O_RDONLY)
       const { size } = await file.stat()
@@ -218,7 +214,7 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
     'db_import_asset_from_file(workspace, path, reached?)',
     'object',
-    'Assets from the JSONL of httpx; returns {new, updated, unchanged, errors, total}.',
+    'Assets from the JSONL of httpx; returns {new, updated, unchanged, known, merged, errors, total, problems}.',
     importFile({ kind: 'assets', reached: 2, change: httpAsset }),
   ),
   fn(

@@ -43,6 +43,8 @@ describe('POST /vulnerabilities', () => {
         detail_http_request: '',
         detail_http_response: '',
         raw_vuln_json: '',
+        fingerprint: '',
+        occurrences: 1,
         finding_hash: '',
         state: 'open',
         first_seen: expect.any(String),
@@ -376,11 +378,18 @@ describe('import and export', () => {
       message: 'Findings imported',
       workspace: 'import',
       format: 'nuclei',
-      vulnerabilities: { new: 700, updated: 0, unchanged: 0, errors: 1 },
-      assets: { new: 0, updated: 0, unchanged: 0 },
+      vulnerabilities: { new: 700, updated: 0, unchanged: 0, known: 0, merged: 0, errors: 1 },
+      assets: { new: 0, updated: 0, unchanged: 0, known: 0, merged: 0 },
+      problems: [{ reason: expect.any(String) }],
     })
     const again = await send('workspace=import&format=nuclei', file, 'application/json').expect(200)
-    expect(again.body.vulnerabilities).toEqual({ new: 0, updated: 0, unchanged: 700, errors: 0 })
+    expect(again.body.vulnerabilities).toMatchObject({
+      new: 0,
+      updated: 0,
+      unchanged: 700,
+      known: 700,
+      errors: 0,
+    })
     const form = await server.operator
       .post('/api/vulnerabilities/import?workspace=import&format=nuclei')
       .attach('file', Buffer.from(nuclei(0)), 'x.jsonl')

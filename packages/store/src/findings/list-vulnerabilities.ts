@@ -29,7 +29,7 @@ export interface VulnerabilityFilter {
 /** Columns of a record `v`, joined with its first and last run. */
 const COLUMNS = sql`
   v.id, v.workspace, v.vuln_info, v.vuln_title, v.vuln_desc, v.vuln_poc, v.severity, v.confidence, v.asset_type,
-  v.asset_value, v.tags, v.detail_http_request, v.detail_http_response,
+  v.asset_value, v.tags, v.fingerprint, v.occurrences, v.detail_http_request, v.detail_http_response,
   restore_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response) as raw_vuln_json,
   coalesce(encode(v.finding_hash, 'hex'), '') as finding_hash, v.state, v.first_seen, v.last_seen,
   v.last_seen as last_seen_at, v.times_seen, v.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,

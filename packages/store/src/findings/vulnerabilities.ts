@@ -1,6 +1,7 @@
 import {
   SEVERITIES,
   type FindingContent,
+  type ImportPart,
   type ImportSummary,
   type Severity,
   type Vulnerability,
@@ -34,10 +35,15 @@ export const makeVulnerabilities = (db: Kysely<unknown>, totals: Totals) => ({
   remove: (id: number): Promise<boolean> => remove(db, id),
   /**
    * Saves records under their identity, in one transaction with their events. Concurrent imports are safe. A record
-   * without what or where is always new. `source`: the format or another origin.
+   * without what or where is always new. `source`: the format or another origin. `part`: equal results of different parts
+   * of an import become one record.
    */
-  import: (workspace: string, source: string, items: readonly FindingContent[]): Promise<ImportSummary> =>
-    importAll(db, workspace, source, items),
+  import: (
+    workspace: string,
+    source: string,
+    items: readonly FindingContent[],
+    part?: ImportPart,
+  ): Promise<ImportSummary> => importAll(db, workspace, source, items, part),
   async summary(
     filter: Pick<VulnerabilityFilter, 'workspaces' | 'state'>,
   ): Promise<Readonly<Record<Severity, number>>> {
@@ -70,9 +76,11 @@ const importAll = async (
   workspace: string,
   source: string,
   items: readonly FindingContent[],
+  part: ImportPart | undefined,
 ): Promise<ImportSummary> => {
   const { rows } = await sql<{ counts: ImportSummary }>`
-    select import_vulnerabilities(${storable(workspace)}, ${storableJson(items)}::jsonb, ${source}, null, null) as counts
+    select import_vulnerabilities(${storable(workspace)}, ${storableJson(items)}::jsonb, ${source}, null, null,
+      ${part?.of ?? null}::uuid, ${part?.no ?? null}::int) as counts
   `.execute(db)
   if (rows[0] === undefined) throw new Error('no answer from import_vulnerabilities')
   return rows[0].counts

@@ -182,7 +182,7 @@ const TIMES_OF = sql`i."firstSeen", i."lastSeen", i."firstSeen", i."firstSeen", 
 /** Records without what or where have no identity: they are known if one with the same content exists. */
 const vulnerabilities = (workspace: string, rows: string) => sql`
   with items as materialized (
-    select i.*, finding_hash(${workspace}, i.vuln_info, i.vuln_title, i.asset_value, i.asset_type) as hash
+    select i.*, finding_hash(${workspace}, i.vuln_info, i.vuln_title, i.asset_value, i.asset_type, '') as hash
     from jsonb_to_recordset(${rows}::jsonb) as i(vuln_info text, vuln_title text, vuln_desc text, vuln_poc text, severity text,
       confidence text, asset_type text, asset_value text, tags jsonb, detail_http_request text,
       detail_http_response text, raw_vuln_json text, "firstSeen" timestamptz, "lastSeen" timestamptz)

@@ -197,20 +197,25 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       return [...new Map(lost.map((key) => [keyText(key), key])).values()]
     },
     finish: (ends) => inChunks((rounds(ends)[0] ?? []).map(endedOf), finishLane),
-    importRecords: async ({ runId, attempt }, { step, workspace, source, records, errors, reached, scope }) =>
+    importRecords: async ({ runId, attempt }, found) =>
       (await call<ImportSummary | null>(
-        'select worker.import_records($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9::text[], $10::jsonb) as answer',
+        `select worker.import_records($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9::text[], $10::jsonb, $11::uuid, $12,
+           $13::text[], $14::text[]) as answer`,
         [
           runId,
           attempt,
-          storable(step),
-          records.kind,
-          storable(workspace),
-          storable(source),
-          storableJson(records.items),
-          errors,
-          reached?.map(storable) ?? null,
-          scope === undefined ? null : storableJson(scope),
+          storable(found.step),
+          found.records.kind,
+          storable(found.workspace),
+          storable(found.source),
+          storableJson(found.records.items),
+          found.errors,
+          found.reached?.map(storable) ?? null,
+          found.scope === undefined ? null : storableJson(found.scope),
+          found.part?.of ?? null,
+          found.part?.no ?? null,
+          found.failed?.hosts.map(storable) ?? null,
+          found.failed?.files.map(storable) ?? null,
         ],
       )) ?? undefined,
     readRecords: async ({ runId, attempt }, { kind, workspace, filter, limit }) =>

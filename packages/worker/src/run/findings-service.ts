@@ -1,6 +1,16 @@
-import type { AssetContent, FindingContent, FoundRecords, RunKey, RunStore } from '@scanfarm/contracts'
+import {
+  addImports,
+  NOTHING_IMPORTED,
+  type AssetContent,
+  type FindingContent,
+  type FoundRecords,
+  type ImportProblem,
+  type ImportSummary,
+  type RunKey,
+  type RunStore,
+} from '@scanfarm/contracts'
 import { assetOf, findingOf, NAMES_REACHED, openReport, type Batch } from '@scanfarm/findings'
-import type { DatabaseService, ImportCounts } from '@scanfarm/functions'
+import type { DatabaseService, ImportedBy } from '@scanfarm/functions'
 import type { Json } from '@scanfarm/language'
 
 type Rows = readonly Record<string, Json>[]
@@ -19,13 +29,6 @@ const owned = <T>(answer: T | undefined): T => {
   return answer
 }
 
-const add = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
-  new: a.new + b.new,
-  updated: a.updated + b.updated,
-  unchanged: a.unchanged + b.unchanged,
-  errors: a.errors + b.errors,
-})
-
 /** The database for the functions of one attempt: every write carries the run and the attempt. */
 export const findingsService = (
   store: RunStore,
@@ -33,10 +36,16 @@ export const findingsService = (
   /** Params of the run that select what it scans. */
   scope: Readonly<Record<string, string>>,
 ): DatabaseService => {
-  const saveAll = async (found: Omit<FoundRecords, 'scope'>): Promise<ImportCounts> => {
-    let counts: ImportCounts = { new: 0, updated: 0, unchanged: 0, errors: 0 }
-    for (const part of inParts({ ...found, scope }))
-      counts = add(counts, owned(await store.importRecords(run, part)))
+  let parts = 0
+  const saveAll = async (
+    { importId, ...by }: ImportedBy,
+    found: Omit<FoundRecords, 'scope' | 'part' | 'step'>,
+  ): Promise<ImportSummary> => {
+    let counts = NOTHING_IMPORTED
+    for (const records of inParts({ ...by, ...found, scope })) {
+      const part = { of: importId, no: ++parts }
+      counts = addImports(counts, owned(await store.importRecords(run, { ...records, part })))
+    }
     return counts
   }
 
@@ -44,11 +53,11 @@ export const findingsService = (
     const groups = Map.groupBy(rows, sourceOf)
     // Report empty imports too, so that missing records can be marked as gone.
     if (groups.size === 0) groups.set(NO_SOURCE, [])
-    let counts: ImportCounts = { new: 0, updated: 0, unchanged: 0, errors: 0 }
+    let counts = NOTHING_IMPORTED
     for (const [source, group] of groups) {
       const items = group.map(assetOf).filter((item) => item !== undefined)
       const errors = group.length - items.length
-      counts = add(counts, await saveAll({ ...by, workspace, source, records: assets(items), errors }))
+      counts = addImports(counts, await saveAll(by, { workspace, source, records: assets(items), errors }))
     }
     return counts
   }
@@ -56,7 +65,7 @@ export const findingsService = (
   const importVulnerabilities: DatabaseService['importVulnerabilities'] = async (workspace, rows, by) => {
     const items = rows.map(findingOf).filter((item) => item !== undefined)
     const errors = rows.length - items.length
-    return saveAll({ ...by, workspace, source: NO_SOURCE, records: vulnerabilities(items), errors })
+    return saveAll(by, { workspace, source: NO_SOURCE, records: vulnerabilities(items), errors })
   }
 
   const importReport: DatabaseService['importReport'] = async (workspace, given, report, by) => {
@@ -65,19 +74,29 @@ export const findingsService = (
     const source = format ?? NO_SOURCE
     // Hosts that a report does not name did not answer, unless the step names them.
     const named = by.reached ?? (format !== undefined && NAMES_REACHED.has(format) ? [] : undefined)
-    const save = async (batch: Batch, reached: readonly string[] | undefined): Promise<ImportCounts> => {
-      const found = { step: by.step, workspace, source, reached }
-      const { errors } = batch
-      // Errors count for both kinds, so that neither is taken for a complete scan, but only once in the result.
-      const ofAssets = await saveAll({ ...found, records: assets(batch.assets), errors })
-      const rest = await saveAll({ ...found, records: vulnerabilities(batch.vulnerabilities), errors })
-      return add(ofAssets, { ...rest, errors: 0 })
+    // Errors and failures count for both kinds, so that neither is taken for a complete scan.
+    const save = async (batch: Batch, reached: readonly string[] | undefined): Promise<ImportSummary> => {
+      const found = {
+        workspace,
+        source,
+        reached,
+        failed: batch.failed,
+        errors: batch.errors - batch.failures,
+      }
+      const ofAssets = await saveAll(by, { ...found, records: assets(batch.assets) })
+      const ofFindings = await saveAll(by, { ...found, records: vulnerabilities(batch.vulnerabilities) })
+      return { ...addImports(ofAssets, ofFindings), errors: batch.errors }
     }
     // Report empty imports too, so that missing records can be marked as gone.
-    let counts = await save({ vulnerabilities: [], assets: [], reached: [], errors: 0 }, named)
-    for await (const batch of opened?.batches ?? [])
-      counts = add(counts, await save(batch, by.reached === undefined ? named && batch.reached : []))
-    return counts
+    await saveAll(by, { workspace, source, reached: named, errors: 0, records: assets([]) })
+    await saveAll(by, { workspace, source, reached: named, errors: 0, records: vulnerabilities([]) })
+    let counts = NOTHING_IMPORTED
+    const problems: ImportProblem[] = []
+    for await (const batch of opened?.batches ?? []) {
+      counts = addImports(counts, await save(batch, by.reached === undefined ? named && batch.reached : []))
+      problems.push(...batch.problems)
+    }
+    return { ...counts, problems }
   }
 
   const read =
@@ -101,7 +120,7 @@ export const findingsService = (
 }
 
 /** At least one part, so that an empty import is reported. The first part has the errors and the hosts. */
-function* inParts(found: FoundRecords): Generator<FoundRecords> {
+function* inParts({ reached, failed, ...found }: FoundRecords): Generator<FoundRecords> {
   const { records } = found
   for (let from = 0; from === 0 || from < records.items.length; from += MAX_WRITE) {
     const range = [from, from + MAX_WRITE] as const
@@ -109,8 +128,7 @@ function* inParts(found: FoundRecords): Generator<FoundRecords> {
       records.kind === 'asset'
         ? assets(records.items.slice(...range))
         : vulnerabilities(records.items.slice(...range))
-    const first = { errors: found.errors, reached: found.reached }
-    yield { ...found, records: part, ...(from === 0 ? first : { errors: 0, reached: undefined }) }
+    yield { ...found, records: part, ...(from === 0 ? { reached, failed } : { errors: 0 }) }
   }
 }
 

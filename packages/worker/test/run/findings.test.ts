@@ -162,7 +162,14 @@ test('A report that names its hosts only closes records of hosts that answered',
   const both = TESTSSL(['a', 'TLS1', 'LOW'], ['b', 'TLS1', 'LOW'])
   const first = await scan(both)
   expect(first).toMatchObject({ status: 'completed', sources: ['testssl'] })
-  expect(JSON.parse(first.result)).toEqual({ new: 2, updated: 0, unchanged: 0, errors: 0, total: 2 })
+  expect(JSON.parse(first.result)).toMatchObject({
+    new: 2,
+    known: 0,
+    merged: 0,
+    errors: 0,
+    total: 2,
+    problems: [],
+  })
   expect(first.states).toEqual({ 'a:443': 'open', 'b:443': 'open' })
   const failed = await scan(TESTSSL(['a', 'TLS1', 'OK'], ['b', 'scanProblem', 'FATAL']))
   expect(JSON.parse(failed.result)).toMatchObject({ errors: 1, total: 1 })

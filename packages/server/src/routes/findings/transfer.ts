@@ -1,5 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { AppError, FINDING_LIMITS, ImportSummary, type Vulnerability } from '@scanfarm/contracts'
+import {
+  addImports,
+  AppError,
+  FINDING_LIMITS,
+  ImportProblem,
+  ImportSummary,
+  MAX_IMPORT_PROBLEMS,
+  NOTHING_IMPORTED,
+  type Vulnerability,
+} from '@scanfarm/contracts'
 import { EXPORT_FORMATS, EXPORT_KINDS, IMPORT_FORMATS, openReport, writeFindings } from '@scanfarm/findings'
 import type { Store, VulnerabilityFilter } from '@scanfarm/store'
 import { Type } from 'typebox'
@@ -12,14 +22,6 @@ import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
 const MAX_IMPORT_BYTES = 256 * 1024 * 1024
 /** Records of an export in memory at once. */
 const EXPORT_PAGE = 100
-
-const add = (a: ImportSummary, b: ImportSummary): ImportSummary => ({
-  new: a.new + b.new,
-  updated: a.updated + b.updated,
-  unchanged: a.unchanged + b.unchanged,
-  errors: a.errors + b.errors,
-})
-const NONE: ImportSummary = { new: 0, updated: 0, unchanged: 0, errors: 0 }
 
 export const importVulnerabilities = route(
   {
@@ -50,60 +52,62 @@ export const importVulnerabilities = route(
         format: Type.String(),
         vulnerabilities: ImportSummary,
         assets: Type.Omit(ImportSummary, ['errors']),
+        problems: Type.Array(ImportProblem, {
+          maxItems: MAX_IMPORT_PROBLEMS,
+          description: 'The reasons of the first errors',
+        }),
       }),
     },
     errors: ['invalid_input', 'payload_too_large', 'unsupported_media_type', 'unavailable'],
   },
   async ({ store, imports }, { query: { workspace, format: named }, http }) => {
     using _slot = imports.acquire()
-    const counts = await receiveBody(http.stream, MAX_IMPORT_BYTES, async (body) => {
-      let vulnerabilities = NONE
-      let assets = NONE
+    const outcome = await receiveBody(http.stream, MAX_IMPORT_BYTES, async (body) => {
+      let vulnerabilities = NOTHING_IMPORTED
+      let assets = NOTHING_IMPORTED
+      let failures = 0
+      const problems: ImportProblem[] = []
+      const part = { of: randomUUID(), no: 0 }
       const { format, batches } = await openReport(named, body)
       for await (const batch of batches) {
-        vulnerabilities = add(vulnerabilities, { ...NONE, errors: batch.errors })
+        part.no += 1
+        failures += batch.failures
+        problems.push(...batch.problems)
+        vulnerabilities = addImports(vulnerabilities, { ...NOTHING_IMPORTED, errors: batch.errors })
         if (batch.vulnerabilities.length > 0)
-          vulnerabilities = add(
+          vulnerabilities = addImports(
             vulnerabilities,
-            await store.vulnerabilities.import(workspace, format, batch.vulnerabilities),
+            await store.vulnerabilities.import(workspace, format, batch.vulnerabilities, part),
           )
         if (batch.assets.length > 0)
-          assets = add(assets, await store.assets.import(workspace, format, batch.assets))
+          assets = addImports(assets, await store.assets.import(workspace, format, batch.assets))
       }
-      return { format, vulnerabilities, assets }
+      return { format, vulnerabilities, assets, problems, failures }
     })
-    refuseUseless(counts)
-    const { errors: _, ...assets } = counts.assets
-    return {
-      message: 'Findings imported',
-      workspace,
-      format: counts.format,
-      vulnerabilities: counts.vulnerabilities,
-      assets,
-    }
+    const { failures, assets: withErrors, ...answer } = outcome
+    const { errors, ...used } = addImports(outcome.vulnerabilities, withErrors)
+    // Otherwise a file of another format would look like a scan without findings.
+    if (errors > failures && used.new + used.known === 0)
+      throw useless(outcome.format, errors, outcome.problems)
+    const { errors: _, ...assets } = withErrors
+    return { message: 'Findings imported', workspace, ...answer, assets }
   },
 )
 
-/** Otherwise a file of another format would look like a scan without findings. */
-const refuseUseless = ({
-  format,
-  vulnerabilities,
-  assets,
-}: {
-  format: string
-  vulnerabilities: ImportSummary
-  assets: ImportSummary
-}): void => {
-  const { errors, ...used } = add(vulnerabilities, assets)
-  if (errors > 0 && used.new + used.updated + used.unchanged === 0)
-    throw new AppError(
-      'invalid_input',
-      `none of the ${errors} records is a finding in the format ${format}, or the scan that it reports failed`,
-      {
-        details: [{ path: '/format', message: 'does not match the file' }],
-      },
-    )
-}
+const useless = (format: string, errors: number, problems: readonly ImportProblem[]): AppError =>
+  new AppError(
+    'invalid_input',
+    `none of the ${errors} records is a finding in the format ${format}, or the scan that it reports failed`,
+    {
+      details: [
+        { path: '/format', message: 'does not match the file' },
+        ...problems.map(({ reason, line }) => ({
+          path: line === undefined ? '/file' : `/file/${line}`,
+          message: reason,
+        })),
+      ],
+    },
+  )
 
 export const exportVulnerabilities = route(
   {

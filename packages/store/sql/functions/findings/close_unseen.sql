@@ -1,16 +1,19 @@
 -- Marks the records of a scope as gone that a scan did not see. If the scan has named its hosts, only records of
--- these hosts and of hosts with a sighting are marked. Records are locked before sightings, in the order of
--- identities, as imports do.
+-- these hosts and of hosts with a sighting are marked. Records of hosts and files that it could not look at stay open.
+-- Records are locked before sightings, in the order of identities, as imports do.
 create or replace function close_unseen(p_scan scans) returns void
 language plpgsql as $$
 declare
   v_ids bigint[];
   v_hosts text[];
+  v_failed text[] := array(
+    select host from reached_hosts where failed and (run_id, attempt, scope_id, kind)
+      = (p_scan.run_id, p_scan.attempt, p_scan.scope_id, p_scan.kind));
 begin
   if p_scan.kind = 'asset' then
     if p_scan.names_hosts then
       v_hosts := array(
-        select host from reached_hosts where (run_id, attempt, scope_id, kind)
+        select host from reached_hosts where not failed and (run_id, attempt, scope_id, kind)
           = (p_scan.run_id, p_scan.attempt, p_scan.scope_id, p_scan.kind)
         union
         select host_of(coalesce(nullif(a.url, ''), a.asset_value)) from sightings s join assets a on a.id = s.record_id
@@ -19,11 +22,12 @@ begin
     end if;
     select array_agg(s.record_id) into v_ids from sightings s left join assets a on a.id = s.record_id
     where s.scope_id = p_scan.scope_id and s.kind = 'asset' and (s.run_id, s.attempt) < (p_scan.run_id, p_scan.attempt)
-      and (v_hosts is null or host_of(coalesce(nullif(a.url, ''), a.asset_value)) in (select unnest(v_hosts)));
+      and (v_hosts is null or host_of(coalesce(nullif(a.url, ''), a.asset_value)) in (select unnest(v_hosts)))
+      and (v_failed = '{}' or host_of(coalesce(nullif(a.url, ''), a.asset_value)) <> all(v_failed));
   else
     if p_scan.names_hosts then
       v_hosts := array(
-        select host from reached_hosts where (run_id, attempt, scope_id, kind)
+        select host from reached_hosts where not failed and (run_id, attempt, scope_id, kind)
           = (p_scan.run_id, p_scan.attempt, p_scan.scope_id, p_scan.kind)
         union
         select host_of(v.asset_value) from sightings s join vulnerabilities v on v.id = s.record_id
@@ -33,7 +37,9 @@ begin
     select array_agg(s.record_id) into v_ids from sightings s left join vulnerabilities v on v.id = s.record_id
     where s.scope_id = p_scan.scope_id and s.kind = 'vulnerability'
       and (s.run_id, s.attempt) < (p_scan.run_id, p_scan.attempt)
-      and (v_hosts is null or host_of(v.asset_value) in (select unnest(v_hosts)));
+      and (v_hosts is null or host_of(v.asset_value) in (select unnest(v_hosts)))
+      and (v_failed = '{}'
+           or case v.asset_type when 'file' then file_of(v.asset_value) else host_of(v.asset_value) end <> all(v_failed));
   end if;
   if v_ids is null then
     return;

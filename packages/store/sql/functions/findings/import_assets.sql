@@ -16,5 +16,5 @@ begin
     perform record_sightings(p_run, p_scope_id, 'asset', array_agg(a.id), array_agg(asset_seen(a)))
     from unnest(v_saved) s join assets a on a.id = s.id;
   end if;
-  return import_counts(v_saved);
+  return import_counts(v_saved, jsonb_array_length(p_items));
 end $$;

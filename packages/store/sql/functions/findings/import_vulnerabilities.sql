@@ -1,12 +1,15 @@
--- Saves findings with their events and sightings. p_run is null for an import without a run.
+-- Saves findings with their events and sightings. p_run is null for an import without a run. p_import identifies an import
+-- that saves its findings in parts, which p_part numbers.
 create or replace function import_vulnerabilities(p_workspace text, p_items jsonb, p_source text, p_run runs,
-  p_scope_id bigint)
+  p_scope_id bigint, p_import uuid, p_part int)
 returns jsonb
 language plpgsql as $$
 declare
   v_saved saved_record[];
 begin
-  select array_agg(s) into v_saved from save_vulnerabilities(p_workspace, p_items, (p_run).id, p_source) s;
+  perform adopt_fingerprints(p_workspace, p_items);
+  select array_agg(s) into v_saved
+  from save_vulnerabilities(p_workspace, p_items, (p_run).id, p_source, p_import, p_part) s;
   perform log_record_events('vuln.found', 'vulnerability', p_workspace, p_run,
     array(select finding_event_data(v, p_run, s.reopened) from unnest(v_saved) s join vulnerabilities v on v.id = s.id
           where s.created or s.reopened order by v.id));
@@ -14,5 +17,5 @@ begin
     perform record_sightings(p_run, p_scope_id, 'vulnerability', array_agg(v.id), array_agg(finding_seen(v)))
     from unnest(v_saved) s join vulnerabilities v on v.id = s.id;
   end if;
-  return import_counts(v_saved);
+  return import_counts(v_saved, jsonb_array_length(p_items));
 end $$;

@@ -55,5 +55,5 @@ language sql as $$
       first_run = a.first_run
     returning a.id, a.xmax = 0 as created, a.updated_at = now() as changed, a.opened_at = now() as opened
   )
-  select k.id, k.created, not k.created and k.changed, not k.created and k.opened from known k
+  select k.id, k.created, not k.created and k.changed, not k.created and k.opened, false from known k
 $$;

@@ -1,10 +1,14 @@
 -- Imports the records that a step of a run found. p_errors counts records that could not be used, p_reached lists
--- the hosts that the step reached (null: its whole scope), p_params are the params of its scope. Null: the caller
+-- the hosts that the step reached (null: its whole scope), p_params are the params of its scope. p_import and p_part name
+-- the import and number its parts. p_failed_hosts and p_failed_files could not be scanned. Null: the caller
 -- does not own the run, and nothing was written. The row of the run is locked to the end of the transaction, so that
 -- no other worker gets the run in between.
 create or replace function worker.import_records(p_run_id bigint, p_attempt int, p_step text, p_kind text, p_workspace text,
                                       p_source text, p_items jsonb, p_errors int, p_reached text[] default null,
-                                      p_params jsonb default null) returns jsonb
+                                      p_params jsonb default null,
+                                      p_import uuid default null, p_part int default null,
+                                      p_failed_hosts text[] default null, p_failed_files text[] default null)
+returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: walk
 set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
@@ -27,9 +31,14 @@ begin
   insert into reached_hosts (run_id, attempt, scope_id, kind, host)
   select distinct p_run_id, p_attempt, v_scope, p_kind, host_of(h) from unnest(p_reached) h where host_of(h) <> ''
   on conflict do nothing;
+  insert into reached_hosts as r (run_id, attempt, scope_id, kind, host, failed)
+  select distinct p_run_id, p_attempt, v_scope, p_kind, f.place, true
+  from (select host_of(h) as place from unnest(p_failed_hosts) h union all select unnest(p_failed_files)) f
+  where f.place <> ''
+  on conflict (run_id, attempt, scope_id, kind, host) do update set failed = true where not r.failed;
   v_counts := case p_kind
     when 'asset' then import_assets(p_workspace, p_items, p_source, v_run, v_scope)
-    else import_vulnerabilities(p_workspace, p_items, p_source, v_run, v_scope)
+    else import_vulnerabilities(p_workspace, p_items, p_source, v_run, v_scope, p_import, p_part)
   end;
   return v_counts || jsonb_build_object('errors', p_errors);
 end $$;

@@ -33,7 +33,7 @@ begin
     into v_records
     from (select id, row, sum(length(row::text)) over (order by id) as chars
           from (select id,
-                to_jsonb(v) - '{finding_hash,holds,detail_http_request,detail_http_response,raw_vuln_json,first_run,last_run,opened_at}'::text[] as row
+                to_jsonb(v) - '{finding_hash,holds,detail_http_request,detail_http_response,raw_vuln_json,first_run,last_run,last_import,import_part,opened_at}'::text[] as row
                 from vulnerabilities v
                 where workspace = p_workspace
                   and (p_filter ->> 'severity' is null
