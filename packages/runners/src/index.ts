@@ -8,8 +8,9 @@ export {
   type DockerRunnersOptions,
 } from './docker/docker-runners.ts'
 export { connectEngine, engineMessage, reachEngine, statusOf } from './docker/engine.ts'
+export { tryContainer } from './docker/try-container.ts'
 export { provideImage } from './docker/image.ts'
-export { engineAddress, type EngineAddress } from './docker/engine-address.ts'
+export { engineAddress, mayAnswer, type EngineAddress } from './docker/engine-address.ts'
 export { dockerOptions, type DockerSettings } from './docker/docker-settings.ts'
 export type { ContainerLimits } from './docker/container-plan.ts'
 export type { IsLive } from './docker/sweep.ts'

@@ -13,7 +13,7 @@ import {
 import type { WorkerTool } from '@scanfarm/contracts'
 import { makeDataDir, openServices } from '@scanfarm/embedded'
 import { errorText, type Logger } from '@scanfarm/platform'
-import { detectCapabilities, engineAddress } from '@scanfarm/runners'
+import { detectCapabilities, engineAddress, mayAnswer, tryContainer } from '@scanfarm/runners'
 import { openRunQueue } from '@scanfarm/queue'
 import { migrate, openStore, schemaVersion } from '@scanfarm/store'
 import { openLibrary } from '@scanfarm/engine'
@@ -115,6 +115,13 @@ const checkTools = async (config: Config, log: Logger): Promise<CheckResult> => 
       }
 }
 
+/** An engine may answer and still start no container, so one is started. Without an engine there is nothing to check. */
+const checkDocker = async ({ runner }: Config): Promise<CheckResult[]> => {
+  const address = engineAddress(runner)
+  if (!mayAnswer(address)) return []
+  return [await checked('docker', async () => `${await tryContainer(address)} at ${address.engine}`)]
+}
+
 /** Commands that can read everything are a warning; commands that cannot run are a failure. */
 const checkIsolation = (config: Config): CheckResult => {
   const part = 'isolation'
@@ -153,6 +160,7 @@ export const diagnose = async (config: Config, log: Logger): Promise<CheckResult
     checkHome(config),
     checkVariables(config),
     checkIsolation(config),
+    ...(await checkDocker(config)),
     ...(await checkData(config, log)),
   ]
 }
