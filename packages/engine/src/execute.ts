@@ -34,7 +34,7 @@ export const baseScopes = async (run: Run): Promise<{ caller: Scope; params: Map
 const perform = async (run: Run, state: StateFiles | undefined): Promise<ListEnd> => {
   if (state !== undefined) {
     if (!(await run.hasPlace())) return { kind: 'failed', error: run.unplaced }
-    await state.begin(run.input)
+    await state.begin(run)
   }
   const { workflow } = run.input
   const { caller, params } = await baseScopes(run)
@@ -95,6 +95,7 @@ export const execute = async (input: ExecuteInput): Promise<ExecuteResult> => {
     if (result.status === 'completed' && end.kind !== 'skipped') await state?.complete(run, startedAt)
     return result
   } finally {
+    await state?.close()
     await run[Symbol.asyncDispose]()
   }
 }

@@ -7,7 +7,7 @@ export { renderProblems, type ProblemFormat } from './check/render-problems.ts'
 export { dated } from './date-layout.ts'
 export { inSeconds, parseDuration } from './duration.ts'
 export { codeOf, messageOf } from './error.ts'
-export { SHELL_COMMANDS, looksLikeCall } from './expression/calls.ts'
+export { SHELL_COMMANDS, looksLikeCall, unknownCall } from './expression/calls.ts'
 export { joinedArgument, type Joined, type Part } from './expression/joined.ts'
 export { evaluateSimple, type Simple, type SimpleScope } from './expression/simple.ts'
 export { prepareProgram, type Program } from './expression/source.ts'
@@ -38,6 +38,7 @@ export {
   referencedModule,
   resolveWorkflow,
   stringifyResolved,
+  workflowText,
   type ResolvedWorkflow,
 } from './library/resolve.ts'
 export { memorySource, type SourceEntry, type WorkflowSource } from './library/source.ts'

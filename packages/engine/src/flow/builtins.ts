@@ -1,5 +1,8 @@
 import { authored, data, fromJson, type Json, type Value, type Variables } from '@scanfarm/language'
+import { hasHooks } from './flow.ts'
 import { heuristicsOf } from './heuristics.ts'
+import { platformVariables } from './platform-variables.ts'
+import { STATE_FILES } from './state-files.ts'
 import type { ExecuteInput } from '../input.ts'
 import { type Ports, targetVariables } from '@scanfarm/functions'
 
@@ -48,6 +51,7 @@ const folderVariables = ({ folders, workspace }: Facts): Record<string, string> 
     MarkdownTemplates: templates,
     ExternalMarkdowns: templates,
     SnapshotsFolder: folders.snapshots ?? '',
+    workspaces_folder: folders.workspaces ?? folders.output.replace(/\/[^/]*$/, ''),
     Workspaces: folders.workspaces ?? folders.output.replace(/\/[^/]*$/, ''),
     Output: folders.output,
     TargetSpace: workspace,
@@ -55,11 +59,9 @@ const folderVariables = ({ folders, workspace }: Facts): Record<string, string> 
     space_name: workspace,
     TempDir: folders.temp,
     TempFile: `${folders.temp}/scratch`,
-    StateExecutionLog: `${folders.output}/run-execution.log`,
-    StateConsoleLog: `${folders.output}/run-console.log`,
-    StateCompletedFile: `${folders.output}/run-completed.json`,
-    StateFile: `${folders.output}/run-state.json`,
-    StateWorkflowFile: `${folders.output}/run-workflow.yaml`,
+    ...Object.fromEntries(
+      Object.entries(STATE_FILES).map(([name, file]) => [name, `${folders.output}/${file}`]),
+    ),
     StateWorkflowFolder: `${folders.output}/run-modules`,
   }
 }
@@ -87,6 +89,21 @@ const eventVariables = (envelope: string): Record<string, string> => {
   }
 }
 
+/** Numbers of the part of a list that a caller scans. */
+const chunkVariables = (params: Facts['params']): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries({
+      ChunkIndex: 'chunk_index',
+      ChunkSize: 'chunk_size',
+      TotalChunks: 'total_chunks',
+      ChunkStart: 'chunk_start',
+      ChunkEnd: 'chunk_end',
+    }).flatMap(([name, param]) => {
+      const text = params[param] ?? ''
+      return /^\d{1,15}$/.test(text) ? [[name, Number(text)]] : []
+    }),
+  )
+
 type Group = Readonly<Record<string, Value | string>>
 
 const runVariables = (input: Facts, now: Date): Group => {
@@ -103,14 +120,17 @@ const runVariables = (input: Facts, now: Date): Group => {
     RunUUID: input.runUuid,
     TaskDate: iso.slice(0, 10),
     Today: iso.slice(0, 10),
-    CurrentTime: iso,
+    // Without a zone, as in existing workflow files; it is UTC.
+    CurrentTime: iso.slice(0, 19),
     FlowName: '',
     flow_name: '',
     threads,
     baseThreads: Math.max(1, Math.trunc(threads / 2)),
     DBRunID: input.runId,
     TimeStamp: Math.trunc(now.getTime() / 1000),
-    HooksEnabled: true,
+    HooksEnabled: input.workflow !== undefined && hasHooks(input.workflow),
+    ...chunkVariables(input.params),
+    ...platformVariables(),
   }
 }
 

@@ -31,6 +31,12 @@ export const workflowOf = (
   return module && { ...module, ...runnerInFlow(runnerInFlow(ref, module), root) }
 }
 
+/** Whether the workflow or one of its modules has hooks. */
+export const hasHooks = ({ root, modules }: ResolvedWorkflow): boolean =>
+  [root, ...Object.values(modules)].some(
+    ({ hooks = {} }) => [...(hooks.pre_scan_steps ?? []), ...(hooks.post_scan_steps ?? [])].length > 0,
+  )
+
 const words = (text = ''): string[] =>
   text
     .split(',')

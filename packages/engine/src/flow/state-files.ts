@@ -1,8 +1,9 @@
-import { open, rename, rm } from 'node:fs/promises'
+import { writeSync } from 'node:fs'
+import { open, rename, rm, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ArtifactFound, RunRecorder } from '@scanfarm/contracts'
-import { messageOf } from '@scanfarm/language'
-import { workflowOf } from './flow.ts'
+import { messageOf, type ResolvedWorkflow, workflowText } from '@scanfarm/language'
+import { hasHooks, workflowOf } from './flow.ts'
 import type { ExecuteInput } from '../input.ts'
 import type { Run } from './run.ts'
 
@@ -11,12 +12,62 @@ const COMPLETED = 'run-completed.json'
 /** Maximum number of artifacts listed in the state file. More are only counted. */
 const MAX_NAMED = 1_000
 const MAX_PARAM = 4_096
+const MAX_LOG_BYTES = 16 << 20
 
-/** Only runs with reports write state files, so that a run of one quick command does not cost two more files. */
+/** Files of a run by the variables that name them. */
+export const STATE_FILES = {
+  StateExecutionLog: 'run-execution.log',
+  StateConsoleLog: 'run-console.log',
+  StateWorkflowFile: 'run-workflow.yaml',
+  StateFile: STATE,
+  StateCompletedFile: COMPLETED,
+} as const
+type StateFile = keyof typeof STATE_FILES
+
+const used = new WeakMap<ResolvedWorkflow, ReadonlySet<string>>()
+
+/** The variables of these files that a text of the workflow uses. */
+const usedBy = (workflow: ResolvedWorkflow): ReadonlySet<string> => {
+  const known = used.get(workflow)
+  if (known !== undefined) return known
+  const text = JSON.stringify([workflow.root, Object.values(workflow.modules)])
+  const names = new Set(Object.keys(STATE_FILES).filter((name) => text.includes(name)))
+  used.set(workflow, names)
+  return names
+}
+
+/**
+ * Only runs of workflows with reports, or that name such a file, write state files, so that a run of one quick command
+ * does not cost more files.
+ */
 export const keepsState = ({ workflow, dryRun }: ExecuteInput): boolean => {
   const { root } = workflow
   const modules = (root.modules ?? []).map((ref) => workflowOf(workflow, ref))
-  return dryRun !== true && [root, ...modules].some((one) => (one?.reports ?? []).length > 0)
+  const hasReports = [root, ...modules].some((one) => (one?.reports ?? []).length > 0)
+  return dryRun !== true && (hasReports || usedBy(workflow).size > 0)
+}
+
+/** A log in the folder of the run. Its end is cut off. */
+class LogFile {
+  readonly #file: FileHandle
+  #left = MAX_LOG_BYTES
+
+  constructor(file: FileHandle) {
+    this.#file = file
+  }
+
+  /** Written at once, so that the next command can read it. A full disk does not fail the run. */
+  write(bytes: Uint8Array): void {
+    try {
+      this.#left -= writeSync(this.#file.fd, bytes.subarray(0, this.#left))
+    } catch {
+      this.#left = 0
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close()
+  }
 }
 
 /**
@@ -29,6 +80,8 @@ export class StateFiles {
   #found = 0
   #total = 0
   #completed = 0
+  #executionLog: LogFile | undefined
+  #consoleLog: LogFile | undefined
 
   constructor(inner: RunRecorder) {
     this.recorder = {
@@ -37,7 +90,10 @@ export class StateFiles {
         inner.plan(total)
       },
       stepOpened: (step) => inner.stepOpened(step),
-      output: (key, stream, chunk) => inner.output(key, stream, chunk),
+      output: (key, stream, chunk) => {
+        this.#consoleLog?.write(chunk)
+        return inner.output(key, stream, chunk)
+      },
       stepClosed: (step, counts) => {
         if (counts) this.#completed += 1
         inner.stepClosed(step, counts)
@@ -50,12 +106,35 @@ export class StateFiles {
         inner.artifact(found)
       },
       event: (event) => inner.event(event),
-      log: (level, line) => inner.log(level, line),
+      log: (level, line) => {
+        const time = new Date().toISOString()
+        this.#executionLog?.write(Buffer.from(`${time} ${level.toUpperCase()} ${line}\n`))
+        inner.log(level, line)
+      },
     }
   }
 
-  async begin({ folders }: ExecuteInput): Promise<void> {
-    await rm(join(folders.output, COMPLETED), { force: true })
+  /** Best effort, like `complete`. */
+  async begin(run: Run): Promise<void> {
+    const { folders, recorder, workflow } = run.input
+    const isUsed = (name: StateFile): boolean => usedBy(workflow).has(name)
+    try {
+      await rm(join(folders.output, COMPLETED), { force: true })
+      if (isUsed('StateWorkflowFile'))
+        await (await newFile(run, STATE_FILES.StateWorkflowFile, workflowText(workflow.root))).close()
+      if (isUsed('StateExecutionLog'))
+        this.#executionLog = new LogFile(await newFile(run, STATE_FILES.StateExecutionLog, ''))
+      if (isUsed('StateConsoleLog'))
+        this.#consoleLog = new LogFile(await newFile(run, STATE_FILES.StateConsoleLog, ''))
+    } catch (error) {
+      recorder.log('warn', `the files of the run could not be written: ${messageOf(error)}`)
+    }
+  }
+
+  async close(): Promise<void> {
+    const logs = [this.#executionLog, this.#consoleLog]
+    this.#executionLog = this.#consoleLog = undefined
+    for (const log of logs) await log?.close()
   }
 
   /** Best effort: errors do not fail the run. */
@@ -63,7 +142,7 @@ export class StateFiles {
     const { folders, recorder } = run.input
     const text = run.mask.text(`${JSON.stringify(this.#state(run, startedAt), null, 2)}\n`)
     try {
-      for (const name of [STATE, COMPLETED]) await putFile(run, name, text)
+      for (const name of [STATE, COMPLETED]) await (await newFile(run, name, text)).close()
     } catch (error) {
       return recorder.log('warn', `the state of the run could not be written: ${messageOf(error)}`)
     }
@@ -91,7 +170,7 @@ export class StateFiles {
         error_message: '',
         total_steps: this.#total,
         completed_steps: this.#completed,
-        hooks_enabled: true,
+        hooks_enabled: hasHooks(workflow),
       },
       workspace: { name: workspace, local_path: folders.output },
       artifacts: this.#artifacts.map((found) => ({
@@ -106,16 +185,21 @@ export class StateFiles {
   }
 }
 
-/** Written to a temporary file and renamed, because a command may have placed a link at the path. */
-const putFile = async ({ input, ports }: Run, name: string, text: string): Promise<void> => {
+/**
+ * Written to a temporary file and renamed, because a command may have placed a link at the path. Resolves to the open
+ * file.
+ */
+const newFile = async ({ input, ports }: Run, name: string, text: string): Promise<FileHandle> => {
   const path = join(input.folders.output, name)
   const scratch = `${path}.${ports.uuid()}.tmp`
   const file = await open(scratch, 'wx')
   try {
     if (input.owner !== undefined) await file.chown(input.owner.uid, input.owner.gid)
     await file.writeFile(text)
-  } finally {
+    await rename(scratch, path)
+    return file
+  } catch (error) {
     await file.close()
+    throw error
   }
-  await rename(scratch, path)
 }

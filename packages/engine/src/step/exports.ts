@@ -1,4 +1,4 @@
-import { looksLikeCall, data, fromJson, toPlain, type Value } from '@scanfarm/language'
+import { looksLikeCall, unknownCall, data, fromJson, toPlain, type Value } from '@scanfarm/language'
 import { FUNCTIONS } from '@scanfarm/functions'
 import { evaluate } from './evaluate.ts'
 import type { StepContext } from './step-context.ts'
@@ -41,6 +41,12 @@ export const evaluateExports = async (at: StepContext, end: StepEnd & { kind: 'd
       values.set(name, inside.scope.get(word) ?? data(''))
       continue
     }
+    const unknown = unknownCall(text, FUNCTIONS)
+    if (unknown !== undefined)
+      return {
+        kind: 'error',
+        message: `export evaluation failed for ${name}: there is no function "${unknown}"`,
+      }
     if (!looksLikeCall(text, FUNCTIONS)) {
       values.set(name, renderValue(at.module.run.engine, text, inside.scope))
       continue

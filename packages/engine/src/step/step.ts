@@ -16,6 +16,8 @@ import { InnerTrace, isWork } from '../flow/tally.ts'
 const hasContinue = ({ step }: StepContext): boolean =>
   (step.on_error ?? []).some(({ action }) => action === 'continue')
 
+const skipReason = (message: string): string => (message === '' ? 'the module is skipped' : message)
+
 const preCondition = async (at: StepContext, openRow: OpenRow): Promise<StepOutcome | undefined> => {
   const source = at.step.pre_condition
   if (source === undefined || source === '') return undefined
@@ -27,7 +29,7 @@ const preCondition = async (at: StepContext, openRow: OpenRow): Promise<StepOutc
       skipStep(at, 'pre-condition is false', openRow)
       return { kind: 'skipped' }
     case 'skip-module':
-      skipStep(at, result.message === '' ? 'the module is skipped' : result.message, openRow)
+      skipStep(at, skipReason(result.message), openRow)
       return result
     case 'cancelled':
       return closeUnsuccessful(at, openRow(at, ''), interruption(at))
@@ -46,7 +48,7 @@ const closeUnsuccessful = (at: StepContext, row: Row, end: BadEnd): StepOutcome 
     return { kind: 'cancelled' }
   }
   if (end.kind === 'skip-module') {
-    row.close('completed')
+    row.close('skipped', { error: skipReason(end.message) })
     return end
   }
   const { error, exitCode, output = '' } = end

@@ -177,7 +177,7 @@ modules:
       '13:132 error duplicate-tool-name',
       '14:16 error duplicate-sub-agent-name',
       '15:74 error unknown-function (Did you mean "file_length"?)',
-      '15:97 warning unknown-function',
+      `15:97 error unknown-function (Write {{ "frobnicate(" }} for a literal text.)`,
     ])
   })
 

@@ -8,7 +8,8 @@ export const BUILTIN_NAMES: readonly string[] = [
   'space_name', 'TempDir', 'TempFile', 'StateExecutionLog', 'StateConsoleLog', 'StateCompletedFile', 'StateFile',
   'StateWorkflowFile', 'StateWorkflowFolder', 'Target', 'target', 'TargetFile', 'PlatformOS', 'PlatformArch', 'HeuristicsCheck',
   'RunUUID', 'TaskDate', 'Today', 'CurrentTime', 'RandomString', 'FlowName', 'flow_name', 'ModuleName', 'threads', 'baseThreads',
-  'DBRunID', 'TimeStamp', 'HooksEnabled', 'Version',
+  'DBRunID', 'TimeStamp', 'HooksEnabled', 'Version', 'PlatformInDocker', 'PlatformInKubernetes', 'PlatformCloudProvider',
+  'workspaces_folder',
 ] // prettier-ignore
 
 /** Variables that exist only for some targets or some ways to start a run. */
@@ -16,9 +17,8 @@ export const SOMETIMES_NAMES: readonly string[] = [
   'TargetType', 'TargetBaseURL', 'TargetRootURL', 'TargetHostname', 'TargetHost', 'TargetPort', 'TargetPath', 'TargetFileExt',
   'TargetScheme', 'TargetRootDomain', 'TargetTLD', 'TargetSLD', 'Org', 'TargetRepoSlug', 'TargetIsWildcard', 'TargetResolvedIP',
   'TargetStatusCode', 'TargetContentLength', 'EventEnvelope', 'EventTopic', 'EventSource', 'EventDataType', 'EventTimestamp',
-  'EventData', 'ChunkIndex', 'ChunkSize', 'TotalChunks', 'ChunkStart', 'ChunkEnd', 'PlatformInDocker', 'PlatformInKubernetes',
-  'PlatformCloudProvider', 'target_file', 'tactic', 'threads_hold', 'exclude_modules', 'fuzzy_exclude_modules',
-  'workspaces_folder', 'heuristics_check', 'org_uuid',
+  'EventData', 'ChunkIndex', 'ChunkSize', 'TotalChunks', 'ChunkStart', 'ChunkEnd', 'target_file', 'tactic', 'threads_hold', 'exclude_modules', 'fuzzy_exclude_modules',
+  'heuristics_check',
 ] // prettier-ignore
 
 /** Variables that steps set without an export. */

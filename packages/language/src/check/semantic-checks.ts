@@ -114,13 +114,12 @@ class SemanticChecks {
     }
   }
 
-  /** A text that looks like a call of an unknown function stays text. It is most likely a misspelt name. */
   #export({ path, text }: AuthorText): void {
     const name = unknownCall(text, this.#functions)
     if (name === undefined) return
     const hint = didYouMean(name, this.#functions.keys())
-    const message = `there is no function "${name}"; the export would be the literal text`
-    this.#report(path, 'unknown-function', hint === '' ? 'warning' : 'error', message, hint)
+    const advice = hint === '' ? `Write {{ "${name}(" }} for a literal text.` : hint
+    this.#report(path, 'unknown-function', 'error', `there is no function "${name}"`, advice)
   }
 
   #fits({ path, text }: AuthorText): boolean {

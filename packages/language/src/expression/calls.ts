@@ -1,4 +1,6 @@
+import type { AnyNode, CallExpression } from 'acorn'
 import type { FunctionTable } from '../function-table.ts'
+import { nodesIn, syntaxOf } from './syntax.ts'
 
 /** Built-in functions of JavaScript that produce a value. */
 const OF_SCRIPT =
@@ -9,10 +11,24 @@ export const looksLikeCall = (text: string, functions: FunctionTable): boolean =
   OF_SCRIPT.test(text) ||
   [...text.matchAll(/(?<!\w)([A-Za-z_]\w*)\s*\(/g)].some(([, name = '']) => functions.has(name))
 
-/** The name of the unknown function that a text calls, if the whole text is a call. */
+/** A call: the name of the function directly before its parenthesis. */
+const isCall = (node: AnyNode, text: string): node is CallExpression =>
+  node.type === 'CallExpression' &&
+  node.callee.type === 'Identifier' &&
+  text.slice(node.callee.end).startsWith('(')
+
+/**
+ * The name of an unknown function that an export calls: the text is an expression, but `looksLikeCall` takes it for a
+ * literal. Text like `Mozilla (X11)` calls nothing.
+ */
 export const unknownCall = (text: string, functions: FunctionTable): string | undefined => {
-  const name = /^([A-Za-z_]\w*)\(.*\)(?:\s*;)?$/s.exec(text.trim())?.[1]
-  return name === undefined || looksLikeCall(text, functions) ? undefined : name
+  if (!/\w\(/.test(text) || looksLikeCall(text, functions)) return undefined
+  const source = text.replaceAll(/\{\{.*?\}\}/gs, '0')
+  const tree = syntaxOf(source)
+  if (tree === undefined) return undefined
+  for (const node of nodesIn(tree))
+    if (isCall(node, source) && node.callee.type === 'Identifier') return node.callee.name
+  return undefined
 }
 
 /** Functions that run a text in a shell, by all their names, with the position of that argument. */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path/posix'
+import { stringify } from 'yaml'
 import { type WorkflowKind, didYouMean } from '@scanfarm/contracts'
 import { checkStructure } from '../check/structure.ts'
 import type { ModuleRef, Workflow } from '../model.ts'
@@ -293,6 +294,9 @@ const sorted = (value: unknown): unknown => {
 
 /** Canonical JSON: equal workflows give equal texts. */
 export const stringifyResolved = (resolved: ResolvedWorkflow): string => JSON.stringify(sorted(resolved))
+
+/** A resolved workflow as YAML. */
+export const workflowText = (workflow: Workflow): string => stringify(workflow)
 
 /** Hex SHA-256 of the canonical text. */
 export const hashResolved = (resolved: ResolvedWorkflow): string =>
