@@ -1,5 +1,5 @@
 import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import type { Json } from '@scanfarm/language'
+import { boundedMessage, type Json } from '@scanfarm/language'
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
@@ -8,7 +8,7 @@ const log =
   (args: readonly Json[], context: FunctionContext): Json => {
     const line = args.map((_, index) => textArg(args, index)).join(' ')
     context.print('stdout', `[${level.toUpperCase()}] ${line}\n`)
-    context.recorder.log(level, line)
+    context.recorder.log(level, boundedMessage(line))
     return textArg(args, 0)
   }
 

@@ -1,4 +1,6 @@
 const MAX_CAUSES = 5
+/** A message may contain the value that caused the error. */
+const MAX_CHARS = 64 * 1024
 
 /** A failed connection to several addresses has an empty message in Node: the messages of its parts are used. */
 const own = (error: Error): string => {
@@ -17,7 +19,8 @@ export const errorText = (error: unknown): string => {
     if (!texts.some((known) => known.includes(text))) texts.push(text)
     at = at.cause
   }
-  return texts.length === 0 ? String(error) : texts.join(': ')
+  const text = texts.length === 0 ? String(error) : texts.join(': ')
+  return text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS - 1)}…`
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -15,8 +15,10 @@ const BEARER = /\b(bearer\s+)[A-Za-z0-9._~+/-]{8,}=*/gi
 const MAX_DEPTH = 6
 const MAX_ITEMS = 100
 
+const MAX_CHARS = 64 * 1024
+
 const redactText = (text: string): string =>
-  text
+  (text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS - 1)}…`)
     .replace(URL_CREDENTIALS, `$1:${MASK}@`)
     .replace(URL_TOKEN, `$1${MASK}@`)
     .replace(BEARER, `$1${MASK}`)
@@ -52,5 +54,5 @@ const redactFields = (fields: Record<string, unknown>, depth: number): Record<st
     ]),
   )
 
-/** Masks secrets, converts errors to plain objects, and limits the depth and the length of lists. */
+/** Masks secrets, converts errors to plain objects, and limits the depth and the length of lists and texts. */
 export const redact = (fields: Record<string, unknown>): Record<string, unknown> => redactFields(fields, 0)

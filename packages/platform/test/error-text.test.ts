@@ -19,3 +19,9 @@ test('The text of a failed connection is not empty', async () => {
 test('The text of a value that is not an error is the value', () => {
   expect(errorText('plain')).toBe('plain')
 })
+
+test('The text of an error is cut, because a message may contain a value of any length', () => {
+  const long = new Error('failed', { cause: new Error('x'.repeat(1_000_000)) })
+  expect(errorText(long)).toMatch(/^failed: x+…$/)
+  expect(errorText(long)).toHaveLength(65_536)
+})

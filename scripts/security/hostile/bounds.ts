@@ -105,6 +105,7 @@ export const TESTED_BY: Readonly<Record<string, string>> = {
   'values of a file': LIMITS,
   'entries of one list': LIMITS,
   'one expression': LIMITS,
+  'error of an expression': 'packages/engine/test/expressions/expression.test.ts',
   'time and memory to check': 'packages/server/test/routes/workflows.test.ts',
   'files of requests that wait': 'packages/server/test/routes/workflows.test.ts',
   'problems of one file': LIMITS,

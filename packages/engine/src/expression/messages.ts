@@ -1,4 +1,4 @@
-import type { Json } from '@scanfarm/language'
+import { MESSAGE_CHARS, type Json } from '@scanfarm/language'
 
 /** Messages between the expression engine and its threads. */
 
@@ -20,8 +20,10 @@ export interface ExpressionLimits {
   readonly timeMs: number
   readonly memoryBytes: number
   readonly stackBytes: number
-  /** Maximum characters of the result as JSON. */
+  /** Maximum characters of the result as JSON, and of the arguments and the result of each function. */
   readonly resultChars: number
+  /** Maximum characters of an error. */
+  readonly messageChars: number
 }
 
 export const EXPRESSION_LIMITS: ExpressionLimits = {
@@ -29,6 +31,7 @@ export const EXPRESSION_LIMITS: ExpressionLimits = {
   memoryBytes: 64 << 20,
   stackBytes: 256 << 10,
   resultChars: 16 << 20,
+  messageChars: MESSAGE_CHARS,
 }
 
 export type FromThread =

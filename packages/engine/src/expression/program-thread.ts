@@ -261,10 +261,6 @@ export class Thread {
     watchdog.pause()
     let answer: Answer
     try {
-      if (args.length > this.#limits.resultChars)
-        throw new Error(
-          `the arguments of ${name} have more than ${this.#limits.resultChars} characters as JSON`,
-        )
       const value = await program.request.host(name, JSON.parse(args) as Json[], signal)
       const json = JSON.stringify(value ?? null)
       if (json.length > this.#limits.resultChars)

@@ -86,6 +86,17 @@ const STRINGIFY = `((stringify) => (value) => {
     typeof inner === 'bigint' ? String(inner) : inner === Infinity || inner !== inner ? null : inner)
 })(JSON.stringify)`
 
+/** The text of a thrown value. Cut here, because copies of it would leave the memory limit of the program. */
+const DESCRIBE = `((String, slice) => (thrown, most) => {
+  const cut = (value) => {
+    const text = String(value)
+    return text.length <= most ? text : slice(text, 0, most - 1) + '…'
+  }
+  if (thrown === null || (typeof thrown !== 'object' && typeof thrown !== 'function')) return cut(thrown)
+  const { name = 'Error', message = '' } = thrown
+  return name === 'Error' ? cut(message) : cut(cut(name) + ': ' + cut(message))
+})(String, Function.prototype.call.bind(String.prototype.slice))`
+
 const PRELUDE = `((call, random) => {
   const { parse, stringify } = JSON
   const define = (name, value, place = globalThis) =>
@@ -102,6 +113,10 @@ const PRELUDE = `((call, random) => {
     for (const name of parse(names)) define(name, (...args) => parse(call(name, stringify(args))))
   }
 })`
+
+const ERROR_BYTES = 1 << 20
+/** The thrown value cannot be converted to text: its `toString` fails or needs too much memory. */
+const UNKNOWN_ERROR = 'the expression failed, and its error has no text'
 
 const PAGE_BYTES = 16 << 10
 /** Longer parts without content are the stack, which is empty between programs, and free memory. */
@@ -140,6 +155,7 @@ class Machine {
   readonly #setUp: QuickJSHandle
   /** Converts a result to JSON. Created before any program, so that programs cannot change it. */
   readonly #stringify: QuickJSHandle
+  readonly #describe: QuickJSHandle
   readonly #initial: readonly { readonly from: number; readonly bytes: Uint8Array }[]
   #deadline = Infinity
   #late = false
@@ -165,6 +181,7 @@ class Machine {
     const prelude = context.unwrapResult(context.evalCode(PRELUDE))
     this.#setUp = context.unwrapResult(context.callFunction(prelude, context.undefined, call, random))
     this.#stringify = context.unwrapResult(context.evalCode(STRINGIFY))
+    this.#describe = context.unwrapResult(context.evalCode(DESCRIBE))
     const bytes = Buffer.from(memory.buffer)
     this.#initial = usedParts(bytes).map(({ from, to }) => ({
       from,
@@ -200,6 +217,9 @@ class Machine {
 
   /** Sleeps until the main thread replies. That time does not count towards the limit of the program. */
   #ask(name: string, args: string): string {
+    const { resultChars } = this.#limits
+    if (args.length > resultChars)
+      throw new Error(`the arguments of ${name} have more than ${resultChars} characters as JSON`)
     const from = performance.now()
     tell({ kind: 'call', name, args })
     const answer = this.#inbox.answer()
@@ -209,15 +229,15 @@ class Machine {
   }
 
   #failure(error: QuickJSHandle): FromThread {
-    const dumped: unknown = this.#context.dump(error)
+    const context = this.#context
+    // A program that has used up its memory needs some for its error. The limit is part of the memory that is reset.
+    context.runtime.setMemoryLimit(this.#limits.memoryBytes + ERROR_BYTES)
+    const most = context.newNumber(this.#limits.messageChars)
+    const text = context.callFunction(this.#describe, context.undefined, error, most)
     if (this.#late)
       return { kind: 'error', message: `the expression took longer than ${this.#limits.timeMs / 1000}s` }
-    if (typeof dumped !== 'object' || dumped === null) return { kind: 'error', message: String(dumped) }
-    const { name, message } = { name: 'Error', message: '', ...dumped }
-    return {
-      kind: 'error',
-      message: name === 'Error' ? String(message) : `${String(name)}: ${String(message)}`,
-    }
+    const message = text.error === undefined ? context.getString(text.value) : UNKNOWN_ERROR
+    return { kind: 'error', message }
   }
 }
 

@@ -96,7 +96,7 @@ export const evaluate = async (
     } catch (error) {
       if (error instanceof SkipModule) skipped = error
       if (error instanceof EndRun && error.code === 0) skipped = new SkipModule('exit(0)')
-      if (error instanceof EndRun) ended = error.message
+      if (error instanceof EndRun) ended = messageOf(error)
       throw error
     }
   }
@@ -110,10 +110,10 @@ export const evaluate = async (
     const globals = { ...globalsFor(program, at, functions, shellValues), ...extra }
     const request = { code: program.script, globals, functions: [...functions], signal, host }
     const outcome = await run.engine.expressions.evaluate(request)
-    if (skipped !== undefined) return { kind: 'skip-module', message: skipped.message }
+    if (skipped !== undefined) return { kind: 'skip-module', message: messageOf(skipped) }
     return ended === '' ? outcome : { kind: 'error', message: ended }
   } catch (error) {
-    if (skipped !== undefined) return { kind: 'skip-module', message: skipped.message }
+    if (skipped !== undefined) return { kind: 'skip-module', message: messageOf(skipped) }
     if (signal.aborted) return { kind: 'cancelled' }
     return { kind: 'error', message: messageOf(error) }
   }

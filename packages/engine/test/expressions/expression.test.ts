@@ -5,8 +5,10 @@ import { promisify } from 'node:util'
 import { afterAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { ExpressionEngine, type Outcome } from '../../src/expression/engine.ts'
+import type { Evaluate } from '../../src/expression/program-thread.ts'
 import {
   evaluateSimple,
+  MESSAGE_CHARS,
   prepareProgram,
   TemplateError,
   type Expr,
@@ -35,17 +37,18 @@ const evaluate = async (
   globals: Record<string, Json> = {},
   signal = never,
   by = engine,
+  host: Evaluate['host'] = async (name, args, until) => {
+    if (name === 'fail') throw new Error('it failed')
+    if (name === 'wait') await pause(Number(args[0]), undefined, { signal: until })
+    return args[0] ?? null
+  },
 ): Promise<Outcome> =>
   await by.evaluate({
     code,
     globals,
     functions: ['echo', 'fail', 'wait'],
     signal,
-    host: async (name, args, until) => {
-      if (name === 'fail') throw new Error('it failed')
-      if (name === 'wait') await pause(Number(args[0]), undefined, { signal: until })
-      return args[0] ?? null
-    },
+    host,
   })
 
 describe('the expression engine', () => {
@@ -117,6 +120,47 @@ describe('the expression engine', () => {
     })
     expect(await endless('/(a+)+$/.test("a".repeat(40) + "b")')).toMatchObject({ kind: 'error' })
     expect(await endless('1 + 1')).toEqual({ kind: 'value', value: 2 })
+  })
+
+  test.each([
+    ['throw new Error("x".repeat(2e6))', 'xxx'],
+    ['throw "x".repeat(2e6)', 'xxx'],
+    ['throw { name: "N".repeat(10), message: "x".repeat(2e6) }', 'NNNNNNNNNN: xxx'],
+    ['const e = new Error(); e.name = "N".repeat(2e6); throw e', 'NNN'],
+    ['fail("x".repeat(80000))', 'xxx'],
+  ])('the error of %s is cut', async (code, begin) => {
+    const outcome = await evaluate(code, {}, never, engine, (_name, args) => {
+      throw new Error(String(args[0]))
+    })
+    if (outcome.kind !== 'error') throw new Error('it succeeded')
+    expect(outcome.message.slice(0, begin.length)).toBe(begin)
+    expect(outcome.message.slice(-2)).toMatch(/^[xN]…$/)
+    expect(outcome.message).toHaveLength(MESSAGE_CHARS)
+  })
+
+  test.each([
+    ['throw { toString() { throw 1 }, get message() { throw 2 } }', 'its error has no text'],
+    ['throw { get message() { for (;;) {} } }', 'the expression took longer than 0.3s'],
+    ['throw null', 'null'],
+    ['throw undefined', 'undefined'],
+    ['throw Symbol("s")', 'Symbol(s)'],
+    ['throw { code: 1 }', ''],
+    ['null.x', 'TypeError: '],
+    ['const all = globalThis.all = []; for (;;) all.push({})', 'out of memory'],
+  ])('the error of %s has a text', async (code, text) => {
+    const outcome = await evaluate(code, {}, never, text.includes('0.3s') ? hasty : engine)
+    expect(outcome).toEqual({ kind: 'error', message: expect.stringContaining(text) })
+    expect(await evaluate('1 + 1', {}, never, hasty)).toEqual({ kind: 'value', value: 2 })
+  })
+
+  test('arguments of functions beyond the limit stay in the thread', async () => {
+    let calls = 0
+    const outcome = await evaluate('echo("x".repeat(100000))', {}, never, engine, () => (calls += 1))
+    expect(outcome).toEqual({
+      kind: 'error',
+      message: 'the arguments of echo have more than 100000 characters as JSON',
+    })
+    expect(calls).toBe(0)
   })
 
   test('an expression cannot exceed its memory limit, not even with many small texts', async () => {

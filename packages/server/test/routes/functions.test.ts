@@ -145,6 +145,15 @@ describe('POST /functions/eval', () => {
     expect(body.output).toHaveLength(262_144)
   })
 
+  test.each(['throw new Error("x".repeat(2e7))', 'throw "x".repeat(2e7)', 'trim("x".repeat(2e7))'])(
+    'the error of %s has at most 64 Ki characters',
+    async (script) => {
+      const { body } = await evaluate({ script }).expect(400)
+      expect(body.message.length).toBeLessThan(70_000)
+      expect(body.details[0].message.length).toBeLessThan(70_000)
+    },
+  )
+
   test('a fifth concurrent evaluation answers 503 with Retry-After', async () => {
     const script = 'let end = Date.now() + 1500; while (Date.now() < end) {} 1'
     const answers = await Promise.all(Array.from({ length: 8 }, () => evaluate({ script })))

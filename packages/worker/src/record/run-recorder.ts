@@ -152,7 +152,7 @@ export class RunRecorder implements Recorder {
   }
 
   log(level: LogLevel, line: string): void {
-    this.#runLog.add(new Date(), level, line)
+    this.#runLog.add(new Date(), level, clipped(line, this.#options.limits.messageChars))
   }
 
   /** Call it after the last fact: resolves when every file is uploaded, to the first problem or `""`. */

@@ -286,6 +286,14 @@ test('The log of a run is limited and ends with the number of dropped lines', as
   expect(log?.split('\n').at(-2)).toBe('8 more lines were dropped')
 })
 
+test('A line of the log of a run is cut, with the number of characters that are left out', async () => {
+  recorder = open({ messageChars: 20 })
+  recorder.log('warn', 'x'.repeat(1_000))
+  await recorder.settle()
+  const log = await contentOf(`runs/${runUuid}/2/run-execution.log`)
+  expect(log).toMatch(/ x{20}… \(980 more characters\)\n$/)
+})
+
 test('A batch has a limited amount of text, and the next batch continues', () => {
   recorder = open({ batchChars: 1_000, tailBytes: 600 })
   for (const [index, key] of ['a', 'b', 'c'].entries()) {
