@@ -7333,6 +7333,8 @@ export interface operations {
                 workspace: string;
                 /** @description sarif (2.1.0), nuclei (JSONL), nmap (XML), jsonl (Scanfarm export), whatweb (--log-json), sslscan (--xml), testssl (--jsonfile, --jsonfile-pretty), wapiti (-f json), masscan (-oJ), ffuf (-of json). Default: recognised by the start of the file */
                 format?: "sarif" | "nuclei" | "nmap" | "jsonl" | "whatweb" | "sslscan" | "testssl" | "wapiti" | "masscan" | "ffuf";
+                /** @description The folder that was scanned: absolute paths of files in it become relative. Default: what the report names, or the folder that all files have in common */
+                root?: string;
             };
             header?: never;
             path?: never;

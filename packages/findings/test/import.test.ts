@@ -85,7 +85,7 @@ test('SARIF of other tools is read by rule, level and location', async () => {
     {
       vuln_info: 'sqli',
       vuln_title: 'Query from input',
-      vuln_desc: 'SQL injection',
+      vuln_desc: 'SQL injection\n\nQuery from input\nmore',
       severity: 'high',
       asset_type: 'file',
       asset_value: 'src/db.ts:7',

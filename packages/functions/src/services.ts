@@ -55,6 +55,8 @@ export interface ImportedBy {
   readonly importId: string
   /** Hosts that the scan reached: only their records can be gone. Default: all hosts. */
   readonly reached?: readonly string[] | undefined
+  /** The folder that was scanned, for absolute paths of files in reports. */
+  readonly root?: string
 }
 
 export interface ImportCounts extends ImportSummary {

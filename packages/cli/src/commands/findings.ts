@@ -61,6 +61,7 @@ const listCommand = (terminal: Terminal): Command =>
 interface ImportOptions extends ClientOptions {
   readonly workspace: string
   readonly format?: string
+  readonly root?: string
 }
 
 interface ImportAnswer {
@@ -87,9 +88,14 @@ const importCommand = (terminal: Terminal): Command =>
       '--format <format>',
       'sarif, nuclei, nmap, jsonl (of an export), whatweb, sslscan, testssl, wapiti, masscan or ffuf; default: recognised by the file',
     )
+    .option('--root <folder>', 'folder that was scanned, for absolute paths; default: as the report names it')
     .action(async (file: string, options: ImportOptions) => {
-      const { workspace, format } = options
-      const query = new URLSearchParams({ workspace, ...(format !== undefined && { format }) })
+      const { workspace, format, root } = options
+      const query = new URLSearchParams({
+        workspace,
+        ...(format !== undefined && { format }),
+        ...(root !== undefined && { root }),
+      })
       const answer = await connect(terminal, options).upload<ImportAnswer>(
         `/vulnerabilities/import?${query.toString()}`,
         basename(file),

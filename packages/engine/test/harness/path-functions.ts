@@ -40,6 +40,7 @@ const ELSEWHERE: Readonly<Record<string, boolean>> = {
 
 /** What the other parameters get. */
 const PLAIN: Readonly<Record<string, string>> = {
+  root: '/src',
   pattern: '.', keep: 'none', text: 'a', lines: '1', delimiter: ',', field: '1', characters: 'x', part: 'x', target: '127.0.0.1',
   value: 'x', command: 'true', code: '1', name: 'x', '…': 'x', params: '', length: '1', password: '', keepalive: '', message: 'x',
   filter: '.', fields: 'a', renames: 'a:b', flags: '-sL', url: 'http://127.0.0.1:1/x', repository: 'https://127.0.0.1:1/x',

@@ -46,29 +46,32 @@ const emptyBatch = (): Batch => ({
 const MAX_RECORDS = 500
 const MAX_CHARACTERS = 4 * 1024 * 1024
 
-const READERS: Readonly<Record<ImportFormat, (body: AsyncIterable<Uint8Array>) => AsyncIterable<Imported>>> =
-  {
-    sarif: sarifFindings,
-    nuclei: jsonlFindings,
-    nmap: nmapFindings,
-    jsonl: jsonlFindings,
-    whatweb: whatwebAssets,
-    sslscan: sslscanFindings,
-    testssl: testsslFindings,
-    wapiti: wapitiFindings,
-    masscan: masscanAssets,
-    ffuf: ffufAssets,
-  }
+/** `root`: the folder that was scanned, or `""`; absolute paths of files in it become relative. */
+type Reader = (body: AsyncIterable<Uint8Array>, root: string) => AsyncIterable<Imported>
+
+const READERS: Readonly<Record<ImportFormat, Reader>> = {
+  sarif: sarifFindings,
+  nuclei: jsonlFindings,
+  nmap: nmapFindings,
+  jsonl: jsonlFindings,
+  whatweb: whatwebAssets,
+  sslscan: sslscanFindings,
+  testssl: testsslFindings,
+  wapiti: wapitiFindings,
+  masscan: masscanAssets,
+  ffuf: ffufAssets,
+}
 
 /** Reads a file of findings in batches, on the caller's thread. */
 export async function* batchesOf(
   format: ImportFormat,
   body: AsyncIterable<Uint8Array>,
+  root: string,
 ): AsyncGenerator<Batch> {
   let batch = emptyBatch()
   let characters = 0
   let problems = 0
-  for await (const record of READERS[format](body)) {
+  for await (const record of READERS[format](body, root)) {
     if (record.kind === 'error' || record.kind === 'failed') {
       addError(batch, record)
       if (problems++ < MAX_IMPORT_PROBLEMS) batch.problems.push(problemOf(record))

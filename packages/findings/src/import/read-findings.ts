@@ -27,29 +27,30 @@ const LIMITS: ReadLimits = { timeMs: 60_000, memoryMb: 1024 }
 export async function* readFindings(
   format: ImportFormat,
   body: AsyncIterable<Uint8Array>,
-  limits: Partial<ReadLimits> = {},
+  { root = '', ...limits }: Partial<ReadLimits> & { readonly root?: string | undefined } = {},
 ): AsyncGenerator<Batch> {
   const chunks = body[Symbol.asyncIterator]()
   try {
     const { first, isWhole } = await start(chunks, MAX_INLINE)
-    if (isWhole) yield* batchesOf(format, fromList(first))
-    else yield* inProcess(format, first, chunks, { ...LIMITS, ...limits })
+    if (isWhole) yield* batchesOf(format, fromList(first), root)
+    else yield* inProcess([format, root], first, chunks, { ...LIMITS, ...limits })
   } finally {
     await chunks.return?.()
   }
 }
 
-/** Opens a report whose format need not be named. */
+/** Opens a report whose format need not be named. `root`: the folder that was scanned, for absolute paths of files. */
 export const openReport = async (
   format: ImportFormat | undefined,
   body: AsyncIterable<Uint8Array>,
+  root?: string | undefined,
 ): Promise<{ format: ImportFormat; batches: AsyncIterable<Batch> }> => {
-  if (format !== undefined) return { format, batches: readFindings(format, body) }
+  if (format !== undefined) return { format, batches: readFindings(format, body, { root }) }
   const chunks = body[Symbol.asyncIterator]()
   const { first } = await start(chunks, HEAD)
   try {
     const guessed = guessFormat(Buffer.concat(first))
-    return { format: guessed, batches: readFindings(guessed, rejoined(first, chunks)) }
+    return { format: guessed, batches: readFindings(guessed, rejoined(first, chunks), { root }) }
   } catch (error) {
     await chunks.return?.()
     throw error
@@ -89,12 +90,12 @@ async function* fromList(list: readonly Uint8Array[]): AsyncGenerator<Uint8Array
 }
 
 async function* inProcess(
-  format: ImportFormat,
+  args: readonly [ImportFormat, string],
   first: Uint8Array[],
   rest: AsyncIterator<Uint8Array>,
   limits: ReadLimits,
 ): AsyncGenerator<Batch> {
-  const reader = fork(new URL('read-process.ts', import.meta.url), [format], {
+  const reader = fork(new URL('read-process.ts', import.meta.url), args, {
     env: {},
     execArgv: [`--max-old-space-size=${limits.memoryMb}`, '--disable-warning=ExperimentalWarning'],
     serialization: 'advanced',

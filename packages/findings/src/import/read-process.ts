@@ -14,8 +14,8 @@ export type FromReader =
   | { readonly kind: 'batch'; readonly batch: Batch }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly message: string }
 
-/** Process that reads one file of findings. Its argument is the format. */
-const [, , format] = process.argv
+/** Process that reads one file of findings. Its arguments are the format and the folder that was scanned. */
+const [, , format, root = ''] = process.argv
 
 const say = (message: FromReader): void => void process.send?.(message)
 
@@ -36,7 +36,8 @@ async function* body(): AsyncGenerator<Uint8Array> {
 
 process.once('disconnect', () => process.exit())
 try {
-  for await (const batch of batchesOf(format as ImportFormat, body())) await ask({ kind: 'batch', batch })
+  for await (const batch of batchesOf(format as ImportFormat, body(), root))
+    await ask({ kind: 'batch', batch })
   say({ kind: 'done' })
 } catch (error) {
   if (!(error instanceof AppError)) throw error

@@ -141,7 +141,7 @@ const importReport =
     const format = fixed ?? formatArg(args, index - 1)
     const path = pathArg(args, index, at)
     const reached = await reachedHosts(args, index + 1, path, at)
-    const by = { step: at.stepPath, importId: randomUUID(), reached }
+    const by = { step: at.stepPath, importId: randomUUID(), reached, root: textArg(args, index + 2) }
     return await whereWritten(path, at, async () => {
       await using file = await openFile(path, at, constants.O_RDONLY)
       const { size } = await file.stat()
@@ -262,15 +262,15 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
     importFile({ kind: 'vulnerabilities', reached: 3, change: (row) => row }),
   ),
   fn(
-    'db_import_sarif(workspace, path, reached?)',
+    'db_import_sarif(workspace, path, reached?, root?)',
     'object',
-    'Findings from a SARIF file.',
+    'Findings from a SARIF file. `root` is the folder that was scanned: absolute paths in it become relative.',
     importReport('sarif', 1),
   ),
   fn(
-    'db_import_report(workspace, format, path, reached?)',
+    'db_import_report(workspace, format, path, reached?, root?)',
     'object',
-    'Assets and findings from the report of a scanner. The format is one that imports read (findings.md), or `guess`.',
+    'Assets and findings from the report of a scanner. The format is one that imports read (findings.md), or `guess`. `root` is as for db_import_sarif.',
     importReport(undefined, 2),
   ),
 ]

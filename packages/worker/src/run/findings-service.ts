@@ -38,11 +38,11 @@ export const findingsService = (
 ): DatabaseService => {
   let parts = 0
   const saveAll = async (
-    { importId, ...by }: ImportedBy,
+    { importId, step, reached }: ImportedBy,
     found: Omit<FoundRecords, 'scope' | 'part' | 'step'>,
   ): Promise<ImportSummary> => {
     let counts = NOTHING_IMPORTED
-    for (const records of inParts({ ...by, ...found, scope })) {
+    for (const records of inParts({ step, reached, ...found, scope })) {
       const part = { of: importId, no: ++parts }
       counts = addImports(counts, owned(await store.importRecords(run, { ...records, part })))
     }
@@ -69,7 +69,7 @@ export const findingsService = (
   }
 
   const importReport: DatabaseService['importReport'] = async (workspace, given, report, by) => {
-    const opened = report && (await openReport(given, report))
+    const opened = report && (await openReport(given, report, by.root))
     const format = opened?.format ?? given
     const source = format ?? NO_SOURCE
     // Hosts that a report does not name did not answer, unless the step names them.

@@ -41,6 +41,13 @@ export const importVulnerabilities = route(
               'sarif (2.1.0), nuclei (JSONL), nmap (XML), jsonl (Scanfarm export), whatweb (--log-json), sslscan (--xml), testssl (--jsonfile, --jsonfile-pretty), wapiti (-f json), masscan (-oJ), ffuf (-of json). Default: recognised by the start of the file',
           }),
         ),
+        root: Type.Optional(
+          Type.String({
+            maxLength: 4096,
+            description:
+              'The folder that was scanned: absolute paths of files in it become relative. Default: what the report names, or the folder that all files have in common',
+          }),
+        ),
       },
       { additionalProperties: false },
     ),
@@ -60,7 +67,7 @@ export const importVulnerabilities = route(
     },
     errors: ['invalid_input', 'payload_too_large', 'unsupported_media_type', 'unavailable'],
   },
-  async ({ store, imports }, { query: { workspace, format: named }, http }) => {
+  async ({ store, imports }, { query: { workspace, format: named, root }, http }) => {
     using _slot = imports.acquire()
     const outcome = await receiveBody(http.stream, MAX_IMPORT_BYTES, async (body) => {
       let vulnerabilities = NOTHING_IMPORTED
@@ -68,7 +75,7 @@ export const importVulnerabilities = route(
       let failures = 0
       const problems: ImportProblem[] = []
       const part = { of: randomUUID(), no: 0 }
-      const { format, batches } = await openReport(named, body)
+      const { format, batches } = await openReport(named, body, root)
       for await (const batch of batches) {
         part.no += 1
         failures += batch.failures

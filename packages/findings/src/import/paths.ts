@@ -1,0 +1,57 @@
+const decoded = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const SCHEME = /^[a-z][a-z0-9+.-]+:/i
+const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:\/)/.test(path)
+
+/** The path of a file in one spelling: without `file://`, percent-decoded, with `/`. Other URIs stay as they are. */
+export const pathOf = (uri: string): string => {
+  if (SCHEME.test(uri) && !/^file:/i.test(uri)) return uri
+  const bare = /^file:/i.test(uri) ? uri.replace(/^file:(?:\/\/[^/]*)?/i, '') : uri
+  const path = decoded(bare).normalize('NFC')
+  const slashed = path.includes('/') ? path : path.replaceAll('\\', '/')
+  return slashed
+    .replace(/^\/(?=[A-Za-z]:\/)/, '')
+    .replaceAll(/\/(?:\.\/)+/g, '/')
+    .replace(/^(?:\.\/)+(?=.)/, '')
+}
+
+/** The path below a folder; undefined if it is not there. */
+const below = (path: string, folder: string): string | undefined => {
+  const start = folder.endsWith('/') ? folder : `${folder}/`
+  return folder !== '' && path.startsWith(start) && path.length > start.length
+    ? path.slice(start.length)
+    : undefined
+}
+
+/**
+ * Makes the paths of a report relative to the folder that was scanned: one that is named, or else the folder that all
+ * absolute paths of the report have in common.
+ */
+export class ScannedFolder {
+  /** The parts of the folder that all absolute paths have in common. */
+  #common: string[] | undefined
+
+  /** To be called with each path of the report before `relative`. */
+  add(path: string): void {
+    if (!isAbsolute(path)) return
+    const parts = path.split('/').slice(0, -1)
+    const known = this.#common ?? parts
+    const differ = known.findIndex((part, at) => part !== parts[at])
+    this.#common = differ < 0 ? known : known.slice(0, differ)
+  }
+
+  relative(path: string, folders: readonly string[]): string {
+    if (!isAbsolute(path)) return path
+    for (const folder of [...folders, this.#common?.join('/') ?? '']) {
+      const inside = below(path, folder)
+      if (inside !== undefined) return inside
+    }
+    return path
+  }
+}

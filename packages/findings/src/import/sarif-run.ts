@@ -1,0 +1,193 @@
+import { asList, asText, at, isRecord, type Unknown } from '../fields.ts'
+import { pathOf, type ScannedFolder } from './paths.ts'
+import type { Imported } from './read-body.ts'
+import { cwesIn } from './tool-words.ts'
+
+/** What a run of a SARIF file says besides its results. */
+export interface RunParts {
+  tool: unknown
+  bases: unknown
+  readonly invocations: unknown[]
+  readonly artifacts: unknown[]
+  readonly taxonomies: unknown[]
+  readonly logicalLocations: unknown[]
+}
+
+export const noParts = (): RunParts => ({
+  tool: undefined,
+  bases: undefined,
+  invocations: [],
+  artifacts: [],
+  taxonomies: [],
+  logicalLocations: [],
+})
+
+const itemAt = (list: readonly unknown[], index: unknown): unknown =>
+  typeof index === 'number' ? list[index] : undefined
+
+export interface Place {
+  /** A path in the scanned folder, or a URI; `""`: none. */
+  readonly file: string
+  readonly region: unknown
+  /** The name of a function, class or resource, or `""`. */
+  readonly logical: string
+}
+
+/** Follows the references in a run. */
+export class SarifRun {
+  readonly tool: string
+  readonly #parts: RunParts
+  readonly #components: readonly { readonly rules: readonly unknown[]; readonly byId: Map<string, unknown> }[]
+  readonly #folder: ScannedFolder
+  readonly #folders: readonly string[]
+
+  constructor(parts: RunParts, folder: ScannedFolder, root: string) {
+    this.#parts = parts
+    this.#folder = folder
+    this.tool = asText(at(parts.tool, 'driver', 'name'))
+    const components = [at(parts.tool, 'driver'), ...asList(at(parts.tool, 'extensions'))]
+    this.#components = components.map((component) => {
+      const rules = asList(at(component, 'rules'))
+      return { rules, byId: new Map(rules.map((rule) => [asText(at(rule, 'id')), rule])) }
+    })
+    // A base in another one is a folder of the checkout.
+    const bases = Object.values(isRecord(parts.bases) ? parts.bases : {})
+      .filter((base) => at(base, 'uriBaseId') === undefined)
+      .map((base) => pathOf(asText(at(base, 'uri'))))
+    const working = parts.invocations.map((one) => pathOf(asText(at(one, 'workingDirectory', 'uri'))))
+    this.#folders = [pathOf(root), ...bases, ...working].filter((folder) => folder !== '')
+  }
+
+  /** The folder of a base; a relative one is in the scanned folder. */
+  #base(id: string, depth = 0): string {
+    const base = at(this.#parts.bases, id)
+    const outer = asText(at(base, 'uriBaseId'))
+    const uri = pathOf(asText(at(base, 'uri')))
+    return outer === '' || depth > 8 ? uri : inFolder(this.#base(outer, depth + 1), uri)
+  }
+
+  /** By its component and index, or else by its id, of which the rule may have the first part. */
+  ruleOf(result: Unknown): unknown {
+    const component = at(result, 'rule', 'toolComponent', 'index')
+    const index = at(result, 'ruleIndex') ?? at(result, 'rule', 'index')
+    const named = ruleIdOf(result)
+    const [driver, ...extensions] = this.#components
+    const [first, ...others] =
+      typeof component === 'number' ? [extensions[component], driver] : [driver, ...extensions]
+    const indexed = itemAt(first?.rules ?? [], index)
+    const idOfIndexed = asText(at(indexed, 'id'))
+    if (
+      indexed !== undefined &&
+      (named === '' || named === idOfIndexed || named.startsWith(`${idOfIndexed}/`))
+    )
+      return indexed
+    for (let id = named; id !== ''; id = id.slice(0, Math.max(id.lastIndexOf('/'), 0)))
+      for (const one of [first, ...others]) if (one?.byId.has(id)) return one.byId.get(id)
+    return named === '' ? undefined : indexed
+  }
+
+  /** The text of a message: as text, by its id, or as Markdown. Links to places become their text. */
+  message(message: unknown, rule: unknown): string {
+    const id = asText(at(message, 'id'))
+    const texts = [at(this.#parts.tool, 'driver'), ...asList(at(this.#parts.tool, 'extensions'))]
+    const byId =
+      id === ''
+        ? undefined
+        : [at(rule, 'messageStrings', id), ...texts.map((one) => at(one, 'globalMessageStrings', id))].find(
+            isRecord,
+          )
+    const said = [message, byId].filter(isRecord)
+    const text =
+      said.map((one) => asText(at(one, 'text'))).find((one) => one !== '') ??
+      said.map((one) => asText(at(one, 'markdown'))).find((one) => one !== '') ??
+      ''
+    const given = asList(at(message, 'arguments')).map(asText)
+    return text
+      .replaceAll(/\{\{|\}\}|\{(\d+)\}/g, (found, n?: string) =>
+        n === undefined ? (given.length > 0 ? found.charAt(0) : found) : (given[Number(n)] ?? found),
+      )
+      .replaceAll(/\[((?:[^\]\\]|\\.){1,500})\]\(\d+\)/g, '$1')
+  }
+
+  placeOf(location: unknown): Place {
+    const physical = at(location, 'physicalLocation')
+    const named = at(physical, 'artifactLocation')
+    const listed = itemAt(this.#parts.artifacts, at(named, 'index'))
+    const file = this.fileOf(named) || this.fileOf(at(listed, 'location'))
+    const logical = asList(at(location, 'logicalLocations')).map((one) => {
+      const whole = itemAt(this.#parts.logicalLocations, at(one, 'index'))
+      return asText(
+        at(one, 'fullyQualifiedName') ??
+          at(whole, 'fullyQualifiedName') ??
+          at(one, 'name') ??
+          at(whole, 'name'),
+      )
+    })
+    return { file, region: at(physical, 'region'), logical: logical.find((name) => name !== '') ?? '' }
+  }
+
+  fileOf(artifactLocation: unknown): string {
+    const uri = asText(at(artifactLocation, 'uri'))
+    if (uri === '') return ''
+    const base = asText(at(artifactLocation, 'uriBaseId'))
+    const path = base === '' ? pathOf(uri) : inFolder(this.#base(base), pathOf(uri))
+    return this.#folder.relative(path, this.#folders)
+  }
+
+  /** The CWEs of a result and its rule: references to the taxonomy, by id or index. */
+  cwesOf(result: Unknown, rule: unknown): string[] {
+    const targets = asList(at(rule, 'relationships')).map((one) => at(one, 'target'))
+    return [...targets, ...asList(at(result, 'taxa'))].flatMap((target) => {
+      const component = at(target, 'toolComponent')
+      const guid = asText(at(component, 'guid'))
+      const taxonomy =
+        itemAt(this.#parts.taxonomies, at(component, 'index')) ??
+        (guid === '' ? undefined : this.#parts.taxonomies.find((one) => at(one, 'guid') === guid))
+      const name = asText(at(component, 'name') ?? at(taxonomy, 'name'))
+      const id = asText(
+        at(target, 'id') ?? at(itemAt(asList(at(taxonomy, 'taxa')), at(target, 'index')), 'id'),
+      )
+      return cwesIn(/^\d+$/.test(id) && /\bcwe\b/i.test(name) ? `CWE-${id}` : id)
+    })
+  }
+
+  /** What the scan could not look at. */
+  *failures(hasResults: boolean): Generator<Imported> {
+    for (const invocation of this.#parts.invocations) {
+      const notifications = ['toolExecutionNotifications', 'toolConfigurationNotifications']
+        .flatMap((list) => asList(at(invocation, list)))
+        .filter((one) => at(one, 'level') === 'error')
+      for (const one of notifications) yield* this.#failure(one)
+      const ok = at(invocation, 'executionSuccessful')
+      const code = at(invocation, 'exitCode')
+      const failed = typeof ok === 'boolean' ? !ok : typeof code === 'number' && code !== 0 && !hasResults
+      if (failed) yield { kind: 'failed', reason: reasonOf(invocation, this.tool) }
+    }
+  }
+
+  *#failure(notification: unknown): Generator<Imported> {
+    const rule = asText(at(notification, 'descriptor', 'id'))
+    const reason =
+      this.message(at(notification, 'message'), undefined) || rule || `${this.tool} reports an error`
+    const files = asList(at(notification, 'locations'))
+      .map((location) => this.placeOf(location).file)
+      .filter((file) => file !== '')
+    for (const file of new Set(files)) yield { kind: 'failed', reason, file }
+    if (files.length === 0) yield { kind: 'failed', reason }
+  }
+}
+
+export const ruleIdOf = (result: Unknown): string => asText(at(result, 'ruleId') ?? at(result, 'rule', 'id'))
+
+const inFolder = (folder: string, path: string): string =>
+  folder === '' || /^(?:\/|[A-Za-z]:\/|[a-z][a-z0-9+.-]+:)/i.test(path)
+    ? path
+    : `${folder.replace(/\/$/, '')}/${path}`
+
+const reasonOf = (invocation: unknown, tool: string): string => {
+  const code = asText(at(invocation, 'exitCode'))
+  const said = ['exitCodeDescription', 'processStartFailureMessage', 'exitSignalName']
+    .map((name) => asText(at(invocation, name)))
+    .find((text) => text !== '')
+  return `${tool || 'the tool'} failed${code === '' ? '' : ` with exit code ${code}`}${said === undefined ? '' : `: ${said}`}`
+}

@@ -1,0 +1,54 @@
+import { asText, at, isRecord } from '../fields.ts'
+import { textWord } from './fingerprints.ts'
+
+/** A hash, a UUID, or several of them; not words like the `requires login` of semgrep, and not names of people. */
+const HASH = /^(?=.{16})[0-9a-f]{8,}(?:[-.][0-9a-f]{4,})*(?:[:_]\d+)?$|^(?=.*\d)[A-Za-z0-9+/]{22,}={0,2}$/i
+/** What belongs to one commit, also if all results of a report have the same. */
+const COMMIT = /commit/i
+const MAX_LENGTH = 64
+
+type List = 'fingerprints' | 'partialFingerprints'
+
+const hashesIn = (result: unknown, list: List): [string, string][] => {
+  const values = at(result, list)
+  return (isRecord(values) ? Object.entries(values) : [])
+    .map(([key, value]): [string, string] => [key, asText(value)])
+    .filter(([, value]) => HASH.test(value))
+}
+
+/** The fingerprints that tools give their results, as far as they differ between results. */
+export class ToolFingerprints {
+  /** By name: the first value, how many results have one, and whether they differ. */
+  readonly #seen = new Map<string, { readonly value: string; count: number; differ: boolean }>()
+
+  /** To be called with each result of a run before `of`. */
+  add(result: unknown): void {
+    for (const list of ['fingerprints', 'partialFingerprints'] as const)
+      for (const [key, value] of hashesIn(result, list)) {
+        const seen = this.#seen.get(key) ?? { value, count: 0, differ: false }
+        seen.count += 1
+        seen.differ ||= seen.value !== value
+        this.#seen.set(key, seen)
+      }
+  }
+
+  /** `whole`: they tell the result apart from all others. `partial`: they contribute to that. */
+  of(result: unknown): { readonly whole: string[]; readonly partial: string[] } {
+    return { whole: this.#of(result, 'fingerprints'), partial: this.#of(result, 'partialFingerprints') }
+  }
+
+  #of(result: unknown, list: List): string[] {
+    return hashesIn(result, list)
+      .filter(([key]) => COMMIT.test(key) || this.#tellsApart(key))
+      .map(([key, value]) => {
+        const short = value.length > MAX_LENGTH ? textWord(value) : value
+        return COMMIT.test(key) ? `commit ${short}` : short
+      })
+      .slice(0, 4)
+  }
+
+  #tellsApart(key: string): boolean {
+    const seen = this.#seen.get(key)
+    return seen !== undefined && (seen.differ || seen.count === 1)
+  }
+}

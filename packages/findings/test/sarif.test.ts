@@ -1,0 +1,386 @@
+import { describe, expect, test } from '@jest/globals'
+import type { FindingContent } from '@scanfarm/contracts'
+import { openReport } from '../src/index.ts'
+import { bytesOf } from './records.ts'
+
+type Part = Readonly<Record<string, unknown>>
+
+const read = async (log: unknown, root?: string) => {
+  const { format, batches } = await openReport('sarif', bytesOf(JSON.stringify(log), 65_536), root)
+  const all = await Array.fromAsync(batches)
+  return {
+    format,
+    found: all.flatMap(({ vulnerabilities }) => vulnerabilities),
+    errors: all.reduce((sum, { errors }) => sum + errors, 0),
+    failures: all.reduce((sum, { failures }) => sum + failures, 0),
+    failed: all.flatMap(({ failed }) => failed.files),
+    reasons: all.flatMap(({ problems }) => problems.map(({ reason }) => reason)),
+  }
+}
+
+const logOf = (results: readonly unknown[], run: Part = {}, driver: Part = {}) => ({
+  runs: [{ results, tool: { driver: { name: 'Demo', ...driver } }, ...run }],
+  version: '2.1.0',
+})
+
+const at = (uri: string, region: Part = {}): Part => ({
+  physicalLocation: { artifactLocation: { uri }, region },
+})
+const result = (uri: string, line: number, more: Part = {}, region: Part = {}): Part => ({
+  ruleId: 'r1',
+  message: { text: 'Demo' },
+  locations: [at(uri, { startLine: line, ...region })],
+  ...more,
+})
+const line = (text: string) => ({ snippet: { text } })
+const identities = (found: readonly FindingContent[]) =>
+  found.map(({ vuln_info, asset_value, fingerprint = '' }) =>
+    fingerprint === ''
+      ? `${vuln_info} ${asset_value}`
+      : `${vuln_info} ${asset_value.replace(/:\d+$/, '')} ${fingerprint}`,
+  )
+
+describe('severity, confidence and tags', () => {
+  const severitiesOf = async (rules: readonly Part[], run: Part = {}, driver: Part = { rules }) =>
+    (
+      await read(
+        logOf(
+          rules.map(({ id }, n) => result('a', n, { ruleId: id, level: 'note' })),
+          run,
+          driver,
+        ),
+      )
+    ).found.map(({ severity }) => severity)
+
+  const scored = ['9.0', 8.9, '7.0', '6.9', '4.0', '3.9', '0.1', '0.0'].map((score, n) => ({
+    id: `s${n}`,
+    properties: { 'security-severity': score },
+  }))
+  const bands = ['critical', 'high', 'high', 'medium', 'medium', 'low', 'low', 'low']
+
+  test('A score is a severity by the bands of CVSS; without one the level counts', async () => {
+    expect(await severitiesOf(scored)).toEqual(bands)
+    expect(await severitiesOf([{ id: 'x' }])).toEqual(['low'])
+  })
+
+  test('The rule may be in an extension, which the result names or not', async () => {
+    const tool = { driver: { name: 'Demo', rules: [] }, extensions: [{ name: 'pack', rules: scored }] }
+    expect(await severitiesOf(scored, { tool })).toEqual(bands)
+    const pointed = result('a', 1, { ruleId: undefined, rule: { index: 0, toolComponent: { index: 0 } } })
+    expect((await read(logOf([pointed], { tool }))).found).toMatchObject([
+      { vuln_info: 's0', severity: 'critical' },
+    ])
+  })
+
+  test.each<[string, Part, Part, Partial<FindingContent>]>([
+    [
+      'a word of the result',
+      { issue_severity: 'HIGH', issue_confidence: 'MEDIUM' },
+      {},
+      { severity: 'high', confidence: 'Firm' },
+    ],
+    [
+      'a word behind a name',
+      { 'demo/severity': 'Medium', 'demo/confidence': 'Low' },
+      {},
+      { severity: 'medium', confidence: 'Tentative' },
+    ],
+    [
+      'a tag of the rule',
+      {},
+      { tags: ['security', 'MEDIUM', 'HIGH CONFIDENCE'] },
+      { severity: 'medium', confidence: 'Certain', tags: ['Demo', 'security'] },
+    ],
+    ['a precision', {}, { precision: 'very-high' }, { severity: 'high', confidence: 'Certain' }],
+    ['a low precision', {}, { precision: 'low' }, { confidence: 'Tentative' }],
+    [
+      'a word and a precision',
+      { confidence: 'low' },
+      { precision: 'very-high' },
+      { confidence: 'Tentative' },
+    ],
+    [
+      'words that are no severity',
+      { severity: 'quick' },
+      { 'problem.severity': 'recommendation' },
+      { severity: 'high', confidence: 'Firm' },
+    ],
+  ])('The own word of the tool counts: %s', async (_name, ofResult, ofRule, expected) => {
+    const rules = [{ id: 'r1', properties: ofRule, defaultConfiguration: { level: 'error' } }]
+    const { found } = await read(logOf([result('a', 1, { properties: ofResult })], {}, { rules }))
+    expect(found).toMatchObject([expected])
+  })
+
+  test('CWEs come from tags, relationships and taxa', async () => {
+    const cwe = { name: 'CWE', guid: 'g1' }
+    const rules = [
+      {
+        id: 'r1',
+        properties: { tags: ['external/cwe/cwe-079'] },
+        relationships: [{ target: { id: '89', toolComponent: { name: 'CWE' } } }],
+      },
+    ]
+    const taxonomies = [
+      { ...cwe, taxa: [{ id: '20' }, { id: '22' }] },
+      { name: 'OWASP', taxa: [{ id: '1' }] },
+    ]
+    const taxa = [
+      { index: 1, toolComponent: { index: 0 } },
+      { id: '20', toolComponent: { guid: 'g1' } },
+      { index: 0, toolComponent: { index: 1 } },
+    ]
+    const { found } = await read(logOf([result('a', 1, { taxa })], { taxonomies }, { rules }))
+    expect(found[0]?.tags).toEqual(['Demo', 'external/cwe/cwe-079', 'CWE-79', 'CWE-89', 'CWE-22', 'CWE-20'])
+  })
+
+  test('Suppressed and absent results are no findings, rejected suppressions are', async () => {
+    const results = [
+      {},
+      { suppressions: [] },
+      { suppressions: [{ kind: 'inSource' }] },
+      { suppressions: [{ kind: 'external', status: 'accepted' }] },
+      {
+        suppressions: [
+          { kind: 'external', status: 'accepted' },
+          { kind: 'external', status: 'underReview' },
+        ],
+      },
+      { suppressions: [{ kind: 'external', status: 'rejected' }] },
+      { baselineState: 'absent' },
+      { baselineState: 'unchanged' },
+    ].map((more, n) => result('a', n, more))
+    const { found, errors } = await read(logOf(results))
+    expect(found.map(({ asset_value }) => asset_value)).toEqual(['a:0', 'a:1', 'a:4', 'a:5', 'a:7'])
+    expect(errors).toBe(0)
+  })
+})
+
+describe('messages and places', () => {
+  test.each<[string, Part, string]>([
+    ['an id with arguments', { id: 'm', arguments: ['x', 'y'] }, 'Use of x in {y}'],
+    ['an id of the driver', { id: 'g' }, 'Global'],
+    ['a text with arguments', { text: 'No {0}: {1}', arguments: ['a'] }, 'No a: {1}'],
+    ['braces without arguments', { text: 'Close {{ and {0}' }, 'Close {{ and {0}'],
+    ['Markdown alone', { markdown: '**Bold**' }, '**Bold**'],
+    [
+      'links to places',
+      { text: 'From [the input](1) of [docs](https://a.example)' },
+      'From the input of [docs](https://a.example)',
+    ],
+  ])('A message is read as %s', async (_name, message, title) => {
+    const driver = {
+      rules: [{ id: 'r1', messageStrings: { m: { text: 'Use of {0} in {{{1}}}' } } }],
+      globalMessageStrings: { g: { text: 'Global' } },
+    }
+    expect((await read(logOf([result('a', 1, { message })], {}, driver))).found[0]?.vuln_title).toBe(title)
+  })
+
+  test('Places are found by index, and further places are named', async () => {
+    const locations = [
+      { physicalLocation: { artifactLocation: { index: 1 }, region: { startLine: 3 } } },
+      at('b.c', { startLine: 4 }),
+    ]
+    const logical = { locations: [{ logicalLocations: [{ index: 0 }] }] }
+    const run = {
+      artifacts: [{}, { location: { uri: 'src/a.c' } }],
+      logicalLocations: [{ fullyQualifiedName: 'demo.Main.run' }],
+    }
+    const { found } = await read(logOf([result('', 0, { locations }), result('', 0, logical)], run))
+    expect(found).toMatchObject([
+      { asset_value: 'src/a.c:3', vuln_desc: expect.stringContaining('Also at: b.c:4') },
+      { asset_value: 'demo.Main.run' },
+    ])
+  })
+
+  test('A place on the web is a URL', async () => {
+    const { found } = await read(logOf([result('https://a.example/x%20y', 1)]))
+    expect(found).toMatchObject([{ asset_type: 'web', asset_value: 'https://a.example/x%20y' }])
+  })
+
+  test.each<[string, string, Part, string | undefined]>([
+    ['as it is', 'my dir/ünï.py', {}, undefined],
+    ['with a dot', './my dir/ünï.py', {}, undefined],
+    ['encoded', 'my%20dir/%C3%BCn%C3%AF.py', {}, undefined],
+    ['decomposed', 'my dir/u\u0308ni\u0308.py', {}, undefined],
+    [
+      'in the folder of the report',
+      'file:///src/proj/my%20dir/%C3%BCn%C3%AF.py',
+      { originalUriBaseIds: { ROOT: { uri: 'file:///src/proj/' } } },
+      undefined,
+    ],
+    [
+      'in the working folder',
+      '/src/proj/my dir/ünï.py',
+      { invocations: [{ executionSuccessful: true, workingDirectory: { uri: 'file:///src/proj' } }] },
+      undefined,
+    ],
+    ['in the folder of the import', 'file:///src/proj/my%20dir/ünï.py', {}, '/src/proj'],
+    [
+      'below the folder of all files',
+      '/src/proj/my dir/ünï.py',
+      { artifacts: [{ location: { uri: '/src/proj/b.py' } }] },
+      undefined,
+    ],
+    ['on Windows', 'file:///C:/src/proj/my%20dir/ünï.py', {}, 'C:\\src\\proj'],
+    ['with backslashes', 'my dir\\ünï.py', {}, undefined],
+  ])('A path is the same place however it is written: %s', async (_name, uri, run, root) => {
+    const { found } = await read(logOf([result(uri, 3)], run), root)
+    expect(found[0]?.asset_value).toBe('my dir/ünï.py:3')
+  })
+
+  test('A base in another base is a folder of the checkout', async () => {
+    const place = { physicalLocation: { artifactLocation: { uri: 'a.py', uriBaseId: 'SUB' } } }
+    const originalUriBaseIds = { SUB: { uri: 'sub/', uriBaseId: 'ROOT' }, ROOT: { uri: 'file:///src/' } }
+    const { found } = await read(logOf([result('', 0, { locations: [place] })], { originalUriBaseIds }))
+    expect(found[0]?.asset_value).toBe('sub/a.py')
+  })
+
+  test('A name that is not encoded correctly stays as it is', async () => {
+    expect((await read(logOf([result('100%.py', 1)]))).found[0]?.asset_value).toBe('100%.py:1')
+  })
+})
+
+describe('identity', () => {
+  test('Results of one line are told apart by their columns, and equal ones are equal', async () => {
+    const { found } = await read(
+      logOf(
+        [5, 9, 9].map((startColumn, n) =>
+          result('min.js', 1, { level: n === 0 ? 'error' : 'note' }, { startColumn }),
+        ),
+      ),
+    )
+    expect(identities(found)).toEqual([
+      'r1 min.js line 1 column 5',
+      'r1 min.js line 1 column 9',
+      'r1 min.js line 1 column 9',
+    ])
+  })
+
+  test('Results that only differ in their message are not the same', async () => {
+    const { found } = await read(
+      logOf(['a', 'b', 'a'].map((text) => result('go.sum', 1, { message: { text } }))),
+    )
+    expect(new Set(identities(found)).size).toBe(2)
+  })
+
+  test('A line on top of a file changes no identity where the tool gives the text of the line', async () => {
+    const lines = ['eval(a)', 'eval(b)', 'eval(a)', '    eval(a)']
+    const fileOf = (first: number, changed: Part = {}) =>
+      logOf(lines.map((text, n) => result('a.py', first + n, changed, { startColumn: 1, ...line(text) })))
+    const before = await read(fileOf(1))
+    const after = await read(fileOf(2, { message: { text: 'Demo of version 2' } }))
+    expect(new Set(identities(before.found)).size).toBe(4)
+    expect(identities(after.found)).toEqual(identities(before.found))
+    expect(after.found[0]?.asset_value).toBe('a.py:2')
+  })
+
+  test('Fingerprints of tools count where they differ between results', async () => {
+    const hash = (digit: string) => ({ fingerprints: { 'demo/v1': `${digit.repeat(32)}_0` } })
+    const { found } = await read(
+      logOf([result('a.py', 1, hash('a1')), result('a.py', 1, hash('b2')), result('a.py', 2, hash('b2'))]),
+    )
+    expect(new Set(identities(found)).size).toBe(3)
+    const moved = await read(logOf([result('a.py', 8, hash('a1')), result('a.py', 9, hash('b2'))]))
+    expect(identities(moved.found)).toEqual(identities(found).slice(0, 2))
+  })
+
+  test.each([
+    ['requires login', 'requires login'],
+    ['', ''],
+    ['0f'.repeat(16), '0f'.repeat(16)],
+  ])('A fingerprint that is the same for all results does not count: %j', async (first, second) => {
+    const { found } = await read(
+      logOf([first, second].map((value, n) => result('a.py', n + 1, { fingerprints: { 'demo/v1': value } }))),
+    )
+    expect(identities(found)).toEqual(['r1 a.py:1', 'r1 a.py:2'])
+  })
+
+  test('One secret in three commits is three findings, and stays so when another commit is added', async () => {
+    const secret = (digit: string) =>
+      result(
+        'conf.ini',
+        1,
+        { partialFingerprints: { commitSha: digit.repeat(40), author: 'a' } },
+        line('REDACTED'),
+      )
+    const { found } = await read(logOf(['1', '2', '3'].map(secret)))
+    expect(new Set(identities(found)).size).toBe(3)
+    const { found: first } = await read(logOf([secret('1')]))
+    expect(identities(first)).toEqual(identities(found).slice(0, 1))
+  })
+
+  test('A logical place tells results apart where the tool gives no line', async () => {
+    const inMethod = (name: string, startLine: number) =>
+      result('', 0, {
+        locations: [{ ...at('A.java', { startLine }), logicalLocations: [{ fullyQualifiedName: name }] }],
+      })
+    const before = await read(logOf([inMethod('A.a', 3), inMethod('A.b', 9)]))
+    const after = await read(logOf([inMethod('A.a', 4), inMethod('A.b', 10)]))
+    expect(new Set(identities(before.found)).size).toBe(2)
+    expect(identities(after.found)).toEqual(identities(before.found))
+  })
+})
+
+describe('scans that failed', () => {
+  const notification = (more: Part) => ({
+    executionSuccessful: true,
+    toolConfigurationNotifications: [{ level: 'error', message: { text: 'cannot be read' }, ...more }],
+  })
+
+  test('A file that could not be read is named, and the others were scanned', async () => {
+    const invocations = [notification({ locations: [at('file:///src/broken.py'), at('/src/b%20c.py')] })]
+    const originalUriBaseIds = { ROOT: { uri: 'file:///src/' } }
+    expect(await read(logOf([], { invocations, originalUriBaseIds }))).toMatchObject({
+      errors: 2,
+      failures: 2,
+      failed: ['broken.py', 'b c.py'],
+      reasons: ['broken.py: cannot be read', 'b c.py: cannot be read'],
+    })
+  })
+
+  test.each<[string, Part, string]>([
+    [
+      'it was not successful',
+      { executionSuccessful: false, exitCode: 2, exitCodeDescription: 'no config' },
+      'Demo failed with exit code 2: no config',
+    ],
+    ['it ended with an exit code and without results', { exitCode: 3 }, 'Demo failed with exit code 3'],
+    ['an error names no file', notification({}), 'cannot be read'],
+  ])('A scan failed as a whole if %s', async (_name, invocation, reason) => {
+    const read1 = await read(logOf([], { invocations: [invocation] }))
+    expect(read1).toMatchObject({ errors: 1, failures: 0, reasons: [reason] })
+  })
+
+  test('Results in another file are not there', async () => {
+    const run = { externalPropertyFileReferences: { results: [{ location: { uri: 'more.sarif' } }] } }
+    expect((await read(logOf([], run))).reasons).toEqual([expect.stringContaining('more.sarif')])
+  })
+
+  test.each<[string, unknown]>([
+    ['no results', logOf([])],
+    ['results that are null', { ...logOf([]), runs: [{ ...logOf([]).runs[0], results: null }] }],
+    ['a warning', logOf([], { invocations: [notification({ level: 'warning' })] })],
+    ['an exit code that means results', logOf([result('a', 1)], { invocations: [{ exitCode: 1 }] })],
+    ['no runs', { version: '2.1.0', runs: [] }],
+  ])('A scan did not fail that has %s', async (_name, log) => {
+    expect((await read(log)).errors).toBe(0)
+  })
+
+  test('Of a file that is cut short the complete results count, and the rest is an error with its line', async () => {
+    const text = JSON.stringify(logOf([result('a', 1), result('b', 2)]), undefined, 1)
+    const cut = text.slice(0, text.indexOf('"b"'))
+    const { batches } = await openReport('sarif', bytesOf(cut, 100))
+    const [batch] = await Array.fromAsync(batches)
+    expect(batch?.vulnerabilities).toMatchObject([{ asset_value: 'a:1' }])
+    expect(batch?.problems).toEqual([{ line: expect.any(Number), reason: expect.any(String) }])
+  })
+})
+
+test('A file of 20 MB whose rules come last is read', async () => {
+  const results = Array.from({ length: 20_000 }, (_, n) => result(`f${n}.py`, n, { note: 'x'.repeat(900) }))
+  const { tool, ...run } =
+    logOf(results, {}, { rules: [{ id: 'r1', defaultConfiguration: { level: 'error' } }] }).runs[0] ?? {}
+  const { found } = await read({ runs: [{ ...run, tool }], version: '2.1.0' })
+  expect(found).toHaveLength(20_000)
+  expect(found.every(({ severity }) => severity === 'high')).toBe(true)
+})
