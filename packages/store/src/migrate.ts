@@ -109,7 +109,7 @@ const bringUp = async (
   functions: readonly SqlFile[],
   grants: SqlFile,
 ): Promise<string[]> => {
-  await client.query(`select pg_advisory_xact_lock(hashtext('scanfarm migration'))`)
+  await lockMigration(client)
   // Functions are created before the tables and functions that their bodies name.
   await client.query('set local check_function_bodies = off')
   const found = (await readApplied(client)) ?? (await startRecord(client))
@@ -128,6 +128,17 @@ const bringUp = async (
   if (changed.length > 0 || found.hashes[GRANTS] !== grants.hash) await client.query(grants.text)
   await record(client, [...functions, grants])
   return pending.length > 0 ? pending : [...changed.map(({ name }) => name), ...gone]
+}
+
+/**
+ * One migration at a time. Every login of the database could hold an advisory lock, so it only guards the first
+ * migration, which makes the table that the later ones lock.
+ */
+const lockMigration = async (client: pg.PoolClient): Promise<void> => {
+  if ((await readApplied(client)) === undefined)
+    await client.query(`select pg_advisory_xact_lock(hashtext('scanfarm migration'))`)
+  if ((await readApplied(client)) !== undefined)
+    await client.query('lock table schema_files in share row exclusive mode')
 }
 
 const startRecord = async (client: pg.PoolClient): Promise<Applied> => {

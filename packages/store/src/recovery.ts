@@ -15,7 +15,7 @@ export const makeRecovery = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
    * requested, or `failed` after `maxAttempts` lost workers, or after `quarantineAfter` if no other run that was lost with
    * it has lost as many. Does nothing within one lease after a gap in the reaper's turns or a start of the database, or
    * if over 30 % of the running runs would expire at once, unless a turn one lease later confirms it. One master at a
-   * time (transaction-level advisory lock).
+   * time (a row of the table `locks`).
    */
   reapOnce: async (options: {
     maxAttempts: number

@@ -66,7 +66,7 @@ const REMOVED_COUNTS = sql.raw(`jsonb_build_object(
 const removeRuns = async (db: Kysely<unknown>, ids: readonly number[], days: number): Promise<number> => {
   if (ids.length === 0) return 0
   return await db.transaction().execute(async (tx) => {
-    await sql`select pg_advisory_xact_lock(hashtext('scanfarm retention'))`.execute(tx)
+    await sql`select acquire_lock('retention')`.execute(tx)
     const { rows } = await sql<{ removed: number }>`
       with removed as (
         delete from runs r where id = any(${ids}::bigint[]) and ${ENDED}

@@ -19,6 +19,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0017-open-runs',
   '0018-revoked-logins',
   '0019-finding-identity',
+  '0020-worker-secrets',
 ]
 
 /** Name of the newest schema file that this program knows. */
@@ -36,7 +37,7 @@ export const PREVIOUS_LAYOUT = {
     'asking_provider counts_of demand_infra first_local fit_together foresee_infra give_runs hold_infra infra_for ' +
     'is_of_the_run json_inside keys_outside leave_instances make_infra note_sightings poke_finished poke_infra ' +
     'seek_machines short_raw take_infra take_runs takes_suspect tell_scheduled texts_of turn_of_reaper wait_aside ' +
-    'wake_masters whole_raw',
+    'wake_masters whole_raw worker.claim_local worker.set_aside_local',
 }
 
 /** The schema of the database is not the one that this program works with. */

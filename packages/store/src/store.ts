@@ -136,6 +136,6 @@ const check = async (db: Kysely<unknown>): Promise<void> => {
 }
 
 const maintain = async (db: Kysely<unknown>): Promise<void> => {
-  await sql`select keep_all_partitions_ahead()`.execute(db)
+  await sql`select keep_all_partitions_ahead() from acquire_lock('partitions')`.execute(db)
   await sql`select drop_unused_partitions(null)`.execute(db)
 }

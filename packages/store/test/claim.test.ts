@@ -192,7 +192,7 @@ describe('claiming local runs', () => {
       workerIds.map(async (workerId) => {
         const mine: number[] = []
         for (let round = 0; round < 10; round++) {
-          mine.push(...(await db.store.runStore.claimLocal(workerId, 3)).map((run) => run.runId))
+          mine.push(...(await db.runStore.claimLocal(workerId, 3)).map((run) => run.runId))
         }
         return mine
       }),

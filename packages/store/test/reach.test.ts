@@ -16,10 +16,14 @@ beforeAll(async () => {
 afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(() => wipe(db.url))
 
+/** The secret with which the calls of these tests are made. */
+const SECRET = 'a secret of a worker of these tests'
+
 /** Rows of a table that a call reads, in a transaction that is rolled back. */
 const rowsRead = (call: string, values: readonly unknown[], table = 'runs'): Promise<number> =>
   asSuperuser(async (client) => {
     await client.query('begin')
+    await client.query('update workers set secret_hash = secret_hash($1)', [SECRET])
     await client.query(call, [...values])
     const { rows } = await client.query<{ read: string }>(
       `select idx_tup_fetch + seq_tup_read as read from pg_stat_xact_user_tables where relname = $1`,
@@ -35,7 +39,7 @@ describe('rows read with old statistics', () => {
     const workerId = await joined(db.runStore)
     const { runIds } = await submitted(db.store, {}, targets(CROWD))
     const tickets = [runIds.slice(-BATCH), runIds.slice(-BATCH).map(() => 0)]
-    const read = await rowsRead('select worker.claim($1, $2, $3)', [workerId, ...tickets])
+    const read = await rowsRead('select worker.claim($1, $2, $3, $4)', [SECRET, workerId, ...tickets])
     expect(read).toBeLessThan(REACH)
   })
 
@@ -43,20 +47,21 @@ describe('rows read with old statistics', () => {
     const workerId = await joined(db.runStore)
     await submitted(db.store, {}, targets(CROWD))
     await submitted(db.store, { runMode: 'local' }, targets(BATCH, 'local'))
-    expect(await rowsRead('select worker.claim_local($1, $2)', [workerId, BATCH])).toBeLessThan(REACH)
+    expect(await rowsRead('select claim_local($1, $2, $3)', [SECRET, workerId, BATCH])).toBeLessThan(REACH)
   })
 
   test('A cloud claim reads the runs that it takes, however many others wait for their machines', async () => {
     const workerId = await joined(db.store.runStore, { kind: 'server' })
     await submitted(db.store, {}, targets(CROWD))
     await cloudJob(db.store, { runs: CROWD, infra: { instances: BATCH } })
-    expect(await rowsRead('select claim_cloud($1, $2)', [workerId, 100])).toBeLessThan(REACH)
+    expect(await rowsRead('select claim_cloud($1, $2, $3)', [SECRET, workerId, 100])).toBeLessThan(REACH)
     const held = await db.store.runStore.claimCloud(workerId, 100)
     expect(held).toHaveLength(BATCH)
-    expect(await rowsRead('select claim_cloud($1, $2)', [workerId, 100])).toBeLessThan(REACH)
+    expect(await rowsRead('select claim_cloud($1, $2, $3)', [SECRET, workerId, 100])).toBeLessThan(REACH)
     const keys = held.map(({ runId, attempt }) => ({ runId, attempt }))
     const ends = keys.map((key) => ({ ...key, status: 'completed', errorMessage: '', killedPids: [] }))
-    const finish = await rowsRead('select worker.finish($1, $2)', [
+    const finish = await rowsRead('select worker.finish($1, $2, $3)', [
+      SECRET,
       JSON.stringify(keys),
       JSON.stringify(ends),
     ])
@@ -70,10 +75,15 @@ describe('rows read with old statistics', () => {
     expect(runs).toHaveLength(CROWD)
     const few = runs.slice(0, BATCH).map(({ runId, attempt }) => ({ runId, attempt }))
     const updates = few.map((key) => ({ ...key, completedSteps: 0, totalSteps: 1 }))
-    expect(await rowsRead('select worker.record($1)', [JSON.stringify(updates)])).toBeLessThan(REACH)
-    expect(await rowsRead('select worker.hand_back($1)', [JSON.stringify(few)])).toBeLessThan(REACH)
+    expect(await rowsRead('select worker.record($1, $2)', [SECRET, JSON.stringify(updates)])).toBeLessThan(
+      REACH,
+    )
+    expect(await rowsRead('select worker.hand_back($1, $2)', [SECRET, JSON.stringify(few)])).toBeLessThan(
+      REACH,
+    )
     const ends = few.map((key) => ({ ...key, status: 'completed', errorMessage: '', killedPids: [] }))
-    const finish = await rowsRead('select worker.finish($1, $2)', [
+    const finish = await rowsRead('select worker.finish($1, $2, $3)', [
+      SECRET,
       JSON.stringify(updates),
       JSON.stringify(ends),
     ])

@@ -370,7 +370,7 @@ describe('when the reaper waits', () => {
     const { workerId } = await runningOn(1)
     await expire(workerId)
     await asSuperuser(async (other) => {
-      await other.query("begin; select pg_advisory_xact_lock(hashtext('scanfarm reaper'))")
+      await other.query("begin; select acquire_lock('reaper')")
       expect(await reap()).toEqual(NOTHING)
       await other.query('commit')
     }, db.url)

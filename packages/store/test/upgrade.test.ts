@@ -24,7 +24,7 @@ const RENAMED = { poked: 'recheck', asked_at: 'create_started_at' }
 const ADDED = `
   delayed wanted past_attempts series_tx series_id last_answer last_ms last_attempt_at last_received_at
   received_count retry_of final_counts priority_due_at tools open_run fingerprint occurrences last_import
-  import_part failed`
+  import_part failed secret_hash`
   .trim()
   .split(/\s+/)
 

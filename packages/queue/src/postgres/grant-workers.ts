@@ -16,12 +16,19 @@ const GRANTS = `
 do $$
 begin
   if not exists (select from pg_roles where rolname = '${WORKER_ROLE}') then return; end if;
-  -- Masters that start at the same time would conflict.
-  perform pg_advisory_xact_lock(hashtext('scanfarm queue grants'));
-  grant usage on schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
-  grant select, insert, update, delete on all tables in schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
-  grant usage on all sequences in schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
-  grant execute on all functions in schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
+  loop
+    begin
+      grant usage on schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
+      grant select, insert, update, delete on all tables in schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
+      grant usage on all sequences in schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
+      grant execute on all functions in schema ${DEFAULT_SCHEMA} to ${WORKER_ROLE};
+      return;
+    exception
+      -- A master that starts at the same time has granted them meanwhile.
+      when internal_error then
+        if sqlerrm <> 'tuple concurrently updated' then raise; end if;
+    end;
+  end loop;
 exception
   when insufficient_privilege then
     raise notice '${WORKER_ROLE} was not granted access to the queue: this login does not own its schema';

@@ -4,7 +4,7 @@ import { listen } from '@scanfarm/platform/postgres'
 import {
   assertSchemaCompatibility,
   createPostgresBackend,
-  DEFAULT_SCHEMA,
+  LATEST_SCHEMA_VERSION,
   Queue,
   runMigrations,
   SchemaMigrationRequiredError,
@@ -13,7 +13,7 @@ import {
   type PostgresConnectionOptions,
   type PostgresQueueBackend,
 } from 'bullmq'
-import pg from 'pg'
+import type pg from 'pg'
 import type { Backend, Receiver, Redelivery, Sender, Notifier } from '../backend.ts'
 import { runIdOf } from '../message.ts'
 import { formatRunIds, formatWorkerIds, parseSignal, PREFIX, type Signal } from '../names.ts'
@@ -21,6 +21,7 @@ import type { Head } from '../plan-take.ts'
 import { QueueSetupError, type QueueLog } from '../run-queue.ts'
 import { grantWorkers } from './grant-workers.ts'
 import { PostgresNotifier } from './notifier.ts'
+import { openQueuePool } from './pool.ts'
 import { PostgresReceiver } from './receiver.ts'
 
 const QUERY_TIMEOUT_MS = 5_000
@@ -49,13 +50,11 @@ export class PostgresBackend implements Backend {
     this.#log = options.log
     this.#farmId = options.farmId
     this.#mayMigrate = options.role === 'master'
-    this.#pool = new pg.Pool({
+    this.#pool = openQueuePool({
       connectionString: options.url,
       max: CONNECTIONS,
       query_timeout: QUERY_TIMEOUT_MS,
       connectionTimeoutMillis: QUERY_TIMEOUT_MS,
-      // A crash may lose the last messages, like a flush of Redis; the reconciler adds them again.
-      options: `-c search_path=${DEFAULT_SCHEMA} -c synchronous_commit=off`,
     })
     // Each queue adds a listener for errors. A connection may be lost while it is idle or checked out. Its user gets the
     // error from the statement, but without a listener the event would end the process.
@@ -216,7 +215,8 @@ export class PostgresBackend implements Backend {
     let failed = true
     try {
       if (this.#mayMigrate) {
-        await runMigrations(client)
+        // BullMQ migrates under an advisory lock, which every login of the database could hold.
+        if ((await versionOf(client)) < LATEST_SCHEMA_VERSION) await runMigrations(client)
         await grantWorkers(client)
       } else {
         await assertSchemaCompatibility(client)
@@ -235,6 +235,13 @@ export class PostgresBackend implements Backend {
     }
   }
 }
+
+/** The version of BullMQ's tables. 0: there are none. */
+const versionOf = (client: pg.PoolClient): Promise<number> =>
+  assertSchemaCompatibility(client).catch((error: unknown) => {
+    if (error instanceof SchemaMigrationRequiredError) return 0
+    throw error
+  })
 
 /** BullMQ checks the connection once and keeps a failure forever, so a queue that failed is closed. */
 const whenReady = async <Q extends { waitUntilReady(): Promise<unknown>; close(): Promise<void> }>(

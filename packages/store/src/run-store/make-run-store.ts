@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import {
   UnknownWorkerError,
   type ClaimedRun,
@@ -80,11 +81,17 @@ const WRITES = {
   size: { of: ({ update }: Written) => update.length, most: MAX_BATCH_CHARS },
 }
 
-/** The worker's side. It only calls functions of the schema `worker`. */
+/**
+ * The side of a process that executes runs. Workers only call functions of the schema `worker`. Each process has one
+ * secret: made here, so that a repeated `join` after a lost answer is the same call, and stored as a hash.
+ */
 export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore {
+  const secret = randomBytes(32).toString('base64url')
+
+  /** The first parameter of every function is the secret. */
   const call = async <T>(text: string, values: readonly unknown[], within = persistence): Promise<T> =>
     persist(async () => {
-      const { rows } = await pool.query<{ answer: T }>(text, [...values])
+      const { rows } = await pool.query<{ answer: T }>(text, [secret, ...values])
       const [row] = rows
       if (!row) throw new Error(`no answer from ${text}`)
       return row.answer
@@ -96,7 +103,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       claimLanes.get(workerId) ??
       groupCommit<ClaimItem, ClaimedRun>({
         send: async (tickets) => {
-          const text = 'select worker.claim($1, $2::bigint[], $3::int[]) as answer'
+          const text = 'select worker.claim($1, $2, $3::bigint[], $4::int[]) as answer'
           const [runIds, epochs] = [tickets.map(({ runId }) => runId), tickets.map(({ epoch }) => epoch)]
           const runs = await call<ClaimedRun[] | null>(text, [workerId, runIds, epochs])
           if (runs === null)
@@ -113,13 +120,13 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
 
   const recordLane = groupCommit<Written, RunKey>({
     send: (runs) =>
-      call('select worker.record($1::jsonb) as answer', [jsonArray(runs.map(({ update }) => update))]),
+      call('select worker.record($1, $2::jsonb) as answer', [jsonArray(runs.map(({ update }) => update))]),
     ...WRITES,
   })
 
   const finishLane = groupCommit<Ended, RunKey>({
     send: (runs) =>
-      call('select worker.finish($1::jsonb, $2::jsonb) as answer', [
+      call('select worker.finish($1, $2::jsonb, $3::jsonb) as answer', [
         jsonArray(runs.map(({ update }) => update)),
         jsonArray(runs.map(({ end }) => end)),
       ]),
@@ -139,7 +146,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
           ...(await claim(workerId, tickets.slice(half))),
         ]
       const { runId = 0, epoch = 0 } = tickets[0] ?? {}
-      await call('select worker.set_aside($1, $2, $3, $4) as answer', [
+      await call('select worker.set_aside($1, $2, $3, $4, $5) as answer', [
         workerId,
         runId,
         epoch,
@@ -151,11 +158,11 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
 
   const claimLocal = async (workerId: string, limit: number): Promise<ClaimedRun[]> => {
     try {
-      return await call('select worker.claim_local($1, $2) as answer', [workerId, limit])
+      return await call('select claim_local($1, $2, $3) as answer', [workerId, limit])
     } catch (error) {
       if (!isStatementTimeout(error)) throw error
       if (limit > 1) return await claimLocal(workerId, 1)
-      await call('select worker.set_aside_local($1, $2) as answer', [workerId, reasonOf(error)])
+      await call('select set_aside_local($1, $2, $3) as answer', [workerId, reasonOf(error)])
       return []
     }
   }
@@ -167,15 +174,15 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
 
   return {
     join: ({ workerId, leaseMs, ...worker }) =>
-      call('select worker.join($1::jsonb) as answer', [
+      call(`select ${worker.kind === 'server' ? 'join_farm' : 'worker.join'}($1, $2::jsonb) as answer`, [
         storableJson({ ...worker, id: workerId, lease_ms: leaseMs }),
       ]),
     offer: (workerId, capabilities) =>
-      call('select worker.offer($1, $2::text[]) as answer', [workerId, capabilities]),
+      call('select worker.offer($1, $2, $3::text[]) as answer', [workerId, capabilities]),
     reportTools: (workerId, tools) =>
-      call('select worker.report_tools($1, $2::jsonb) as answer', [workerId, storableJson(tools)]),
+      call('select worker.report_tools($1, $2, $3::jsonb) as answer', [workerId, storableJson(tools)]),
     heartbeat: (workerId, busy, draining) =>
-      call<HeartbeatReply>('select worker.heartbeat($1, $2, $3) as answer', [
+      call<HeartbeatReply>('select worker.heartbeat($1, $2, $3, $4) as answer', [
         workerId,
         busy,
         draining ?? null,
@@ -185,9 +192,9 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       return claim(workerId, once)
     },
     claimLocal,
-    claimCloud: (workerId, limit) => call('select claim_cloud($1, $2) as answer', [workerId, limit]),
+    claimCloud: (workerId, limit) => call('select claim_cloud($1, $2, $3) as answer', [workerId, limit]),
     workflow: async (hash) => {
-      const json = await call<string | null>('select worker.workflow($1) as answer', [hash])
+      const json = await call<string | null>('select worker.workflow($1, $2) as answer', [hash])
       if (json === null) throw new Error(`no workflow is pinned under the hash ${hash}`)
       return json
     },
@@ -199,8 +206,8 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
     finish: (ends) => inChunks((rounds(ends)[0] ?? []).map(endedOf), finishLane),
     importRecords: async ({ runId, attempt }, found) =>
       (await call<ImportSummary | null>(
-        `select worker.import_records($1, $2, $3, $4, $5, $6, $7::jsonb, $8, $9::text[], $10::jsonb, $11::uuid, $12,
-           $13::text[], $14::text[]) as answer`,
+        `select worker.import_records($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::text[], $11::jsonb, $12::uuid, $13,
+           $14::text[], $15::text[]) as answer`,
         [
           runId,
           attempt,
@@ -219,7 +226,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
         ],
       )) ?? undefined,
     readRecords: async ({ runId, attempt }, { kind, workspace, filter, limit }) =>
-      (await call<RecordRow[] | null>('select worker.records($1, $2, $3, $4, $5::jsonb, $6) as answer', [
+      (await call<RecordRow[] | null>('select worker.records($1, $2, $3, $4, $5, $6::jsonb, $7) as answer', [
         runId,
         attempt,
         kind,
@@ -228,7 +235,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
         limit,
       ])) ?? undefined,
     readRuns: async ({ runId, attempt }, { workspace, runUuid, limit }) =>
-      (await call<RecordRow[] | null>('select worker.runs_of($1, $2, $3, $4, $5) as answer', [
+      (await call<RecordRow[] | null>('select worker.runs_of($1, $2, $3, $4, $5, $6) as answer', [
         runId,
         attempt,
         storable(workspace),
@@ -237,26 +244,26 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore 
       ])) ?? undefined,
     addToCounter: async ({ runId, attempt }, { workspace, name, add }) =>
       (await call<number | null>(
-        'select worker.add_to_counter($1, $2, $3, $4, $5) as answer',
+        'select worker.add_to_counter($1, $2, $3, $4, $5, $6) as answer',
         [runId, attempt, storable(workspace), storable(name), add === 'reset' ? null : add],
         { ...persistence, outageMs: 0 },
       )) ?? undefined,
-    handBack: (keys) => call('select worker.hand_back($1::jsonb) as answer', [storableJson(keys)]),
-    liveAttempts: (runUuids) => call('select worker.live_attempts($1::uuid[]) as answer', [runUuids]),
+    handBack: (keys) => call('select worker.hand_back($1, $2::jsonb) as answer', [storableJson(keys)]),
+    liveAttempts: (runUuids) => call('select worker.live_attempts($1, $2::uuid[]) as answer', [runUuids]),
     removableWorkspaces: (folders, days) =>
-      call('select worker.removable_workspaces($1::text[], $2::boolean[], $3) as answer', [
+      call('select worker.removable_workspaces($1, $2::text[], $3::boolean[], $4) as answer', [
         folders.map(({ workspace }) => workspace),
         folders.map(({ isOld }) => isOld),
         days,
       ]),
     strayKeys: (keys) =>
-      call('select worker.stray_keys($1::uuid[], $2::int[], $3::text[]) as answer', [
+      call('select worker.stray_keys($1, $2::uuid[], $3::int[], $4::text[]) as answer', [
         keys.map(({ runUuid }) => runUuid),
         keys.map(({ attempt }) => attempt),
         keys.map(({ key }) => key),
       ]),
     leave: (workerId) =>
-      call('select worker.leave($1) as answer', [workerId], {
+      call('select worker.leave($1, $2) as answer', [workerId], {
         ...persistence,
         outageMs: Math.min(LEAVE_OUTAGE_MS, persistence.outageMs),
       }),

@@ -82,7 +82,7 @@ export async function startWorker(
   const healthUrl = await serveHealth(config, executor, metrics, scope)
   scope.defer(() => executor.drain(worker.drainMs))
   executor.start()
-  sweep.start()
+  void executor.joined.then(() => sweep.start())
   tools.start()
   versions.start()
   const running = scope.move()

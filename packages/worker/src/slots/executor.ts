@@ -99,6 +99,7 @@ export class Executor implements AsyncDisposable {
   readonly #mask: Mask
   readonly #stopTaking = new AbortController()
   readonly #giveUp = new AbortController()
+  readonly #joined = Promise.withResolvers<void>()
   readonly #stopRequest = Promise.withResolvers<'stop requested'>()
   /** Aborted while an operator wants no more claims. */
   #pause = new AbortController()
@@ -132,7 +133,10 @@ export class Executor implements AsyncDisposable {
       handBack: (keys) => this.#writer.handBack(keys),
       onAnswer: () => this.#writer.noteSuccess(),
       onWanted: (wanted) => this.#follow(wanted),
-      onJoined: () => this.#changed(),
+      onJoined: () => {
+        this.#joined.resolve()
+        this.#changed()
+      },
     })
   }
 
@@ -145,6 +149,11 @@ export class Executor implements AsyncDisposable {
       this.#writer.flush(this.#sessions)
       this.#handBackWaiting()
     }, this.#times.flushMs / 2)
+  }
+
+  /** Resolves when the farm knows this process for the first time: it answers nothing to others. */
+  get joined(): Promise<void> {
+    return this.#joined.promise
   }
 
   get status(): ExecutorStatus {

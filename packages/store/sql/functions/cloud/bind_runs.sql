@@ -11,7 +11,7 @@ declare
   v_bound bigint;
   v_ids bigint[];
 begin
-  perform pg_advisory_xact_lock(hashtextextended('scanfarm cloud binding', p_infra_no));
+  perform acquire_lock('cloud binding ' || p_infra_no % 16);
   select bound into v_bound from cloud_infras where id = p_infra_no and status = 'ready';
   if not found then
     return 0;

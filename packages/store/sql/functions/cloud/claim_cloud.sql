@@ -2,7 +2,7 @@
 -- its share of the concurrency of the job of the next run; every run on it counts, and no run passes a more urgent
 -- one. One claim at a time in the whole farm, so that no room is given to two runs. A machine that is being lost
 -- is skipped. Paused slots get none. Not for workers: they cannot reach the machines.
-create or replace function claim_cloud(p_worker_id text, p_limit int) returns json
+create or replace function claim_cloud(p_secret text, p_worker_id text, p_limit int) returns json
 language plpgsql
 -- planner: walk
 set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
@@ -12,11 +12,11 @@ declare
   v_ids bigint[];
   v_suspects boolean := may_start_suspect(p_worker_id);
 begin
-  if not renew_lease(p_worker_id, null, null)
+  if not renew_lease(p_secret, p_worker_id, null, null)
      or not exists (select from workers where id = p_worker_id and wanted = 'running') then
     return '[]';
   end if;
-  perform pg_advisory_xact_lock(hashtext('scanfarm cloud claim'));
+  perform acquire_lock('cloud claim');
   -- A machine that is being lost is skipped; one that is locked cannot be lost before its runs are known.
   v_machines := array(
     select i.id from cloud_instances i join cloud_infras f on f.id = i.infra_no

@@ -7,7 +7,7 @@ declare
   v_problems text;
   v_no bigint;
 begin
-  perform pg_advisory_xact_lock(hashtext('scanfarm cloud budget'));
+  perform acquire_lock('cloud budget');
   v_problems := budget_problems(v_infra, p_budget);
   if v_problems is not null then
     raise exception using errcode = 'SF001', message = v_problems;

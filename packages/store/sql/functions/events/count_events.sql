@@ -14,7 +14,7 @@ declare
   v_id bigint;
   v_seen int;
 begin
-  if not pg_try_advisory_xact_lock(hashtext('scanfarm series')) then
+  if not try_lock('series') then
     return null;
   end if;
   select least(series_tx, v_horizon), series_id into v_tx, v_id from farm;

@@ -9,7 +9,7 @@ declare
   v_scan scans;
   v_judged int := 0;
 begin
-  if not pg_try_advisory_xact_lock(hashtext('scanfarm judge of scans')) then
+  if not try_lock('scans') then
     return 0;
   end if;
   for v_run in

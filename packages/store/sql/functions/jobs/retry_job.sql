@@ -17,7 +17,7 @@ declare
   v_workspaces text[] := '{}';
   v_no bigint;
 begin
-  perform pg_advisory_xact_lock(hashtextextended('scanfarm retry', p_job_no));
+  perform 1 from jobs where id = p_job_no for no key update;
   v_chain := array(
     with recursive chain as (
       select p_job_no as id union all select j.id from jobs j join chain c on j.retry_of = c.id

@@ -15,7 +15,7 @@ declare
   v_small constant int := 20;
 begin
   counted := 0;
-  if not pg_try_advisory_xact_lock(hashtext('scanfarm settle jobs')) then
+  if not try_lock('jobs') then
     return next;
     return;
   end if;

@@ -6,7 +6,7 @@ declare
   v_part record;
   v_dropped int := 0;
 begin
-  if not pg_try_advisory_xact_lock(hashtext('scanfarm partitions')) then
+  if not try_lock('partitions') then
     return 0;
   end if;
   for v_part in

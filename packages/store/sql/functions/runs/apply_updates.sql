@@ -1,14 +1,14 @@
--- Records progress, steps, artifacts and events of running runs. Only runs whose present attempt is the one in
+-- Records progress, steps, artifacts and events of running runs of the process with this secret. Only runs whose present attempt is the one in
 -- p_updates are written. Each (run, attempt) occurs once in p_updates. Returns the ids of the runs that were
 -- written.
-create or replace function apply_updates(p_updates jsonb) returns bigint[]
+create or replace function apply_updates(p_secret text, p_updates jsonb) returns bigint[]
 language plpgsql
 -- planner: batch
 set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
 set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_ids bigint[] := lock_owned(p_updates);
+  v_ids bigint[] := lock_owned(p_secret, p_updates);
 begin
   if v_ids is null then
     return '{}';

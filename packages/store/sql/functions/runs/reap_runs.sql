@@ -12,7 +12,7 @@ declare
   v_ended bigint[] := '{}';
   v_requeued bigint[];
 begin
-  if not pg_try_advisory_xact_lock(hashtext('scanfarm reaper')) then
+  if not try_lock('reaper') then
     return '{"requeued": 0, "failed": 0, "cancelled": 0, "heldBack": ""}';
   end if;
   v_held_back := reaper_held_back(p_lease_ms * interval '1 ms');

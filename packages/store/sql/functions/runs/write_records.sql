@@ -43,7 +43,7 @@ begin
   if jsonb_path_exists(p_updates, '$[*].events') then
     insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
                             processed, processed_at)
-    select e.topic, e."eventId", e.name, e.source, e."dataType", e.data, r.workspace, r.run_uuid::text, r.workflow_name,
+    select e.topic, e."eventId", e.name, source_of_run_event(e.source), e."dataType", e.data, r.workspace, r.run_uuid::text, r.workflow_name,
            not w.wanted, case when w.wanted then null else now() end
     from jsonb_to_recordset(p_updates) as u("runId" bigint, attempt int, events jsonb)
     join runs r on r.id = u."runId" and r.attempt = u.attempt

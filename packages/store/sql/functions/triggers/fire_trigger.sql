@@ -1,7 +1,7 @@
 -- Fires one trigger: {trigger_key, overlap, dedupe_key, dedupe_ms, schedule_id, job, targets, workspaces, uuid}.
 -- Returns {trigger_key, outcome, error, cancelled, job_id}: outcome is 'fired', 'queued', 'deduped', 'skipped' or
 -- 'repeated', and cancelled lists running runs with a new cancel request. An execution has a unique key (trigger and
--- event, time or state of a file), so it happens exactly once. Locks: the event or clock, the trigger (advisory),
+-- event, time or state of a file), so it happens exactly once. Locks: the event or clock, the trigger (a row of locks),
 -- then those of the job.
 create or replace function fire_trigger(p_fire_key text, p_firing jsonb) returns jsonb
 language plpgsql as $$
@@ -20,7 +20,7 @@ begin
   end if;
 
   if v_overlap <> 'allow' then
-    perform pg_advisory_xact_lock(hashtextextended('scanfarm trigger ' || v_key, 0));
+    perform acquire_lock('trigger ' || v_key);
     perform close_firings(v_key);
     v_open := exists (select from trigger_firings where trigger_key = v_key and state in ('open', 'waiting'));
     if v_open and v_overlap = 'skip' then

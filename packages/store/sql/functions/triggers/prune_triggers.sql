@@ -5,5 +5,7 @@ language sql as $$
   delete from trigger_firings
   where state in ('done', 'skipped') and fired_at < now() - greatest(p_days, 1) * interval '1 day';
   delete from trigger_dedupe where until < now();
+  delete from locks l
+  where name ^@ 'trigger ' and not exists (select from trigger_firings where trigger_key = substr(l.name, 9));
   delete from trigger_topics where seen_at < now() - p_topics_ms * interval '1 ms';
 $$;

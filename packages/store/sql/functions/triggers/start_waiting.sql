@@ -9,7 +9,7 @@ begin
   for v_key in
     select distinct trigger_key from trigger_firings where state = 'waiting' order by trigger_key limit p_limit
   loop
-    continue when not pg_try_advisory_xact_lock(hashtextextended('scanfarm trigger ' || v_key, 0));
+    continue when not try_lock('trigger ' || v_key);
     perform close_firings(v_key);
     continue when exists (select from trigger_firings where trigger_key = v_key and state = 'open');
     select * into v_next from trigger_firings where trigger_key = v_key and state = 'waiting'

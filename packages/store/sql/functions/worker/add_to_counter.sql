@@ -1,6 +1,7 @@
--- Adds to a counter of a workspace, or sets it to 0 if p_add is null. Returns the new value.
-create or replace function worker.add_to_counter(p_run_id bigint, p_attempt int, p_workspace text, p_name text,
-                                                 p_add bigint)
+-- Adds to a counter of the workspace of a run that the caller owns, or sets it to 0 if p_add is null. Returns the new
+-- value.
+create or replace function worker.add_to_counter(p_secret text, p_run_id bigint, p_attempt int, p_workspace text,
+                                                 p_name text, p_add bigint)
 returns bigint
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: walk
@@ -9,7 +10,10 @@ as $$
 declare
   v_value bigint;
 begin
-  perform 1 from runs where id = p_run_id and attempt = p_attempt and status = 'running' for share;
+  perform 1 from runs
+  where id = p_run_id and attempt = p_attempt and status = 'running' and workspace = p_workspace
+    and worker_id = any(own_workers(p_secret))
+  for share;
   if not found then
     return null;
   end if;

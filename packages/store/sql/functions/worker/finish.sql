@@ -1,14 +1,14 @@
 -- Records the last updates of runs and ends them, in the same order of keys. A cancel that was requested meanwhile
 -- wins. A repeated report is accepted and changes nothing: the answer to the first one may have been lost. Returns
 -- the keys that the caller no longer owns.
-create or replace function worker.finish(p_updates jsonb, p_ends jsonb) returns jsonb
+create or replace function worker.finish(p_secret text, p_updates jsonb, p_ends jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: batch
 set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
 set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_ids bigint[] := lock_owned(p_updates);
+  v_ids bigint[] := lock_owned(p_secret, p_updates);
   v_ends jsonb;
   v_named bigint[];
 begin

@@ -1,12 +1,12 @@
 -- Hands back runs that the worker does not finish.
-create or replace function worker.hand_back(p_keys jsonb) returns void
+create or replace function worker.hand_back(p_secret text, p_keys jsonb) returns void
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: batch
 set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
 set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
-  v_ids bigint[] := lock_owned(p_keys);
+  v_ids bigint[] := lock_owned(p_secret, p_keys);
 begin
   if v_ids is not null then
     perform release_runs(v_ids);

@@ -1,13 +1,13 @@
 -- Renews the lease of a worker. Returns what an operator wants the worker to do, and its runs: which are to be
 -- cancelled, and whose logs somebody follows.
-create or replace function worker.heartbeat(p_worker_id text, p_busy int, p_draining boolean) returns jsonb
+create or replace function worker.heartbeat(p_secret text, p_worker_id text, p_busy int, p_draining boolean) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: batch
 set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
 set jit = off set plan_cache_mode = force_generic_plan
 as $$
 begin
-  if not renew_lease(p_worker_id, p_busy, p_draining) then
+  if not renew_lease(p_secret, p_worker_id, p_busy, p_draining) then
     return '{"known": false, "runs": []}';
   end if;
   return jsonb_build_object('known', true, 'wanted', (

@@ -3,9 +3,9 @@
 -- the import and number its parts. p_failed_hosts and p_failed_files could not be scanned. Null: the caller
 -- does not own the run, and nothing was written. The row of the run is locked to the end of the transaction, so that
 -- no other worker gets the run in between.
-create or replace function worker.import_records(p_run_id bigint, p_attempt int, p_step text, p_kind text, p_workspace text,
-                                      p_source text, p_items jsonb, p_errors int, p_reached text[] default null,
-                                      p_params jsonb default null,
+create or replace function worker.import_records(p_secret text, p_run_id bigint, p_attempt int, p_step text, p_kind text,
+                                      p_workspace text, p_source text, p_items jsonb, p_errors int,
+                                      p_reached text[] default null, p_params jsonb default null,
                                       p_import uuid default null, p_part int default null,
                                       p_failed_hosts text[] default null, p_failed_files text[] default null)
 returns jsonb
@@ -18,7 +18,9 @@ declare
   v_scope bigint;
   v_counts jsonb;
 begin
-  select * into v_run from runs where id = p_run_id and attempt = p_attempt and status = 'running' for share;
+  select * into v_run from runs
+  where id = p_run_id and attempt = p_attempt and status = 'running' and worker_id = any(own_workers(p_secret))
+  for share;
   if not found then
     return null;
   end if;

@@ -1,7 +1,7 @@
--- Records of a workspace, for workflow functions, while the caller owns the run. Ends before the text exceeds 32
+-- Records of the workspace of a run that the caller owns, for workflow functions. Ends before the text exceeds 32
 -- MiB.
-create or replace function worker.records(p_run_id bigint, p_attempt int, p_kind text, p_workspace text, p_filter jsonb,
-                                          p_limit int)
+create or replace function worker.records(p_secret text, p_run_id bigint, p_attempt int, p_kind text,
+                                          p_workspace text, p_filter jsonb, p_limit int)
 returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: read
@@ -11,7 +11,7 @@ declare
   v_records jsonb;
   v_first bigint;
 begin
-  if not exists (select from runs where id = p_run_id and attempt = p_attempt and status = 'running') then
+  if workspace_of_owned(p_secret, p_run_id, p_attempt, p_workspace) is null then
     return null;
   end if;
   v_first := case when p_filter ->> 'first_seen_run' ~ '^[0-9a-f-]{36}$'

@@ -1,11 +1,12 @@
 -- The workspaces among p_names whose folders on a machine may be removed. Either retention has removed their last
 -- run, or the folder is old (p_old) and the workspace has no run that is open or ended within the last p_days.
-create or replace function worker.removable_workspaces(p_names text[], p_old boolean[], p_days int) returns jsonb
+create or replace function worker.removable_workspaces(p_secret text, p_names text[], p_old boolean[], p_days int) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp
 -- planner: lookup
 set enable_seqscan = off set jit = off
 as $$
 begin
+  perform demand_worker(p_secret);
   return (
     select coalesce(jsonb_agg(w.name), '[]')
     from unnest(p_names, p_old) as w(name, is_old)

@@ -1,5 +1,6 @@
--- Runs of a workspace, for workflow functions, while the caller owns the run.
-create or replace function worker.runs_of(p_run_id bigint, p_attempt int, p_workspace text, p_run_uuid text, p_limit int)
+-- Runs of the workspace of a run that the caller owns, or one of them by its uuid, for workflow functions.
+create or replace function worker.runs_of(p_secret text, p_run_id bigint, p_attempt int, p_workspace text,
+                                          p_run_uuid text, p_limit int)
 returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: read
@@ -7,8 +8,9 @@ set jit = off
 as $$
 declare
   v_runs jsonb;
+  v_workspace text := workspace_of_owned(p_secret, p_run_id, p_attempt, nullif(p_workspace, ''));
 begin
-  if not exists (select from runs where id = p_run_id and attempt = p_attempt and status = 'running') then
+  if v_workspace is null then
     return null;
   end if;
   select jsonb_agg(jsonb_build_object(
@@ -17,10 +19,11 @@ begin
     'completed_steps', r.completed_steps, 'error_message', r.error_message, 'started_at', r.started_at,
     'completed_at', r.completed_at) order by r.id desc)
   into v_runs
-  from (select * from runs where p_run_uuid = '' and workspace = p_workspace
+  from (select * from runs where p_run_uuid = '' and workspace = v_workspace
         union all
         select * from runs
         where run_uuid = case when p_run_uuid ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then p_run_uuid::uuid end
+          and workspace = v_workspace
         order by id desc limit p_limit) r;
   return coalesce(v_runs, '[]');
 end $$;

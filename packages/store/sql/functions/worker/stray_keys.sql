@@ -1,11 +1,12 @@
 -- The keys of the artifact store that no row of their run names and none ever will, because their attempt is over.
 -- Keys of runs that this farm does not have are left out: another farm may share the store.
-create or replace function worker.stray_keys(p_run_uuids uuid[], p_attempts int[], p_keys text[]) returns jsonb
+create or replace function worker.stray_keys(p_secret text, p_run_uuids uuid[], p_attempts int[], p_keys text[]) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp
 -- planner: lookup
 set enable_seqscan = off set jit = off
 as $$
 begin
+  perform demand_worker(p_secret);
   return (
     with asked as materialized (
       select k.key, r.id as run_id

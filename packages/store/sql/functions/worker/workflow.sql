@@ -1,4 +1,7 @@
 -- The JSON text of a pinned workflow.
-create or replace function worker.workflow(p_hash text) returns text
-language sql stable security definer set search_path = pg_catalog, public, pg_temp
-as $$ select json from pinned_workflows where hash = p_hash $$;
+create or replace function worker.workflow(p_secret text, p_hash text) returns text
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  perform demand_worker(p_secret);
+  return (select json from pinned_workflows where hash = p_hash);
+end $$;

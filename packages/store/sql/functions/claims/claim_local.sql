@@ -1,13 +1,13 @@
--- Claims local runs straight from the outbox. Paused slots get none.
-create or replace function worker.claim_local(p_worker_id text, p_limit int) returns json
-language plpgsql security definer set search_path = pg_catalog, public, pg_temp
+-- Claims local runs straight from the outbox. Paused slots get none. Not for workers: these runs are for the slots of masters.
+create or replace function claim_local(p_secret text, p_worker_id text, p_limit int) returns json
+language plpgsql
 -- planner: walk
 set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_ids bigint[];
 begin
-  if not renew_lease(p_worker_id, null, null)
+  if not renew_lease(p_secret, p_worker_id, null, null)
      or not exists (select from workers where id = p_worker_id and wanted = 'running') then
     return '[]';
   end if;
