@@ -21,7 +21,7 @@ import { makeRecovery } from './recovery.ts'
 import { makeRetention } from './retention.ts'
 import { guarded as guardedBy } from './retry.ts'
 import { makeRunStore } from './run-store/make-run-store.ts'
-import { DEFAULT_OUTAGE_MS } from './run-store/open-run-store.ts'
+import { DEFAULT_OUTAGE_MS, newSecret } from './run-store/open-run-store.ts'
 import { makeRuns } from './runs.ts'
 import { demandSchema } from './schema-version.ts'
 import { makeSchedules } from './triggers/schedules.ts'
@@ -100,7 +100,7 @@ export async function openStore(options: StoreOptions) {
     /** Imported history. */
     history: guarded(makeHistory(upkeep)),
     /** For the local and cloud slots of a master. */
-    runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }),
+    runStore: makeRunStore(pool, { outageMs, signal: closing.signal, log: options.log }, newSecret()),
     ...farm,
     /** Calls back for each notification to masters; reconnects by itself. Notifications are hints: always poll as well. */
     listen: async (onNotify: () => void): Promise<AsyncDisposable> => {

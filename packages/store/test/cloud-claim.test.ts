@@ -230,7 +230,7 @@ describe('claims', () => {
     const local = await submitted(db.store, { runMode: 'local' })
     const distributed = await submitted(db.store)
     expect(await claimedIds()).toEqual(runIds)
-    expect((await db.runStore.claimLocal(server, 10)).map((run) => run.runId)).toEqual(local.runIds)
+    expect((await db.store.runStore.claimLocal(server, 10)).map((run) => run.runId)).toEqual(local.runIds)
     const taken = await db.store.outbox.take({
       classes: [''],
       room: { critical: 9, high: 9, normal: 9, low: 9 },

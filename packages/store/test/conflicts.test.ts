@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { ClaimedRun } from '@scanfarm/contracts'
 import type pg from 'pg'
@@ -30,13 +31,14 @@ describe('batched statements', () => {
   test('Concurrent batches over the same runs in any order never deadlock', async () => {
     const before = await deadlocks()
     const { jobId } = await submitted(db.store, { concurrency: 150 }, targets(240))
-    const sides = await Promise.all(
-      Array.from({ length: 4 }, () => openRunStore({ url: db.url, poolSize: 2, applicationName: 'side' })),
-    )
+    const options = { url: db.url, poolSize: 2, applicationName: 'side', secret: randomUUID() }
+    const sides = await Promise.all(Array.from({ length: 4 }, () => openRunStore(options)))
+    const [first] = sides
+    if (first === undefined) throw new Error('no side')
     try {
-      const workerId = await joined(db.runStore)
+      const workerId = await joined(first)
       const rows = await take(db.store)
-      const runs = await db.runStore.claim(workerId, rows)
+      const runs = await first.claim(workerId, rows)
       expect(runs).toHaveLength(150)
       const record = (side: (typeof sides)[number]) =>
         side.record(shuffled(runs).map((run) => ({ ...keyOf(run), totalSteps: 3, steps: [closedStep(1)] })))

@@ -44,8 +44,8 @@ interface Scan {
   readonly target?: string
 }
 
-const claimOne = async (job: Scan['job'] = {}, target = 'a.test'): Promise<ClaimedRun> => {
-  await submitted(db.store, job, [{ target, workspace: 'w' }])
+const claimOne = async (job: Scan['job'] = {}, target = 'a.test', workspace = 'w'): Promise<ClaimedRun> => {
+  await submitted(db.store, job, [{ target, workspace }])
   const [run] = await claimAll(db.store, db.runStore, workerId)
   if (run === undefined) throw new Error('nothing claimed')
   return run
@@ -222,8 +222,8 @@ describe('the fence', () => {
 
 describe('reads of a run', () => {
   test('A list of records ends before its text exceeds the limit', async () => {
-    const run = await claimOne()
     const workspace = 'long'
+    const run = await claimOne({}, 'a.test', workspace)
     const names = Array.from({ length: 40 }, (_, n) => `long-${n}`)
     await db.runStore.importRecords(
       keyOf(run),
@@ -243,9 +243,9 @@ describe('reads of a run', () => {
   })
 
   test('Records can be filtered, and counters add up', async () => {
-    const run = await claimOne()
-    const key = keyOf(run)
     const workspace = 'read'
+    const run = await claimOne({}, 'a.test', workspace)
+    const key = keyOf(run)
     await db.runStore.importRecords(
       key,
       found([finding('p'), finding('q', { severity: 'low' })], { workspace }),
@@ -259,9 +259,9 @@ describe('reads of a run', () => {
     expect(await read({ asset_value: 'P.EX' })).toEqual(['p'])
     expect(await read({ first_seen_run: run.runUuid })).toEqual(['p', 'q'])
     expect(await read({ first_seen_run: 'x' })).toEqual([])
-    expect(await db.runStore.readRuns(key, { workspace: 'w', runUuid: run.runUuid, limit: 5 })).toMatchObject(
-      [{ run_uuid: run.runUuid, status: 'running' }],
-    )
+    expect(await db.runStore.readRuns(key, { workspace, runUuid: run.runUuid, limit: 5 })).toMatchObject([
+      { run_uuid: run.runUuid, status: 'running' },
+    ])
     const count = (add: number | 'reset') => db.runStore.addToCounter(key, { workspace, name: 'urls', add })
     expect([await count(2), await count(3), await count('reset')]).toEqual([2, 5, 0])
     await db.runStore.finish([ended(run)])

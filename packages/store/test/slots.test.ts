@@ -100,7 +100,7 @@ describe('a slot of a job', () => {
         n % 3 === 0
           ? db.store.runs.requestCancel(run.runUuid).then(() => db.store.runs.forceCancel(run.runId, 0))
           : n % 3 === 1
-            ? db.store.runStore.finish([ended(run, 'failed')])
+            ? db.runStore.finish([ended(run, 'failed')])
             : db.runStore.finish([ended(run)]),
       )
       await Promise.all([...ends, db.store.recovery.recountSlots(100)])

@@ -280,7 +280,7 @@ describe('a process with the login of workers but another secret', () => {
       ['reaper series|settle jobs|judge of scans|partitions|retention|cloud claim|migration'.split('|')],
     )
     await attacker.query(`select pg_advisory_lock(objid::bigint) from pg_locks where locktype = 'advisory'`)
-    const limits = { maxAttempts: 3, quarantineAfter: 2, leaseMs: 60_000, limit: 10 }
+    const limits = { maxAttempts: 3, quarantineAfter: 2, leaseMs: 1_000, limit: 10 }
     expect(await db.store.recovery.reapOnce(limits)).toMatchObject({ requeued: 1 })
     expect(await db.store.runs.find(String(run.runId))).toMatchObject({ status: 'queued' })
     await db.store.maintain()

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto'
 import {
   UnknownWorkerError,
   type ClaimedRun,
@@ -82,12 +81,10 @@ const WRITES = {
 }
 
 /**
- * The side of a process that executes runs. Workers only call functions of the schema `worker`. Each process has one
- * secret: made here, so that a repeated `join` after a lost answer is the same call, and stored as a hash.
+ * The side of a process that executes runs. Workers only call functions of the schema `worker`. The process makes its
+ * secret itself, so that a repeated `join` after a lost answer is the same call; its hash is stored.
  */
-export function makeRunStore(pool: pg.Pool, persistence: Persistence): RunStore {
-  const secret = randomBytes(32).toString('base64url')
-
+export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: string): RunStore {
   /** The first parameter of every function is the secret. */
   const call = async <T>(text: string, values: readonly unknown[], within = persistence): Promise<T> =>
     persist(async () => {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { RunStore } from '@scanfarm/contracts'
 import type pg from 'pg'
 import { isMissingSchema, openPool, type ConnectionOptions, type StoreLog } from '../connection.ts'
@@ -9,6 +10,8 @@ export interface RunStoreOptions extends ConnectionOptions {
   /** How long calls retry while the database is unreachable; default 10 minutes. */
   readonly outageMs?: number
   readonly log?: StoreLog
+  /** That of another store of the same process; default a new one. */
+  readonly secret?: string
 }
 
 /** The store of a worker process. */
@@ -21,6 +24,9 @@ export interface WorkerStore extends RunStore, AsyncDisposable {
 }
 
 export const DEFAULT_OUTAGE_MS = 600_000
+
+/** The secret of a process, which cannot be guessed. */
+export const newSecret = (): string => randomBytes(32).toString('base64url')
 
 /**
  * The worker's side on its own pool (2 connections are enough, since calls of a kind share statements). Needs only the
@@ -35,7 +41,7 @@ export async function openRunStore(options: RunStoreOptions): Promise<WorkerStor
     log: options.log,
   }
   return {
-    ...makeRunStore(pool, persistence),
+    ...makeRunStore(pool, persistence, options.secret ?? newSecret()),
     ...guarded({ farmId: () => farmId(pool) }),
     [Symbol.asyncDispose]: async () => {
       closing.abort(new Error('the run store is closed'))
