@@ -7,5 +7,5 @@ create index workers_secret on workers (secret_hash);
 -- hold an advisory lock.
 create table locks (name text collate "C" primary key);
 insert into locks (name)
-select unnest(array['reaper', 'series', 'scans', 'jobs', 'partitions', 'retention', 'cloud claim', 'cloud budget'])
+select unnest(array['reaper', 'series', 'scans', 'jobs', 'partitions', 'retention', 'cloud claim', 'cloud budget', 'fingerprints'])
 union all select 'cloud binding ' || n from generate_series(0, 15) n;

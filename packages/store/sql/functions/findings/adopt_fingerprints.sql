@@ -14,7 +14,7 @@ begin
   if not found then
     return;
   end if;
-  perform pg_advisory_xact_lock(hashtext('scanfarm fingerprints of findings'));
+  perform acquire_lock('fingerprints');
   with adopted as (
     update vulnerabilities v set finding_hash = a.new_hash, fingerprint = a.fingerprint
     from fingerprint_adoptions(p_workspace, p_items) a where v.id = a.id
