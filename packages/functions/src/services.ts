@@ -8,6 +8,8 @@ export interface FunctionServices {
   readonly notify?: NotifyService
   readonly storage?: StorageService
   readonly llm?: LlmSettings
+  /** `http.allow_private` */
+  readonly http?: { readonly allowPrivate: boolean }
   /** Starts another workflow and resolves with its outcome: `run_module`, `run_flow`. */
   run?(request: {
     kind: 'module' | 'flow'

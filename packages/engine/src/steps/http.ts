@@ -33,7 +33,11 @@ export const renderHttp = ({ module, step, scope }: StepContext): HttpCall => {
 /** Sends one request. Network errors and 5xx statuses are retried; any status below 500 is a success. */
 export const runHttp = async (at: StepContext, call: HttpCall): Promise<StepEnd> => {
   const { run } = at.module
-  const answer = await httpRequest(call, { signal: signalOf(at), now: () => run.ports.monotonic() })
+  const answer = await httpRequest(call, {
+    signal: signalOf(at),
+    now: () => run.ports.monotonic(),
+    allowPrivate: run.input.services?.http?.allowPrivate,
+  })
   if (signalOf(at).aborted) return interruption(at)
   const exports = {
     [`${at.step.name.replaceAll(/[^\w]/g, '_')}_http_resp`]: fromJson(answerJson(answer, 'request failed')),

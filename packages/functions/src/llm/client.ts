@@ -65,6 +65,8 @@ const once = async (provider: LlmProvider, request: LlmRequest): Promise<Try> =>
   try {
     const response = await fetch(`${provider.baseUrl.replace(/\/+$/, '')}${path}`, {
       method: 'POST',
+      // The key belongs to this server only.
+      redirect: 'manual',
       headers: {
         'content-type': 'application/json',
         ...(provider.apiKey === '' ? {} : { authorization: `Bearer ${provider.apiKey}` }),

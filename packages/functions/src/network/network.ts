@@ -50,12 +50,12 @@ const ask = async (
   method: string,
   headers: Record<string, string>,
   body: string,
-  { signal, ports }: FunctionContext,
+  { signal, ports, services }: FunctionContext,
 ): Promise<{ [key: string]: Json }> =>
   answerJson(
     await httpRequest(
       { url, method, headers, body, timeoutMs: TIMEOUT_MS },
-      { signal, now: () => ports.monotonic() },
+      { signal, now: () => ports.monotonic(), allowPrivate: services.http?.allowPrivate },
     ),
   )
 

@@ -23,9 +23,24 @@ const TIMEOUT_MS = 30_000
 const MAX_TEXT = 4096
 const MAX_CAPTION = 1024
 const MAX_FILE_BYTES = 50 << 20
+const MAX_ANSWER = 64 * 1024
+const SHOWN_CHARS = 300
 
 /** The token is part of the URL, so that URLs and errors of requests must be masked. */
 const hidden = (text: string, secret: string): string => text.replaceAll(secret, '***')
+
+/** The connection is closed after `MAX_ANSWER` bytes; a part of them is shown. */
+const beginningOf = async ({ body }: Response): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    if (!(chunk instanceof Uint8Array)) continue
+    chunks.push(chunk)
+    size += chunk.byteLength
+    if (size >= MAX_ANSWER) break
+  }
+  return Buffer.concat(chunks).toString().slice(0, SHOWN_CHARS)
+}
 
 const post = async (
   url: string,
@@ -34,12 +49,15 @@ const post = async (
   secret: string,
 ): Promise<void> => {
   let answer: Response
+  let text = ''
   try {
-    answer = await fetch(url, { method: 'POST', body, headers, signal: AbortSignal.timeout(TIMEOUT_MS) })
+    // A redirect would take the message to a server that the settings do not name.
+    const options = { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) } as const
+    answer = await fetch(url, { method: 'POST', body, headers, ...options })
+    text = await beginningOf(answer)
   } catch (error) {
     throw new Error(hidden(`the message could not be sent: ${messageOf(error)}`, secret), { cause: error })
   }
-  const text = (await answer.text()).slice(0, 300)
   if (!answer.ok) throw new Error(hidden(`the message was refused with ${answer.status}: ${text}`, secret))
 }
 

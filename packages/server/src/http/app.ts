@@ -8,7 +8,8 @@ import express, {
 } from 'express'
 import { opensPage, serveConsole } from '../console/serve-console.ts'
 import type { ServerContext } from '../context.ts'
-import { ByteBudget, type ConnectionLimits } from './address-limits.ts'
+import type { ConnectionLimits } from './address-limits.ts'
+import { BodyBudgets } from './body-account.ts'
 import { BodyWatch } from './body-watch.ts'
 import { cors } from './cors.ts'
 import { countRequests, logRequests, requestIdOf, shownPath } from './observe-requests.ts'
@@ -19,10 +20,6 @@ import { serve } from './serve.ts'
 
 /** The same routes are served below both roots, so that clients of Osmedeus only change the base URL. */
 export const API_ROOTS = ['/api', '/osm/api'] as const
-
-/** Bytes of unauthenticated request bodies in memory at the same time: in total and for each address. */
-const PUBLIC_BYTES = 16 * 1024 * 1024
-const PUBLIC_BYTES_OF_ADDRESS = 4 * 1024 * 1024
 
 /** Every body may take this long; after that it must have arrived at the minimum rate. */
 const BODY_GRACE_MS = 30_000
@@ -47,8 +44,8 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
   app.use(countRequests(context.metrics))
   if (context.config.log.level === 'debug') app.use(logRequests(context.log))
   if (context.config.http.corsOrigins.length > 0) app.use(cors(context.config.http.corsOrigins))
-  const publicBodies = new ByteBudget(PUBLIC_BYTES, PUBLIC_BYTES_OF_ADDRESS)
-  const api = routerOf(context, routes, publicBodies)
+  const budgets = new BodyBudgets()
+  const api = routerOf(context, routes, budgets)
   for (const root of API_ROOTS) app.use(root, api)
   const isPage =
     context.webConsole &&
@@ -57,7 +54,7 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
     routerOf(
       context,
       routes.filter(({ spec }) => spec.bare),
-      publicBodies,
+      budgets,
       isPage,
     ),
   )
@@ -86,7 +83,7 @@ const expressPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1
 const routerOf = (
   context: ServerContext,
   routes: readonly Route[],
-  publicBodies: ByteBudget,
+  budgets: BodyBudgets,
   isElsewhere?: (request: Request) => boolean,
 ): Router => {
   // Strict: a path that ends with an empty id is not the list.
@@ -99,7 +96,7 @@ const routerOf = (
   )
   for (const [path, group] of byPath) {
     const routed = router.route(path)
-    for (const { route } of group) routed[route.spec.method](serve(route, context, publicBodies))
+    for (const { route } of group) routed[route.spec.method](serve(route, context, budgets))
   }
   // Registered last, so that a path segment which is a route for one method can be an id for another.
   for (const [path, group] of byPath)

@@ -1,18 +1,12 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '@scanfarm/contracts'
-import type { ByteBudget } from './address-limits.ts'
+import type { BodyAccount } from './body-account.ts'
 import { refuseDeepJson } from './json-depth.ts'
 import { jsonPosition } from './json-position.ts'
 
 const JSON_TYPE = /^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;\s*(.*))?$/i
 const UTF8_PARAMETER = /^charset\s*=\s*"?utf-?8"?\s*;?$/i
-
-/** Accounts for the bytes of a body while it is received. */
-export interface BodyAccount {
-  readonly budget: ByteBudget
-  readonly key: string
-}
 
 /** Bodies above this size yield to other requests between the steps of parsing. */
 const LARGE_BYTES = 1024 * 1024
@@ -74,10 +68,10 @@ export const readBody = async (
 ): Promise<Buffer> => {
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes)
   if (request.destroyed) throw brokenOff()
+  account?.announce(Number(request.headers['content-length'] ?? 0))
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
   const chunks: Buffer[] = []
   let size = 0
-  let held = 0
   const stop = (refusal: AppError): void => {
     request.off('data', take)
     request.pause()
@@ -86,8 +80,8 @@ export const readBody = async (
   const take = (chunk: Buffer): void => {
     size += chunk.length
     if (size > maxBytes) return stop(tooLarge(maxBytes))
-    if (account?.budget.take(account.key, chunk.length) === false) return stop(tooMany())
-    held += chunk.length
+    const refusal = account?.arrived(size)
+    if (refusal !== undefined) return stop(refusal)
     chunks.push(chunk)
   }
   request.on('data', take)
@@ -96,22 +90,11 @@ export const readBody = async (
   request.on('close', () => {
     if (!request.readableEnded) reject(brokenOff())
   })
-  try {
-    return await promise
-  } finally {
-    account?.budget.give(account.key, held)
-  }
+  return await promise
 }
 
 const brokenOff = (): AppError =>
   new AppError('bad_request', 'the client closed the connection before the request was complete')
-
-const BUSY_RETRY_SECONDS = 5
-
-const tooMany = (): AppError =>
-  new AppError('unavailable', 'too many bytes of unauthenticated requests are in progress; try again', {
-    retryAfter: BUSY_RETRY_SECONDS,
-  })
 
 const decode = (body: Buffer): string => {
   try {

@@ -5,6 +5,7 @@ import { AppError } from '@scanfarm/contracts'
 import type { Express } from 'express'
 import { VERSION } from '../version.ts'
 import { limitConnections, type ConnectionLimits } from './address-limits.ts'
+import { boundPipelines } from './bound-pipelines.ts'
 import { errorBody } from './refusal.ts'
 
 const HEADERS_TIMEOUT_MS = 15_000
@@ -46,7 +47,7 @@ export async function listenHttp(
       maxHeaderSize: MAX_HEADER_BYTES,
       noDelay: true,
     },
-    app,
+    boundPipelines(app),
   )
   server.on('clientError', (error, socket) => answerBroken(error, socket as Socket))
   if (connections !== undefined) limitConnections(server, connections)

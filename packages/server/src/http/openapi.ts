@@ -152,6 +152,7 @@ const refusalsOf = (spec: RouteSpec): Refusal[] => {
   if (spec.query !== undefined || spec.body !== undefined) all.add('invalid_input')
   if (spec.body !== undefined)
     for (const code of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) all.add(code)
+  if (spec.body !== undefined && spec.role !== 'public') all.add('too_many_requests')
   const byStatus = Map.groupBy(all, (code) => String(ERROR_STATUS[code]))
   return [
     ...[...byStatus].map(([status, codes]) => ({ status, codes: codes.sort() })),

@@ -2,9 +2,10 @@ import { AppError } from '@scanfarm/contracts'
 import type { Request, RequestHandler, Response } from 'express'
 import { GUEST } from '../access/authenticator.ts'
 import type { ServerContext } from '../context.ts'
-import { addressGroup, type ByteBudget } from './address-limits.ts'
+import { addressGroup } from './address-limits.ts'
 import { Answer } from './answer.ts'
-import { readBody, readJson, type BodyAccount } from './json-body.ts'
+import type { BodyAccount, BodyBudgets } from './body-account.ts'
+import { readBody, readJson } from './json-body.ts'
 import { requestIdOf } from './observe-requests.ts'
 import { isRecorded, recordChange } from './record-change.ts'
 import { responseCheck } from './response-check.ts'
@@ -15,7 +16,7 @@ import { sendAnswer, sendJson } from './send.ts'
 const JSON_BYTES = 1024 * 1024
 
 /** Converts a route to an Express handler: authenticate, validate, handle, send. */
-export function serve(route: Route, context: ServerContext, publicBodies: ByteBudget): RequestHandler {
+export function serve(route: Route, context: ServerContext, bodies: BodyBudgets): RequestHandler {
   const { spec } = route
   const handle = route.prepare()
   const firstStatus = Number(Object.keys(spec.responses)[0] ?? 200)
@@ -27,8 +28,7 @@ export function serve(route: Route, context: ServerContext, publicBodies: ByteBu
   return async (request, response) => {
     refuseNul(request.originalUrl)
     const caller = role === 'public' ? GUEST : await context.access.authenticate(request, role)
-    const account =
-      role === 'public' ? { budget: publicBodies, key: addressGroup(request.ip ?? '') } : undefined
+    using account = role === 'public' ? bodies.ofAddress(addressGroup(request.ip ?? '')) : bodies.ofCaller()
     const body = needsBody ? await readJson(request, maxBytes, account) : undefined
     const result = await handle(context, {
       params: request.params,
@@ -59,7 +59,7 @@ const refuseNul = (url: string): void => {
   if (url.includes('%00')) throw new AppError('bad_request', 'the path and query must not contain NUL (%00)')
 }
 
-const exchange = (request: Request, response: Response, account: BodyAccount | undefined): Exchange => ({
+const exchange = (request: Request, response: Response, account: BodyAccount): Exchange => ({
   root: request.baseUrl,
   requestId: requestIdOf(request),
   ip: request.ip ?? '',

@@ -32,7 +32,7 @@ export const sharedOptions = (
   storage: FunctionServices['storage'],
   { endUser }: Pick<Runners, 'endUser'>,
 ) => {
-  const { worker, workflows, runner, runs, artifacts, llm, notify } = settings
+  const { worker, workflows, runner, runs, artifacts, llm, notify, http } = settings
   const isolation = demandIsolation(settings)
   const homes = homesOf(settings, isolation)
   const users = openUsers(isolation, worker.folder, endUser, homes)
@@ -51,7 +51,12 @@ export const sharedOptions = (
     expressionMs: runs.expressionMs,
     strictParams: workflows.strictParams,
     defaultTimeoutMs: runs.maxMinutes === 0 ? undefined : runs.maxMinutes * MINUTE_MS,
-    services: { storage, llm: llmSettings(llm), notify: createNotifyService(notifySettings(notify)) },
+    services: {
+      storage,
+      llm: llmSettings(llm),
+      notify: createNotifyService(notifySettings(notify)),
+      http: { allowPrivate: http.allowPrivate },
+    },
     limits: { stepLogBytes: runs.stepLogBytes, artifactBytes: artifacts.maxBytes },
   } satisfies Partial<ExecutorOptions>
 }

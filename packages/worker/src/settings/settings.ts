@@ -43,6 +43,10 @@ const refusedForWorkflows = (name: string): string | undefined =>
 export const workerSettings = {
   http: {
     host: text('Address on which the API listens. `0.0.0.0`: all addresses.', { default: '127.0.0.1' }),
+    allowPrivate: flag(
+      'Let `http` steps and functions follow redirects of public servers to private addresses, like those of the local network. Workflows can name private addresses themselves.',
+      { default: false },
+    ),
   },
   workflows: {
     folders: paths(
@@ -219,6 +223,7 @@ export type RunSettings = Pick<
   | 'dataDir'
   | 'files'
   | 'folders'
+  | 'http'
   | 'llm'
   | 'notify'
   | 'retention'
