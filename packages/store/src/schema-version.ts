@@ -20,6 +20,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0018-revoked-logins',
   '0019-finding-identity',
   '0020-worker-secrets',
+  '0021-sightings-apart',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -20,11 +20,11 @@ const TABLES = `
 
 /** Columns that the schema files after the fixture rename. */
 const RENAMED = { poked: 'recheck', asked_at: 'create_started_at' }
-/** Columns that they add. */
+/** Columns that they add, or move to another table. */
 const ADDED = `
   delayed wanted past_attempts series_tx series_id last_answer last_ms last_attempt_at last_received_at
   received_count retry_of final_counts priority_due_at tools open_run fingerprint occurrences last_import
-  import_part failed secret_hash`
+  import_part failed secret_hash last_seen times_seen last_run`
   .trim()
   .split(/\s+/)
 
@@ -50,6 +50,20 @@ const SIGNATURES = `
 const readSignatures = async (client: pg.Client): Promise<string[]> =>
   (await client.query<{ list: string[] }>(SIGNATURES)).rows[0]?.list ?? []
 
+/** How records were seen last, which a schema file moves to tables of its own. */
+const readSightings = async (client: pg.Client): Promise<unknown[]> => {
+  const { rows: moved } = await client.query("select from pg_class where relname = 'finding_sightings'")
+  const { rows } = await client.query(
+    moved.length === 0
+      ? `select id, last_seen, times_seen, last_run from vulnerabilities
+         union all select -id, last_seen, times_seen, last_run from assets order by 1`
+      : `select finding_id as id, last_seen, times_seen, last_run from finding_sightings
+         union all select -asset_id, last_seen, times_seen, last_run from asset_sightings order by 1`,
+  )
+  return rows
+}
+
+let sightingsBefore: unknown[]
 let rowsBefore: Record<string, string[]>
 let signaturesBefore: string[]
 let versionBefore: unknown
@@ -58,6 +72,7 @@ beforeAll(async () => {
   const fixture = gunzipSync(await readFile(FIXTURE)).toString()
   await inUpgraded((client) => client.query(fixture))
   rowsBefore = await readRows()
+  sightingsBefore = await inUpgraded(readSightings)
   signaturesBefore = await inUpgraded(readSignatures)
 })
 afterAll(() => Promise.all([fresh[Symbol.asyncDispose](), upgraded[Symbol.asyncDispose]()]))
@@ -95,6 +110,7 @@ test('An upgraded database can be used', async () => {
   const { data } = await store.runs.list({ status: 'running' }, { offset: 0, limit: 10 })
   expect((await store.runs.steps(String(data[0]?.id)))?.data[0]?.output).toBe('naïve "output"')
   expect((await store.vulnerabilities.find(1))?.raw_vuln_json).toBe('{"id":1}')
+  expect(await inUpgraded(readSightings)).toEqual(sightingsBefore)
 })
 
 test('Signatures of functions change only with a new schema file, which older programs refuse', async () => {

@@ -33,7 +33,7 @@ export async function* readFindings(
   try {
     const { first, isWhole } = await start(chunks, MAX_INLINE)
     if (isWhole) yield* batchesOf(format, fromList(first), root)
-    else yield* inProcess([format, root], first, chunks, { ...LIMITS, ...limits })
+    else yield* readAhead(inProcess([format, root], first, chunks, { ...LIMITS, ...limits }))
   } finally {
     await chunks.return?.()
   }
@@ -87,6 +87,22 @@ async function* rejoined(
 // eslint-disable-next-line @typescript-eslint/require-await -- a list as a stream
 async function* fromList(list: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* list
+}
+
+/** Requests each batch while the caller saves the one before. */
+async function* readAhead(batches: AsyncGenerator<Batch>): AsyncGenerator<Batch> {
+  try {
+    for (let next = batches.next(); ;) {
+      const { done, value } = await next
+      if (done === true) return
+      next = batches.next()
+      // Reported when the caller asks for it.
+      next.catch(() => undefined)
+      yield value
+    }
+  } finally {
+    await batches.return(undefined)
+  }
 }
 
 async function* inProcess(

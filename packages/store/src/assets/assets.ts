@@ -1,10 +1,18 @@
-import type { Asset, AssetContent, FindingState, ImportSummary } from '@scanfarm/contracts'
+import {
+  addImports,
+  NOTHING_IMPORTED,
+  type Asset,
+  type AssetContent,
+  type FindingState,
+  type ImportSummary,
+} from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
+import { halvesOf, itemsOf } from '../findings/import-item.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from '../findings/facets.ts'
-import { contains, has, isOneOf, isRun, where } from '../findings/condition.ts'
-import { canBeStored, storable, storableJson } from '../text.ts'
+import { contains, has, isLastRun, isOneOf, where } from '../findings/condition.ts'
+import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg } from '../workspaces/names.ts'
 
@@ -78,10 +86,12 @@ const COLUMNS = sql`
   ${number('lines')} as lines, ${word('tls_version')} as tls, ${word('time')} as time, ${word('method')} as method,
   ${word('input')} as input, coalesce(substring(a.url from '^[^:/?#]+://[^/?#]*(/[^?#]*)'), '') as path,
   a.id, a.workspace, a.asset_type, a.asset_value, a.url, a.host_ip, a.scheme, a.status_code, a.title, a.content_type,
-  a.technologies, a.open_ports, a.dns_records, a.remarks, a.raw_json_data, a.state, a.first_seen, a.last_seen,
-  a.last_seen as last_seen_at, a.times_seen, a.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
+  a.technologies, a.open_ports, a.dns_records, a.remarks, a.raw_json_data, a.state, a.first_seen, t.last_seen,
+  t.last_seen as last_seen_at, t.times_seen, a.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
   coalesce(l.run_uuid::text, '') as run_uuid, a.source, a.created_at, a.updated_at`
-const RUNS = sql`left join runs f on f.id = a.first_run left join runs l on l.id = a.last_run`
+const RUNS = sql`
+  join asset_sightings t on t.asset_id = a.id
+  left join runs f on f.id = a.first_run left join runs l on l.id = t.last_run`
 
 const overlaps = (column: string, values: readonly string[] | undefined): RawBuilder<unknown>[] =>
   values === undefined ? [] : [sql`${sql.ref(column)} && ${values.filter(canBeStored)}::text[]`]
@@ -114,7 +124,7 @@ const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
   ...(filter.maxContentLength === undefined
     ? []
     : [sql`${number('content_length')} <= ${filter.maxContentLength}`]),
-  ...isRun('last_run', filter.runUuid),
+  ...isLastRun('asset', filter.runUuid),
   ...(filter.newSince === undefined ? [] : [sql`opened_at > ${filter.newSince}`]),
   ...ofOrg(sql`workspace`, filter.org),
   // The same expression as in the index.
@@ -182,8 +192,18 @@ const importAll = async (
   source: string,
   items: readonly AssetContent[],
 ): Promise<ImportSummary> => {
+  const counts = await Promise.all(halvesOf(items).map((half) => importHalf(db, workspace, source, half)))
+  return counts.reduce(addImports, NOTHING_IMPORTED)
+}
+
+const importHalf = async (
+  db: Kysely<unknown>,
+  workspace: string,
+  source: string,
+  items: readonly AssetContent[],
+): Promise<ImportSummary> => {
   const { rows } = await sql<{ counts: ImportSummary }>`
-    select import_assets(${storable(workspace)}, ${storableJson(items)}::jsonb, ${source}, null, null) as counts
+    select import_assets(${storable(workspace)}, ${itemsOf(workspace, source, { kind: 'asset', items })}::jsonb, ${source}, null, null) as counts
   `.execute(db)
   if (rows[0] === undefined) throw new Error('no answer from import_assets')
   return rows[0].counts

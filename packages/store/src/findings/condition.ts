@@ -23,13 +23,18 @@ export const has = (column: string, value: string | undefined): RawBuilder<unkno
   return [canBeStored(value) ? sql`${sql.ref(column)} @> array[${value}]::text[]` : sql`false`]
 }
 
-/** First or last run of a record, by its uuid. */
-export const isRun = (column: string, uuid: string | undefined): RawBuilder<unknown>[] => {
+/** Last sighting of each kind of record. */
+const SIGHTINGS = {
+  vulnerability: sql`select finding_id from finding_sightings`,
+  asset: sql`select asset_id from asset_sightings`,
+}
+
+/** The run that saw a record last, by its uuid. */
+export const isLastRun = (kind: keyof typeof SIGHTINGS, uuid: string | undefined): RawBuilder<unknown>[] => {
   if (uuid === undefined) return []
+  if (!isUuid(uuid)) return [sql`false`]
   return [
-    isUuid(uuid)
-      ? sql`${sql.ref(column)} = (select id from runs where run_uuid = ${uuid}::uuid)`
-      : sql`false`,
+    sql`id in (${SIGHTINGS[kind]} where last_run = (select id from runs where run_uuid = ${uuid}::uuid))`,
   ]
 }
 

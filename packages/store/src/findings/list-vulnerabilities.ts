@@ -4,7 +4,7 @@ import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type Pag
 import type { Totals } from '../totals.ts'
 import { ofOrg } from '../workspaces/names.ts'
 import { boundedSearch } from './bounded-search.ts'
-import { contains, has, isOneOf, isRun, where } from './condition.ts'
+import { contains, has, isLastRun, isOneOf, where } from './condition.ts'
 
 export interface VulnerabilityFilter {
   /** One of them. */
@@ -26,15 +26,17 @@ export interface VulnerabilityFilter {
   readonly org?: string
 }
 
-/** Columns of a record `v`, joined with its first and last run. */
+/** Columns of a record `v`, joined with its last sighting, and its first and last run. */
 const COLUMNS = sql`
   v.id, v.workspace, v.vuln_info, v.vuln_title, v.vuln_desc, v.vuln_poc, v.severity, v.confidence, v.asset_type,
-  v.asset_value, v.tags, v.fingerprint, v.occurrences, v.detail_http_request, v.detail_http_response,
+  v.asset_value, v.tags, v.fingerprint, t.occurrences, v.detail_http_request, v.detail_http_response,
   restore_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response) as raw_vuln_json,
-  coalesce(encode(v.finding_hash, 'hex'), '') as finding_hash, v.state, v.first_seen, v.last_seen,
-  v.last_seen as last_seen_at, v.times_seen, v.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
+  coalesce(encode(v.finding_hash, 'hex'), '') as finding_hash, v.state, v.first_seen, t.last_seen,
+  t.last_seen as last_seen_at, t.times_seen, v.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
   coalesce(l.run_uuid::text, '') as run_uuid, v.source, v.created_at, v.updated_at`
-const RUNS = sql`left join runs f on f.id = v.first_run left join runs l on l.id = v.last_run`
+const RUNS = sql`
+  join finding_sightings t on t.finding_id = v.id
+  left join runs f on f.id = v.first_run left join runs l on l.id = t.last_run`
 
 /** The same expression as in the index. */
 const TEXT = sql`(vuln_title || ' ' || vuln_info || ' ' || asset_value)`
@@ -46,7 +48,7 @@ export const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[]
   ...isOneOf('asset_type', filter.assetTypes),
   ...isOneOf('state', filter.state === undefined ? undefined : [filter.state]),
   ...isOneOf('source', filter.source === undefined ? undefined : [filter.source]),
-  ...isRun('last_run', filter.runUuid),
+  ...isLastRun('vulnerability', filter.runUuid),
   ...ofOrg(sql`workspace`, filter.org),
   ...(filter.newSince === undefined ? [] : [sql`opened_at > ${filter.newSince}`]),
   ...has('tags', filter.tag),

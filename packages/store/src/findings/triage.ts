@@ -82,19 +82,22 @@ export const makeTriage = (db: Kysely<unknown>, totals: Totals) => ({
     ),
   /** The newest runs that saw a finding or an asset, as far as sightings are kept. */
   async seenBy(kind: 'vulnerability' | 'asset', id: number): Promise<SeenBy[]> {
-    const table = kind === 'asset' ? sql`assets` : sql`vulnerabilities`
+    const table =
+      kind === 'asset'
+        ? sql`assets v join asset_sightings t on t.asset_id = v.id`
+        : sql`vulnerabilities v join finding_sightings t on t.finding_id = v.id`
     const { rows } = await sql<SeenBy>`
       with scopes as (
         select scope_id from sightings where kind = ${kind} and record_id = ${id}
         union
-        select s.scope_id from ${table} v join scans s on s.run_id in (v.first_run, v.last_run)
+        select s.scope_id from ${table} join scans s on s.run_id in (v.first_run, t.last_run)
         where v.id = ${id} and s.kind = ${kind}
       ), seen as (
         select distinct s.run_id from scopes join scans s using (scope_id)
         join observations o on (o.run_id, o.attempt, o.kind, o.record_id)
                              = (s.run_id, s.attempt, ${kind}, ${id}::bigint)
         union
-        select unnest(array[first_run, last_run]) from ${table} where id = ${id}
+        select unnest(array[v.first_run, t.last_run]) from ${table} where v.id = ${id}
       )
       select r.run_uuid, r.workflow_name, r.target, r.status, r.started_at, r.completed_at
       from seen join runs r on r.id = seen.run_id order by r.id desc limit ${MAX_RUNS}
@@ -117,7 +120,7 @@ const countFacets = (db: Kysely<unknown>, filter: VulnerabilityFilter): Promise<
     const { rows } = await sql<FacetRow<FacetName>>`
       with found as materialized (
         select severity, confidence, state, workspace, asset_type, source, left(asset_value, 512) as asset_value,
-               last_run
+               (select t.last_run from finding_sightings t where t.finding_id = vulnerabilities.id) as last_run
         from vulnerabilities ${where(conditionsOf(filter))} order by id desc limit ${FACET_RECORDS}
       ), by_run as materialized (
         select last_run, count(*) as count from found group by last_run

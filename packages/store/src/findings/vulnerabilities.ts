@@ -1,4 +1,6 @@
 import {
+  addImports,
+  NOTHING_IMPORTED,
   SEVERITIES,
   type FindingContent,
   type ImportPart,
@@ -8,6 +10,7 @@ import {
 } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { PageOf, PageRequest } from '../page.ts'
+import { halvesOf, itemsOf } from './import-item.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import {
@@ -34,7 +37,7 @@ export const makeVulnerabilities = (db: Kysely<unknown>, totals: Totals) => ({
   /** False: it does not exist. */
   remove: (id: number): Promise<boolean> => remove(db, id),
   /**
-   * Saves records under their identity, in one transaction with their events. Concurrent imports are safe. A record
+   * Saves records under their identity, many in two transactions, each with its events. Concurrent imports are safe. A record
    * without what or where is always new. `source`: the format or another origin. `part`: equal results of different parts
    * of an import become one record.
    */
@@ -78,8 +81,21 @@ const importAll = async (
   items: readonly FindingContent[],
   part: ImportPart | undefined,
 ): Promise<ImportSummary> => {
+  const counts = await Promise.all(
+    halvesOf(items).map((half) => importHalf(db, workspace, source, half, part)),
+  )
+  return counts.reduce(addImports, NOTHING_IMPORTED)
+}
+
+const importHalf = async (
+  db: Kysely<unknown>,
+  workspace: string,
+  source: string,
+  items: readonly FindingContent[],
+  part: ImportPart | undefined,
+): Promise<ImportSummary> => {
   const { rows } = await sql<{ counts: ImportSummary }>`
-    select import_vulnerabilities(${storable(workspace)}, ${storableJson(items)}::jsonb, ${source}, null, null,
+    select import_vulnerabilities(${storable(workspace)}, ${itemsOf(workspace, source, { kind: 'vulnerability', items })}::jsonb, ${source}, null, null,
       ${part?.of ?? null}::uuid, ${part?.no ?? null}::int) as counts
   `.execute(db)
   if (rows[0] === undefined) throw new Error('no answer from import_vulnerabilities')

@@ -176,8 +176,9 @@ const addSteps = (tx: Tx, steps: readonly StepOfRun[]): Promise<number> =>
 const rowsOf = (records: readonly { content: object; firstSeen: string; lastSeen: string }[]): string =>
   storableJson(records.map(({ content, firstSeen, lastSeen }) => ({ ...content, firstSeen, lastSeen })))
 
-const TIMES = sql`first_seen, last_seen, opened_at, created_at, updated_at`
-const TIMES_OF = sql`i."firstSeen", i."lastSeen", i."firstSeen", i."firstSeen", i."lastSeen"`
+/** A record has been updated when it was seen last. */
+const TIMES = sql`first_seen, opened_at, created_at, updated_at`
+const TIMES_OF = sql`i."firstSeen", i."firstSeen", i."firstSeen", i."lastSeen"`
 
 /** Records without what or where have no identity: they are known if one with the same content exists. */
 const vulnerabilities = (workspace: string, rows: string) => sql`
@@ -186,7 +187,7 @@ const vulnerabilities = (workspace: string, rows: string) => sql`
     from jsonb_to_recordset(${rows}::jsonb) as i(vuln_info text, vuln_title text, vuln_desc text, vuln_poc text, severity text,
       confidence text, asset_type text, asset_value text, tags jsonb, detail_http_request text,
       detail_http_response text, raw_vuln_json text, "firstSeen" timestamptz, "lastSeen" timestamptz)
-  )
+  ), saved as (
   insert into vulnerabilities (workspace, vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence, asset_type,
     asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, finding_hash, holds, source, ${TIMES})
   select ${workspace}, i.vuln_info, i.vuln_title, i.vuln_desc, i.vuln_poc, i.severity, i.confidence, i.asset_type,
@@ -200,7 +201,9 @@ const vulnerabilities = (workspace: string, rows: string) => sql`
       and (v.vuln_info, v.vuln_title, v.vuln_desc, v.severity, v.asset_value,
            restore_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response))
         = (i.vuln_info, i.vuln_title, i.vuln_desc, i.severity, i.asset_value, i.raw_vuln_json))
-  on conflict (finding_hash) where holds do nothing returning 1`
+  on conflict (finding_hash) where holds do nothing returning id, updated_at
+  )
+  insert into finding_sightings (finding_id, last_seen, times_seen, occurrences) select id, updated_at, 1, 1 from saved returning 1`
 
 const assets = (workspace: string, rows: string) => sql`
   with items as materialized (
@@ -208,11 +211,13 @@ const assets = (workspace: string, rows: string) => sql`
     from jsonb_to_recordset(${rows}::jsonb) as i(asset_type text, asset_value text, url text, host_ip text, scheme text,
       status_code int, title text, content_type text, technologies jsonb, open_ports jsonb, dns_records jsonb,
       remarks jsonb, raw_json_data text, "firstSeen" timestamptz, "lastSeen" timestamptz)
-  )
+  ), saved as (
   insert into assets (workspace, asset_type, asset_value, url, host_ip, scheme, status_code, title, content_type,
     technologies, open_ports, dns_records, remarks, raw_json_data, asset_hash, source, ${TIMES})
   select ${workspace}, i.asset_type, i.asset_value, i.url, i.host_ip, i.scheme, i.status_code, i.title, i.content_type,
     text_array(i.technologies), text_array(i.open_ports), text_array(i.dns_records), text_array(i.remarks), i.raw_json_data, i.hash,
     ${IMPORTED}, ${TIMES_OF}
   from (select distinct on (hash) * from items order by hash, "lastSeen" desc) i
-  on conflict (asset_hash) do nothing returning 1`
+  on conflict (asset_hash) do nothing returning id, updated_at
+  )
+  insert into asset_sightings (asset_id, last_seen, times_seen) select id, updated_at, 1 from saved returning 1`

@@ -13,6 +13,7 @@ import {
 import type pg from 'pg'
 import { isStatementTimeout } from '../connection.ts'
 import { persist, type Persistence } from '../retry.ts'
+import { itemsOf } from '../findings/import-item.ts'
 import { storable, storableJson } from '../text.ts'
 import { groupCommit } from './group-commit.ts'
 
@@ -212,7 +213,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
           found.records.kind,
           storable(found.workspace),
           storable(found.source),
-          storableJson(found.records.items),
+          itemsOf(found.workspace, found.source, found.records),
           found.errors,
           found.reached?.map(storable) ?? null,
           found.scope === undefined ? null : storableJson(found.scope),

@@ -11,6 +11,9 @@ declare
 begin
   perform set_config('scanfarm.changed_by', p_by, true);
   perform 1 from vulnerabilities v where v.id = any(p_ids) order by v.finding_hash, v.id for update;
+  perform 1 from finding_sightings t where t.finding_id = any(p_ids) order by t.finding_id for update;
+  -- The next import replaces what is changed by hand.
+  update finding_sightings t set content_hash = null where t.finding_id = any(p_ids) and t.content_hash is not null;
   if p_change ->> 'delete' = 'true' then
     return query select i.id, case when delete_vulnerability(i.id) then 'deleted' else 'not_found' end
       from unnest(p_ids) as i(id);

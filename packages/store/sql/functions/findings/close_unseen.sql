@@ -46,8 +46,10 @@ begin
   end if;
   if p_scan.kind = 'asset' then
     perform 1 from assets where id = any(v_ids) order by asset_hash for update;
+    perform 1 from asset_sightings where asset_id = any(v_ids) order by asset_id for update;
   else
     perform 1 from vulnerabilities where id = any(v_ids) order by finding_hash, id for update;
+    perform 1 from finding_sightings where finding_id = any(v_ids) order by finding_id for update;
   end if;
   with old as (
     delete from sightings
@@ -59,10 +61,13 @@ begin
   where not exists (select from sightings s
                     where s.kind = p_scan.kind and s.record_id = o.record_id and s.scope_id <> p_scan.scope_id
                       and s.run_id > o.run_id);
-  perform set_config('scanfarm.judged_run', p_scan.run_id::text, true);
+  perform set_config('scanfarm.changing_run', p_scan.run_id::text, true);
   if p_scan.kind = 'asset' then
+    -- An import of what was known sees a record again.
+    update asset_sightings set content_hash = null where asset_id = any(v_ids);
     update assets set state = 'gone', gone_at = now(), updated_at = now() where id = any(v_ids) and state = 'open';
   else
+    update finding_sightings set content_hash = null where finding_id = any(v_ids);
     update vulnerabilities set state = 'gone', gone_at = now(), updated_at = now()
     where id = any(v_ids) and state = 'open';
   end if;

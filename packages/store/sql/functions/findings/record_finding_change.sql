@@ -1,13 +1,12 @@
 -- Trigger: records a change of a finding and keeps the newest 100. The setting scanfarm.changed_by names who changed it
--- by hand, and scanfarm.judged_run the run whose scan did not see it.
+-- by hand, and scanfarm.changing_run the run that saw it, or whose scan did not.
 create or replace function record_finding_change() returns trigger
 language plpgsql as $$
 begin
   insert into finding_changes (vulnerability_id, changes, changed_by, run_id)
   select new.id, jsonb_object_agg(o.key, jsonb_build_object('from', o.value, 'to', n.value)),
          coalesce(current_setting('scanfarm.changed_by', true), ''),
-         case when new.last_run is distinct from old.last_run then new.last_run
-              when new.state = 'gone' then nullif(current_setting('scanfarm.judged_run', true), '')::bigint end
+         nullif(current_setting('scanfarm.changing_run', true), '')::bigint
   from jsonb_each(jsonb_build_object('state', old.state, 'severity', old.severity, 'confidence', old.confidence,
                                      'tags', old.tags)) o
   join jsonb_each(jsonb_build_object('state', new.state, 'severity', new.severity, 'confidence', new.confidence,

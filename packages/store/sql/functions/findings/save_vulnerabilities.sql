@@ -1,79 +1,38 @@
--- Saves findings under their identity. Results with one identity within an import, also of different parts of it, become
--- one record with the worst severity and their number. Otherwise an item replaces the record; a sighting without a text
--- does not erase a known text. A record counts as seen once for each run, and once for each import without a run.
--- Locks are taken in the order of identities, so that concurrent imports do not deadlock.
+-- Saves findings: items that change nothing only count as seen, others are saved by save_changed_findings. A record counts
+-- as seen once for each run, and once for each import without a run. Records that change are locked before sightings,
+-- and sightings in the order of ids, so that an import does not deadlock with a judge of scans.
 create or replace function save_vulnerabilities(p_workspace text, p_items jsonb, p_run_id bigint, p_source text,
   p_import uuid, p_part int)
 returns setof saved_record
-language sql as $$
-  with items as materialized (
-    select i.*, finding_hash(p_workspace, i.vuln_info, i.vuln_title, i.asset_value, i.asset_type, i.fingerprint) as hash
-    from rows from (jsonb_to_recordset(p_items) as (
-        vuln_info text, vuln_title text, vuln_desc text, vuln_poc text, severity text, confidence text, asset_type text,
-        asset_value text, tags jsonb, detail_http_request text, detail_http_response text, raw_vuln_json text,
-        fingerprint text, occurrences int))
-      with ordinality as i(vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence, asset_type,
-        asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, fingerprint, occurrences, n)
-  ), known as (
-    insert into vulnerabilities as v (workspace, vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence,
-      asset_type, asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, fingerprint, occurrences,
-      finding_hash, holds, source, first_run, last_run, last_import, import_part)
-    select p_workspace, i.vuln_info, i.vuln_title, i.vuln_desc, i.vuln_poc, i.severity, i.confidence,
-      i.asset_type, i.asset_value, text_array(i.tags), i.detail_http_request, i.detail_http_response, i.raw_vuln_json,
-      coalesce(i.fingerprint, ''), i.times, i.hash, true, p_source, p_run_id, p_run_id, p_import, p_part
-    from (select distinct on (hash) *, sum(coalesce(occurrences, 1)) over (partition by hash) as times
-          from items where hash is not null order by hash, severity_rank(severity), n desc) i
-    order by i.hash
-    on conflict (finding_hash) where holds do update
-    set (vuln_info, vuln_title, vuln_desc, vuln_poc, detail_http_request, detail_http_response, raw_vuln_json) = (
-        select known_text(v.vuln_info, excluded.vuln_info, r), known_text(v.vuln_title, excluded.vuln_title, r),
-          known_text(v.vuln_desc, excluded.vuln_desc, r), known_text(v.vuln_poc, excluded.vuln_poc, r),
-          known_text(v.detail_http_request, excluded.detail_http_request, r),
-          known_text(v.detail_http_response, excluded.detail_http_response, r),
-          known_text(v.raw_vuln_json, excluded.raw_vuln_json, r)
-        from is_repeat(v.last_import, excluded.last_import, v.severity, excluded.severity) r),
-      (severity, confidence, asset_value, tags) = (
-        select case when r then v.severity else excluded.severity end,
-          case when r then v.confidence else excluded.confidence end,
-          -- The line of a finding in a file may have another number.
-          case when r or v.asset_type <> 'file' then v.asset_value else excluded.asset_value end,
-          case when r or cardinality(excluded.tags) = 0 then v.tags else excluded.tags end
-        from is_repeat(v.last_import, excluded.last_import, v.severity, excluded.severity) r),
-      occurrences = case when v.last_import = excluded.last_import and v.import_part < excluded.import_part
-        then v.occurrences + excluded.occurrences else excluded.occurrences end,
-      source = excluded.source,
-      updated_at = case
-        when v.state = 'gone' or not is_repeat(v.last_import, excluded.last_import, v.severity, excluded.severity)
-          and ((v.severity, v.confidence) is distinct from (excluded.severity, excluded.confidence)
-            or (v.vuln_info, v.vuln_title, v.vuln_desc, v.vuln_poc) is distinct from (
-              known_text(v.vuln_info, excluded.vuln_info, false), known_text(v.vuln_title, excluded.vuln_title, false),
-              known_text(v.vuln_desc, excluded.vuln_desc, false), known_text(v.vuln_poc, excluded.vuln_poc, false))
-            or v.asset_type = 'file' and v.asset_value <> excluded.asset_value
-            or v.tags is distinct from case when cardinality(excluded.tags) = 0 then v.tags else excluded.tags end)
-        then now() else v.updated_at end,
-      state = 'open', gone_at = null,
-      opened_at = case v.state when 'gone' then now() else v.opened_at end,
-      last_seen = greatest(v.last_seen, now()),
-      times_seen = v.times_seen
-        + case when v.last_run = excluded.last_run or v.last_import = excluded.last_import then 0 else 1 end,
-      last_run = greatest(v.last_run, excluded.last_run),
-      first_run = v.first_run,
-      last_import = excluded.last_import,
-      import_part = case when v.last_import = excluded.last_import then v.import_part else excluded.import_part end
-    returning v.id, v.xmax = 0 as created, v.updated_at = now() as changed, v.opened_at = now() as opened,
-      v.import_part < p_part as merged
-  ), loose as (
-    insert into vulnerabilities as v (workspace, vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence,
-      asset_type, asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, fingerprint, occurrences,
-      finding_hash, holds, source, first_run, last_run, last_import, import_part)
-    select p_workspace, i.vuln_info, i.vuln_title, i.vuln_desc, i.vuln_poc, i.severity, i.confidence,
-      i.asset_type, i.asset_value, text_array(i.tags), i.detail_http_request, i.detail_http_response, i.raw_vuln_json,
-      coalesce(i.fingerprint, ''), coalesce(i.occurrences, 1), null, false, p_source, p_run_id, p_run_id, p_import, p_part
-    from items i where i.hash is null
-    order by i.n
-    returning v.id
-  )
-  select k.id, k.created, not k.created and k.changed, not k.created and k.opened, coalesce(k.merged, false) from known k
-  union all
-  select l.id, true, false, false, false from loose l
-$$;
+language plpgsql
+as $$
+declare
+  v_contents bytea[] := array(select decode(i ->> 'content', 'hex') from jsonb_array_elements(p_items) i);
+  v_times int[] := array(select coalesce((i ->> 'occurrences')::int, 1) from jsonb_array_elements(p_items) i);
+  v_known bytea[];
+  v_known_ids bigint[];
+  v_known_times int[];
+  v_seen bytea[];
+  v_ids bigint[];
+  v_merged boolean[];
+begin
+  perform set_config('scanfarm.changing_run', coalesce(p_run_id::text, ''), true);
+  select coalesce(array_agg(k.content), '{}'), array_agg(k.id), array_agg(k.times) into v_known, v_known_ids, v_known_times
+  from known_findings(p_workspace, p_items, v_contents, v_times) k;
+  if exists (select from unnest(v_contents) c where c is null or c <> all(v_known)) then
+    return query select * from save_changed_findings(p_workspace, p_items, p_run_id, p_source, p_import, p_part, v_known);
+  end if;
+  if v_known = '{}' then
+    return;
+  end if;
+  select array_agg(s.content), array_agg(s.id), array_agg(s.merged) into v_seen, v_ids, v_merged
+  from see_findings(v_known, v_known_ids, v_known_times, p_run_id, p_import, p_part) s;
+  return query select s.id, false, false, false, coalesce(s.merged, false) from unnest(v_ids, v_merged) as s(id, merged);
+  -- Changed by another transaction in between.
+  return query
+    select c.* from (select jsonb_agg(i) as items from jsonb_array_elements(p_items) i
+                     where decode(i ->> 'content', 'hex') = any(v_known)
+                       and decode(i ->> 'content', 'hex') <> all(coalesce(v_seen, '{}'))) missed
+    cross join lateral save_changed_findings(p_workspace, missed.items, p_run_id, p_source, p_import, p_part, '{}') c
+    where missed.items is not null;
+end $$;

@@ -17,9 +17,10 @@ begin
       new.detail_http_response := old.detail_http_response;
     end if;
   end if;
-  new.raw_vuln_json := shorten_raw(
-    restore_raw(new.raw_vuln_json, new.detail_http_request, new.detail_http_response),
-    new.detail_http_request, new.detail_http_response);
+  -- Programs shorten it themselves; with markers it is short.
+  if strpos(new.raw_vuln_json, chr(1)) = 0 then
+    new.raw_vuln_json := shorten_raw(new.raw_vuln_json, new.detail_http_request, new.detail_http_response);
+  end if;
   if tg_op = 'UPDATE' then
     if new.raw_vuln_json = old.raw_vuln_json then new.raw_vuln_json := old.raw_vuln_json; end if;
   end if;

@@ -20,8 +20,9 @@ begin
     select jsonb_agg(row order by id)
     into v_records
     from (select id, row, sum(length(row::text)) over (order by id) as chars
-          from (select id, to_jsonb(a) - '{asset_hash,raw_json_data,first_run,last_run,opened_at}'::text[] as row
-                from assets a
+          from (select id, to_jsonb(a) - '{asset_hash,raw_json_data,first_run,opened_at}'::text[]
+                  || jsonb_build_object('last_seen', t.last_seen, 'times_seen', t.times_seen) as row
+                from assets a join asset_sightings t on t.asset_id = a.id
                 where workspace = p_workspace
                   and (p_filter ->> 'asset_type' is null or asset_type = p_filter ->> 'asset_type')
                   and (p_filter ->> 'status_code' is null or status_code::text = p_filter ->> 'status_code')
@@ -33,8 +34,10 @@ begin
     into v_records
     from (select id, row, sum(length(row::text)) over (order by id) as chars
           from (select id,
-                to_jsonb(v) - '{finding_hash,holds,detail_http_request,detail_http_response,raw_vuln_json,first_run,last_run,last_import,import_part,opened_at}'::text[] as row
-                from vulnerabilities v
+                to_jsonb(v) - '{finding_hash,holds,detail_http_request,detail_http_response,raw_vuln_json,first_run,opened_at}'::text[]
+                  || jsonb_build_object('last_seen', t.last_seen, 'times_seen', t.times_seen, 'occurrences', t.occurrences)
+                  as row
+                from vulnerabilities v join finding_sightings t on t.finding_id = v.id
                 where workspace = p_workspace
                   and (p_filter ->> 'severity' is null
                        or severity = any(string_to_array(lower(replace(p_filter ->> 'severity', ' ', '')), ',')))

@@ -1,0 +1,19 @@
+-- Counts the assets p_ids as seen, if their contents still are p_contents.
+create or replace function see_assets(p_contents bytea[], p_ids bigint[], p_run_id bigint)
+returns table (content bytea, id bigint)
+language sql
+-- planner: walk
+set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
+as $$
+  with locked as materialized (
+    select t.asset_id, k.content from unnest(p_contents, p_ids) as k(content, id)
+    join asset_sightings t on t.asset_id = k.id and t.content_hash = k.content
+    order by t.asset_id for update of t
+  )
+  update asset_sightings t
+  set last_seen = greatest(t.last_seen, now()),
+    times_seen = t.times_seen + case when t.last_run = p_run_id then 0 else 1 end,
+    last_run = greatest(t.last_run, p_run_id)
+  from locked l where t.asset_id = l.asset_id
+  returning l.content, t.asset_id
+$$;

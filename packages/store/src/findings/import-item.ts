@@ -1,0 +1,70 @@
+import { hash } from 'node:crypto'
+import type { AssetContent, FindingContent, FoundRecords } from '@scanfarm/contracts'
+import { canBeStored, storableJson } from '../text.ts'
+
+/** Shorter texts stay in the record of the scanner. */
+const MIN_REPLACED = 64
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+/** As in `raw_marker.sql`. */
+const markerOf = (text: string): string => `\u0001${hash('md5', text)}\u0001`
+
+/**
+ * The record of a scanner without request and response, which are columns: what `shorten_raw.sql` does for programs that
+ * do not.
+ */
+const shortened = ({ raw_vuln_json: raw, ...content }: FindingContent): string => {
+  if (raw.includes('\u0001')) return raw
+  const texts = [content.detail_http_response, content.detail_http_request]
+  let short = raw
+  for (const text of texts) {
+    if (text.length <= MIN_REPLACED || !canBeStored(text)) continue
+    const inside = inJson(text)
+    const at = short.indexOf(inside)
+    if (at >= 0 && short.indexOf(inside, at + 1) < 0)
+      short = short.slice(0, at) + markerOf(text) + short.slice(at + inside.length)
+  }
+  if (short === raw) return raw
+  const [response = '', request = ''] = texts
+  const restored = short
+    .replaceAll(markerOf(request), () => inJson(request))
+    .replaceAll(markerOf(response), () => inJson(response))
+  return restored === raw ? short : raw
+}
+
+/** Fewer items are saved in one transaction. */
+const MIN_PARALLEL = 100
+
+/** What a place has in all spellings, with and without a scheme, a port or the number of a line. */
+const stemOf = (place: string): string => place.replace(/^https?:\/\//i, '').split(/[/?#:]/, 1)[0] ?? ''
+
+/** Two parts of a list that can be saved at the same time: items with the same identity are in the same part. */
+export const halvesOf = <T extends FindingContent | AssetContent>(
+  items: readonly T[],
+): readonly (readonly T[])[] => {
+  if (items.length < MIN_PARALLEL) return [items]
+  const keyOf = (item: FindingContent | AssetContent): string =>
+    'vuln_info' in item
+      ? (item.vuln_info || item.vuln_title) + stemOf(item.asset_value)
+      : stemOf(item.asset_value)
+  const halves: [T[], T[]] = [[], []]
+  for (const item of items)
+    halves[hash('md5', keyOf(item), 'buffer').readUInt8() % 2 === 0 ? 0 : 1].push(item)
+  return halves.filter((half) => half.length > 0)
+}
+
+/**
+ * The items of an import as JSON. `content` identifies what an item says, so that the database finds records that do not
+ * change without reading them.
+ */
+export const itemsOf = (workspace: string, source: string, records: FoundRecords['records']): string => {
+  const withContent = (item: FindingContent | AssetContent) => ({
+    ...item,
+    content: hash('sha256', JSON.stringify([records.kind, workspace, source, item])),
+  })
+  return storableJson(
+    records.kind === 'asset'
+      ? records.items.map(withContent)
+      : records.items.map((item) => ({ ...withContent(item), raw_vuln_json: shortened(item) })),
+  )
+}
