@@ -1,6 +1,7 @@
 import {
   VARIABLE_NAME,
   choice,
+  flag,
   integer,
   list,
   path,
@@ -57,6 +58,10 @@ export const runnerSettings = {
     isolation: choice(
       'How commands on this machine are isolated from this program and from other runs. `auto`: by what is available, with a warning if nothing is; `require`: refuse to start without isolation; `uids` (as root) and `bubblewrap` (otherwise): refuse to start without this one; `none`: not isolated.',
       { of: ['auto', 'require', 'uids', 'bubblewrap', 'none'], default: 'auto' },
+    ),
+    newPrivileges: flag(
+      'Let commands on this machine gain privileges: by setuid programs like `sudo`, and by file capabilities. In sandboxes they never do.',
+      { default: false },
     ),
     processes: integer('Maximum number of processes and threads of one workspace that has its own user.', {
       default: 4096,

@@ -91,3 +91,7 @@ test('paths below a writable folder are ignored, because commands could replace 
     ),
   ).toBe('looked\n')
 })
+
+test('a command in a sandbox gains no privileges', async () => {
+  expect(await inside({}, 'grep NoNewPrivs /proc/self/status')).toMatch(/NoNewPrivs:\s+1/)
+})

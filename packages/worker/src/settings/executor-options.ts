@@ -72,7 +72,7 @@ export const openRunners = (settings: RunSettings, farmId: string): Runners => {
   const { runner, runs } = settings
   const graceMs = runs.cancelGraceMs
   return createRunners({
-    host: { graceMs, ...hostOptions(demandIsolation(settings), runner.processes) },
+    host: { graceMs, ...hostOptions(demandIsolation(settings), runner) },
     docker: { ...dockerOptions(runner), graceMs, owner: farmId },
     ssh: {
       graceMs,

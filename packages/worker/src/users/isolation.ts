@@ -127,15 +127,16 @@ export const describeIsolation = (isolation: Isolation): string => {
 /** 007 where the group of commands belongs to them alone, 077 where other users may share it. */
 const UMASKS = { uids: '007', user: '077', bubblewrap: '077', none: undefined }
 
-/** Options of the host runner. */
+/** Options of the host runner. A setuid `bwrap` needs its privileges, and gives up new ones for its command. */
 export const hostOptions = (
   isolation: Isolation,
-  processes: number,
+  { processes, newPrivileges }: Pick<RunSettings['runner'], 'processes' | 'newPrivileges'>,
 ): Pick<HostRunnersOptions, 'user' | 'bounds' | 'sandbox'> => ({
   ...(isolation.kind === 'user' && { user: isolation.owner }),
   ...(isolation.kind === 'bubblewrap' && { sandbox: isolation.sandbox }),
   bounds: {
     ...(UMASKS[isolation.kind] !== undefined && { umask: UMASKS[isolation.kind] }),
+    noNewPrivileges: isolation.kind !== 'bubblewrap' && !newPrivileges,
     // The bound counts all processes of a user, so it must not apply to the user of this process.
     ...((isolation.kind === 'uids' || isolation.kind === 'user') && { processes }),
   },

@@ -186,9 +186,10 @@ export class LauncherClient implements AsyncDisposable {
   }
 
   #spawn(): ChildProcess {
-    const { command = '', args = [], env } = this.#programs[0] ?? {}
+    const { command = '', args = [], env, privilegesArgument } = this.#programs[0] ?? {}
     const replies = new ReplyReader()
-    const launcher = spawn(command, [...args, this.#pipeFolder, process.arch], {
+    const last = privilegesArgument === undefined ? [] : [privilegesArgument]
+    const launcher = spawn(command, [...args, this.#pipeFolder, process.arch, ...last], {
       env: { ...env },
       cwd: '/',
       detached: true,

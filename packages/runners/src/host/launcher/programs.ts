@@ -7,6 +7,8 @@ export interface LauncherProgram {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** Gives up new privileges itself, when this is its last argument. */
+  readonly privilegesArgument?: string
 }
 
 /** Limits of every command. */
@@ -15,6 +17,8 @@ export interface CommandBounds {
   readonly umask?: string
   /** Most processes and threads of the user of the commands; missing: the limit of this program. */
   readonly processes?: number
+  /** Commands gain no privileges by setuid programs and file capabilities. */
+  readonly noNewPrivileges?: boolean
 }
 
 /** Most open files of a command, unless the system allows fewer. */
@@ -32,13 +36,21 @@ exec "$@"`
 
 /** The program with limits that its commands inherit. A shell sets them and then executes the program. */
 export const bounded = (
-  { command, args, env }: LauncherProgram,
-  { umask = '', processes = 0 }: CommandBounds,
-): LauncherProgram => ({
-  command: '/bin/sh',
-  args: ['-c', BIND, 'sh', umask, processes === 0 ? '' : String(processes), command, ...args],
-  env,
-})
+  { command, args, env, privilegesArgument }: LauncherProgram,
+  { umask = '', processes = 0, noNewPrivileges = false }: CommandBounds,
+): LauncherProgram => {
+  const isHelped = noNewPrivileges && privilegesArgument === undefined
+  return {
+    command: '/bin/sh',
+    args: [
+      ...['-c', BIND, 'sh', umask, processes === 0 ? '' : String(processes)],
+      ...(isHelped ? ['setpriv', '--no-new-privs'] : []),
+      ...[command, ...args],
+    ],
+    env,
+    ...(noNewPrivileges && privilegesArgument !== undefined && { privilegesArgument }),
+  }
+}
 
 const PERL = '/usr/bin/perl'
 /** For which launcher.pl knows the numbers of system calls. */
@@ -60,6 +72,7 @@ const perlProgram = (): LauncherProgram => ({
   args: [fileURLToPath(new URL('./launcher.pl', import.meta.url))],
   // Otherwise each new process looks up the functions of the C library again.
   env: { LD_BIND_NOW: '1' },
+  privilegesArgument: 'no-new-privileges',
 })
 
 /** In order of preference: each is a fallback for the one before. */
