@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { globSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { createRequire, isBuiltin } from 'node:module'
+import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import * as esbuild from 'esbuild'
 import { bundlesOf, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
@@ -37,9 +37,6 @@ export const entriesOf = async (root: string): Promise<Record<string, string>> =
   }
   return entries
 }
-
-/** `require.resolve('LIBRARY/FILE.wasm')`: looking for it takes a millisecond. */
-const FILE_OF_LIBRARY = /require\.resolve\('((?:@[^/']+\/)?[^/']+\/[^/']+\.wasm)'\)/g
 
 const OWN = /\/(?:packages\/[^/]+\/src|scripts\/bundle)\/.*\.ts$/
 
@@ -95,16 +92,10 @@ const direct = (text: string, packages: ReadonlyMap<string, ReadonlyMap<string, 
     })
 
 /**
- * Sources of the product: threads start from the bundle, and other files are found where the sources are, those of
- * libraries where `fileOf` says, relative to the bundle.
+ * Sources of the product: threads start from the bundle, and other files are found where the sources are, relative to
+ * the bundle.
  */
-export const ownSources = (
-  root: string,
-  folder: string,
-  states: Map<string, string>,
-  fileOf: (library: string, from: string) => string = (library, from) =>
-    relative(folder, createRequire(from).resolve(library)),
-): esbuild.Plugin => ({
+export const ownSources = (root: string, folder: string, states: Map<string, string>): esbuild.Plugin => ({
   name: 'own-sources',
   async setup(builder) {
     const packages = await exportsOf(root)
@@ -122,13 +113,7 @@ export const ownSources = (
                 .replaceAll('import.meta.dirname', `decodeURIComponent(new URL('.', ${here}).pathname)`),
         )
         .join('')
-      return {
-        contents: contents.replaceAll(
-          FILE_OF_LIBRARY,
-          (_, library: string) => `new URL(${JSON.stringify(fileOf(library, path))}, import.meta.url)`,
-        ),
-        loader: 'ts',
-      }
+      return { contents, loader: 'ts' }
     })
   },
 })

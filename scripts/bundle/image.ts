@@ -77,7 +77,7 @@ const others = globSync('packages/*', { cwd: root })
 const declaredElsewhere = new Set(others.flatMap(declaredBy))
 
 /** `createRequire` finds these beside the sources. */
-const REQUIRED = ['packages/functions/node_modules/tldts', 'packages/language/node_modules/tree-sitter-bash']
+const REQUIRED = ['packages/functions/node_modules/tldts']
 const node = globSync('node_modules/node-*', { cwd: root })
 const required = [...REQUIRED, ...node].map((path) => realpathSync(join(root, path)))
 
@@ -85,8 +85,7 @@ const program = closureOf([...loaded.filter((folder) => declaredElsewhere.has(fo
 const sdks = [...closureOf(loaded)].filter((folder) => !program.has(folder))
 
 /** Sources, types and documents of libraries, which no program loads. */
-const UNUSED =
-  /\.(?:map|d\.[cm]?ts|md|markdown)$|\/(?:node-linux-\w+\/(?:include|share)|tree-sitter-bash\/(?!(?:package\.json|tree-sitter-bash\.wasm|LICENSE)$)[^/]+)$/
+const UNUSED = /\.(?:map|d\.[cm]?ts|md|markdown)$|\/node-linux-\w+\/(?:include|share)$/
 
 const copy = (folder: string, into: string): void => {
   const target = join(into, relative(root, folder))

@@ -1,7 +1,6 @@
 // npm run pack: writes the npm package to dist/scanfarm-VERSION.tgz
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { dependenciesOf, librariesOf, noticesOf } from './notices.ts'
@@ -87,11 +86,8 @@ const fill = async (folder: string): Promise<void> => {
 
   const program = await buildProgram(root)
   for (const [name, content] of program.files) write(`lib/${name}`, content)
-  const require = createRequire(join(root, 'packages/language/src/index.ts'))
-  const ofLibraries = [...program.filesOfLibraries].map((path) => require.resolve(path))
-  for (const path of ofLibraries) cpSync(path, join(folder, 'lib', path.slice(path.lastIndexOf('/'))))
   const libraries = [
-    ...librariesOf([...program.sources.map((path) => join(root, path)), ...ofLibraries]),
+    ...librariesOf(program.sources.map((path) => join(root, path))),
     ...dependenciesOf(join(root, 'packages/web')),
   ]
   write('THIRD-PARTY-NOTICES.txt', noticesOf(libraries))

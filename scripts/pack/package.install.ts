@@ -59,8 +59,6 @@ describe('the package', () => {
       expect.arrayContaining([
         'bin/scanfarm',
         'lib/start.js',
-        'lib/tree-sitter-bash.wasm',
-        'lib/web-tree-sitter.wasm',
         'packages/store/sql/schema/0001-cloud.sql',
         'workflows/flows/service-survey.yaml',
         'README.md',

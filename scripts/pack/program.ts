@@ -1,4 +1,4 @@
-import { basename, join, relative } from 'node:path'
+import { join, relative } from 'node:path'
 import * as esbuild from 'esbuild'
 import { SDKS } from '../../packages/cloud/src/providers/sdk.ts'
 import { builtins, COMMON, entriesOf, ownSources, REQUIRE } from '../bundle/build.ts'
@@ -33,8 +33,6 @@ if (Error.isError === undefined) require('./node22.cjs')`
 export interface Program {
   /** By name; all are in one folder. */
   readonly files: ReadonlyMap<string, Uint8Array>
-  /** Paths of files of libraries, which belong into the same folder: `LIBRARY/FILE`. */
-  readonly filesOfLibraries: ReadonlySet<string>
   /** Paths of all sources below the root. */
   readonly sources: readonly string[]
 }
@@ -43,11 +41,6 @@ export interface Program {
 export const buildProgram = async (root: string): Promise<Program> => {
   // Only its depth matters: paths in the program are relative.
   const folder = join(root, 'lib')
-  const filesOfLibraries = new Set<string>()
-  const takeFile = (library: string): string => {
-    filesOfLibraries.add(library)
-    return `./${basename(library)}`
-  }
   const options = { ...COMMON, absWorkingDir: root, outdir: folder, target: 'node22' } as const
   const [program, compatible] = await Promise.all([
     esbuild.build({
@@ -55,7 +48,7 @@ export const buildProgram = async (root: string): Promise<Program> => {
       entryPoints: { ...(await entriesOf(root)), start: join(root, 'scripts/pack/start.ts') },
       splitting: true,
       banner: { js: HEAD },
-      plugins: [external, ownSources(root, folder, new Map(), takeFile), builtins],
+      plugins: [external, ownSources(root, folder, new Map()), builtins],
     }),
     esbuild.build({
       ...options,
@@ -71,7 +64,6 @@ export const buildProgram = async (root: string): Promise<Program> => {
         outputFiles.map(({ path, contents }) => [relative(folder, path), contents]),
       ),
     ),
-    filesOfLibraries,
     sources: built.flatMap(({ metafile }) =>
       Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)),
     ),

@@ -1,5 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { describe, expect, test } from '@jest/globals'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { renderCommand } from '../src/shell/render.ts'
 import { UnsafeContextError } from '../src/shell/lexer.ts'
@@ -14,17 +17,28 @@ const pieces = (command: string, text: string, origin: Origin = 'data'): Piece[]
       ...(part === '' ? [] : [{ text: part, origin: 'author' as const }]),
     ])
 
-const sh = (command: string): string =>
-  execFileSync('/bin/sh', ['-c', command], {
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-shell-'))
+  // A program that prints its arguments; the ones built into shells have rules of their own.
+  writeFileSync(join(folder, 'words'), `#!/bin/sh\nprintf '%s\\001' "$@"\n`, { mode: 0o755 })
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const SHELLS = ['/bin/sh', '/bin/bash']
+
+const sh = (command: string, shell = '/bin/sh'): string =>
+  execFileSync(shell, ['-c', command], {
     encoding: 'utf8',
-    env: { PATH: '/usr/bin:/bin', HOME: '/home/somebody' },
+    cwd: folder,
+    env: { PATH: `${folder}:/usr/bin:/bin`, HOME: '/home/somebody' },
   })
 
 const END = '\u0002'
 
 /** What each command prints, in a shell of its own; one process for all starts them much sooner than one for each. */
-const shEach = (commands: readonly string[]): string[] =>
-  sh(commands.map((command) => `(\n${command}\n)\nprintf '\\002'\n`).join(''))
+const shEach = (commands: readonly string[], shell?: string): string[] =>
+  sh(commands.map((command) => `(\n${command}\n)\nprintf '\\002'\n`).join(''), shell)
     .split(END)
     .slice(0, -1)
 
@@ -59,6 +73,10 @@ const PLACES: Readonly<Record<string, readonly [command: string, expected: (valu
   'double quotes after a backslash': [`printf '%s\\001' "a\\Xb"`, (value) => `a\\${value}b\u0001`],
   'bare after a backslash': [`printf '%s\\001' \\X`, (value) => `${value}\u0001`],
   'after a dollar sign': [`printf '%s\\001' $X "$X"`, (value) => `$${value}\u0001$${value}\u0001`],
+  'behind a variable': [
+    `v=k; printf '%s\\001' $vX "$vX" "\${v:+$vX}"; cat <<END\n$vX\nEND`,
+    (value) => `k${value}\u0001k${value}\u0001k${value}\u0001k${value}\n`,
+  ],
   'single quotes': [`printf '%s\\001' 'aXb'`, (value) => `a${value}b\u0001`],
   assignment: [`v=X; printf '%s\\001' "$v"`, (value) => `${value}\u0001`],
   'command substitution': [`printf '%s\\001' "$(printf '%s.' X)"`, (value) => `${value}.\u0001`],
@@ -132,18 +150,141 @@ const PLACES: Readonly<Record<string, readonly [command: string, expected: (valu
   'behind a hash in a word': [`printf '%s\\001' a#X b`, (value) => `a#${value}\u0001b\u0001`],
 }
 
+/** Commands in which the value is the beginning of an operand, and the words that they print. */
+const OPERANDS: Readonly<Record<string, readonly [command: string, words: readonly string[]]>> = {
+  'bare word': ['words X', ['X']],
+  'double quotes': ['words "X"', ['X']],
+  'single quotes': ["words 'X.txt'", ['X.txt']],
+  'after empty quotes': [`words ""'X'`, ['X']],
+  'after an operand': ['words a X', ['a', 'X']],
+  'after an option': ['words -a "X"', ['-a', 'X']],
+  'after an empty variable': ['words "$NOT_SET"X', ['X']],
+  'default of a variable': ['words "${NOT_SET:-X}"', ['X']],
+  'default of a variable without quotes': ['words ${NOT_SET-X}', ['X']],
+  'two values': ['words X X', ['X', 'X']],
+  'behind a redirection': ['words 2>&1 X', ['X']],
+  'behind an assignment': ['A=1 words X', ['X']],
+  'behind another program': ['env -i "PATH=$PATH" words X', ['X']],
+  'behind the end of options of another program': ['env A=1 timeout -k 1 5 words X', ['X']],
+  'in a substitution': ['words "$(words X)"', ['X\u0001']],
+  'in backquotes': ['v=`words X`; words "$v"', ['X\u0001']],
+  'in a subshell': ['(words "X")', ['X']],
+  'in a loop': ['for i in 1; do words X; done', ['X']],
+  'in a branch of case': ['case a in a) words X ;; esac', ['X']],
+  'in a script': ['sh -c "words X"', ['X']],
+  'in a script in single quotes': [`bash -c 'words "X"'`, ['X']],
+  'in a script of two parts': [`sh -c "words "'X'`, ['X']],
+  'in a script in a script': [`sh -c "sh -c 'words X'"`, ['X']],
+  'in eval': [`eval "words" X`, ['X']],
+}
+
+/** Commands in which the value cannot be an option. */
+const NO_OPTIONS: Readonly<Record<string, readonly [command: string, words: readonly string[]]>> = {
+  'behind --': ['words -- X', ['--', 'X']],
+  'operand behind --': ['words -- a X', ['--', 'a', 'X']],
+  'behind -- behind another program': ['env A=1 words -- "X"', ['--', 'X']],
+  'attached to an option': ['words --option=X -o"X"', ['--option=X', '-oX']],
+  'behind other characters': ['words ./X a"X"', ['./X', 'aX']],
+  assignment: ['A=X words; A=X; words "$A"', ['', 'X']],
+  'text of printf': [`printf '%s\\001' X`, ['X']],
+  'argument of a script': [`sh -c 'words "$1"' sh X`, ['X']],
+  'argument of a program in python': [`python3 -Sc 'import sys; print(sys.argv[1], end="\\1")' X`, ['X']],
+  'argument of a function': ['f() { words "$1"; }; f X', ['X']],
+  'loop over values': ['for i in X; do words "$i"; done', ['X']],
+  condition: ['if [ "X" = "X" ]; then words yes; fi', ['yes']],
+  'subject of case': ['case X in X) words yes ;; esac', ['yes']],
+  'file of a redirection': ['words a > "./f-X" && words b', ['b']],
+}
+
+const startsLikeOption = (value: string): boolean => value.startsWith('-')
+
+const dashed = fc
+  .tuple(fc.constantFrom('-', '--', '-o', '--help', '-x='), nasty)
+  .map(([dash, value]) => dash + value)
+  .filter((value) => !/^-\d+(?:\.\d+)?$/.test(value))
+const mixed = fc.array(fc.oneof(nasty, dashed), { minLength: AT_ONCE, maxLength: AT_ONCE })
+const printedWords = (words: readonly string[], value: string): string =>
+  words.map((word) => `${word.replaceAll('X', () => value)}\u0001`).join('')
+/** Values for each place and each shell. */
+const TRIES = 20
+
+describe.each(SHELLS)('a value in %s', (shell) => {
+  test.each(Object.entries(PLACES))('arrives unchanged and as one word: %s', (_, [command, expected]) => {
+    fc.assert(
+      fc.property(manyNasty, (values) => {
+        const printed = shEach(
+          values.map((value) => renderCommand(pieces(command, value))),
+          shell,
+        )
+        expect(printed).toEqual(values.map(expected))
+      }),
+      { numRuns: TRIES / AT_ONCE },
+    )
+  })
+
+  test.each(Object.entries(OPERANDS))('is one word or refused as an option: %s', (_, [command, words]) => {
+    fc.assert(
+      fc.property(mixed, (values) => {
+        for (const value of values.filter(startsLikeOption))
+          expect(() => renderCommand(pieces(command, value))).toThrow(/begins with - and would be an option/)
+        const others = values.filter((value) => !startsLikeOption(value))
+        const commands = others.map((value) => renderCommand(pieces(command, value)))
+        expect(shEach(commands, shell)).toEqual(others.map((value) => printedWords(words, value)))
+      }),
+      { numRuns: TRIES / AT_ONCE },
+    )
+  })
+
+  test.each(Object.entries(NO_OPTIONS))('is one word, also with a hyphen: %s', (place, [command, words]) => {
+    fc.assert(
+      fc.property(mixed, (values) => {
+        // A name of a file has no slash and at most 255 bytes.
+        const possible = place.startsWith('file') ? values.map((value) => value.replaceAll('/', '')) : values
+        const commands = possible.map((value) => renderCommand(pieces(command, value)))
+        expect(shEach(commands, shell)).toEqual(possible.map((value) => printedWords(words, value)))
+      }),
+      { numRuns: TRIES / AT_ONCE },
+    )
+  })
+})
+
 describe('a value in a shell command', () => {
-  for (const [place, [command, expected]] of Object.entries(PLACES)) {
-    test(`arrives unchanged and as one word: ${place}`, () => {
-      fc.assert(
-        fc.property(manyNasty, (values) => {
-          const printed = shEach(values.map((value) => renderCommand(pieces(command, value))))
-          expect(printed).toEqual(values.map(expected))
-        }),
-        { numRuns: 40 / AT_ONCE },
-      )
-    })
-  }
+  test('that begins with - is refused where the author wrote a word, with what to write instead', () => {
+    expect(() =>
+      renderCommand([
+        { text: 'nmap -sV ', origin: 'author' },
+        { text: '-oN/f', origin: 'data', name: 'host' },
+      ]),
+    ).toThrow(
+      /^\{\{host\}\} begins with - and would be an option of nmap\. Write -- before it, .*--option=\{\{host\}\}.*\.\/.*type: args/,
+    )
+    const refused = [
+      'ssh X true',
+      'sudo X',
+      'sudo -- words X',
+      'tool &>f X',
+      'xargs -- words X',
+      'git log X',
+      'su -c true X',
+      'words -x -- X; words X',
+    ]
+    for (const command of refused) expect(() => renderCommand(pieces(command, '-x'))).toThrow(/begins with -/)
+    const accepted = [
+      'X',
+      'a=(X b)',
+      '[ -n "X" ]',
+      '[[ X = a ]]',
+      'echo X',
+      'sudo -- X',
+      'tool <<< X',
+      'jq --arg a X .',
+    ]
+    for (const command of accepted) expect(() => renderCommand(pieces(command, '-x'))).not.toThrow()
+    expect(() => renderCommand(pieces('echo X', '-n'))).toThrow(/option of echo/)
+    expect(renderCommand(pieces('tool --retries X', '-1'))).toBe('tool --retries -1')
+    expect(renderCommand(pieces('tool X', '-a -b', 'param'))).toBe('tool -a -b')
+    expect(() => renderCommand(pieces('tool "X"', '-a', 'param'))).toThrow(/option of tool/)
+  })
 
   test('arrives unchanged in a here-document with a quoted delimiter, or is refused', () => {
     fc.assert(

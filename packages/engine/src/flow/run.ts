@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
-import {
-  filesRunIn,
-  messageOf,
-  type CommandEnvironment,
-  type FilesRun,
-  type ResolvedWorkflow,
-} from '@scanfarm/language'
+import { messageOf } from '@scanfarm/language'
 import type { BadEnd } from '../step/step-end.ts'
 import { Engine } from '../engine.ts'
 import { EXECUTE_LIMITS, type ExecuteInput, type ExecuteLimits } from '../input.ts'
@@ -25,18 +19,6 @@ const realPorts: Ports = {
   resolve: resolveName,
 }
 
-const filesRun = new WeakMap<ResolvedWorkflow, ReturnType<FilesRun>>()
-
-/** The files that commands of the workflow run, computed once for all its runs unless it takes too long. */
-const filesRunBy = (workflow: ResolvedWorkflow): ReturnType<FilesRun> => {
-  const known = filesRun.get(workflow)
-  if (known !== undefined) return known
-  const { root, modules } = workflow
-  const files = filesRunIn([root, ...Object.values(modules)])
-  if (files instanceof Set) filesRun.set(workflow, files)
-  return files
-}
-
 /** The state of one run. */
 export class Run implements AsyncDisposable {
   readonly engine: Engine
@@ -46,9 +28,6 @@ export class Run implements AsyncDisposable {
   readonly files: SharedFiles
   /** Variables that `os_setenv` added to the environment of commands. */
   readonly env: Record<string, string> = {}
-  /** The subset of `env` whose values were not written by the author. */
-  readonly foreignEnv: Record<string, string> = {}
-  readonly around: CommandEnvironment
   readonly mask: Mask
   readonly tally: Tally
   readonly #ownEngine: boolean
@@ -72,7 +51,6 @@ export class Run implements AsyncDisposable {
       (text, max) => this.recordable(text, max),
     )
     this.#ownEngine = input.engine === undefined
-    this.around = { env: this.foreignEnv, filesRun: () => filesRunBy(input.workflow) }
     this.files = new SharedFiles(input.folders.output, input.signal)
     this.engine = input.engine ?? new Engine()
     this.ports = { ...realPorts, ...input.ports }

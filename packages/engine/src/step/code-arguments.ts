@@ -1,4 +1,4 @@
-import { textArg, FUNCTIONS } from '@scanfarm/functions'
+import { FUNCTIONS } from '@scanfarm/functions'
 import {
   joinedArgument,
   type Joined,
@@ -9,10 +9,7 @@ import {
   type Variables,
   Text,
   HARMLESS_TEXT,
-  CODE_VARIABLE,
-  SCRIPT_NAME,
   UnsafeContextError,
-  type FilesRun,
 } from '@scanfarm/language'
 
 /** Longer texts are refused without analysis. */
@@ -22,22 +19,10 @@ const LANGUAGES = ['exec_python', 'exec_ts', 'sed_string_replace', 'sed_regex_re
 
 const nameOf = (called: string): string => FUNCTIONS.get(called)?.name ?? called
 
-const isScript = (path: Json | undefined, filesRun: FilesRun): boolean => {
-  const key = typeof path === 'string' ? path.slice(path.lastIndexOf('/') + 1) : ''
-  return key !== '' && (SCRIPT_NAME.test(key) || filesRun().has(key))
-}
-
 /** Index of the argument that is executed as code, if any. */
-const codePosition = (name: string, args: readonly Json[], filesRun: FilesRun): number | undefined => {
-  const shell = SHELL_COMMANDS.get(name)
-  if (shell !== undefined) return shell
+const codePosition = (name: string): number | undefined => {
   if (LANGUAGES.includes(name)) return 0
-  if (name === 'tmux_send') return 1
-  if (name === 'save_content') {
-    const isCode = isScript(args[1], filesRun) || (typeof args[0] === 'string' && args[0].startsWith('#!'))
-    return isCode ? 0 : undefined
-  }
-  return name === 'os_setenv' && CODE_VARIABLE.test(textArg(args, 0)) ? 1 : undefined
+  return name === 'tmux_send' ? 1 : SHELL_COMMANDS.get(name)
 }
 
 const HARMLESS = /[A-Za-z0-9_.:/@%+,-]/
@@ -105,17 +90,16 @@ const joinedIn = ({ code }: Program, name: string, position: number): Joined =>
   joinedArgument(code, new Set([...FUNCTIONS.keys()].filter((other) => nameOf(other) === name)), position)
 
 /**
- * Refuses calls in which a value would be executed as code: joined into a command, a program, or a file that is run.
+ * Refuses calls in which a value would be executed as code: joined into a command or a program.
  */
 export const refuseJoined = (
   program: Program,
   called: string,
   args: readonly Json[],
   variables: Variables,
-  filesRun: FilesRun,
 ): void => {
   const name = nameOf(called)
-  const position = codePosition(name, args, filesRun)
+  const position = codePosition(name)
   const text = position === undefined ? undefined : args[position]
   if (position === undefined || typeof text !== 'string') return
   if (isAuthors(text, joinedIn(program, name, position), variables)) return
@@ -126,7 +110,3 @@ export const refuseJoined = (
     `${called}: a value becomes code in argument ${position + 1}, where only ${HARMLESS_TEXT} is allowed. ${instead}`,
   )
 }
-
-/** Whether the author wrote the whole value of an environment variable. */
-export const isAuthorsVariable = (program: Program, args: readonly Json[], variables: Variables): boolean =>
-  typeof args[1] === 'string' && isAuthors(args[1], joinedIn(program, 'os_setenv', 1), variables)

@@ -1,11 +1,4 @@
-import {
-  FUNCTIONS,
-  resultAfterError,
-  textArg,
-  type FunctionContext,
-  EndRun,
-  SkipModule,
-} from '@scanfarm/functions'
+import { FUNCTIONS, resultAfterError, type FunctionContext, EndRun, SkipModule } from '@scanfarm/functions'
 import {
   evaluateSimple,
   type SimpleScope,
@@ -21,7 +14,7 @@ import {
 } from '@scanfarm/language'
 import { ShellValues } from './shell-values.ts'
 import type { SharedFiles } from '../runner/shared-files.ts'
-import { isAuthorsVariable, refuseJoined } from './code-arguments.ts'
+import { refuseJoined } from './code-arguments.ts'
 import { functionContext } from './function-context.ts'
 import { type StepContext, signalOf } from './step-context.ts'
 
@@ -87,12 +80,8 @@ export const evaluate = async (
       const context = functionContext(at, until, async (inner) => await valueOf(at, inner))
       // Arguments of an agent's tool come from the model; the author has allowed that.
       const program = run.engine.program(source)
-      if (!Object.hasOwn(extra, '$args')) refuseJoined(program, name, args, at.scope, run.around.filesRun)
-      if (FUNCTIONS.get(name)?.name === 'os_setenv') {
-        if (isAuthorsVariable(program, args, at.scope)) delete run.foreignEnv[textArg(args, 0)]
-        else run.foreignEnv[textArg(args, 0)] = textArg(args, 1)
-      }
-      return await callFunction(name, shellValues.fill(name, args, run.around), context, run.files)
+      if (!Object.hasOwn(extra, '$args')) refuseJoined(program, name, args, at.scope)
+      return await callFunction(name, shellValues.fill(name, args), context, run.files)
     } catch (error) {
       if (error instanceof SkipModule) skipped = error
       if (error instanceof EndRun && error.code === 0) skipped = new SkipModule('exit(0)')

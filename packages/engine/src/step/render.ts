@@ -1,8 +1,6 @@
 import {
   messageOf,
   renderCommand,
-  EMPTY_ENVIRONMENT,
-  type CommandEnvironment,
   evaluateExpr,
   type Variables,
   isTemplate,
@@ -51,9 +49,5 @@ export const renderPlain = (engine: Engine, text: string, variables: Variables):
 }
 
 /** Renders shell text: values that are not from the author are escaped for their quoting context. */
-export const renderShell = (
-  engine: Engine,
-  text: string,
-  variables: Variables,
-  around: CommandEnvironment = EMPTY_ENVIRONMENT,
-): string => guarded(() => renderCommand(renderPieces(engine.template(text), variables), around))
+export const renderShell = (engine: Engine, text: string, variables: Variables): string =>
+  guarded(() => renderCommand(renderPieces(engine.template(text), variables)))

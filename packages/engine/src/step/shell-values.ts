@@ -3,7 +3,6 @@ import {
   SHELL_COMMANDS,
   type Json,
   renderCommand,
-  type CommandEnvironment,
   piecesOf,
   type Piece,
   type Value,
@@ -26,13 +25,13 @@ export class ShellValues {
    * Replaces the placeholders in the arguments of a function: in a command by escaped values, elsewhere by plain ones.
    * Throws `UnsafeContextError` where a value cannot be escaped.
    */
-  fill(name: string, args: Json[], around: CommandEnvironment): Json[] {
+  fill(name: string, args: Json[]): Json[] {
     const command = SHELL_COMMANDS.get(name)
     if (command === undefined) return args
     return args.map((arg, index) => {
       if (typeof arg !== 'string' || (index !== command && !arg.includes(this.#name))) return arg
       const pieces = this.#pieces(arg)
-      return index === command ? renderCommand(pieces, around) : pieces.map(({ text }) => text).join('')
+      return index === command ? renderCommand(pieces) : pieces.map(({ text }) => text).join('')
     })
   }
 

@@ -19,7 +19,7 @@ export interface Commands {
 
 export const renderCommands = ({ module, step, scope }: StepContext): Commands => {
   const { engine } = module.run
-  const shell = (text: string) => renderShell(engine, text, scope, module.run.around)
+  const shell = (text: string) => renderShell(engine, text, scope)
   const parallel = (step.parallel_commands ?? []).length > 0
   const args = [step.speed_args, step.config_args, step.input_args, step.output_args]
   const single =

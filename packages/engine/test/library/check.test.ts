@@ -238,9 +238,32 @@ modules:
       '6:43 warning undefined-variable (Did you mean "x"?)',
       '7:45 error template-syntax',
       '7:68 error unsafe-interpolation',
-      '7:100 warning nested-code (Pass it as an argument, as in sh -c \'… "$1"\' sh {{x}} or sh script.sh {{x}}, or in an environment variable that the code reads.)',
+      "7:100 warning nested-code (Pass it as an argument, as in sh -c '… \"$1\"' sh {{x}} or python3 -c '…' {{x}}, or in an environment variable that the code reads.)",
       '8:41 error expression-syntax',
     ])
+  })
+
+  test('the checker warns where a value reaches an interpreter that it knows, also where it is not refused', () => {
+    const warned = (command: string): boolean =>
+      steps(`  - {name: a, type: bash, command: ${JSON.stringify(command)}}\n`).some((line) =>
+        line.includes('warning nested-code'),
+      )
+    for (const code of [
+      'echo {{Target}} | sh',
+      'jq ".{{Target}}" f',
+      'cat {{Target}} | sort | xargs -I% sh -c "echo %"',
+      'psql -c "select {{Target}}"',
+      'lua -e "print({{Target}})"',
+      'echo {{Target}} | crontab -',
+    ])
+      expect([code, warned(code)]).toEqual([code, true])
+    for (const plain of [
+      'sh -c "nmap {{Target}}"',
+      'ssh host nmap {{Target}}',
+      'grep sh {{Target}}',
+      'jq --arg t {{Target}} .a f',
+    ])
+      expect([plain, warned(plain)]).toEqual([plain, false])
   })
 
   test('the checker warns when a program is joined from values', () => {

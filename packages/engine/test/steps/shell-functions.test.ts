@@ -59,15 +59,9 @@ steps:
     ['exec_cmd(found.trim())'],
     ['exec_cmd("echo \'" + get_var("found") + "\'")'],
     ['exec_cmd("echo {{found}} | sh")'],
-    ['exec_cmd("echo {{found}} > {{Output}}/x.sh; sh {{Output}}/x.sh")'],
     ['exec_python("print({{found}})")'],
     ['exec_python(found)'],
     ['sed_string_replace("s/a/{{found}}/", "{{Output}}/a", "{{Output}}/b")'],
-    ['save_content("echo {{found}}", "{{Output}}/x.sh")'],
-    ['save_content("#!/bin/sh\\necho " + found, "{{Output}}/job")'],
-    ['os_setenv("BASH_ENV", found)'],
-    ['os_setenv("A", found) && exec_cmd("eval $A")'],
-    ['os_setenv("A", found) && exec_cmd("sh -c \'eval \\"$A\\"\'")'],
   ])('%s is refused: a value would be code', async (expression) => {
     expect(await said(expression)).toMatch(/^failed: .*becomes code in/)
   })
@@ -86,21 +80,5 @@ steps:
     ],
   ])('%s is accepted: the author wrote the code, and values stay values', async (expression, expected) => {
     expect(await said(expression)).toBe(expected)
-  })
-
-  test('a value that one step writes into a file is refused when another runs the file', async () => {
-    const run = async (last: string) => {
-      const { status, recorder } = await runs.run(`kind: module
-name: m
-steps:
-  - {name: bring, type: function, function: ${JSON.stringify(JSON.stringify(HOSTILE))}, exports: {found: '{{result}}'}}
-  - {name: write, type: bash, command: 'echo {{found}} > {{Output}}/job'}
-  - {name: last, type: bash, command: '${last} {{Output}}/job'}
-`)
-      return `${status}: ${recorder.steps.find(({ name }) => name === 'write')?.errorMessage ?? ''}`
-    }
-    expect(await run('cat')).toBe('completed: ')
-    for (const last of ['sh', '.', 'chmod +x', 'timeout 5'])
-      expect(await run(last)).toMatch(/^failed: .*\{\{found\}\} becomes code in the script job/)
   })
 })

@@ -1,4 +1,3 @@
-import { messageOf } from '../error.ts'
 import { looksLikeCall, unknownCall } from '../expression/calls.ts'
 import { prepareProgram, type Program } from '../expression/source.ts'
 import type { FunctionTable } from '../function-table.ts'
@@ -6,9 +5,8 @@ import type { ReadLimits } from '../limits.ts'
 import type { Workflow } from '../model.ts'
 import { typeOf } from '../params/check-value.ts'
 import { functionsOf } from '../shell/argument-position.ts'
-import { HARMLESS_TEXT, codeSinksOf, INSTEAD, type FilesRun } from '../shell/safety.ts'
-import { ShellLexer } from '../shell/lexer.ts'
-import { mayRunCode, type CodeSink } from '../shell/code-sinks.ts'
+import { ShellLexer, UnsafeContextError } from '../shell/lexer.ts'
+import { INSTEAD } from '../shell/programs.ts'
 import { didYouMean } from '@scanfarm/contracts'
 import { FILTERS } from '../template/filters.ts'
 import { TemplateError, variablesOf, type Expr } from '../template/expression.ts'
@@ -22,13 +20,10 @@ import {
   type Template,
 } from '../template/parse.ts'
 import { injectedCode } from './injection-checks.ts'
-import { filesRunIn, unknownPieces } from './files-run.ts'
 import { definedNames, ownNames, SCRIPT_GLOBALS } from './names.ts'
 import type { Report } from './report.ts'
-import { nestedCode } from './nested-code.ts'
 import { tagOffset } from './tag-offset.ts'
 import { partsOf } from '../template/parts.ts'
-import type { Path } from './walk.ts'
 import { authorTexts, type AuthorText } from './texts.ts'
 
 const filtersOf = (expr: Expr): string[] => {
@@ -78,7 +73,6 @@ class SemanticChecks {
   readonly #suggested = new Map<string, string>()
   #compared = 0
   readonly used = new Set<string>()
-  readonly #filesRun: FilesRun
   readonly #functions: FunctionTable
 
   constructor(workflow: Workflow, report: Report, functions: FunctionTable, limits: ReadLimits) {
@@ -87,8 +81,6 @@ class SemanticChecks {
     this.#limits = limits
     this.#defined = definedNames(workflow)
     this.#isFlow = workflow.kind === 'flow'
-    let files: ReturnType<FilesRun> | undefined
-    this.#filesRun = () => (files ??= filesRunIn([workflow]))
     const args = (workflow.params ?? []).filter((param) => typeOf(param) === 'args')
     this.#args = new Set(args.map(({ name }) => name))
   }
@@ -190,54 +182,42 @@ class SemanticChecks {
 
   /** Puts `1` into every hole: a place that refuses even this value refuses all values. */
   #shell({ path, text }: AuthorText, { nodes }: Template): void {
-    const lexer = new ShellLexer(functionsOf(text))
     const parts = partsOf(nodes)
-    const nestings: number[] = []
-    for (const [index, part] of parts.entries()) {
-      if (typeof part === 'string') {
-        lexer.feed(part)
-        continue
+    const warned = new Map<string, string>()
+    const lexer = new ShellLexer({
+      functions: functionsOf(text),
+      onCode: (name, place) => warned.set(name, place),
+    })
+    let part: string | Hole = ''
+    let isArgs = false
+    const insideOf = (source: string) => ({ text, offset: Math.max(0, text.indexOf(`{{${source}}}`)) })
+    try {
+      for (const [index, each] of parts.entries()) {
+        part = each
+        isArgs = false
+        if (typeof part === 'string') {
+          lexer.feed(part)
+          continue
+        }
+        const following = parts[index + 1]
+        const next = typeof following === 'string' ? following : ''
+        isArgs = variablesOf(part.expr).some((name) => this.#args.has(name))
+        lexer.value('1', next, part.source, isArgs ? 'args' : 'data')
       }
-      const following = parts[index + 1]
-      const next = typeof following === 'string' ? following : ''
-      const isArgs = variablesOf(part.expr).some((name) => this.#args.has(name))
-      try {
-        if (isArgs) lexer.args('1', next)
-        else lexer.value('1', next)
-        nestings[index] = lexer.nesting
-      } catch (error) {
-        const message = `{{${part.source}}}: ${messageOf(error)}`
-        const inside = { text, offset: text.indexOf(`{{${part.source}}}`) }
-        const rule = isArgs ? 'args-position' : 'unsafe-interpolation'
-        const hint = isArgs ? 'Declare the param as string if its value is one word.' : ''
-        this.#report(path, rule, 'error', message, hint, inside)
-        return
-      }
-    }
-    this.#sinks(path, text, parts, nestings)
-  }
-
-  /** Reports values that an interpreter would read as code. */
-  #sinks(path: Path, text: string, parts: readonly (string | Hole)[], nestings: readonly number[]): void {
-    const sinks = mayRunCode(text)
-      ? codeSinksOf(unknownPieces(text), this.#filesRun)
-      : new Map<number, CodeSink>()
-    for (const [index, part] of parts.entries()) {
-      if (typeof part === 'string') continue
-      const sink = sinks.get(index)
-      // Paths of scripts are common and allowed.
-      const isCode = sink !== undefined && !sink.namesFile && (nestings[index] ?? 0) < sink.depth
-      if (!isCode) continue
-      const message = `{{${part.source}}} becomes code in ${sink.place}: a value with other characters than ${HARMLESS_TEXT} is refused there`
-      const inside = { text, offset: text.indexOf(`{{${part.source}}}`) }
-      this.#report(path, 'nested-code', 'warning', message, `${INSTEAD}.`, inside)
+      lexer.finish()
+    } catch (error) {
+      if (!(error instanceof UnsafeContextError)) throw error
+      const source = typeof part === 'string' ? '' : part.source
+      const message = source === '' ? error.message : `{{${source}}}: ${error.message}`
+      const rule = isArgs ? 'args-position' : 'unsafe-interpolation'
+      const hint = isArgs ? 'Declare the param as string if its value is one word.' : ''
+      this.#report(path, rule, 'error', message, hint, insideOf(source))
       return
     }
-    const nested = nestedCode(parts)
-    if (nested === undefined) return
-    const message = `{{${nested.source}}} becomes part of a program in another language`
-    const inside = { text, offset: text.indexOf(`{{${nested.source}}}`) }
-    this.#report(path, 'nested-code', 'warning', message, `${INSTEAD}.`, inside)
+    for (const [source, place] of warned) {
+      const message = `{{${source}}} reaches ${place}, which may read it as code`
+      this.#report(path, 'nested-code', 'warning', message, `${INSTEAD}.`, insideOf(source))
+    }
   }
 
   #expression(text: AuthorText): void {

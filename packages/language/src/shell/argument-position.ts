@@ -1,48 +1,41 @@
 import type { CommandFrame } from './frames.ts'
 
+type Position = Omit<CommandFrame<unknown>, 'script'>
+
 const words = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/))
 
 export const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 
-/** A program that runs another program: its options, and the number of operands before the other program's name. */
-interface Wrapper {
-  readonly flags: ReadonlySet<string>
-  /** Options with a value, which may be the next word. */
-  readonly values: ReadonlySet<string>
-  readonly operands: number
-  readonly assignments: boolean
+/**
+ * Programs that run another program: flags, options with a value (which may be the next word), the number of operands
+ * before the name of the other program, and whether assignments may be among them.
+ */
+const WRAPPERS: Readonly<
+  Record<string, readonly [flags?: string, values?: string, operands?: number, assignments?: true]>
+> = {
+  builtin: [],
+  command: ['-p'],
+  doas: ['-n', '-u'],
+  env: ['-i - --ignore-environment', '-u --unset -C --chdir', 0, true],
+  exec: [],
+  ionice: ['-t', '-c -n'],
+  nice: ['', '-n --adjustment'],
+  nohup: [],
+  proxychains: ['-q', '-f'],
+  proxychains4: ['-q', '-f'],
+  setsid: ['-c -f -w'],
+  sshpass: ['-e -v', '-p -f -d -P'],
+  stdbuf: ['', '-i -o -e --input --output --error'],
+  sudo: ['-n -E -H -S -b -k', '-u -g', 0, true],
+  time: ['-p -v'],
+  timeout: ['--foreground --preserve-status -v --verbose', '-k --kill-after -s --signal', 1],
+  torify: [],
+  torsocks: [],
+  unbuffer: [],
 }
 
-const wrapper = (flags: string, values = '', operands = 0, assignments = false): Wrapper => ({
-  flags: words(flags),
-  values: words(values),
-  operands,
-  assignments,
-})
-
-const WRAPPERS: ReadonlyMap<string, Wrapper> = new Map([
-  ['builtin', wrapper('')],
-  ['command', wrapper('-p')],
-  ['doas', wrapper('-n', '-u')],
-  ['env', wrapper('-i - --ignore-environment', '-u --unset -C --chdir', 0, true)],
-  ['exec', wrapper('')],
-  ['ionice', wrapper('-t', '-c -n')],
-  ['nice', wrapper('', '-n --adjustment')],
-  ['nohup', wrapper('')],
-  ['proxychains', wrapper('-q', '-f')],
-  ['proxychains4', wrapper('-q', '-f')],
-  ['setsid', wrapper('-c -f -w')],
-  ['stdbuf', wrapper('', '-i -o -e --input --output --error')],
-  ['sudo', wrapper('-n -E -H -S -b -k', '-u -g', 0, true)],
-  ['time', wrapper('-p -v')],
-  ['timeout', wrapper('--foreground --preserve-status -v --verbose', '-k --kill-after -s --signal', 1)],
-  ['torify', wrapper('')],
-  ['torsocks', wrapper('')],
-  ['unbuffer', wrapper('')],
-])
-
 /** Commands whose arguments are commands, code or variable names that the shell evaluates. */
-const RUNS_ARGUMENTS = words(
+export const RUNS_ARGUMENTS = words(
   'eval . source trap alias hash type coproc function select case [ [[ test let declare typeset local export readonly unset ' +
     'read mapfile readarray getopts enable fc bind complete compgen xargs parallel sem rush interlace watch entr find fd ssh sshpass ' +
     'su runuser pkexec setpriv chroot unshare nsenter flock script strace ltrace gdb perf valgrind taskset chrt numactl ' +
@@ -64,43 +57,38 @@ const RUNS_OPTIONS = words(
 const INTERPRETER =
   /^(?:python[\d.]*|pypy3?|perl[\d.]*|ruby[\d.]*|node|nodejs|deno|bun|php[\d.]*|lua[\d.]*|java|Rscript|julia)$/
 
-/** Maximum number of words that are searched for the name of the command. */
-const WORDS_SEEN = 64
+/** Maximum number of words of a command that are read. */
+export const MAX_WORDS = 128
 
-const PLAIN_NAME = /^~?[A-Za-z0-9_./+-]+$/
+const PLAIN_NAME = /^~?[A-Za-z0-9_.\0/+-]+$/
 
-const baseName = (word: string): string => word.slice(word.lastIndexOf('/') + 1)
+export const baseName = (word: string): string => word.slice(word.lastIndexOf('/') + 1)
 
-const isOption = ({ flags, values }: Wrapper, word: string): 'flag' | 'value' | undefined => {
-  if (flags.has(word)) return 'flag'
-  if (values.has(word)) return 'value'
+const optionKind = (flags: readonly string[], values: readonly string[], word: string) => {
+  if (flags.includes(word)) return 'flag'
+  if (values.includes(word)) return 'value'
   const [name = '', ...value] = word.split('=')
-  if (value.length > 0 && name.startsWith('--')) return values.has(name) ? 'flag' : undefined
-  return /^-[^-]/.test(word) && values.has(word.slice(0, 2)) ? 'flag' : undefined
-}
-
-/** The words after the wrapper's own ones; empty if they cannot be distinguished from the other command. */
-const behind = (of: Wrapper, args: readonly string[]): readonly string[] => {
-  let at = 0
-  for (; at < args.length; at++) {
-    const word = args[at] ?? ''
-    if (of.assignments && ASSIGNMENT.test(word)) continue
-    if (!word.startsWith('-')) break
-    const kind = isOption(of, word)
-    if (kind === undefined) return []
-    if (kind === 'value' && (args[++at] ?? '') === '') return []
-  }
-  return args.slice(at + of.operands)
+  if (value.length > 0 && name.startsWith('--')) return values.includes(name) ? 'flag' : undefined
+  return /^-[^-]/.test(word) && values.includes(word.slice(0, 2)) ? 'flag' : undefined
 }
 
 /** The words from the name of the program that is executed; empty if it is uncertain. */
-const realCommand = (list: readonly string[]): readonly string[] => {
+export const realCommand = (list: readonly string[]): readonly string[] => {
   const start = list.findIndex((word) => !ASSIGNMENT.test(word))
-  let rest = start === -1 ? [] : list.slice(start)
+  let at = start === -1 ? list.length : start
   for (;;) {
-    const of = WRAPPERS.get(baseName(rest[0] ?? ''))
-    if (of === undefined) return rest
-    rest = [...behind(of, rest.slice(1))]
+    const name = baseName(list[at] ?? '')
+    const wrapper = Object.hasOwn(WRAPPERS, name) ? WRAPPERS[name] : undefined
+    if (wrapper === undefined) return list.slice(at)
+    const [flags = '', values = '', operands = 0, assignments = false] = wrapper
+    for (at++; at < list.length; at++) {
+      const word = list[at] ?? ''
+      if (assignments && ASSIGNMENT.test(word)) continue
+      if (!word.startsWith('-')) break
+      const kind = optionKind(flags.split(' '), values.split(' '), word)
+      if (kind === undefined || (kind === 'value' && /^$|\0/.test(list[++at] ?? ''))) return []
+    }
+    at += operands
   }
 }
 
@@ -121,20 +109,19 @@ export type ArgumentPosition =
   | 'none'
 
 /** What several words would be at the current position. `functions` are those that the command defines. */
-export const argumentPosition = (frame: CommandFrame, functions: ReadonlySet<string>): ArgumentPosition => {
-  if (frame.comment || frame.reading !== undefined || frame.redirection) return 'none'
-  if (!['body', undefined].includes(frame.cases.at(-1))) return 'none'
+export const argumentPosition = (frame: Position, functions: ReadonlySet<string>): ArgumentPosition => {
+  if (frame.reading !== undefined || !frame.isCommandWord) return 'none'
   if (frame.wordStarted && (frame.literal === undefined || ASSIGNMENT.test(frame.literal))) return 'none'
   const [first, , third] = frame.words
   // The words of a loop are the values of its variable.
   if (first === 'for') return third === 'in' ? 'plain' : 'none'
-  const command = realCommand(frame.words.slice(0, WORDS_SEEN))
+  const command = realCommand(frame.words.slice(0, MAX_WORDS))
   const [word = '', argument = ''] = command
   const name = baseName(word)
-  if (!PLAIN_NAME.test(word) || name === '' || functions.has(word)) return 'none'
+  if (!PLAIN_NAME.test(word) || /^$|\0/.test(name) || functions.has(word)) return 'none'
   if (RUNS_ARGUMENTS.has(name) || SHELL.test(name)) return 'none'
   if (RUNS_OPTIONS.has(name)) return 'options'
-  if (INTERPRETER.test(name)) return followsScript(command) ? 'plain' : 'options'
+  if (INTERPRETER.test(name)) return followsScript(command) ? 'plain' : 'none'
   // Before the format, `-v` names a variable.
   if (name === 'printf') return command.length > 1 && argument !== '-v' ? 'plain' : 'options'
   return 'plain'
@@ -144,3 +131,31 @@ const followsScript = ([, first = '', second = '']: readonly string[]): boolean 
   first === '-jar' || first === '-m'
     ? second !== '' && !second.startsWith('-')
     : first !== '' && !first.startsWith('-')
+
+/** Builtins whose words are never options. */
+const NO_OPTIONS = words(': [ [[ test true false')
+
+/** The command of which a value at the beginning of the current word would be an option. */
+export const optionOf = (
+  text: string,
+  frame: Position,
+  functions: ReadonlySet<string>,
+): string | undefined => {
+  const { words: list } = frame
+  if (!text.startsWith('-') || !frame.isCommandWord || frame.opener === 'array') return undefined
+  if (list.every((word) => ASSIGNMENT.test(word)) || /^(?:for|select)$/.test(list[0] ?? '')) return undefined
+  const command = realCommand(list)
+  const [first = '', second = ''] = command
+  const [name, last = ''] = [baseName(first), list.at(-1)]
+  // Behind the -- of a program that runs another one, only the next word is no option.
+  const isWrapped = first === '' || RUNS_ARGUMENTS.has(name)
+  const isWord =
+    NO_OPTIONS.has(name) ||
+    functions.has(name) ||
+    (name === 'echo' && !/^-[neE]+$/.test(text)) ||
+    (name === 'printf' && second !== '' && second !== '-v') ||
+    last === '--' ||
+    (!isWrapped && command.includes('--')) ||
+    (/^-./.test(last) && /^-\d+(?:\.\d+)?$/.test(text))
+  return isWord ? undefined : /^\w[\w.+-]*$/.test(name) ? name : 'the command'
+}

@@ -1,3 +1,5 @@
+import type { CodePlace } from './programs.ts'
+
 /** The quoting contexts of a position in a shell command, as a stack of frames. */
 
 export interface HereDocument {
@@ -6,48 +8,71 @@ export interface HereDocument {
   quoted: boolean
   /** `<<-`: leading tabs are removed. */
   strip: boolean
+  /** The interpreter that reads it as code. */
+  reader?: CodePlace
 }
 
-export interface CommandFrame {
-  readonly kind: 'command'
-  /** The whole command, a subshell, or a substitution. */
-  readonly opener: '' | '(' | '$('
-  comment: boolean
-  wordStarted: boolean
+export class CommandFrame<Inner> {
+  readonly kind = 'command'
+  comment = false
+  wordStarted = false
   /** The word so far if it consists of unquoted characters by the author; otherwise undefined. */
-  literal: string | undefined
-  /** The unquoted characters at the beginning and at the end of the word. */
-  head: string
-  tail: string
-  /** The word is the target of a redirection. */
-  redirection: boolean
+  literal: string | undefined = ''
+  /** The word so far as its command gets it, with NUL for each expansion. */
+  text = ''
+  /** The word is the target of a redirection, or of `<<<`. */
+  redirection: '' | 'file' | 'text' = ''
   /** A keyword or command name may come next. */
   commandPosition: boolean
-  lastChar: string
-  /**
-   * Words of the simple command so far, without redirections. For words that are not plain text: `NAME=` of an
-   * assignment, the part of a path from a literal slash on, or `""`.
-   */
-  readonly words: string[]
+  lastChar = ''
+  /** Words of the simple command so far, like `text`, without redirections. */
+  readonly words: string[] = []
+  /** Those of the command before `&`, which bash continues after `&>`. */
+  sent: readonly string[] = []
+  /** Reads the script that the current word is a part of. */
+  script: Inner | undefined
+  /** Names of values that commands may print: those of the pipeline before the current command, and its own. */
+  before: string | undefined
+  own: string | undefined
+  /** Here-documents of the pipeline. */
+  readonly documents: HereDocument[] = []
+  /** The values of each open `{`, `if` or loop. */
+  readonly groups: (string | undefined)[] = []
   /** Open `case` commands, innermost last. */
-  readonly cases: ('subject' | 'in' | 'pattern' | 'body')[]
+  readonly cases: ('subject' | 'in' | 'pattern' | 'body')[] = []
+  /** The here-document operator whose delimiter is read. */
+  reading: Delimiter | undefined
+  /** The whole command, a subshell, a substitution, or the words of an array. */
+  readonly opener: '' | '(' | '$(' | 'array'
   /** Pending here-documents, which begin on the next line. A subshell shares them with the enclosing command. */
   readonly hereDocuments: HereDocument[]
-  /** The here-document operator whose delimiter is read. */
-  reading: (HereDocument & { started: boolean; quote: string }) | undefined
+
+  constructor(opener: CommandFrame<Inner>['opener'], hereDocuments: HereDocument[] = []) {
+    this.opener = opener
+    this.hereDocuments = hereDocuments
+    this.commandPosition = opener !== 'array'
+  }
+
+  /** Whether the current word is one of a command: not of a comment, a redirection or the patterns of `case`. */
+  get isCommandWord(): boolean {
+    return !this.comment && this.redirection === '' && ['body', undefined].includes(this.cases.at(-1))
+  }
 }
 
-/** Text that another shell reads: between backquotes, or in `sh -c '…'`. */
+export type Delimiter = HereDocument & { started: boolean; quote: string }
+
 export type Frame<Inner> =
-  | CommandFrame
-  | { readonly kind: 'single'; readonly script?: Inner }
+  | CommandFrame<Inner>
+  | { readonly kind: 'single' }
   | { readonly kind: 'dollar-single' }
-  | { readonly kind: 'double'; readonly script?: Inner }
+  | { readonly kind: 'double' }
   | {
       readonly kind: 'brace'
       readonly quoted: boolean
       phase: 'name' | 'word' | 'pattern'
       length: number
+      /** Its word has no character yet. */
+      empty: boolean
       murky: boolean
     }
   | { readonly kind: 'arithmetic'; depth: number; closing: boolean }
@@ -59,35 +84,3 @@ export type Frame<Inner> =
       readonly quoted: boolean
     }
   | { readonly kind: 'here-document'; readonly document: HereDocument; line: string }
-
-export const commandFrame = (
-  opener: CommandFrame['opener'],
-  hereDocuments: HereDocument[] = [],
-): CommandFrame => ({
-  kind: 'command',
-  opener,
-  comment: false,
-  wordStarted: false,
-  literal: '',
-  head: '',
-  tail: '',
-  redirection: false,
-  commandPosition: true,
-  lastChar: '',
-  words: [],
-  cases: [],
-  hereDocuments,
-  reading: undefined,
-})
-
-const SHELL = /^(.*\/)?(ba|da|z|k|a|mk)?sh$/
-
-/** The next word of this command is a script for another shell: `sh -c …`, `su -c …`, `eval …`, `ssh host …`. */
-export const scriptFollows = ({ words, wordStarted }: CommandFrame): boolean => {
-  if (wordStarted) return false
-  const [first = ''] = words
-  const last = words.at(-1) ?? ''
-  if (first === 'eval') return true
-  if (/^-[A-Za-z]*c$/.test(last)) return words.some((word) => SHELL.test(word) || word === 'su')
-  return /^(.*\/)?ssh$/.test(first) && words.length > 1 && !last.startsWith('-')
-}

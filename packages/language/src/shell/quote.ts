@@ -20,8 +20,9 @@ export const insideDouble = (text: string): string => text.replaceAll(/[\\"$`]/g
 
 export const insideSingle = (text: string): string => text.replaceAll("'", String.raw`'\''`)
 
-/** Inside `"${name:-…}"` a brace also ends the expansion. */
-export const insideQuotedBrace = (text: string): string => text.replaceAll(/[\\"$`}]/g, String.raw`\$&`)
+/** Inside `"${name:-…}"` a brace also ends the expansion, and bash pairs single quotes. */
+export const insideQuotedBrace = (text: string): string =>
+  text.replaceAll(/[\\"$`}]/g, String.raw`\$&`).replaceAll("'", String.raw`$(printf \\047)`)
 
 export const insideHereDocument = (text: string): string => text.replaceAll(/[\\$`]/g, String.raw`\$&`)
 
