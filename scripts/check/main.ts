@@ -36,6 +36,7 @@ const PARTS: readonly Part[] = [
   },
   { name: 'generated parts', command: [node, 'scripts/generate/main.ts', '--check'] },
   { name: 'packages', command: [node, 'scripts/check/packages.ts'] },
+  { name: 'file names', command: [node, 'scripts/check/file-names.ts'] },
   { name: 'document paths', command: [node, 'scripts/check/document-paths.ts'] },
   { name: 'lockfile', command: [node, 'scripts/check/lockfile.ts'] },
 ]

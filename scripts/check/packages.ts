@@ -6,7 +6,7 @@ import { join, relative, resolve } from 'node:path'
 const packagesFolder = join(import.meta.dirname, '../../packages')
 
 const LAYERS: readonly (readonly string[])[] = [
-  ['contracts', 'testing'],
+  ['contracts', 'paths', 'testing'],
   ['platform'],
   ['embedded', 'language', 'findings', 'store', 'queue', 'artifacts', 'runners', 'tools', 'client'],
   ['functions'],

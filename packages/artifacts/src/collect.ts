@@ -1,5 +1,4 @@
-import { lstat } from 'node:fs/promises'
-import { basename, resolve, sep } from 'node:path'
+import { basename } from 'node:path'
 import { Readable } from 'node:stream'
 import type {
   ArtifactStore,
@@ -8,39 +7,52 @@ import type {
   CollectRequest,
   ContentType,
 } from '@scanfarm/contracts'
+import { Folder, unless, type Held } from '@scanfarm/paths'
 import { contentTypeOf, isText, likelyTypeOf } from './content-type.ts'
 import { folderTar } from './folder-tar.ts'
 import { keyPart } from './key.ts'
-import { openInside, type OpenedInside } from './open-inside.ts'
-import { readAs } from './read-as.ts'
+import { CLOSED, openInside } from './open-inside.ts'
+import { readAs, type FileUser } from './read-as.ts'
 
 /** Implements `CollectArtifact` of contracts. */
 export const collectArtifact: CollectArtifact = async (store, request) => {
-  const found = await openInside(request.path, request.roots)
-  if (found.kind === 'refused') return found.closed === true ? await collectAs(store, request, found) : found
-  await using _file = found.file
-  if (found.kind === 'file' && found.size > request.maxBytes)
-    return {
-      kind: 'refused',
-      reason: `it has ${found.size} bytes, more than the ${request.maxBytes} allowed`,
-    }
-  const contentType = found.kind === 'folder' ? 'folder' : typeOfFile(request)
-  return await keep(store, request, contentType, bodyOf(found, request))
+  const { path, owner, maxBytes } = request
+  const found = await openInside(path, request.roots)
+  if (found.kind === 'refused')
+    // A folder on the way is closed: only the owner can read what is below it.
+    return found.reason === CLOSED && owner !== undefined ? await collectAs(store, request, owner) : found
+  using held = found.held
+  if (held instanceof Folder)
+    return await keep(store, request, 'folder', folderTar({ folder: held, path, maxBytes, owner }))
+  return await collectFile(store, request, held)
 }
 
-/** Collects a file or folder that only its owner can read, with the rights of the owner. */
+const collectFile = async (store: ArtifactStore, request: CollectRequest, held: Held): Promise<Collected> => {
+  const { owner, maxBytes } = request
+  const file = await held.open().catch(unless(['EACCES'], () => undefined))
+  if (file === undefined)
+    return owner === undefined ? { kind: 'refused', reason: CLOSED } : await collectAs(store, request, owner)
+  await using _ = file
+  const { size } = await file.stat()
+  if (size > maxBytes)
+    return { kind: 'refused', reason: `it has ${size} bytes, more than the ${maxBytes} allowed` }
+  const body =
+    size === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: size - 1, autoClose: false })
+  return await keep(store, request, typeOfFile(request), body)
+}
+
+/** Collects a file with the rights of its owner: links only lead to what the owner can read anyway. */
 const collectAs = async (
   store: ArtifactStore,
   request: CollectRequest,
-  refused: Extract<Collected, { kind: 'refused' }>,
-): Promise<Collected> => {
-  const { path, owner, maxBytes, roots } = request
-  if (owner === undefined || !roots.some((root) => resolve(path).startsWith(root + sep))) return refused
-  const found = await lstat(path).catch(() => undefined)
-  if (found?.isDirectory() === true)
-    return await keep(store, request, 'folder', folderTar(path, maxBytes, owner))
-  return await keep(store, request, typeOfFile(request), Readable.from(readAs(path, owner, maxBytes)))
-}
+  owner: FileUser,
+): Promise<Collected> =>
+  await keep(
+    store,
+    request,
+    typeOfFile(request),
+    Readable.from(readAs(request.path, owner, request.maxBytes)),
+  )
 
 const keep = async (
   store: ArtifactStore,
@@ -69,15 +81,6 @@ const typeOfFile = (request: CollectRequest): ContentType =>
   request.contentType === undefined || request.contentType === 'folder'
     ? contentTypeOf(request.path)
     : request.contentType
-
-const bodyOf = (
-  found: Exclude<OpenedInside, { kind: 'refused' }>,
-  { maxBytes, owner }: CollectRequest,
-): Readable => {
-  if (found.kind === 'folder') return folderTar(found.path, maxBytes, owner)
-  if (found.size === 0) return Readable.from([])
-  return found.file.createReadStream({ start: 0, end: found.size - 1, autoClose: false })
-}
 
 const NEWLINE = 0x0a
 

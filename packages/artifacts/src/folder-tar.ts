@@ -1,17 +1,14 @@
 import { isUtf8 } from 'node:buffer'
-import { readdir } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { pack as createPack, type Pack } from 'tar-stream'
-import { openInside } from './open-inside.ts'
+import { entriesBelow, Folder, unless, type Held } from '@scanfarm/paths'
+import { problemOf } from './open-inside.ts'
 import { filesAs, readStartAs, sizeAs, type FileUser } from './read-as.ts'
 
 const MAX_FILES = 10_000
 const MAX_DEPTH = 32
-
-const SLASH = Buffer.from('/')
-
-const joined = (folder: Buffer, name: Buffer): Buffer => Buffer.concat([folder, SLASH, name])
 
 /** A name as text; each byte that is not UTF-8 as `\xHH`. */
 const escapedName = (name: Buffer): string => {
@@ -28,11 +25,20 @@ const escapedName = (name: Buffer): string => {
   return escaped
 }
 
+/** A folder that is stored as a tar. */
+export interface TarSource {
+  readonly folder: Folder
+  /** For reading as `owner`. */
+  readonly path: string
+  readonly maxBytes: number
+  readonly owner?: FileUser | undefined
+}
+
 /**
- * A tar of the regular files below `folder`, without links, devices and unreadable files. Files that this process cannot
+ * A tar of the regular files below a folder, without links, devices and unreadable files. Files that this process cannot
  * read are read as `owner`. The stream fails if the folder has more than `maxBytes` or too many files.
  */
-export function folderTar(folder: string, maxBytes: number, owner?: FileUser): Readable {
+export function folderTar(source: TarSource): Readable {
   const pack = createPack()
   const body = new PassThrough()
   const failed = (error: unknown): void => {
@@ -42,86 +48,78 @@ export function folderTar(folder: string, maxBytes: number, owner?: FileUser): R
   body.once('close', () => pack.destroy())
   pack.on('error', failed)
   pack.pipe(body)
-  fill(pack, { folder, maxBytes, owner }).catch(failed)
+  fill(pack, source).catch(failed)
   return body
 }
 
-interface Source {
-  readonly folder: string
-  readonly maxBytes: number
-  readonly owner: FileUser | undefined
-}
-
-interface Content {
+interface Content extends AsyncDisposable {
   readonly size: number
   stream(): Readable
 }
 
-const contentOf = async (
-  path: Buffer,
-  { folder, owner }: Source,
-): Promise<(Content & AsyncDisposable) | undefined> => {
-  const found = await openInside(path, [folder])
-  if (found.kind === 'file') {
-    const { file, size } = found
-    return {
-      size,
-      stream: () => file.createReadStream({ start: 0, end: size - 1, autoClose: false }),
-      [Symbol.asyncDispose]: () => file.close(),
-    }
+const contentOf = async (held: Held, path: Buffer, source: TarSource): Promise<Content | undefined> => {
+  if (problemOf(held) !== undefined || !held.facts.isFile()) return undefined
+  const file = await held.open().catch(unless(['EACCES'], () => undefined))
+  return file === undefined ? await contentAs(path, source) : contentIn(file)
+}
+
+const contentIn = async (file: FileHandle): Promise<Content> => {
+  const { size } = await file.stat()
+  return {
+    size,
+    stream: () => file.createReadStream({ start: 0, end: size - 1, autoClose: false }),
+    [Symbol.asyncDispose]: () => file.close(),
   }
-  if (found.kind !== 'refused') {
-    await found.file.close()
-    return undefined
-  }
-  if (found.closed !== true || owner === undefined || !isUtf8(path)) return undefined
-  const size = await sizeAs(path.toString(), owner).catch(() => undefined)
+}
+
+/** The content of a file that only its owner can read. Links only lead to what the owner can read anyway. */
+const contentAs = async (path: Buffer, { path: folder, owner }: TarSource): Promise<Content | undefined> => {
+  if (owner === undefined || !isUtf8(path)) return undefined
+  const full = `${folder}/${path.toString()}`
+  const size = await sizeAs(full, owner).catch(() => undefined)
   if (size === undefined) return undefined
   return {
     size,
-    stream: () => Readable.from(readStartAs(path.toString(), owner, size)),
+    stream: () => Readable.from(readStartAs(full, owner, size)),
     [Symbol.asyncDispose]: async () => {},
   }
 }
 
-const fill = async (pack: Pack, source: Source): Promise<void> => {
+const fill = async (pack: Pack, source: TarSource): Promise<void> => {
   const { folder, maxBytes, owner } = source
+  const closed: Buffer[] = []
   let files = 0
   let bytes = 0
-  const root = Buffer.from(folder)
-  for await (const path of filesBelow(root, 0, owner)) {
-    await using content = await contentOf(path, source)
-    if (content === undefined) continue
+  const add = async (path: Buffer, content: Content): Promise<void> => {
     files += 1
     bytes += content.size
     if (files > MAX_FILES) throw new Error(`the folder has more than ${MAX_FILES} files`)
     if (bytes > maxBytes) throw new Error(`the folder has more than ${maxBytes} bytes`)
-    const entry = pack.entry({
-      name: escapedName(path.subarray(root.length + 1)),
-      size: content.size,
-      mode: 0o644,
-    })
+    const entry = pack.entry({ name: escapedName(path), size: content.size, mode: 0o644 })
     // The header contains the size: a file that grows meanwhile is cut, one that shrinks fails the tar.
     if (content.size === 0) entry.end()
     else await pipeline(content.stream(), entry)
   }
+  const options = { maxDepth: MAX_DEPTH, ...(owner !== undefined && { closed }) }
+  for await (const { held, path } of entriesBelow(folder, options)) {
+    await using content = await contentOf(held, path, source)
+    if (content !== undefined) await add(path, content)
+  }
+  for (const path of await filesInClosed(closed, source)) {
+    await using content = await contentAs(path, source)
+    if (content !== undefined) await add(path, content)
+  }
   pack.finalize()
 }
 
-async function* filesBelow(folder: Buffer, depth: number, owner?: FileUser): AsyncGenerator<Buffer> {
-  if (depth > MAX_DEPTH) throw new Error(`the folder is nested deeper than ${MAX_DEPTH}`)
-  const entries = await readdir(folder, { withFileTypes: true, encoding: 'buffer' }).catch(
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EACCES' && owner !== undefined && isUtf8(folder)) return undefined
-      throw error
-    },
-  )
-  if (entries === undefined) {
-    if (owner !== undefined) yield* await filesAs(folder.toString(), owner)
-    return
+/** Paths of the files in folders that only their owner can list. */
+const filesInClosed = async (closed: readonly Buffer[], { path, owner }: TarSource): Promise<Buffer[]> => {
+  const found: Buffer[] = []
+  const start = Buffer.byteLength(path) + 1
+  for (const folder of closed) {
+    if (owner === undefined || !isUtf8(folder)) continue
+    const files = await filesAs(folder.length === 0 ? path : `${path}/${folder.toString()}`, owner)
+    found.push(...files.map((file) => file.subarray(start)))
   }
-  for (const entry of entries.sort((a, b) => a.name.compare(b.name))) {
-    if (entry.isDirectory()) yield* filesBelow(joined(folder, entry.name), depth + 1, owner)
-    else if (entry.isFile()) yield joined(folder, entry.name)
-  }
+  return found
 }

@@ -1,8 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { open, rename, rm, type FileHandle } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { openInside } from './open-inside.ts'
 import { explained, isMissing, openClient, UPLOAD, type Connection } from './s3-client.ts'
 import { s3Options, type S3Settings } from './settings.ts'
 
@@ -13,17 +10,12 @@ export interface StoredFile {
   readonly modified: string
 }
 
-export interface FileOwner {
-  readonly uid: number
-  readonly gid: number
-}
-
 /** Objects that workflows name themselves, in a separate bucket. They are not artifacts of a run. */
 export interface ObjectStorage extends AsyncDisposable {
-  /** With `roots`: rejects anything but a regular file inside one of these folders. */
-  upload(path: string, key: string, signal: AbortSignal, roots?: readonly string[]): Promise<void>
-  /** Creates the complete file, owned by `owner`, or none. Rejects for a missing object. */
-  download(key: string, path: string, signal: AbortSignal, owner?: FileOwner): Promise<void>
+  /** Uploads an open file, from its start. */
+  upload(file: FileHandle, key: string, signal: AbortSignal): Promise<void>
+  /** Calls `write` with the content; it must read all of it or reject. Rejects for a missing object. */
+  download(key: string, write: (content: Readable) => Promise<void>, signal: AbortSignal): Promise<void>
   /** Resolves for a missing object too. */
   remove(key: string): Promise<void>
   stat(key: string): Promise<StoredFile | undefined>
@@ -56,15 +48,15 @@ export const openObjectStorage = (settings: S3Settings, page = PAGE): ObjectStor
   }
   const place = (key: string) => ({ Bucket, Key: before + checked(key, before) })
   return {
-    async upload(path, key, signal, roots) {
+    async upload(file, key, signal) {
       signal.throwIfAborted()
       const at = place(key)
-      await using(`write ${key}`, (connection) => send(connection, at, path, signal, roots))
+      await using(`write ${key}`, (connection) => send(connection, at, file, signal))
     },
-    async download(key, path, signal, owner) {
+    async download(key, write, signal) {
       signal.throwIfAborted()
       const at = place(key)
-      await using(`read ${key}`, (connection) => fetchTo(connection, at, path, signal, owner))
+      await using(`read ${key}`, (connection) => fetchTo(connection, at, write, signal))
     },
     async remove(key) {
       const at = place(key)
@@ -114,26 +106,14 @@ const checked = (key: string, before: string): string => {
   )
 }
 
-const opened = async (path: string, roots: readonly string[] | undefined): Promise<FileHandle> => {
-  if (roots === undefined) return await open(path)
-  const found = await openInside(path, roots)
-  if (found.kind === 'refused') throw new Error(`${path}: ${found.reason}`)
-  if (found.kind === 'file') return found.file
-  await found.file.close()
-  throw new Error(`${path}: it is a folder`)
-}
-
 const send = async (
   { client }: Connection,
   place: Place,
-  path: string,
+  file: FileHandle,
   signal: AbortSignal,
-  roots: readonly string[] | undefined,
 ): Promise<void> => {
   const { Upload } = await import('@aws-sdk/lib-storage')
-  // Opened first, so that a missing file is reported as such and not as a failed upload.
-  const file = await opened(path, roots)
-  const body = file.createReadStream()
+  const body = file.createReadStream({ start: 0, autoClose: false })
   const upload = new Upload({ client, params: { ...place, Body: body }, ...UPLOAD })
   // A failing source makes the upload delete its parts; `upload.abort()` would leave them in the bucket.
   const abort = (): void => void body.destroy(new Error('aborted'))
@@ -152,25 +132,17 @@ const send = async (
 const fetchTo = async (
   { sdk, client }: Connection,
   place: Place,
-  path: string,
+  write: (content: Readable) => Promise<void>,
   signal: AbortSignal,
-  owner: FileOwner | undefined,
 ): Promise<void> => {
   const answer = await client.send(new sdk.GetObjectCommand(place), { abortSignal: signal })
   const body = answer.Body instanceof Readable ? answer.Body : Readable.from([])
-  const part = `${path}.${randomUUID()}.part`
   try {
     if ((answer.ContentLength ?? 0) > MAX_DOWNLOAD_BYTES)
       throw new Error(`it is larger than ${MAX_DOWNLOAD_BYTES} bytes`)
-    const file = await open(part, 'wx')
-    // By the open file: a program that can write to the folder could replace the path with a link.
-    if (owner !== undefined) await file.chown(owner.uid, owner.gid)
-    await pipeline(body, file.createWriteStream(), { signal })
-    await rename(part, path)
-  } catch (error) {
+    await write(body)
+  } finally {
     body.destroy()
-    await rm(part, { force: true })
-    throw error
   }
 }
 

@@ -1,3 +1,5 @@
+import type { FileHandle } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
 import type { ImportProblem, ImportSummary } from '@scanfarm/contracts'
 import type { ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
@@ -87,15 +89,10 @@ export interface StoredFile {
 
 /** The object store of the settings; keys are separated by `/`. */
 export interface StorageService {
-  /** Uploads a regular file whose real path is in one of `roots`. */
-  upload(path: string, key: string, signal: AbortSignal, roots: readonly string[]): Promise<void>
-  /** The file belongs to `owner`. */
-  download(
-    key: string,
-    path: string,
-    signal: AbortSignal,
-    owner?: { readonly uid: number; readonly gid: number },
-  ): Promise<void>
+  /** Uploads an open file, from its start. */
+  upload(file: FileHandle, key: string, signal: AbortSignal): Promise<void>
+  /** Calls `write` with the content; it must read all of it or reject. */
+  download(key: string, write: (content: Readable) => Promise<void>, signal: AbortSignal): Promise<void>
   remove(key: string): Promise<void>
   stat(key: string): Promise<StoredFile | undefined>
   list(prefix: string, limit: number): Promise<StoredFile[]>

@@ -1,6 +1,7 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { constants } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { pipeline } from 'node:stream/promises'
 import type { Json } from '@scanfarm/language'
 import {
   fn,
@@ -16,7 +17,7 @@ import { MAX_TEXT_BYTES } from './files/file.ts'
 import { entriesOf, mustBeFile, pathArg } from './files/files.ts'
 import type { FileScope } from './paths/allowed.ts'
 import { patternOf, type Pattern } from './text/pattern.ts'
-import { checkPath, inRunFolder, rootsOf } from './paths/run-folder.ts'
+import { inRunFolder, openFile, requireOwn } from './paths/run-folder.ts'
 import type { StorageService, StoredFile } from './services.ts'
 
 const MISSING = 'object storage is not set up in the settings'
@@ -60,13 +61,25 @@ const filesBelow = async (folder: string, scope: FileScope): Promise<string[]> =
 }
 
 const upload = async (path: string, key: string, at: FunctionContext): Promise<void> => {
-  await checkPath(path, at, 'read')
+  requireOwn(path, at, 'read')
   await mustBeFile(path, at)
-  await service(at).upload(path, key, at.signal, await rootsOf(at))
+  await using file = await openFile(path, at, constants.O_RDONLY)
+  await service(at).upload(file, key, at.signal)
 }
 
 const download = async (key: string, path: string, at: FunctionContext): Promise<void> =>
-  await inRunFolder(path, at, async (inside) => await service(at).download(key, inside, at.signal, at.owner))
+  await inRunFolder(path, at, async ({ folder, name }) =>
+    folder.replace(
+      name,
+      async (file) =>
+        await service(at).download(
+          key,
+          async (content) => await pipeline(content, file.createWriteStream(), { signal: at.signal }),
+          at.signal,
+        ),
+      { owner: at.owner },
+    ),
+  )
 
 const shown = ({ key, size, modified }: StoredFile): Json => ({ key, size, last_modified: modified })
 
@@ -164,14 +177,9 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
       const key = keyArg(args, 0)
       const { size = 0 } = (await service(at).stat(key)) ?? {}
       if (size > MAX_TEXT_BYTES) throw new Error(`${key} is larger than ${MAX_TEXT_BYTES} bytes: download it`)
-      const folder = await mkdtemp(join(tmpdir(), 'scanfarm-object-'))
-      try {
-        const path = join(folder, 'object')
-        await service(at).download(key, path, at.signal)
-        return await readFile(path, 'utf8')
-      } finally {
-        await rm(folder, { recursive: true, force: true })
-      }
+      let content = ''
+      await service(at).download(key, async (body) => void (content = await text(body)), at.signal)
+      return content
     }),
     fn('cdn_ls_tree(prefix?, depth?)', 'text', 'The keys as a tree.', async (args, at) => {
       const prefix = textArg(args, 0)

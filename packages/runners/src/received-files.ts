@@ -1,6 +1,6 @@
-import { constants } from 'node:fs'
-import { mkdir, open, realpath, rm, type FileHandle } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import type { FileHandle } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openBelow, unless, withPath } from '@scanfarm/paths'
 
 /** Most bytes that one `pull` copies to this machine. */
 export const MAX_PULL_BYTES = 16 * 1024 ** 3
@@ -18,23 +18,21 @@ export class ReceivedFiles {
   }
 
   async folder(path: string): Promise<void> {
-    const inside = this.#check(path)
-    await mkdir(inside, { recursive: true })
-    await this.#checkReal(inside)
+    // The folders above the entry are made.
+    const { folder } = await openBelow(join(path, 'entry'), [this.#root], { make: {} })
+    folder[Symbol.dispose]()
   }
 
   /** Opens an empty file for writing; replaces an existing file. */
   async file(path: string): Promise<FileHandle> {
-    const inside = this.#check(path)
-    const parent = dirname(inside)
-    await mkdir(parent, { recursive: true })
-    await this.#checkReal(parent)
-    await rm(inside, { force: true })
-    return await open(
-      inside,
-      constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-      0o644,
-    )
+    const { folder, name } = await openBelow(path, [this.#root], { make: {} })
+    using _ = folder
+    try {
+      await folder.unlink(name).catch(unless(['ENOENT'], () => {}))
+      return await folder.create(name, { mode: 0o644 })
+    } catch (error) {
+      throw withPath(error, path)
+    }
   }
 
   /** A stage of a pipeline that fails when the total exceeds the limit. */
@@ -50,18 +48,5 @@ export class ReceivedFiles {
         yield chunk
       }
     }
-  }
-
-  #check(path: string): string {
-    const normalized = join(path)
-    if (normalized !== this.#root && !normalized.startsWith(this.#root + sep))
-      throw new Error(`${path} is outside the folder ${this.#root}`)
-    return normalized
-  }
-
-  async #checkReal(folder: string): Promise<void> {
-    const [real, root] = [await realpath(folder), await realpath(this.#root)]
-    if (real !== root && !real.startsWith(root + sep))
-      throw new Error(`${folder} leads outside the folder ${this.#root}`)
   }
 }

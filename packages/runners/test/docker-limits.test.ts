@@ -212,7 +212,7 @@ describe('the docker runner', () => {
     await runner.pull(join(folder, 'out'), NEVER)
     expect(await readdir(join(folder, 'out'))).toEqual(['file'])
     await text(runner, 'mkdir -p evil; echo x >evil/scanfarm-was-here')
-    await expect(runner.pull(join(folder, 'evil'), NEVER)).rejects.toThrow('leads outside')
+    await expect(runner.pull(join(folder, 'evil'), NEVER)).rejects.toThrow('is outside of')
     await rm(join(folder, 'evil'))
   })
 

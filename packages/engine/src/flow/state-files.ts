@@ -1,8 +1,9 @@
 import { writeSync } from 'node:fs'
-import { open, rename, rm, type FileHandle } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ArtifactFound, RunRecorder } from '@scanfarm/contracts'
 import { messageOf, type ResolvedWorkflow, workflowText } from '@scanfarm/language'
+import { Folder, unless } from '@scanfarm/paths'
 import { hasHooks, workflowOf } from './flow.ts'
 import type { ExecuteInput } from '../input.ts'
 import type { Run } from './run.ts'
@@ -119,7 +120,8 @@ export class StateFiles {
     const { folders, recorder, workflow } = run.input
     const isUsed = (name: StateFile): boolean => usedBy(workflow).has(name)
     try {
-      await rm(join(folders.output, COMPLETED), { force: true })
+      using output = Folder.at(folders.output)
+      await output.unlink(COMPLETED).catch(unless(['ENOENT'], () => {}))
       if (isUsed('StateWorkflowFile'))
         await (await newFile(run, STATE_FILES.StateWorkflowFile, workflowText(workflow.root))).close()
       if (isUsed('StateExecutionLog'))
@@ -185,21 +187,8 @@ export class StateFiles {
   }
 }
 
-/**
- * Written to a temporary file and renamed, because a command may have placed a link at the path. Resolves to the open
- * file.
- */
-const newFile = async ({ input, ports }: Run, name: string, text: string): Promise<FileHandle> => {
-  const path = join(input.folders.output, name)
-  const scratch = `${path}.${ports.uuid()}.tmp`
-  const file = await open(scratch, 'wx')
-  try {
-    if (input.owner !== undefined) await file.chown(input.owner.uid, input.owner.gid)
-    await file.writeFile(text)
-    await rename(scratch, path)
-    return file
-  } catch (error) {
-    await file.close()
-    throw error
-  }
+/** Replaces a link that a command may have placed. Resolves to the open file. */
+const newFile = async ({ input }: Run, name: string, text: string): Promise<FileHandle> => {
+  using output = Folder.at(input.folders.output)
+  return await output.openNew(name, async (file) => await file.writeFile(text), { owner: input.owner })
 }

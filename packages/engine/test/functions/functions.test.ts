@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import { NOTHING_IMPORTED } from '@scanfarm/contracts'
 import { type FunctionServices, FUNCTION_GROUPS, FUNCTIONS } from '@scanfarm/functions'
@@ -325,8 +326,8 @@ describe('functions', () => {
         },
       },
       storage: {
-        upload: async (path, key) => void stored.set(key, readFileSync(path, 'utf8')),
-        download: async (key, path) => writeFileSync(path, stored.get(key) ?? ''),
+        upload: async (file, key) => void stored.set(key, await file.readFile('utf8')),
+        download: async (key, write) => await write(Readable.from([stored.get(key) ?? ''])),
         remove: async (key) => void stored.delete(key),
         stat: async (key) =>
           stored.has(key) ? { key, size: 1, modified: '2026-01-01T00:00:00Z' } : undefined,

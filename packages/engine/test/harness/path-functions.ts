@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { writeFile } from 'node:fs/promises'
+import { Readable } from 'node:stream'
 import { expect } from '@jest/globals'
 import { NOTHING_IMPORTED } from '@scanfarm/contracts'
 import { type FunctionServices, FUNCTIONS } from '@scanfarm/functions'
@@ -106,8 +106,8 @@ export const services = (found: string[]): FunctionServices => {
     },
     notify: { send: async ({ file }) => void keep(file && readFileSync(file.path, 'utf8')) },
     storage: {
-      upload: async (path) => void keep(readFileSync(path, 'utf8')),
-      download: async (_key, path) => await writeFile(path, 'object', { flag: 'wx' }),
+      upload: async (file) => void keep(await file.readFile('utf8')),
+      download: async (_key, write) => await write(Readable.from(['object'])),
       remove: async () => undefined,
       stat: async () => undefined,
       list: async () => [{ key: 'up/f', size: 1, modified: '' }],

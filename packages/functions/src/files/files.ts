@@ -1,24 +1,16 @@
-import {
-  constants,
-  copyFile,
-  lchown,
-  open,
-  opendir,
-  rename,
-  rm,
-  stat,
-  type FileHandle,
-} from 'node:fs/promises'
+import { constants, type FileHandle } from 'node:fs/promises'
 import { isAbsolute, join } from 'node:path'
 import { once } from 'node:events'
-import { type Json, codeOf } from '@scanfarm/language'
+import { pipeline } from 'node:stream/promises'
+import type { Json } from '@scanfarm/language'
+import { RefusedPath, unless, withPath, type Held } from '@scanfarm/paths'
 import { NoPath, NoResult, textArg, type FunctionContext } from '../define.ts'
-import { ForbiddenPath, RefusedPath, type FileScope } from '../paths/allowed.ts'
-import { descriptorPath, openSafePath, withAuthorsPath, withSafePath } from '../paths/safe-paths.ts'
+import { ForbiddenPath, type FileScope } from '../paths/allowed.ts'
+import { openSafePath, withSafePath, type SafePath } from '../paths/safe-paths.ts'
 import { requireAccess } from '../paths/permission.ts'
 import { checkPath, statOf, openFile } from '../paths/run-folder.ts'
 
-const { O_APPEND, O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_TRUNC, O_WRONLY } = constants
+const { O_APPEND, O_CREAT, O_RDONLY, O_TRUNC, O_WRONLY } = constants
 
 /** New files belong to the user of commands, so that the following commands can use them. */
 const own = async (file: FileHandle, { owner }: FileScope): Promise<void> => {
@@ -50,7 +42,7 @@ export const programPath = async (
 
 export const makeFolder = async (path: string, scope: FileScope): Promise<void> => {
   const held = await openSafePath(join(path, 'made'), scope, { make: true, lastLink: 'keep' })
-  await held[Symbol.asyncDispose]()
+  held[Symbol.dispose]()
 }
 
 /** Opens and truncates a file and creates its parent folders. A new file belongs to the owner. */
@@ -72,10 +64,11 @@ export interface LineWriter {
 
 export const lineWriter = async (path: string, context: FunctionContext): Promise<LineWriter> => {
   const held = await openSafePath(path, context, { make: true, lastLink: 'keep' })
-  const scratch = `${held.path}.${context.ports.uuid().slice(0, 8)}.tmp`
-  const file = await open(scratch, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW).catch(async (error: unknown) => {
-    await held[Symbol.asyncDispose]()
-    throw withAuthorsPath(error, held.path, path)
+  const { folder, name } = held
+  const scratch = `${name}.${context.ports.uuid().slice(0, 8)}.tmp`
+  const file = await folder.create(scratch).catch((error: unknown) => {
+    held[Symbol.dispose]()
+    throw withPath(error, path)
   })
   await own(file, context)
   const stream = file.createWriteStream()
@@ -91,18 +84,18 @@ export const lineWriter = async (path: string, context: FunctionContext): Promis
     },
     async finish() {
       await end()
-      await rename(scratch, held.path).catch((error: unknown) => {
-        throw withAuthorsPath(error, held.path, path)
+      await folder.rename(scratch, folder, name).catch((error: unknown) => {
+        throw withPath(error, path)
       })
-      await held[Symbol.asyncDispose]()
+      held[Symbol.dispose]()
       return lines
     },
     async abandon() {
       try {
         await end()
-        await rm(scratch, { force: true })
+        await folder.unlink(scratch).catch(unless(['ENOENT'], () => {}))
       } finally {
-        await held[Symbol.asyncDispose]()
+        held[Symbol.dispose]()
       }
     },
   }
@@ -177,26 +170,36 @@ export const moveFile = async (source: string, dest: string, scope: FileScope): 
   if (!(await isThere(source, scope))) return false
   return await withSafePath(source, scope, { lastLink: 'keep', write: true }, async (from) =>
     withSafePath(dest, scope, { make: true, lastLink: 'keep' }, async (to) => {
-      await rename(from.path, to.path).catch(async (error: unknown) => {
-        if (codeOf(error) !== 'EXDEV') throw error
-        await copyAcross(source, to.path, scope)
-        await rm(from.path)
-      })
-      if (scope.owner) await lchown(to.path, scope.owner.uid, scope.owner.gid).catch(() => undefined)
+      using moved = from.folder.hold(from.name)
+      await from.folder.rename(from.name, to.folder, to.name).catch(
+        unless(['EXDEV'], async () => {
+          await copyAcross(source, to, scope)
+          await from.folder.unlink(from.name)
+        }),
+      )
+      giveTo(scope, moved)
       return true
     }),
   )
 }
 
-const copyAcross = async (source: string, to: string, scope: FileScope): Promise<void> => {
-  const file = await openFile(source, scope, O_RDONLY)
+/** A file with several names may be that of another user. */
+const giveTo = ({ owner }: FileScope, held: Held): void => {
+  const { facts } = held
+  if (owner === undefined || facts.uid === owner.uid || (!facts.isDirectory() && facts.nlink > 1)) return
   try {
-    // The existing file is replaced, not overwritten: it may be a link.
-    await rm(to, { force: true })
-    await copyFile(descriptorPath(file), to, constants.COPYFILE_EXCL)
-  } finally {
-    await file.close()
+    held.chown(owner)
+  } catch {
+    // This process has no permission.
   }
+}
+
+/** The existing file is replaced, not overwritten: it may be a link. */
+const copyAcross = async (source: string, { folder, name }: SafePath, scope: FileScope): Promise<void> => {
+  await using from = await openFile(source, scope, O_RDONLY)
+  await folder.replace(name, async (to) => await pipeline(from.createReadStream(), to.createWriteStream()), {
+    owner: scope.owner,
+  })
 }
 
 /** Names in a folder; none if it does not exist. */
@@ -215,9 +218,9 @@ export const entriesOf = async function* (path: string, scope: FileScope) {
     },
   )
   if (held === undefined) return
-  await using _ = held
-  const folder = join(held.path, '..')
-  if (!held.own) requireAccess(await stat(folder), scope.owner, 'read', path)
-  const entries = await opendir(folder).catch(() => undefined)
+  using _ = held
+  const { folder, own } = held
+  if (!own) requireAccess(folder.facts, scope.owner, 'read', path)
+  const entries = await folder.entries().catch(() => undefined)
   if (entries !== undefined) yield* entries
 }

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
-import { RefusedPath, type FileScope } from '../paths/allowed.ts'
+import { RefusedPath } from '@scanfarm/paths'
+import type { FileScope } from '../paths/allowed.ts'
 import { entriesOf, isThere } from './files.ts'
 import { patternOf, type Pattern } from '../text/pattern.ts'
 

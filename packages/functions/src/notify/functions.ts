@@ -1,6 +1,7 @@
 import { constants } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Json } from '@scanfarm/language'
+import { descriptorPath } from '@scanfarm/paths'
 import {
   fn,
   needing,
@@ -11,7 +12,6 @@ import {
   type FunctionGroup,
 } from '../define.ts'
 import { isThere, pathArg } from '../files/files.ts'
-import { descriptorPath } from '../paths/safe-paths.ts'
 import { openFile } from '../paths/run-folder.ts'
 import type { NotifyService } from '../services.ts'
 

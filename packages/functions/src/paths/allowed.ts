@@ -1,5 +1,5 @@
-import { realpath } from 'node:fs/promises'
-import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { resolve, sep } from 'node:path'
+import { partsBelow, realPath, RefusedPath, type PathLocation } from '@scanfarm/paths'
 import type { Folders, Owner } from '../environment.ts'
 
 /** A path that the settings allow for workflows, or forbid inside an allowed one. */
@@ -29,33 +29,18 @@ export interface FileScope {
 /** Word lists, templates and tools of the machine. Workflows may read what the user of commands may read. */
 const SHARED_FOLDERS = ['/usr/share', '/usr/local/share', '/opt', '/etc/dictionaries-common']
 
-/** A path that the run may not use in this way. The code makes the step fail, like other file errors. */
-export class RefusedPath extends Error {
-  override readonly name: string = 'RefusedPath'
-  readonly code = 'ERR_REFUSED_PATH'
-}
-
 /** A path that a workflow may not use at all. Functions that test for existence report it as missing. */
 export class ForbiddenPath extends RefusedPath {
   override readonly name = 'ForbiddenPath'
 }
 
-/** A path as the folder `root` and the names below it. */
-export interface PathLocation {
-  readonly root: string
-  readonly parts: readonly string[]
+export interface ScopedLocation extends PathLocation {
   /** Whether it is in the folders of the run, whose contents the run's commands control. */
   readonly own: boolean
   readonly write: boolean
 }
 
-const below = (root: string, path: string): string[] | undefined => {
-  const rest = relative(root, path)
-  if (rest === '..' || rest.startsWith(`..${sep}`) || isAbsolute(rest)) return undefined
-  return rest === '' ? [] : rest.split(sep)
-}
-
-const ownRoots = ({ folders }: FileScope): string[] =>
+export const ownRoots = ({ folders }: FileScope): string[] =>
   [folders.output, folders.temp].filter((root) => root !== '').map((root) => resolve(root))
 
 /** Writable ones first, because they may be inside others. */
@@ -71,35 +56,30 @@ const otherRoots = ({ folders, paths = [], shared = SHARED_FOLDERS }: FileScope)
 }
 
 /** Finds the allowed folder of a path, by its text or by the real path of the folder. */
-export const locate = async (path: string, scope: FileScope): Promise<PathLocation | undefined> => {
+export const locate = (path: string, scope: FileScope): ScopedLocation | undefined => {
   const wanted = resolve(path)
   const own = ownRoots(scope)
   for (const real of [false, true])
     for (const root of own) {
-      const parts = below(real ? await realOf(root) : root, wanted)
+      const parts = partsBelow(real ? realPath(root) : root, wanted)
       if (parts !== undefined) return { root, parts, own: true, write: true }
     }
   const others = otherRoots(scope)
   for (const real of [false, true])
     for (const { path: root, write } of others) {
-      const parts = below(real ? await realOf(root) : root, wanted)
+      const parts = partsBelow(real ? realPath(root) : root, wanted)
       // From the root and by real names, so that every folder on the way is checked and none of them is a link.
       if (parts === undefined) continue
-      const fromTop = [...(below(sep, await realOf(root)) ?? []), ...parts]
-      return (await isClosed(sep + fromTop.join(sep), scope))
+      const fromTop = [...(partsBelow(sep, realPath(root)) ?? []), ...parts]
+      return isClosed(sep + fromTop.join(sep), scope)
         ? undefined
         : { root: sep, parts: fromTop, own: false, write }
     }
   return undefined
 }
 
-const isClosed = async (real: string, { paths = [] }: FileScope): Promise<boolean> => {
-  for (const { path, closed } of paths)
-    if (closed === true && below(await realOf(path), real) !== undefined) return true
-  return false
-}
-
-const realOf = async (path: string): Promise<string> => await realpath(path).catch(() => path)
+const isClosed = (real: string, { paths = [] }: FileScope): boolean =>
+  paths.some(({ path, closed }) => closed === true && partsBelow(realPath(path), real) !== undefined)
 
 export const outsideError = (path: string, scope: FileScope): ForbiddenPath => {
   const shown = (write: boolean): string =>

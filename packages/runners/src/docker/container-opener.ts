@@ -1,11 +1,9 @@
-import { randomUUID } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import type Docker from 'dockerode'
 import type { ContainerPlan } from './container-plan.ts'
 import { RunContainer, explainStart } from './run-container.ts'
 import { engineMessage, statusOf } from './engine.ts'
+import { withProbeFile } from '../probe-file.ts'
 import { foldersOf } from '../run-folders.ts'
 import { packFolder } from './folder-archive.ts'
 
@@ -57,25 +55,23 @@ export class ContainerOpener {
   }
 
   async #sharesFiles(plan: PlanWithoutFiles): Promise<boolean> {
-    const probe = join(plan.context.folder, `.scanfarm-${randomUUID()}`)
-    await writeFile(probe, '')
-    try {
-      await using container = await RunContainer.start(
-        this.#docker,
-        { ...plan, mountsFolder: true },
-        this.#graceMs,
-      )
-      const answer: unknown = await container.docker.infoArchive({ path: probe })
-      // A body that is not read, though empty, would keep the connection busy.
-      if (answer instanceof Readable) answer.resume()
-      return true
-    } catch (error) {
-      // The engine's machine has another folder of that name, or none.
-      if (statusOf(error) === 404 || /bind source path does not exist/.test(engineMessage(error)))
-        return false
-      throw explainStart(error, plan.spec.image)
-    } finally {
-      await rm(probe, { force: true })
-    }
+    return await withProbeFile(plan.context.folder, async (path) => {
+      try {
+        await using container = await RunContainer.start(
+          this.#docker,
+          { ...plan, mountsFolder: true },
+          this.#graceMs,
+        )
+        const answer: unknown = await container.docker.infoArchive({ path })
+        // A body that is not read, though empty, would keep the connection busy.
+        if (answer instanceof Readable) answer.resume()
+        return true
+      } catch (error) {
+        // The engine's machine has another folder of that name, or none.
+        if (statusOf(error) === 404 || /bind source path does not exist/.test(engineMessage(error)))
+          return false
+        throw explainStart(error, plan.spec.image)
+      }
+    })
   }
 }

@@ -36,7 +36,7 @@ export class PersistentContainerRunner implements Runner {
   }
 
   async push(path: string, signal: AbortSignal): Promise<void> {
-    if (!this.#mounted) await pushTo(this.#container, path, signal)
+    if (!this.#mounted) await pushTo(this.#container, this.#context, path, signal)
   }
 
   async pull(path: string, signal: AbortSignal): Promise<void> {
@@ -85,11 +85,13 @@ export class PerCommandContainerRunner implements Runner {
 
   async #run(command: Command, io: CommandIo, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return { kind: 'cancelled', killed: [] }
-    const folders = foldersOf(this.#plan.context)
+    const { context } = this.#plan
+    const folders = foldersOf(context)
     let opened: OpenContainer | undefined
     try {
       opened = await this.#opener.open(this.#plan)
-      if (!opened.sharesFiles) for (const folder of folders) await pushTo(opened.container, folder, signal)
+      if (!opened.sharesFiles)
+        for (const folder of folders) await pushTo(opened.container, context, folder, signal)
       const outcome = await opened.container.commands.run(command, io, signal)
       if (!opened.sharesFiles && !signal.aborted)
         for (const folder of folders) await pullFrom(opened.container, folder, folder, signal)
@@ -125,9 +127,14 @@ async function tryChangeOwner(
   }
 }
 
-async function pushTo(container: RunContainer, path: string, signal: AbortSignal): Promise<void> {
+async function pushTo(
+  container: RunContainer,
+  context: RunnerContext,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
   try {
-    await container.docker.putArchive(packPath(path, signal), { path: '/', abortSignal: signal })
+    await container.docker.putArchive(packPath(path, context, signal), { path: '/', abortSignal: signal })
   } catch (error) {
     signal.throwIfAborted()
     throw new Error(`${path} could not be copied into the container: ${engineMessage(error)}`, {

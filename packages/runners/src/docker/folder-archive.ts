@@ -1,23 +1,24 @@
-import { createReadStream } from 'node:fs'
-import { lstat, readdir, readlink } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { extract, pack, type Pack } from 'tar-stream'
+import type { RunnerContext } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { ReceivedFiles } from '../received-files.ts'
+import { sentFiles, type SentFile } from '../sent-files.ts'
 
 /** Open to all: the container's user differs from this machine's, and the container belongs to this run alone. */
 const FILE_MODE = 0o666
 const FOLDER_MODE = 0o777
 
 /**
- * A tar stream of the file or folder at an absolute path, with names that unpack at `/` to the same path. Only files,
- * folders and links are included. The stream fails if reading fails or the signal aborts.
+ * A tar stream of the file or folder at an absolute path in the folders of the run, with names that unpack at `/` to the
+ * same path. Only files, folders and links are included. The stream fails if reading fails or the signal aborts.
  */
-export function packPath(path: string, signal: AbortSignal): Pack {
+export function packPath(path: string, context: RunnerContext, signal: AbortSignal): Pack {
   const stream = pack()
-  addPath(stream, path, signal).then(
+  addAll(stream, sentFiles(path, context), signal).then(
     () => stream.finalize(),
     (error: unknown) => stream.destroy(new Error(errorText(error), { cause: error })),
   )
@@ -34,23 +35,25 @@ export function packFolder(path: string): Pack {
 
 const nameOf = (path: string): string => path.replace(/^\/+/, '')
 
-async function addPath(stream: Pack, path: string, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  const facts = await lstat(path)
-  const { mtime } = facts
-  const name = nameOf(path)
-  if (facts.isFile()) {
-    const mode = facts.mode | FILE_MODE
-    const entry = stream.entry({ name, type: 'file', mode, mtime, size: facts.size })
-    // A file that grows meanwhile is cut at its original size.
-    if (facts.size > 0) await pipeline(createReadStream(path, { end: facts.size - 1 }), entry, { signal })
-    else entry.end()
-  } else if (facts.isSymbolicLink()) {
-    stream.entry({ name, type: 'symlink', linkname: await readlink(path), mtime })
-  } else if (facts.isDirectory()) {
-    stream.entry({ name: `${name}/`, type: 'directory', mode: FOLDER_MODE, mtime })
-    for (const child of await readdir(path)) await addPath(stream, join(path, child), signal)
+async function addAll(stream: Pack, files: AsyncIterable<SentFile>, signal: AbortSignal): Promise<void> {
+  for await (const { path, held, target } of files) {
+    signal.throwIfAborted()
+    const name = nameOf(path)
+    const { mtime } = held.facts
+    if (held.facts.isDirectory())
+      stream.entry({ name: `${name}/`, type: 'directory', mode: FOLDER_MODE, mtime })
+    else if (target !== undefined) stream.entry({ name, type: 'symlink', linkname: target, mtime })
+    else if (held.facts.isFile()) await addFile(stream, name, await held.open(), signal)
   }
+}
+
+async function addFile(stream: Pack, name: string, file: FileHandle, signal: AbortSignal): Promise<void> {
+  await using _ = file
+  const { size, mode, mtime } = await file.stat()
+  const entry = stream.entry({ name, type: 'file', mode: mode | FILE_MODE, mtime, size })
+  // A file that grows meanwhile is cut at its original size.
+  if (size > 0) await pipeline(file.createReadStream({ start: 0, end: size - 1 }), entry, { signal })
+  else entry.end()
 }
 
 /**

@@ -1,9 +1,8 @@
-import { createReadStream } from 'node:fs'
-import { lstat, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2'
 import { ReceivedFiles } from '../received-files.ts'
+import type { SentFile } from '../sent-files.ts'
 
 const NO_SUCH_FILE = 2
 /** Deeper folders are taken for a loop of links. */
@@ -38,10 +37,17 @@ export class SftpFiles {
     }
   }
 
-  /** Copies a file or folder of this machine to the host; skips other kinds of files. */
-  async push(path: string, signal: AbortSignal): Promise<void> {
+  /** Copies the files and folders of a path of this machine to the host; skips other kinds of files. */
+  async push(path: string, files: AsyncIterable<SentFile>, signal: AbortSignal): Promise<void> {
     await this.makeFolder(dirname(path))
-    await this.#pushOne(path, signal)
+    for await (const { path: at, held } of files) {
+      signal.throwIfAborted()
+      if (held.facts.isDirectory()) await this.makeFolder(at)
+      if (!held.facts.isFile()) continue
+      const file = await held.open()
+      const remote = this.#sftp.createWriteStream(at, { mode: held.facts.mode & PERMISSIONS })
+      await pipeline(file.createReadStream(), remote, { signal })
+    }
   }
 
   /** Copies a file or folder of the host into the folder `root` of this machine. */
@@ -49,18 +55,6 @@ export class SftpFiles {
     const facts = await this.#stat(path)
     if (facts === undefined) throw new Error(`${path} does not exist on the host`)
     await this.#pullOne(path, facts, new ReceivedFiles(root), signal, 0)
-  }
-
-  async #pushOne(path: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    const facts = await lstat(path)
-    if (facts.isDirectory()) {
-      await this.makeFolder(path)
-      for (const child of await readdir(path)) await this.#pushOne(join(path, child), signal)
-    } else if (facts.isFile()) {
-      const remote = this.#sftp.createWriteStream(path, { mode: facts.mode & PERMISSIONS })
-      await pipeline(createReadStream(path), remote, { signal })
-    }
   }
 
   async #pullOne(

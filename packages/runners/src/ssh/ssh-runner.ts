@@ -1,6 +1,3 @@
-import { randomUUID } from 'node:crypto'
-import { rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import {
   RunnerUnavailableError,
   type Command,
@@ -9,7 +6,9 @@ import {
   type Runner,
   type RunnerContext,
 } from '@scanfarm/contracts'
+import { withProbeFile } from '../probe-file.ts'
 import { folderAround, foldersOf } from '../run-folders.ts'
+import { sentFiles } from '../sent-files.ts'
 import type { SftpFiles } from './sftp-files.ts'
 import type { RemoteHost } from './remote-host.ts'
 import { errorText } from '@scanfarm/platform'
@@ -24,17 +23,15 @@ interface RemoteFolder {
 /** Creates the run's folders on the host, at the same paths as on this machine. */
 export async function prepareFolder(host: RemoteHost, context: RunnerContext): Promise<RemoteFolder> {
   const { folder, signal } = context
-  const probe = join(folder, `.scanfarm-${randomUUID()}`)
-  await writeFile(probe, '')
-  try {
-    return await host.withFiles(async (files) => {
-      const created = await makeFolder(files, folder)
-      for (const other of foldersOf(context)) if (other !== folder) await makeFolder(files, other)
-      return { created, shared: await files.exists(probe) }
-    }, signal)
-  } finally {
-    await rm(probe, { force: true })
-  }
+  return await withProbeFile(
+    folder,
+    async (probe) =>
+      await host.withFiles(async (files) => {
+        const created = await makeFolder(files, folder)
+        for (const other of foldersOf(context)) if (other !== folder) await makeFolder(files, other)
+        return { created, shared: await files.exists(probe) }
+      }, signal),
+  )
 }
 
 async function makeFolder(files: SftpFiles, folder: string): Promise<boolean> {
@@ -76,7 +73,8 @@ export class SshRunner implements Runner {
   }
 
   async push(path: string, signal: AbortSignal): Promise<void> {
-    if (!this.sharesFiles) await this.#host.withFiles((files) => files.push(path, signal), signal)
+    if (!this.sharesFiles)
+      await this.#host.withFiles((files) => files.push(path, sentFiles(path, this.#context), signal), signal)
   }
 
   async pull(path: string, signal: AbortSignal): Promise<void> {

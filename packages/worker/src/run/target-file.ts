@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { open, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { uploadKeyOf, type ArtifactStore } from '@scanfarm/contracts'
+import { Folder } from '@scanfarm/paths'
 import type { Session } from '../slots/session.ts'
 import type { RunPlace } from './run-place.ts'
 
@@ -20,21 +19,11 @@ export const fetchTarget = async (
   if (found === undefined)
     throw new Error(`the target ${run.target} does not exist; the retention of uploads may have removed it`)
   const owner = await place.open()
-  const path = join(folders.workspace, basename(key))
-  // Written under a fresh name first: another run of the workspace may have put a link at `path`.
-  const scratch = `${path}.${randomUUID()}.tmp`
-  try {
-    const file = await open(scratch, 'wx', 0o600)
-    try {
-      if (owner !== undefined) await file.chown(owner.uid, owner.gid)
-      await file.writeFile(found.body, { signal })
-    } finally {
-      await file.close()
-    }
-    await rename(scratch, path)
-  } catch (error) {
-    await rm(scratch, { force: true })
-    throw error
-  }
-  return path
+  const name = basename(key)
+  using workspace = Folder.at(folders.workspace)
+  await workspace.replace(name, async (file) => await file.writeFile(found.body, { signal }), {
+    owner,
+    mode: 0o600,
+  })
+  return join(folders.workspace, name)
 }

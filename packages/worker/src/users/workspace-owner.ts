@@ -1,6 +1,6 @@
 import { chmodSync, chownSync, lstatSync, mkdirSync } from 'node:fs'
-import { chmod, lchown, lstat, opendir } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
+import { Folder } from '@scanfarm/paths'
 import type { Owner } from './uids.ts'
 import { privileges } from './privileges.ts'
 
@@ -41,7 +41,10 @@ function makeNew(folder: string): boolean {
 
 /** `before`: the previous user, or root. */
 async function takeOver(folder: string, before: number, owner: Owner): Promise<void> {
-  if (before !== 0 && before !== owner.uid) await giveContent(folder, before, owner)
+  if (before !== 0 && before !== owner.uid) {
+    using held = Folder.at(folder)
+    await giveContent(held, before, owner)
+  }
   chownSync(folder, process.getuid?.() ?? 0, owner.gid)
   chmodSync(folder, runFolderMode())
 }
@@ -55,20 +58,24 @@ export function closeWorkspace(folder: string, owner: Owner): void {
   if ((found.mode & PERMISSIONS) !== CLOSED) chmodSync(folder, CLOSED)
 }
 
+/** A deeper folder cannot be given: each level holds a descriptor. */
+const MAX_DEPTH = 500
+
 /**
- * Only files of the previous user: a hard link to a file of another user must not change its owner. That user has no
- * process, so nothing changes meanwhile. A folder belongs to this process while its entries are read.
+ * Only files of the previous user: a hard link to a file of another user must not change its owner. A folder belongs to
+ * this process while its entries are read.
  */
-async function giveContent(folder: string, before: number, owner: Owner): Promise<void> {
-  for await (const entry of await opendir(folder)) {
-    const path = join(folder, entry.name)
-    const found = await lstat(path)
-    if (found.uid !== before) continue
-    if (found.isDirectory()) {
-      await lchown(path, process.getuid?.() ?? 0, owner.gid)
-      if ((found.mode & READABLE) !== READABLE) await chmod(path, found.mode | READABLE)
-      await giveContent(path, before, owner)
+async function giveContent(folder: Folder, before: number, owner: Owner, depth = 0): Promise<void> {
+  if (depth >= MAX_DEPTH) throw new Error(`folders are more than ${MAX_DEPTH} deep`)
+  for await (const name of folder.eachName()) {
+    using held = folder.hold(name)
+    const { uid, mode } = held.facts
+    if (uid !== before) continue
+    if (held instanceof Folder) {
+      held.chown({ uid: process.getuid?.() ?? 0, gid: owner.gid })
+      if ((mode & READABLE) !== READABLE) held.chmod((mode & PERMISSIONS) | READABLE)
+      await giveContent(held, before, owner, depth + 1)
     }
-    await lchown(path, owner.uid, owner.gid)
+    held.chown(owner)
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { workspaceProblem, type RunStore } from '@scanfarm/contracts'
 import { errorText, type Logger } from '@scanfarm/platform'
 import type { Homes } from './homes.ts'
-import { removeTree } from './work-folders.ts'
+import { removeWorkFolder } from './work-folders.ts'
 import { WorkspaceUses } from './workspace-uses.ts'
 
 export interface WorkspaceSweepOptions {
@@ -121,8 +121,8 @@ export class WorkspaceSweeper {
   async #removeRenamed(name: string): Promise<void> {
     const home = this.#homeOf(name)
     try {
-      if (home !== undefined) await removeTree(home)
-      await removeTree(this.#folderOf(name))
+      if (home !== undefined) await removeWorkFolder(home)
+      await removeWorkFolder(this.#folderOf(name))
     } catch (error) {
       this.#options.log.warn('the folder of a workspace cannot be removed', {
         folder: name,

@@ -4,7 +4,7 @@ import type { AttemptOfRun, RunStore } from '@scanfarm/contracts'
 import { errorText, type Logger } from '@scanfarm/platform'
 import type { Runners } from '@scanfarm/runners'
 import type { Executor } from '../slots/executor.ts'
-import { removeTree } from './work-folders.ts'
+import { removeWorkFolder } from './work-folders.ts'
 import { WorkspaceSweeper } from './sweep-workspaces.ts'
 
 export interface SweepOptions {
@@ -78,7 +78,7 @@ async function sweepSome(found: readonly AttemptOfRun[], { store, folder, log }:
   let removed = 0
   for (const attempt of found.filter((one) => !live.has(nameOf(one)))) {
     try {
-      await removeTree(join(runs, nameOf(attempt)))
+      await removeWorkFolder(join(runs, nameOf(attempt)))
       removed += 1
     } catch (error) {
       log.warn('an orphaned work folder could not be removed', { reason: errorText(error) })

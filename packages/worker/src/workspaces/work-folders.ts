@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
-import { chmod, lchown, lstat, opendir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { workspaceProblem, type ClaimedRun } from '@scanfarm/contracts'
+import { removeFolderAt, type Folder } from '@scanfarm/paths'
 import { privileges } from '../users/privileges.ts'
 import type { Owner } from '../users/uids.ts'
 import { runFolderMode } from '../users/workspace-owner.ts'
@@ -99,12 +99,13 @@ export class WorkFolders implements AsyncDisposable {
 
   /** Call it when the attempt has ended. Rejects when something cannot be removed. */
   async clear(folders: RunFolders): Promise<void> {
-    if (isEmpty(folders.attempt) && closeToOthers(folders.attempt)) this.#spares.push(folders.attempt)
-    else await removeTree(folders.attempt)
+    // Closed first: other runs of the workspace could still add files.
+    if (closeToOthers(folders.attempt) && isEmpty(folders.attempt)) this.#spares.push(folders.attempt)
+    else await removeWorkFolder(folders.attempt)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#spares.splice(0).map((folder) => rm(folder, { recursive: true, force: true })))
+    await Promise.all(this.#spares.splice(0).map(removeWorkFolder))
   }
 
   #reuse(folder: string): boolean {
@@ -152,18 +153,17 @@ const isEmpty = (folder: string): boolean => {
 }
 
 /**
- * Removes a folder of commands that have ended, whoever owns its content. Without the capability DAC_OVERRIDE this
- * process first becomes the owner of the folders.
+ * Removes a folder whose content belongs to commands, other runs of which may go on. Without the capability DAC_OVERRIDE
+ * this process first becomes the owner of the folders.
  */
-export async function removeTree(folder: string): Promise<void> {
-  if (!privileges().passesAll) await own(folder).catch(() => undefined)
-  await rm(folder, { recursive: true, force: true })
-}
+export const removeWorkFolder = async (folder: string): Promise<void> =>
+  await removeFolderAt(folder, privileges().passesAll ? undefined : own)
 
-const own = async (folder: string): Promise<void> => {
-  if (!(await lstat(folder)).isDirectory()) return
-  if (privileges().isRoot) await lchown(folder, 0, 0)
-  await chmod(folder, PRIVATE)
-  for await (const entry of await opendir(folder))
-    if (entry.isDirectory()) await own(join(folder, entry.name))
+const own = (folder: Folder): void => {
+  try {
+    if (privileges().isRoot) folder.chown({ uid: 0, gid: 0 })
+    folder.chmod(PRIVATE)
+  } catch {
+    // Removing its content reports why.
+  }
 }

@@ -1,0 +1,13 @@
+export { codeOf, unless, withPath } from './errors.ts'
+export { descriptorPath, Folder, Held, type Name, type User } from './held.ts'
+export { removeFolderAt, removeTree } from './remove.ts'
+export { entriesBelow, type TreeEntry } from './tree.ts'
+export {
+  openBelow,
+  partsBelow,
+  realPath,
+  RefusedPath,
+  walk,
+  type PathLocation,
+  type WalkedPath,
+} from './walk.ts'

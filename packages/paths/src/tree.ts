@@ -1,0 +1,52 @@
+import { codeOf, unless } from './errors.ts'
+import { Folder, type Held } from './held.ts'
+
+/** An entry below a folder. `held` is disposed when the next entry is asked for. */
+export interface TreeEntry {
+  readonly parent: Folder
+  readonly name: Buffer
+  /** The names below the folder, separated by `/`. */
+  readonly path: Buffer
+  readonly held: Held
+}
+
+export interface TreeOptions {
+  readonly maxDepth?: number
+  /** Receives the paths of folders that this process has no permission to list; without it they reject. */
+  readonly closed?: Buffer[]
+}
+
+/** Each level holds a descriptor. */
+const MAX_DEPTH = 200
+const SLASH = Buffer.from('/')
+
+/** All entries below a folder, in the order of their names. Links are not followed. */
+export async function* entriesBelow(
+  folder: Folder,
+  options: TreeOptions = {},
+  above: readonly Buffer[] = [],
+): AsyncGenerator<TreeEntry> {
+  const { maxDepth = MAX_DEPTH, closed } = options
+  if (above.length / 2 > maxDepth) throw new Error(`the folder is nested deeper than ${maxDepth}`)
+  const names = await folder.names().catch(
+    unless(closed === undefined ? [] : ['EACCES'], () => {
+      closed?.push(Buffer.concat(above.slice(0, -1)))
+      return []
+    }),
+  )
+  for (const name of names) {
+    using held = holdIfThere(folder, name)
+    if (held === undefined) continue
+    yield { parent: folder, name, path: Buffer.concat([...above, name]), held }
+    if (held instanceof Folder) yield* entriesBelow(held, options, [...above, name, SLASH])
+  }
+}
+
+const holdIfThere = (folder: Folder, name: Buffer): Held | undefined => {
+  try {
+    return folder.hold(name)
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
