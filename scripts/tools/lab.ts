@@ -76,12 +76,21 @@ export class Lab implements AsyncDisposable {
     this.#scope.defer(() => rmSync(this.folder, { recursive: true, force: true }))
   }
 
-  static async start(): Promise<Lab> {
+  /** With a number, the ports are the same at each start: for reports that are compared with earlier ones. */
+  static async start(firstPort?: number): Promise<Lab> {
     const places = Object.fromEntries(
       await Promise.all(
-        Object.entries(HOSTS).map(async ([name, host]) => [
+        Object.entries(HOSTS).map(async ([name, host], index) => [
           name,
-          { host, port: name === 'app' ? APP_PORT : await freePort(host) },
+          {
+            host,
+            port:
+              name === 'app'
+                ? APP_PORT
+                : firstPort === undefined
+                  ? await freePort(host)
+                  : firstPort + index,
+          },
         ]),
       ),
     ) as Record<ServiceName, Place>
@@ -467,7 +476,7 @@ const freePort = async (host: string): Promise<number> => {
 }
 
 if (import.meta.main) {
-  await using lab = await Lab.start()
+  await using lab = await Lab.start(Number(process.argv[2]) || undefined)
   for (const name of Object.keys(HOSTS) as ServiceName[])
     console.log(`${name.padEnd(14)}${lab.address(name)}`)
   console.log(`ports         ${lab.ports}\nfolder        ${lab.folder}`)

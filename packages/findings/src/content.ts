@@ -10,6 +10,7 @@ import {
   type Severity,
 } from '@scanfarm/contracts'
 import { asList, asText, asTexts, pick, type Unknown } from './fields.ts'
+import { isNuclei, nucleiRow } from './import/nuclei-row.ts'
 
 type Limit = keyof typeof FINDING_LIMITS
 
@@ -91,7 +92,8 @@ const isOurs = (row: Unknown): boolean => Object.hasOwn(row, 'vuln_info') || Obj
  * Creates a finding from a record of nuclei, of Scanfarm, or of any tool that names severity, problem and location.
  * Undefined if the record does not name the problem.
  */
-export function findingOf(row: Unknown): FindingContent | undefined {
+export function findingOf(given: Unknown): FindingContent | undefined {
+  const row = isNuclei(given) ? nucleiRow(given) : given
   const ours = isOurs(row)
   const of = (field: keyof typeof OTHER_NAMES): unknown =>
     pick(row, field, ...(ours ? [] : OTHER_NAMES[field]))

@@ -15,7 +15,7 @@ export const at = (value: unknown, ...path: string[]): unknown => {
 const field = (row: Unknown, name: string): unknown =>
   Object.hasOwn(row, name) ? row[name] : at(row, ...name.split('.'))
 
-const isThere = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
+export const isThere = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 
 /** The value of the first existing field. */
 export const pick = (row: Unknown, ...names: string[]): unknown => {

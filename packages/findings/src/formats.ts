@@ -9,6 +9,17 @@ export const IMPORT_FORMATS = [
   'wapiti',
   'masscan',
   'ffuf',
+  'dirsearch',
+  'gobuster',
+  'zmap',
+  'sslyze',
+  'gitleaks',
+  'gosec',
+  'pip-audit',
+  'npm-audit',
+  'osv-scanner',
+  'trivy',
+  'grype',
 ] as const
 export type ImportFormat = (typeof IMPORT_FORMATS)[number]
 
@@ -23,6 +34,9 @@ export const NAMES_REACHED: ReadonlySet<ImportFormat> = new Set([
   'testssl',
   'wapiti',
   'ffuf',
+  'dirsearch',
+  'gobuster',
+  'sslyze',
 ])
 
 export const EXPORT_FORMATS = ['sarif', 'csv', 'jsonl', 'defectdojo'] as const

@@ -126,7 +126,7 @@ test('nmap files yield hosts, open ports and the vulnerabilities that scripts re
       asset_type: 'port',
       asset_value: 'a.example:22',
       title: 'ssh OpenSSH 9.2 & <x>',
-      technologies: ['OpenSSH', 'Linux 5'],
+      technologies: ['OpenSSH:9.2', 'Linux 5'],
     },
     { asset_type: 'port', asset_value: 'a.example:22/udp', open_ports: ['22/udp'] },
     { asset_type: 'port', asset_value: 'a.example:443', title: 'ssl/http' },
@@ -190,8 +190,8 @@ const SLOW: readonly (readonly [format: ImportFormat, what: string, text: () => 
   ['nmap', 'a host of 250,000 attributes', () => `<nmaprun><host ${attributes(250_000)}/></nmaprun>`],
   ['nmap', 'a tag that never ends', () => `<nmaprun>${'<'.repeat(4_000_000)}`],
   ['sarif', 'a million results that are no findings', () => sarif('{"kind":"pass"},'.repeat(1_000_000))],
-  ['sarif', 'lists within lists', () => sarif(`${'['.repeat(201)}${']'.repeat(201)},`.repeat(10_000))],
-  ['jsonl', 'lines of lists within lists', () => `${'['.repeat(201)}${']'.repeat(201)}\n`.repeat(80_000)],
+  ['sarif', 'lists within lists', () => sarif(`${'['.repeat(2_000_000)}${']'.repeat(2_000_000)},`)],
+  ['jsonl', 'lines of lists within lists', () => `${'['.repeat(4_000_000)}\n`.repeat(8)],
 ]
 const attributes = (count: number) => Array.from({ length: count }, (_, index) => `a${index}="1"`).join(' ')
 const sarif = (results: string) => `{"version":"2.1.0","runs":[{"results":[${results}1]}]}`

@@ -19,12 +19,11 @@ export const openRunQueue = async (backend: QueueBackend, options: QueueOptions)
 }
 
 /** Each backend is loaded by need: programs without a queue start without BullMQ. */
-const openBackend = async (backend: QueueBackend, options: QueueOptions): Promise<Backend> => {
-  if (backend.kind === 'redis') {
-    const { redisAddress } = await import('./redis/address.ts')
+const openBackend = async ({ kind, url }: QueueBackend, options: QueueOptions): Promise<Backend> => {
+  if (kind === 'redis') {
     const { RedisBackend } = await import('./redis/redis-backend.ts')
-    return await RedisBackend.open({ server: await redisAddress(backend), ...options })
+    return await RedisBackend.open({ url, ...options })
   }
   const { PostgresBackend } = await import('./postgres/postgres-backend.ts')
-  return new PostgresBackend({ directUrl: backend.url, ...backend, ...options })
+  return new PostgresBackend({ url, ...options })
 }

@@ -6,15 +6,27 @@ import {
 } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import type { Imported } from './read-body.ts'
+import { dirsearchAssets } from './dirsearch.ts'
 import { ffufAssets } from './ffuf.ts'
+import { gitleaksFindings } from './gitleaks.ts'
+import { gobusterAssets } from './gobuster.ts'
+import { gosecFindings } from './gosec.ts'
+import { grypeFindings } from './grype.ts'
 import { jsonlFindings } from './jsonl.ts'
 import { masscanAssets } from './masscan.ts'
 import { nmapFindings } from './nmap.ts'
+import { npmAuditFindings } from './npm-audit.ts'
+import { nucleiFindings } from './nuclei.ts'
+import { osvScannerFindings } from './osv-scanner.ts'
+import { pipAuditFindings } from './pip-audit.ts'
 import { sarifFindings } from './sarif.ts'
 import { sslscanFindings } from './sslscan.ts'
+import { sslyzeFindings } from './sslyze.ts'
 import { testsslFindings } from './testssl.ts'
+import { trivyFindings } from './trivy.ts'
 import { wapitiFindings } from './wapiti.ts'
 import { whatwebAssets } from './whatweb.ts'
+import { zmapAssets } from './zmap.ts'
 
 /** Records that are saved together. */
 export interface Batch {
@@ -51,7 +63,7 @@ type Reader = (body: AsyncIterable<Uint8Array>, root: string) => AsyncIterable<I
 
 const READERS: Readonly<Record<ImportFormat, Reader>> = {
   sarif: sarifFindings,
-  nuclei: jsonlFindings,
+  nuclei: nucleiFindings,
   nmap: nmapFindings,
   jsonl: jsonlFindings,
   whatweb: whatwebAssets,
@@ -60,6 +72,17 @@ const READERS: Readonly<Record<ImportFormat, Reader>> = {
   wapiti: wapitiFindings,
   masscan: masscanAssets,
   ffuf: ffufAssets,
+  dirsearch: dirsearchAssets,
+  gobuster: gobusterAssets,
+  zmap: zmapAssets,
+  sslyze: sslyzeFindings,
+  gitleaks: gitleaksFindings,
+  gosec: gosecFindings,
+  'pip-audit': pipAuditFindings,
+  'npm-audit': npmAuditFindings,
+  'osv-scanner': osvScannerFindings,
+  trivy: trivyFindings,
+  grype: grypeFindings,
 }
 
 /** Reads a file of findings in batches, on the caller's thread. */

@@ -1,40 +1,54 @@
 import { asText, at, isRecord } from '../fields.ts'
-import { textOf, unreadable, type Imported } from './read-body.ts'
-import { jsonDocuments } from './read-json.ts'
-import { asset, ERROR } from './records.ts'
+import { jsonReport } from './json-report.ts'
+import type { Imported } from './read-body.ts'
+import { unusable } from './records.ts'
+import { webContent } from './web-content.ts'
 
-/** Reads the URLs that ffuf found as assets of the type `content`. */
+/** Reads the URLs that ffuf found as assets of the type `content`: `-of json` and `-of ejson`. */
 export async function* ffufAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  for (const report of jsonDocuments(await textOf(body))) {
-    const results = at(report, 'results')
-    // Written instead of a list if there are no results.
-    if (results === null) continue
-    if (!Array.isArray(results) || !isRecord(at(report, 'config')))
-      throw unreadable('it is not JSON of ffuf (-of json)')
-    const method = asText(at(report, 'config', 'method'))
-    for (const result of results) yield content(result, method)
+  let command = ''
+  for await (const part of jsonReport(
+    body,
+    'ffuf (-of json)',
+    ({ at }) => at === 'commandline' || at === 'config',
+    'commandline',
+    'config',
+    'results.[]',
+  )) {
+    if (part.kind === 'problem') yield unusable(part.reason, part.line)
+    else if (part.at === 'commandline') command = asText(part.value)
+    else if (part.at === 'results.[]') yield content(part.value, command, part.line)
   }
 }
 
-const content = (result: unknown, method: string): Imported => {
-  const url = asText(at(result, 'url'))
-  if (!isRecord(result) || !URL.canParse(url)) return ERROR
-  const { length, words, lines, redirectlocation: location } = result
-  return asset({
-    asset_type: 'content',
-    asset_value: url,
-    url,
-    scheme: new URL(url).protocol.slice(0, -1),
-    status_code: result['status'],
-    content_type: result['content-type'],
-    // With the names that the API reads.
-    raw_json_data: JSON.stringify({
-      method,
-      content_length: length,
-      words,
-      lines,
-      location,
-      input: result['input'],
-    }),
-  })
+/** The method is only written behind the results; ffuf sends POST if it has data and no method. */
+const methodOf = (command: string): string =>
+  /\s-X[ =]?'?([A-Za-z]+)/.exec(command)?.[1] ?? (/\s-d[ =]/.test(command) ? 'POST' : 'GET')
+
+/** `ejson` writes inputs as base64, also those that are not text. */
+const inputOf = (input: unknown, command: string): unknown => {
+  if (!isRecord(input)) return input
+  const { FFUFHASH: _, ...words } = input
+  if (!/\s-of[ =]ejson/.test(command)) return words
+  return Object.fromEntries(
+    Object.entries(words).map(([name, word]) => [name, Buffer.from(asText(word), 'base64').toString('utf8')]),
+  )
 }
+
+const content = (result: unknown, command: string, line: number): Imported =>
+  webContent(
+    asText(at(result, 'url')),
+    {
+      status: at(result, 'status'),
+      contentType: at(result, 'content-type'),
+      raw: {
+        method: methodOf(command),
+        content_length: at(result, 'length'),
+        words: at(result, 'words'),
+        lines: at(result, 'lines'),
+        location: at(result, 'redirectlocation'),
+        input: inputOf(at(result, 'input'), command),
+      },
+    },
+    line,
+  )

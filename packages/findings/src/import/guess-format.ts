@@ -1,5 +1,6 @@
+import { TextDecoder } from 'node:util'
 import { IMPORT_FORMATS, type ImportFormat } from '../formats.ts'
-import { unreadable } from './read-body.ts'
+import { encodingOf, unreadable } from './read-body.ts'
 
 /** Bytes of a file that are enough to recognise its format. */
 export const HEAD = 64 * 1024
@@ -12,38 +13,82 @@ interface Shape {
   readonly fields: readonly string[]
 }
 
+const both = (format: ImportFormat, ...fields: string[]): Shape[] => [
+  { format, fields },
+  { format, fields, isList: true },
+]
+
+/** The first shape that matches applies: those with more fields stand before those with fewer. */
 const SHAPES: readonly Shape[] = [
+  { format: 'trivy', fields: ['SchemaVersion', 'ArtifactName'] },
+  { format: 'grype', fields: ['matches', 'source'] },
+  { format: 'grype', fields: ['matches', 'descriptor'] },
   { format: 'sarif', fields: ['$schema', 'runs'] },
   { format: 'sarif', fields: ['version', 'runs'] },
   { format: 'jsonl', fields: ['vuln_info', 'asset_value'] },
-  { format: 'nuclei', fields: ['template-id', 'info'] },
-  { format: 'nuclei', fields: ['template_id', 'info'] },
+  ...both('nuclei', 'template-id', 'info'),
+  ...both('nuclei', 'template_id', 'info'),
+  ...both('nuclei', 'templateID', 'info'),
+  ...both('nuclei', 'template', 'matched'),
   { format: 'wapiti', fields: ['classifications', 'vulnerabilities'] },
+  { format: 'npm-audit', fields: ['auditReportVersion'] },
+  { format: 'npm-audit', fields: ['advisories', 'metadata'] },
+  { format: 'npm-audit', fields: ['message', 'statusCode'] },
   { format: 'testssl', fields: ['Invocation', 'scanResult'] },
   { format: 'testssl', isList: true, fields: ['id', 'severity', 'finding'] },
   { format: 'whatweb', isList: true, fields: ['target', 'plugins'] },
   { format: 'masscan', isList: true, fields: ['ip', 'ports'] },
+  { format: 'masscan', fields: ['ip', 'rec_type', 'port'] },
   { format: 'ffuf', fields: ['commandline', 'results'] },
+  { format: 'dirsearch', fields: ['info', 'results'] },
+  { format: 'dirsearch', fields: ['time', 'results'] },
+  ...both('zmap', 'saddr'),
+  { format: 'sslyze', fields: ['server_scan_results'] },
+  { format: 'gitleaks', isList: true, fields: ['RuleID', 'File'] },
+  { format: 'gosec', fields: ['Golang errors', 'Issues'] },
+  { format: 'pip-audit', fields: ['dependencies'] },
+  { format: 'pip-audit', isList: true, fields: ['name', 'vulns'] },
+  { format: 'osv-scanner', fields: ['results', 'experimental_config'] },
+  { format: 'trivy', isList: true, fields: ['Target', 'Type'] },
+  { format: 'trivy', isList: true, fields: ['Target', 'Vulnerabilities'] },
 ]
+
+/** Formats of text, by a line of the start. */
+const LINES: readonly (readonly [ImportFormat, RegExp])[] = [
+  ['masscan', /^# ?masscan/i],
+  ['gobuster', /^Gobuster v\d/m],
+  ['gobuster', /^\S+\s+\(Status: \d+\)/m],
+]
+
+/** A scan without results: whatweb writes the list over two lines; nothing else says which tool wrote it. */
+const emptyFormat = (text: string): ImportFormat | undefined => {
+  if (/^\[[ \t]*\r?\n\s*\]\s*$/.test(text)) return 'whatweb'
+  return /^(\[\s*\]\s*|)$/.test(text) ? 'jsonl' : undefined
+}
 
 /** Recognises the format by the start of a file. Throws if no format or more than one is possible. */
 export const guessFormat = (head: Uint8Array): ImportFormat => {
-  const text = Buffer.from(head)
-    .toString('utf8')
-    .replace(/^\ufeff/, '')
-    .trimStart()
-  const format = text.startsWith('<') ? xmlFormat(text) : jsonFormat(text)
+  const text = decode(head).trimStart()
+  const format = text.startsWith('<')
+    ? xmlFormat(text)
+    : (emptyFormat(text) ?? jsonFormat(text) ?? LINES.find(([, pattern]) => pattern.test(text))?.[0])
   if (format !== undefined) return format
-  const problem = text === '' ? 'the file is empty' : 'its format is not recognised'
-  throw unreadable(`${problem}; name the format: ${IMPORT_FORMATS.join(', ')}`)
+  throw unreadable(`its format is not recognised; name the format: ${IMPORT_FORMATS.join(', ')}`)
 }
 
+const decode = (head: Uint8Array): string => new TextDecoder(encodingOf(head)).decode(head)
+
 const xmlFormat = (text: string): ImportFormat | undefined => {
+  if (/<nmaprun\s[^>]*scanner="masscan"/.test(text)) return 'masscan'
   if (/<nmaprun[\s>]/.test(text)) return 'nmap'
   return /<document\s+title="SSLScan/.test(text) ? 'sslscan' : undefined
 }
 
-const jsonFormat = (text: string): ImportFormat | undefined => {
+/** Lines of a log that stand before the report. */
+const LOG = /^(?:(?:\u001b?\[[\d;]*m)*\[?(?:\u001b?\[[\d;]*m)*[A-Z]{3}\b.*\n)+/
+
+const jsonFormat = (whole: string): ImportFormat | undefined => {
+  const text = whole.replace(LOG, '').trimStart()
   const isList = text.startsWith('[')
   const found = fieldsOf(text, isList ? 2 : 1)
   return SHAPES.find(

@@ -1,21 +1,17 @@
-import type { FindingContent } from '@scanfarm/contracts'
-import { findingOf } from '../content.ts'
 import { isRecord } from '../fields.ts'
-import { linesOf, type Imported } from './read-body.ts'
+import { isNuclei } from './nuclei-row.ts'
+import { nucleiRecord } from './nuclei.ts'
+import type { Imported } from './read-body.ts'
+import { jsonParts } from './read-json.ts'
+import { finding, unusable } from './records.ts'
 
-/** One finding per line, as written by nuclei or exported by Scanfarm. An invalid line counts as an error. */
+/** One finding per line, as exported by Scanfarm or written by any tool that names problem and place, also as a list. */
 export async function* jsonlFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  for await (const line of linesOf(body)) {
-    const finding = findingIn(line)
-    yield finding === undefined ? { kind: 'error' } : { kind: 'vulnerability', content: finding }
-  }
-}
-
-const findingIn = (line: string): FindingContent | undefined => {
-  try {
-    const row: unknown = JSON.parse(line)
-    return isRecord(row) ? findingOf(row) : undefined
-  } catch {
-    return undefined
+  for await (const part of jsonParts(body, '', '[]')) {
+    if (part.kind === 'problem') yield unusable(part.reason, part.line)
+    else if (part.at === '' && Array.isArray(part.value)) continue
+    else if (!isRecord(part.value)) yield unusable('it is not an object', part.line)
+    else if (isNuclei(part.value)) yield* nucleiRecord(part.value, part.line)
+    else yield finding(part.value, part.line)
   }
 }

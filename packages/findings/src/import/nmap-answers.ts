@@ -13,3 +13,20 @@ export const hostAnswers = (host: unknown): boolean => {
   )
   return [asText(at(host, 'status', 'reason')), ...ports, ...others].some((reason) => !NO_ANSWER.test(reason))
 }
+
+/**
+ * The name that was scanned, or `""`, and names that only the address has in DNS: several addresses may have the same one.
+ */
+export const namesOf = (host: unknown): { readonly name: string; readonly reverse: readonly string[] } => {
+  const named = asList(at(host, 'hostnames', 'hostname'))
+  const isReverse = (one: unknown): boolean => asText(at(one, 'type')) === 'PTR'
+  return {
+    name: asText(
+      at(
+        named.find((one) => !isReverse(one)),
+        'name',
+      ),
+    ),
+    reverse: named.filter(isReverse).map((one) => asText(at(one, 'name'))),
+  }
+}

@@ -108,10 +108,16 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
       why: 'The source code and words that indicate passwords are readable.',
     },
     {
-      pattern: /Git repository found!/,
+      pattern: /^ *Git repository found!/m,
       severity: 'medium',
       title: 'Git repository is served',
       why: 'The source code and its history are readable.',
+    },
+    {
+      pattern: /Potential Git repository found/,
+      severity: 'low',
+      title: 'Files of a Git repository are served',
+      why: 'Some files of a repository answer, the others do not.',
     },
   ],
   'http-config-backup': [
@@ -351,32 +357,53 @@ export const serviceWeakness = (service: unknown): Weakness | undefined => {
   return isEncrypted || !Object.hasOwn(SERVICES, name) ? undefined : SERVICES[name]
 }
 
-/** Entries of http-enum that are weaknesses, by path and description. */
+/** What http-enum says about a path that is served. */
 const ENTRIES: readonly Rule[] = [
   {
-    pattern: /\/\.(git|svn|hg|bzr)\b|\/CVS\b/,
+    pattern:
+      /CVE|traversal|disclosure|code execution|authentication bypass|inclusion|vulnerab|exposure|password reset/i,
+    severity: 'high',
+    title: 'Known weakness of a web application',
+    why: 'The script recognises the application by its response; the description names the weakness.',
+  },
+  {
+    pattern: /^(possible |potential )?(git|subversion|svn|mercurial|bazaar|cvs|code)\b.*(folder|repository)/i,
     severity: 'medium',
     title: 'Files of version control are served',
     why: 'The source code is readable.',
   },
   {
-    pattern: /\.(bak|old|sql|env|htpasswd)\b|backup|dump|passw|config\.(php|inc|xml|ya?ml|json)~/i,
+    pattern: /backup|\.htpasswd|password|config(uration)? file/i,
     severity: 'medium',
     title: 'Backup or file with settings is served',
     why: 'Such files contain passwords.',
   },
   {
-    pattern: /phpinfo|server-status|phpMyAdmin|jmx-console|web-console/i,
+    pattern: /directory listing|w\/ listing/i,
+    severity: 'low',
+    title: 'Folder listing',
+    why: 'Names of files that no page links to are readable.',
+  },
+  {
+    pattern: /console|phpMyAdmin|information file|status page/i,
     severity: 'low',
     title: 'Page for administrators is served',
     why: 'It describes the server, or leads to its login.',
   },
 ]
 
-/** The paths that http-enum found and that are weaknesses. */
-export const enumWeaknesses = (output: string): (readonly [path: string, weakness: Weakness])[] =>
+interface Entry {
+  readonly path: string
+  /** What the script says about it. */
+  readonly text: string
+  readonly weakness: Weakness
+}
+
+/** The paths that http-enum found and that are weaknesses. It adds the status of a page unless that is 200. */
+export const enumWeaknesses = (output: string): Entry[] =>
   output.split('\n').flatMap((line) => {
-    const [, path = ''] = /^\s*(\/\S*): /.exec(line) ?? []
-    const weakness = path === '' ? undefined : ENTRIES.find(({ pattern }) => pattern.test(line))
-    return weakness === undefined ? [] : [[path, weakness] as const]
+    const [, path = '', text = ''] = /^\s*(\/\S*): (.*\S)/.exec(line) ?? []
+    const isServed = path !== '' && !/\((?:3\d\d|4\d\d|5\d\d) [^)]*\)$/.test(text)
+    const weakness = isServed ? ENTRIES.find(({ pattern }) => pattern.test(text)) : undefined
+    return weakness === undefined ? [] : [{ path, text, weakness }]
   })

@@ -1,10 +1,12 @@
 import type { Confidence } from '@scanfarm/contracts'
 import { asList, asText, at } from '../fields.ts'
-import { hostAnswers } from './nmap-answers.ts'
+import { hostAnswers, namesOf } from './nmap-answers.ts'
 import { enumWeaknesses, scriptWeakness, serviceWeakness, type Weakness } from './nmap-weaknesses.ts'
 import { type Imported, unreadable } from './read-body.ts'
 import { xmlParts } from './read-xml.ts'
-import { asset, ERROR, finding, hostPort } from './records.ts'
+import { MasscanHosts, masscanHost } from './masscan.ts'
+import { asset, failed, finding, hostPort, unusable } from './records.ts'
+import { productTechnology } from './technologies.ts'
 
 /**
  * Reads hosts that are up and their open ports as assets, and what scripts report as vulnerable, or what is a weakness by
@@ -13,36 +15,54 @@ import { asset, ERROR, finding, hostPort } from './records.ts'
  */
 export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let time: Date | undefined
+  let masscan: MasscanHosts | undefined
   for await (const part of xmlParts(body, 'nmaprun', 'nmaprun.host', 'nmaprun.runstats')) {
-    if (part.kind === 'problem') yield ERROR
-    else if (part.at === 'nmaprun') time = new Date(Number(at(part.value, 'start')) * 1000)
-    else if (part.at === 'nmaprun.host') yield* hostRecords(part.value, time ?? new Date())
-    else if (asText(at(part.value, 'finished', 'exit')) === 'error') yield ERROR
+    if (part.kind === 'problem') yield unusable(part.reason, part.line)
+    else if (part.at === 'nmaprun') {
+      time = new Date(Number(at(part.value, 'start')) * 1000)
+      // masscan writes the same elements, but one host for each port.
+      if (asText(at(part.value, 'scanner')) === 'masscan') masscan ??= new MasscanHosts()
+    } else if (part.at === 'nmaprun.runstats') yield* failureOf(part.value)
+    else if (masscan === undefined) yield* hostRecords(part.value, time ?? new Date())
+    else for (const record of masscanHost(part.value)) yield* masscan.add(record)
   }
   if (time === undefined) throw unreadable('it is not XML of nmap (-oX)')
+  if (masscan !== undefined) yield* masscan.end()
+}
+
+/** nmap also succeeds when no name could be resolved, or no host answered. */
+function* failureOf(stats: unknown): Generator<Imported> {
+  const finished = at(stats, 'finished')
+  const [up, total] = ['up', 'total'].map((name) => asText(at(stats, 'hosts', name)))
+  if (asText(at(finished, 'exit')) === 'error')
+    yield failed(asText(at(finished, 'errormsg')) || 'nmap failed')
+  else if (total === '0') yield failed('nmap scanned no host: none could be resolved')
+  else if (up === '0') yield failed('no host answered')
 }
 
 function* hostRecords(host: unknown, time: Date): Generator<Imported> {
   const address = asList(at(host, 'address')).find((one) => asText(at(one, 'addrtype')) !== 'mac')
   const ip = asText(at(address, 'addr'))
-  const name = asText(at(asList(at(host, 'hostnames', 'hostname'))[0], 'name')) || ip
-  if (name === '' || asText(at(host, 'status', 'state')) === 'down') return
+  const { name, reverse } = namesOf(host)
+  const place = name || ip
+  if (place === '' || asText(at(host, 'status', 'state')) === 'down') return
   if (hostAnswers(host))
-    for (const one of new Set([name, ip])) if (one !== '') yield { kind: 'reached', host: one }
+    for (const one of new Set([place, ip])) if (one !== '') yield { kind: 'reached', host: one }
   const open = asList(at(host, 'ports', 'port')).filter(
     (port) => asText(at(port, 'state', 'state')) === 'open',
   )
   const os = likeliest(asList(at(host, 'os', 'osmatch')))
   yield asset({
     asset_type: 'ip',
-    asset_value: name,
+    asset_value: place,
     host_ip: ip,
     open_ports: open.map(portName),
     technologies: os,
+    dns_records: reverse.map((one) => `PTR ${one}`),
   })
-  for (const script of asList(at(host, 'hostscript', 'script'))) yield* scriptRecords(script, name, time)
+  for (const script of asList(at(host, 'hostscript', 'script'))) yield* scriptRecords(script, place, time)
   for (const port of open) {
-    const value = hostPort(name, portName(port))
+    const value = hostPort(place, portName(port))
     yield portRecord(port, value, ip, os)
     yield* serviceRecords(port, value)
     for (const script of asList(at(port, 'script'))) {
@@ -76,17 +96,15 @@ const portRecord = (port: unknown, value: string, ip: string, os: readonly strin
   const service = at(port, 'service')
   // A name by the port number alone is a guess.
   const guess = asText(at(service, 'method')) === 'table' ? '?' : ''
-  const words = [
-    serviceName(service) + guess,
-    ...['product', 'version'].map((key) => asText(at(service, key))),
-  ]
+  const [product = '', version = ''] = ['product', 'version'].map((key) => asText(at(service, key)))
+  const words = [serviceName(service) + guess, product, version]
   return asset({
     asset_type: 'port',
     asset_value: value,
     host_ip: ip,
     open_ports: [portName(port)],
     title: words.filter((word) => word !== '').join(' '),
-    technologies: [...words.slice(1, 2).filter((word) => word !== ''), ...os],
+    technologies: [productTechnology(product, version), ...os],
     raw_json_data: JSON.stringify(port),
   })
 }
@@ -133,12 +151,13 @@ function* serviceRecords(port: unknown, place: string): Generator<Imported> {
 
 /** One finding for each path, as a web page. */
 function* enumRecords(script: unknown, url: string): Generator<Imported> {
-  for (const [path, weakness] of enumWeaknesses(asText(at(script, 'output'))))
+  for (const { path, text, weakness } of enumWeaknesses(asText(at(script, 'output'))))
     yield weaknessRecord(weakness, {
-      id: 'http-enum',
+      id: CVE.exec(text)?.[0] ?? 'http-enum',
       type: 'web',
       place: `${url}${path}`,
-      output: path,
+      output: `${path}: ${text}`,
+      confidence: /^Possible|Potential/i.test(text) ? 'Tentative' : 'Firm',
       raw: '',
     })
 }

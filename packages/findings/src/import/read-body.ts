@@ -84,7 +84,7 @@ export type ReportPart =
   | { readonly kind: 'problem'; readonly line: number; readonly reason: string; readonly text: string }
 
 /** By the byte order mark, or by the zero bytes of its first character. */
-const encodingOf = (first: Uint8Array): string => {
+export const encodingOf = (first: Uint8Array): string => {
   const [a, b] = first
   if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0)) return 'utf-16le'
   return (a === 0xfe && b === 0xff) || (a === 0 && b !== 0 && b !== undefined) ? 'utf-16be' : 'utf-8'
@@ -101,4 +101,33 @@ export async function* textsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<
     yield decoder.decode(head, { stream: true })
   }
   yield decoder === undefined ? new TextDecoder().decode(head) : decoder.decode()
+}
+
+/** The first character of a body that is no space, or `""`, and the whole body. */
+export const startOf = async (
+  body: AsyncIterable<Uint8Array>,
+): Promise<{ first: string; rest: AsyncIterable<Uint8Array> }> => {
+  const chunks = body[Symbol.asyncIterator]()
+  const read: Uint8Array[] = []
+  let first = ''
+  while (first === '') {
+    const next = await chunks.next()
+    if (next.done === true) break
+    read.push(next.value)
+    first = /[^\s\ufeff\u0000\ufffd]/.exec(Buffer.from(next.value).toString('utf8'))?.[0] ?? ''
+  }
+  return { first, rest: rejoined(read, chunks) }
+}
+
+/** The chunks that were read already, and the rest. */
+export async function* rejoined(
+  first: readonly Uint8Array[],
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* first
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
 }

@@ -5,7 +5,7 @@ import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
 import { guessFormat, HEAD } from './guess-format.ts'
 import type { FromReader, ToReader } from './read-process.ts'
-import { unreadable } from './read-body.ts'
+import { rejoined, unreadable } from './read-body.ts'
 
 /** Files of up to this many bytes are read in this process, which takes a few milliseconds. */
 const MAX_INLINE = 64 * 1024
@@ -70,18 +70,6 @@ const start = async (
     if (size > bytes) return { first, isWhole: false }
   }
   return { first, isWhole: true }
-}
-
-async function* rejoined(
-  first: readonly Uint8Array[],
-  rest: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* first
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return?.()
-  }
 }
 
 // eslint-disable-next-line @typescript-eslint/require-await -- a list as a stream

@@ -2,19 +2,39 @@ import { assetOf, findingOf } from '../content.ts'
 import type { Unknown } from '../fields.ts'
 import type { Imported } from './read-body.ts'
 
-export const ERROR: Imported = { kind: 'error' }
+export const unusable = (reason: string, line?: number): Imported => ({
+  kind: 'error',
+  reason,
+  ...(line === undefined ? {} : { line }),
+})
 
-export const asset = (row: Unknown): Imported => {
+/** The scan could not look at a host, a file or, if none is named, at everything in its scope. */
+export const failed = (reason: string, place: { host?: string; file?: string } = {}): Imported => ({
+  kind: 'failed',
+  reason,
+  ...place,
+})
+
+export const asset = (row: Unknown, line?: number): Imported => {
   const content = assetOf(row)
-  return content === undefined ? ERROR : { kind: 'asset', content }
+  return content === undefined ? unusable('the record names no place', line) : { kind: 'asset', content }
 }
 
 /** A finding of a report, with Scanfarm's field names. */
-export const finding = (row: Unknown): Imported => {
+export const finding = (row: Unknown, line?: number): Imported => {
   const content = findingOf(row)
-  return content === undefined ? ERROR : { kind: 'vulnerability', content }
+  return content === undefined
+    ? unusable('the record names no problem', line)
+    : { kind: 'vulnerability', content }
 }
 
 /** `host:port`, with brackets around an IPv6 address. */
 export const hostPort = (host: string, port: string): string =>
-  `${host.includes(':') ? `[${host}]` : host}:${port}`
+  `${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}${port === '' ? '' : `:${port}`}`
+
+/** The non-empty parts of a text, as paragraphs. */
+export const paragraphs = (...parts: readonly string[]): string =>
+  parts
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .join('\n\n')

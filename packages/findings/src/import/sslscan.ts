@@ -1,113 +1,83 @@
-import type { Severity } from '@scanfarm/contracts'
 import { asList, asText, at } from '../fields.ts'
 import { unreadable, type Imported } from './read-body.ts'
 import { xmlParts } from './read-xml.ts'
-import { ERROR, finding, hostPort } from './records.ts'
+import { failed, hostPort, unusable } from './records.ts'
+import {
+  COMPRESSION,
+  EXPIRED,
+  HEARTBLEED,
+  PROTOCOLS,
+  RENEGOTIATION,
+  SELF_SIGNED,
+  cipherWeakness,
+  keyWeakness,
+  signatureWeakness,
+  tlsFinding,
+  type TlsWeakness,
+} from './tls-weaknesses.ts'
 
-interface Weakness {
-  readonly id: string
-  readonly severity: Severity
-  readonly title: string
-  readonly cve?: string
-}
+/** With `--targets`, version 2.0 ends every report with this error, although it has read the file. */
+const FALSE_ERROR = /^Targets file .* does not exist/
 
-/*
- * Severities are those that testssl.sh 3.0 gives to the same weakness. Exception: untrusted certificates are medium,
- * since clients refuse them.
- */
+/** `Could not open a connection to host NAME (ADDRESS) on port …`, `Could not resolve hostname NAME` */
+const HOST_OF_ERROR = /\bhost(?:name)? (\S+?)[.,:]?(?:\s|$)/
 
-const PROTOCOLS: Readonly<Record<string, Weakness>> = {
-  'ssl 2': { id: 'sslv2', severity: 'critical', title: 'SSLv2 is enabled', cve: 'CVE-2016-0800' },
-  'ssl 3': { id: 'sslv3', severity: 'high', title: 'SSLv3 is enabled', cve: 'CVE-2014-3566' },
-  'tls 1.0': { id: 'tls10', severity: 'low', title: 'TLS 1.0 is enabled' },
-  'tls 1.1': { id: 'tls11', severity: 'low', title: 'TLS 1.1 is enabled' },
-}
-
-/** By the names of OpenSSL and of IANA; a cipher belongs to the first that matches. */
-const CIPHERS: readonly (Weakness & { readonly pattern: RegExp })[] = [
-  { id: 'cipher-null', severity: 'critical', title: 'Ciphers without encryption', pattern: /NULL/ },
-  {
-    id: 'cipher-anonymous',
-    severity: 'critical',
-    title: 'Ciphers without authentication',
-    pattern: /^(ADH|AECDH)-|_anon_/i,
-  },
-  { id: 'cipher-export', severity: 'critical', title: 'Export ciphers', pattern: /^EXP|EXPORT/ },
-  { id: 'cipher-rc4', severity: 'high', title: 'RC4 ciphers', cve: 'CVE-2013-2566', pattern: /RC4/ },
-  {
-    id: 'cipher-3des',
-    severity: 'medium',
-    title: 'Triple DES ciphers',
-    cve: 'CVE-2016-2183',
-    pattern: /DES-CBC3|3DES/,
-  },
-  { id: 'cipher-des', severity: 'high', title: 'DES or RC2 ciphers', pattern: /(^|[-_])(DES|RC2)([-_]|$)/ },
-]
-
-const HEARTBLEED: Weakness = {
-  id: 'heartbleed',
-  severity: 'critical',
-  title: 'Memory can be read through the heartbeat extension (Heartbleed)',
-  cve: 'CVE-2014-0160',
-}
-const RENEGOTIATION: Weakness = {
-  id: 'insecure-renegotiation',
-  severity: 'critical',
-  title: 'Insecure renegotiation is supported',
-  cve: 'CVE-2009-3555',
-}
-const COMPRESSION: Weakness = {
-  id: 'compression',
-  severity: 'high',
-  title: 'TLS compression is enabled (CRIME)',
-  cve: 'CVE-2012-4929',
-}
-const EXPIRED: Weakness = { id: 'cert-expired', severity: 'medium', title: 'The certificate has expired' }
-const SELF_SIGNED: Weakness = {
-  id: 'cert-self-signed',
-  severity: 'medium',
-  title: 'The certificate is self-signed',
-}
-
-/** Reads the weaknesses of TLS servers. An error of sslscan is an error of the import, also if other hosts were scanned. */
+/** Reads the weaknesses of TLS servers. A server that could not be tested keeps its records. */
 export async function* sslscanFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let isReport = false
-  let isEmpty = true
+  let servers = 0
+  const untold: string[] = []
   for await (const part of xmlParts(body, 'document', 'document.error', 'document.ssltest')) {
-    if (part.kind === 'problem') yield ERROR
+    if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'document') isReport ||= asText(at(part.value, 'title')).startsWith('SSLScan')
-    else if (isReport) {
-      isEmpty = false
-      if (part.at === 'document.error') yield ERROR
+    else if (part.at === 'document.error') {
+      const error = asText(part.value)
+      if (FALSE_ERROR.test(error)) untold.push(error)
       else {
-        yield* asList(at(part.value, 'error')).map(() => ERROR)
-        yield* hostRecords(part.value)
+        servers += 1
+        yield failedServer(error)
       }
+    } else {
+      servers += 1
+      yield* hostRecords(part.value)
     }
   }
   if (!isReport) throw unreadable('it is not XML of sslscan (--xml)')
-  if (isEmpty) yield ERROR
+  if (servers === 0) yield failed(untold[0] ?? 'sslscan tested no server')
+}
+
+const failedServer = (error: string): Imported => {
+  const host = HOST_OF_ERROR.exec(error)?.[1]
+  return failed(error, host === undefined ? {} : { host })
 }
 
 function* hostRecords(test: unknown): Generator<Imported> {
   const host = asText(at(test, 'host'))
   const protocols = asList(at(test, 'protocol')).filter(isOn('enabled'))
+  const errors = asList(at(test, 'error')).map(asText)
   // Without a protocol the port has not completed a TLS handshake, so that nothing was tested.
-  if (host === '' || protocols.length === 0) {
-    yield ERROR
-    return
-  }
-  if (at(test, 'error') === undefined) yield { kind: 'reached', host }
+  if (protocols.length === 0) errors.push('the port negotiated no TLS, nothing was tested')
+  if (host === '') yield unusable('a server without a host')
+  else if (errors.length > 0) yield failed(errors.join('; '), { host })
+  else yield { kind: 'reached', host }
+  if (host === '') return
   for (const [weakness, detail] of [
     ...protocolWeaknesses(protocols),
     ...cipherWeaknesses(asList(at(test, 'cipher'))),
     ...connectionWeaknesses(test),
     ...asList(at(test, 'certificates', 'certificate')).flatMap(certificateWeaknesses),
   ])
-    yield record(weakness, detail, hostPort(host, asText(at(test, 'port'))))
+    yield tlsFinding('sslscan', weakness, hostPort(host, asText(at(test, 'port'))), detail, namesOf(detail))
 }
 
-type Found = readonly [weakness: Weakness, detail: unknown]
+/** The ciphers of a detail. */
+const namesOf = (detail: unknown): string[] =>
+  asList(detail).flatMap((one) => {
+    const name = asText(at(one, 'cipher'))
+    return name === '' ? [] : [`${asText(at(one, 'sslversion'))} ${name}`]
+  })
+
+type Found = readonly [weakness: TlsWeakness, detail: unknown]
 
 const isOn =
   (name: string) =>
@@ -121,8 +91,7 @@ const protocolWeaknesses = (enabled: readonly unknown[]): Found[] =>
   })
 
 const cipherWeaknesses = (ciphers: readonly unknown[]): Found[] => {
-  const kindOf = (cipher: unknown) =>
-    CIPHERS.find(({ pattern }) => pattern.test(asText(at(cipher, 'cipher'))))
+  const kindOf = (cipher: unknown) => cipherWeakness(asText(at(cipher, 'cipher')))
   return [...Map.groupBy(ciphers, kindOf)].flatMap(([weakness, weak]) =>
     weakness === undefined ? [] : [[weakness, weak] as const],
   )
@@ -144,7 +113,7 @@ const connectionWeaknesses = (test: unknown): Found[] => {
 const certificateWeaknesses = (certificate: unknown): Found[] => {
   const is = (name: string) => asText(at(certificate, name)) === 'true'
   const weak = [
-    keyWeakness(at(certificate, 'pk')),
+    keyWeakness(asText(at(certificate, 'pk', 'type')), Number(at(certificate, 'pk', 'bits'))),
     signatureWeakness(asText(at(certificate, 'signature-algorithm'))),
   ]
   return [
@@ -152,62 +121,4 @@ const certificateWeaknesses = (certificate: unknown): Found[] => {
     ...(is('self-signed') ? [SELF_SIGNED] : []),
     ...weak.filter((weakness) => weakness !== undefined),
   ].map((weakness) => [weakness, certificate] as const)
-}
-
-const keyWeakness = (key: unknown): Weakness | undefined => {
-  const bits = Number(at(key, 'bits'))
-  const type = asText(at(key, 'type'))
-  const steps: readonly (readonly [Severity, number])[] =
-    // sslscan prints the strength of these keys, which is half their length.
-    type === 'EC'
-      ? [
-          ['critical', 55],
-          ['high', 61],
-          ['medium', 81],
-        ]
-      : [
-          ['critical', 512],
-          ['high', 768],
-          ['medium', 1024],
-        ]
-  const severity = bits > 0 ? steps.find(([, most]) => bits <= most)?.[0] : undefined
-  return (
-    severity && {
-      id: 'cert-weak-key',
-      severity,
-      title: `The certificate has a weak key: ${type} ${bits} bits`,
-    }
-  )
-}
-
-const signatureWeakness = (algorithm: string): Weakness | undefined => {
-  const severity = /md[245]/i.test(algorithm)
-    ? 'critical'
-    : /sha-?1(?!\d)/i.test(algorithm)
-      ? 'medium'
-      : undefined
-  return (
-    severity && {
-      id: 'cert-weak-signature',
-      severity,
-      title: `The certificate has a weak signature: ${algorithm}`,
-    }
-  )
-}
-
-const record = ({ id, severity, title, cve }: Weakness, detail: unknown, place: string): Imported => {
-  const names = asList(detail).flatMap((one) => {
-    const name = asText(at(one, 'cipher'))
-    return name === '' ? [] : [`${asText(at(one, 'sslversion'))} ${name}`]
-  })
-  return finding({
-    vuln_info: `sslscan-${id}`,
-    vuln_title: title,
-    vuln_desc: [title, ...names].join('\n'),
-    severity,
-    asset_type: 'network',
-    asset_value: place,
-    tags: ['sslscan', 'tls', ...(cve === undefined ? [] : [cve])],
-    raw_vuln_json: JSON.stringify(detail),
-  })
 }

@@ -1,21 +1,43 @@
 import type { Severity } from '@scanfarm/contracts'
-import { asList, asText, at, isRecord } from '../fields.ts'
-import { textOf, unreadable, type Imported } from './read-body.ts'
-import { parseJson } from './read-json.ts'
-import { ERROR, finding } from './records.ts'
+import { asText, asTexts, at } from '../fields.ts'
+import { unreadable, type Imported } from './read-body.ts'
+import { jsonParts } from './read-json.ts'
+import { failed, finding, paragraphs, unusable } from './records.ts'
 
 /** The levels of wapiti, from 0. */
 const LEVELS: readonly Severity[] = ['info', 'low', 'medium', 'high', 'critical']
 
+/** A result that waits for the target, which the report names at its end. */
+interface Waiting {
+  readonly one: unknown
+  readonly category: string
+  readonly part: string
+  readonly line: number
+}
+
+const PARTS = ['vulnerabilities', 'anomalies', 'additionals'].map((part) => `${part}.*.[]`)
+
 /** Reads vulnerabilities, anomalies and additional information as findings, one for each category, place and parameter, header or cookie. */
 export async function* wapitiFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  const report = parseJson(await textOf(body))
-  const target = asText(at(report, 'infos', 'target'))
-  if (!isRecord(at(report, 'vulnerabilities')) || !URL.canParse(target))
+  const categories = new Map<string, unknown>()
+  const waiting: Waiting[] = []
+  let infos: unknown
+  for await (const part of jsonParts(body, 'infos', 'classifications.*', ...PARTS)) {
+    if (part.kind === 'problem') yield unusable(part.reason, part.line)
+    else if (part.at === 'infos') infos = part.value
+    else if (part.at === 'classifications.*') categories.set(part.path[1] ?? '', part.value)
+    else {
+      const [name = '', category = ''] = part.path
+      waiting.push({ one: part.value, category, part: name, line: part.line })
+    }
+  }
+  const target = asText(at(infos, 'target'))
+  if (categories.size === 0 && waiting.length === 0 && !URL.canParse(target))
     throw unreadable('it is not JSON of wapiti (-f json)')
-  for (const part of ['vulnerabilities', 'anomalies', 'additionals'])
-    for (const [category, found] of Object.entries(at(report, part) ?? {}))
-      for (const one of asList(found)) yield record(one, category, part, report, target)
+  // Written by versions from 3.1 on.
+  if (Number(at(infos, 'crawled_pages_nbr') ?? 1) === 0)
+    yield failed('wapiti opened no page', URL.canParse(target) ? { host: new URL(target).hostname } : {})
+  for (const result of waiting) yield record(result, categories.get(result.category), target)
 }
 
 const slug = (text: string): string =>
@@ -24,27 +46,77 @@ const slug = (text: string): string =>
     .replaceAll(/[^a-z0-9]+/g, '-')
     .replaceAll(/^-|-$/g, '')
 
+/**
+ * Versions rename categories, but the ids of the OWASP guide for tests stay. These are the names of version 3.0 for the
+ * ids; later names of the same id become one of them: the one whose first word the result contains, or the last one.
+ */
+const CHECKS: Readonly<Record<string, readonly string[]>> = {
+  'WSTG-CONF-04': ['potentially-dangerous-file', 'backup-file'],
+  'WSTG-INPV-05': ['blind-sql-injection', 'sql-injection'],
+  'WSTG-INPV-15': ['crlf-injection'],
+  'WSTG-INPV-12': ['command-execution'],
+  'WSTG-CONF-12': ['content-security-policy-configuration'],
+  'WSTG-SESS-05': ['cross-site-request-forgery'],
+  'WSTG-INPV-01': ['cross-site-scripting'],
+  'WSTG-INPV-02': ['cross-site-scripting'],
+  'WSTG-CONF-06': ['http-methods', 'htaccess-bypass'],
+  'WSTG-CONF-07': ['http-secure-headers'],
+  'OSHP-X-Frame-Options': ['http-secure-headers'],
+  'OSHP-X-Content-Type-Options': ['http-secure-headers'],
+  'OSHP-X-XSS-Protection': ['http-secure-headers'],
+  'WSTG-SESS-02': ['secure-flag-cookie', 'httponly-flag-cookie'],
+  'WSTG-ERRH-01': ['resource-consumption', 'internal-server-error'],
+  'WSTG-CLNT-04': ['open-redirect'],
+  'WSTG-ATHZ-01': ['path-traversal'],
+  'WSTG-INPV-19': ['server-side-request-forgery'],
+  'WSTG-ATHN-07': ['weak-credentials'],
+  'WSTG-INPV-07': ['xml-external-entity'],
+  'WSTG-INFO-02': ['fingerprint-web-server', 'fingerprint-web-technology'],
+  'WSTG-INFO-03': ['review-webserver-metafiles-for-information-leakage'],
+  'WSTG-INFO-08': ['fingerprint-web-application-framework'],
+  'WSTG-INPV-06': ['ldap-injection'],
+  'WSTG-INPV-11': ['log4shell', 'spring4shell'],
+  'WSTG-CLNT-03': ['stored-html-injection', 'html-injection'],
+  'WSTG-CONF-10': ['subdomain-takeover'],
+  'WSTG-CRYP-01': ['tls-ssl-misconfigurations'],
+  'WSTG-CRYP-03': ['unencrypted-channels'],
+  'WSTG-BUSL-08': ['unrestricted-file-upload'],
+}
+
+const checkOf = (category: string, ids: readonly string[], info: string): string => {
+  const name = slug(category)
+  const [id = ''] = ids
+  const names = Object.hasOwn(CHECKS, id) ? (CHECKS[id] ?? []) : []
+  if (names.length === 0) return id === '' ? name : id.toLowerCase()
+  if (names.includes(name)) return name
+  const text = info.toLowerCase()
+  return names.find((known) => text.includes(known.split('-')[0] ?? '')) ?? names.at(-1) ?? name
+}
+
 /** The header or cookie that a text on a whole page names. */
 const SUBJECT = /^(\S+) is not set$|cookie ?: ?(\S+)/
 
-const record = (one: unknown, category: string, part: string, report: unknown, target: string): Imported => {
+/** The URL that was requested, which names the server also where a report was cut off. */
+const URL_OF_CURL = /^curl "(https?:\/\/[^"]+)"/
+
+const record = ({ one, category, part, line }: Waiting, kind: unknown, target: string): Imported => {
   const path = asText(at(one, 'path'))
-  if (!URL.canParse(path, target)) return ERROR
-  const { origin, pathname } = new URL(path, target)
+  const base = URL.canParse(target) ? target : (URL_OF_CURL.exec(asText(at(one, 'curl_command')))?.[1] ?? '')
+  if (!URL.canParse(path, base)) return unusable('the result names no page', line)
+  const { origin, pathname } = new URL(path, base)
   const info = asText(at(one, 'info'))
   const subject = asText(at(one, 'parameter')) || (SUBJECT.exec(info)?.slice(1).find(Boolean) ?? '')
-  const kind = at(report, 'classifications', category)
+  const ids = asTexts(at(one, 'wstg') ?? at(kind, 'wstg'))
+  const check = checkOf(category, ids, info)
   return finding({
-    vuln_info: ['wapiti', slug(category), subject].filter((part) => part !== '').join('-'),
+    vuln_info: ['wapiti', check, subject].filter((part) => part !== '').join('-'),
     vuln_title: subject === '' ? category : `${category} (${subject})`,
-    vuln_desc: [info, asText(at(kind, 'desc')), asText(at(kind, 'sol'))]
-      .filter((text) => text !== '')
-      .join('\n\n'),
+    vuln_desc: paragraphs(info, asText(at(kind, 'desc')), asText(at(kind, 'sol'))),
     vuln_poc: asText(at(one, 'curl_command')),
     severity: part === 'additionals' ? 'info' : (LEVELS[Number(at(one, 'level'))] ?? 'info'),
     asset_type: 'web',
     asset_value: `${origin}${pathname}`,
-    tags: ['wapiti', ...(asText(at(one, 'module')) ? [asText(at(one, 'module'))] : [])],
+    tags: ['wapiti', ...asTexts(at(one, 'module')), ...ids],
     detail_http_request: asText(at(one, 'http_request')),
     raw_vuln_json: JSON.stringify(one),
   })

@@ -1,7 +1,8 @@
 import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
-import { textOf, unreadable, type Imported } from './read-body.ts'
-import { jsonDocuments } from './read-json.ts'
-import { asset, ERROR } from './records.ts'
+import { isList, jsonReport } from './json-report.ts'
+import type { Imported } from './read-body.ts'
+import { asset, unusable } from './records.ts'
+import { serverTechnology } from './technologies.ts'
 
 /** Plugins that report a property of the response, not a technology. */
 const NO_TECHNOLOGIES: ReadonlySet<string> = new Set([
@@ -35,17 +36,23 @@ const NO_TECHNOLOGIES: ReadonlySet<string> = new Set([
 
 /** Reads the answers of web servers as assets, with the same identity as those of httpx. */
 export async function* whatwebAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  for (const answers of jsonDocuments(await textOf(body))) {
-    if (!Array.isArray(answers)) throw unreadable('it is not JSON of whatweb (--log-json)')
-    for (const answer of answers) yield* assetsOf(answer)
+  let isVerbose = false
+  for await (const part of jsonReport(body, 'whatweb (--log-json)', isList, '', '[]')) {
+    if (part.kind === 'problem') yield unusable(part.reason, part.line)
+    else if (part.at === '') continue
+    else if (isRecord(part.value)) yield* assetsOf(part.value, part.line)
+    else if (!isVerbose) {
+      isVerbose = true
+      yield unusable('it is not an answer of whatweb: use --log-json, not --log-json-verbose', part.line)
+    }
   }
 }
 
-function* assetsOf(answer: unknown): Generator<Imported> {
+function* assetsOf(answer: unknown, line: number): Generator<Imported> {
   const target = asText(at(answer, 'target'))
   const plugins = at(answer, 'plugins')
   if (!URL.canParse(target) || !isRecord(plugins)) {
-    yield ERROR
+    yield unusable('it is not an answer of whatweb (--log-json): target or plugins is missing', line)
     return
   }
   const { hostname, protocol, origin, pathname, search } = new URL(target)
@@ -68,8 +75,7 @@ function* assetsOf(answer: unknown): Generator<Imported> {
 
 /** `name:version`, like httpx. */
 const technologies = (name: string, found: unknown): string[] => {
-  if (name === 'HTTPServer')
-    return asTexts(at(found, 'string')).map((server) => (server.split(' ')[0] ?? '').replace('/', ':'))
+  if (name === 'HTTPServer') return asTexts(at(found, 'string')).map(serverTechnology)
   const versions = asTexts(at(found, 'version'))
   return versions.length === 0 ? [name] : versions.map((version) => `${name}:${version}`)
 }

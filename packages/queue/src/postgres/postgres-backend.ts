@@ -38,22 +38,15 @@ const withoutListening: BackendFactory<PostgresQueueBackend, PostgresConnectionO
 /** BullMQ's tables, in their own schema of the farm's database. For up to 20 workers. */
 export class PostgresBackend implements Backend {
   readonly keepsOrder = false
-  /** For notifications. */
-  readonly #directUrl: string
+  readonly #url: string
   readonly #log: QueueLog
   readonly #farmId: string
   readonly #mayMigrate: boolean
   readonly #pool: pg.Pool
   #prepared = false
 
-  constructor(options: {
-    url: string
-    directUrl: string
-    farmId: string
-    role: 'master' | 'worker'
-    log: QueueLog
-  }) {
-    this.#directUrl = options.directUrl
+  constructor(options: { url: string; farmId: string; role: 'master' | 'worker'; log: QueueLog }) {
+    this.#url = options.url
     this.#log = options.log
     this.#farmId = options.farmId
     this.#mayMigrate = options.role === 'master'
@@ -121,7 +114,7 @@ export class PostgresBackend implements Backend {
 
   notifier(): Notifier {
     return new PostgresNotifier({
-      url: this.#directUrl,
+      url: this.#url,
       log: this.#log,
       isOurs: (queue) => queue.startsWith(`${this.#farmId}.`),
     })
@@ -183,12 +176,11 @@ export class PostgresBackend implements Backend {
     await this.#pool.query('select pg_notify($1, $2)', [this.#cancelChannel, formatWorkerIds(workerIds)])
   }
 
-  async onSignal(listener: (signal: Signal) => void, onMissed?: () => void): Promise<AsyncDisposable> {
+  async onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable> {
     return await listen({
-      url: this.#directUrl,
+      url: this.#url,
       log: (message, facts) => this.#log.warn(message, facts),
       channels: { [this.#cancelChannel]: (text) => listener(parseSignal(text)) },
-      onBack: () => onMissed?.(),
     })
   }
 

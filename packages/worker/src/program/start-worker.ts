@@ -74,13 +74,10 @@ export async function startWorker(
     ),
   )
   scope.use(
-    await queue.onSignal(
-      ({ runIds, workerIds }) => {
-        executor.checkCancels(runIds)
-        executor.checkWanted(workerIds)
-      },
-      () => executor.checkAll(),
-    ),
+    await queue.onSignal(({ runIds, workerIds }) => {
+      executor.checkCancels(runIds)
+      executor.checkWanted(workerIds)
+    }),
   )
   const healthUrl = await serveHealth(config, executor, metrics, scope)
   scope.defer(() => executor.drain(worker.drainMs))

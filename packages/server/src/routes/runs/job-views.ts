@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  Priority,
-  RunMode,
-  RunOutcome,
-  RunStatus,
-  TriggerType,
-  withoutPassword,
-  WorkflowKind,
-} from '@scanfarm/contracts'
+import { Priority, RunMode, RunOutcome, RunStatus, TriggerType, WorkflowKind } from '@scanfarm/contracts'
 import { JOB_STATES, STRIP_RUNS, type JobState, type JobSummary } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { json, nothing } from '../../http/answer.ts'
@@ -311,7 +303,7 @@ export const getJobProgress = route(
       oldest_waiting: oldest && {
         id: oldest.id,
         run_uuid: oldest.runUuid,
-        target: withoutPassword(oldest.target),
+        target: oldest.target,
         since: oldest.since,
       },
     }

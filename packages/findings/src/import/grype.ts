@@ -1,0 +1,50 @@
+import { asList, asText, asTexts, at } from '../fields.ts'
+import { dependencyFinding, severityOfScore } from './dependencies.ts'
+import { isList, jsonReport } from './json-report.ts'
+import type { Imported } from './read-body.ts'
+import { unusable } from './records.ts'
+
+/** Reads JSON of grype. Ignored matches are not read. */
+export async function* grypeFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
+  for await (const part of jsonReport(body, 'grype (-o json)', isList, 'matches', 'matches.[]')) {
+    if (part.kind === 'problem') yield unusable(part.reason, part.line)
+    else if (part.at !== 'matches') yield matchRecord(part.value)
+  }
+}
+
+const matchRecord = (match: unknown): Imported => {
+  const own = at(match, 'vulnerability')
+  const related = asList(at(match, 'relatedVulnerabilities'))
+  const artifact = at(match, 'artifact')
+  const text = [own, ...related].map((one) => asText(at(one, 'description'))).find((one) => one !== '') ?? ''
+  return dependencyFinding({
+    tool: 'grype',
+    id: asText(at(own, 'id')),
+    aliases: related.map((one) => asText(at(one, 'id'))),
+    file: asText(at(asList(at(artifact, 'locations'))[0], 'path')),
+    name: asText(at(artifact, 'name')),
+    version: asText(at(artifact, 'version')),
+    fixed: asTexts(at(own, 'fix', 'versions')),
+    severity: severityWord(own) || scoreOf([own, ...related]) || 'info',
+    title: text.split('\n')[0] ?? '',
+    text,
+    cwes: asList(at(own, 'cwes')).map((one) => asText(at(one, 'cwe'))),
+    references: [asText(at(own, 'dataSource')), ...asTexts(at(own, 'urls'))].filter((url) => url !== ''),
+    raw: match,
+  })
+}
+
+const severityWord = (own: unknown): string => {
+  const word = asText(at(own, 'severity')).toLowerCase()
+  return word === 'unknown' ? '' : word === 'negligible' ? 'info' : word
+}
+
+const scoreOf = (vulnerabilities: readonly unknown[]): string | undefined =>
+  severityOfScore(
+    Math.max(
+      0,
+      ...vulnerabilities
+        .flatMap((one) => asList(at(one, 'cvss')))
+        .map((cvss) => Number(at(cvss, 'metrics', 'baseScore')) || 0),
+    ),
+  )

@@ -1,0 +1,72 @@
+import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
+import { dependencyFinding } from './dependencies.ts'
+import { isList, jsonReport } from './json-report.ts'
+import type { Imported } from './read-body.ts'
+import { failed, unusable } from './records.ts'
+
+const PATTERNS = [
+  ...['auditReportVersion', 'vulnerabilities', 'advisories', 'error', 'message'],
+  ...['vulnerabilities.*', 'advisories.*'],
+] as const
+
+/** Reads `npm audit --json`: packages with advisories (npm 7 and newer), or advisories (npm 6, and pnpm). */
+export async function* npmAuditFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
+  for await (const part of jsonReport(body, 'npm audit (--json)', isList, ...PATTERNS)) {
+    if (part.kind === 'problem') yield unusable(part.reason, part.line)
+    else if (part.at === 'message') yield failed(asText(part.value))
+    else if (part.at === 'error') {
+      const reason = asText(at(part.value, 'summary')) || asText(at(part.value, 'detail'))
+      if (reason !== '') yield failed(reason)
+    } else if (part.at === 'advisories.*') yield* advisoryRecords(part.value)
+    else if (part.at === 'vulnerabilities.*') yield* packageRecords(part.value)
+  }
+}
+
+const ghsaOf = (url: string): string => /GHSA(-[a-z0-9]{4}){3}/i.exec(url)?.[0] ?? ''
+
+/** An entry that is only a name is a package that depends on a vulnerable one, which has its own record. */
+function* packageRecords(one: unknown): Generator<Imported> {
+  const name = asText(at(one, 'name'))
+  const fix = at(one, 'fixAvailable')
+  for (const via of asList(at(one, 'via')).filter(isRecord))
+    yield dependencyFinding({
+      tool: 'npm-audit',
+      id: ghsaOf(asText(via['url'])) || `npm-${asText(via['source'])}`,
+      aliases: [],
+      file: '',
+      name: asText(via['name']) || name,
+      version: '',
+      fixed: isRecord(fix) ? [`${asText(fix['name'])} ${asText(fix['version'])}`] : [],
+      severity: asText(via['severity']) || asText(at(one, 'severity')),
+      title: asText(via['title']),
+      text: `${asText(via['title'])}\n\nVulnerable versions: ${asText(via['range'])}\n\nInstalled at: ${asTexts(at(one, 'nodes')).join(', ')}`,
+      cwes: asTexts(via['cwe']),
+      references: [asText(via['url'])],
+      raw: via,
+    })
+}
+
+function* advisoryRecords(one: unknown): Generator<Imported> {
+  const versions = asList(at(one, 'findings')).map((found) => asText(at(found, 'version')))
+  const cves = asTexts(at(one, 'cves'))
+  for (const version of versions.length === 0 ? [''] : new Set(versions))
+    yield dependencyFinding({
+      tool: 'npm-audit',
+      id:
+        asText(at(one, 'github_advisory_id')) ||
+        ghsaOf(asText(at(one, 'url'))) ||
+        cves[0] ||
+        `npm-${asText(at(one, 'id'))}`,
+      aliases: cves,
+      file: '',
+      name: asText(at(one, 'module_name')),
+      version,
+      fixed: asTexts(at(one, 'patched_versions')),
+      severity: asText(at(one, 'severity')),
+      title: asText(at(one, 'title')),
+      text: [asText(at(one, 'overview')), asText(at(one, 'recommendation'))].join('\n\n'),
+      cwes: asTexts(at(one, 'cwe')),
+      references: [asText(at(one, 'url'))],
+      raw: one,
+    })
+}

@@ -1,0 +1,46 @@
+import { asText, asTexts, pick, type Unknown } from '../fields.ts'
+
+/** Names of the template in version 3, 2.3 to 2.9, 2.2 and 1. */
+const TEMPLATE = ['template-id', 'template_id', 'templateID', 'template']
+
+export const isNuclei = (row: Unknown): boolean =>
+  pick(row, ...TEMPLATE) !== undefined &&
+  !Object.hasOwn(row, 'vuln_info') &&
+  !Object.hasOwn(row, 'vuln_title')
+
+/** Why a line is no finding: the template did not match, or could not be sent. Undefined for a finding. */
+export const nucleiMiss = (row: Unknown): { readonly error: string } | undefined => {
+  const error = asText(pick(row, 'error'))
+  return error !== '' || pick(row, 'matcher-status', 'matcher_status') === false ? { error } : undefined
+}
+
+/** A line of nuclei with Scanfarm's field names. */
+export const nucleiRow = (row: Unknown): Unknown => {
+  const id = asText(pick(row, ...TEMPLATE))
+  const info = (...names: string[]): unknown => pick(row, ...names.flatMap((name) => [`info.${name}`, name]))
+  return {
+    vuln_info: id,
+    vuln_title: info('name') ?? id,
+    vuln_desc: info('description') ?? '',
+    vuln_poc: pick(row, 'curl-command', 'curl_command') ?? '',
+    severity: info('severity') ?? '',
+    asset_type: 'web',
+    asset_value: placeOf(row),
+    tags: asTexts(info('tags')).flatMap((text) => text.split(',').map((tag) => tag.trim())),
+    detail_http_request: pick(row, 'request') ?? '',
+    detail_http_response: pick(row, 'response') ?? '',
+    // The matchers and extractors of a template are different results.
+    fingerprint: ['matcher-name', 'matcher_name', 'extractor-name', 'extractor_name']
+      .map((name) => asText(row[name]))
+      .filter((name) => name !== '')
+      .join(' '),
+    raw_vuln_json: JSON.stringify(row),
+  }
+}
+
+const placeOf = (row: Unknown): string => {
+  const named = asText(pick(row, 'matched-at', 'matched_at', 'matched', 'url', 'host'))
+  if (named !== '') return named
+  const [ip, port] = [asText(pick(row, 'ip')), asText(pick(row, 'port'))]
+  return ip === '' || port === '' ? ip : `${ip.includes(':') ? `[${ip}]` : ip}:${port}`
+}

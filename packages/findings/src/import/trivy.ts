@@ -1,0 +1,92 @@
+import { asText, asTexts, at, isRecord } from '../fields.ts'
+import { dependencyFinding } from './dependencies.ts'
+import { Fingerprints, textWord } from './fingerprints.ts'
+import { isList, jsonReport } from './json-report.ts'
+import type { Imported } from './read-body.ts'
+import { finding, paragraphs, unusable } from './records.ts'
+
+const PARTS = ['Target', 'Vulnerabilities.[]', 'Misconfigurations.[]', 'Secrets.[]'] as const
+/** Versions before 0.20 wrote a list of targets. */
+const PATTERNS = ['Results.[].', '[].'].flatMap((target) => PARTS.map((part) => `${target}${part}`))
+
+/** Reads JSON of trivy: packages with vulnerabilities, misconfigurations and secrets of each target. */
+export async function* trivyFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
+  const fingerprints = new Fingerprints()
+  let artifact = ''
+  let target = ''
+  for await (const part of jsonReport(body, 'trivy (-f json)', isList, '', 'ArtifactName', ...PATTERNS)) {
+    if (part.kind === 'problem') yield unusable(part.reason, part.line)
+    else if (part.at === 'ArtifactName') artifact = asText(part.value)
+    else if (part.at.endsWith('.Target')) target = asText(part.value) || artifact
+    else if (part.at.includes('.Vulnerabilities.')) yield packageRecord(part.value, target)
+    else if (part.at.includes('.Secrets.')) {
+      const { value } = part
+      const fingerprint = fingerprints.of({
+        check: asText(at(value, 'RuleID')),
+        file: target,
+        lasting: [textWord(asText(at(value, 'Match')))],
+        line: asText(at(value, 'StartLine')),
+        column: '',
+        rest: '',
+      })
+      yield secretRecord(value, target, fingerprint)
+    } else if (part.at.includes('.Misconfigurations.') && isFailure(part.value))
+      yield misconfigurationRecord(part.value, target)
+  }
+}
+
+const packageRecord = (one: unknown, target: string): Imported =>
+  dependencyFinding({
+    tool: 'trivy',
+    id: asText(at(one, 'VulnerabilityID')),
+    aliases: asTexts(at(one, 'VendorIDs')),
+    file: asText(at(one, 'PkgPath')) || target,
+    name: asText(at(one, 'PkgName')),
+    version: asText(at(one, 'InstalledVersion')),
+    fixed: asTexts(at(one, 'FixedVersion')),
+    severity: asText(at(one, 'Severity')),
+    title: asText(at(one, 'Title')),
+    text: asText(at(one, 'Description')),
+    cwes: asTexts(at(one, 'CweIDs')),
+    references: [asText(at(one, 'PrimaryURL')), ...asTexts(at(one, 'References'))].filter(
+      (url) => url !== '',
+    ),
+    raw: one,
+  })
+
+/** With `--include-non-failures` the report also lists what is in order. */
+const isFailure = (one: unknown): boolean => (asText(at(one, 'Status')) || 'FAIL') === 'FAIL'
+
+const placeOf = (target: string, line: string): string =>
+  line === '' || line === '0' ? target : `${target}:${line}`
+
+const misconfigurationRecord = (one: unknown, target: string): Imported =>
+  finding({
+    vuln_info: asText(at(one, 'AVDID')) || asText(at(one, 'ID')),
+    vuln_title: asText(at(one, 'Title')),
+    vuln_desc: paragraphs(
+      asText(at(one, 'Message')),
+      asText(at(one, 'Description')),
+      asText(at(one, 'Resolution')),
+      asText(at(one, 'PrimaryURL')),
+    ),
+    severity: asText(at(one, 'Severity')),
+    asset_type: 'file',
+    asset_value: placeOf(target, asText(at(one, 'CauseMetadata', 'StartLine'))),
+    tags: ['trivy', asText(at(one, 'Type'))],
+    fingerprint: asText(at(one, 'CauseMetadata', 'Resource')),
+    raw_vuln_json: JSON.stringify(one),
+  })
+
+const secretRecord = (one: unknown, target: string, fingerprint: string): Imported =>
+  finding({
+    vuln_info: asText(at(one, 'RuleID')),
+    vuln_title: asText(at(one, 'Title')),
+    vuln_desc: paragraphs(asText(at(one, 'Title')), asText(at(one, 'Match'))),
+    severity: asText(at(one, 'Severity')),
+    asset_type: 'file',
+    asset_value: placeOf(target, asText(at(one, 'StartLine'))),
+    tags: ['trivy', 'secret', asText(at(one, 'Category'))],
+    fingerprint,
+    raw_vuln_json: isRecord(one) ? JSON.stringify(one) : '',
+  })

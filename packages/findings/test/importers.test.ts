@@ -1,0 +1,638 @@
+import { createReadStream } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
+import { openReport, readFindings, type ImportFormat } from '../src/index.ts'
+import { bytesOf } from './records.ts'
+
+const collect = async (batches: AsyncIterable<Awaited<ReturnType<typeof first>>>) => {
+  const all = await Array.fromAsync(batches)
+  return {
+    findings: all.flatMap((batch) => batch.vulnerabilities),
+    assets: all.flatMap((batch) => batch.assets),
+    reached: all.flatMap((batch) => batch.reached),
+    failed: all.flatMap((batch) => [...batch.failed.hosts, ...batch.failed.files]),
+    problems: all.flatMap((batch) => batch.problems),
+    errors: all.reduce((sum, batch) => sum + batch.errors, 0),
+  }
+}
+const first = async (batches: ReturnType<typeof readFindings>) => {
+  for await (const batch of batches) return batch
+  throw new Error('no batch')
+}
+
+const file = (name: string) => createReadStream(new URL(`reports/${name}`, import.meta.url))
+const read = async (format: ImportFormat, text: string) => collect(readFindings(format, bytesOf(text)))
+const guess = async (text: string | Uint8Array) => {
+  const body = typeof text === 'string' ? bytesOf(text) : bytesIn(text)
+  const { format, batches } = await openReport(undefined, body)
+  return { format, ...(await collect(batches)) }
+}
+async function* bytesIn(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (const byte of bytes) yield Uint8Array.of(byte)
+}
+const short = ({ findings }: Awaited<ReturnType<typeof read>>) =>
+  findings.map(({ vuln_info, severity, asset_value, fingerprint }) =>
+    [vuln_info, severity, asset_value, fingerprint].filter((part) => part !== '').join(' '),
+  )
+const values = ({ assets }: Awaited<ReturnType<typeof read>>) =>
+  assets.map(({ asset_type, asset_value, open_ports }) => [asset_type, asset_value, ...open_ports].join(' '))
+
+const line = (fields: object) => ({
+  'template-id': 'panel',
+  info: { name: 'Panel', severity: 'high', tags: 'a,b' },
+  host: 'one.example',
+  'matched-at': 'http://one.example/admin',
+  ...fields,
+})
+const ONE = line({})
+const TWO = line({ 'matched-at': 'http://two.example/admin' })
+
+describe('nuclei', () => {
+  test.each([
+    ['lines', [ONE, TWO].map((one) => JSON.stringify(one)).join('\n')],
+    ['a list', JSON.stringify([ONE, TWO])],
+    ['a list over several lines', JSON.stringify([ONE, TWO], null, 2)],
+    ['objects over several lines', [ONE, TWO].map((one) => JSON.stringify(one, null, 2)).join('\n')],
+    [
+      'lines between those of the log',
+      `[INF] started\n${JSON.stringify(ONE)}\n[WRN] slow\n${JSON.stringify(TWO)}`,
+    ],
+    ['UTF-16', Buffer.from(`\ufeff${JSON.stringify([ONE, TWO])}`, 'utf16le')],
+  ])('%s are recognised and read', async (_, text) => {
+    const report = await guess(text)
+    expect(report).toMatchObject({ format: 'nuclei', errors: 0 })
+    expect(short(report)).toEqual([
+      'panel high http://one.example/admin',
+      'panel high http://two.example/admin',
+    ])
+    expect(report.findings[0]?.tags).toEqual(['a', 'b'])
+  })
+
+  test('names of old versions are read', async () => {
+    const { templateID, ...rest } = { ...ONE, templateID: 'panel', matched: 'http://old.example/' }
+    const { 'template-id': _, 'matched-at': __, ...old } = rest
+    expect(short(await guess(JSON.stringify({ templateID, ...old })))).toEqual([
+      'panel high http://old.example/',
+    ])
+  })
+
+  test('matchers and extractors tell results apart, and a place may be an address', async () => {
+    const lines = [
+      line({ 'matcher-name': 'csp' }),
+      line({ 'matcher-name': 'hsts' }),
+      line({ 'extractor-name': 'version' }),
+      line({ 'matched-at': '', host: '', ip: '192.0.2.5', port: '6379' }),
+    ]
+    expect(short(await read('nuclei', lines.map((one) => JSON.stringify(one)).join('\n')))).toEqual([
+      'panel high http://one.example/admin csp',
+      'panel high http://one.example/admin hsts',
+      'panel high http://one.example/admin version',
+      'panel high 192.0.2.5:6379',
+    ])
+  })
+
+  test('a template that did not match is no finding, and a host that could not be tested has failed', async () => {
+    const lines = [line({ 'matcher-status': false }), line({ error: 'deadline exceeded' }), ONE]
+    const report = await read('nuclei', lines.map((one) => JSON.stringify(one)).join('\n'))
+    expect(report.findings).toHaveLength(1)
+    expect(report).toMatchObject({ failed: ['one.example'], errors: 1 })
+    expect((await read('nuclei', '[FTL] no templates')).problems).toMatchObject([{ reason: /no templates/ }])
+  })
+})
+
+describe('nmap', () => {
+  const host = (address: string, names: string, ports: string) =>
+    `<host><status state="up" reason="syn-ack"/><address addr="${address}" addrtype="ipv4"/><hostnames>${names}</hostnames><ports>${ports}</ports></host>`
+  const port = (number: number, inside = '') =>
+    `<port protocol="tcp" portid="${number}"><state state="open" reason="syn-ack"/>${inside}</port>`
+  const PTR = '<hostname name="pool.example" type="PTR"/>'
+
+  test('a name that addresses only have in DNS does not merge them', async () => {
+    const xml = `<nmaprun>${host('192.0.2.1', PTR, port(80))}${host('192.0.2.2', PTR, port(80))}</nmaprun>`
+    const report = await guess(xml)
+    expect(values(report)).toEqual([
+      'ip 192.0.2.1 80',
+      'port 192.0.2.1:80 80',
+      'ip 192.0.2.2 80',
+      'port 192.0.2.2:80 80',
+    ])
+    expect(report.assets[0]?.dns_records).toEqual(['PTR pool.example'])
+    const named = `<nmaprun>${host('192.0.2.1', `<hostname name="a.example" type="user"/>${PTR}`, port(80))}</nmaprun>`
+    expect(values(await guess(named))).toEqual(['ip a.example 80', 'port a.example:80 80'])
+  })
+
+  test.each([
+    ['name="http" product="Apache httpd" version="2.4.57"', 'Apache:2.4.57'],
+    ['name="ssh" product="OpenSSH" version="9.2p1 Debian 2+deb12u7"', 'OpenSSH:9.2p1'],
+    ['name="http" product="nginx"', 'nginx'],
+  ])('the service %s has the technology %s', async (attributes, technology) => {
+    const { assets } = await guess(
+      `<nmaprun>${host('192.0.2.1', '', port(1, `<service ${attributes}/>`))}</nmaprun>`,
+    )
+    expect(assets[1]?.technologies).toEqual([technology])
+  })
+
+  test.each([
+    ['/.git/HEAD: Git folder', ['http-enum medium http://192.0.2.1:80/.git/HEAD']],
+    ['/.git/HEAD: Git folder (403 Forbidden)', []],
+    ['/passwords.html: Possible documentation files', []],
+    ['/b.zip: Possible backup', ['http-enum medium http://192.0.2.1:80/b.zip']],
+    [
+      '/files/: Potentially interesting folder w/ directory listing',
+      ['http-enum low http://192.0.2.1:80/files/'],
+    ],
+    [
+      '/x: D-Link router directory traversal vulnerability (CVE-2018-10822)',
+      ['CVE-2018-10822 high http://192.0.2.1:80/x'],
+    ],
+  ])('http-enum: %s', async (entry, expected) => {
+    const script = `<script id="http-enum" output="&#xa;  ${entry}&#xa;"/>`
+    expect(short(await guess(`<nmaprun>${host('192.0.2.1', '', port(80, script))}</nmaprun>`))).toEqual(
+      expected,
+    )
+  })
+
+  test.each([
+    ['<hosts up="0" down="0" total="0"/>', 'resolved'],
+    ['<hosts up="0" down="2" total="2"/>', 'no host answered'],
+  ])('a scan with %s has failed', async (hosts, reason) => {
+    const report = await guess(`<nmaprun><runstats><finished exit="success"/>${hosts}</runstats></nmaprun>`)
+    expect(report).toMatchObject({ errors: 1, failed: [] })
+    expect(report.problems[0]?.reason).toContain(reason)
+  })
+
+  test('the complete hosts of a scan that was killed are read, and the rest is an error', async () => {
+    const report = await guess(`<nmaprun>${host('192.0.2.1', '', port(80))}<host><status state="up"/><addr`)
+    expect(values(report)).toEqual(['ip 192.0.2.1 80', 'port 192.0.2.1:80 80'])
+    expect(report.errors).toBeGreaterThan(0)
+  })
+})
+
+describe('masscan', () => {
+  const json = (ip: string, port: object) =>
+    JSON.stringify({ ip, timestamp: '1', ports: [{ proto: 'tcp', ...port }] })
+  const OPEN = [
+    json('192.0.2.1', { port: 80, status: 'open' }),
+    json('192.0.2.1', { port: 80, service: { name: 'http.server', banner: 'nginx/1.22.1' } }),
+    json('192.0.2.1', { port: 80, service: { name: 'http', banner: 'HTTP/1.1 200 OK' } }),
+    json('192.0.2.1', { port: 443, status: 'open' }),
+  ]
+
+  test('a host has all its ports, and a port its banners', async () => {
+    const { assets } = await guess(`[\n${OPEN.join(',\n')}\n]`)
+    expect(assets.at(-1)).toMatchObject({
+      asset_type: 'ip',
+      asset_value: '192.0.2.1',
+      open_ports: ['80', '443'],
+    })
+    expect(assets.at(-2)).toMatchObject({
+      asset_value: '192.0.2.1:80',
+      title: 'http',
+      technologies: ['nginx:1.22.1'],
+    })
+    expect(assets.at(-2)?.raw_json_data).toContain('HTTP/1.1 200 OK')
+  })
+
+  test('a list that is cut short keeps what it has', async () => {
+    const report = await guess(`[\n${OPEN.join(',\n')},\n{"ip": "192.0.2.9", "por`)
+    expect(values(report)).toContain('ip 192.0.2.1 80 443')
+    expect(report.problems).toMatchObject([{ line: 6 }])
+  })
+
+  const PLACES = [2, 3].flatMap((host) => [8000, 8443].map((port) => `10.213.34.${host}:${port}`))
+  test.each(['masscan.xml', 'masscan.ndjson', 'masscan.list'])(
+    '%s has the same hosts and ports',
+    async (name) => {
+      const { format, batches } = await openReport(undefined, file(name))
+      const { assets, errors } = await collect(batches)
+      expect({ format, errors }).toEqual({ format: 'masscan', errors: 0 })
+      const ports = assets.filter(({ asset_type }) => asset_type === 'port')
+      expect(ports.map(({ asset_value }) => asset_value).toSorted()).toEqual(PLACES)
+      expect(assets.filter(({ asset_type }) => asset_type === 'ip')).toHaveLength(2)
+    },
+  )
+
+  test('its XML has no hosts of nmap, even if the format nmap is named', async () => {
+    const { assets } = await collect(readFindings('nmap', file('masscan.xml')))
+    expect(assets.filter(({ asset_type }) => asset_type === 'ip')).toHaveLength(2)
+  })
+})
+
+describe('testssl', () => {
+  const entry = (id: string, severity: string, ip = 'a.example/192.0.2.1') =>
+    JSON.stringify({ id, ip, port: '443', severity, finding: 'x' })
+
+  test.each([
+    ['a missing comma', `[\n${entry('TLS1', 'LOW')}\n${entry('BEAST', 'LOW')}\n]`, 0],
+    ['an additional comma', `[\n,${entry('TLS1', 'LOW')},${entry('BEAST', 'LOW')}\n]`, 0],
+    ['a second report', `[${entry('TLS1', 'LOW')}]\n[${entry('BEAST', 'LOW')}]`, 0],
+    [
+      'a broken entry',
+      `[\n${entry('TLS1', 'LOW')},\n{"id": "x\\ y", "finding": ""},\n${entry('BEAST', 'LOW')}]`,
+      1,
+    ],
+    ['no end', `[\n${entry('TLS1', 'LOW')},\n${entry('BEAST', 'LOW')},`, 1],
+  ])('a report with %s keeps its findings', async (_, text, errors) => {
+    const report = await guess(text)
+    expect(short(report)).toEqual(['testssl-TLS1 low a.example:443', 'testssl-BEAST low a.example:443'])
+    expect(report.errors).toBe(errors)
+  })
+
+  test('two addresses of a name have their own findings, and one address is not part of the identity', async () => {
+    const second = entry('TLS1', 'MEDIUM', 'a.example/192.0.2.2')
+    expect(short(await guess(`[${entry('TLS1', 'LOW')},${second}]`))).toEqual([
+      'testssl-TLS1 low a.example:443 192.0.2.1',
+      'testssl-TLS1 medium a.example:443 192.0.2.2',
+    ])
+  })
+
+  test('a server that could not be tested has failed', async () => {
+    const report = await guess(
+      `[${entry('scanProblem', 'FATAL', 'b.example/192.0.2.9')},${entry('TLS1', 'LOW')}]`,
+    )
+    expect(report).toMatchObject({ failed: ['b.example'], reached: ['a.example'], errors: 1 })
+  })
+})
+
+describe('wapiti', () => {
+  test('a version that renames its checks keeps the records', async () => {
+    const report = await collect(readFindings('wapiti', file('wapiti-renamed.json')))
+    expect(short(report)).toEqual(
+      expect.arrayContaining([
+        'wapiti-http-secure-headers-X-Frame-Options low http://127.0.40.3:9000/',
+        'wapiti-cross-site-scripting-q medium http://127.0.40.3:9000/search',
+        'wapiti-secure-flag-cookie-session low http://127.0.40.3:9000/',
+      ]),
+    )
+  })
+
+  const result = {
+    path: '/a',
+    level: 2,
+    parameter: 'q',
+    info: 'x',
+    wstg: ['WSTG-INPV-05'],
+    curl_command: 'curl "https://a.example/a?q=1"',
+  }
+  const report = (category: string) =>
+    JSON.stringify({
+      classifications: {},
+      vulnerabilities: { [category]: [result] },
+      infos: { target: 'https://a.example/' },
+    })
+
+  test('the id of the guide for tests decides, not the name', async () => {
+    expect(short(await guess(report('SQL Injection')))).toEqual(
+      short(await guess(report('Injection into SQL'))),
+    )
+  })
+
+  test('what a report that is cut short has is kept', async () => {
+    const text = report('SQL Injection')
+    const cut = await guess(text.slice(0, text.indexOf('"infos"')))
+    expect(short(cut)).toEqual(['wapiti-sql-injection-q medium https://a.example/a'])
+    expect(cut.errors).toBeGreaterThan(0)
+  })
+
+  test('a server that is gone has failed', async () => {
+    expect(await collect(readFindings('wapiti', file('wapiti-gone.json')))).toMatchObject({
+      failed: ['127.0.40.1'],
+      errors: 1,
+    })
+  })
+})
+
+describe('sslscan', () => {
+  const TEST =
+    '<ssltest host="a.example" port="443"><protocol type="tls" version="1.0" enabled="1"/></ssltest>'
+  const document = (inside: string) => `<document title="SSLScan Results">${inside}</document>`
+  const TARGETS = '<error><![CDATA[Targets file hosts.txt does not exist.]]></error>'
+
+  test('the error that version 2.0 writes for each file of targets is none', async () => {
+    expect(await guess(document(TEST + TARGETS))).toMatchObject({ errors: 0, reached: ['a.example'] })
+    expect(await guess(document(TARGETS))).toMatchObject({ errors: 1, failed: [] })
+  })
+
+  test('a server that refuses has failed, the others are read, also in reports that follow each other', async () => {
+    const refused =
+      '<error><![CDATA[Could not open a connection to host b.example (192.0.2.9) on port 443.]]></error>'
+    const report = await guess(
+      `${document(TEST + refused)}\n${document(TEST.replace('a.example', 'A &amp; B'))}`,
+    )
+    expect(report).toMatchObject({ failed: ['b.example'], errors: 1 })
+    expect(report.findings).toHaveLength(2)
+  })
+
+  test('a report that is cut short keeps its complete servers', async () => {
+    const report = await guess(
+      `<document title="SSLScan Results">${TEST}<ssltest host="b.example" port="443"><proto`,
+    )
+    expect(short(report)).toEqual(['sslscan-tls10 low a.example:443'])
+    expect(report.errors).toBeGreaterThan(0)
+  })
+})
+
+test('sslyze: weaknesses have the severities of sslscan, and a server that refuses has failed', async () => {
+  const report = await collect(readFindings('sslyze', file('sslyze.json')))
+  expect(short(report)).toEqual(
+    expect.arrayContaining([
+      'sslyze-tls10 low 127.0.40.4:18103',
+      'sslyze-cipher-anonymous critical 127.0.40.4:18103',
+      'sslyze-cert-weak-key medium 127.0.40.4:18103',
+      'sslyze-cert-untrusted medium 127.0.40.6:18105',
+    ]),
+  )
+  expect(report.failed).toEqual(['127.0.40.1', '127.0.40.1'])
+  expect(report.reached.toSorted()).toEqual(['127.0.40.4', '127.0.40.6'])
+})
+
+describe('Paths of web servers', () => {
+  test.each(['dirsearch.json', 'gobuster.txt', 'gobuster-stdout.txt'])('%s', async (name) => {
+    const { batches } = await openReport(undefined, file(name))
+    const { assets, errors } = await collect(batches)
+    expect(errors).toBe(0)
+    expect(assets).toHaveLength(7)
+    expect(assets).toContainEqual(
+      expect.objectContaining({ asset_value: 'http://127.0.40.1:18100/.env', status_code: 200 }),
+    )
+  })
+
+  test('gobuster: a path without a host is an error that says what to do', async () => {
+    const report = await read('gobuster', '/a (Status: 200) [Size: 1]\nError: unable to connect')
+    expect(report.assets).toEqual([])
+    expect(report.problems.map(({ reason }) => reason)).toEqual([
+      'Error: unable to connect',
+      'the line names no host: run gobuster with -e, or import its output',
+    ])
+  })
+
+  test('ffuf: a scan without results is no failure, and inputs of ejson are decoded', async () => {
+    expect(await guess('{"commandline":"ffuf","results":null,"config":{}}')).toMatchObject({
+      format: 'ffuf',
+      errors: 0,
+    })
+    const results = [{ url: 'http://a.example/x', status: 200, input: { FUZZ: 'eA==', FFUFHASH: 'MQ==' } }]
+    const { assets } = await guess(JSON.stringify({ commandline: 'ffuf -X PUT -of ejson', results }))
+    expect(JSON.parse(assets[0]?.raw_json_data ?? '')).toMatchObject({ method: 'PUT', input: { FUZZ: 'x' } })
+  })
+
+  test('whatweb: what a report that is cut short has is kept', async () => {
+    const answer = '{"target":"http://a.example/","http_status":200,"plugins":{}}'
+    const report = await guess(`[\n${answer}\n,\n{"target":"http://b`)
+    expect(values(report)).toEqual(['http a.example'])
+    expect(report.errors).toBe(1)
+  })
+})
+
+test('zmap: addresses that refused are no assets', async () => {
+  const row = (fields: object) => JSON.stringify({ saddr: '192.0.2.1', sport: 80, success: 1, ...fields })
+  expect(
+    values(
+      await guess([row({}), row({ success: 0 }), row({ repeat: 1 }), '{"saddr":"192.0.2.2"}'].join('\n')),
+    ),
+  ).toEqual(['port 192.0.2.1:80 80', 'ip 192.0.2.2'])
+})
+
+describe('Secrets and source code', () => {
+  test('gitleaks: a secret in two commits is two findings', async () => {
+    const found = short(await collect(readFindings('gitleaks', file('gitleaks.json'))))
+    expect(found).toHaveLength(2)
+    expect(found[1]).toMatch(/^github-pat high my conf\.ini:2 [0-9a-f]{40} line 2$/)
+  })
+
+  test('gitleaks: without commits the text around the secret tells results apart, and the secret is not in it', async () => {
+    const leak = (StartLine: number) => ({
+      RuleID: 'key',
+      File: 'a.py',
+      StartLine,
+      Commit: '',
+      Secret: 'abc',
+      Match: 'k = abc',
+    })
+    expect(short(await guess(JSON.stringify([leak(3), leak(9)])))).toEqual([
+      expect.stringMatching(/^key high a\.py:3 [0-9a-f]{16}$/),
+      expect.stringMatching(/^key high a\.py:9 [0-9a-f]{16} #2$/),
+    ])
+  })
+
+  test('gosec: equal lines are told apart by their order, and a file that does not compile has failed', async () => {
+    const found = await collect(readFindings('gosec', file('gosec.json')))
+    const same = found.findings.filter(({ vuln_info }) => vuln_info === 'G401')
+    expect(same.map(({ severity, confidence }) => [severity, confidence])).toEqual([
+      ['medium', 'Certain'],
+      ['medium', 'Certain'],
+    ])
+    expect(new Set(same.map(({ fingerprint }) => fingerprint)).size).toBe(2)
+    expect((await collect(readFindings('gosec', file('gosec-broken.json')))).failed).toEqual(['main.go'])
+  })
+
+  test('gosec: a line that is added above changes no identity', async () => {
+    const issue = (number: number) => ({
+      rule_id: 'G1',
+      file: 'a.go',
+      line: `${number}`,
+      code: `${number}: \tcall()\n${number + 1}: }\n`,
+      severity: 'LOW',
+    })
+    const fingerprints = async (number: number) =>
+      (await guess(JSON.stringify({ 'Golang errors': {}, Issues: [issue(number)] }))).findings.map(
+        ({ fingerprint }) => fingerprint,
+      )
+    expect(await fingerprints(3)).toEqual(await fingerprints(4))
+  })
+})
+
+describe('Vulnerabilities of packages', () => {
+  const OSV = {
+    results: [
+      {
+        source: { path: 'web/package-lock.json', type: 'lockfile' },
+        packages: [
+          {
+            package: { name: 'left', version: '1.0.0', ecosystem: 'npm' },
+            vulnerabilities: [
+              {
+                id: 'GHSA-aaaa-bbbb-cccc',
+                summary: 'Prototype pollution',
+                aliases: ['CVE-2026-1'],
+                affected: [
+                  { ranges: [{ type: 'SEMVER', events: [{ introduced: '0' }, { fixed: '1.0.1' }] }] },
+                ],
+              },
+              { id: 'OSV-2026-1' },
+            ],
+            groups: [{ ids: ['GHSA-aaaa-bbbb-cccc', 'OSV-2026-1'], max_severity: '9.8' }],
+          },
+        ],
+      },
+    ],
+    experimental_config: {},
+  }
+  const TRIVY = {
+    SchemaVersion: 2,
+    ArtifactName: 'shop:1',
+    Results: [
+      {
+        Target: 'shop:1 (debian 12)',
+        Class: 'os-pkgs',
+        Type: 'debian',
+        Vulnerabilities: [
+          {
+            VulnerabilityID: 'CVE-2026-2',
+            PkgName: 'libx',
+            InstalledVersion: '1',
+            FixedVersion: '2',
+            Severity: 'CRITICAL',
+            Title: 'Overflow',
+          },
+        ],
+      },
+      {
+        Target: 'Dockerfile',
+        Class: 'config',
+        Misconfigurations: [
+          {
+            AVDID: 'AVD-DS-0002',
+            Title: 'root',
+            Severity: 'HIGH',
+            Status: 'FAIL',
+            CauseMetadata: { StartLine: 3 },
+          },
+          { ID: 'ok', Status: 'PASS' },
+        ],
+      },
+      {
+        Target: 'a.env',
+        Class: 'secret',
+        Secrets: [{ RuleID: 'aws', Severity: 'CRITICAL', StartLine: 1, Match: 'KEY=***' }],
+      },
+    ],
+  }
+  const GRYPE = {
+    matches: [
+      {
+        vulnerability: { id: 'GHSA-1', severity: 'Medium', fix: { versions: ['3'] } },
+        relatedVulnerabilities: [{ id: 'CVE-2026-3' }],
+        artifact: { name: 'liby', version: '2', locations: [{ path: '/app/y.lock' }] },
+      },
+      {
+        vulnerability: { id: 'GHSA-2', severity: 'Unknown', cvss: [{ metrics: { baseScore: 7.5 } }] },
+        artifact: { name: 'libz', version: '1' },
+      },
+    ],
+    source: {},
+  }
+  const NPM = {
+    auditReportVersion: 2,
+    vulnerabilities: {
+      left: {
+        name: 'left',
+        severity: 'high',
+        via: [
+          {
+            source: 1,
+            name: 'left',
+            title: 'Injection',
+            url: 'https://a.example/advisories/GHSA-aaaa-bbbb-cccc',
+            severity: 'moderate',
+            cwe: ['CWE-74'],
+          },
+        ],
+        nodes: ['node_modules/left'],
+      },
+      right: { name: 'right', severity: 'high', via: ['left'] },
+    },
+  }
+  const OLD_NPM = {
+    advisories: {
+      7: {
+        id: 7,
+        module_name: 'left',
+        severity: 'low',
+        title: 'x',
+        cves: ['CVE-2026-4'],
+        findings: [{ version: '1.0.0' }],
+      },
+    },
+    metadata: {},
+  }
+  const PIP = {
+    dependencies: [
+      {
+        name: 'jin',
+        version: '1',
+        vulns: [{ id: 'PYSEC-1', aliases: ['CVE-2026-5'], fix_versions: ['2'], description: 'x' }],
+      },
+      { name: 'ok', version: '1', vulns: [] },
+    ],
+    fixes: [],
+  }
+
+  test.each([
+    ['osv-scanner', OSV, ['GHSA-aaaa-bbbb-cccc critical web/package-lock.json:left@1.0.0']],
+    [
+      'trivy',
+      TRIVY,
+      [
+        'CVE-2026-2 critical shop:1 (debian 12):libx@1',
+        'AVD-DS-0002 high Dockerfile:3',
+        expect.stringMatching(/^aws critical a\.env:1 [0-9a-f]{16}$/),
+      ],
+    ],
+    ['grype', GRYPE, ['GHSA-1 medium /app/y.lock:liby@2', 'GHSA-2 high libz@1']],
+    ['npm-audit', NPM, ['GHSA-aaaa-bbbb-cccc medium left']],
+    ['npm-audit', OLD_NPM, ['CVE-2026-4 low left@1.0.0']],
+    ['pip-audit', PIP, ['PYSEC-1 medium jin@1']],
+    ['pip-audit', PIP.dependencies, ['PYSEC-1 medium jin@1']],
+  ])('%s', async (format, report, expected) => {
+    const found = await guess(JSON.stringify(report))
+    expect(found).toMatchObject({ format, errors: 0 })
+    expect(short(found)).toEqual(expected)
+  })
+
+  test('names of the vulnerability in other databases are tags', async () => {
+    expect((await guess(JSON.stringify(PIP))).findings[0]).toMatchObject({
+      asset_type: 'package',
+      tags: ['pip-audit', 'CVE-2026-5'],
+      vuln_desc: expect.stringContaining('Fixed in: 2'),
+    })
+  })
+
+  test.each(['pip-audit-unchecked.json', 'npm-audit-refused.json'])(
+    'a scan that checked nothing has failed: %s',
+    async (name) => {
+      const { batches } = await openReport(undefined, file(name))
+      const report = await collect(batches)
+      expect(report.findings).toEqual([])
+      // At least one failure that concerns everything.
+      expect(report.errors).toBeGreaterThan(report.failed.length)
+    },
+  )
+
+  test.each([
+    '{"results":[],"experimental_config":{}}',
+    '{"matches":[],"source":{}}',
+    '{"SchemaVersion":2,"ArtifactName":"a"}',
+    '{"auditReportVersion":2,"vulnerabilities":{}}',
+    '{"dependencies":[],"fixes":[]}',
+    '{"Golang errors":{},"Issues":null}',
+    '[ ]',
+    '',
+  ])('a scan without results is no failure: %s', async (text) => {
+    expect(await guess(text)).toMatchObject({ findings: [], assets: [], errors: 0 })
+  })
+})
+
+test.each([
+  'whatweb',
+  'gitleaks',
+  'pip-audit',
+  'npm-audit',
+  'osv-scanner',
+  'trivy',
+  'grype',
+  'gosec',
+  'sslyze',
+  'testssl',
+] as const)('%s refuses a report of another tool', async (format) => {
+  await expect(read(format, '{"other":1}')).rejects.toThrow('it is not JSON of')
+})
