@@ -40,6 +40,19 @@ const run = async (args: readonly string[], env: Readonly<Record<string, string>
 const parsed = async <T>(...args: string[]): Promise<T> =>
   JSON.parse((await run([...args, '--json'])).out) as T
 
+test('open starts a browser with an address that is no secret, and leads to the link', async () => {
+  const browser = `#!/bin/sh
+echo "$@" > ${folder}/address
+curl -s -o /dev/null -w '%header{location}' "$1" > ${folder}/location
+`
+  writeFileSync(join(folder, 'xdg-open'), browser, { mode: 0o755 })
+  const env = { DISPLAY: ':0', PATH: `${folder}:${process.env['PATH'] ?? ''}` }
+  expect(await run(['open'], env)).toEqual({ code: 0, out: '', err: '' })
+  expect(readFileSync(join(folder, 'address'), 'utf8')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{22}\n$/)
+  const { origin } = new URL(cluster.client.url)
+  expect(readFileSync(join(folder, 'location'), 'utf8')).toMatch(`${origin}/login#code=`)
+})
+
 describe('starting runs', () => {
   test('run --wait starts a run and waits for it, and run show prints it', async () => {
     const { code, err } = await run(['run', '-m', 'noop', '-t', 'example.com', '--wait'])
