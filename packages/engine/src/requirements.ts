@@ -1,5 +1,5 @@
 import type { RunnerChoice, RunnerType } from '@scanfarm/contracts'
-import { workflowOf } from './flow/flow.ts'
+import { workflowOf } from './flow/modules-of.ts'
 import { moduleRunner } from './runner/runner-spec.ts'
 import { everyStep, messageOf, type ResolvedWorkflow, type Workflow } from '@scanfarm/language'
 

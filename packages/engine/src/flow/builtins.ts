@@ -1,5 +1,5 @@
 import { authored, data, fromJson, type Json, type Value, type Variables } from '@scanfarm/language'
-import { hasHooks } from './flow.ts'
+import { hasHooks } from './modules-of.ts'
 import { heuristicsOf } from './heuristics.ts'
 import { platformVariables } from './platform-variables.ts'
 import { STATE_FILES } from './state-files.ts'

@@ -13,29 +13,14 @@ import { unmetDependency } from './dependencies.ts'
 import { runHooks, skipSteps, type ListEnd } from './steps-in-order.ts'
 import type { ExecuteInput } from '../input.ts'
 import { leaveOut, runModule } from './module.ts'
+import { workflowOf } from './modules-of.ts'
 import type { ModuleContext, StepContext } from '../step/step-context.ts'
 import { RenderError, renderValue } from '../step/render.ts'
 import { registerReports } from './reports.ts'
 import type { Run } from './run.ts'
-import { moduleRunner, runnerInFlow } from '../runner/runner-spec.ts'
+import { moduleRunner } from '../runner/runner-spec.ts'
 import { Scope } from './scope.ts'
 import { runStep } from '../step/step.ts'
-
-/** The module of a reference, inline or from its file, with the runner that applies to it in the flow. */
-export const workflowOf = (
-  { root, modules }: Pick<ResolvedWorkflow, 'root' | 'modules'>,
-  ref: ModuleRef,
-): Workflow | undefined => {
-  const withSafePath: Workflow = { kind: 'module', name: ref.name, steps: ref.steps ?? [] }
-  const module = (ref.steps ?? []).length > 0 ? withSafePath : modules[ref.name]
-  return module && { ...module, ...runnerInFlow(runnerInFlow(ref, module), root) }
-}
-
-/** Whether the workflow or one of its modules has hooks. */
-export const hasHooks = ({ root, modules }: ResolvedWorkflow): boolean =>
-  [root, ...Object.values(modules)].some(
-    ({ hooks = {} }) => [...(hooks.pre_scan_steps ?? []), ...(hooks.post_scan_steps ?? [])].length > 0,
-  )
 
 const words = (text = ''): string[] =>
   text

@@ -27,7 +27,8 @@ import {
 import { namesIn } from '../step/evaluate.ts'
 import { renderValue } from '../step/render.ts'
 import { typeMismatch } from './dependencies.ts'
-import { isExcluded, workflowOf } from './flow.ts'
+import { isExcluded } from './flow.ts'
+import { workflowOf } from './modules-of.ts'
 import { heuristicsOf } from './heuristics.ts'
 import { callerParams, defaultValue, FACTS, hasDefault, isSet, isTarget } from './params.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ArtifactFound, RunRecorder } from '@scanfarm/contracts'
 import { messageOf, type ResolvedWorkflow, workflowText } from '@scanfarm/language'
 import { Folder, unless } from '@scanfarm/paths'
-import { hasHooks, workflowOf } from './flow.ts'
+import { hasHooks, workflowOf } from './modules-of.ts'
 import type { ExecuteInput } from '../input.ts'
 import type { Run } from './run.ts'
 
