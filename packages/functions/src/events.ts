@@ -28,7 +28,7 @@ const word = (name: string, text: string): string => {
 /** Returns the size of the data in bytes. */
 const raise = (args: readonly Json[], given: Json | undefined, { recorder }: FunctionContext): number => {
   const topic = word('topic', textArg(args, 1))
-  const source = word('source', textArg(args, 2, 'executor'))
+  const source = word('source', textArg(args, 2, 'workflow'))
   const dataType = word('data type', textArg(args, 3, 'custom'))
   const data = parsed(given)
   const size = Buffer.byteLength(JSON.stringify(data))
