@@ -1,6 +1,6 @@
 import type { Param } from '../model.ts'
-import { textOfWords } from '../shell/words.ts'
 import { isCallers, piecesOf, Text, textOf, toPlain, type Piece, type Value } from '../template/value.ts'
+import { textOfWords } from './text-of-words.ts'
 import { booleanOf, typeOf, valueProblem } from './check-value.ts'
 
 /** A value that is invalid for its param. */

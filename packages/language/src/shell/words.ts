@@ -1,8 +1,3 @@
-import type { Piece } from '../template/value.ts'
-import { insideDouble, insideSingle, singleQuoted } from './quote.ts'
-
-type Quote = '' | "'" | '"'
-
 /**
  * Splits a text into words by the quoting rules of POSIX sh, without expansions.
  * Undefined if a quote is not closed or a backslash is the last character.
@@ -10,7 +5,7 @@ type Quote = '' | "'" | '"'
 export const shellWords = (text: string): string[] | undefined => {
   const words: string[] = []
   let word: string | undefined
-  let quote: Quote = ''
+  let quote: '' | "'" | '"' = ''
   for (let at = 0; at < text.length; at++) {
     const char = text.charAt(at)
     if (quote === "'") {
@@ -33,31 +28,4 @@ export const shellWords = (text: string): string[] | undefined => {
   }
   if (quote !== '') return undefined
   return word === undefined ? words : [...words, word]
-}
-
-const quoteAfter = (text: string, before: Quote): Quote => {
-  let quote = before
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charAt(at)
-    if (char === '\\' && quote !== "'") at++
-    else if (char === quote) quote = ''
-    else if (quote === '' && (char === "'" || char === '"')) quote = char
-  }
-  return quote
-}
-
-/** Joins pieces to a text for `shellWords`, in which the pieces that `isData` selects are not split. */
-export const textOfWords = (pieces: readonly Piece[], isData: (piece: Piece) => boolean): string => {
-  let quote: Quote = ''
-  return pieces
-    .map((piece) => {
-      if (!isData(piece)) {
-        quote = quoteAfter(piece.text, quote)
-        return piece.text
-      }
-      if (quote === "'") return insideSingle(piece.text)
-      if (quote === '"') return insideDouble(piece.text)
-      return /^[A-Za-z0-9_@%+:,./=-]+$/.test(piece.text) ? piece.text : singleQuoted(piece.text)
-    })
-    .join('')
 }
