@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { pack as createPack, type Pack } from 'tar-stream'
-import { entriesBelow, Folder, unless, type Held } from '@scanfarm/paths'
+import { entriesBelow, unless, type Folder, type Held } from '@scanfarm/paths'
 import { problemOf } from './open-inside.ts'
 import { filesAs, readStartAs, sizeAs, type FileUser } from './read-as.ts'
 
