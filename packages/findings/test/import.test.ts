@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { assetOf, findingOf, readFindings, type ImportFormat } from '../src/index.ts'
+import { assetOf, findingOf, openReport, readFindings, type ImportFormat } from '../src/index.ts'
 import type { ReadLimits } from '../src/import/read-findings.ts'
 import { bytesOf } from './records.ts'
 
@@ -247,4 +247,18 @@ test('large and small files give the same result', async () => {
   const { vulnerabilities, errors } = await read('nuclei', [...lines, 'no JSON'].join('\n'), CHUNK)
   expect(vulnerabilities.map((one) => one.vuln_info)).toEqual(lines.map((_, at) => `t${at}`))
   expect(errors).toBe(1)
+})
+
+test('SARIF is recognised when its version stands behind more results than the start of the file has', async () => {
+  const results = Array.from({ length: 2_000 }, (_, at) => ({
+    ...{ ruleId: 'r', message: { text: 'm' } },
+    locations: [
+      { physicalLocation: { artifactLocation: { uri: `src/${at}.py` }, region: { startLine: at + 1 } } },
+    ],
+  }))
+  const log = { runs: [{ tool: { driver: { name: 't' } }, results }], version: '2.1.0', $schema: 'https://x' }
+  const { format, batches } = await openReport(undefined, bytesOf(JSON.stringify(log), CHUNK))
+  const found = await Array.fromAsync(batches)
+  expect(format).toBe('sarif')
+  expect(found.reduce((sum, { vulnerabilities }) => sum + vulnerabilities.length, 0)).toBe(2_000)
 })

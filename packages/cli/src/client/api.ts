@@ -56,8 +56,6 @@ const explained = ({ status, message, details, requestId, url }: ApiError): CliE
 /** The API of a server. Every call rejects with a `CliError` that tells the user what to do. */
 export class Api {
   readonly #client: Client
-  /** Sends bodies as they are read. */
-  readonly #uploads: Client
 
   constructor({ url, token }: ApiOptions) {
     if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
@@ -66,13 +64,6 @@ export class Api {
         `${JSON.stringify(url)} is not the address of a server: write --url (SCANFARM_URL) as http://HOST:PORT`,
       )
     this.#client = createClient({ url, token, retry: false })
-    // fetch keeps a copy of the whole body to repeat it after a redirect, unless it has no window and no redirect is followed.
-    this.#uploads = createClient({
-      url,
-      token,
-      retry: false,
-      fetch: (request) => fetch(request, { redirect: 'error', window: null }),
-    })
   }
 
   /** What a call returns, for example `({ GET }) => GET('/workers')`. */
@@ -89,8 +80,7 @@ export class Api {
   async upload<T>(path: string, name: string, content: Blob): Promise<T> {
     const body = new FormData()
     body.append('file', content, name)
-    const { POST } = this.#uploads
-    return (await this.with(() => (POST as Send)(path, { body, timeoutMs: Infinity }))).data as T
+    return (await this.with(({ POST }) => (POST as Send)(path, { body, timeoutMs: Infinity }))).data as T
   }
 
   /** Work with the client itself. */

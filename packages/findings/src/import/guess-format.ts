@@ -23,8 +23,8 @@ const SHAPES: readonly Shape[] = [
   { format: 'trivy', fields: ['SchemaVersion', 'ArtifactName'] },
   { format: 'grype', fields: ['matches', 'source'] },
   { format: 'grype', fields: ['matches', 'descriptor'] },
-  { format: 'sarif', fields: ['$schema', 'runs'] },
-  { format: 'sarif', fields: ['version', 'runs'] },
+  // Tools of Python and Go write the version behind the results.
+  { format: 'sarif', fields: ['runs'] },
   { format: 'jsonl', fields: ['vuln_info', 'asset_value'] },
   ...both('nuclei', 'template-id', 'info'),
   ...both('nuclei', 'template_id', 'info'),
