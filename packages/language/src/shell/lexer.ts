@@ -285,6 +285,7 @@ export class ShellLexer extends ShellReader {
         const risky =
           losesTabs ||
           breaksAt(whole, delimiter) ||
+          (!quoted && whole.startsWith(delimiter)) ||
           (open ? delimiter.startsWith(whole) : whole === delimiter)
         if (quoted && risky)
           throw new UnsafeContextError(`a line of the value could end the here-document ${delimiter}`)
