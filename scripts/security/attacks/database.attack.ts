@@ -104,7 +104,7 @@ test('No table and no function of masters is open to the login of a worker', asy
      union all
      select format('select %s(%s)', oid::regproc,
        array_to_string(array(select 'null::' || format_type(t, null) from unnest(proargtypes) t), ', '))
-     from pg_proc where pronamespace = 'public'::regnamespace and prokind = 'f' and prorettype <> 'trigger'::regtype`,
+     from pg_proc where pronamespace = 'public'::regnamespace and prokind = 'f' and provariadic = 0 and prorettype <> 'trigger'::regtype`,
   )
   const open: string[] = []
   for (const { call } of rows)
