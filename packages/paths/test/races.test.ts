@@ -3,12 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { entriesBelow, Folder, openBelow, removeTree } from '@scanfarm/paths'
-import { startSwapper } from './swapper.ts'
+import { RACE_TRIES, raceSwapper } from '@scanfarm/testing'
 
 const SECRET = 'secret of another user'
 const MINE = 'mine'
-/** By name, some of so many tries would leave the root. */
-const TRIES = Number(process.env['SCANFARM_TEST_TRIES'] ?? 500)
 const TEST_MS = 600_000
 
 let base: string
@@ -29,17 +27,9 @@ const expectUntouched = (): void => {
   expect(readFileSync(join(foreign, 'file'), 'utf8')).toBe(SECRET)
 }
 
-/** Does it many times while a process swaps the folder `d` with a link, and as long as it has not done that often. */
 const race = async (attempt: () => Promise<void>): Promise<void> => {
-  await using swapper = await startSwapper(join(root, 'd'), foreign)
-  const enough = swapper.swaps() + TRIES / 5
-  let successes = 0
-  for (let tries = 0; tries < TRIES || swapper.swaps() < enough; tries++)
-    await attempt().then(
-      () => (successes += 1),
-      () => {},
-    )
-  expect(successes).toBeGreaterThan(0)
+  const options = { folder: join(root, 'd'), target: foreign, tries: RACE_TRIES }
+  expect(await raceSwapper(options, attempt)).toBeGreaterThan(0)
 }
 
 test(

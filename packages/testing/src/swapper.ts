@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-export interface Swapper extends AsyncDisposable {
+interface Swapper extends AsyncDisposable {
   /** How often the folder was a link. */
   readonly swaps: () => number
 }
@@ -31,7 +31,7 @@ for (let swaps = 0; ; ) {
 }`
 
 /** A process that swaps a folder with a link to `target` in a tight loop. Resolves when it has begun. */
-export const startSwapper = async (folder: string, target: string): Promise<Swapper> => {
+const startSwapper = async (folder: string, target: string): Promise<Swapper> => {
   const child = spawn(process.execPath, ['-e', PROGRAM, folder, target], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -46,3 +46,25 @@ export const startSwapper = async (folder: string, target: string): Promise<Swap
     },
   }
 }
+
+/**
+ * Does something many times while a process swaps the folder with a link to `target`, and as long as it has not done
+ * that often. Some tries may fail, since the folder is a link or missing; resolves to the number of the others.
+ */
+export const raceSwapper = async (
+  { folder, target, tries }: { readonly folder: string; readonly target: string; readonly tries: number },
+  attempt: () => Promise<unknown>,
+): Promise<number> => {
+  await using swapper = await startSwapper(folder, target)
+  const enough = swapper.swaps() + tries / 5
+  let successes = 0
+  for (let count = 0; count < tries || swapper.swaps() < enough; count++)
+    await attempt().then(
+      () => (successes += 1),
+      () => {},
+    )
+  return successes
+}
+
+/** By name, some of so many tries would leave the folder. */
+export const RACE_TRIES = Number(process.env['SCANFARM_TEST_TRIES'] ?? 300)
