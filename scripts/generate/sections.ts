@@ -4,6 +4,7 @@ import { clientSchema } from './client-schema.ts'
 import { commandReference } from './command-reference.ts'
 import { compatibilityTable } from './compatibility.ts'
 import { databaseDiagrams } from './database-diagram.ts'
+import { importFormats } from './import-formats.ts'
 
 /** A generated part of a document, between `<!-- generated: MARK -->` and the next `<!-- /generated -->`. */
 export interface Section {
@@ -17,6 +18,7 @@ export const SECTIONS: readonly Section[] = [
   { file: 'docs/operations.md', mark: 'settings', render: () => settingsMarkdown(SETTINGS) },
   { file: 'docs/commands.md', mark: 'commands', render: commandReference },
   { file: 'docs/database.md', mark: 'tables', render: databaseDiagrams },
+  { file: 'docs/findings.md', mark: 'imports', render: importFormats },
   { file: 'docs/migrating.md', mark: 'endpoints', render: compatibilityTable },
 ]
 

@@ -7343,8 +7343,8 @@ export interface operations {
         parameters: {
             query: {
                 workspace: string;
-                /** @description sarif (2.1.0), nuclei (JSONL), nmap (XML), jsonl (Scanfarm export), whatweb (--log-json), sslscan (--xml), testssl (--jsonfile, --jsonfile-pretty), wapiti (-f json), masscan (-oJ), ffuf (-of json). Default: recognised by the start of the file */
-                format?: "sarif" | "nuclei" | "nmap" | "jsonl" | "whatweb" | "sslscan" | "testssl" | "wapiti" | "masscan" | "ffuf";
+                /** @description sarif (2.1.0), nuclei (JSONL), nmap (XML), jsonl (Scanfarm export), whatweb (--log-json), sslscan (--xml), testssl (--jsonfile, --jsonfile-pretty), wapiti (-f json), masscan (-oJ, -oD, -oX, -oL), ffuf (-of json), dirsearch (-O json), gobuster (text of dir), zmap (-O json), sslyze (--json_out), and JSON of gitleaks, gosec, pip-audit, npm audit, osv-scanner, trivy and grype. Default: recognised by the start of the file */
+                format?: "sarif" | "nuclei" | "nmap" | "jsonl" | "whatweb" | "sslscan" | "testssl" | "wapiti" | "masscan" | "ffuf" | "dirsearch" | "gobuster" | "zmap" | "sslyze" | "gitleaks" | "gosec" | "pip-audit" | "npm-audit" | "osv-scanner" | "trivy" | "grype";
                 /** @description The folder that was scanned: absolute paths of files in it become relative. Default: what the report names, or the folder that all files have in common */
                 root?: string;
             };

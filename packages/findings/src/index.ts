@@ -7,6 +7,6 @@ export {
   type ImportFormat,
 } from './formats.ts'
 export type { Batch } from './import/batches.ts'
-export { hostAnswers } from './import/nmap-answers.ts'
+export { hostAnswers, namesOf } from './import/nmap-answers.ts'
 export { openReport, readFindings } from './import/read-findings.ts'
 export { EXPORT_KINDS, writeFindings } from './export/write-findings.ts'

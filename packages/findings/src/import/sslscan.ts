@@ -19,10 +19,7 @@ import {
 /** With `--targets`, version 2.0 ends every report with this error, although it has read the file. */
 const FALSE_ERROR = /^Targets file .* does not exist/
 
-/** `Could not open a connection to host NAME (ADDRESS) on port …`, `Could not resolve hostname NAME` */
-const HOST_OF_ERROR = /\bhost(?:name)? (\S+?)[.,:]?(?:\s|$)/
-
-/** Reads the weaknesses of TLS servers. A server that could not be tested keeps its records. */
+/** Reads the weaknesses of TLS servers. A scan that could not test a server closes no record. */
 export async function* sslscanFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let isReport = false
   let servers = 0
@@ -35,7 +32,7 @@ export async function* sslscanFindings(body: AsyncIterable<Uint8Array>): AsyncGe
       if (FALSE_ERROR.test(error)) untold.push(error)
       else {
         servers += 1
-        yield failedServer(error)
+        yield failed(error)
       }
     } else {
       servers += 1
@@ -46,11 +43,6 @@ export async function* sslscanFindings(body: AsyncIterable<Uint8Array>): AsyncGe
   if (servers === 0) yield failed(untold[0] ?? 'sslscan tested no server')
 }
 
-const failedServer = (error: string): Imported => {
-  const host = HOST_OF_ERROR.exec(error)?.[1]
-  return failed(error, host === undefined ? {} : { host })
-}
-
 function* hostRecords(test: unknown): Generator<Imported> {
   const host = asText(at(test, 'host'))
   const protocols = asList(at(test, 'protocol')).filter(isOn('enabled'))
@@ -58,7 +50,7 @@ function* hostRecords(test: unknown): Generator<Imported> {
   // Without a protocol the port has not completed a TLS handshake, so that nothing was tested.
   if (protocols.length === 0) errors.push('the port negotiated no TLS, nothing was tested')
   if (host === '') yield unusable('a server without a host')
-  else if (errors.length > 0) yield failed(errors.join('; '), { host })
+  else if (errors.length > 0) yield failed(`${host}: ${errors.join('; ')}`)
   else yield { kind: 'reached', host }
   if (host === '') return
   for (const [weakness, detail] of [

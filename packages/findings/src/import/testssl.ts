@@ -40,7 +40,7 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
       if (line.host !== '') hosts.set(line.host, host)
       if (isIncomplete(line)) host.isComplete = false
       if (isProblem(line))
-        yield failed(`${line.id}: ${line.text}`, line.host === '' ? {} : { host: line.host })
+        yield failed([line.host, line.id, line.text].filter((part) => part !== '').join(': '))
       else if (FINDINGS.has(line.severity)) found.push(line)
     }
   }

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { XMLParser } from 'fast-xml-parser'
-import { hostAnswers } from '@scanfarm/findings'
+import { hostAnswers, namesOf } from '@scanfarm/findings'
 import { messageOf, type Json } from '@scanfarm/language'
 import { NoResult, textArg, type FunctionContext } from '../define.ts'
 import { isThere, makeFolder, pathArg, writeLines } from '../files/files.ts'
@@ -134,10 +134,9 @@ const hostsOfXml = async (path: string, scope: FileScope): Promise<Host[]> => {
 
 const hostOf = (host: unknown): Host => {
   const address = asList(inside(host, 'address')).find((each) => attribute(each, 'addrtype') !== 'mac')
-  const [name] = asList(inside(host, 'hostnames', 'hostname'))
   return {
     ip: attribute(address, 'addr'),
-    name: attribute(name, 'name'),
+    name: namesOf(host).name,
     os: osOf(host),
     answers: hostAnswers(host),
     ports: asList(inside(host, 'ports', 'port')).map(portOf),

@@ -183,11 +183,13 @@ test('A report that does not name its hosts covers its whole scope, and its form
   const scan = (report: string) => importReport('silent', 'guess', report)
   expect(await scan(MASSCAN('192.0.2.1', '192.0.2.2'))).toMatchObject({
     sources: ['masscan'],
-    states: { '192.0.2.1:80': 'open', '192.0.2.2:80': 'open' },
+    states: { '192.0.2.1:80': 'open', '192.0.2.2:80': 'open', '192.0.2.1': 'open', '192.0.2.2': 'open' },
   })
   expect((await scan(MASSCAN('192.0.2.1'))).states).toEqual({
     '192.0.2.1:80': 'open',
     '192.0.2.2:80': 'gone',
+    '192.0.2.1': 'open',
+    '192.0.2.2': 'gone',
   })
 })
 
