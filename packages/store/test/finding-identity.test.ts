@@ -60,6 +60,17 @@ describe('results that are equal', () => {
     },
   )
 
+  test('Parts may be saved in any order', async () => {
+    const of = randomUUID()
+    await importAll([inFile({ severity: 'low' })], { of, no: 2 })
+    expect(await importAll([inFile(), inFile()], { of, no: 1 })).toMatchObject({
+      new: 0,
+      known: 0,
+      merged: 2,
+    })
+    expect(await list()).toMatchObject([{ severity: 'high', occurrences: 3, times_seen: 1 }])
+  })
+
   test('A part that is saved a second time counts once', async () => {
     const part = { of: randomUUID(), no: 1 }
     await importAll([inFile(), inFile()], part)

@@ -72,11 +72,11 @@ as $$
       last_seen = greatest(t.last_seen, now()),
       times_seen = t.times_seen + case when t.last_run = p_run_id or t.last_import = p_import then 0 else 1 end,
       last_run = greatest(t.last_run, p_run_id),
-      occurrences = case when t.last_import = p_import and t.import_part < p_part
+      occurrences = case when t.last_import = p_import and t.import_part <> p_part
         then t.occurrences + excluded.occurrences else excluded.occurrences end,
       last_import = p_import,
       import_part = case when t.last_import = p_import then t.import_part else p_part end
-    returning t.finding_id as id, t.import_part < p_part as merged
+    returning t.finding_id as id, t.import_part <> p_part as merged
   ), loose as materialized (
     select nextval(pg_get_serial_sequence('vulnerabilities', 'id')) as id, i.* from items i where i.hash is null order by i.n
   ), loose_saved as (

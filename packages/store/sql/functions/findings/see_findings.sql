@@ -16,10 +16,10 @@ as $$
   set last_seen = greatest(t.last_seen, now()),
     times_seen = t.times_seen + case when t.last_run = p_run_id or t.last_import = p_import then 0 else 1 end,
     last_run = greatest(t.last_run, p_run_id),
-    occurrences = case when t.last_import = p_import and t.import_part < p_part
+    occurrences = case when t.last_import = p_import and t.import_part <> p_part
       then t.occurrences + l.times else l.times end,
     last_import = p_import,
     import_part = case when t.last_import = p_import then t.import_part else p_part end
   from locked l where t.finding_id = l.finding_id
-  returning l.content, t.finding_id, t.import_part < p_part
+  returning l.content, t.finding_id, t.import_part <> p_part
 $$;
