@@ -3,7 +3,7 @@ import type { Imported } from './read-body.ts'
 import { finding, paragraphs } from './records.ts'
 
 /** A known vulnerability of a package that a project or image uses. */
-export interface Dependency {
+interface Dependency {
   readonly tool: string
   readonly id: string
   /** Other names of the vulnerability. */

@@ -6,7 +6,7 @@ import { asset, hostPort, unusable } from './records.ts'
 import { serverTechnology } from './technologies.ts'
 
 /** One record of masscan: a port that is open, or, with a name, what its service sent. */
-export interface MasscanRecord {
+interface MasscanRecord {
   readonly ip: string
   readonly port: string
   readonly protocol: string

@@ -43,23 +43,6 @@ export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<
   if (line.trim() !== '') yield line
 }
 
-/** Maximum bytes of a document that can only be parsed as a whole. */
-export const MAX_DOCUMENT = 64 * 1024 * 1024
-
-export async function textOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of body) {
-    size += chunk.length
-    if (size > MAX_DOCUMENT)
-      throw unreadable(`the document is larger than ${MAX_DOCUMENT} bytes: split it`, 'payload_too_large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/^\ufeff/, '')
-}
-
 /** Maximum characters of one record of a report; a longer one is skipped as a problem. */
 export const MAX_RECORD = 16 * 1024 * 1024
 

@@ -22,7 +22,7 @@ export const PROTOCOLS: Readonly<Record<string, TlsWeakness>> = {
 }
 
 /** By the names of OpenSSL and of IANA; a cipher belongs to the first that matches. */
-export const CIPHERS: readonly (TlsWeakness & { readonly pattern: RegExp })[] = [
+const CIPHERS: readonly (TlsWeakness & { readonly pattern: RegExp })[] = [
   { id: 'cipher-null', severity: 'critical', title: 'Ciphers without encryption', pattern: /NULL/ },
   {
     id: 'cipher-anonymous',
