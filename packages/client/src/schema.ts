@@ -2901,8 +2901,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         ErrorBody: {
-            /** @constant */
-            error: true;
+            error: boolean;
             message: string;
             code: string;
             request_id: string;
@@ -2920,21 +2919,21 @@ export interface components {
             params?: {
                 [key: string]: string;
             };
-            /** @enum {unknown} */
+            /** @enum {string} */
             priority?: "low" | "normal" | "medium" | "high" | "critical";
             /** @description a whole number of minutes from 1 to 525600, or a duration such as 2h */
             timeout?: number | string;
             concurrency?: number;
-            /** @enum {unknown} */
+            /** @enum {string} */
             runner_type?: "host" | "docker" | "ssh";
             docker_image?: string;
             /** @description Network of the docker runner; host and container:NAME require the role admin */
             docker_network?: string;
             ssh_host?: string;
             workspace?: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             run_mode?: "local" | "distributed" | "cloud";
-            /** @enum {unknown} */
+            /** @enum {string} */
             cloud_provider?: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
             cloud_instances?: number;
             cloud_instance_type?: string;
@@ -2946,12 +2945,12 @@ export interface components {
             threads_hold?: number;
             /**
              * @description Becomes the param heuristics_check
-             * @enum {unknown}
+             * @enum {string}
              */
             heuristics_check?: "none" | "basic" | "advanced";
             /**
              * @description If no live worker has the programs that distributed runs need: `wait` for one, with a warning in the answer, or `fail` with 409. Default: the setting `jobs.missing_tools`
-             * @enum {unknown}
+             * @enum {string}
              */
             missing_tools?: "wait" | "fail";
             /** @description Run without a target */
@@ -2972,15 +2971,15 @@ export interface components {
         RunsCreated: {
             message: string;
             workflow: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             kind: "flow" | "module";
             target?: string;
             target_count: number;
             targets?: string[];
             concurrency?: number;
-            /** @enum {unknown} */
+            /** @enum {string} */
             priority: "low" | "normal" | "high" | "critical";
-            /** @enum {unknown} */
+            /** @enum {string} */
             run_mode: "local" | "distributed" | "cloud";
             job_id: string;
             /** Format: uuid */
@@ -2988,21 +2987,19 @@ export interface components {
             /** @constant */
             status: "queued";
             poll_url: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             runner_type?: "host" | "docker" | "ssh";
             timeout?: number;
             duplicates_dropped?: number;
             infra_id?: string;
             infra_status_url?: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             cloud_provider?: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
             cloud_instances?: number;
             threads_hold?: number;
             heuristics_check?: string;
-            /** @constant */
-            empty_target?: true;
-            /** @constant */
-            repeat?: true;
+            empty_target?: boolean;
+            repeat?: boolean;
             repeat_wait_time?: string;
             schedule?: string;
             schedule_enabled?: boolean;
@@ -3019,17 +3016,17 @@ export interface components {
             /** Format: uuid */
             run_uuid: string;
             workflow_name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             workflow_kind: "flow" | "module";
             target: string;
             params: {
                 [key: string]: string;
             };
-            /** @enum {unknown} */
+            /** @enum {string} */
             status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
             /**
              * @description Whether an ended run did its work: clean, partial (something failed or was left out) or nothing_done; "" while it has not ended
-             * @enum {unknown}
+             * @enum {string}
              */
             outcome: "clean" | "partial" | "nothing_done" | "";
             /** @description Failed steps, including those with on_error: continue */
@@ -3045,7 +3042,7 @@ export interface components {
             completed_at: string | null;
             total_steps: number;
             completed_steps: number;
-            /** @enum {unknown} */
+            /** @enum {string} */
             trigger_type: "manual" | "cron" | "event" | "watch";
             /** @description The job id of the request that created the run */
             run_group_id: string;
@@ -3059,13 +3056,13 @@ export interface components {
              * @description ISO 8601, UTC
              */
             updated_at: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             priority: "low" | "normal" | "high" | "critical";
-            /** @enum {unknown} */
+            /** @enum {string} */
             run_priority: "low" | "normal" | "high" | "critical";
-            /** @enum {unknown} */
+            /** @enum {string} */
             run_mode: "local" | "distributed" | "cloud";
-            /** @enum {unknown} */
+            /** @enum {string} */
             runner_type: "host" | "docker" | "ssh";
             attempt: number;
             /** @description Worker that executes or last executed it, or "" */
@@ -3082,11 +3079,8 @@ export interface components {
             limit: number;
             /** @description Pass as cursor to get the next page */
             next_cursor?: string;
-            /**
-             * @description The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records
-             * @constant
-             */
-            truncated?: true;
+            /** @description The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records */
+            truncated?: boolean;
         };
         Step: {
             /** Format: uuid */
@@ -3096,7 +3090,7 @@ export interface components {
             step_type: string;
             /** @description Module of a flow, or "" */
             module: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             status: "pending" | "running" | "completed" | "failed" | "skipped" | "cancelled";
             command: string;
             /** @description The last 16 KiB; the whole output is in log_file */
@@ -3127,9 +3121,9 @@ export interface components {
             workspace: string;
             name: string;
             artifact_path: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             artifact_type: "report" | "state_file" | "output" | "screenshot";
-            /** @enum {unknown} */
+            /** @enum {string} */
             content_type: "json" | "jsonl" | "yaml" | "html" | "md" | "log" | "pdf" | "png" | "txt" | "zip" | "folder" | "unknown";
             size_bytes: number;
             line_count: number;
@@ -3147,17 +3141,14 @@ export interface components {
             limit: number;
             /** @description Pass as cursor to get the next page */
             next_cursor?: string;
-            /**
-             * @description The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records
-             * @constant
-             */
-            truncated?: true;
+            /** @description The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records */
+            truncated?: boolean;
         };
         RunAttempt: {
             attempt: number;
             /**
              * @description worker_lost: the worker stopped renewing its lease. machine_lost: the cloud machine was lost. handed_back: the worker drained or could not begin the run
-             * @enum {unknown}
+             * @enum {string}
              */
             ending: "running" | "completed" | "failed" | "cancelled" | "worker_lost" | "machine_lost" | "handed_back";
             /** @description Why it ended, in words, or "" */
@@ -3186,7 +3177,7 @@ export interface components {
             step_type: string;
             /** @description Module of a flow, or "" */
             module: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             status: "pending" | "running" | "completed" | "failed" | "skipped" | "cancelled";
             command: string;
             /** @description The last 16 KiB; the whole output is in log_file */
@@ -3220,13 +3211,13 @@ export interface components {
             /** @description The same */
             scan_id: string;
             workflow_name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             workflow_kind: "flow" | "module";
             target: string;
             params: {
                 [key: string]: string;
             };
-            /** @enum {unknown} */
+            /** @enum {string} */
             status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
             started_at: string | null;
             completed_at: string | null;
@@ -3241,20 +3232,20 @@ export interface components {
         JobSummary: {
             job_id: string;
             workflow_name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             workflow_kind: "flow" | "module";
             /**
              * @description open: a run has not ended. partial: the runs ended differently
-             * @enum {unknown}
+             * @enum {string}
              */
             status: "open" | "completed" | "failed" | "cancelled" | "partial";
-            /** @enum {unknown} */
+            /** @enum {string} */
             priority: "low" | "normal" | "high" | "critical";
-            /** @enum {unknown} */
+            /** @enum {string} */
             run_mode: "local" | "distributed" | "cloud";
             target_count: number;
             concurrency: number | null;
-            /** @enum {unknown} */
+            /** @enum {string} */
             trigger_type: "manual" | "cron" | "event" | "watch";
             trigger_name: string;
             schedule_id: string;
@@ -3283,7 +3274,7 @@ export interface components {
             } | null;
         };
         CreateInfra: {
-            /** @enum {unknown} */
+            /** @enum {string} */
             provider?: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
             instances?: number;
             instance_count?: number;
@@ -3299,9 +3290,9 @@ export interface components {
         CloudInfra: {
             /** @description 16 lower-case hex characters */
             infra_id: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             status: "requested" | "provisioning" | "ready" | "draining" | "destroyed" | "failed";
-            /** @enum {unknown} */
+            /** @enum {string} */
             provider: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
             region: string;
             instance_type: string;
@@ -3326,7 +3317,7 @@ export interface components {
             /** @description The provider's id, or "" before there is one */
             resource_id: string;
             name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             status: "requested" | "booting" | "ready" | "destroying" | "destroyed" | "failed";
             /** @description The reason for the status, if possible in the words of the provider */
             message: string;
@@ -3338,7 +3329,7 @@ export interface components {
             destroyed_at: string | null;
         };
         EstimateCost: {
-            /** @enum {unknown} */
+            /** @enum {string} */
             provider?: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
             instances?: number;
             instance_count?: number;
@@ -3350,7 +3341,7 @@ export interface components {
         };
         WorkflowSummary: {
             name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             kind: "flow" | "module";
             description: string;
             tags: string[];
@@ -3397,7 +3388,7 @@ export interface components {
             column: number;
             /** @description Stable name of the rule, for example `unknown-key` */
             rule: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             severity: "error" | "warning" | "info";
             message: string;
             /** @description How to fix it, or empty */
@@ -3409,7 +3400,7 @@ export interface components {
                 id: string;
                 /** @description Id of the node that contains it; empty for the workflow itself */
                 parent: string;
-                /** @enum {unknown} */
+                /** @enum {string} */
                 type: "workflow" | "module" | "step" | "hook" | "end";
                 name: string;
                 /** @description Type of a step, or `flow` or `module` */
@@ -3444,7 +3435,7 @@ export interface components {
                 to: string;
                 /**
                  * @description `next`: in order. `depends`: declared. `goto`: a decision continues there
-                 * @enum {unknown}
+                 * @enum {string}
                  */
                 kind: "next" | "depends" | "goto";
                 /** @description When a decision continues there, or empty */
@@ -3487,9 +3478,9 @@ export interface components {
             vuln_desc: string;
             /** @description Proof of concept */
             vuln_poc: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             severity: "critical" | "high" | "medium" | "low" | "info";
-            /** @enum {unknown} */
+            /** @enum {string} */
             confidence: "Certain" | "Firm" | "Tentative" | "Manual Review Required";
             /** @description For example web, api, network */
             asset_type: string;
@@ -3508,7 +3499,7 @@ export interface components {
             occurrences: number;
             /** @description Identity in hex; "" when what or where is missing */
             finding_hash: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             state: "open" | "gone";
             /**
              * Format: date-time
@@ -3581,7 +3572,7 @@ export interface components {
             input: string;
             /** @description Path of the URL, or "" */
             path: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             state: "open" | "gone";
             /**
              * Format: date-time
@@ -3626,7 +3617,7 @@ export interface components {
             org_uuid: string;
             /** @description Always "": files are kept as artifacts */
             local_path: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             data_source: "local" | "cloud" | "imported";
             total_runs: number;
             total_assets: number;
@@ -3726,8 +3717,7 @@ export interface components {
             topic: string;
             event_id: string;
             triggered_workflows: string[];
-            /** @constant */
-            success: true;
+            success: boolean;
             /** @description Only when no workflow was triggered */
             note?: string;
         };
@@ -3748,13 +3738,13 @@ export interface components {
         };
         ReceiverWorkflow: {
             name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             kind: "flow" | "module";
             triggers: components["schemas"]["ReceiverTrigger"][];
         };
         ReceiverTrigger: {
             name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             type: "cron" | "event" | "watch";
             enabled: boolean;
             schedule?: string;
@@ -3771,17 +3761,17 @@ export interface components {
             /** @description For POST /triggers/test; empty for a trigger that has a problem */
             key: string;
             name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             type: "cron" | "event" | "watch";
             enabled: boolean;
             workflow: {
                 name: string;
-                /** @enum {unknown} */
+                /** @enum {string} */
                 kind: "flow" | "module";
             };
             /**
              * @description Where it is declared: in the file of the workflow, or as a schedule
-             * @enum {unknown}
+             * @enum {string}
              */
             source: "workflow" | "schedule";
             /** @description Of a schedule, or empty */
@@ -3794,12 +3784,12 @@ export interface components {
             filters: string[];
             /** @description Of a watch trigger, or empty */
             path: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             overlap: "allow" | "skip" | "queue" | "cancel-previous";
             last_fired_at: string | null;
             /**
              * @description open: its runs may be under way. waiting: its runs wait for those before. skipped: it made no run
-             * @enum {unknown}
+             * @enum {string}
              */
             last_state: "" | "done" | "open" | "waiting" | "skipped";
             /** @description Job of the last execution, or empty */
@@ -3812,7 +3802,7 @@ export interface components {
             id: string;
             name: string;
             workflow_name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             workflow_kind: "flow" | "module";
             target: string;
             targets?: string[];
@@ -3824,16 +3814,16 @@ export interface components {
                 [key: string]: string;
             };
             trigger_name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             trigger_type: "cron" | "event" | "watch";
             schedule: string;
             timezone: string;
             event_topic: string;
             watch_path: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             missed: "skip" | "once" | "all";
             missed_window: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             overlap: "allow" | "skip" | "queue" | "cancel-previous";
             filters: string[];
             dedupe_key: string;
@@ -3842,11 +3832,11 @@ export interface components {
             input: {
                 [key: string]: string;
             };
-            /** @enum {unknown} */
+            /** @enum {string} */
             run_mode?: "local" | "distributed" | "cloud";
-            /** @enum {unknown} */
+            /** @enum {string} */
             priority: "low" | "normal" | "high" | "critical";
-            /** @enum {unknown} */
+            /** @enum {string} */
             runner_type?: "host" | "docker" | "ssh";
             docker_image?: string;
             docker_network?: string;
@@ -3872,18 +3862,18 @@ export interface components {
         CreateSchedule: {
             name: string;
             workflow_name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             workflow_kind?: "flow" | "module";
             /**
              * @description Default: cron. manual is a disabled cron that only POST /schedules/{id}/trigger fires
-             * @enum {unknown}
+             * @enum {string}
              */
             trigger_type?: "cron" | "event" | "watch" | "manual";
             /** @description Cron expression of five fields, @daily or @every 2h; for cron */
             schedule?: string;
             /** @description For cron; default UTC */
             timezone?: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             missed?: "skip" | "once" | "all";
             /** @description For example 30s, 5m or 1h30m */
             missed_window?: string;
@@ -3897,7 +3887,7 @@ export interface components {
             watch_path?: string;
             /** @description For example 30s, 5m or 1h30m */
             debounce?: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             overlap?: "allow" | "skip" | "queue" | "cancel-previous";
             /** @description "" for a workflow that needs no target */
             target?: string;
@@ -3907,7 +3897,7 @@ export interface components {
             params?: {
                 [key: string]: string;
             };
-            /** @enum {unknown} */
+            /** @enum {string} */
             runner_type?: "host" | "docker" | "ssh";
             docker_image?: string;
             /** @description Network of the docker runner; host and container:NAME require the role admin */
@@ -3919,9 +3909,9 @@ export interface components {
             input?: {
                 [key: string]: string;
             };
-            /** @enum {unknown} */
+            /** @enum {string} */
             run_mode?: "local" | "distributed";
-            /** @enum {unknown} */
+            /** @enum {string} */
             priority?: "low" | "normal" | "medium" | "high" | "critical";
             /** @description Alias: is_enabled */
             enabled?: boolean;
@@ -3947,18 +3937,18 @@ export interface components {
         ChangeSchedule: {
             name?: string;
             workflow_name?: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             workflow_kind?: "flow" | "module";
             /**
              * @description Default: cron. manual is a disabled cron that only POST /schedules/{id}/trigger fires
-             * @enum {unknown}
+             * @enum {string}
              */
             trigger_type?: "cron" | "event" | "watch" | "manual";
             /** @description Cron expression of five fields, @daily or @every 2h; for cron */
             schedule?: string;
             /** @description For cron; default UTC */
             timezone?: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             missed?: "skip" | "once" | "all";
             /** @description For example 30s, 5m or 1h30m */
             missed_window?: string;
@@ -3972,7 +3962,7 @@ export interface components {
             watch_path?: string;
             /** @description For example 30s, 5m or 1h30m */
             debounce?: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             overlap?: "allow" | "skip" | "queue" | "cancel-previous";
             /** @description "" for a workflow that needs no target */
             target?: string;
@@ -3982,7 +3972,7 @@ export interface components {
             params?: {
                 [key: string]: string;
             };
-            /** @enum {unknown} */
+            /** @enum {string} */
             runner_type?: "host" | "docker" | "ssh";
             docker_image?: string;
             /** @description Network of the docker runner; host and container:NAME require the role admin */
@@ -3994,9 +3984,9 @@ export interface components {
             input?: {
                 [key: string]: string;
             };
-            /** @enum {unknown} */
+            /** @enum {string} */
             run_mode?: "local" | "distributed";
-            /** @enum {unknown} */
+            /** @enum {string} */
             priority?: "low" | "normal" | "medium" | "high" | "critical";
             /** @description Alias: is_enabled */
             enabled?: boolean;
@@ -4025,7 +4015,7 @@ export interface components {
             url: string;
             topics: string[];
             filters: string[];
-            /** @enum {unknown} */
+            /** @enum {string} */
             format: "json" | "slack" | "discord";
             enabled: boolean;
             /**
@@ -4044,7 +4034,7 @@ export interface components {
             subscription_id: number;
             event_id: string;
             topic: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             status: "pending" | "delivered" | "dead";
             attempts: number;
             /**
@@ -4073,9 +4063,9 @@ export interface components {
             hostname: string;
             pid: number;
             version: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             kind: "worker" | "server";
-            /** @enum {unknown} */
+            /** @enum {string} */
             status: "idle" | "busy" | "draining" | "lost";
             slots: number;
             busy_slots: number;
@@ -4084,7 +4074,7 @@ export interface components {
             tools: components["schemas"]["WorkerTool"][];
             /**
              * @description What an operator wants of it. paused: it finishes its runs and claims no more. stopped: its program also ends
-             * @enum {unknown}
+             * @enum {string}
              */
             wanted: "running" | "paused" | "stopped";
             /**
@@ -4133,9 +4123,9 @@ export interface components {
             hostname: string;
             pid: number;
             version: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             kind: "worker" | "server";
-            /** @enum {unknown} */
+            /** @enum {string} */
             status: "idle" | "busy" | "draining" | "lost";
             slots: number;
             busy_slots: number;
@@ -4144,7 +4134,7 @@ export interface components {
             tools: components["schemas"]["WorkerTool"][];
             /**
              * @description What an operator wants of it. paused: it finishes its runs and claims no more. stopped: its program also ends
-             * @enum {unknown}
+             * @enum {string}
              */
             wanted: "running" | "paused" | "stopped";
             /**
@@ -4214,7 +4204,7 @@ export interface components {
         ApiToken: {
             id: number;
             name: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             role: "viewer" | "operator" | "admin";
             /**
              * Format: date-time
@@ -4227,7 +4217,7 @@ export interface components {
         User: {
             id: number;
             username: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             role: "viewer" | "operator" | "admin";
             /**
              * Format: date-time
@@ -4242,13 +4232,13 @@ export interface components {
              * @description ISO 8601, UTC
              */
             at: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             kind: "user" | "token";
             /** @description Id of the user or token */
             caller_id: number;
             /** @description Name of the user or token at that time */
             caller: string;
-            /** @enum {unknown} */
+            /** @enum {string} */
             role: "viewer" | "operator" | "admin";
             method: string;
             /** @description Pattern of the route: `/users/{id}` */
@@ -4583,7 +4573,7 @@ export interface operations {
         parameters: {
             query?: {
                 status?: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
-                /** @description Of ended runs: clean, partial, nothing_done; separated by commas */
+                /** @description Of ended runs; one or more, separated by commas */
                 outcome?: string;
                 workflow_name?: string;
                 /** @description Alias of workflow_name */
@@ -4694,17 +4684,17 @@ export interface operations {
                             /** Format: uuid */
                             run_uuid: string;
                             workflow_name: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             workflow_kind: "flow" | "module";
                             target: string;
                             params: {
                                 [key: string]: string;
                             };
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
                             /**
                              * @description Whether an ended run did its work: clean, partial (something failed or was left out) or nothing_done; "" while it has not ended
-                             * @enum {unknown}
+                             * @enum {string}
                              */
                             outcome: "clean" | "partial" | "nothing_done" | "";
                             /** @description Failed steps, including those with on_error: continue */
@@ -4720,7 +4710,7 @@ export interface operations {
                             completed_at: string | null;
                             total_steps: number;
                             completed_steps: number;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             trigger_type: "manual" | "cron" | "event" | "watch";
                             /** @description The job id of the request that created the run */
                             run_group_id: string;
@@ -4734,13 +4724,13 @@ export interface operations {
                              * @description ISO 8601, UTC
                              */
                             updated_at: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             priority: "low" | "normal" | "high" | "critical";
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             run_priority: "low" | "normal" | "high" | "critical";
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             run_mode: "local" | "distributed" | "cloud";
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             runner_type: "host" | "docker" | "ssh";
                             attempt: number;
                             /** @description Worker that executes or last executed it, or "" */
@@ -4770,16 +4760,10 @@ export interface operations {
                             cloud_instance: string;
                             steps?: components["schemas"]["Step"][];
                             artifacts?: components["schemas"]["Artifact"][];
-                            /**
-                             * @description The list reached its size limit: GET /runs/{id}/steps has all
-                             * @constant
-                             */
-                            steps_truncated?: true;
-                            /**
-                             * @description The list reached its size limit: GET /runs/{id}/artifacts has all
-                             * @constant
-                             */
-                            artifacts_truncated?: true;
+                            /** @description The list reached its size limit: GET /runs/{id}/steps has all */
+                            steps_truncated?: boolean;
+                            /** @description The list reached its size limit: GET /runs/{id}/artifacts has all */
+                            artifacts_truncated?: boolean;
                         };
                     };
                 };
@@ -4816,11 +4800,11 @@ export interface operations {
                         /** @description Only if processes were terminated */
                         killed_pids?: number[];
                         processes_terminated?: number;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         kill_method?: "registry" | "database_pid";
                         /** @description Only if no active process was found, or processes have not ended yet */
                         note?: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         status?: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
                     };
                 };
@@ -5173,22 +5157,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole content */
+            /** @description The whole content, with the media type of the artifact */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": unknown;
+                    "application/octet-stream": string;
                 };
             };
-            /** @description The requested `Range` */
+            /** @description The requested `Range`, with the media type of the artifact */
             206: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": unknown;
+                    "application/octet-stream": string;
                 };
             };
             /** @description Not changed */
@@ -5283,7 +5267,7 @@ export interface operations {
                         /** @constant */
                         status: "running";
                         workflow: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         kind: "flow" | "module";
                         target: string;
                     };
@@ -5303,7 +5287,7 @@ export interface operations {
             query?: {
                 /** @description Exact names, separated by commas */
                 workspace?: string;
-                /** @description One or more of pending, running, completed, success, failed, skipped, cancelled; success is an alias of completed */
+                /** @description One or more, separated by commas; success is an alias of completed */
                 status?: string;
                 /** @description Exact types, for example bash, separated by commas */
                 step_type?: string;
@@ -5426,7 +5410,7 @@ export interface operations {
                     workflow_name: string;
                     /**
                      * @description Missing: the kind of the workflow
-                     * @enum {unknown}
+                     * @enum {string}
                      */
                     workflow_kind?: "flow" | "module" | "";
                     target: string;
@@ -5490,13 +5474,13 @@ export interface operations {
                         /** @description The same */
                         scan_id: string;
                         workflow_name: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         workflow_kind: "flow" | "module";
                         target: string;
                         params: {
                             [key: string]: string;
                         };
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
                         started_at: string | null;
                         completed_at: string | null;
@@ -5593,11 +5577,11 @@ export interface operations {
                         runs: {
                             run_uuid: string;
                             target: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
                             /**
                              * @description Whether an ended run did its work: clean, partial (something failed or was left out) or nothing_done; "" while it has not ended
-                             * @enum {unknown}
+                             * @enum {string}
                              */
                             outcome: "clean" | "partial" | "nothing_done" | "";
                         }[];
@@ -5605,7 +5589,7 @@ export interface operations {
                         run_group_id: string;
                         /**
                          * @description completed, failed or cancelled if all runs ended so; partial if they ended differently
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         status: "pending" | "running" | "completed" | "failed" | "cancelled" | "partial";
                         /** @description The counters again, where Osmedeus clients expect them */
@@ -5637,7 +5621,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     priority: "low" | "normal" | "high" | "critical";
                 };
             };
@@ -5652,9 +5636,9 @@ export interface operations {
                     "application/json": {
                         message: string;
                         job_id: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         priority: "low" | "normal" | "high" | "critical";
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         previous: "low" | "normal" | "high" | "critical";
                         /** @description Waiting runs that got the new priority, or are getting it */
                         changed: number;
@@ -5670,9 +5654,9 @@ export interface operations {
                     "application/json": {
                         message: string;
                         job_id: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         priority: "low" | "normal" | "high" | "critical";
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         previous: "low" | "normal" | "high" | "critical";
                         /** @description Waiting runs that got the new priority, or are getting it */
                         changed: number;
@@ -5783,9 +5767,9 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: {
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             outcome: "clean" | "partial" | "nothing_done" | "";
                             /** @description What the messages have in common */
                             pattern: string;
@@ -5946,9 +5930,9 @@ export interface operations {
                         data: {
                             /** @description As in the request */
                             id: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             result: "cancelled" | "stopping" | "ended" | "not_found";
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             status?: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
                         }[];
                     };
@@ -5989,7 +5973,7 @@ export interface operations {
                         data: {
                             /** @description As in the request */
                             id: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             result: "retried" | "running" | "refused" | "not_found";
                             /** @description The retry */
                             job_id?: string;
@@ -6101,9 +6085,9 @@ export interface operations {
                     "application/json": {
                         message: string;
                         infra_id: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         status: "requested" | "provisioning" | "ready" | "draining" | "destroyed" | "failed";
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         provider: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
                         instances: number;
                         infra_status_url: string;
@@ -6170,7 +6154,7 @@ export interface operations {
                     "application/json": {
                         message: string;
                         infra_id: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         status: "requested" | "provisioning" | "ready" | "draining" | "destroyed" | "failed";
                     };
                 };
@@ -6201,7 +6185,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         infra_id: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         status: "requested" | "provisioning" | "ready" | "draining" | "destroyed" | "failed";
                         message: string;
                         ready_count: number;
@@ -6235,11 +6219,11 @@ export interface operations {
                 content: {
                     "application/json": {
                         providers: {
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             name: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
                             is_default: boolean;
                             configured: boolean;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             status: "valid" | "invalid" | "not_configured";
                             message?: string;
                         }[];
@@ -6271,7 +6255,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         provider: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
                         valid: boolean;
                         message: string;
@@ -6305,7 +6289,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         provider: "aws" | "gcp" | "digitalocean" | "linode" | "azure" | "hetzner" | "local";
                         region: string;
                         instance_type: string;
@@ -6452,16 +6436,10 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description A workflow in YAML, at most 1 MiB A form of the type multipart/form-data with the field `file` is accepted too. */
         requestBody?: {
             content: {
                 "application/octet-stream": string;
-                "multipart/form-data": {
-                    /**
-                     * Format: binary
-                     * @description A workflow in YAML, at most 1 MiB
-                     */
-                    file: string;
-                };
             };
         };
         responses: {
@@ -6509,7 +6487,7 @@ export interface operations {
                     "application/yaml": unknown;
                     "application/json": {
                         name: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         kind: "flow" | "module";
                         description: string;
                         tags: string[];
@@ -6554,7 +6532,7 @@ export interface operations {
                             line: number;
                             column: number;
                             rule: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             severity: "error" | "warning" | "info";
                             message: string;
                             hint: string;
@@ -6588,7 +6566,7 @@ export interface operations {
                     "application/json": {
                         data: {
                             name: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             kind: "flow" | "module";
                             description: string;
                             tags: string[];
@@ -6667,7 +6645,7 @@ export interface operations {
                     "application/json": {
                         data: {
                             name: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             kind: "flow" | "module";
                             /** @description `tool:NAME`, or `docker` */
                             needs: string[];
@@ -6680,9 +6658,9 @@ export interface operations {
                             workers: {
                                 id: string;
                                 name: string;
-                                /** @enum {unknown} */
+                                /** @enum {string} */
                                 kind: "worker" | "server";
-                                /** @enum {unknown} */
+                                /** @enum {string} */
                                 status: "idle" | "busy" | "draining" | "lost";
                                 /** @description Nothing that the runs need is known to be missing */
                                 able: boolean;
@@ -6732,7 +6710,7 @@ export interface operations {
                     "application/json": {
                         message: string;
                         name: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         kind: "flow" | "module";
                         description: string;
                         path: string;
@@ -6844,9 +6822,9 @@ export interface operations {
             query?: {
                 /** @description Exact names, separated by commas */
                 workspace?: string;
-                /** @description One or more of critical, high, medium, low, info, separated by commas, ignoring case */
+                /** @description One or more, separated by commas, ignoring case */
                 severity?: string;
-                /** @description One or more of Certain, Firm, Tentative, Manual Review Required, separated by commas, ignoring case */
+                /** @description One or more, separated by commas, ignoring case */
                 confidence?: string;
                 /** @description Exact types, separated by commas */
                 asset_type?: string;
@@ -6858,7 +6836,7 @@ export interface operations {
                 tag?: string;
                 /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
                 new_since?: string;
-                /** @description open or gone */
+                /** @description One or more, separated by commas */
                 state?: string;
                 source?: string;
                 /** @description run_uuid of the run that last saw it */
@@ -6916,9 +6894,9 @@ export interface operations {
                     vuln_desc?: string;
                     /** @description Proof of concept */
                     vuln_poc?: string;
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     severity?: "critical" | "high" | "medium" | "low" | "info";
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     confidence?: "Certain" | "Firm" | "Tentative" | "Manual Review Required";
                     /** @description For example web, api, network */
                     asset_type?: string;
@@ -6965,7 +6943,7 @@ export interface operations {
             query?: {
                 /** @description Exact names, separated by commas */
                 workspace?: string;
-                /** @description open or gone */
+                /** @description One or more, separated by commas */
                 state?: string;
             };
             header?: never;
@@ -7006,9 +6984,9 @@ export interface operations {
             query: {
                 /** @description Exact names, separated by commas */
                 workspace?: string;
-                /** @description One or more of critical, high, medium, low, info, separated by commas, ignoring case */
+                /** @description One or more, separated by commas, ignoring case */
                 severity?: string;
-                /** @description One or more of Certain, Firm, Tentative, Manual Review Required, separated by commas, ignoring case */
+                /** @description One or more, separated by commas, ignoring case */
                 confidence?: string;
                 /** @description Exact types, separated by commas */
                 asset_type?: string;
@@ -7020,7 +6998,7 @@ export interface operations {
                 tag?: string;
                 /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
                 new_since?: string;
-                /** @description open or gone */
+                /** @description One or more, separated by commas */
                 state?: string;
                 source?: string;
                 /** @description run_uuid of the run that last saw it */
@@ -7058,9 +7036,9 @@ export interface operations {
             query?: {
                 /** @description Exact names, separated by commas */
                 workspace?: string;
-                /** @description One or more of critical, high, medium, low, info, separated by commas, ignoring case */
+                /** @description One or more, separated by commas, ignoring case */
                 severity?: string;
-                /** @description One or more of Certain, Firm, Tentative, Manual Review Required, separated by commas, ignoring case */
+                /** @description One or more, separated by commas, ignoring case */
                 confidence?: string;
                 /** @description Exact types, separated by commas */
                 asset_type?: string;
@@ -7072,7 +7050,7 @@ export interface operations {
                 tag?: string;
                 /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
                 new_since?: string;
-                /** @description open or gone */
+                /** @description One or more, separated by commas */
                 state?: string;
                 source?: string;
                 /** @description run_uuid of the run that last saw it */
@@ -7162,9 +7140,9 @@ export interface operations {
                     filter?: {
                         /** @description Exact names, separated by commas */
                         workspace?: string;
-                        /** @description One or more of critical, high, medium, low, info, separated by commas, ignoring case */
+                        /** @description One or more, separated by commas, ignoring case */
                         severity?: string;
-                        /** @description One or more of Certain, Firm, Tentative, Manual Review Required, separated by commas, ignoring case */
+                        /** @description One or more, separated by commas, ignoring case */
                         confidence?: string;
                         /** @description Exact types, separated by commas */
                         asset_type?: string;
@@ -7176,7 +7154,7 @@ export interface operations {
                         tag?: string;
                         /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
                         new_since?: string;
-                        /** @description open or gone */
+                        /** @description One or more, separated by commas */
                         state?: string;
                         source?: string;
                         /** @description run_uuid of the run that last saw it */
@@ -7189,12 +7167,9 @@ export interface operations {
                     /** @description `next_cursor` of the previous answer */
                     cursor?: string;
                     change: {
-                        /**
-                         * @description Cannot be combined with other changes
-                         * @constant
-                         */
-                        delete?: true;
-                        /** @enum {unknown} */
+                        /** @description Cannot be combined with other changes */
+                        delete?: boolean;
+                        /** @enum {string} */
                         state?: "open" | "gone";
                         add_tags?: string[];
                         remove_tags?: string[];
@@ -7214,7 +7189,7 @@ export interface operations {
                             id: number;
                             /**
                              * @description too_many_tags: it would have more than 256 tags and was not changed
-                             * @enum {unknown}
+                             * @enum {string}
                              */
                             outcome: "changed" | "unchanged" | "deleted" | "not_found" | "too_many_tags";
                         }[];
@@ -7352,16 +7327,10 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
+        /** @description The file, at most 256 MiB; all but JSONL at most 64 MiB A form of the type multipart/form-data with the field `file` is accepted too. */
         requestBody?: {
             content: {
                 "application/octet-stream": string;
-                "multipart/form-data": {
-                    /**
-                     * Format: binary
-                     * @description The file, at most 256 MiB; all but JSONL at most 64 MiB
-                     */
-                    file: string;
-                };
             };
         };
         responses: {
@@ -7448,9 +7417,9 @@ export interface operations {
                             vuln_desc: string;
                             /** @description Proof of concept */
                             vuln_poc: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             severity: "critical" | "high" | "medium" | "low" | "info";
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             confidence: "Certain" | "Firm" | "Tentative" | "Manual Review Required";
                             /** @description For example web, api, network */
                             asset_type: string;
@@ -7469,7 +7438,7 @@ export interface operations {
                             occurrences: number;
                             /** @description Identity in hex; "" when what or where is missing */
                             finding_hash: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             state: "open" | "gone";
                             /**
                              * Format: date-time
@@ -7510,7 +7479,7 @@ export interface operations {
                                 run_uuid: string;
                                 workflow_name: string;
                                 target: string;
-                                /** @enum {unknown} */
+                                /** @enum {string} */
                                 status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
                                 started_at: string | null;
                                 completed_at: string | null;
@@ -7600,7 +7569,7 @@ export interface operations {
                 port?: string;
                 /** @description Exact names, separated by commas */
                 source?: string;
-                /** @description open or gone */
+                /** @description One or more, separated by commas */
                 state?: string;
                 /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
                 new_since?: string;
@@ -7774,7 +7743,7 @@ export interface operations {
                 port?: string;
                 /** @description Exact names, separated by commas */
                 source?: string;
-                /** @description open or gone */
+                /** @description One or more, separated by commas */
                 state?: string;
                 /** @description Found, or found again, after this time: RFC 3339, or seconds since 1970 */
                 new_since?: string;
@@ -7900,7 +7869,7 @@ export interface operations {
                             input: string;
                             /** @description Path of the URL, or "" */
                             path: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             state: "open" | "gone";
                             /**
                              * Format: date-time
@@ -7941,7 +7910,7 @@ export interface operations {
                                 run_uuid: string;
                                 workflow_name: string;
                                 target: string;
-                                /** @enum {unknown} */
+                                /** @enum {string} */
                                 status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
                                 started_at: string | null;
                                 completed_at: string | null;
@@ -8058,7 +8027,7 @@ export interface operations {
             query?: {
                 /** @description Exact names, separated by commas */
                 workspace?: string;
-                /** @description One or more of report, state_file, output, screenshot, separated by commas */
+                /** @description One or more, separated by commas */
                 artifact_type?: string;
                 /** @description Substring of name, path or description, ignoring case */
                 search?: string;
@@ -8095,9 +8064,9 @@ export interface operations {
                             workspace: string;
                             name: string;
                             artifact_path: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             artifact_type: "report" | "state_file" | "output" | "screenshot";
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             content_type: "json" | "jsonl" | "yaml" | "html" | "md" | "log" | "pdf" | "png" | "txt" | "zip" | "folder" | "unknown";
                             size_bytes: number;
                             line_count: number;
@@ -8135,22 +8104,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole content */
+            /** @description The whole content, with the media type of the artifact */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": unknown;
+                    "application/octet-stream": string;
                 };
             };
-            /** @description The requested `Range` */
+            /** @description The requested `Range`, with the media type of the artifact */
             206: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": unknown;
+                    "application/octet-stream": string;
                 };
             };
             /** @description Not changed */
@@ -8181,22 +8150,22 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The whole content */
+            /** @description The whole content, with the media type of the artifact */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": unknown;
+                    "application/octet-stream": string;
                 };
             };
-            /** @description The requested `Range` */
+            /** @description The requested `Range`, with the media type of the artifact */
             206: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "*/*": unknown;
+                    "application/octet-stream": string;
                 };
             };
             /** @description Not changed */
@@ -8259,7 +8228,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/zip": unknown;
+                    "application/zip": string;
                 };
             };
             400: components["responses"]["InvalidInputOrInvalidJson"];
@@ -8321,7 +8290,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/zip": unknown;
+                    "application/zip": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -8512,8 +8481,7 @@ export interface operations {
                         message: string;
                         uuid: string;
                         name: string;
-                        /** @constant */
-                        purged: false;
+                        purged: boolean;
                     };
                 };
             };
@@ -8797,7 +8765,7 @@ export interface operations {
                         data: {
                             key: string;
                             name: string;
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             type: "cron" | "event" | "watch";
                             workflow: string;
                             enabled: boolean;
@@ -8820,7 +8788,7 @@ export interface operations {
                                 blocked_until: string | null;
                             } | null;
                             overlap: {
-                                /** @enum {unknown} */
+                                /** @enum {string} */
                                 policy: "allow" | "skip" | "queue" | "cancel-previous";
                                 /** @description Executions whose runs have not ended */
                                 open: number;
@@ -8830,7 +8798,7 @@ export interface operations {
                             reasons: string[];
                             run: {
                                 workflow: string;
-                                /** @enum {unknown} */
+                                /** @enum {string} */
                                 kind: "flow" | "module";
                                 target_count: number;
                                 /** @description At most 100; "" is a run without a target */
@@ -8840,9 +8808,9 @@ export interface operations {
                                 params: {
                                     [key: string]: string;
                                 };
-                                /** @enum {unknown} */
+                                /** @enum {string} */
                                 run_mode: "local" | "distributed" | "cloud";
-                                /** @enum {unknown} */
+                                /** @enum {string} */
                                 priority: "low" | "normal" | "high" | "critical";
                             } | null;
                         }[];
@@ -9316,7 +9284,7 @@ export interface operations {
                     /** @description Topics or shell globs */
                     topics: string[];
                     filters?: string[];
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     format?: "json" | "slack" | "discord";
                     secret?: string;
                     enabled?: boolean;
@@ -9394,7 +9362,7 @@ export interface operations {
                     /** @description Topics or shell globs */
                     topics?: string[];
                     filters?: string[];
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     format?: "json" | "slack" | "discord";
                     secret?: string;
                     enabled?: boolean;
@@ -9600,9 +9568,9 @@ export interface operations {
                         hostname: string;
                         pid: number;
                         version: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         kind: "worker" | "server";
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         status: "idle" | "busy" | "draining" | "lost";
                         slots: number;
                         busy_slots: number;
@@ -9611,7 +9579,7 @@ export interface operations {
                         tools: components["schemas"]["WorkerTool"][];
                         /**
                          * @description What an operator wants of it. paused: it finishes its runs and claims no more. stopped: its program also ends
-                         * @enum {unknown}
+                         * @enum {string}
                          */
                         wanted: "running" | "paused" | "stopped";
                         /**
@@ -9795,11 +9763,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         kind: "user" | "token";
                         /** @description Name of the user or of the API token */
                         name: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         role: "viewer" | "operator" | "admin";
                         /** @description When the login ends; null for an API token that was sent in a header */
                         expires_at: string | null;
@@ -9837,11 +9805,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         kind: "user" | "token";
                         /** @description Name of the user or of the API token */
                         name: string;
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         role: "viewer" | "operator" | "admin";
                         /** @description When the login ends; null for an API token that was sent in a header */
                         expires_at: string | null;
@@ -10104,7 +10072,7 @@ export interface operations {
             content: {
                 "application/json": {
                     name: string;
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     role: "viewer" | "operator" | "admin";
                     /**
                      * Format: date-time
@@ -10212,7 +10180,7 @@ export interface operations {
                 "application/json": {
                     username: string;
                     password: string;
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     role: "viewer" | "operator" | "admin";
                 };
             };
@@ -10309,7 +10277,7 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": {
-                    /** @enum {unknown} */
+                    /** @enum {string} */
                     role?: "viewer" | "operator" | "admin";
                     password?: string;
                 };
@@ -10481,7 +10449,7 @@ export interface operations {
                         queue: {
                             waiting: number;
                             by_priority: {
-                                /** @enum {unknown} */
+                                /** @enum {string} */
                                 priority: "low" | "normal" | "high" | "critical";
                                 waiting: number;
                                 /** @description When the oldest of these runs was created; null: there is none */
@@ -10552,7 +10520,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         range: "1h" | "6h" | "24h" | "7d" | "30d";
                         bucket_seconds: number;
                         /** @description Start of each bucket, oldest first; the last one is not over */
@@ -10606,16 +10574,16 @@ export interface operations {
                         /** @description When the oldest of these runs was created; null: there is none */
                         oldest_at: string | null;
                         by_priority: {
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             priority: "low" | "normal" | "high" | "critical";
                             waiting: number;
                             /** @description When the oldest of these runs was created; null: there is none */
                             oldest_at: string | null;
                         }[];
                         groups: {
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             run_mode: "local" | "distributed" | "cloud";
-                            /** @enum {unknown} */
+                            /** @enum {string} */
                             priority: "low" | "normal" | "high" | "critical";
                             /** @description Capabilities that a worker must have */
                             needs: string[];
@@ -10719,7 +10687,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         status: "ready" | "unavailable";
                         /** @description By component: ok or unavailable */
                         checks: {
@@ -10735,7 +10703,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @enum {unknown} */
+                        /** @enum {string} */
                         status: "ready" | "unavailable";
                         /** @description By component: ok or unavailable */
                         checks: {
@@ -10870,13 +10838,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /**
-                         * @description Settings are read only when a server starts
-                         * @constant
-                         */
-                        hot_reload_enabled: false;
-                        /** @constant */
-                        watcher_running: false;
+                        /** @description Settings are read only when a server starts */
+                        hot_reload_enabled: boolean;
+                        watcher_running: boolean;
                         /** @description The settings file, or "" */
                         config_path: string;
                         /** @description Settings whose value has changed; a restart applies them */
@@ -10955,16 +10919,14 @@ export interface operations {
                         registry_mode: "direct-fetch";
                         /** @constant */
                         registry_url: "";
-                        /** @constant */
-                        nix_installed: false;
+                        nix_installed: boolean;
                         binaries: {
                             [key: string]: {
                                 /** @description The workflows that require it */
                                 desc: string;
                                 /** @description A worker or server that is not lost has it */
                                 installed: boolean;
-                                /** @constant */
-                                optional: false;
+                                optional: boolean;
                                 /** @description How many have it, including local slots of servers */
                                 workers: number;
                             };
@@ -11062,11 +11024,8 @@ export interface operations {
                     top_k?: number;
                     n?: number;
                     stop?: string | string[];
-                    /**
-                     * @description Answers are not streamed
-                     * @constant
-                     */
-                    stream?: false;
+                    /** @description Answers are not streamed */
+                    stream?: boolean;
                     tools?: ({
                         type: string;
                     } & {

@@ -47,16 +47,24 @@ export class AppError extends Error {
   readonly details: readonly FieldError[]
   /** Seconds; sent as `Retry-After` with 429 and 503. */
   readonly retryAfter: number | undefined
+  /** Sent in `WWW-Authenticate` with 401: the request has a token, and it is not valid. */
+  readonly challenge: 'invalid_token' | undefined
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { details?: readonly FieldError[]; retryAfter?: number; cause?: unknown } = {},
+    options: {
+      details?: readonly FieldError[]
+      retryAfter?: number
+      challenge?: 'invalid_token' | undefined
+      cause?: unknown
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.code = code
     this.details = options.details ?? []
     this.retryAfter = options.retryAfter
+    this.challenge = options.challenge
   }
 
   get status(): number {

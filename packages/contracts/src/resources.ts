@@ -315,7 +315,7 @@ export const Pagination = Type.Object(
     limit: Count,
     next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to get the next page' })),
     truncated: Type.Optional(
-      Type.Literal(true, {
+      Type.Boolean({
         description:
           'The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records',
       }),

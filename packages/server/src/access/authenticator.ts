@@ -56,7 +56,10 @@ export const createAuthenticator = (
   const watch = new LoginWatch()
   const verify = async ({ kind, value }: Secret): Promise<Caller> => {
     const caller = await find[kind](value)
-    if (caller === undefined) throw new AppError('unauthorized', UNKNOWN[kind])
+    if (caller === undefined)
+      throw new AppError('unauthorized', UNKNOWN[kind], {
+        challenge: kind === 'token' ? 'invalid_token' : undefined,
+      })
     if (cached.size >= MAX_CACHED) cached.clear()
     cached.set(`${kind} ${value}`, { caller, until: performance.now() + CACHE_MS })
     return caller

@@ -99,24 +99,28 @@ const routerOf = (
     for (const { route } of group) routed[route.spec.method](serve(route, context, budgets))
   }
   // Registered last, so that a path segment which is a route for one method can be an id for another.
-  for (const [path, group] of byPath)
-    router.all(
-      path,
-      otherMethod(
-        group.map(({ route }) => route.spec.method.toUpperCase()),
-        isElsewhere,
-      ),
-    )
+  const patterns = [...byPath].map(([path, group]) => ({
+    pattern: patternOf(path),
+    methods: group.map(({ route }) => route.spec.method.toUpperCase()),
+  }))
+  /** The methods of all routes that match, because `/runs/cancel` is also a `/runs/{id}`. */
+  const methodsOf = (path: string): string[] =>
+    patterns.flatMap(({ pattern, methods }) => (pattern.test(path) ? methods : []))
+  for (const path of byPath.keys()) router.all(path, otherMethod(methodsOf, isElsewhere))
   return router
 }
 
-const otherMethod = (
-  methods: readonly string[],
-  isElsewhere?: (request: Request) => boolean,
-): RequestHandler => {
-  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].sort().join(', ')
-  return (request, response, next) => {
+const patternOf = (path: string): RegExp =>
+  new RegExp(`^${path.replaceAll('.', String.raw`\.`).replaceAll(/:\w+/g, '[^/]+')}$`)
+
+const otherMethod =
+  (methodsOf: (path: string) => string[], isElsewhere?: (request: Request) => boolean): RequestHandler =>
+  (request, response, next) => {
     if (isElsewhere?.(request) === true) return next()
+    const methods = methodsOf(request.path)
+    const allow = [...new Set([...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'])]
+      .sort()
+      .join(', ')
     if (request.method === 'OPTIONS')
       return sendText(response, requestIdOf(request), 204, '', { Allow: allow })
     const refusal = new AppError(
@@ -125,7 +129,6 @@ const otherMethod = (
     )
     sendJson(response, requestIdOf(request), 405, errorBody(refusal, requestIdOf(request)), { Allow: allow })
   }
-}
 
 const unknownPath: RequestHandler = (request) => {
   throw new AppError('not_found', `there is no route ${request.method} ${request.path}`)

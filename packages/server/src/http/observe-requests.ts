@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Counter, Histogram, type Logger, type Registry } from '@scanfarm/platform'
-import type { RequestHandler } from 'express'
+import type { RequestHandler, Response } from 'express'
 
 const ACCEPTED = /^[A-Za-z0-9._:-]{1,128}$/
 
@@ -38,6 +38,9 @@ export const logRequests =
     next()
   }
 
+const isEventStream = (response: Response): boolean =>
+  String(response.getHeader('Content-Type')).startsWith('text/event-stream')
+
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 /** Counts and times requests. The label is the pattern of the route, not the path, to keep the number of labels low. */
@@ -50,8 +53,8 @@ export const countRequests = (registry: Registry): RequestHandler => {
   })
   const seconds = new Histogram({
     name: 'scanfarm_http_request_seconds',
-    help: 'Time from the request headers to the end of the answer',
-    labelNames: ['method'],
+    help: 'Time from the request headers to the end of the answer, by method and route; without event streams, which last as long as their client wants',
+    labelNames: ['method', 'route'],
     buckets: BUCKETS,
     registers: [registry],
   })
@@ -60,7 +63,8 @@ export const countRequests = (registry: Registry): RequestHandler => {
     response.once('close', () => {
       const route = (request.route as { path?: string } | undefined)?.path ?? 'none'
       total.inc({ method: request.method, route, status: response.statusCode })
-      seconds.observe({ method: request.method }, (performance.now() - started) / 1000)
+      if (isEventStream(response)) return
+      seconds.observe({ method: request.method, route }, (performance.now() - started) / 1000)
     })
     next()
   }

@@ -2,6 +2,7 @@ import { ERROR_STATUS, ErrorBody, type ErrorCode } from '@scanfarm/contracts'
 import type { TSchema } from 'typebox'
 import { VERSION } from '../version.ts'
 import { isMedia } from './response-check.ts'
+import { WORDS } from './word-list.ts'
 import type { MediaResponse, Route, RouteSpec } from './route.ts'
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json | undefined }
@@ -90,7 +91,16 @@ const parameters = (
   }
   return Object.entries(properties).map(([name, property]) => {
     const { description, ...rest } = schemaOf(property, components) as JsonObject
-    return { name, in: place, required: required.includes(name), description, schema: rest }
+    const words = rest[WORDS] as Json[] | undefined
+    const list = words && { type: 'array', items: { type: 'string', enum: words } }
+    return {
+      name,
+      in: place,
+      required: required.includes(name),
+      description,
+      ...(list === undefined ? {} : { style: 'form', explode: false }),
+      schema: list ?? rest,
+    }
   })
 }
 
@@ -106,11 +116,13 @@ const requestBody = (spec: RouteSpec, components: Map<string, Json>): JsonObject
   if (upload === undefined) return {}
   const file = { type: 'string', format: 'binary', description: upload.description }
   const schema = { type: 'object', required: ['file'], properties: { file } }
-  const bare: JsonObject = spec.file === undefined ? {} : { 'application/octet-stream': { schema: file } }
-  // Without a form, an empty body is an empty file.
-  const required = spec.file === undefined
+  if (spec.file === undefined)
+    return { requestBody: { required: true, content: { 'multipart/form-data': { schema } } } }
+  // An empty body is an empty file. Generators of clients cannot compile an operation whose body has two media types, so
+  // the form is only described.
+  const description = `${upload.description} A form of the type multipart/form-data with the field \`file\` is accepted too.`
   return {
-    requestBody: { required, content: { ...bare, 'multipart/form-data': { schema } } },
+    requestBody: { required: false, description, content: { 'application/octet-stream': { schema: file } } },
   }
 }
 
@@ -119,8 +131,9 @@ const successes = ({ responses }: RouteSpec, components: Map<string, Json>): Jso
     Object.entries(responses).map(([status, response]) => [status, success(response, components)]),
   )
 
-/** Clients decode JSON, YAML and bytes by their media type, so the schema is not a string. */
+/** Clients decode JSON and YAML by their media type, so the schema is not a string. */
 const ANYTHING: JsonObject = {}
+const BYTES: JsonObject = { type: 'string', format: 'binary' }
 
 const success = (response: TSchema | MediaResponse, components: Map<string, Json>): JsonObject => {
   if (!isMedia(response))
@@ -133,10 +146,14 @@ const success = (response: TSchema | MediaResponse, components: Map<string, Json
       ? schemaOf(response.schema, components)
       : type.startsWith('text/') && type !== 'text/yaml'
         ? { type: 'string' }
-        : ANYTHING
+        : BINARY.has(type)
+          ? BYTES
+          : ANYTHING
   const content = Object.fromEntries(response.media.map((type) => [type, { schema: shape(type) }]))
   return { description: response.description, ...(response.media.length === 0 ? {} : { content }) }
 }
+
+const BINARY: ReadonlySet<string> = new Set(['application/octet-stream', 'application/zip'])
 
 /** The refusals with one status. */
 interface Refusal {
@@ -185,7 +202,11 @@ const schemaOf = (schema: TSchema, components: Map<string, Json>, inline = false
   const walk = (node: unknown, top: boolean): Json => {
     if (Array.isArray(node)) return node.map((item) => walk(item, false))
     if (typeof node !== 'object' || node === null) return node as Json
-    const { $id, ...rest } = node as { $id?: string }
+    const { $id, ...rest } = node as { $id?: string; const?: unknown }
+    // Generated clients refuse answers with a boolean constant: they compare it with the text.
+    if (typeof rest.const === 'boolean') delete rest.const
+    // Without a type, generated Go code takes the value for one that is always given.
+    if ('enum' in rest && !('type' in rest) && asTexts(rest.enum)) Object.assign(rest, { type: 'string' })
     const plain = (): JsonObject =>
       Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, walk(value, false)]))
     if (typeof $id !== 'string' || (top && inline)) return plain()
@@ -197,3 +218,6 @@ const schemaOf = (schema: TSchema, components: Map<string, Json>, inline = false
   }
   return walk(schema, true)
 }
+
+const asTexts = (values: unknown): boolean =>
+  Array.isArray(values) && values.every((value) => typeof value === 'string')

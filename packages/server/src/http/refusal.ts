@@ -19,8 +19,12 @@ export const errorBody = (refusal: AppError, requestId: string): ErrorBody => ({
   details: [...refusal.details],
 })
 
+/** RFC 6750, section 3: a request without a token gets no error code. */
+const challengeOf = ({ challenge }: AppError): string =>
+  `Bearer realm="scanfarm"${challenge === undefined ? '' : `, error="${challenge}"`}`
+
 export const errorHeaders = (refusal: AppError): Headers => ({
-  ...(refusal.code === 'unauthorized' ? { 'WWW-Authenticate': 'Bearer realm="scanfarm"' } : {}),
+  ...(refusal.code === 'unauthorized' ? { 'WWW-Authenticate': challengeOf(refusal) } : {}),
   ...(refusal.retryAfter === undefined ? {} : { 'Retry-After': Math.max(1, Math.ceil(refusal.retryAfter)) }),
 })
 

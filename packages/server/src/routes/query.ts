@@ -1,5 +1,6 @@
 import { AppError, type FieldError } from '@scanfarm/contracts'
 import { Type } from 'typebox'
+import { WORDS } from '../http/word-list.ts'
 import { refuse } from '../http/refusal.ts'
 
 /** The value of a query parameter with an alias; throws if both have different values. */
@@ -23,6 +24,10 @@ const MAX_LIST_LENGTH = 8192
 /** A query parameter with a list. */
 export const List = (description: string) =>
   Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description }))
+
+/** A query parameter with a list of words from a fixed set, which `wordsOf` reads. */
+export const WordList = (words: readonly string[], description: string) =>
+  Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description, [WORDS]: words }))
 
 /** The values of `a, b`; undefined if there are none. */
 export const commaList = (text: string | undefined): string[] | undefined => {

@@ -35,6 +35,15 @@ export interface PostAnswer {
   readonly status: number
   /** The beginning of the body. */
   readonly text: string
+  /** Milliseconds that the endpoint asks to wait, from `Retry-After`; undefined: it does not ask. */
+  readonly retryAfterMs: number | undefined
+}
+
+/** Seconds or a date (RFC 9110, section 10.2.3). */
+export const retryAfterMs = (header: string | undefined, now: number): number | undefined => {
+  if (header === undefined) return undefined
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
 }
 
 /** Sends a body to a URL and returns the answer. Redirects are not followed. */
@@ -61,7 +70,8 @@ export async function postTo(
     const kept: Buffer[] = []
     const end = (): void => {
       const text = Buffer.concat(kept).subarray(0, KEPT_BYTES).toString()
-      resolve({ status: response.statusCode ?? 0, text })
+      const asked = retryAfterMs(response.headers['retry-after'], Date.now())
+      resolve({ status: response.statusCode ?? 0, text, retryAfterMs: asked })
     }
     response.on('data', (chunk: Buffer) => {
       if (size < KEPT_BYTES) kept.push(chunk)

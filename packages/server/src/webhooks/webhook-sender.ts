@@ -4,7 +4,7 @@ import { triggerEvent } from '../triggers/plan-event.ts'
 import type { EventReceiver } from '../triggers/event-receiver.ts'
 import { topicMatcher } from '../triggers/topics.ts'
 import { bodyOf } from './delivery-body.ts'
-import { postTo } from './post.ts'
+import { postTo, type PostAnswer } from './post.ts'
 import { SIGNATURE_HEADER, signatureOf, TIMESTAMP_HEADER } from './signature.ts'
 
 /** Events read in one turn. */
@@ -117,7 +117,7 @@ export class WebhookSender {
       [TIMESTAMP_HEADER]: timestamp,
       [SIGNATURE_HEADER]: signatureOf(subscription.secret, timestamp, body),
     }
-    let answer = { status: 0, text: '' }
+    let answer: PostAnswer = { status: 0, text: '', retryAfterMs: undefined }
     let problem = ''
     const begun = performance.now()
     try {
@@ -134,11 +134,16 @@ export class WebhookSender {
       ms: Math.round(performance.now() - begun),
     }
     if (problem === '') return webhooks.settle(id, ended)
-    const retryMs = attempts >= MAX_ATTEMPTS ? null : retryAfter(attempts)
+    const retryMs = attempts >= MAX_ATTEMPTS ? null : retryWait(attempts, answer.retryAfterMs)
     await webhooks.settle(id, { ...ended, error: problem.slice(0, 500), retryMs })
   }
 }
 
-/** Doubles with every attempt; the jitter spreads deliveries that failed together. */
-const retryAfter = (attempts: number): number =>
-  Math.trunc(Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2))
+/**
+ * Doubles with every attempt; the jitter spreads deliveries that failed together. An endpoint that asks for more time gets
+ * it, up to the longest wait.
+ */
+const retryWait = (attempts: number, askedMs = 0): number => {
+  const wait = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2)
+  return Math.trunc(Math.max(wait, Math.min(askedMs, LONGEST_RETRY_MS)))
+}

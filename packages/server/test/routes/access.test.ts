@@ -32,8 +32,9 @@ describe('a request without a valid token answers 401', () => {
   )
 
   test.each([newToken(), 'x', 'a.b.c'])('a request with an unknown token is refused', async (token) => {
-    const { body } = await list().set('Authorization', `Bearer ${token}`).expect(401)
+    const { body, headers } = await list().set('Authorization', `Bearer ${token}`).expect(401)
     expect(body).toEqual(refusal('unauthorized', UNKNOWN))
+    expect(headers['www-authenticate']).toBe('Bearer realm="scanfarm", error="invalid_token"')
   })
 
   test('a request with an expired token is refused', async () => {

@@ -68,6 +68,7 @@ describe('GET /metrics', () => {
       .get('/metrics')
       .expect(200)
       .expect('Content-Type', /^text\/plain/)
+    expect(text).toMatch(/scanfarm_http_request_seconds_count\{method="GET",route="\/runs"\} \d/)
     expect(text).toMatch(/scanfarm_http_requests_total\{method="GET",route="\/runs",status="200"\} \d/)
     await server.nobody.get('/metrics').expect(401)
   })

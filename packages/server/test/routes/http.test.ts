@@ -64,6 +64,11 @@ describe('methods that a path does not have', () => {
     await server.admin.post('/api/runs/1').expect(405).expect('Allow', 'DELETE, GET, HEAD, OPTIONS')
   })
 
+  test('a path that is also the id of another one answers with the methods of both', async () => {
+    for (const path of ['/api/runs/cancel', '/api/runs/retry'])
+      await server.admin.put(path).expect(405).expect('Allow', 'DELETE, GET, HEAD, OPTIONS, POST')
+  })
+
   test('OPTIONS answers with the allowed methods', async () => {
     await server.nobody.options('/api/runs').expect(204).expect('Allow', 'GET, HEAD, OPTIONS, POST')
   })

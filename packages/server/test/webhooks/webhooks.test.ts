@@ -21,6 +21,7 @@ let harness: TriggerHarness
 let listener: Server
 let url = ''
 let answer = 200
+let retryAfter = ''
 const requests: Request[] = []
 
 beforeAll(async () => {
@@ -30,6 +31,7 @@ beforeAll(async () => {
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
       requests.push({ headers: request.headers, body })
+      if (retryAfter !== '') response.setHeader('Retry-After', retryAfter)
       response.writeHead(answer, { Location: 'http://127.0.0.1/elsewhere' }).end('x')
     })
   }).listen(0, '127.0.0.1')
@@ -44,6 +46,7 @@ beforeEach(async () => {
   await harness.sql('truncate webhook_subscriptions cascade')
   requests.length = 0
   answer = 200
+  retryAfter = ''
 })
 
 const SECRET = 'a-secret-of-some-length'
@@ -126,6 +129,23 @@ describe('webhooks', () => {
     await sender.deliverOnce(NEVER)
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1, last_status: 204 }])
     expect(requests).toHaveLength(MAX_ATTEMPTS + 1)
+  })
+
+  test.each([
+    ['seconds', () => '1800'],
+    ['a date', () => new Date(Date.now() + 1_800_000).toUTCString()],
+  ])('an endpoint that asks for time in %s gets it', async (_form, header) => {
+    await subscribe()
+    const sender = await senderOf()
+    await record('custom.busy')
+    await fanOut([sender])
+    ;[answer, retryAfter] = [429, header()]
+    await sender.deliverOnce(NEVER)
+    const [{ waits } = { waits: 0 }] = await harness.sql(
+      'select extract(epoch from next_at - now())::int as waits from webhook_deliveries',
+    )
+    expect(waits).toBeGreaterThan(1_700)
+    expect(waits).toBeLessThanOrEqual(1_800)
   })
 
   test('a delivery does not follow redirects', async () => {

@@ -60,7 +60,14 @@ const formOf = (file: File): FormData => {
 const fileBody = (file: File) => ({ body: { file: '' }, bodySerializer: () => formOf(file) })
 
 export const lintWorkflow = (file: File, signal?: AbortSignal) =>
-  answer(api.POST('/workflows/lint', { params: { query: { graph: true } }, ...fileBody(file), signal }))
+  answer(
+    api.POST('/workflows/lint', {
+      params: { query: { graph: true } },
+      body: '',
+      bodySerializer: () => formOf(file),
+      signal,
+    }),
+  )
 
 export const uploadWorkflow = (file: File) => answer(api.POST('/workflow-upload', fileBody(file)))
 

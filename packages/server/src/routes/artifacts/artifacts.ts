@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { aliased, List, nameList, wordsOf } from '../query.ts'
+import { aliased, List, nameList, wordsOf, WordList } from '../query.ts'
 import { ARTIFACT_RESPONSES, sendArtifact } from './send-artifact.ts'
 
 const TYPES = ArtifactType.enum
@@ -48,7 +48,7 @@ export const listAllArtifacts = route(
     query: Type.Object(
       {
         workspace: List('Exact names, separated by commas'),
-        artifact_type: List(`One or more of ${TYPES.join(', ')}, separated by commas`),
+        artifact_type: WordList(TYPES, 'One or more, separated by commas'),
         search: Type.Optional(
           Type.String({
             maxLength: 1024,

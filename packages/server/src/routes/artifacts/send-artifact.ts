@@ -54,8 +54,14 @@ const framedType = (type: ContentType, name: string): string => {
 
 /** The responses of `sendArtifact`. */
 export const ARTIFACT_RESPONSES = {
-  200: { media: ['*/*'], description: 'The whole content' },
-  206: { media: ['*/*'], description: 'The requested `Range`' },
+  200: {
+    media: ['application/octet-stream'],
+    description: 'The whole content, with the media type of the artifact',
+  },
+  206: {
+    media: ['application/octet-stream'],
+    description: 'The requested `Range`, with the media type of the artifact',
+  },
   304: { media: [], description: 'Not changed' },
 } as const
 

@@ -4,7 +4,17 @@ import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { aliased, commaList, List, longRowId, nameList, NewSince, newSinceOf, wordsOf } from '../query.ts'
+import {
+  aliased,
+  commaList,
+  List,
+  longRowId,
+  nameList,
+  NewSince,
+  newSinceOf,
+  wordsOf,
+  WordList,
+} from '../query.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
 import { FACETS_COUNTED, facetsBody, FacetValues } from './facets.ts'
 import { SeenBy } from './vulnerabilities.ts'
@@ -34,7 +44,7 @@ const filterQuery = {
   max_content_length: Length,
   port: Type.Optional(Type.String()),
   source: List('Exact names, separated by commas'),
-  state: List('open or gone'),
+  state: WordList(FINDING_STATES, 'One or more, separated by commas'),
   new_since: NewSince,
   run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that last saw it' })),
   run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),

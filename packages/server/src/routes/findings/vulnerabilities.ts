@@ -19,14 +19,14 @@ import { Type, type Static } from 'typebox'
 import { refuse, textProblems } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { aliased, List, longRowId, nameList, NewSince, newSinceOf, wordsOf } from '../query.ts'
+import { aliased, List, longRowId, nameList, NewSince, newSinceOf, wordsOf, WordList } from '../query.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
 
 /** Filters of lists and exports. */
 export const vulnerabilityQuery = {
   workspace: List('Exact names, separated by commas'),
-  severity: List(`One or more of ${SEVERITIES.join(', ')}, separated by commas, ignoring case`),
-  confidence: List(`One or more of ${CONFIDENCES.join(', ')}, separated by commas, ignoring case`),
+  severity: WordList(SEVERITIES, 'One or more, separated by commas, ignoring case'),
+  confidence: WordList(CONFIDENCES, 'One or more, separated by commas, ignoring case'),
   asset_type: List('Exact types, separated by commas'),
   asset_value: Type.Optional(
     Type.String({
@@ -39,7 +39,7 @@ export const vulnerabilityQuery = {
   ),
   tag: Type.Optional(Type.String({ maxLength: MAX_TAG_LENGTH, description: 'Has this tag' })),
   new_since: NewSince,
-  state: List('open or gone'),
+  state: WordList(FINDING_STATES, 'One or more, separated by commas'),
   source: Type.Optional(Type.String()),
   run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that last saw it' })),
   run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),

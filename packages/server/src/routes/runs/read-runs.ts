@@ -13,7 +13,7 @@ import {
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { aliased, List, wordsOf } from '../query.ts'
+import { aliased, wordsOf, WordList } from '../query.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
 
 export const RunPath = Type.Object({ id: Type.String({ description: 'Number or run_uuid of the run' }) })
@@ -38,7 +38,7 @@ export const listRuns = route(
     query: Type.Object(
       {
         status: Type.Optional(RunStatus),
-        outcome: List(`Of ended runs: ${RunOutcome.enum.join(', ')}; separated by commas`),
+        outcome: WordList(RunOutcome.enum, 'Of ended runs; one or more, separated by commas'),
         workflow_name: Type.Optional(Type.String()),
         workflow: Type.Optional(Type.String({ description: 'Alias of workflow_name' })),
         target: Type.Optional(Type.String({ description: 'Exact' })),

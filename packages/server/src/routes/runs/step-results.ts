@@ -3,7 +3,7 @@ import { NEWEST_RUNS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { aliased, List, nameList, wordsOf } from '../query.ts'
+import { aliased, List, nameList, wordsOf, WordList } from '../query.ts'
 
 const WORDS = ['pending', 'running', 'completed', 'success', 'failed', 'skipped', 'cancelled'] as const
 const statusesOf = (text: string | undefined): StepStatus[] | undefined =>
@@ -20,7 +20,7 @@ export const listStepResults = route(
     query: Type.Object(
       {
         workspace: List('Exact names, separated by commas'),
-        status: List(`One or more of ${WORDS.join(', ')}; success is an alias of completed`),
+        status: WordList(WORDS, 'One or more, separated by commas; success is an alias of completed'),
         step_type: List('Exact types, for example bash, separated by commas'),
         run_uuid: Type.Optional(Type.String({ description: 'Number or run_uuid of the run' })),
         run_id: Type.Optional(Type.String({ description: 'Alias of run_uuid' })),

@@ -1,0 +1,39 @@
+import { expect, test } from '@jest/globals'
+import { apiRoutes } from '../../src/index.ts'
+import { openApi } from '../../src/http/openapi.ts'
+
+const document = openApi(apiRoutes())
+
+/** Every object of the document, with its path. */
+function* objects(node: unknown, path = ''): Generator<[path: string, object: Record<string, unknown>]> {
+  if (typeof node !== 'object' || node === null) return
+  if (!Array.isArray(node)) yield [path, node as Record<string, unknown>]
+  for (const [key, value] of Object.entries(node)) yield* objects(value, `${path}/${key}`)
+}
+const where = (wrong: (object: Record<string, unknown>) => boolean): string[] =>
+  [...objects(document)].flatMap(([path, object]) => (wrong(object) ? [path] : []))
+
+test('An enumeration has a type, so that generated code knows when it is not given', () => {
+  expect(where((object) => Array.isArray(object['enum']) && !('type' in object))).toEqual([])
+})
+
+test('A boolean has no constant, which generated code compares with a text', () => {
+  expect(where((object) => typeof object['const'] === 'boolean')).toEqual([])
+})
+
+test('The body of a request has one media type', () => {
+  const content = (object: Record<string, unknown>): object =>
+    (object['requestBody'] as { content?: object } | undefined)?.content ?? {}
+  expect(where((object) => Object.keys(content(object)).length > 1)).toEqual([])
+})
+
+test.each(['severity', 'confidence', 'state'])('A list of the filter %s is an array of its words', (name) => {
+  const { get } = (document['paths'] as Record<string, { get: { parameters: { name: string }[] } }>)[
+    '/vulnerabilities'
+  ] ?? { get: { parameters: [] } }
+  expect(get.parameters.find((parameter) => parameter.name === name)).toMatchObject({
+    style: 'form',
+    explode: false,
+    schema: { type: 'array', items: { enum: expect.any(Array) } },
+  })
+})
