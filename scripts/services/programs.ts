@@ -20,6 +20,7 @@ export const PROGRAMS = {
   busybox: { name: 'busybox', debianPackage: 'busybox-static' },
   bubblewrap: { name: 'bwrap', debianPackage: 'bubblewrap' },
   nmap: { name: 'nmap', debianPackage: 'nmap' },
+  pgbouncer: { name: 'pgbouncer', debianPackage: 'pgbouncer' },
 } as const satisfies Record<string, Program>
 
 // Daemons live in folders that an ordinary user's PATH leaves out.

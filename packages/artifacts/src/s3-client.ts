@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { Agent } from 'node:https'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { errorText } from '@scanfarm/platform'
 
@@ -12,6 +14,8 @@ export interface S3Options {
   readonly credentials?: { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
   /** Bucket in the path instead of the host name: most services other than AWS need it. */
   readonly forcePathStyle?: boolean
+  /** File with the certificates (PEM) that sign those of the service. */
+  readonly ca?: string
 }
 
 /** `queueSize` parts are in memory at once. S3 accepts 10,000 parts, so objects can have up to 80 GB. */
@@ -36,7 +40,13 @@ export const openClient = async (options: S3Options): Promise<Connection> => {
     credentials: options.credentials,
     forcePathStyle: options.forcePathStyle ?? false,
     maxAttempts: MAX_ATTEMPTS,
-    requestHandler: { connectionTimeout: CONNECT_TIMEOUT_MS, requestTimeout: SILENCE_TIMEOUT_MS },
+    requestHandler: {
+      connectionTimeout: CONNECT_TIMEOUT_MS,
+      requestTimeout: SILENCE_TIMEOUT_MS,
+      ...(options.ca === undefined
+        ? {}
+        : { httpsAgent: new Agent({ ca: await readFile(options.ca), keepAlive: true }) }),
+    },
     // Many S3-compatible services do not support trailing checksums; the store has its own SHA-256.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

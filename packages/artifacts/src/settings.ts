@@ -17,6 +17,7 @@ const KIB = 1024
 const GIB = 1024 ** 3
 
 const common = {
+  ca: path('File with the certificates (PEM) that sign those of the service. Not set: the public ones.'),
   accessKey: secret('Access key. Not set: the default AWS credential chain.'),
   secretKey: secret('Secret key that belongs to the access key.'),
   forcePathStyle: flag('Address the bucket in the path instead of the host name, as MinIO requires.', {
@@ -76,7 +77,8 @@ type ArtifactSettings = ConfigOf<typeof artifactSettings>['artifacts']
 interface Key {
   reveal(): string
 }
-export interface S3Settings extends Omit<ArtifactSettings['s3'], 'accessKey' | 'secretKey'> {
+export interface S3Settings extends Omit<ArtifactSettings['s3'], 'accessKey' | 'secretKey' | 'ca'> {
+  readonly ca?: string | undefined
   readonly accessKey: Key | undefined
   readonly secretKey: Key | undefined
 }
@@ -89,10 +91,10 @@ export function artifactOptions(
 }
 
 export const s3Options = (settings: S3Settings): S3Options => {
-  const { endpoint, bucket = '', region, prefix, accessKey, secretKey, forcePathStyle } = settings
+  const { endpoint, bucket = '', region, prefix, accessKey, secretKey, forcePathStyle, ca } = settings
   const credentials =
     accessKey === undefined || secretKey === undefined
       ? undefined
       : { accessKeyId: accessKey.reveal(), secretAccessKey: secretKey.reveal() }
-  return { endpoint, bucket, region, prefix, credentials, forcePathStyle }
+  return { endpoint, bucket, region, prefix, credentials, forcePathStyle, ca }
 }

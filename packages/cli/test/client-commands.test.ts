@@ -429,7 +429,7 @@ describe('findings', () => {
     const imported = await run(['findings', 'import', file, '--workspace', 'cli'])
     expect(imported.out).toMatch(/^format +nuclei$/m)
     expect(imported).toMatchObject({ code: 0, err: '' })
-    expect(imported.out).toMatch(/^vulnerabilities +1 new, 0 updated, 0 unchanged, 0 errors$/m)
+    expect(imported.out).toMatch(/^vulnerabilities +1 new, 0 known \(0 updated\), 0 merged, 0 errors$/m)
     const { data } = await parsed<{ data: { vuln_info: string }[] }>(
       'findings',
       'list',

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
@@ -67,8 +67,13 @@ describe('scanfarm workflow', () => {
     const { code, out } = await run('workflow', 'lint', folder, '--format', 'github')
     expect(code).toBe(1)
     expect(out).toMatch(/^::error file=.*bad\.yaml,line=4,col=5,/m)
-    const sarif = await run('workflow', 'lint', join(folder, 'bad.yaml'), '--format', 'sarif')
-    expect(JSON.parse(sarif.out)).toMatchObject({ version: '2.1.0', runs: [{ results: expect.any(Array) }] })
+    write('my odd.yaml', `${GREET}descripton: x\n`)
+    const sarif = await run('workflow', 'lint', join(folder, 'my odd.yaml'), '--format', 'sarif')
+    const uri = relative('', join(folder, 'my%20odd.yaml'))
+    expect(JSON.parse(sarif.out)).toMatchObject({
+      version: '2.1.0',
+      runs: [{ results: [{ locations: [{ physicalLocation: { artifactLocation: { uri } } }] }] }],
+    })
   })
 
   test('lint ends with exit code 0 when there are only warnings, unless it is strict', async () => {

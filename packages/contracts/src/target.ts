@@ -5,10 +5,14 @@
 export const MAX_TARGET_LENGTH = 2048
 
 // Control characters (C0, DEL, C1), white space of any script, quotes, backslash, backtick and shell operators.
-const FORBIDDEN = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2060\ufeff"'`\\$;|<>{}!]/u
+const FORBIDDEN = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2060\ufeff"`\\$|<>{}!]/u
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 const IPV6_AUTHORITY = /^(?:[^[\]/?#@]*@)?\[[0-9a-f:.]+(?:%25[a-z0-9._~-]+)?\](?::\d{1,5})?$/i
-const LATE_CHARACTERS = /[&?#=%~]/
+/** An IPv6 address with a port, or alone. */
+const IPV6_HOST = /^\[(?=[^\]]*:[^\]]*:)[0-9a-f:.]+\](?::\d{1,5})?$/i
+const LATE_CHARACTERS = /[&?#=%~;']/
+/** Escaped characters of a user name and a password. */
+const ESCAPED_USER = /^(?:[^%@]|%[0-9a-f]{2})*@/i
 const GLOB_CHARACTERS = /[()*]/
 /** `*.` before a domain, optionally with a port. */
 const WILDCARD = /^\*\.(?!-)[\p{L}\p{M}\p{N}_-]+(?:\.[\p{L}\p{M}\p{N}_-]+)+\.?(?::\d{1,5})?$/u
@@ -23,7 +27,29 @@ export function targetProblem(target: string): string | undefined {
   const bad = FORBIDDEN.exec(target)?.[0]
   if (bad !== undefined) return `a target must not contain ${naming(bad)}`
   const scheme = SCHEME.exec(target)?.[0]
-  return scheme === undefined ? plainProblem(target) : urlProblem(target.slice(scheme.length))
+  if (scheme === undefined) return plainProblem(target) ?? addressProblem(target)
+  const rest = target.slice(scheme.length)
+  return urlProblem(rest) ?? addressProblem(rest.replace(/[/?#].*$/s, '').replace(/^.*@/, ''))
+}
+
+const MAX_PORT = 65_535
+const MAX_PREFIX = { 4: 32, 6: 128 } as const
+
+/** A port, a part of an IPv4 address or the length of a prefix that is too large. `host` may have a port or a prefix. */
+const addressProblem = (host: string): string | undefined => {
+  const [, bare = host, port, prefix] =
+    /^(\[[^\]]*\]|[^:/]*|[0-9a-f:.]*:[0-9a-f:.]*?)(?::(\d+))?(?:\/(\d+))?$/i.exec(host) ?? []
+  const isColons = bare.includes(':')
+  if (port !== undefined && !(isColons && !bare.startsWith('[')) && Number(port) > MAX_PORT)
+    return `a target has a port of at most ${MAX_PORT}, not ${port}`
+  const isV4 = /^\d+(\.\d+){3}$/.test(bare)
+  const isPart = (part: string): boolean => /^(0|[1-9]\d{0,2})$/.test(part) && Number(part) <= 255
+  if (isV4 && !bare.split('.').every(isPart))
+    return `${bare} is not an IPv4 address: each part is a number from 0 to 255, without zeros in front`
+  const most = isV4 ? MAX_PREFIX[4] : isColons ? MAX_PREFIX[6] : Infinity
+  return prefix !== undefined && Number(prefix) > most
+    ? `the prefix of ${bare} is at most ${most}, not ${prefix}; write http:// in front of a path`
+    : undefined
 }
 
 const naming = (character: string): string =>
@@ -42,12 +68,14 @@ const hasWildcard = (target: string): boolean => target.startsWith('*.') && WILD
 const plainProblem = (target: string): string | undefined => {
   const glob = hasWildcard(target) ? undefined : GLOB_CHARACTERS.exec(target)?.[0]
   if (glob !== undefined) return globProblem(glob)
-  const bad = /[[\]&?#=%~]/.exec(target)?.[0]
-  if (bad === undefined) return undefined
+  const bad = /[[\]&?#=%~;']/.exec(target)?.[0]
+  if (bad === undefined || IPV6_HOST.test(target)) return undefined
   return bad === '[' || bad === ']'
-    ? `a target may contain ${bad} only around the IPv6 address of a URL`
+    ? `a target may contain ${bad} only around an IPv6 address, or in the query of a URL`
     : `a target may contain ${bad} only in the path, query or fragment of a URL`
 }
+
+const BRACKETS = 'a target may contain [ or ] only around an IPv6 address, or in the query of a URL'
 
 const urlProblem = (rest: string): string | undefined => {
   const end = rest.search(/[/?#]/)
@@ -57,17 +85,19 @@ const urlProblem = (rest: string): string | undefined => {
   const fragment = tail.includes('#') ? tail.slice(tail.indexOf('#')) : ''
   const glob = GLOB_CHARACTERS.exec((hasWildcard(authority) ? '' : authority) + fragment)?.[0]
   if (glob !== undefined) return globProblem(glob)
-  if (/[[\]]/.test(tail)) return 'a target may contain [ or ] only around the IPv6 address of a URL'
+  if (/[[\]]/.test(tail.replace(/\?[^#]*/, ''))) return BRACKETS
   if (/[[\]]/.test(authority)) {
-    return IPV6_AUTHORITY.test(authority)
-      ? undefined
-      : 'a target may contain [ or ] only around the IPv6 address of a URL'
+    return IPV6_AUTHORITY.test(authority) ? undefined : BRACKETS
   }
-  const bad = LATE_CHARACTERS.exec(authority)?.[0]
+  const bad = LATE_CHARACTERS.exec(authority.replace(ESCAPED_USER, (user) => user.replaceAll('%', '')))?.[0]
   return bad === undefined
     ? undefined
     : `a target may contain ${bad} only in the path, query or fragment of a URL`
 }
+
+/** The target with the password of its URL replaced, for lists and events. */
+export const withoutPassword = (target: string): string =>
+  target.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:)[^/?#]*@/i, '$1***@')
 
 /** Refuses only texts that no command, database or file can hold. All other values are escaped where they are used. */
 export function paramProblem(value: string): string | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { paramProblem, targetProblem, workspaceProblem } from '../src/index.ts'
+import { paramProblem, targetProblem, withoutPassword, workspaceProblem } from '../src/index.ts'
 
 describe('targets', () => {
   test.each([
@@ -19,6 +19,18 @@ describe('targets', () => {
     'https://*.example.com/',
     'https://example.com/a(1)/*.php?q=(*)',
     'https://example.com?q=*',
+    '[2001:db8::1]:443',
+    '[::1]',
+    'https://user:pa%40ss@example.com/',
+    'https://example.com/?a[]=1&b[x]=2',
+    "https://example.com/a;b='c'?d=;&e='",
+    '255.255.255.255:65535',
+    '10.0.0.0/32',
+    '2001:db8::/128',
+    '10.0.0.1-50',
+    '1.2.3.4.example.com',
+    'example.com/2024',
+    'https://10.0.0.1/99999',
   ])('%s is accepted', (target) => {
     expect(targetProblem(target)).toBeUndefined()
   })
@@ -38,10 +50,26 @@ describe('targets', () => {
     ['a&b', 'only in the path, query or fragment'],
     ['a=b', 'only in the path, query or fragment'],
     ['~root', 'only in the path, query or fragment'],
-    ['[::1]:80', 'only around the IPv6 address of a URL'],
+    ['[a]:80', 'only around an IPv6 address'],
+    ['300.1.1.1', '300.1.1.1 is not an IPv4 address'],
+    ['300.1.1.1:80', 'is not an IPv4 address'],
+    ['010.1.1.1', 'is not an IPv4 address'],
+    ['1.2.3.256/24', 'is not an IPv4 address'],
+    ['http://1.2.3.999/', 'is not an IPv4 address'],
+    ['example.com:65536', 'a port of at most 65535, not 65536'],
+    ['[2001:db8::1]:70000', 'a port of at most 65535, not 70000'],
+    ['https://u:p@example.com:99999/', 'a port of at most 65535, not 99999'],
+    ['*.example.com:66000', 'a port of at most 65535'],
+    ['10.0.0.0/33', 'at most 32, not 33'],
+    ['2001:db8::/129', 'at most 128, not 129'],
+    ["a'b", "may contain ' only in the path, query or fragment"],
+    ['a;b', 'may contain ; only in the path, query or fragment'],
+    ['http://a;b/', 'may contain ; only in the path, query or fragment'],
+    ["http://u'@a/", "may contain ' only in the path, query or fragment"],
+    ['http://u%4@a/', 'may contain % only in the path, query or fragment'],
     ['http://a&b/', 'only in the path, query or fragment'],
-    ['http://a/[b]', 'only around the IPv6 address of a URL'],
-    ['http://[x]/', 'only around the IPv6 address of a URL'],
+    ['http://a/[b]', 'only around an IPv6 address'],
+    ['http://[x]/', 'only around an IPv6 address'],
     ['http:///path', 'needs a host'],
     ['*', 'only as *. in front of a domain'],
     ['*.', 'only as *. in front of a domain'],
@@ -60,25 +88,29 @@ describe('targets', () => {
     expect(targetProblem(target)).toContain(why)
   })
 
-  test.each([...'"\'`\\$;|<>{}!'])(
-    'a target with the character %s at any position is refused',
-    (character) => {
-      for (const target of [
-        character,
-        `a${character}b`,
-        `http://h/${character}`,
-        `http://h/?q=${character}`,
-      ]) {
-        expect(targetProblem(target)).toContain(character)
-      }
-    },
-  )
+  test.each([...'"`\\$|<>{}!'])('a target with the character %s at any position is refused', (character) => {
+    for (const target of [character, `a${character}b`, `http://h/${character}`, `http://h/?q=${character}`]) {
+      expect(targetProblem(target)).toContain(character)
+    }
+  })
+
+  test('the password of a URL is masked, and nothing else', () => {
+    expect(withoutPassword('https://user:pa%40ss@h:8443/a?b=c')).toBe('https://user:***@h:8443/a?b=c')
+    for (const target of [
+      'https://h:8443/a@b',
+      'https://user@h/',
+      'user:pw',
+      'h:1/x@y',
+      'https://h/?q=a:b@c',
+    ])
+      expect(withoutPassword(target)).toBe(target)
+  })
 
   test('accepted targets other than URLs contain nothing special to a shell, for any input', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (target) => {
         if (targetProblem(target) !== undefined || target.includes('://')) return
-        expect(target.replace(/^\*\./, '')).not.toMatch(/[\s"'`\\$;|<>(){}*!&?#=%~[\]]/)
+        expect(target.replace(/^\*\.|^\[[0-9a-f:.]+\]/i, '')).not.toMatch(/[\s"'`\\$;|<>(){}*!&?#=%~[\]]/)
       }),
     )
   })

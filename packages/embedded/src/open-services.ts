@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { searchPath, type Logger, type Secret } from '@scanfarm/platform'
+import { retry, searchPath, type Logger, type Secret } from '@scanfarm/platform'
 import { serviceAccount } from './account.ts'
 import { postgresServer } from './postgres.ts'
 import { findRedisProgram } from './redis-program.ts'
@@ -11,21 +11,33 @@ interface ServiceNeeds {
   /** The settings with these names. */
   readonly config: {
     readonly dataDir: string
-    readonly database: { readonly url: Secret | undefined }
-    readonly redis: { readonly url: Secret | undefined; readonly keep: boolean }
+    readonly database: { readonly url: Secret | undefined; readonly directUrl: Secret | undefined }
+    readonly redis: {
+      readonly url: Secret | undefined
+      readonly keep: boolean
+      readonly ca: string | undefined
+    }
     readonly queue: { readonly kind: 'auto' | 'redis' | 'postgres' }
   }
   /** A server without `--master` needs no queue. */
-  readonly need: { readonly queue: boolean }
+  readonly need: {
+    readonly queue: boolean
+    /** A worker needs a farm: it uses embedded services of a master on this machine, and starts none. */
+    readonly farm?: boolean
+  }
   readonly log: Logger
   /** Where Redis is searched. Default: the `PATH` of this program. */
   readonly searchPath?: string
 }
 
-type QueueService = { readonly kind: 'redis' | 'postgres'; readonly url: string }
+type QueueService =
+  | { readonly kind: 'redis'; readonly url: string; readonly ca?: string | undefined }
+  | { readonly kind: 'postgres'; readonly url: string; readonly directUrl: string }
 
 export interface Services extends AsyncDisposable {
   readonly databaseUrl: string
+  /** Without a pooler, for notifications. */
+  readonly directUrl: string
   readonly queue: QueueService | null
   /** A line for each service, without secrets. */
   readonly describe: readonly string[]
@@ -59,9 +71,26 @@ const openDatabase = async (needs: ServiceNeeds, scope: AsyncDisposableStack): P
   if (given !== undefined)
     return { value: given, line: `database: Postgres at ${hostOf(given)} (DATABASE_URL)` }
   const folder = join(await serviceFolder(needs.config.dataDir, serviceAccount()), 'postgres')
-  const server = await share(scope, await postgresServer(folder), needs.log)
+  const kind = await postgresServer(folder)
+  if (needs.need.farm === true) await demandRunning(kind)
+  const server = await share(scope, kind, needs.log)
   return { value: server.url, line: ownLine('database: embedded Postgres', server, folder) }
 }
+
+/** How long a master that starts at the same time may take. */
+const START_TURNS = 40
+const START_TURN = { firstMs: 250, mostMs: 250 }
+
+const demandRunning = (kind: ServerKind): Promise<void> =>
+  retry(
+    async () => {
+      if ((await kind.running()) === undefined)
+        throw new Error(
+          'this worker has no farm: database.url (DATABASE_URL) is not set, and no server runs with this data folder. Set DATABASE_URL to the Postgres of the farm, or start `scanfarm server --master` on this machine first',
+        )
+    },
+    { backoff: START_TURN, shouldRetry: (_error, attempt) => attempt < START_TURNS },
+  )
 
 const openRedis = async (
   needs: ServiceNeeds,
@@ -81,8 +110,8 @@ const openRedis = async (
   }
 }
 
-const onPostgres = (url: string, why: string): Found<QueueService> => ({
-  value: { kind: 'postgres', url },
+const onPostgres = (url: string, directUrl: string, why: string): Found<QueueService> => ({
+  value: { kind: 'postgres', url, directUrl },
   line: `queue: Postgres (${why}); fine for up to 20 workers`,
 })
 
@@ -98,19 +127,23 @@ const noRedis = (): Error =>
 const openQueue = async (
   needs: ServiceNeeds,
   databaseUrl: string,
+  directUrl: string,
   scope: AsyncDisposableStack,
 ): Promise<Found<QueueService>> => {
   const { queue, redis, database } = needs.config
-  if (queue.kind === 'postgres') return onPostgres(databaseUrl, 'queue.kind')
+  if (queue.kind === 'postgres') return onPostgres(databaseUrl, directUrl, 'queue.kind')
   const given = redis.url?.reveal()
   if (given !== undefined)
-    return { value: { kind: 'redis', url: given }, line: `queue: Redis at ${hostOf(given)} (REDIS_URL)` }
+    return {
+      value: { kind: 'redis', url: given, ca: redis.ca },
+      line: `queue: Redis at ${hostOf(given)} (REDIS_URL)`,
+    }
   if (queue.kind === 'auto' && database.url !== undefined)
-    return onPostgres(databaseUrl, 'DATABASE_URL is set and REDIS_URL is not')
+    return onPostgres(databaseUrl, directUrl, 'DATABASE_URL is set and REDIS_URL is not')
   const own = await openRedis(needs, scope)
   if (own) return own
   if (queue.kind === 'redis') throw noRedis()
-  return onPostgres(databaseUrl, 'no REDIS_URL, and no redis-server or valkey-server on PATH')
+  return onPostgres(databaseUrl, directUrl, 'no REDIS_URL, and no redis-server or valkey-server on PATH')
 }
 
 /**
@@ -121,11 +154,13 @@ export const openServices = async (needs: ServiceNeeds): Promise<Services> => {
   await using scope = new AsyncDisposableStack()
   await makeDataDir(needs.config.dataDir)
   const database = await openDatabase(needs, scope)
-  const queue = needs.need.queue ? await openQueue(needs, database.value, scope) : undefined
+  const directUrl = needs.config.database.directUrl?.reveal() ?? database.value
+  const queue = needs.need.queue ? await openQueue(needs, database.value, directUrl, scope) : undefined
   const describe = [database.line, ...(queue ? [queue.line] : [])]
   const opened = scope.move()
   return {
     databaseUrl: database.value,
+    directUrl,
     queue: queue?.value ?? null,
     describe,
     [Symbol.asyncDispose]: () => opened.disposeAsync(),

@@ -31,6 +31,7 @@ interface Options {
   readonly keep?: boolean
   readonly kind?: 'auto' | 'redis' | 'postgres'
   readonly queue?: boolean
+  readonly farm?: boolean
   readonly searchPath?: string
 }
 
@@ -41,11 +42,11 @@ const open = (options: Options = {}): Promise<Services> =>
   openServices({
     config: {
       dataDir,
-      database: { url: secret(options.databaseUrl) },
-      redis: { url: secret(options.redisUrl), keep: options.keep ?? true },
+      database: { url: secret(options.databaseUrl), directUrl: undefined },
+      redis: { url: secret(options.redisUrl), keep: options.keep ?? true, ca: undefined },
       queue: { kind: options.kind ?? 'auto' },
     },
-    need: { queue: options.queue ?? false },
+    need: { queue: options.queue ?? false, farm: options.farm ?? false },
     log: silentLogger,
     searchPath: options.searchPath,
   })
@@ -187,10 +188,21 @@ describe('programs that share a data folder', () => {
   })
 })
 
+describe('a worker without addresses', () => {
+  test('It is refused with the setting to give, and starts no database, unless a farm runs on the machine', async () => {
+    await expect(open({ farm: true })).rejects.toThrow(
+      'this worker has no farm: database.url (DATABASE_URL) is not set',
+    )
+    await using master = await open()
+    await using worker = await open({ farm: true })
+    expect(worker.databaseUrl).toBe(master.databaseUrl)
+  })
+})
+
 describe('the queue', () => {
   test('The queue is on Postgres if no Redis is on PATH', async () => {
     await using services = await open({ queue: true, searchPath: '' })
-    expect(services.queue).toEqual({ kind: 'postgres', url: services.databaseUrl })
+    expect(services.queue).toMatchObject({ kind: 'postgres', url: services.databaseUrl })
     expect(services.describe[1]).toMatch('no redis-server or valkey-server on PATH')
   })
 
@@ -202,7 +214,7 @@ describe('the queue', () => {
 
   test('The queue is on Postgres if the setting requires it, even if there is a Redis', async () => {
     await using services = await open({ queue: true, kind: 'postgres' })
-    expect(services.queue).toEqual({ kind: 'postgres', url: services.databaseUrl })
+    expect(services.queue).toMatchObject({ kind: 'postgres', url: services.databaseUrl })
   })
 
   test.each([true, false])('The queue is on an embedded Redis whose content is kept: %s', async (keep) => {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { checkParams } from '../src/flow/params.ts'
+import { checkParams, paramWarnings } from '../src/flow/params.ts'
 import { lint, resolveWorkflow } from '@scanfarm/language'
 import { openLibrary } from '../src/library/open-library.ts'
 import { useRuns } from './harness/runs.ts'
@@ -259,5 +259,46 @@ describe('runs', () => {
     }
     const { recorder } = await runs.run(flow, { params: { a: '-x' } })
     expect(recorder.steps[0]?.errorMessage).toContain('can only be arguments of a command')
+  })
+})
+
+describe('params that the workflow does not use', () => {
+  const resolved = async () => {
+    const library = await openLibrary([])
+    await library.put(
+      'm',
+      'kind: module\nname: m\nparams: [{name: ports}]\nsteps: [{name: s, type: bash, command: "echo {{ports}} {{undeclared}} {{ Rate }}"}]\n',
+    )
+    await library.put('f', 'kind: flow\nname: f\nmodules: [{name: m, path: m}]\n')
+    return [resolveWorkflow(library, { name: 'm' }), resolveWorkflow(library, { name: 'f' })]
+  }
+
+  test('A name that is near a declared one is refused, in a module and in a flow', async () => {
+    for (const workflow of await resolved()) {
+      const message = `the workflow ${workflow.root.name} has no param prots. Did you mean "ports"?`
+      expect(checkParams(workflow, { prots: '80' })).toEqual([{ path: '/params/prots', message }])
+      expect(paramWarnings(workflow, { prots: '80' })).toEqual([])
+    }
+  })
+
+  test('Another name is accepted with a warning, and one that the workflow mentions without', async () => {
+    const fine = {
+      ports: '80',
+      undeclared: 'x',
+      Rate: '3',
+      tactic: 'gently',
+      _event_envelope: '{}',
+      org_uuid: 'x',
+    }
+    for (const workflow of await resolved()) {
+      expect(checkParams(workflow, { ...fine, something_else: 'x' })).toEqual([])
+      expect(paramWarnings(workflow, fine)).toEqual([])
+      expect(paramWarnings(workflow, { ...fine, something_else: 'x' })).toEqual([
+        {
+          field: 'params.something_else',
+          message: `has no effect: the workflow ${workflow.root.name} does not use a param of that name`,
+        },
+      ])
+    }
   })
 })

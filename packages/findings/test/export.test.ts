@@ -4,7 +4,7 @@ import type { FindingContent, Vulnerability } from '@scanfarm/contracts'
 import { Ajv } from 'ajv'
 import formats from 'ajv-formats'
 import { readFindings, writeFindings } from '../src/index.ts'
-import { bytesOf, pagesOf, textOf, ZOO } from './records.ts'
+import { bytesOf, pagesOf, record, textOf, ZOO } from './records.ts'
 
 const sarifProblems = async (log: unknown): Promise<unknown> => {
   const text = await readFile(new URL('sarif-2.1.0.schema.json', import.meta.url), 'utf8')
@@ -81,8 +81,9 @@ test('the DefectDojo export uses the field values of DefectDojo', async () => {
     vuln_id_from_tool: 'CVE-2026-1234',
     unique_id_from_tool: 'ab'.repeat(32),
     cve: 'CVE-2026-1234',
+    vulnerability_ids: ['CVE-2026-1234'],
     endpoints: ['https://a.example/login?a=1'],
-    component_name: 'https://a.example/login?a=1',
+    dynamic_finding: true,
     steps_to_reproduce: 'curl https://a.example',
     tags: ['cve', 'web'],
   })
@@ -93,4 +94,159 @@ test('the DefectDojo export uses the field values of DefectDojo', async () => {
   })
   expect(findings[6]).toMatchObject({ title: 'Finding 6' })
   expect(JSON.parse(await textOf(writeFindings('defectdojo', pagesOf([]))))).toEqual({ findings: [] })
+})
+
+interface Sarif {
+  readonly runs: readonly {
+    readonly results: readonly {
+      readonly locations: readonly {
+        readonly physicalLocation: {
+          readonly artifactLocation: { readonly uri: string }
+          readonly region: { readonly startLine: number }
+        }
+        readonly logicalLocations?: readonly { readonly fullyQualifiedName: string }[]
+      }[]
+      readonly properties: Readonly<Record<string, unknown>>
+    }[]
+    readonly tool: { readonly driver: { readonly version: string; readonly rules: readonly Rule[] } }
+    readonly automationDetails: { readonly id: string }
+  }[]
+}
+interface Rule {
+  readonly id: string
+  readonly helpUri?: string
+  readonly help: { readonly text: string }
+  readonly properties: Readonly<Record<string, unknown>>
+}
+const sarif = async (records: readonly Vulnerability[], size?: number) =>
+  JSON.parse(await textOf(writeFindings('sarif', pagesOf(records, size)))) as Sarif
+
+test.each([
+  ['file', 'src/a b.ts:12', 'src/a%20b.ts', 12],
+  ['file', '/etc/my conf', 'etc/my%20conf', 1],
+  ['file', 'C:\\x\\y', './C:/x/y', 1],
+  ['file', 'a%20b#c.ts:3', 'a%2520b%23c.ts', 3],
+  ['web', 'https://a.example/login?a=1', 'targets/a.example/login%3Fa=1', 1],
+  ['web', 'https://[::1]:8443/x', 'targets/%5B::1%5D:8443/x', 1],
+  ['network', '[2001:db8::1]:443', 'targets/%5B2001:db8::1%5D:443', 1],
+  ['network', 'a.example:53/udp', 'targets/a.example:53/udp', 1],
+  ['', '', 'targets/unknown', 1],
+])(
+  'Each result is at a relative path with a line: %s %s',
+  async (asset_type, asset_value, uri, startLine) => {
+    const log = await sarif([record({ asset_type, asset_value })])
+    expect(await sarifProblems(log)).toBeNull()
+    const [place] = log.runs[0]?.results[0]?.locations ?? []
+    expect(place?.physicalLocation).toEqual({ artifactLocation: { uri }, region: { startLine } })
+    const named = place?.logicalLocations?.map(({ fullyQualifiedName }) => fullyQualifiedName)
+    expect(named).toEqual(asset_type === 'file' || asset_value === '' ? undefined : [asset_value])
+  },
+)
+
+const NUCLEI_RAW = JSON.stringify({
+  info: {
+    reference: ['https://a.example/advisory', 'no address'],
+    remediation: 'Update it.',
+    classification: {
+      'cve-id': ['cve-2026-1111'],
+      'cwe-id': ['cwe-79'],
+      'cvss-metrics': 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+      'cvss-score': 9.8,
+    },
+  },
+})
+
+test('Rules have help, tags and the worst score, and results the facts of the scanner', async () => {
+  const log = await sarif([
+    record({ raw_vuln_json: NUCLEI_RAW }),
+    record({ id: 2, severity: 'low', tags: ['more'], raw_vuln_json: 'no JSON' }),
+  ])
+  expect(await sarifProblems(log)).toBeNull()
+  const [run] = log.runs
+  expect(run?.tool.driver).toMatchObject({
+    name: 'Scanfarm',
+    version: expect.stringMatching(/^\d/),
+    rules: [
+      {
+        id: 'CVE-2026-1234',
+        shortDescription: { text: 'Old library' },
+        fullDescription: { text: 'It is old.' },
+        helpUri: 'https://a.example/advisory',
+        help: { text: expect.stringContaining('Remediation: Update it.') },
+        properties: {
+          'security-severity': '9.8',
+          tags: ['security', 'external/cwe/cwe-079', 'cve', 'web', 'more'],
+        },
+      },
+    ],
+  })
+  expect(run?.results.map(({ properties }) => properties)).toMatchObject([
+    {
+      cves: ['CVE-2026-1234', 'CVE-2026-1111'],
+      cwes: ['CWE-79'],
+      cvssScore: 9.8,
+      cvssVector: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+      references: ['https://a.example/advisory'],
+      remediation: 'Update it.',
+    },
+    { 'security-severity': '2.0', references: [] },
+  ])
+})
+
+test('A severity that was changed by hand wins over the score of CVSS', async () => {
+  const log = await sarif([record({ severity: 'medium', raw_vuln_json: NUCLEI_RAW })])
+  expect(log.runs[0]?.tool.driver.rules[0]?.properties['security-severity']).toBe('5.5')
+})
+
+test('More than 25,000 results are in several runs with different ids', async () => {
+  const records = Array.from({ length: 25_001 }, (_, id) => record({ id, vuln_info: `r${id % 7}` }))
+  const log = await sarif(records, 5_000)
+  expect(log.runs.map(({ results }) => results.length)).toEqual([25_000, 1])
+  expect(log.runs.map(({ tool }) => tool.driver.rules.length)).toEqual([7, 1])
+  expect(new Set(log.runs.map(({ automationDetails }) => automationDetails.id)).size).toBe(2)
+})
+
+test.each<[string, Partial<Vulnerability>, object]>([
+  [
+    'a URL',
+    { asset_value: 'https://[::1]:8443/x' },
+    { endpoints: ['https://[::1]:8443/x'], dynamic_finding: true },
+  ],
+  ['a host', { asset_type: 'network', asset_value: 'a.example' }, { endpoints: ['a.example'] }],
+  ['a port', { asset_type: 'network', asset_value: 'a.example:443' }, { endpoints: ['a.example:443'] }],
+  [
+    'a port of UDP',
+    { asset_type: 'network', asset_value: 'a.example:53/udp' },
+    { endpoints: ['udp://a.example:53'] },
+  ],
+  ['an address', { asset_type: 'ip', asset_value: '2001:db8::1' }, { endpoints: ['[2001:db8::1]'] }],
+  [
+    'a line',
+    { asset_type: 'file', asset_value: 'src/a.c:12' },
+    { file_path: 'src/a.c', line: 12, static_finding: true },
+  ],
+  [
+    'a package',
+    { asset_type: 'package', asset_value: '@a/b@1.2.3' },
+    { component_name: '@a/b', component_version: '1.2.3' },
+  ],
+  [
+    'facts of the scanner',
+    { raw_vuln_json: NUCLEI_RAW, occurrences: 3 },
+    {
+      vulnerability_ids: ['CVE-2026-1234', 'CVE-2026-1111'],
+      cwe: 79,
+      cvssv3: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+      cvssv3_score: 9.8,
+      references: 'https://a.example/advisory',
+      mitigation: 'Update it.',
+      nb_occurences: 3,
+    },
+  ],
+])('DefectDojo gets fields for %s', async (_name, changes, expected) => {
+  const { findings } = JSON.parse(await textOf(writeFindings('defectdojo', pagesOf([record(changes)])))) as {
+    findings: Readonly<Record<string, unknown>>[]
+  }
+  expect(findings[0]).toMatchObject(expected)
+  expect(Object.hasOwn(findings[0] ?? {}, 'component_name')).toBe(Object.hasOwn(expected, 'component_name'))
 })

@@ -190,8 +190,8 @@ const SLOW: readonly (readonly [format: ImportFormat, what: string, text: () => 
   ['nmap', 'a host of 250,000 attributes', () => `<nmaprun><host ${attributes(250_000)}/></nmaprun>`],
   ['nmap', 'a tag that never ends', () => `<nmaprun>${'<'.repeat(4_000_000)}`],
   ['sarif', 'a million results that are no findings', () => sarif('{"kind":"pass"},'.repeat(1_000_000))],
-  ['sarif', 'lists within lists', () => sarif(`${'['.repeat(2_000_000)}${']'.repeat(2_000_000)},`)],
-  ['jsonl', 'lines of lists within lists', () => `${'['.repeat(4_000_000)}\n`.repeat(8)],
+  ['sarif', 'lists within lists', () => sarif(`${'['.repeat(201)}${']'.repeat(201)},`.repeat(10_000))],
+  ['jsonl', 'lines of lists within lists', () => `${'['.repeat(201)}${']'.repeat(201)}\n`.repeat(80_000)],
 ]
 const attributes = (count: number) => Array.from({ length: count }, (_, index) => `a${index}="1"`).join(' ')
 const sarif = (results: string) => `{"version":"2.1.0","runs":[{"results":[${results}1]}]}`

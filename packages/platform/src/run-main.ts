@@ -1,3 +1,4 @@
+import { format } from 'node:util'
 import type { Logger } from './logger.ts'
 
 export interface MainOptions {
@@ -9,6 +10,8 @@ export interface MainOptions {
 /** Exit codes of every program: 0 done or stopped in order, 1 failed, 128 + signal after a second signal. */
 const SIGNAL_NUMBER = { SIGINT: 2, SIGTERM: 15 } as const
 const KEEP_ALIVE_MS = 3_600_000
+/** Longest text of a library in the log. */
+const MOST_TEXT = 2_000
 type StopSignal = keyof typeof SIGNAL_NUMBER
 
 const isStopSignal = (name: string): name is StopSignal => name in SIGNAL_NUMBER
@@ -55,6 +58,15 @@ const requested = async ({ stopRequested }: Program, log: Logger): Promise<'requ
   return 'requested'
 }
 
+/** Libraries print to the console, and Node prints warnings: both become entries of the log. */
+const logLibraries = (log: Logger): void => {
+  for (const level of ['warn', 'error'] as const)
+    console[level] = (...parts: unknown[]) =>
+      log[level]('a library reported', { text: format(...parts).slice(0, MOST_TEXT) })
+  process.removeAllListeners('warning')
+  process.on('warning', ({ name, message }) => log.warn('Node reported a warning', { name, text: message }))
+}
+
 const crashOnBug = (log: Logger): Promise<'crashed'> => {
   const { promise, resolve } = Promise.withResolvers<'crashed'>()
   const onBug = (error: unknown): void => {
@@ -83,6 +95,7 @@ export const runMain = async (
   setInterval(() => undefined, KEEP_ALIVE_MS)
   const stop = firstSignal(options.log)
   const crash = crashOnBug(options.log)
+  logLibraries(options.log)
   let program: Program
   try {
     program = await start(stop.abort.signal)

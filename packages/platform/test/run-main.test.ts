@@ -16,15 +16,17 @@ const runProgram = async (
   { stopMs = AMPLE_MS, crash = false } = {},
 ) => {
   const args = [how, String(stopMs), ...(crash ? ['crash'] : [])]
-  const child = spawn(process.execPath, [FIXTURE, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [FIXTURE, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = once(child, 'close')
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text))
   const lines: string[] = []
   for await (const line of createInterface({ input: child.stdout })) {
     lines.push(line)
     for (const { at, signal } of signals) if (line.includes(at)) child.kill(signal)
   }
   const [code] = (await ended) as [number | null]
-  return { code, text: lines.join('\n') }
+  return { code, text: lines.join('\n'), errors }
 }
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
@@ -66,4 +68,12 @@ test('An unhandled rejection stops the program in order with exit code 1', async
   const { code, text } = await runProgram('well', [], { crash: true })
   expect(code).toBe(1)
   expect(text).toMatch(/a bug[^]*stopped/)
+})
+
+test('Lines that libraries and Node print become entries of the log', async () => {
+  const { text, errors } = await runProgram('noisy', [{ at: 'ready', signal: 'SIGTERM' }])
+  const output = `${text}\n${errors}`.split('\n').filter((line) => !['', 'ready'].includes(line))
+  const entries = output.map((line): unknown => JSON.parse(line))
+  expect(entries).toContainEqual(expect.objectContaining({ text: 'raw line of a library' }))
+  expect(entries).toContainEqual(expect.objectContaining({ text: 'an old interface is used' }))
 })

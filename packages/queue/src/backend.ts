@@ -80,7 +80,7 @@ export interface Backend extends AsyncDisposable {
   generation(): Promise<string>
   publishCancel(runs: readonly Pick<Ticket, 'runId'>[]): Promise<void>
   publishWorkers(workerIds: readonly string[]): Promise<void>
-  onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable>
+  onSignal(listener: (signal: Signal) => void, onMissed?: () => void): Promise<AsyncDisposable>
   check(): Promise<void>
 }
 

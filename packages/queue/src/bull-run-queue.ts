@@ -78,8 +78,8 @@ export class BullRunQueue implements RunQueue {
     if (workerIds.length > 0) await this.#backend.publishWorkers(workerIds)
   }
 
-  onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable> {
-    return this.#backend.onSignal(listener)
+  onSignal(listener: (signal: Signal) => void, onMissed?: () => void): Promise<AsyncDisposable> {
+    return this.#backend.onSignal(listener, onMissed)
   }
 
   check(): Promise<void> {

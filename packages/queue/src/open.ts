@@ -19,11 +19,12 @@ export const openRunQueue = async (backend: QueueBackend, options: QueueOptions)
 }
 
 /** Each backend is loaded by need: programs without a queue start without BullMQ. */
-const openBackend = async ({ kind, url }: QueueBackend, options: QueueOptions): Promise<Backend> => {
-  if (kind === 'redis') {
+const openBackend = async (backend: QueueBackend, options: QueueOptions): Promise<Backend> => {
+  if (backend.kind === 'redis') {
+    const { redisAddress } = await import('./redis/address.ts')
     const { RedisBackend } = await import('./redis/redis-backend.ts')
-    return await RedisBackend.open({ url, ...options })
+    return await RedisBackend.open({ server: await redisAddress(backend), ...options })
   }
   const { PostgresBackend } = await import('./postgres/postgres-backend.ts')
-  return new PostgresBackend({ url, ...options })
+  return new PostgresBackend({ directUrl: backend.url, ...backend, ...options })
 }

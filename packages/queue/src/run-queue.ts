@@ -3,7 +3,18 @@ import type { Signal } from './names.ts'
 
 /** Where messages are stored. The URL may contain credentials and is never logged. */
 export type QueueBackend =
-  { readonly kind: 'redis'; readonly url: string } | { readonly kind: 'postgres'; readonly url: string }
+  | {
+      readonly kind: 'redis'
+      readonly url: string
+      /** File with the certificates that sign those of the server. */
+      readonly ca?: string | undefined
+    }
+  | {
+      readonly kind: 'postgres'
+      readonly url: string
+      /** Without a pooler, for notifications; default `url`. */
+      readonly directUrl?: string
+    }
 
 /** Messages are constant; values are passed as fields. The logger of platform has this interface. */
 export interface QueueLog {
@@ -60,7 +71,7 @@ export interface RunQueue extends AsyncDisposable {
   /** Signals these workers that an operator wants something of them. A hint too: the database has the request. */
   publishWorkers(workerIds: readonly string[]): Promise<void>
   /** Resolves once subscribed. The subscription is restored after an outage of the backend. */
-  onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable>
+  onSignal(listener: (signal: Signal) => void, onMissed?: () => void): Promise<AsyncDisposable>
   /**
    * Resolves if messages can be written now. Rejects with `QueueSetupError` for a problem that needs an operator (an
    * eviction policy that may drop messages, an old version), and with another error if the backend is unreachable.

@@ -1,10 +1,16 @@
-import { checked, choice, flag, secret } from '@scanfarm/platform'
+import { checked, choice, flag, path, secret } from '@scanfarm/platform'
 
 export const queueSettings = {
   redis: {
-    url: secret('URL of the Redis server for the run queue. Not set: see `queue.kind`.', {
-      env: ['REDIS_URL'],
-    }),
+    url: secret(
+      'URL of the Redis or Valkey server for the run queue: `redis://`, `rediss://` with TLS, or `redis+sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME`. Not set: see `queue.kind`.',
+      {
+        env: ['REDIS_URL'],
+      },
+    ),
+    ca: path(
+      'File with the certificates (PEM) that sign those of the Redis server. Not set: the public ones.',
+    ),
     keep: flag(
       'Whether the embedded Redis keeps the queue across restarts. Otherwise the queue is refilled from the database.',
       { default: true },

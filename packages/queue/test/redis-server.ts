@@ -91,7 +91,7 @@ const ready = async (child: ChildProcess, signal: AbortSignal): Promise<void> =>
   throw new EndedEarly('redis-server ended before it was ready')
 }
 
-const freePort = async (): Promise<number> => {
+export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()

@@ -10,7 +10,7 @@ import type { ArtifactStore } from '@scanfarm/contracts'
 import { openServices } from '@scanfarm/embedded'
 import { createLogger, createMetrics, type Logger, type Registry } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
-import { migrate, openStore, type Store } from '@scanfarm/store'
+import { migrate, openStore, OTHER_CONNECTIONS, type Store } from '@scanfarm/store'
 import { checkSource, folderSource, FunctionConsole, openLibrary, WorkflowChecker } from '@scanfarm/engine'
 import type { CheckedFile, SourceFile } from '@scanfarm/language'
 import { makeFirstToken } from './access/api-token.ts'
@@ -177,12 +177,13 @@ const openData = async (
     return { store: overrides.store, queue: overrides.queue, queueKind: overrides.queue && 'redis' }
   const services = scope.use(await openServices({ config, need: { queue: master }, log }))
   for (const line of services.describe) log.info(line)
-  const { applied } = await migrate({ url: services.databaseUrl })
+  const { applied } = await migrate({ url: services.databaseUrl, connections: config.database.poolServer })
   if (applied.length > 0) log.info('the database schema was migrated', { applied })
   const store = scope.use(
     await openStore({
       url: services.databaseUrl,
-      poolSize: config.database.poolServer,
+      directUrl: services.directUrl,
+      poolSize: config.database.poolServer - OTHER_CONNECTIONS,
       statementTimeoutMs: config.database.statementMs,
       applicationName: 'scanfarm server',
       logins: { freeFailures: config.auth.loginAttempts, longestWaitMs: config.auth.loginWaitMs },

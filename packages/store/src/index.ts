@@ -1,7 +1,7 @@
 export type { StoreLog } from './connection.ts'
 export { migrate } from './migrate.ts'
-export { SchemaError, schemaVersion } from './schema-version.ts'
-export { openStore, type Store, type StoreOptions } from './store.ts'
+export { SchemaError, schemaVersion, UnfitDatabaseError } from './schema-version.ts'
+export { openStore, OTHER_CONNECTIONS, type Store, type StoreOptions } from './store.ts'
 export { openRunStore, type RunStoreOptions, type WorkerStore } from './run-store/open-run-store.ts'
 export { isFeedPosition, type FeedEntry, type FeedFilter, type FeedPosition } from './events/feed.ts'
 export {

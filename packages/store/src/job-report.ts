@@ -20,7 +20,7 @@ export interface JobReport {
 }
 
 // Only the target needs quoting: uuids, statuses and outcomes have nothing to quote.
-const ELEMENTS = sql<string>`string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(target) || ',"status":"' || status || '","outcome":"' || coalesce(outcome, '') || '"}', ',')`
+const ELEMENTS = sql<string>`string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(without_password(target)) || ',"status":"' || status || '","outcome":"' || coalesce(outcome, '') || '"}', ',')`
 
 export async function jobReport(db: Kysely<unknown>, jobId: string): Promise<JobReport | undefined> {
   const { rows } = await sql<Omit<JobStatus, 'runs'> & { no: number; elements: string | null }>`

@@ -147,7 +147,7 @@ export async function jobFailures(db: Kysely<unknown>, jobId: string): Promise<J
     )
     select (select count(*) from seen) as seen, (select count(*) from failed) as count, coalesce(json_agg(
       json_build_object('status', m.status, 'outcome', m.outcome, 'message', m.message, 'count', m.count, 'runs', (
-        select json_agg(json_build_object('id', r.id, 'run_uuid', r.run_uuid, 'target', r.target) order by r.id)
+        select json_agg(json_build_object('id', r.id, 'run_uuid', r.run_uuid, 'target', without_password(r.target)) order by r.id)
         from runs r where r.id = any(m.ids)))
       order by m.first), '[]') as messages
     from messages m

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { openPool } from './connection.ts'
+import { demandFitness } from './fitness.ts'
 import { NewerDatabaseError, PREVIOUS_LAYOUT, SCHEMA_FILES, SchemaError } from './schema-version.ts'
 
 const SQL = join(import.meta.dirname, '../sql')
@@ -25,9 +26,12 @@ interface Applied {
 /**
  * Brings the database to the SQL of this program in one transaction: new schema files, changed functions, then grants.
  * Safe when several programs start at once: they queue on a lock, and all but the first find nothing to do. Returns the
- * names of the schema files it applied; if there were none, of the functions.
+ * names of the schema files it applied; if there were none, of the functions. `connections`: as many as the server needs.
  */
-export async function migrate(options: { url: string }): Promise<{ applied: string[] }> {
+export async function migrate(options: {
+  url: string
+  connections?: number
+}): Promise<{ applied: string[] }> {
   const pool = openPool({
     url: options.url,
     poolSize: 1,
@@ -35,6 +39,7 @@ export async function migrate(options: { url: string }): Promise<{ applied: stri
     statementTimeoutMs: 0,
   })
   try {
+    await demandFitness(pool, options.connections ?? 1)
     const [functions, grants] = await Promise.all([readFunctions(), readSql(GRANTS, 'grants.sql')])
     const found = await readApplied(pool)
     if (found !== undefined && isUpToDate(found, [...functions, grants])) return { applied: [] }

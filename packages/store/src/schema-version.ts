@@ -41,6 +41,11 @@ export const PREVIOUS_LAYOUT = {
     'wake_masters whole_raw worker.claim_local worker.set_aside_local',
 }
 
+/** The database, or the pooler before it, cannot serve a farm. */
+export class UnfitDatabaseError extends Error {
+  override readonly name = 'UnfitDatabaseError'
+}
+
 /** The schema of the database is not the one that this program works with. */
 export class SchemaError extends Error {
   override readonly name: string = 'SchemaError'

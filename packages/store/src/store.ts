@@ -40,6 +40,8 @@ const CHANNEL = 'scanfarm_masters'
 
 export interface StoreOptions extends ConnectionOptions {
   readonly log?: StoreLog
+  /** Without a pooler, for notifications; default `url`. */
+  readonly directUrl?: string
   /** How long `runStore` retries while the database is unreachable; default 10 minutes. Other calls reject at once. */
   readonly outageMs?: number
   /** After how many failures a login has to wait, and the longest wait. */
@@ -49,6 +51,8 @@ export interface StoreOptions extends ConnectionOptions {
 /** Maintenance statements may take this many times the statement timeout of requests. */
 const UPKEEP_FACTOR = 10
 const UPKEEP_POOL = 2
+/** Connections of a server besides those of requests: upkeep, notifications, and three of a queue in Postgres. */
+export const OTHER_CONNECTIONS = UPKEEP_POOL + 1 + 3
 
 /** Opens a migrated database for a master. Connects on demand; `check` reports whether that works. */
 export async function openStore(options: StoreOptions) {
@@ -105,7 +109,7 @@ export async function openStore(options: StoreOptions) {
     /** Calls back for each notification to masters; reconnects by itself. Notifications are hints: always poll as well. */
     listen: async (onNotify: () => void): Promise<AsyncDisposable> => {
       const listening = await listen({
-        url: options.url,
+        url: options.directUrl ?? options.url,
         applicationName: `${options.applicationName} listener`,
         channels: { [CHANNEL]: onNotify },
         mayStartLate: true,

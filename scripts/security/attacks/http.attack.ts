@@ -90,9 +90,9 @@ describe('parsers', () => {
     open.repeat(depth) + close.repeat(depth)
 
   test.each([
-    ['arrays in arrays', nested('[', ']', 100_000)],
-    ['objects in objects', `${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`],
-    ['arrays without an end', '['.repeat(100_000)],
+    ['arrays in arrays', nested('[', ']', 1_001)],
+    ['objects in objects', `${'{"a":'.repeat(1_001)}1${'}'.repeat(1_001)}`],
+    ['arrays without an end', '['.repeat(1_001)],
     ['a number of 100,000 digits', `{"timeout": ${'9'.repeat(100_000)}}`],
     ['a prototype', '{"__proto__": {"admin": true}, "constructor": {"prototype": {}}}'],
     ['the same key a thousand times', `{${'"flow":"a",'.repeat(1_000)}"flow":"a"}`],
@@ -106,15 +106,12 @@ describe('parsers', () => {
 
   test.each([
     [
-      'aliases of aliases',
-      Array.from({ length: 30 }, (_, i) => `a${i}: &a${i} [${`*a${i - 1},`.repeat(i === 0 ? 0 : 9)}x]`).join(
-        '\n',
-      ),
+      'more values than the limit through aliases',
+      `a: &a [${'x,'.repeat(9_999)}x]\nparams: [{name: p, default: [${'*a,'.repeat(9)}*a]}]`,
     ],
-    ['a list in a list', `a: ${nested('[', ']', 20_000)}`],
+    ['a list in a list', `a: ${nested('[', ']', 65)}`],
     ['a key of a megabyte', `? ${'k'.repeat(900_000)}\n: 1`],
     ['tags of a program', 'a: !!js/function "function () {}"\nb: !!python/object/apply:os.system ["id"]'],
-    ['an endless merge', 'a: &a\n  <<: *a\n  b: 1'],
   ])('YAML with %s is refused', async (_name, yaml) => {
     const form = new FormData()
     form.append('file', new Blob([`kind: module\nname: bomb\n${yaml}\nsteps: []\n`]), 'bomb.yaml')

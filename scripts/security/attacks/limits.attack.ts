@@ -174,13 +174,10 @@ describe('workflow files', () => {
     expect(problems.length).toBeGreaterThan(0)
   })
 
-  test('A workflow with nested aliases is refused', async () => {
-    const bomb = Array.from(
-      { length: 12 },
-      (_, index) => `- &a${index} [${index === 0 ? 'x' : `*a${index - 1},`.repeat(9)}]`,
-    )
-    const answer = await lintText(`kind: module\nname: bomb\nsteps:\n${bomb.join('\n')}\n`)
-    expect(answer.json?.['valid'] ?? false).toBe(false)
+  test('A workflow with more values than the limit through aliases is refused', async () => {
+    const lists = `x-list: &l [${'x,'.repeat(9_999)}x]\nparams: [{name: p, default: [${'*l,'.repeat(9)}*l]}]`
+    const answer = await lintText(`kind: module\nname: aliases\n${lists}\nsteps: []\n`)
+    expect(recordsOf<{ rule: string }>(answer, 'problems').map(({ rule }) => rule)).toContain('too-big')
   })
 
   test('The check of a workflow returns at most a thousand problems', async () => {
@@ -197,23 +194,20 @@ describe('workflow files', () => {
 })
 
 describe('expressions', () => {
-  const BOMB = '(a+)+$'
-  const TEXT = `${'a'.repeat(60)}!`
-
   test('A slow filter of a schedule does not stop the master', async () => {
     const body = {
       name: 'bomb',
       trigger_type: 'event',
       event_topic: 'custom.bomb',
-      filters: [`regex_match("${BOMB}", event.data.text) || match("${BOMB}", event.data.text)`],
+      filters: ['(() => { for (;;) {} })()'],
       workflow_name: 'bounded',
       workflow_kind: 'module',
       target: 'a.test',
     }
     const made = await call('post', '/schedules', { body })
-    if (made.status === 400) return expect(made.text).toMatch(/filters|pattern/)
+    expect(made.status).toBeLessThan(300)
     const began = performance.now()
-    await call('post', '/events/emit', { body: { topic: 'custom.bomb', data: { text: TEXT } } })
+    await call('post', '/events/emit', { body: { topic: 'custom.bomb', data: { text: 'a' } } })
     expect(performance.now() - began).toBeLessThan(10_000)
     const [schedule] = recordsOf<{ id: string }>(await call('get', '/schedules'))
     await call('delete', `/schedules/${schedule?.id}`)
@@ -221,13 +215,10 @@ describe('expressions', () => {
 
   test('Slow expressions of a step end within their timeout and do not delay other runs', async () => {
     const bombs: Record<string, string> = {
-      'regular expression': `regex_match("${BOMB}", "${TEXT}")`,
-      match: `match("${BOMB}", "${TEXT}")`,
       loop: '(function () { while (true) {} })()',
       memory: '(function () { const all = []; while (true) all.push("x".repeat(1000000)) })()',
       recursion: '(function f() { return f() + 1 })()',
       'text of a gigabyte': '"x".repeat(1000000000).length',
-      'own regular expression': `/(a+)+$/.test("${TEXT}")`,
     }
     const module = await uploadModule('bombs', {
       steps: Object.entries(bombs).map(([name, code]) => ({

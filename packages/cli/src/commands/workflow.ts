@@ -1,4 +1,5 @@
 import { access } from 'node:fs/promises'
+import { relative } from 'node:path'
 import { fileErrorText } from '@scanfarm/platform'
 import type { Problem, ProblemFormat, ResolvedWorkflow } from '@scanfarm/language'
 import { Command, Option } from 'commander'
@@ -32,6 +33,10 @@ const mustBeReadable = async (path: string): Promise<void> => {
   })
 }
 
+/** Code-scanning services only accept paths that are relative to the checkout. */
+const fromHere = (problems: readonly Problem[]): Problem[] =>
+  problems.map((problem) => ({ ...problem, file: relative('', problem.file) }))
+
 const lintAll = async (
   terminal: Terminal,
   paths: readonly string[],
@@ -47,7 +52,10 @@ const lintAll = async (
   if (format === 'text')
     for (const line of [...problemLines(problems), counted(problems, files)]) printLine(terminal, line)
   else if (format !== 'github' || problems.length > 0)
-    printLine(terminal, renderProblems(problems, format, packageJson.version))
+    printLine(
+      terminal,
+      renderProblems(format === 'sarif' ? fromHere(problems) : problems, format, packageJson.version),
+    )
   if (files === 0 && problems.length === 0)
     throw new CliError(EXIT.usage, `nothing was checked: ${paths.join(', ')} has no workflow files`)
   if (problems.some((problem) => isBad(problem, strict)))

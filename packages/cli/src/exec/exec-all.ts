@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { checkParams, Engine } from '@scanfarm/engine'
+import { checkParams, Engine, paramWarnings } from '@scanfarm/engine'
 import { localSpace, targetSpace, type AllowedPath } from '@scanfarm/functions'
 import { manualRefusal, needsTarget, type ResolvedWorkflow } from '@scanfarm/language'
 import { newUuid } from '@scanfarm/platform'
@@ -113,7 +113,11 @@ export const execAll = async (
     ...(await readParams(options)),
     ...(targetFile === undefined || targetFile === '-' ? {} : { target_file: resolve(targetFile) }),
   }
-  for (const workflow of workflows) refuse(workflow, params)
+  for (const workflow of workflows) {
+    refuse(workflow, params)
+    for (const { field, message } of paramWarnings(workflow, params))
+      terminal.err.write(`scanfarm: ${field}: ${message}\n`)
+  }
   refuseExclusions(workflows, options)
   const targets = await gatherTargets(terminal, options, named, workflows.some(needsTarget))
   const planned = planRuns(targets, workflows, options)

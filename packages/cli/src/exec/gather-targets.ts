@@ -39,7 +39,7 @@ export const gatherTargets = async (
     throw new CliError(EXIT.usage, 'the workflow uses its target and cannot run without one: name it with -t')
   }
   const file = listFile(terminal, options)
-  const listed = file === undefined ? [] : await readTargetLines(terminal, file)
+  const listed = file === undefined ? [] : await readTargetLines(terminal, file, options)
   const found = [...first, ...listed.map((text) => ({ text }))]
   const targets = [...new Map(found.map((one) => [one.text, one])).values()]
   if (targets.length > 0) return targets

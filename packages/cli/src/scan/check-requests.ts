@@ -11,7 +11,7 @@ interface Known {
   readonly valid: boolean
 }
 
-const checkWorkflow = async (api: Api, { name, kind }: Choice): Promise<void> => {
+const checkWorkflow = async (api: Api, { name, kind }: Choice, sent: Request): Promise<void> => {
   const params = { path: { name }, query: { json: true } }
   // Without `json` the route answers with YAML, so its type is open.
   const known = (await api.call(({ GET }) => GET('/workflows/{name}', { params }))) as Known
@@ -22,6 +22,12 @@ const checkWorkflow = async (api: Api, { name, kind }: Choice): Promise<void> =>
       EXIT.refused,
       `"${name}" has errors; see: scanfarm workflow lint, and GET /workflows/${name}`,
     )
+  const body = sent.params === undefined ? {} : { params: sent.params }
+  const { data } = await api.call(({ POST }) =>
+    POST('/workflows/{name}/needs', { params: { path: { name } }, body }),
+  )
+  const [problem] = data.problems
+  if (problem !== undefined) throw new CliError(EXIT.refused, `${problem.path.slice(1)}: ${problem.message}`)
 }
 
 /** Checks the workflows and targets of the requests and prints the requests without sending them. */
@@ -31,8 +37,9 @@ export const checkRequests = async (
   choices: readonly Choice[],
   requests: readonly Request[],
 ): Promise<void> => {
-  for (const choice of choices) await checkWorkflow(api, choice)
-  const [{ target, targets = [] } = {}] = requests
+  const [first = {}] = requests
+  for (const choice of choices) await checkWorkflow(api, choice, first)
+  const { target, targets = [] } = first
   for (const one of target === undefined ? targets : [target]) {
     const problem = targetProblem(one)
     if (problem !== undefined) throw new CliError(EXIT.usage, `${one}: ${problem}`)

@@ -38,7 +38,10 @@ const MINUTE_MS = 60_000
 const minutesOf = (ms: number | undefined): number | undefined => {
   if (ms === undefined) return undefined
   if (ms % MINUTE_MS === 0) return ms / MINUTE_MS
-  throw new CliError(EXIT.usage, '--timeout must be whole minutes for a server, for example 90 or 2h')
+  throw new CliError(
+    EXIT.usage,
+    '--timeout must be whole minutes for a server, for example 90m or 2h; a number alone is seconds',
+  )
 }
 
 /** Uploads a file and returns its path on the server. */
@@ -81,8 +84,10 @@ const targetsOf = async (
     throw new CliError(EXIT.usage, 'name the targets with -t (repeatable) or -T FILE, or use --empty-target')
   const targets = await named(terminal, api, options)
   if (file === undefined) return targets.length === 1 ? { target: targets[0] } : { targets }
-  if (options.dryRun === true) return { targets: [...targets, ...(await readTargetLines(terminal, file))] }
-  const list = await blobOf(terminal, file)
+  const lines = async () => await readTargetLines(terminal, file, options)
+  if (options.dryRun === true) return { targets: [...targets, ...(await lines())] }
+  const list =
+    options.skipBad === true ? new Blob([(await lines()).join('\n')]) : await blobOf(terminal, file)
   const all = targets.length === 0 ? list : new Blob([`${targets.join('\n')}\n`, list])
   return { target_file: await upload(api, file === '-' ? 'targets.txt' : basename(file), all) }
 }

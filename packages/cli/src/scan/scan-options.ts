@@ -9,6 +9,7 @@ export interface ScanOptions {
   readonly module?: string[]
   readonly target?: string[]
   readonly targetFile?: string
+  readonly skipBad?: boolean
   readonly emptyTarget?: boolean
   readonly param?: Record<string, string>
   readonly paramsFile?: string
@@ -31,6 +32,7 @@ const addTargets = (command: Command): Command =>
     .option('-m, --module <name>', 'module to run; repeatable, modules run one after the other', collect)
     .option('-t, --target <target>', 'target, or a file that is the target; repeatable', collect)
     .option('-T, --target-file <file>', 'file with one target per line; - is standard input')
+    .option('--skip-bad', 'leave invalid lines of the -T file out instead of refusing it; each is reported')
     .option('--empty-target', 'run without a target')
 
 /** Adds the options that `exec` and `run` share. */
@@ -40,7 +42,7 @@ export const addScanOptions = (command: Command): Command =>
     .option('-c, --concurrency <count>', 'number of targets at the same time', wholeNumber)
     .option(
       '--timeout <duration>',
-      'time limit of each run, like 2h, 1h30m or 1d; a number is minutes',
+      'time limit of each run, like 2h, 1h30m or 1d; a number alone is seconds',
       duration,
     )
     .option('-S, --space <name>', 'workspace of the runs; default: one for each target')

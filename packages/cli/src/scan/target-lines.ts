@@ -4,6 +4,7 @@ import { targetProblem } from '@scanfarm/contracts'
 import { fileErrorText } from '@scanfarm/platform'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
+import type { ScanOptions } from './scan-options.ts'
 
 /** Maximum number of targets of one command. */
 const MAX_TARGETS = 1_000_000
@@ -21,8 +22,15 @@ const openList = async (file: string): Promise<NodeJS.ReadableStream> => {
   throw new Error('it is a directory')
 }
 
-/** The targets of a file, or of standard input for `-`: one per line, without blank lines and comments (`#`). */
-export const readTargetLines = async (terminal: Terminal, file: string): Promise<string[]> => {
+/**
+ * The targets of a file, or of standard input for `-`: one per line, without blank lines and comments (`#`). An invalid
+ * line is refused, or left out and reported with `skipBad`.
+ */
+export const readTargetLines = async (
+  terminal: Terminal,
+  file: string,
+  { skipBad = false }: Pick<ScanOptions, 'skipBad'>,
+): Promise<string[]> => {
   const name = file === '-' ? 'standard input' : file
   const targets: string[] = []
   let number = 0
@@ -33,7 +41,12 @@ export const readTargetLines = async (terminal: Terminal, file: string): Promise
       const target = line.replace(/^\ufeff/, '').trim()
       if (target === '' || target.startsWith('#')) continue
       const problem = targetProblem(target)
-      if (problem !== undefined) throw new CliError(EXIT.usage, `${name}, line ${number}: ${problem}`)
+      if (problem !== undefined) {
+        const place = `${name}, line ${number}: ${problem}`
+        if (!skipBad) throw new CliError(EXIT.usage, `${place}; --skip-bad leaves such lines out`)
+        terminal.err.write(`scanfarm: ${place}; left out\n`)
+        continue
+      }
       if (targets.length === MAX_TARGETS)
         throw new CliError(EXIT.usage, `${name} has more than ${MAX_TARGETS} targets: split it`)
       targets.push(target)

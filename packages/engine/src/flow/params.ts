@@ -1,6 +1,7 @@
-import { type FieldError, paramProblem, paramsProblems } from '@scanfarm/contracts'
+import { didYouMean, type FieldError, paramProblem, paramsProblems } from '@scanfarm/contracts'
 import {
   BUILTIN_NAMES,
+  SOMETIMES_NAMES,
   type ResolvedWorkflow,
   type Json,
   type Param,
@@ -113,6 +114,55 @@ const BUILTINS: ReadonlySet<string> = new Set(BUILTIN_NAMES)
 /** Variables of the system, whose values are known only during the run. */
 const ofSystem = (name: string): boolean => BUILTINS.has(name) || /^(Target[A-Z]\w*|Org)$/.test(name)
 
+/** Params that clients of other systems send with every run, or that are read without a variable. */
+const SILENT = /^(_.*|org_uuid|workspaces_folder|chunk_\w+|total_chunks)$/
+
+const words = new WeakMap<ResolvedWorkflow, { readonly text: string; readonly set: ReadonlySet<string> }>()
+
+/** All words of the texts of the workflow. */
+const wordsOf = (
+  resolved: ResolvedWorkflow,
+): { readonly text: string; readonly set: ReadonlySet<string> } => {
+  const known = words.get(resolved)
+  if (known !== undefined) return known
+  const text = JSON.stringify([resolved.root, Object.values(resolved.modules)])
+  const found = { text, set: new Set(text.match(/\w+/g)) }
+  words.set(resolved, found)
+  return found
+}
+
+/** Names of params that the workflow neither declares nor mentions. */
+const strangeParams = (resolved: ResolvedWorkflow, params: Readonly<Record<string, string>>): string[] => {
+  const { text, set } = wordsOf(resolved)
+  return Object.keys(params).filter(
+    (name) =>
+      !ofSystem(name) &&
+      !SILENT.test(name) &&
+      !SOMETIMES_NAMES.includes(name) &&
+      !(/^\w+$/.test(name) ? set.has(name) : text.includes(name)),
+  )
+}
+
+const nearParam = (resolved: ResolvedWorkflow, name: string): string =>
+  didYouMean(
+    name,
+    [resolved.root, ...Object.values(resolved.modules)].flatMap(({ params = [] }) =>
+      params.map((param) => param.name),
+    ),
+  )
+
+/** Params without an effect that are accepted: no declared name is near. */
+export const paramWarnings = (
+  resolved: ResolvedWorkflow,
+  params: Readonly<Record<string, string>>,
+): { field: string; message: string }[] =>
+  strangeParams(resolved, params)
+    .filter((name) => nearParam(resolved, name) === '')
+    .map((name) => ({
+      field: `params.${name}`,
+      message: `has no effect: the workflow ${resolved.root.name} does not use a param of that name`,
+    }))
+
 /** Lists all problems of a caller's params before anything is created. Paths are `/params/<name>`. */
 export const checkParams = (
   resolved: ResolvedWorkflow,
@@ -135,5 +185,10 @@ export const checkParams = (
         .find((found) => found !== undefined)
     return problem === undefined ? [] : [{ path: `/params/${name}`, message: problem }]
   })
-  return [...missing, ...bad]
+  const misspelt = strangeParams(resolved, params).flatMap((name) => {
+    const near = nearParam(resolved, name)
+    const message = `the workflow ${resolved.root.name} has no param ${name}. ${near}`
+    return near === '' ? [] : [{ path: `/params/${name}`, message }]
+  })
+  return [...missing, ...misspelt, ...bad]
 }

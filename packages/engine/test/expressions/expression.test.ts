@@ -118,7 +118,6 @@ describe('the expression engine', () => {
       kind: 'error',
       message: 'the result is too large',
     })
-    expect(await endless('/(a+)+$/.test("a".repeat(40) + "b")')).toMatchObject({ kind: 'error' })
     expect(await endless('1 + 1')).toEqual({ kind: 'value', value: 2 })
   })
 

@@ -38,11 +38,11 @@ const CHECKS = QUESTIONS.map(
 
 /** The indexes of the questions whose answer was yes. */
 const answered = async (declared: string, params: Record<string, string> = {}): Promise<string[]> => {
-  const { recorder, error } = await runs.run(
+  const { recorder, errorMessage } = await runs.run(
     `kind: module\nname: m\nparams: [${declared}]\nsteps:${CHECKS}\n`,
     { params },
   )
-  expect(error ?? '').toBe('')
+  expect(errorMessage).toBe('')
   return recorder.steps.flatMap(({ key, status }) =>
     status === 'completed' ? [QUESTIONS[Number(key) - 1]?.[0] ?? ''] : [],
   )
@@ -72,7 +72,7 @@ describe('the texts true and false', () => {
   })
 
   test('Exports, actions, decisions, conditions of modules and functions see the text', async () => {
-    const { recorder, error } = await runs.run(
+    const { recorder, errorMessage } = await runs.run(
       {
         'f.yaml': `kind: flow
 name: f
@@ -102,7 +102,7 @@ modules:
       },
       { params: { given: 'true' } },
     )
-    expect(error ?? '').toBe('')
+    expect(errorMessage).toBe('')
     const ended = recorder.steps.map(({ name, status, output }) => [name, status, output])
     expect(ended).toContainEqual(['ran', 'completed', 'a text\n'])
     expect(ended).toContainEqual(['never', 'skipped', ''])

@@ -10,7 +10,7 @@ const HEAD = 'kind: module\nname: m\n'
 
 describe('files that predefined variables name', () => {
   test('A workflow that names the logs and the workflow file of its run can read them during the run', async () => {
-    const { recorder, output, error } = await runs.run(
+    const { recorder, output, errorMessage } = await runs.run(
       `${HEAD}steps:
   - {name: first, type: bash, log: 'about to speak', command: 'ln -sf /etc/hostname {{Output}}/x; echo spoken'}
   - {name: logs, type: bash, command: 'cat {{StateExecutionLog}} {{StateConsoleLog}}'}
@@ -19,7 +19,7 @@ describe('files that predefined variables name', () => {
 `,
       { secrets: ['hush'] },
     )
-    expect(error ?? '').toBe('')
+    expect(errorMessage).toBe('')
     const logs = recorder.byName('logs').output
     expect(logs).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z INFO about to speak\nspoken\n$/)
     expect(recorder.byName('own').output).toBe('name: m\n')

@@ -25,11 +25,8 @@ const many = (text: string, count: number): string => text.repeat(count)
 const list = Array.from({ length: 9000 }, () => 1)
 
 describe('a trigger with a hostile event', () => {
-  const evil = many('a', 40) + '!'
   test.each<[string, Record<string, Json>]>([
-    ['/(a+)+$/.test(event_data.a)', { a: evil }],
-    ['new RegExp("(a+)+$").test(event_data.a)', { a: evil }],
-    ['match(event_data.a, "(a+)+$")', { a: many(evil, 5000) }],
+    ['match(event_data.a, "(?i)A!$")', { a: many('a!', 100_000) }],
     ['"x".repeat(1e9)', {}],
     ['"x".repeat(3e6)', {}],
     ['trim("x".repeat(3e6))', {}],
@@ -49,12 +46,8 @@ describe('a trigger with a hostile event', () => {
     expect(delay).toBeLessThan(MAX_DELAY_MS)
   })
 
-  test('a trigger expression in V8 syntax ends at its time limit', async () => {
-    const late = language.value(
-      '/(b+)+$/.test("b".repeat(40) + "!")',
-      eventOf({}),
-      new AbortController().signal,
-    )
+  test('a trigger expression that does not end is stopped at its time limit', async () => {
+    const late = language.value('(() => { for (;;) {} })()', eventOf({}), new AbortController().signal)
     await expect(late).rejects.toThrow('the expression took longer than 0.5s')
   })
 

@@ -34,12 +34,13 @@ const FILES: Readonly<Record<string, () => string>> = {
   'the same key again and again': () => `${HEAD}${'tags: x\n'.repeat(100_000)}`,
   'many anchors': () => `${HEAD}tags:\n${lines(30_000, (index) => `  - &a${index} x\n  - *a${index}\n`)}`,
   'many merged maps': () => `${HEAD}x: &m {name: a}\nsteps:\n${'  - {<<: *m}\n'.repeat(9_000)}`,
-  'deep nesting': () => `${HEAD}steps: ${'['.repeat(400_000)}`,
+  'lists that are too deep': () =>
+    `${HEAD}steps:\n${`  - ${'['.repeat(65)}${']'.repeat(65)}\n`.repeat(1_000)}`,
   'one large template': () => command('{{Target}} '.repeat(80_000)),
   'tags without an end': () => command(`{{Target}} ${'{%if '.repeat(150_000)}`),
   'one large expression': () => expression('log(x) && '.repeat(90_000)),
-  'an expression of brackets': () => expression('let['.repeat(200_000)),
-  'a large regular expression': () => expression(`/${'(a+)+'.repeat(150_000)}/.test(x)`),
+  'an expression of many elements': () => expression('a[0] + '.repeat(40_000)),
+  'a large regular expression': () => expression(`/${'(ab)?'.repeat(150_000)}/.test(x)`),
   'problems everywhere': () => `${HEAD}steps:\n${'  - {name: , type: nope, command: [{}]}\n'.repeat(9_000)}`,
 }
 
@@ -78,7 +79,9 @@ describe('large workflow files', () => {
     expect(firstOf(expression(`'${'x'.repeat(READ_LIMITS.expressionChars)}'`))).toBe(
       'the expression has 32770 characters; at most 32768 are possible',
     )
-    expect(firstOf(`${HEAD}steps: ${'['.repeat(400_000)}`)).toBe('The file is nested deeper than 64 levels.')
+    expect(firstOf(`${HEAD}steps: ${'['.repeat(65)}${']'.repeat(65)}\n`)).toBe(
+      'The file is nested deeper than 64 levels.',
+    )
     const long = `x-text: &t ${'x'.repeat(500_000)}\ntags: [${'*t,'.repeat(1_000)}]\n`
     expect(firstOf(`${HEAD}${long}${ONE_STEP}`)).toBe('The file expands to more than 4194304 characters.')
   })

@@ -10,8 +10,8 @@ const problems = (text: string): string[] =>
   lint(text, 'm.yaml', FUNCTIONS).map(({ line, message }) => `${line} ${message}`)
 
 const output = async (text: string, params: Record<string, string> = {}): Promise<string[]> => {
-  const { recorder, error } = await runs.run(text, { params })
-  expect(error ?? '').toBe('')
+  const { recorder, errorMessage } = await runs.run(text, { params })
+  expect(errorMessage).toBe('')
   return recorder.steps.map((step) => step.output)
 }
 

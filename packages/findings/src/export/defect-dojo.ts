@@ -1,4 +1,6 @@
+import { isIPv6 } from 'node:net'
 import type { Vulnerability } from '@scanfarm/contracts'
+import { factsOf } from './facts.ts'
 
 const SEVERITY = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' } as const
 
@@ -14,13 +16,14 @@ export async function* defectDojoOf(pages: AsyncIterable<readonly Vulnerability[
   yield '\n]}\n'
 }
 
-const isCve = (text: string): boolean => /^CVE-\d{4}-\d{4,7}$/i.test(text)
-const isWeb = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
-
+/** Maximum characters of a title. */
 const MAX_TITLE = 511
 
 const dojoFinding = (finding: Vulnerability) => {
-  const { vuln_info, vuln_title, asset_value, asset_type } = finding
+  const { vuln_info, vuln_title } = finding
+  const { cves, cwes, cvssVector, cvssScore, references, remediation } = factsOf(finding)
+  const [cve] = cves
+  const [cwe] = cwes
   return {
     title: (vuln_title || vuln_info || `Finding ${finding.id}`).slice(0, MAX_TITLE).toWellFormed(),
     description: describe(finding),
@@ -32,9 +35,14 @@ const dojoFinding = (finding: Vulnerability) => {
     verified: finding.confidence === 'Certain',
     vuln_id_from_tool: vuln_info,
     unique_id_from_tool: finding.finding_hash || String(finding.id),
-    ...(isCve(vuln_info) ? { cve: vuln_info.toUpperCase() } : {}),
-    ...(isWeb(asset_value) ? { endpoints: [asset_value] } : {}),
-    ...(asset_type === 'file' ? { file_path: asset_value } : { component_name: asset_value }),
+    ...(cve === undefined ? {} : { cve, vulnerability_ids: cves }),
+    ...(cwe === undefined ? {} : { cwe }),
+    ...(cvssVector === '' ? {} : { cvssv3: cvssVector }),
+    ...(cvssScore === undefined ? {} : { cvssv3_score: cvssScore }),
+    ...(references.length === 0 ? {} : { references: references.join('\n') }),
+    ...(remediation === '' ? {} : { mitigation: remediation }),
+    ...placeOf(finding),
+    ...(finding.occurrences > 1 ? { nb_occurences: finding.occurrences } : {}),
     ...(finding.vuln_poc === '' ? {} : { steps_to_reproduce: finding.vuln_poc }),
     tags: finding.tags,
   }
@@ -44,3 +52,34 @@ const describe = ({ vuln_desc, asset_value, workspace, confidence }: Vulnerabili
   [vuln_desc, `Asset: ${asset_value || 'unknown'}`, `Workspace: ${workspace}`, `Confidence: ${confidence}`]
     .filter((part) => part !== '')
     .join('\n\n')
+
+/** Types of assets that are software. */
+const COMPONENTS: ReadonlySet<string> = new Set(['package', 'component', 'library', 'dependency'])
+/** A host or address with a port and protocol, which may be missing. */
+const HOST = /^(\[[0-9a-f:.%]+\]|[\p{L}\p{N}._-]+)(:\d{1,5})?(?:\/(tcp|udp))?$/iu
+
+const placeOf = ({ asset_value, asset_type }: Vulnerability): object => {
+  if (asset_value === '') return {}
+  if (asset_type === 'file') {
+    const [, file = asset_value, line] = /^(.*):([1-9]\d{0,8})$/s.exec(asset_value) ?? []
+    return { file_path: file, ...(line === undefined ? {} : { line: Number(line) }), static_finding: true }
+  }
+  if (COMPONENTS.has(asset_type)) return componentOf(asset_value)
+  const endpoint = endpointOf(asset_value)
+  return endpoint === undefined ? {} : { endpoints: [endpoint], dynamic_finding: true }
+}
+
+/** `name@version`, `name:version` or `name version`; a scope of npm begins with `@`. */
+const componentOf = (value: string): object => {
+  const [, name = value, version] = /^(.+?)(?:[@ ]|:(?=\d))([^@: ]+)$/s.exec(value) ?? []
+  return { component_name: name, ...(version === undefined ? {} : { component_version: version }) }
+}
+
+/** A URL, or a host with its port; the reader puts `//` before what has no scheme. */
+const endpointOf = (value: string): string | undefined => {
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return URL.canParse(value) ? value : undefined
+  if (isIPv6(value)) return `[${value}]`
+  const [, host, port = '', protocol] = HOST.exec(value) ?? []
+  if (host === undefined) return undefined
+  return protocol === 'udp' ? `udp://${host}${port}` : `${host}${port}`
+}

@@ -1,4 +1,6 @@
 import type { Severity, Vulnerability } from '@scanfarm/contracts'
+import packageJson from '../../package.json' with { type: 'json' }
+import { factsOf, scoreOf, type Facts } from './facts.ts'
 
 const LEVEL: Readonly<Record<Severity, 'error' | 'warning' | 'note' | 'none'>> = {
   critical: 'error',
@@ -8,42 +10,123 @@ const LEVEL: Readonly<Record<Severity, 'error' | 'warning' | 'note' | 'none'>> =
   info: 'none',
 }
 
-/** Maximum number of described rules. Results of further rules refer to them without a description. */
-const MAX_RULES = 100_000
+/** Code-scanning services accept no more results in a run, and no more tags of a rule. */
+const MAX_RESULTS = 25_000
+const MAX_TAGS = 20
 
-const HEAD =
-  '{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"results":['
+const MAX_TITLE = 255
+const MAX_HELP = 2_048
 
-/** SARIF 2.1.0. The rules are written last, when all of them are known. */
-export async function* sarifOf(pages: AsyncIterable<readonly Vulnerability[]>): AsyncGenerator<string> {
-  const rules = new Map<string, object>()
-  let separator = ''
-  yield HEAD
-  for await (const page of pages)
-    for (const finding of page) {
-      const id = finding.vuln_info || finding.vuln_title || 'unnamed'
-      if (rules.size < MAX_RULES && !rules.has(id)) rules.set(id, ruleOf(id, finding))
-      yield `${separator}\n${JSON.stringify(resultOf(id, finding))}`
-      separator = ','
-    }
-  const driver = { name: 'Scanfarm', rules: [...rules.values()] }
-  yield `\n],"tool":${JSON.stringify({ driver })}}]}\n`
+const clipped = (text: string, limit: number): string => text.slice(0, limit).toWellFormed()
+
+const ABOUT = {
+  name: 'Scanfarm',
+  version: packageJson.version,
+  semanticVersion: packageJson.version,
+  informationUri: 'https://github.com/scanfarm/scanfarm',
 }
 
-const ruleOf = (id: string, { vuln_title }: Vulnerability): object => ({
-  id,
-  ...(vuln_title === '' ? {} : { shortDescription: { text: vuln_title } }),
-})
+interface Rule {
+  readonly text: object
+  score: number
+  readonly tags: Set<string>
+}
 
-const resultOf = (ruleId: string, finding: Vulnerability): object => ({
+/** SARIF 2.1.0, in several runs if there are many results. The rules of a run are written last, when all are known. */
+export async function* sarifOf(pages: AsyncIterable<readonly Vulnerability[]>): AsyncGenerator<string> {
+  let rules = new Map<string, Rule>()
+  let run = 1
+  let results = 0
+  yield `{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[{"results":[`
+  for await (const page of pages)
+    for (const finding of page) {
+      if (results === MAX_RESULTS) {
+        yield `${endOf(run, rules)},\n{"results":[`
+        rules = new Map()
+        run += 1
+        results = 0
+      }
+      const facts = factsOf(finding)
+      const id = finding.vuln_info || finding.vuln_title || 'unnamed'
+      addRule(rules, id, finding, facts)
+      yield `${results === 0 ? '' : ','}\n${JSON.stringify(resultOf(id, finding, facts))}`
+      results += 1
+    }
+  yield `${endOf(run, rules)}]}\n`
+}
+
+const endOf = (run: number, rules: ReadonlyMap<string, Rule>): string => {
+  const list = [...rules.values()].map(({ text, score, tags }) => ({
+    ...text,
+    properties: {
+      tags: [...tags].slice(0, MAX_TAGS),
+      ...(score > 0 ? { 'security-severity': score.toFixed(1) } : {}),
+    },
+  }))
+  // Services refuse several runs of one tool in a file unless their ids differ.
+  const details = { id: `scanfarm/${run}/` }
+  return `\n],"tool":${JSON.stringify({ driver: { ...ABOUT, rules: list } })},"automationDetails":${JSON.stringify(details)}}`
+}
+
+/** The rule has the texts of its first finding, the worst score, and the tags of all. */
+const addRule = (rules: Map<string, Rule>, id: string, finding: Vulnerability, facts: Facts): void => {
+  const rule = rules.get(id) ?? { text: ruleOf(id, finding, facts), score: 0, tags: new Set(['security']) }
+  rule.score = Math.max(rule.score, scoreOf(finding.severity, facts))
+  for (const cwe of facts.cwes) rule.tags.add(`external/cwe/cwe-${String(cwe).padStart(3, '0')}`)
+  for (const tag of finding.tags) if (rule.tags.size < MAX_TAGS) rule.tags.add(tag)
+  rules.set(id, rule)
+}
+
+const ruleOf = (id: string, { vuln_title, vuln_desc }: Vulnerability, facts: Facts): object => {
+  const { remediation, references } = facts
+  const title = vuln_title || id
+  const help = [
+    vuln_desc || title,
+    remediation === '' ? '' : `Remediation: ${remediation}`,
+    references.length === 0 ? '' : `References:\n${references.map((url) => `- ${url}`).join('\n')}`,
+  ].filter((text) => text !== '')
+  const [helpUri] = references
+  return {
+    id,
+    shortDescription: { text: clipped(title, MAX_TITLE) },
+    fullDescription: { text: clipped(vuln_desc || title, MAX_HELP) },
+    help: { text: clipped(help.join('\n\n'), MAX_HELP), markdown: clipped(help.join('\n\n'), MAX_HELP) },
+    ...(helpUri === undefined ? {} : { helpUri: encodeURI(decodedUri(helpUri)) }),
+  }
+}
+
+const decodedUri = (uri: string): string => {
+  try {
+    return decodeURI(uri)
+  } catch {
+    return uri
+  }
+}
+
+const resultOf = (ruleId: string, finding: Vulnerability, facts: Facts): object => ({
   ruleId,
   level: LEVEL[finding.severity],
   message: { text: finding.vuln_title || finding.vuln_desc || ruleId },
-  ...(finding.asset_value === '' ? {} : { locations: [placeOf(finding)] }),
+  locations: [placeOf(finding)],
   ...(finding.finding_hash === ''
     ? {}
-    : { partialFingerprints: { 'scanfarmIdentity/v1': finding.finding_hash } }),
+    : {
+        partialFingerprints: {
+          'scanfarmIdentity/v1': finding.finding_hash,
+          primaryLocationLineHash: `${finding.finding_hash.slice(0, 16)}:1`,
+        },
+      }),
+  ...(finding.occurrences > 1 ? { occurrenceCount: finding.occurrences } : {}),
   properties: {
+    ...(finding.severity === 'info'
+      ? {}
+      : { 'security-severity': scoreOf(finding.severity, facts).toFixed(1) }),
+    cves: facts.cves,
+    cwes: facts.cwes.map((cwe) => `CWE-${cwe}`),
+    ...(facts.cvssScore === undefined ? {} : { cvssScore: facts.cvssScore }),
+    ...(facts.cvssVector === '' ? {} : { cvssVector: facts.cvssVector }),
+    references: facts.references,
+    ...(facts.remediation === '' ? {} : { remediation: facts.remediation }),
     state: finding.state,
     firstSeen: finding.first_seen,
     lastSeen: finding.last_seen,
@@ -68,19 +151,35 @@ const resultOf = (ruleId: string, finding: Vulnerability): object => ({
   },
 })
 
+/**
+ * Services refuse a file if a result is not at a line of a file with a relative path. So hosts and URLs are below
+ * `targets/`, with the place as it is as the logical one.
+ */
 const placeOf = ({ asset_value, asset_type }: Vulnerability): object => {
-  const [, file = '', line = ''] = /^(.*):([1-9]\d{0,8})$/s.exec(asset_value) ?? []
-  if (asset_type === 'file' && line !== '')
-    return { physicalLocation: { ...artifact(file), region: { startLine: Number(line) } } }
-  if (asset_type === 'file' || /^[a-z][a-z0-9+.-]*:\/\//i.test(asset_value))
-    return { physicalLocation: artifact(asset_value) }
-  return { logicalLocations: [{ fullyQualifiedName: asset_value, kind: 'resource' }] }
+  const [, file = asset_value, line = '1'] = /^(.*):([1-9]\d{0,8})$/s.exec(asset_value) ?? []
+  if (asset_type === 'file' && asset_value !== '') return physical(file, Number(line))
+  const place = asset_value.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '') || 'unknown'
+  return {
+    ...physical(`targets/${place}`, 1),
+    ...(asset_value === ''
+      ? {}
+      : { logicalLocations: [{ fullyQualifiedName: asset_value, kind: 'resource' }] }),
+  }
 }
 
-/** Encodes names that are not valid URIs. */
-const artifact = (name: string): object => {
-  const uri = encodeURI(name.toWellFormed())
-    .replaceAll(/%25([0-9a-f]{2})/gi, '%$1')
-    .replaceAll(/[[\]^|]/g, encodeURIComponent)
-  return { artifactLocation: { uri: /^[^/?#]*:(?!\/\/)/.test(uri) ? `./${uri}` : uri } }
+/** The path relative and encoded; an absolute one loses its first `/`. */
+const physical = (path: string, startLine: number): object => {
+  const uri = path
+    .toWellFormed()
+    .replaceAll('\\', '/')
+    .replace(/^\/+/, '')
+    .split('/')
+    .map((part) => encodeURIComponent(part).replaceAll(/%(?:3A|40|2C|24|26|2B|3B|3D)/g, decodeURIComponent))
+    .join('/')
+  return {
+    physicalLocation: {
+      artifactLocation: { uri: /^[^/]*:/.test(uri) ? `./${uri}` : uri || 'unknown' },
+      region: { startLine },
+    },
+  }
 }

@@ -31,6 +31,9 @@ const github = (problems: readonly Problem[]): string =>
 
 const SARIF: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', info: 'note' }
 
+/** Readers of SARIF take the path for a URI. */
+const uriOf = (file: string): string => file.split(/[\\/]/).map(encodeURIComponent).join('/')
+
 const sarif = (problems: readonly Problem[], version: string): string => {
   const rules = [...new Set(problems.map(({ rule }) => rule))].sort()
   const results = problems.map(({ file, line, column, severity, rule, message, hint }) => ({
@@ -41,7 +44,7 @@ const sarif = (problems: readonly Problem[], version: string): string => {
     locations: [
       {
         physicalLocation: {
-          artifactLocation: { uri: file.split('\\').join('/') },
+          artifactLocation: { uri: uriOf(file) },
           region: { startLine: Math.max(1, line), startColumn: Math.max(1, column) },
         },
       },
@@ -56,7 +59,7 @@ const sarif = (problems: readonly Problem[], version: string): string => {
   return JSON.stringify(report, null, 2)
 }
 
-/** Formats problems as `text`, as `json`, as GitHub annotations, or as SARIF 2.1.0. */
+/** Formats problems as `text`, as `json`, as GitHub annotations, or as SARIF 2.1.0, whose readers expect relative paths. */
 export const renderProblems = (
   problems: readonly Problem[],
   format: ProblemFormat,

@@ -1,4 +1,4 @@
-import type { Program } from 'acorn'
+import type { AnyNode, Program } from 'acorn'
 import type { Json } from '../model.ts'
 import { nodesIn } from './syntax.ts'
 
@@ -21,31 +21,53 @@ export const equals = (left: Json | undefined, right: Json | undefined): boolean
   return left == right
 }
 
+/** Nodes with a `test`, except the cases of `switch`, which compare with `===`. */
+const TESTS: ReadonlySet<string> = new Set([
+  'ConditionalExpression',
+  'DoWhileStatement',
+  'ForStatement',
+  'IfStatement',
+  'WhileStatement',
+])
+
+interface Edit {
+  readonly at: number
+  readonly text: string
+  /** Characters of the code that the text replaces. */
+  readonly replaces?: number
+}
+
 /** The program as QuickJS executes it: with `$is` where a truth decides, and `$equals` for `==`. */
 export const withTruth = (code: string, tree: Program | undefined): string => {
   if (tree === undefined) return code
-  const opening: { at: number; text: string }[] = []
-  const closing: { at: number; text: string }[] = []
-  const operators: { at: number; text: string }[] = []
+  const opening: Edit[] = []
+  const closing: Edit[] = []
+  const operators: Edit[] = []
   const wrap = ({ start, end }: { start: number; end: number }, by: string): void => {
     opening.push({ at: start, text: `${by}((` })
     closing.unshift({ at: end, text: '))' })
   }
+  const wrapTest = (node: AnyNode): void => {
+    if (!('test' in node) || typeof node.test !== 'object' || node.test === null) return
+    const { start, end } = node.test as AnyNode
+    wrap({ start, end }, '$is')
+  }
   for (const node of nodesIn(tree)) {
     if (node.type === 'UnaryExpression' && node.operator === '!') wrap(node.argument, '$is')
     else if (node.type === 'LogicalExpression' && node.operator !== '??') wrap(node.left, '$is')
-    else if ('test' in node && node.test && node.type !== 'SwitchCase') wrap(node.test, '$is')
+    else if (TESTS.has(node.type)) wrapTest(node)
     else if (node.type === 'BinaryExpression' && ['==', '!='].includes(node.operator)) {
       wrap(node, node.operator === '==' ? '$equals' : '!$equals')
-      operators.push({ at: code.indexOf(node.operator, node.left.end), text: '),(' })
+      operators.push({ at: code.indexOf(node.operator, node.left.end), text: '),(', replaces: 2 })
     }
   }
-  const edits = [...closing, ...opening, ...operators.map((edit) => ({ ...edit, replaces: 2 }))]
-  let [script, at] = ['', 0]
+  const edits = [...closing, ...opening, ...operators]
+  let script = ''
+  let at = 0
   // The sort is stable: at one position the inner parts are closed first and the outer ones opened first.
   for (const edit of edits.toSorted((a, b) => a.at - b.at)) {
     script += code.slice(at, edit.at) + edit.text
-    at = edit.at + ('replaces' in edit ? edit.replaces : 0)
+    at = edit.at + (edit.replaces ?? 0)
   }
   return script + code.slice(at)
 }

@@ -38,15 +38,22 @@ const withoutListening: BackendFactory<PostgresQueueBackend, PostgresConnectionO
 /** BullMQ's tables, in their own schema of the farm's database. For up to 20 workers. */
 export class PostgresBackend implements Backend {
   readonly keepsOrder = false
-  readonly #url: string
+  /** For notifications. */
+  readonly #directUrl: string
   readonly #log: QueueLog
   readonly #farmId: string
   readonly #mayMigrate: boolean
   readonly #pool: pg.Pool
   #prepared = false
 
-  constructor(options: { url: string; farmId: string; role: 'master' | 'worker'; log: QueueLog }) {
-    this.#url = options.url
+  constructor(options: {
+    url: string
+    directUrl: string
+    farmId: string
+    role: 'master' | 'worker'
+    log: QueueLog
+  }) {
+    this.#directUrl = options.directUrl
     this.#log = options.log
     this.#farmId = options.farmId
     this.#mayMigrate = options.role === 'master'
@@ -114,7 +121,7 @@ export class PostgresBackend implements Backend {
 
   notifier(): Notifier {
     return new PostgresNotifier({
-      url: this.#url,
+      url: this.#directUrl,
       log: this.#log,
       isOurs: (queue) => queue.startsWith(`${this.#farmId}.`),
     })
@@ -176,11 +183,12 @@ export class PostgresBackend implements Backend {
     await this.#pool.query('select pg_notify($1, $2)', [this.#cancelChannel, formatWorkerIds(workerIds)])
   }
 
-  async onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable> {
+  async onSignal(listener: (signal: Signal) => void, onMissed?: () => void): Promise<AsyncDisposable> {
     return await listen({
-      url: this.#url,
+      url: this.#directUrl,
       log: (message, facts) => this.#log.warn(message, facts),
       channels: { [this.#cancelChannel]: (text) => listener(parseSignal(text)) },
+      onBack: () => onMissed?.(),
     })
   }
 

@@ -1,19 +1,11 @@
 import { backoffMs } from '@scanfarm/platform'
 import { Redis } from 'ioredis'
 import type { QueueLog } from '../run-queue.ts'
+import type { RedisAddress } from './address.ts'
 
 /** Timeout of a command: a Redis that hangs counts as unreachable. */
 export const COMMAND_TIMEOUT_MS = 5_000
 const RECONNECT = { firstMs: 50, mostMs: 1_000 }
-
-/** Host and port of a Redis URL, for messages. The rest of the URL may contain secrets. */
-export const place = (url: string): string => {
-  try {
-    return new URL(url).host
-  } catch {
-    return 'the configured address'
-  }
-}
 
 /**
  * A connection that fails fast and reconnects without limit. A command is rejected while there is no connection, and is
@@ -21,8 +13,9 @@ export const place = (url: string): string => {
  *
  * `blocking`: for blocking commands, which have no timeout.
  */
-export const connect = (url: string, log: QueueLog, options: { blocking: boolean }): Redis => {
-  const client = new Redis(url, {
+export const connect = (server: RedisAddress, log: QueueLog, options: { blocking: boolean }): Redis => {
+  const client = new Redis({
+    ...server.options,
     enableOfflineQueue: false,
     autoResendUnfulfilledCommands: false,
     maxRetriesPerRequest: null,
@@ -30,21 +23,22 @@ export const connect = (url: string, log: QueueLog, options: { blocking: boolean
     connectTimeout: COMMAND_TIMEOUT_MS,
     keepAlive: COMMAND_TIMEOUT_MS,
     retryStrategy: (times) => backoffMs(times, RECONNECT),
+    sentinelRetryStrategy: (times) => backoffMs(times, RECONNECT),
     // After a failover the old primary rejects writes: reconnect, which resolves the address again.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
   })
-  return logged(client, url, log)
+  return logged(client, server.place, log)
 }
 
 /** Logs one line when the connection is lost and one when it is restored. */
-const logged = (client: Redis, url: string, log: QueueLog): Redis => {
+const logged = (client: Redis, place: string, log: QueueLog): Redis => {
   let isLost = false
   client.on('error', (error: Error) => {
-    if (!isLost) log.warn('Redis cannot be reached; reconnecting', { redis: place(url), error })
+    if (!isLost) log.warn('Redis cannot be reached; reconnecting', { redis: place, error })
     isLost = true
   })
   client.on('ready', () => {
-    if (isLost) log.info('Redis is reachable again', { redis: place(url) })
+    if (isLost) log.info('Redis is reachable again', { redis: place })
     isLost = false
   })
   return client

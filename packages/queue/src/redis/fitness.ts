@@ -1,4 +1,5 @@
 import { QueueSetupError } from '../run-queue.ts'
+import type { RedisAddress } from './address.ts'
 
 const OLDEST = [6, 2] as const
 
@@ -12,7 +13,23 @@ export const parseInfo = (info: string): ReadonlyMap<string, string> =>
   )
 
 /** Throws if this Redis could lose messages or lacks commands. Uses `INFO`, since managed services forbid `CONFIG`. */
-export const checkFitness = (info: ReadonlyMap<string, string>, where: string): void => {
+export const checkFitness = (
+  info: ReadonlyMap<string, string>,
+  { place: where, hasSentinels }: Pick<RedisAddress, 'place' | 'hasSentinels'>,
+): void => {
+  if ((info.get('redis_mode') ?? info.get('server_mode')) === 'sentinel')
+    throw new QueueSetupError(
+      `${where} is a sentinel, not a Redis server: set redis.url (REDIS_URL) to redis+sentinel://${where}/NAME, with the name of its group of servers.`,
+    )
+  if (info.get('cluster_enabled') === '1')
+    throw new QueueSetupError(
+      `Redis at ${where} is a node of a cluster, which spreads the keys of a queue over several servers: use a Redis without cluster mode for the queue (managed services: "cluster mode disabled"), or SCANFARM_QUEUE=postgres.`,
+    )
+  // Sentinels name the new primary soon.
+  if (info.get('role') === 'slave' && !hasSentinels)
+    throw new QueueSetupError(
+      `Redis at ${where} is a replica, which accepts no writes: set redis.url (REDIS_URL) to its primary, ${info.get('master_host')}:${info.get('master_port')}, or to redis+sentinel:// with the sentinels.`,
+    )
   const policy = info.get('maxmemory_policy')
   if (policy !== undefined && policy !== 'noeviction')
     throw new QueueSetupError(

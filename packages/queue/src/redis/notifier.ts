@@ -1,5 +1,6 @@
 import { untilAborted, type Notifier, type OpenQueue, type Received } from '../backend.ts'
 import type { QueueLog } from '../run-queue.ts'
+import type { RedisAddress } from './address.ts'
 import { connect } from './connect.ts'
 import { RedisReceiver } from './receiver.ts'
 import { withScripts, type ScriptedRedis } from './scripts.ts'
@@ -27,8 +28,8 @@ export class RedisNotifier implements Notifier {
   /** Settles when the last blocking read has ended, and what an aborted wait read has been put back. */
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(options: { url: string; log: QueueLog; markerOf(queue: string): string }) {
-    this.#client = withScripts(connect(options.url, options.log, { blocking: true }))
+  constructor(options: { server: RedisAddress; log: QueueLog; markerOf(queue: string): string }) {
+    this.#client = withScripts(connect(options.server, options.log, { blocking: true }))
     this.#markerOf = (queue) => options.markerOf(queue)
   }
 

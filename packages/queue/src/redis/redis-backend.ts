@@ -14,9 +14,11 @@ import { runIdOf } from '../message.ts'
 import { formatRunIds, formatWorkerIds, parseSignal, PREFIX, type Signal } from '../names.ts'
 import type { Head } from '../plan-take.ts'
 import type { QueueLog } from '../run-queue.ts'
-import { connect, firstAttempt, place } from './connect.ts'
+import type { RedisAddress } from './address.ts'
+import { connect, firstAttempt } from './connect.ts'
 import { checkFitness, parseInfo } from './fitness.ts'
 import { RedisNotifier } from './notifier.ts'
+import { nameRights } from './rights.ts'
 import { RedisReceiver } from './receiver.ts'
 import { withScripts, type ScriptedRedis } from './scripts.ts'
 import { RedisSender } from './sender.ts'
@@ -24,6 +26,12 @@ import { RedisSender } from './sender.ts'
 /** BullMQ's score of a prioritised message is rank * 2^32 + counter. */
 const RANK_UNIT = 2 ** 32
 const NEVER = 2 ** 31 - 1
+/** Types of commands that the scripts of the queue use. */
+const TRIED = `
+  for _, key in ipairs(KEYS) do redis.call('hset', key, 'a', '1'); redis.call('hgetall', key); redis.call('del', key) end
+  redis.call('zadd', KEYS[1], 1, 'a'); redis.call('zrange', KEYS[1], 0, -1); redis.call('del', KEYS[1])
+  redis.call('lpush', KEYS[2], 'a'); redis.call('lrem', KEYS[2], 0, 'a')
+  redis.call('sadd', KEYS[2], 'a'); redis.call('xadd', KEYS[1], '*', 'a', '1'); return redis.call('del', KEYS[1], KEYS[2])`
 /** Three for each queue; BullMQ raises the number by what it adds, so it must not be 0 (no limit). */
 const MAX_LISTENERS = 1_000
 
@@ -33,23 +41,27 @@ const withoutBlocking: BackendFactory<RedisQueueBackend> = (name, options) =>
 
 export class RedisBackend implements Backend {
   readonly keepsOrder = true
-  readonly #url: string
+  readonly #server: RedisAddress
   readonly #log: QueueLog
   readonly #client: ScriptedRedis
   readonly #keys = new QueueKeys(PREFIX)
   readonly #farm: string
+  #lastError: Error | undefined
+  /** The login may send every command of the farm. */
+  #mayAll = false
 
-  private constructor(options: { url: string; farmId: string; log: QueueLog }) {
-    this.#url = options.url
+  private constructor(options: { server: RedisAddress; farmId: string; log: QueueLog }) {
+    this.#server = options.server
     this.#log = options.log
     this.#farm = `${PREFIX}:${options.farmId}`
-    this.#client = withScripts(connect(options.url, options.log, { blocking: false }))
+    this.#client = withScripts(connect(options.server, options.log, { blocking: false }))
+    this.#client.on('error', (error: Error) => (this.#lastError = error))
     // Each queue adds listeners for errors and for the close.
     this.#client.setMaxListeners(MAX_LISTENERS)
   }
 
   /** Resolves even if Redis is unreachable; later calls then reject. */
-  static async open(options: { url: string; farmId: string; log: QueueLog }): Promise<RedisBackend> {
+  static async open(options: { server: RedisAddress; farmId: string; log: QueueLog }): Promise<RedisBackend> {
     const backend = new RedisBackend(options)
     await firstAttempt(backend.#client)
     return backend
@@ -59,7 +71,7 @@ export class RedisBackend implements Backend {
 
   assertConnected(): void {
     if (this.#client.status !== 'ready')
-      throw new Error(`Redis at ${place(this.#url)} cannot be reached (${this.#client.status})`)
+      throw new Error(`Redis at ${this.#server.place} cannot be reached (${this.#client.status})`)
   }
 
   async sender(name: string, requirementClass: string): Promise<Sender> {
@@ -99,7 +111,7 @@ export class RedisBackend implements Backend {
 
   notifier(): Notifier {
     return new RedisNotifier({
-      url: this.#url,
+      server: this.#server,
       log: this.#log,
       markerOf: (queue) => this.#keys.toKey(queue, 'marker'),
     })
@@ -154,7 +166,7 @@ export class RedisBackend implements Backend {
   }
 
   async onSignal(listener: (signal: Signal) => void): Promise<AsyncDisposable> {
-    const subscriber = connect(this.#url, this.#log, { blocking: true })
+    const subscriber = connect(this.#server, this.#log, { blocking: true })
     subscriber.on('message', (_channel, text) => listener(parseSignal(text)))
     await firstAttempt(subscriber)
     // The client keeps the subscription while Redis is unreachable, and subscribes when it connects.
@@ -167,10 +179,32 @@ export class RedisBackend implements Backend {
   }
 
   async check(): Promise<void> {
-    this.assertConnected()
-    checkFitness(parseInfo(await this.#client.info()), place(this.#url))
-    // A write: it also fails on a full, read-only or half-dead Redis.
-    await this.generation()
+    try {
+      if (this.#client.status !== 'ready' && this.#lastError?.name === 'ReplyError') throw this.#lastError
+      this.assertConnected()
+      checkFitness(parseInfo(await this.#client.info()), this.#server)
+      // A write: it also fails on a full, read-only or half-dead Redis.
+      await this.generation()
+      if (!this.#mayAll) await this.#tryCommands()
+      this.#mayAll = true
+    } catch (error) {
+      throw nameRights(error, this.#server.place)
+    }
+  }
+
+  /** Each kind of command that the farm sends: a login may lack the right for one of them. */
+  async #tryCommands(): Promise<void> {
+    const keys = [`${this.#farm}:check:a`, `${this.#farm}:check:b`]
+    await this.#client.eval(TRIED, keys.length, ...keys)
+    await this.#client.publish(`${this.#farm}:cancel`, '')
+    const other = connect(this.#server, this.#log, { blocking: true })
+    try {
+      await firstAttempt(other)
+      await other.bzpopmin(...keys, 0.01)
+      await other.subscribe(`${this.#farm}:cancel`)
+    } finally {
+      other.disconnect()
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -51,7 +51,7 @@ const checkData = async (config: Config, log: Logger): Promise<CheckResult[]> =>
   await using scope = new AsyncDisposableStack()
   const database = await checked('database', async () => {
     const services = scope.use(await openServices({ config, need: { queue: config.server.master }, log }))
-    await migrate({ url: services.databaseUrl })
+    await migrate({ url: services.databaseUrl, connections: config.database.poolServer })
     const store = scope.use(
       await openStore({ url: services.databaseUrl, poolSize: 1, applicationName: 'scanfarm doctor' }),
     )

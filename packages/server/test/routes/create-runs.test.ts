@@ -92,7 +92,7 @@ describe('POST /runs 202', () => {
         message: 'a workspace name has 1 to 128 characters of A-Z a-z 0-9 . _ - and is not "." or ".."',
       },
       { path: '/cloud_region', message: 'requires run_mode cloud' },
-      { path: '/target', message: 'a target must not contain the character ;' },
+      { path: '/target', message: 'a target may contain ; only in the path, query or fragment of a URL' },
     ])
   })
 
@@ -578,11 +578,12 @@ describe('POST /runs 400: cloud without a provider', () => {
 
 describe('POST /runs 400: targets', () => {
   test.each([
-    ['; rm', 'a target must not contain the character ;'],
+    ['; rm', 'a target must not contain the character U+0020'],
+    ['a;b', 'a target may contain ; only in the path, query or fragment of a URL'],
     ['a b', 'a target must not contain the character U+0020'],
     ['$(id)', 'a target must not contain the character $'],
     ['`id`', 'a target must not contain the character `'],
-    ["a'b", "a target must not contain the character '"],
+    ["a'b", "a target may contain ' only in the path, query or fragment of a URL"],
     ['a"b', 'a target must not contain the character "'],
     ['a|b', 'a target must not contain the character |'],
     ['a&b', 'a target may contain & only in the path, query or fragment of a URL'],
@@ -619,8 +620,8 @@ describe('POST /runs 400: targets', () => {
     refused(
       { module: 'probe', targets: ['a.example', 'b;c', 'd.example', '-e'] },
       400,
-      refusal('invalid_target', 'targets: a target must not contain the character ; (and 1 more)', [
-        detail('/targets/1', 'a target must not contain the character ;'),
+      refusal('invalid_target', 'targets: a target may contain ; only in the path, query or fragment of a URL (and 1 more)', [
+        detail('/targets/1', 'a target may contain ; only in the path, query or fragment of a URL'),
         detail('/targets/3', 'a target must not begin with "-", or tools would take it for an option'),
       ]),
     ))
@@ -677,7 +678,7 @@ describe('POST /runs 400: target files', () => {
   test('an invalid line is reported with its number, and nothing is created', () =>
     linesRefused(
       'a.example\n\n# note\nb;c\nd.example\n',
-      'line 4: a target must not contain the character ;',
+      'line 4: a target may contain ; only in the path, query or fragment of a URL',
     ))
 
   test('invalid UTF-8 is reported with its line', () =>

@@ -98,7 +98,12 @@ describe('targets of a long file', () => {
       gatherTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS),
     ).rejects.toMatchObject({
       code: 'invalid_target',
-      details: [{ path: '/target_file', message: 'line 150001: a target must not contain the character ;' }],
+      details: [
+        {
+          path: '/target_file',
+          message: 'line 150001: a target may contain ; only in the path, query or fragment of a URL',
+        },
+      ],
     })
   })
 

@@ -19,7 +19,7 @@ export async function openWorkerServices(
   stopping: AbortSignal,
   scope: AsyncDisposableStack,
 ): Promise<WorkerServices> {
-  const services = scope.use(await openServices({ config, need: { queue: true }, log }))
+  const services = scope.use(await openServices({ config, need: { queue: true, farm: true }, log }))
   if (services.queue === null) throw new Error('a worker needs a queue, and none is configured')
   for (const line of services.describe) log.info(line)
   const store = scope.use(

@@ -74,10 +74,13 @@ export async function startWorker(
     ),
   )
   scope.use(
-    await queue.onSignal(({ runIds, workerIds }) => {
-      executor.checkCancels(runIds)
-      executor.checkWanted(workerIds)
-    }),
+    await queue.onSignal(
+      ({ runIds, workerIds }) => {
+        executor.checkCancels(runIds)
+        executor.checkWanted(workerIds)
+      },
+      () => executor.checkAll(),
+    ),
   )
   const healthUrl = await serveHealth(config, executor, metrics, scope)
   scope.defer(() => executor.drain(worker.drainMs))

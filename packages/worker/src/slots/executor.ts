@@ -199,6 +199,11 @@ export class Executor implements AsyncDisposable {
     for (const { key } of this.#sessions) if (ids.has(key.runId)) return this.#lease.recheckSoon()
   }
 
+  /** Signals may have been missed. */
+  checkAll(): void {
+    this.checkCancels([...this.#sessions].map(({ key }) => key.runId))
+  }
+
   /** An operator may want something else of this worker: the next heartbeat follows soon and returns it. */
   checkWanted(workerIds: readonly string[]): void {
     const { workerId } = this.#lease

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError, CreateRuns, needsOf, RunsCreated, type Warnings } from '@scanfarm/contracts'
+import { paramWarnings } from '@scanfarm/engine'
 import type { JobDraft, SubmittedJob } from '@scanfarm/store'
 import type { Caller } from '../../access/authenticator.ts'
 import { text, type Answer } from '../../http/answer.ts'
@@ -102,7 +103,13 @@ export const createRuns = route(
     const repeated = schedule === undefined ? [] : (gathered.targets ?? [])
     refuse(targetTypeProblems(pinned.resolved, repeated, body))
     const waiting = await checkMissingTools(context, draft, body.missing_tools)
-    const taken = [...warningsOf(body), ...(targetless?.warnings ?? []), ...warnings, ...waiting]
+    const taken = [
+      ...warningsOf(body),
+      ...paramWarnings(pinned.resolved, plan.params),
+      ...(targetless?.warnings ?? []),
+      ...warnings,
+      ...waiting,
+    ]
     const fields = cloudFields(body)
     const machines =
       draft.runMode === 'cloud'

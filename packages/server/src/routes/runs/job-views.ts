@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto'
-import { Priority, RunMode, RunOutcome, RunStatus, TriggerType, WorkflowKind } from '@scanfarm/contracts'
+import {
+  Priority,
+  RunMode,
+  RunOutcome,
+  RunStatus,
+  TriggerType,
+  withoutPassword,
+  WorkflowKind,
+} from '@scanfarm/contracts'
 import { JOB_STATES, STRIP_RUNS, type JobState, type JobSummary } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { json, nothing } from '../../http/answer.ts'
@@ -303,7 +311,7 @@ export const getJobProgress = route(
       oldest_waiting: oldest && {
         id: oldest.id,
         run_uuid: oldest.runUuid,
-        target: oldest.target,
+        target: withoutPassword(oldest.target),
         since: oldest.since,
       },
     }

@@ -9,6 +9,7 @@ import {
   RunOutcome,
   RunStatus,
   Step,
+  withoutPassword,
 } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -27,6 +28,12 @@ export const noRun = (id: string): AppError =>
  */
 export const shownRun = <R extends { readonly status: RunStatus }>(root: string, run: R): R =>
   root === '/osm/api' && run.status === 'queued' ? { ...run, status: 'pending' } : run
+
+/** Passwords in targets are only shown by the run itself. */
+export const listed = <R extends { readonly target: string }>(run: R): R => ({
+  ...run,
+  target: withoutPassword(run.target),
+})
 
 export const listRuns = route(
   {
@@ -64,7 +71,7 @@ export const listRuns = route(
     const org = await orgOf(store, query.org)
     const filter = { status, outcomes, workflowName, target, workspace, runMode, priority, jobId, org }
     const found = await store.runs.list(filter, request)
-    return pageBody({ ...found, data: found.data.map((run) => shownRun(http.root, run)) }, request)
+    return pageBody({ ...found, data: found.data.map((run) => listed(shownRun(http.root, run))) }, request)
   },
 )
 

@@ -1,4 +1,4 @@
-import { Run, WorkflowKind, type RunDetail } from '@scanfarm/contracts'
+import { Run, withoutPassword, WorkflowKind, type RunDetail } from '@scanfarm/contracts'
 import { Type, type Static } from 'typebox'
 import { json, type Answer } from '../../http/answer.ts'
 import { route, type Handle } from '../../http/route.ts'
@@ -33,7 +33,7 @@ const task = (run: Static<typeof Facts> & Pick<Run, 'run_uuid'>): Static<typeof 
   scan_id: run.run_uuid,
   workflow_name: run.workflow_name,
   workflow_kind: run.workflow_kind,
-  target: run.target,
+  target: withoutPassword(run.target),
   params: run.params,
   status: run.status,
   worker_id: run.worker_id,

@@ -13,7 +13,7 @@ begin
                             processed, processed_at)
     select e.topic, 'evt_' || replace(s.id::text, '-', ''), e.topic, 'executor', 'step',
            json_build_object(
-             'run_id', r.id, 'run_uuid', r.run_uuid, 'workflow', r.workflow_name, 'target', r.target,
+             'run_id', r.id, 'run_uuid', r.run_uuid, 'workflow', r.workflow_name, 'target', without_password(r.target),
              'attempt', s.attempt, 'step_id', s.id, 'step_name', s.name, 'step_type', s.type, 'module', s.module,
              'status', s.status, 'duration_ms', s.duration_ms, 'exit_code', s.exit_code,
              'error_message', left(s.error_message, 2000))::text,

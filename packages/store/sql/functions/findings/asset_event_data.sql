@@ -6,5 +6,5 @@ language sql stable as $$
     'host_ip', a.host_ip, 'scheme', a.scheme, 'status_code', a.status_code, 'title', a.title,
     'technologies', a.technologies, 'open_ports', a.open_ports, 'source', a.source, 'reopened', p_reopened,
     'run_uuid', coalesce((p_run).run_uuid::text, ''), 'workflow', coalesce((p_run).workflow_name, ''),
-    'target', coalesce((p_run).target, ''))::text
+    'target', coalesce(without_password((p_run).target), ''))::text
 $$;

@@ -6,5 +6,5 @@ language sql stable as $$
     'severity', v.severity, 'confidence', v.confidence, 'asset_type', v.asset_type, 'asset_value', v.asset_value,
     'tags', v.tags, 'source', v.source, 'reopened', p_reopened,
     'run_uuid', coalesce((p_run).run_uuid::text, ''), 'workflow', coalesce((p_run).workflow_name, ''),
-    'target', coalesce((p_run).target, ''))::text
+    'target', coalesce(without_password((p_run).target), ''))::text
 $$;

@@ -16,7 +16,7 @@ as $$
         content text))
       with ordinality as i(asset_type, asset_value, url, host_ip, scheme, status_code, title, content_type,
         technologies, open_ports, dns_records, remarks, raw_json_data, content, n)
-    where i.content is null or decode(i.content, 'hex') <> all(p_known)
+    where i.content is null or decode(i.content, 'hex') not in (select unnest(p_known))
   ), distinct_items as materialized (
     select distinct on (hash) * from items order by hash, n desc
   ), known as (

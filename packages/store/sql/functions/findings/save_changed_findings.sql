@@ -19,7 +19,7 @@ as $$
         fingerprint text, occurrences int, content text))
       with ordinality as i(vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence, asset_type,
         asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, fingerprint, occurrences, content, n)
-    where i.content is null or decode(i.content, 'hex') <> all(p_known)
+    where i.content is null or decode(i.content, 'hex') not in (select unnest(p_known))
   ), distinct_items as materialized (
     select distinct on (hash) *, sum(coalesce(occurrences, 1)) over (partition by hash)::int as times
     from items where hash is not null order by hash, severity_rank(severity), n desc
