@@ -303,6 +303,13 @@ describe('a value in a shell command', () => {
     )
   })
 
+  test('cannot end a here-document of a substitution in bash with a line that begins like its delimiter', () => {
+    const value = 'ENDx) $(echo INJECTED)'
+    const inner = (delimiter: string) => pieces(`printf %s "$(cat <<${delimiter}\nX\nEND\n)"`, value)
+    for (const shell of SHELLS) expect(sh(renderCommand(inner('END')), shell)).toBe(value)
+    expect(() => renderCommand(inner("'END'"))).toThrow('could end the here-document END')
+  })
+
   test('cannot become a command, a keyword, an assignment or a file descriptor', () => {
     expect(renderCommand(pieces('X', 'if'))).toBe("'if'")
     expect(renderCommand(pieces('X=1 env', 'PATH'))).toBe("'PATH'=1 env")

@@ -273,6 +273,8 @@ export class ShellLexer extends ShellReader {
   #inHereDocument(frame: Frame & { kind: 'here-document' }, text: string, next: string): string {
     if (text === '') return ''
     const { delimiter, quoted, strip } = frame.document
+    // Inside $(…) bash ends a document at a line that only begins with its delimiter.
+    const isInner = this.frames.some((other) => other.kind === 'command' && other.opener === '$(')
     const lines = text.split('\n')
     const before = frame.line
     frame.line = `${lines.length === 1 ? before : ''}${lines.at(-1) ?? ''}\0`
@@ -285,7 +287,7 @@ export class ShellLexer extends ShellReader {
         const risky =
           losesTabs ||
           breaksAt(whole, delimiter) ||
-          (!quoted && whole.startsWith(delimiter)) ||
+          (whole.startsWith(delimiter) && (!quoted || isInner)) ||
           (open ? delimiter.startsWith(whole) : whole === delimiter)
         if (quoted && risky)
           throw new UnsafeContextError(`a line of the value could end the here-document ${delimiter}`)
