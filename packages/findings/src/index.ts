@@ -8,5 +8,6 @@ export {
 } from './formats.ts'
 export type { Batch } from './import/batches.ts'
 export { hostAnswers, namesOf } from './import/nmap-answers.ts'
+export { nucleiMiss } from './import/nuclei-row.ts'
 export { openReport, readFindings } from './import/read-findings.ts'
 export { EXPORT_KINDS, writeFindings } from './export/write-findings.ts'

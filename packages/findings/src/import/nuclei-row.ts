@@ -8,10 +8,12 @@ export const isNuclei = (row: Unknown): boolean =>
   !Object.hasOwn(row, 'vuln_info') &&
   !Object.hasOwn(row, 'vuln_title')
 
-/** Why a line is no finding: the template did not match, or could not be sent. Undefined for a finding. */
-export const nucleiMiss = (row: Unknown): { readonly error: string } | undefined => {
+/** Why a line is no finding: the template did not match, or could not be sent to the host. Undefined for other records. */
+export const nucleiMiss = (row: Unknown): { readonly error: string; readonly host: string } | undefined => {
+  if (!isNuclei(row)) return undefined
   const error = asText(pick(row, 'error'))
-  return error !== '' || pick(row, 'matcher-status', 'matcher_status') === false ? { error } : undefined
+  if (error === '' && pick(row, 'matcher-status', 'matcher_status') !== false) return undefined
+  return { error, host: asText(pick(row, 'host', 'ip')) }
 }
 
 /** A line of nuclei with Scanfarm's field names. */

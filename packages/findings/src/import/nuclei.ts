@@ -1,4 +1,4 @@
-import { asText, isRecord, pick, type Unknown } from '../fields.ts'
+import { isRecord, type Unknown } from '../fields.ts'
 import { isNuclei, nucleiMiss, nucleiRow } from './nuclei-row.ts'
 import type { Imported, ReportPart } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
@@ -31,9 +31,8 @@ export async function* nucleiFindings(body: AsyncIterable<Uint8Array>): AsyncGen
 
 export function* nucleiRecord(row: Unknown, line: number): Generator<Imported> {
   const miss = nucleiMiss(row)
-  const host = asText(pick(row, 'host', 'ip'))
   if (miss === undefined) yield finding(nucleiRow(row), line)
-  else if (miss.error !== '') yield failed(miss.error, host === '' ? {} : { host })
+  else if (miss.error !== '') yield failed(miss.error, miss.host === '' ? {} : { host: miss.host })
 }
 
 /** A scan without results may have written nothing but its log. */

@@ -9,7 +9,7 @@ import {
   type RunKey,
   type RunStore,
 } from '@scanfarm/contracts'
-import { assetOf, findingOf, NAMES_REACHED, openReport, type Batch } from '@scanfarm/findings'
+import { assetOf, findingOf, NAMES_REACHED, nucleiMiss, openReport, type Batch } from '@scanfarm/findings'
 import type { DatabaseService, ImportedBy } from '@scanfarm/functions'
 import type { Json } from '@scanfarm/language'
 
@@ -63,9 +63,21 @@ export const findingsService = (
   }
 
   const importVulnerabilities: DatabaseService['importVulnerabilities'] = async (workspace, rows, by) => {
-    const items = rows.map(findingOf).filter((item) => item !== undefined)
-    const errors = rows.length - items.length
-    return saveAll(by, { workspace, source: NO_SOURCE, records: vulnerabilities(items), errors })
+    const misses = rows.map(nucleiMiss)
+    const found = rows.filter((_, at) => misses[at] === undefined)
+    const items = found.map(findingOf).filter((item) => item !== undefined)
+    // Records of a host that nuclei could not test stay open.
+    const failures = misses.filter((miss) => miss !== undefined && miss.error !== '')
+    const hosts = failures.map((miss) => miss?.host ?? '').filter((host) => host !== '')
+    const errors = found.length - items.length + failures.length
+    const saved = await saveAll(by, {
+      workspace,
+      source: NO_SOURCE,
+      failed: { hosts, files: [] },
+      records: vulnerabilities(items),
+      errors: errors - hosts.length,
+    })
+    return { ...saved, errors }
   }
 
   const importReport: DatabaseService['importReport'] = async (workspace, given, report, by) => {

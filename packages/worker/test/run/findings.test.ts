@@ -121,6 +121,48 @@ test('Functions of a run read a file of findings like its upload does', async ()
   }
 })
 
+test('Lines of nuclei that report no match are no findings, and those of a failed host close nothing', async () => {
+  await using _executor = harness.executor()
+  const imported = async (...lines: readonly object[]) => {
+    const file = '{{Output}}/nuclei.jsonl'
+    const [runId = 0] = await harness.submit([
+      bash('scan', `printf '%s\\n' ${lines.map((line) => `'${JSON.stringify(line)}'`).join(' ')} > ${file}`),
+      call('import', `db_import_vuln_from_file("missed", "${file}")`),
+    ])
+    expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
+    await harness.store.scans.judge({ limit: 100, history: 10 })
+    const [, step] = await harness.steps(runId)
+    const { data } = await harness.store.vulnerabilities.list(
+      { workspaces: ['missed'] },
+      { offset: 0, limit: 10 },
+    )
+    const states = Object.fromEntries(data.map(({ asset_value, state }) => [asset_value, state]))
+    return { ...(JSON.parse(step?.output ?? '') as object), states }
+  }
+  const line = (host: string, more: object = {}) => ({
+    'template-id': 'open-redirect',
+    info: { name: 'Open redirect', severity: 'high' },
+    host,
+    'matched-at': `http://${host}/`,
+    ...more,
+  })
+  const first = await imported(line('a'), line('b'), line('c'), line('c', { 'matcher-status': false }))
+  const open = { 'http://a/': 'open', 'http://b/': 'open', 'http://c/': 'open' }
+  expect(first).toMatchObject({ new: 3, merged: 0, errors: 0, total: 3, states: open })
+  const second = await imported(
+    line('a', { 'matcher-status': true }),
+    line('b', { error: 'no answer', 'matcher-status': false }),
+    line('c', { 'matcher-status': false }),
+  )
+  expect(second).toMatchObject({
+    new: 0,
+    known: 1,
+    errors: 1,
+    total: 2,
+    states: { ...open, 'http://c/': 'gone' },
+  })
+})
+
 const TESTSSL = (...lines: readonly (readonly [host: string, id: string, severity: string])[]) =>
   JSON.stringify(
     lines.map(([host, id, severity]) => ({
