@@ -12,10 +12,10 @@ interface Part {
 
 const node = process.execPath
 /** Types of a project. What did not change since the last check is not checked again. */
-const types = (project: string, name: string): readonly string[] => [
-  'node_modules/.bin/tsc',
-  ...['--noEmit', '-p', project, '--incremental', '--tsBuildInfoFile', `.cache/types/${name}.json`],
-]
+const types = (project: string, name: string): readonly string[] =>
+  `node_modules/.bin/tsc --noEmit -p ${project} --incremental --tsBuildInfoFile .cache/types/${name}.json`.split(
+    ' ',
+  )
 
 const PARTS: readonly Part[] = [
   { name: 'types', command: types('tsconfig.json', 'all') },
@@ -27,7 +27,11 @@ const PARTS: readonly Part[] = [
     command: [
       node,
       'node_modules/prettier/bin/prettier.cjs',
-      ...['--check', '--log-level=warn', '--cache', '--cache-location', '.cache/prettier', '.'],
+      '--check',
+      '--log-level=warn',
+      '--cache',
+      '--cache-location=.cache/prettier',
+      '.',
     ],
   },
   {

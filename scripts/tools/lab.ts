@@ -85,11 +85,7 @@ export class Lab implements AsyncDisposable {
           {
             host,
             port:
-              name === 'app'
-                ? APP_PORT
-                : firstPort === undefined
-                  ? await freePort(host)
-                  : firstPort + index,
+              name === 'app' ? APP_PORT : firstPort === undefined ? await freePort(host) : firstPort + index,
           },
         ]),
       ),

@@ -251,9 +251,15 @@ test('large and small files give the same result', async () => {
 
 test('SARIF is recognised when its version stands behind more results than the start of the file has', async () => {
   const results = Array.from({ length: 2_000 }, (_, at) => ({
-    ...{ ruleId: 'r', message: { text: 'm' } },
+    ruleId: 'r',
+    message: { text: 'm' },
     locations: [
-      { physicalLocation: { artifactLocation: { uri: `src/${at}.py` }, region: { startLine: at + 1 } } },
+      {
+        physicalLocation: {
+          artifactLocation: { uri: `src/${at}.py` },
+          region: { startLine: at + 1 },
+        },
+      },
     ],
   }))
   const log = { runs: [{ tool: { driver: { name: 't' } }, results }], version: '2.1.0', $schema: 'https://x' }

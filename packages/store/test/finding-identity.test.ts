@@ -25,7 +25,12 @@ describe('results that are equal', () => {
       inFile({ severity, vuln_title: severity }),
     )
     expect(await importAll(results)).toEqual({
-      ...{ new: 1, updated: 0, unchanged: 0, known: 0, merged: 2, errors: 0 },
+      new: 1,
+      updated: 0,
+      unchanged: 0,
+      known: 0,
+      merged: 2,
+      errors: 0,
     })
     expect(await list()).toMatchObject([{ severity: 'critical', vuln_title: 'critical', occurrences: 3 }])
   })

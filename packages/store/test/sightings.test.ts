@@ -17,22 +17,49 @@ const LONG = 'x'.repeat(300)
 const findings = (count: number): FindingContent[] =>
   Array.from({ length: count }, (_, no) =>
     findingOf({
-      ...{ vuln_info: `rule-${no % 7}`, asset_value: `https://h${no}.example/`, vuln_desc: LONG },
-      ...{ detail_http_request: `GET /${no} ${LONG}`, detail_http_response: `HTTP/1.1 200 ${LONG}` },
-      raw_vuln_json: JSON.stringify({ request: `GET /${no} ${LONG}`, response: `HTTP/1.1 200 ${LONG}` }),
+      vuln_info: `rule-${no % 7}`,
+      asset_value: `https://h${no}.example/`,
+      vuln_desc: LONG,
+      ...{
+        detail_http_request: `GET /${no} ${LONG}`,
+        detail_http_response: `HTTP/1.1 200 ${LONG}`,
+      },
+      raw_vuln_json: JSON.stringify({
+        request: `GET /${no} ${LONG}`,
+        response: `HTTP/1.1 200 ${LONG}`,
+      }),
     }),
   )
 const assets = (count: number): AssetContent[] =>
   Array.from({ length: count }, (_, no) => ({
-    ...{ asset_type: 'port', asset_value: `10.0.0.${no}:22`, url: '', host_ip: `10.0.0.${no}`, scheme: '' },
-    ...{ status_code: 0, title: 'ssh', content_type: '', technologies: ['OpenSSH'], open_ports: ['22'] },
-    ...{ dns_records: [], remarks: [], raw_json_data: '{}' },
+    asset_type: 'port',
+    asset_value: `10.0.0.${no}:22`,
+    url: '',
+    host_ip: `10.0.0.${no}`,
+    scheme: '',
+    ...{
+      status_code: 0,
+      title: 'ssh',
+      content_type: '',
+      technologies: ['OpenSSH'],
+      open_ports: ['22'],
+    },
+    ...{
+      dns_records: [],
+      remarks: [],
+      raw_json_data: '{}',
+    },
   }))
 
 const importFindings = (items: FindingContent[]) =>
   db.store.vulnerabilities.import('w', 'nuclei', items, { of: randomUUID(), no: 1 })
 const counts = (changes: Partial<Record<string, number>>) => ({
-  ...{ new: 0, updated: 0, unchanged: 0, known: 0, merged: 0, errors: 0 },
+  new: 0,
+  updated: 0,
+  unchanged: 0,
+  known: 0,
+  merged: 0,
+  errors: 0,
   ...changes,
 })
 /** Where each record is stored: a row that is written again is at another place. */

@@ -53,7 +53,7 @@ const readSignatures = async (client: pg.Client): Promise<string[]> =>
 /** How records were seen last, which a schema file moves to tables of its own. */
 const readSightings = async (client: pg.Client): Promise<unknown[]> => {
   const { rows: moved } = await client.query("select from pg_class where relname = 'finding_sightings'")
-  const { rows } = await client.query(
+  const { rows } = await client.query<Record<string, unknown>>(
     moved.length === 0
       ? `select id, last_seen, times_seen, last_run from vulnerabilities
          union all select -id, last_seen, times_seen, last_run from assets order by 1`

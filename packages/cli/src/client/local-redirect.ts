@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 
 export interface LocalRedirect extends AsyncDisposable {
@@ -19,13 +19,14 @@ export const openLocalRedirect = async (link: string): Promise<LocalRedirect> =>
   const path = `/${randomBytes(16).toString('base64url')}`
   const { promise, resolve } = Promise.withResolvers<void>()
   let isUsed = false
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const isAllowed = request.url === path && (await isOfThisUser(request.socket))
     if (!isAllowed || isUsed) return void response.writeHead(404, { Connection: 'close' }).end()
     isUsed = true
     const headers = { Location: link, 'Cache-Control': 'no-store', 'Referrer-Policy': 'no-referrer' }
     response.writeHead(303, { ...headers, Connection: 'close' }).end(resolve)
-  })
+  }
+  const server = createServer((request, response) => void answer(request, response))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo

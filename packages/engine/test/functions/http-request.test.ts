@@ -45,7 +45,7 @@ const endless = (response: ServerResponse): void => {
 }
 
 const serve = async (host: string): Promise<string> => {
-  const server = createServer(async (request, response) => {
+  const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = []
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk)
     seen.push({
@@ -57,7 +57,8 @@ const serve = async (host: string): Promise<string> => {
       body: Buffer.concat(chunks).toString(),
     })
     answer(request, response)
-  })
+  }
+  const server = createServer((request, response) => void receive(request, response))
   server.listen(0, host)
   await once(server, 'listening')
   open.defer(async () => {

@@ -13,7 +13,8 @@ interface Dependency {
   readonly name: string
   readonly version: string
   readonly fixed: readonly string[]
-  readonly severity: Severity | string
+  /** A `Severity`, or the word of the tool. */
+  readonly severity: string
   readonly title: string
   readonly text: string
   readonly cwes?: readonly string[]

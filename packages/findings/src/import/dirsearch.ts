@@ -1,5 +1,4 @@
-import { asText, at, isRecord } from '../fields.ts'
-import { isThere } from '../fields.ts'
+import { asText, at, isRecord, isThere } from '../fields.ts'
 import { jsonReport } from './json-report.ts'
 import type { Imported } from './read-body.ts'
 import { unusable } from './records.ts'

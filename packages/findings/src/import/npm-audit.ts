@@ -5,8 +5,13 @@ import type { Imported } from './read-body.ts'
 import { failed, unusable } from './records.ts'
 
 const PATTERNS = [
-  ...['auditReportVersion', 'vulnerabilities', 'advisories', 'error', 'message'],
-  ...['vulnerabilities.*', 'advisories.*'],
+  'auditReportVersion',
+  'vulnerabilities',
+  'advisories',
+  'error',
+  'message',
+  'vulnerabilities.*',
+  'advisories.*',
 ] as const
 
 /** Reads `npm audit --json`: packages with advisories (npm 7 and newer), or advisories (npm 6, and pnpm). */

@@ -43,7 +43,7 @@ export async function* readFindings(
 export const openReport = async (
   format: ImportFormat | undefined,
   body: AsyncIterable<Uint8Array>,
-  root?: string | undefined,
+  root?: string,
 ): Promise<{ format: ImportFormat; batches: AsyncIterable<Batch> }> => {
   if (format !== undefined) return { format, batches: readFindings(format, body, { root }) }
   const chunks = body[Symbol.asyncIterator]()
@@ -81,12 +81,12 @@ async function* fromList(list: readonly Uint8Array[]): AsyncGenerator<Uint8Array
 async function* readAhead(batches: AsyncGenerator<Batch>): AsyncGenerator<Batch> {
   try {
     for (let next = batches.next(); ;) {
-      const { done, value } = await next
-      if (done === true) return
+      const result = await next
+      if (result.done === true) return
       next = batches.next()
       // Reported when the caller asks for it.
       next.catch(() => undefined)
-      yield value
+      yield result.value
     }
   } finally {
     await batches.return(undefined)

@@ -118,7 +118,11 @@ function* checkRecords(scan: unknown, place: string): Generator<Imported> {
     check(HEARTBLEED, resultOf(scan, 'heartbleed'), 'is_vulnerable_to_heartbleed'),
     check(CCS, resultOf(scan, 'openssl_ccs_injection'), 'is_vulnerable_to_ccs_injection'),
     check(COMPRESSION, resultOf(scan, 'tls_compression'), 'supports_compression'),
-    [ROBOT, /^VULNERABLE/.test(asText(at(resultOf(scan, 'robot'), 'robot_result'))), resultOf(scan, 'robot')],
+    [
+      ROBOT,
+      asText(at(resultOf(scan, 'robot'), 'robot_result')).startsWith('VULNERABLE'),
+      resultOf(scan, 'robot'),
+    ],
     [RENEGOTIATION, at(renegotiation, 'supports_secure_renegotiation') === false, renegotiation],
   ]
   for (const [weakness, isVulnerable, detail] of checks)

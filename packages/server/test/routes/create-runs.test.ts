@@ -620,10 +620,14 @@ describe('POST /runs 400: targets', () => {
     refused(
       { module: 'probe', targets: ['a.example', 'b;c', 'd.example', '-e'] },
       400,
-      refusal('invalid_target', 'targets: a target may contain ; only in the path, query or fragment of a URL (and 1 more)', [
-        detail('/targets/1', 'a target may contain ; only in the path, query or fragment of a URL'),
-        detail('/targets/3', 'a target must not begin with "-", or tools would take it for an option'),
-      ]),
+      refusal(
+        'invalid_target',
+        'targets: a target may contain ; only in the path, query or fragment of a URL (and 1 more)',
+        [
+          detail('/targets/1', 'a target may contain ; only in the path, query or fragment of a URL'),
+          detail('/targets/3', 'a target must not begin with "-", or tools would take it for an option'),
+        ],
+      ),
     ))
 
   test('more targets than the limit are refused', async () => {
