@@ -53,7 +53,11 @@ const fingerprint = text(
   'fingerprint',
   'What tells the results of one check at one place apart: a matcher, a commit, a column, the text of a line. Part of the identity; in a file it replaces the number of the line there',
 )
-const occurrences = Type.Integer({ minimum: 1, description: 'Equal results of the last import' })
+const occurrences = Type.Integer({
+  minimum: 1,
+  maximum: 2_147_483_647,
+  description: 'Equal results of the last import',
+})
 
 /** The content of a finding, from any source. Without `fingerprint` nothing is known to tell it apart. */
 export const FindingContent = Type.Object({
