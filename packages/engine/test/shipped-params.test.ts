@@ -210,7 +210,7 @@ describe.each(Object.entries(FLOWS))('the flow %s', (name, target) => {
 
   test(`${name} passes untyped values to its tools`, async () => {
     // Scripts of the survey start interpreters, so its params accept letters, digits and a few other characters only.
-    const value = name === 'service-survey' ? '3:touch' : '-code --template evil.yaml'
+    const value = name === 'service-survey' ? '3:touch' : 'code --template evil.yaml'
     const others = paramsOf(resolved()).filter(({ type }) => type === 'int' || type === 'choice')
     const given = Object.fromEntries(others.map((param) => [param.name, value]))
     const calls = await callsOf(untyped(resolved()), target, { ...basicParams(), ...given })

@@ -380,7 +380,7 @@ describe('import and export', () => {
       format: 'nuclei',
       vulnerabilities: { new: 700, updated: 0, unchanged: 0, known: 0, merged: 0, errors: 1 },
       assets: { new: 0, updated: 0, unchanged: 0, known: 0, merged: 0 },
-      problems: [{ reason: expect.any(String) }],
+      problems: [{ reason: expect.any(String), line: 701 }],
     })
     const again = await send('workspace=import&format=nuclei', file, 'application/json').expect(200)
     expect(again.body.vulnerabilities).toMatchObject({
@@ -397,8 +397,13 @@ describe('import and export', () => {
     expect(form.body.vulnerabilities.unchanged).toBe(1)
   })
 
+  test('an empty file is the report of a scan that found nothing', async () => {
+    const { body } = await send('workspace=empty', '').expect(200)
+    expect(body.vulnerabilities).toMatchObject({ new: 0, errors: 0 })
+  })
+
   test.each([
-    ['workspace=w&format=nuclei', 'nonsense', 'none of the 1 records is a finding in the format nuclei'],
+    ['workspace=w&format=nuclei', 'nonsense', 'the findings cannot be read: it is not valid JSON: line 1'],
     ['workspace=w&format=sarif', '{}', 'the findings cannot be read: it is not SARIF 2.1.0'],
     ['workspace=w&format=nmap', 'x', 'the findings cannot be read: '],
     [
@@ -406,7 +411,6 @@ describe('import and export', () => {
       'x',
       'its format is not recognised; name the format: sarif, nuclei, nmap, jsonl, whatweb',
     ],
-    ['workspace=w', '', 'the file is empty; name the format'],
     [
       'workspace=w&format=testssl',
       '[{"id":"scanProblem","severity":"FATAL","finding":"x"}]',
