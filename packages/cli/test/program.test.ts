@@ -70,7 +70,7 @@ describe('usage', () => {
       ['schedules', 'create', 'n', '-w', 'x', '-t', 'y'],
       /a schedule needs a trigger: --cron, --event or --watch/,
     ],
-    [['exec', 'x', '-t', 'a;b'], /must not contain the character ;/],
+    [['exec', 'x', '-t', 'a;b'], /may contain ; only in the path/],
   ])('scanfarm %j ends with exit code 2 and a message with the remedy', async (args, message) => {
     const { code, err } = await run(args)
     expect(code).toBe(2)

@@ -128,7 +128,7 @@ describe('POST /runs with the form of the Osmedeus dashboard', () => {
       'empty_target',
     ])
     expect(await problems({ ...good, target: 'a;id', skip_validation: true })).toEqual([
-      { path: '/target', message: 'a target must not contain the character ;' },
+      { path: '/target', message: 'a target may contain ; only in the path, query or fragment of a URL' },
     ])
   })
 

@@ -192,7 +192,7 @@ test('A file of a scanner is imported, and its result shown', async () => {
   farm().problems.expect(/POST \/api\/vulnerabilities\/import.*: 400/)
   await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click()
   await page.getByText('its format is not recognised').first().waitFor()
-  await page.getByRole('dialog').getByLabel('Format').selectOption('masscan (JSON)')
+  await page.getByRole('dialog').getByLabel('Format').selectOption('masscan (JSON, list or XML)')
   await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click()
   await page.getByText('it is not valid JSON').first().waitFor()
   await page.getByRole('dialog').getByLabel('Format').selectOption('Recognise by the file')
