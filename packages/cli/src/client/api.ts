@@ -10,6 +10,7 @@ import {
   type RetryOptions,
 } from '@scanfarm/client'
 import { CliError, EXIT } from '../exit.ts'
+import { fileForm } from './send-file.ts'
 
 export interface ApiOptions {
   /** For example `http://127.0.0.1:8002`. */
@@ -78,9 +79,8 @@ export class Api {
 
   /** Sends the content as the multipart field `file`. There is no time limit, because the time depends on the size. */
   async upload<T>(path: string, name: string, content: Blob): Promise<T> {
-    const body = new FormData()
-    body.append('file', content, name)
-    return (await this.with(({ POST }) => (POST as Send)(path, { body, timeoutMs: Infinity }))).data as T
+    const init = { ...fileForm(name, content), timeoutMs: Infinity }
+    return (await this.with(({ POST }) => (POST as Send)(path, init))).data as T
   }
 
   /** Work with the client itself. */

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
+import { request as httpsRequest } from 'node:https'
+import { Readable } from 'node:stream'
+
+/** A call whose body is a form with the content as its field `file`, read while it is sent. */
+export const fileForm = (name: string, content: Blob): object => {
+  const boundary = `scanfarm-${randomUUID()}`
+  const filename = name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  const start = new TextEncoder().encode(
+    `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\n` +
+      'Content-Type: application/octet-stream\r\n\r\n',
+  )
+  const end = new TextEncoder().encode(`\r\n--${boundary}--\r\n`)
+  const parts = async function* (): AsyncGenerator<Uint8Array> {
+    yield start
+    yield* content.stream()
+    yield end
+  }
+  return {
+    body: ReadableStream.from(parts()),
+    bodySerializer: (body: unknown) => body,
+    duplex: 'half',
+    fetch: sendStream,
+    headers: {
+      'Content-Type': `multipart/form-data; boundary=${boundary}`,
+      'Content-Length': String(start.length + content.size + end.length),
+    },
+  }
+}
+
+/** Like `fetch`, which reads a body faster than it sends it, so that a large file would be held in memory. */
+const sendStream = async (request: Request): Promise<Response> => {
+  const { url, method, headers, signal } = request
+  const send = url.startsWith('https:') ? httpsRequest : httpRequest
+  const outgoing = send(url, { method, headers: Object.fromEntries(headers), signal })
+  const answer = once(outgoing, 'response') as Promise<[IncomingMessage]>
+  const [given] = await Promise.race([answer, written(request, outgoing, answer).then(() => answer)])
+  const { statusCode: status = 0, statusMessage: statusText = '', headers: named } = given
+  const pairs = Object.entries(named).map(([name, value]) => [name, String(value)] as [string, string])
+  return new Response(Readable.toWeb(given), { status, statusText, headers: pairs })
+}
+
+/** Stops when the server answers: one that refuses a request does not read all of it. */
+const written = async (
+  { body }: Request,
+  outgoing: ClientRequest,
+  answer: Promise<unknown>,
+): Promise<void> => {
+  let isAnswered = false
+  const answered = answer.then(
+    () => void (isAnswered = true),
+    () => undefined,
+  )
+  for await (const chunk of body ?? []) {
+    if (!outgoing.write(chunk)) await Promise.race([once(outgoing, 'drain'), answered])
+    if (isAnswered) return
+  }
+  outgoing.end()
+}

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from '@jest/globals'
+import { Api } from '../src/client/api.ts'
+
+const listening = async (listener: RequestListener) => {
+  const server = createServer(listener).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.dispose]: () => {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+const CLIENT = new URL('../src/client/', import.meta.url).href
+const UPLOAD = `
+  const [, url, file] = process.argv
+  const { Api } = await import('${CLIENT}api.ts')
+  const { readBlob } = await import('${CLIENT}files.ts')
+  const before = process.resourceUsage().maxRSS
+  const answer = await new Api({ url, token: 'x' }).upload('/upload-file', 'big', await readBlob(file))
+  console.log(JSON.stringify({ ...answer, mb: (process.resourceUsage().maxRSS - before) / 1024 }))
+`
+
+test('A large file is uploaded without being held in memory', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'upload-'))
+  try {
+    const file = join(folder, 'big')
+    await writeFile(file, '')
+    await truncate(file, 400_000_000)
+    using server = await listening((request, response) => {
+      let bytes = 0
+      request.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        request.pause()
+        setImmediate(() => request.resume())
+      })
+      request.on('end', () => {
+        const whole = bytes === Number(request.headers['content-length'])
+        response.setHeader('Content-Type', 'application/json').end(JSON.stringify({ bytes, whole }))
+      })
+    })
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      '--input-type=module',
+      '--eval',
+      UPLOAD,
+      server.url,
+      file,
+    ])
+    const { bytes, whole, mb } = JSON.parse(stdout) as { bytes: number; whole: boolean; mb: number }
+    expect(bytes).toBeGreaterThan(400_000_000)
+    expect(whole).toBe(true)
+    expect(mb).toBeLessThan(120)
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}, 60_000)
+
+test('The answer of a server that refuses an upload before it has read it is reported', async () => {
+  using server = await listening((_, response) => {
+    const body = JSON.stringify({ error: { code: 'payload_too_large', message: 'the file is too large' } })
+    response.writeHead(413, { 'Content-Type': 'application/json' }).end(body)
+  })
+  const api = new Api({ url: server.url, token: 'x' })
+  const sent = api.upload('/upload-file', 'a "b".txt', new Blob([new Uint8Array(20_000_000)]))
+  await expect(sent).rejects.toThrow(/413/)
+}, 30_000)
+
+test('An upload to a server that is not there says so', async () => {
+  const gone = await listening(() => undefined)
+  gone[Symbol.dispose]()
+  const sent = new Api({ url: gone.url, token: 'x' }).upload('/upload-file', 'a', new Blob(['a']))
+  await expect(sent).rejects.toThrow(/no server answers at/)
+}, 30_000)
