@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { ShellLexer, UnsafeContextError } from '../src/shell/lexer.ts'
-import { renderCommand } from '../src/shell/render.ts'
+import { renderCommand, ShellLexer, UnsafeContextError } from '../src/shell/lexer.ts'
 import type { Piece } from '../src/template/value.ts'
 
 /** `{{v}}` marks the places of the value. */

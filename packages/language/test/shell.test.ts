@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { renderCommand } from '../src/shell/render.ts'
-import { UnsafeContextError } from '../src/shell/lexer.ts'
+import { renderCommand, UnsafeContextError } from '../src/shell/lexer.ts'
 import type { Origin, Piece } from '../src/template/value.ts'
 
 /** `X` marks the place of the value. */
@@ -340,6 +339,14 @@ describe('a value in a shell command', () => {
     }
     expect(sh(renderCommand(pieces('echo $((X+1))', '41')))).toBe('42\n')
     expect(() => renderCommand(pieces('echo X', 'a\0b'))).toThrow('NUL')
+  })
+
+  test.each([
+    'cat <<A; echo $(echo b\nX)\nA\n',
+    'echo $(cat <<A; echo $(echo b\nX)\nA\n)',
+    'echo $(cat <<A; echo $(echo $(echo b\nX))\nA\n)',
+  ])('is refused after a line break in a substitution whose line has a here-document: %j', (command) => {
+    expect(() => renderCommand(pieces(command, 'a'))).toThrow('on the line of a here-document')
   })
 
   test('cannot be the whole script of another shell', () => {

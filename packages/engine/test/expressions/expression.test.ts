@@ -128,8 +128,8 @@ describe('the expression engine', () => {
     ['const e = new Error(); e.name = "N".repeat(2e6); throw e', 'NNN'],
     ['fail("x".repeat(80000))', 'xxx'],
   ])('the error of %s is cut', async (code, begin) => {
-    const outcome = await evaluate(code, {}, never, engine, (_name, args) => {
-      throw new Error(String(args[0]))
+    const outcome = await evaluate(code, {}, never, engine, (_name, [text]) => {
+      throw new Error(typeof text === 'string' ? text : 'no text')
     })
     if (outcome.kind !== 'error') throw new Error('it succeeded')
     expect(outcome.message.slice(0, begin.length)).toBe(begin)

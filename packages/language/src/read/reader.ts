@@ -267,8 +267,8 @@ export class Reader {
     const value = isScalar(node) ? node.value : null
     if (typeof value === 'string') return this.#countChars(value)
     if (typeof value === 'boolean' || value === null) return value
-    const written = isScalar(node) ? (node.source ?? String(value)) : ''
     if (typeof value === 'number') {
+      const written = isScalar(node) ? (node.source ?? String(value)) : ''
       const isExact = Number.isFinite(value) && (type.asWritten !== true || String(value) === written)
       return isExact ? value : this.#countChars(type.asWritten === true ? written : String(value))
     }

@@ -13,26 +13,15 @@ export const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[^\]]*\])?\+?=/
 const WRAPPERS: Readonly<
   Record<string, readonly [flags?: string, values?: string, operands?: number, assignments?: true]>
 > = {
-  builtin: [],
-  command: ['-p'],
-  doas: ['-n', '-u'],
+  builtin: [], exec: [], nohup: [], torify: [], torsocks: [], unbuffer: [],
+  command: ['-p'], doas: ['-n', '-u'], ionice: ['-t', '-c -n'], nice: ['', '-n --adjustment'],
+  proxychains: ['-q', '-f'], proxychains4: ['-q', '-f'], setsid: ['-c -f -w'], time: ['-p -v'],
   env: ['-i - --ignore-environment', '-u --unset -C --chdir', 0, true],
-  exec: [],
-  ionice: ['-t', '-c -n'],
-  nice: ['', '-n --adjustment'],
-  nohup: [],
-  proxychains: ['-q', '-f'],
-  proxychains4: ['-q', '-f'],
-  setsid: ['-c -f -w'],
   sshpass: ['-e -v', '-p -f -d -P'],
   stdbuf: ['', '-i -o -e --input --output --error'],
   sudo: ['-n -E -H -S -b -k', '-u -g', 0, true],
-  time: ['-p -v'],
   timeout: ['--foreground --preserve-status -v --verbose', '-k --kill-after -s --signal', 1],
-  torify: [],
-  torsocks: [],
-  unbuffer: [],
-}
+} // prettier-ignore
 
 /** Commands whose arguments are commands, code or variable names that the shell evaluates. */
 export const RUNS_ARGUMENTS = words(

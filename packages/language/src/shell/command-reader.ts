@@ -1,7 +1,7 @@
 import type { Origin } from '../template/value.ts'
 import { endWord, extendWord, noWord } from './command-words.ts'
-import { CommandFrame, type Frame } from './frames.ts'
-import { inputPlace, scriptFollows, type CodePlace } from './programs.ts'
+import { CommandFrame, type CodePlace, type Frame } from './frames.ts'
+import { inputPlace, scriptFollows } from './programs.ts'
 
 /** What a lexer knows about a shell command: its open constructs, and the words of the commands in them. */
 export abstract class CommandReader {
@@ -121,17 +121,9 @@ export abstract class CommandReader {
     frame.redirection = ''
     frame.commandPosition = true
     frame.lastChar = '\n'
-    if (
-      this.frames.some(
-        (other) =>
-          other.kind === 'command' &&
-          other.opener !== frame.opener &&
-          other.hereDocuments !== frame.hereDocuments &&
-          other.hereDocuments.length > 0,
-      )
-    ) {
+    const waiting = this.frames.flatMap((other) => (other.kind === 'command' ? [other.hereDocuments] : []))
+    if (waiting.some((documents) => documents !== frame.hereDocuments && documents.length > 0))
       this.lost = 'a value cannot follow a line break inside $(…) on the line of a here-document'
-    }
     const next = frame.hereDocuments.shift()
     if (next !== undefined) this.frames.push({ kind: 'here-document', document: next, line: '' })
   }

@@ -1,6 +1,11 @@
-import type { CodePlace } from './programs.ts'
-
-/** The quoting contexts of a position in a shell command, as a stack of frames. */
+/** A place where a program reads code. */
+export interface CodePlace {
+  readonly place: string
+  /** Values are reported by the checker and not refused. */
+  readonly warns?: true
+  /** Otherwise harmless characters that are delimiters of the code. */
+  readonly delimiters?: string
+}
 
 export interface HereDocument {
   delimiter: string
@@ -61,6 +66,7 @@ export class CommandFrame<Inner> {
 
 export type Delimiter = HereDocument & { started: boolean; quote: string }
 
+/** A quoting context in a shell command. Those of a position are a stack. */
 export type Frame<Inner> =
   | CommandFrame<Inner>
   | { readonly kind: 'single' }

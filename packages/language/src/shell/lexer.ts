@@ -1,22 +1,13 @@
-import { argumentPosition, optionOf } from './argument-position.ts'
+import { argumentPosition, functionsOf, optionOf } from './argument-position.ts'
 import type { CommandReader } from './command-reader.ts'
 import { endWord, noteValue } from './command-words.ts'
-import type { Origin } from '../template/value.ts'
-import type { CommandFrame as CommandFrameOf, Frame as FrameOf } from './frames.ts'
-import {
-  codePlace,
-  followsCode,
-  HARMLESS_TEXT,
-  INSTEAD,
-  isHarmless,
-  scriptFollows,
-  type CodePlace,
-} from './programs.ts'
+import type { Origin, Piece } from '../template/value.ts'
+import type { CodePlace, CommandFrame as CommandFrameOf, Frame as FrameOf } from './frames.ts'
+import { codePlace, followsCode, HARMLESS_TEXT, INSTEAD, isHarmless, scriptFollows } from './programs.ts'
 import {
   bareWord,
   insideBackquotes,
   insideDouble,
-  insideHereDocument,
   insideQuotedBrace,
   insideSingle,
   singleQuoted,
@@ -30,6 +21,10 @@ type CommandFrame = CommandFrameOf<CommandReader>
 /** A value cannot be inserted at this position without changing the meaning of the command. */
 export class UnsafeContextError extends Error {
   override readonly name = 'UnsafeContextError'
+}
+
+function refuse(reason: string): never {
+  throw new UnsafeContextError(reason)
 }
 
 /** Maximum depth of scripts in scripts. */
@@ -71,7 +66,7 @@ export class ShellLexer extends ShellReader {
 
   protected override nested(): ShellLexer {
     if (this.#level >= MAX_LEVEL)
-      throw new UnsafeContextError(`a command with values can have at most ${MAX_LEVEL} scripts in scripts`)
+      refuse(`a command with values can have at most ${MAX_LEVEL} scripts in scripts`)
     return new ShellLexer(this.#options, this.#level + 1)
   }
 
@@ -122,20 +117,18 @@ export class ShellLexer extends ShellReader {
   }
 
   #args(top: Frame, text: string): string[] {
-    if (top.kind !== 'command' || top.wordStarted || argumentPosition(top, this.#functions) === 'none') {
-      throw new UnsafeContextError(
+    if (top.kind !== 'command' || top.wordStarted || argumentPosition(top, this.#functions) === 'none')
+      refuse(
         'a value of type args can only be arguments of a command, as a word without quotes: not the command, after NAME=, in a redirection, or after a program that runs its arguments',
       )
-    }
     const list = shellWords(text)
-    if (list === undefined) throw new UnsafeContextError('a value of type args has an unbalanced quote')
+    if (list === undefined) refuse('a value of type args has an unbalanced quote')
     return list
   }
 
   #begin(text: string): void {
-    if (text.includes('\0'))
-      throw new UnsafeContextError('a value with a NUL character cannot be part of a command')
-    if (this.lost !== '') throw new UnsafeContextError(this.lost)
+    if (text.includes('\0')) refuse('a value with a NUL character cannot be part of a command')
+    if (this.lost !== '') refuse(this.lost)
     this.#settle()
   }
 
@@ -155,7 +148,7 @@ export class ShellLexer extends ShellReader {
       this.out += '\\\\'
       this.wordText('\\')
     } else if (pending === '$') {
-      if (top.kind === 'arithmetic') throw new UnsafeContextError('a value cannot name a shell variable')
+      if (top.kind === 'arithmetic') refuse('a value cannot name a shell variable')
       this.out += '\\$'
       if (top.kind === 'command') this.startWord(top)
       this.wordText('$')
@@ -163,18 +156,14 @@ export class ShellLexer extends ShellReader {
     else if (pending === '<') {
       this.out += pending
       this.redirect(top, '<')
-    } else if (pending === '<<') {
-      throw new UnsafeContextError('a value cannot be the delimiter of a here-document')
-    }
+    } else if (pending === '<<') refuse('a value cannot be the delimiter of a here-document')
   }
 
   protected override code(code: CodePlace, name: string, text: string): void {
     const { onCode } = this.#options
     if (onCode !== undefined) return onCode(name, code.place)
     if (code.warns === true || isHarmless(text, code)) return
-    throw new UnsafeContextError(
-      `{{${name}}} becomes code in ${code.place}, where only ${HARMLESS_TEXT} are allowed. ${INSTEAD}.`,
-    )
+    refuse(`{{${name}}} becomes code in ${code.place}, where only ${HARMLESS_TEXT} are allowed. ${INSTEAD}.`)
   }
 
   /** Refuses a value inside the code of a program, and records those that a command may print. */
@@ -208,7 +197,7 @@ export class ShellLexer extends ShellReader {
       .every((inner) => ['single', 'double'].includes(inner.kind) || (inner.kind === 'brace' && inner.empty))
     const command = starts && !followsCode(frame.words) ? optionOf(text, frame, this.#functions) : undefined
     if (command === undefined) return
-    throw new UnsafeContextError(
+    refuse(
       `{{${name}}} begins with - and would be an option of ${command}. Write -- before it, attach it to its option as in --option={{${name}}}, or begin the word with ./; a param that may be options needs type: args.`,
     )
   }
@@ -221,24 +210,21 @@ export class ShellLexer extends ShellReader {
       case 'single':
         return insideSingle(this.#inWord(text, next, name))
       case 'dollar-single':
-        throw new UnsafeContextError(
-          'a value cannot be inside $\'…\', which not every shell supports; use "…"',
-        )
+        return refuse('a value cannot be inside $\'…\', which not every shell supports; use "…"')
       case 'double':
         return insideDouble(this.#inWord(text, next, name))
       case 'brace':
         return this.#inBrace(top, text)
       case 'arithmetic':
         if (/^-?\d+$/.test(text)) return text
-        throw new UnsafeContextError('only a whole number can be inside $((…))')
+        return refuse('only a whole number can be inside $((…))')
       case 'here-document':
         return this.#inHereDocument(top, text, next)
     }
   }
 
   #bare(frame: CommandFrame, text: string, next: string, name: string): string {
-    if (frame.reading !== undefined)
-      throw new UnsafeContextError('a value cannot be the delimiter of a here-document')
+    if (frame.reading !== undefined) refuse('a value cannot be the delimiter of a here-document')
     const first = frame.commandPosition && !frame.wordStarted
     const descriptor = /^\d+$/.test(text) && /^[<>]/.test(next)
     this.startWord(frame)
@@ -253,19 +239,17 @@ export class ShellLexer extends ShellReader {
     frame.text += text
     const script = this.scriptOf(frame)
     if (script === undefined) return text
-    if (!script.settled)
-      throw new UnsafeContextError('a value cannot follow \\ or $ in a script for another shell')
+    if (!script.settled) refuse('a value cannot follow \\ or $ in a script for another shell')
     script.value(text, next, name, 'data')
     return script.take()
   }
 
   #inBrace(frame: Frame & { kind: 'brace' }, text: string): string {
-    if (frame.phase === 'name') throw new UnsafeContextError('a value cannot be part of the name in ${…}')
+    if (frame.phase === 'name') refuse('a value cannot be part of the name in ${…}')
     if (text !== '') frame.empty = false
     if (!frame.quoted) return singleQuoted(text)
-    if (frame.phase === 'pattern' || frame.murky) {
-      throw new UnsafeContextError('a value cannot be in a pattern or in quotes inside "${…}"')
-    }
+    if (frame.phase === 'pattern' || frame.murky)
+      refuse('a value cannot be in a pattern or in quotes inside "${…}"')
     return insideQuotedBrace(text)
   }
 
@@ -289,10 +273,25 @@ export class ShellLexer extends ShellReader {
           breaksAt(whole, delimiter) ||
           (whole.startsWith(delimiter) && (!quoted || isInner)) ||
           (open ? delimiter.startsWith(whole) : whole === delimiter)
-        if (quoted && risky)
-          throw new UnsafeContextError(`a line of the value could end the here-document ${delimiter}`)
-        return quoted ? line : (risky ? GUARD : '') + insideHereDocument(line)
+        if (quoted && risky) refuse(`a line of the value could end the here-document ${delimiter}`)
+        return quoted ? line : (risky ? GUARD : '') + insideBackquotes(line)
       })
       .join('\n')
   }
+}
+
+/**
+ * Renders one shell command from pieces of different origins: the author's text is unchanged, everything else is escaped
+ * for its quoting context. Throws `UnsafeContextError` if that is not possible, or if a value would become code or an
+ * option.
+ */
+export const renderCommand = (pieces: readonly Piece[]): string => {
+  const own = pieces.filter(({ origin }) => origin === 'author').map(({ text }) => text)
+  if (own.length === pieces.length) return own.join('')
+  const lexer = new ShellLexer({ functions: functionsOf(own.join('\0')) })
+  for (const [index, { text, origin, name = 'value' }] of pieces.entries()) {
+    if (origin === 'author') lexer.feed(text)
+    else lexer.value(text, pieces[index + 1]?.text, name, origin)
+  }
+  return lexer.finish()
 }

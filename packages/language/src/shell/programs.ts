@@ -1,4 +1,5 @@
 import { baseName, MAX_WORDS, realCommand, RUNS_ARGUMENTS } from './argument-position.ts'
+import type { CodePlace } from './frames.ts'
 
 /** A program that reads code from its command line or its standard input. */
 interface Interpreter {
@@ -133,14 +134,6 @@ export const followsCode = (texts: readonly string[]): boolean =>
     (call) => /^(?:value|argument)$/.test(nextOf(call)) && (call.of.ends || nextOf(call) === 'value'),
   )
 
-export interface CodePlace {
-  readonly place: string
-  /** Values are reported by the checker and not refused. */
-  readonly warns?: true
-  /** Otherwise harmless characters that are delimiters of the code. */
-  readonly delimiters?: string
-}
-
 /** The delimiters of sed and perl in `s/a/b/` and `/a/d`. */
 const delimitersIn = (code: string): string =>
   [...code.matchAll(/(?:^|[\s;{}!$\d'"/,])(?:s|y|tr)([/:@%+,._-])/g)].map(([, char = '']) => char).join('') +
@@ -178,12 +171,8 @@ const xargsFills = (texts: readonly string[], call: Call): boolean => {
 const isInput = ({ of, args }: Call): boolean => {
   const next = nextOf({ of, args })
   if (of.input !== true || next === 'code' || next === 'argument') return false
-  return (
-    next === 'open' ||
-    args.some(
-      (arg) => /^(?:-|\/dev\/stdin)$/.test(arg) || (of.shell === true && /^-[a-z]*s[a-z]*$/.test(arg)),
-    )
-  )
+  const names = of.shell === true ? /^(?:-(?:[a-z]*s[a-z]*)?|\/dev\/stdin)$/ : /^(?:-|\/dev\/stdin)$/
+  return next === 'open' || args.some((arg) => names.test(arg))
 }
 
 /** The program that reads the standard input of a command as code. */

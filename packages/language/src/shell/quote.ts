@@ -8,7 +8,9 @@ const RESERVED = new Set(
 /** Characters without a special meaning anywhere in a word. */
 const PLAIN = /^[A-Za-z0-9_@%+:./-]+$/
 
-export const singleQuoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+export const insideSingle = (text: string): string => text.replaceAll("'", String.raw`'\''`)
+
+export const singleQuoted = (text: string): string => `'${insideSingle(text)}'`
 
 /** Quotes a text as one word. `first`: it may be read as a command name, a keyword or an assignment. */
 export const bareWord = (text: string, first: boolean): string => {
@@ -18,13 +20,9 @@ export const bareWord = (text: string, first: boolean): string => {
 
 export const insideDouble = (text: string): string => text.replaceAll(/[\\"$`]/g, String.raw`\$&`)
 
-export const insideSingle = (text: string): string => text.replaceAll("'", String.raw`'\''`)
-
 /** Inside `"${name:-…}"` a brace also ends the expansion, and bash pairs single quotes. */
 export const insideQuotedBrace = (text: string): string =>
   text.replaceAll(/[\\"$`}]/g, String.raw`\$&`).replaceAll("'", String.raw`$(printf \\047)`)
 
-export const insideHereDocument = (text: string): string => text.replaceAll(/[\\$`]/g, String.raw`\$&`)
-
-/** Backquotes remove one level of backslashes before the shell reads their content. */
+/** Backquotes remove one level of backslashes before the shell reads their content; here-documents keep quotes. */
 export const insideBackquotes = (text: string): string => text.replaceAll(/[\\$`]/g, String.raw`\$&`)

@@ -27,20 +27,16 @@ export abstract class ShellReader extends CommandReader {
     switch (top.kind) {
       case 'command':
         return this.#inCommand(top, char)
-      case 'single':
-        this.emit(char)
-        if (char !== "'") this.wordText(char)
-        else this.frames.pop()
-        return
       case 'dollar-single':
         if (char === '\\') this.pending = '\\'
         else this.emit(char)
         if (char === "'") this.frames.pop()
         return
+      case 'single':
       case 'double':
-        if (this.#expansion(char, true)) return
+        if (top.kind === 'double' && this.#expansion(char, true)) return
         this.emit(char)
-        if (char !== '"') this.wordText(char)
+        if (char !== (top.kind === 'double' ? '"' : "'")) this.wordText(char)
         else this.frames.pop()
         return
       case 'brace':

@@ -43,9 +43,14 @@ export const bounded = (
   return {
     command: '/bin/sh',
     args: [
-      ...['-c', BIND, 'sh', umask, processes === 0 ? '' : String(processes)],
+      '-c',
+      BIND,
+      'sh',
+      umask,
+      processes === 0 ? '' : String(processes),
       ...(isHelped ? ['setpriv', '--no-new-privs'] : []),
-      ...[command, ...args],
+      command,
+      ...args,
     ],
     env,
     ...(noNewPrivileges && privilegesArgument !== undefined && { privilegesArgument }),
