@@ -1,8 +1,10 @@
 import { TextDecoder } from 'node:util'
+import type { AppError } from '@scanfarm/contracts'
 import { IMPORT_FORMATS, type ImportFormat } from '../formats.ts'
 import { encodingOf, unreadable } from './read-body.ts'
+import { jsonParts } from './read-json.ts'
 
-/** Bytes of a file that are enough to recognise its format. */
+/** Bytes of a file that mostly are enough to recognise its format. */
 export const HEAD = 64 * 1024
 
 interface Shape {
@@ -66,15 +68,39 @@ const emptyFormat = (text: string): ImportFormat | undefined => {
   return /^(\[\s*\]\s*|)$/.test(text) ? 'jsonl' : undefined
 }
 
-/** Recognises the format by the start of a file. Throws if no format or more than one is possible. */
-export const guessFormat = (head: Uint8Array): ImportFormat => {
+/** Recognises the format by the start of a file. */
+export const formatOfHead = (head: Uint8Array): ImportFormat | undefined => {
   const text = decode(head).trimStart()
-  const format = text.startsWith('<')
-    ? xmlFormat(text)
-    : (emptyFormat(text) ?? jsonFormat(text) ?? LINES.find(([, pattern]) => pattern.test(text))?.[0])
-  if (format !== undefined) return format
-  throw unreadable(`its format is not recognised; name the format: ${IMPORT_FORMATS.join(', ')}`)
+  if (text.startsWith('<')) return xmlFormat(text)
+  return emptyFormat(text) ?? jsonFormat(text) ?? LINES.find(([, pattern]) => pattern.test(text))?.[0]
 }
+
+/** A key that no report has: lists and objects with it in a pattern are read through, and not kept. */
+const NO_KEY = '\0'
+/** The fields of the first object, and of the objects of a list. */
+const KEYS = ['*', '[].*'].flatMap((at) => [at, `${at}.${NO_KEY}`, `${at}.[].${NO_KEY}`])
+
+/** Recognises JSON by the fields of its first object, as far as it must be read. */
+export const formatOfKeys = async (body: AsyncIterable<Uint8Array>): Promise<ImportFormat | undefined> => {
+  const names = new Set<string>()
+  for await (const part of jsonParts(body, ...KEYS)) {
+    const isList = part.kind === 'value' && part.at === '[].*'
+    if (part.kind === 'problem' || (!isList && part.at !== '*')) continue
+    const [name = '', ...outer] = part.path.toReversed()
+    // The next object begins.
+    if (names.has(name) || (isList && outer[0] !== '0')) return undefined
+    const format = shapeOf(names.add(name), isList)
+    if (format !== undefined) return format
+  }
+  return undefined
+}
+
+export const notRecognised = (): AppError =>
+  unreadable(`its format is not recognised; name the format: ${IMPORT_FORMATS.join(', ')}`)
+
+const shapeOf = (names: ReadonlySet<string>, inList: boolean): ImportFormat | undefined =>
+  SHAPES.find(({ isList = false, fields }) => isList === inList && fields.every((name) => names.has(name)))
+    ?.format
 
 const decode = (head: Uint8Array): string => new TextDecoder(encodingOf(head)).decode(head)
 
@@ -90,10 +116,7 @@ const LOG = /^(?:(?:\u001b?\[[\d;]*m)*\[?(?:\u001b?\[[\d;]*m)*[A-Z]{3}\b.*\n)+/
 const jsonFormat = (whole: string): ImportFormat | undefined => {
   const text = whole.replace(LOG, '').trimStart()
   const isList = text.startsWith('[')
-  const found = fieldsOf(text, isList ? 2 : 1)
-  return SHAPES.find(
-    (shape) => (shape.isList ?? false) === isList && shape.fields.every((name) => found.has(name)),
-  )?.format
+  return shapeOf(fieldsOf(text, isList ? 2 : 1), isList)
 }
 
 const TOKENS = /"((?:[^"\\]|\\.){0,64})"\s*(:?)|"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/gs

@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { AppError } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
-import { guessFormat, HEAD } from './guess-format.ts'
+import { formatOfHead, formatOfKeys, HEAD, notRecognised } from './guess-format.ts'
 import type { FromReader, ToReader } from './read-process.ts'
 import { rejoined, unreadable } from './read-body.ts'
+import { Replay } from './replay.ts'
 
 /** Files of up to this many bytes are read in this process, which takes a few milliseconds. */
 const MAX_INLINE = 64 * 1024
@@ -47,13 +48,32 @@ export const openReport = async (
 ): Promise<{ format: ImportFormat; batches: AsyncIterable<Batch> }> => {
   if (format !== undefined) return { format, batches: readFindings(format, body, { root }) }
   const chunks = body[Symbol.asyncIterator]()
-  const { first } = await start(chunks, HEAD)
+  const { first, isWhole } = await start(chunks, HEAD)
+  const replay = new Replay()
   try {
-    const guessed = guessFormat(Buffer.concat(first))
-    return { format: guessed, batches: readFindings(guessed, rejoined(first, chunks), { root }) }
+    const ofHead = formatOfHead(Buffer.concat(first))
+    if (ofHead !== undefined)
+      return { format: ofHead, batches: readFindings(ofHead, rejoined(first, chunks), { root }) }
+    // The fields that tell the format may stand behind a long list.
+    const read = rejoined(first, { next: () => chunks.next() })
+    const guessed = isWhole ? undefined : await formatOfKeys(replay.first(read))
+    if (guessed === undefined) throw notRecognised()
+    return { format: guessed, batches: readFindings(guessed, replayed(replay, chunks), { root }) }
   } catch (error) {
     await chunks.return?.()
+    await replay[Symbol.asyncDispose]()
     throw error
+  }
+}
+
+/** What was read of a body, and the rest. */
+async function* replayed(replay: Replay, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* replay.again()
+    yield* rejoined([], rest)
+  } finally {
+    await rest.return?.()
+    await replay[Symbol.asyncDispose]()
   }
 }
 

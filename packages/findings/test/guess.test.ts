@@ -1,0 +1,35 @@
+import { Readable } from 'node:stream'
+import { expect, test } from '@jest/globals'
+import { openReport } from '../src/index.ts'
+
+const MIB = 1024 * 1024
+
+const opened = async (text: string) => {
+  const chunks = Array.from({ length: Math.ceil(text.length / 65_536) }, (_, n) =>
+    Buffer.from(text.slice(n * 65_536, (n + 1) * 65_536)),
+  )
+  const { format, batches } = await openReport(undefined, Readable.from(chunks))
+  let found = 0
+  for await (const { vulnerabilities, assets } of batches) found += vulnerabilities.length + assets.length
+  return { format, found }
+}
+
+const long = 'x'.repeat(200_000)
+const nuclei = { info: { name: 'a', severity: 'low' }, 'matched-at': 'http://a/', 'template-id': 'a' }
+const entry = { id: 'TLS1', severity: 'LOW', finding: long, ip: 'a/192.0.2.1', port: '443' }
+const scan = { targetHost: 'a', ip: '192.0.2.1', port: '443', protocols: Array(60).fill(entry) }
+
+test.each([
+  ['nuclei', [{ response: long, ...nuclei }, nuclei], 2],
+  ['testssl', { scanResult: [scan], Invocation: 'testssl.sh a' }, 60],
+  ['wapiti', { vulnerabilities: {}, infos: { target: 'http://a/', x: long }, classifications: {} }, 0],
+  ['npm-audit', { vulnerabilities: {}, metadata: { x: long }, auditReportVersion: 2 }, 0],
+  ['trivy', { Results: [{ Target: long }], SchemaVersion: 2, ArtifactName: 'a' }, 0],
+])('Reports of %s are recognised by fields behind a long value', async (format, report, found) => {
+  expect(await opened(JSON.stringify(report))).toEqual({ format, found })
+})
+
+test('A report that no format fits is refused, however long it is', async () => {
+  const other = { list: Array(200).fill(long.slice(0, MIB / 16)), end: 1 }
+  await expect(opened(JSON.stringify(other))).rejects.toThrow('its format is not recognised')
+})
