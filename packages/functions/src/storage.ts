@@ -2,7 +2,7 @@ import { constants } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
-import type { Json } from '@scanfarm/language'
+import { messageOf, type Json } from '@scanfarm/language'
 import {
   fn,
   needing,
@@ -67,16 +67,23 @@ const upload = async (path: string, key: string, at: FunctionContext): Promise<v
   await service(at).upload(file, key, at.signal)
 }
 
+/** A step whose file is missing afterwards must not go on. */
+const failed = (error: unknown): never => {
+  throw new Error(messageOf(error), { cause: error })
+}
+
 const download = async (key: string, path: string, at: FunctionContext): Promise<void> =>
   await inRunFolder(path, at, async ({ folder, name }) =>
     folder.replace(
       name,
       async (file) =>
-        await service(at).download(
-          key,
-          async (content) => await pipeline(content, file.createWriteStream(), { signal: at.signal }),
-          at.signal,
-        ),
+        await service(at)
+          .download(
+            key,
+            async (content) => await pipeline(content, file.createWriteStream(), { signal: at.signal }),
+            at.signal,
+          )
+          .catch(failed),
       { owner: at.owner },
     ),
   )

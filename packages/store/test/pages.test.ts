@@ -23,6 +23,11 @@ const TEXT = `repeat('x', ${MIB})`
 const many = (table: string, columns: string, values: string, rows = ROWS) =>
   sql(`insert into ${table} (${columns}) select ${values} from generate_series(1, ${rows}) n`)
 
+/** A record has a row about its last sighting. */
+const seen = (kind: 'finding' | 'asset', table: string) =>
+  sql(`insert into ${kind}_sightings (${kind}_id, last_seen, times_seen${kind === 'finding' ? ', occurrences' : ''})
+    select id, now(), 1${kind === 'finding' ? ', 1' : ''} from ${table}`)
+
 type Read = (page: PageRequest) => Promise<PageOf<unknown>>
 
 /** Reads a list to its end, by cursor or by offset. */
@@ -108,6 +113,7 @@ describe('large rows', () => {
        detail_http_request, detail_http_response, raw_vuln_json, holds, source`,
       `'w', '', '', '', '', 'high', 'Firm', '', '', '{}', '', ${TEXT}, '', false, 'api'`,
     )
+    await seen('finding', 'vulnerabilities')
     await bounded((page) => db.store.vulnerabilities.list({}, page))
     const exported = await db.store.vulnerabilities.newestBelow({}, undefined, 100)
     expect(exported.length).toBeLessThan(9)
@@ -120,6 +126,7 @@ describe('large rows', () => {
        open_ports, dns_records, remarks, raw_json_data, asset_hash, source`,
       `'w', 'http', 'a', '', '', '', 200, '', '', '{}', '{}', '{}', '{}', ${TEXT}, sha256(n::text::bytea), 'api'`,
     )
+    await seen('asset', 'assets')
     await bounded((page) => db.store.assets.list({}, page))
   })
 

@@ -79,9 +79,9 @@ describe('large workflow files', () => {
     expect(firstOf(expression(`'${'x'.repeat(READ_LIMITS.expressionChars)}'`))).toBe(
       'the expression has 32770 characters; at most 32768 are possible',
     )
-    expect(firstOf(`${HEAD}steps: ${'['.repeat(65)}${']'.repeat(65)}\n`)).toBe(
-      'The file is nested deeper than 64 levels.',
-    )
+    expect(
+      firstOf(`${HEAD}params: [{name: deep, default: ${'['.repeat(65)}${']'.repeat(65)}}]\n${ONE_STEP}`),
+    ).toBe('The file is nested deeper than 64 levels.')
     const long = `x-text: &t ${'x'.repeat(500_000)}\ntags: [${'*t,'.repeat(1_000)}]\n`
     expect(firstOf(`${HEAD}${long}${ONE_STEP}`)).toBe('The file expands to more than 4194304 characters.')
   })

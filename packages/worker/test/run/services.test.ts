@@ -153,7 +153,7 @@ test(
       upload: 'one',
       link: "up/secret is a link out of the run's folder",
       'linked folder': "away is a link out of the run's folder",
-      outside: expect.stringMatching(/passwd is outside of the folders that a workflow may use/),
+      outside: expect.stringMatching(/passwd is outside of the run's folders: read below/),
       'sync up': '2',
       list: 'a/one s/1 s/deep/2',
       download: 'true',
