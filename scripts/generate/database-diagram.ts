@@ -58,6 +58,9 @@ export const readSubjects = async (): Promise<Subject[]> => {
 const STATEMENT =
   /^((?:--.*\n)*)create (?:unlogged )?table (\w+) \(\n([^]+?)^\)|^alter table (\w+)\s+([^;]+);.*|^drop table (\w+)/gm
 
+/** A statement may have several changes, also on one line. */
+const CHANGE = /(?:^|,)\s*(add|drop|rename) column (.+?)(?=,\s*(?:add|drop|rename) column|$)/gm
+
 const readStatements = (text: string, subject: Subject, all: readonly Subject[]): void => {
   for (const [, comment = '', created, body = '', altered, changes = '', dropped] of text.matchAll(
     STATEMENT,
@@ -69,7 +72,7 @@ const readStatements = (text: string, subject: Subject, all: readonly Subject[])
     }
     const table = all.map(({ tables }) => tables.get(altered ?? '')).find((found) => found !== undefined)
     if (table !== undefined)
-      for (const [, action, line = ''] of changes.matchAll(/^\s*(add|drop|rename) column (.+)/gm)) {
+      for (const [, action, line = ''] of changes.matchAll(CHANGE)) {
         const [name = '', to = ''] = line.split(/\W+(?:to\W+)?/)
         if (action === 'add') readColumn(table, line)
         else if (action === 'rename') table.columns.set(to, table.columns.get(name) ?? '')

@@ -12,7 +12,7 @@ export interface StoredFile {
 
 /** Objects that workflows name themselves, in a separate bucket. They are not artifacts of a run. */
 export interface ObjectStorage extends AsyncDisposable {
-  /** Uploads a file that was opened just now. */
+  /** Uploads an open file, from its start to its present end. */
   upload(file: FileHandle, key: string, signal: AbortSignal): Promise<void>
   /** Calls `write` with the content; it must read all of it or reject. Rejects for a missing object. */
   download(key: string, write: (content: Readable) => Promise<void>, signal: AbortSignal): Promise<void>
@@ -113,7 +113,10 @@ const send = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { Upload } = await import('@aws-sdk/lib-storage')
-  const body = file.createReadStream({ autoClose: false })
+  // The library derives the number of parts from the range of the stream.
+  const { size } = await file.stat()
+  const body =
+    size === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: size - 1, autoClose: false })
   const upload = new Upload({ client, params: { ...place, Body: body }, ...UPLOAD })
   // A failing source makes the upload delete its parts; `upload.abort()` would leave them in the bucket.
   const abort = (): void => void body.destroy(new Error('aborted'))

@@ -69,7 +69,7 @@ beforeAll(async () => {
     ),
     'dedupe.yaml': workflow(
       'dedupe',
-      `event: {topic: custom.dedupe, dedupe_key: '{{event.source}}-{{event.data.template-id}}-{{event.data.host}}', dedupe_window: 10s}`,
+      `event: {topic: custom.dedupe, dedupe_key: '{{event.source}}-{{event.data.template-id}}-{{event.data.host}}', dedupe_window: 1h}`,
       plain,
     ),
     'all.yaml': workflow('all', `event: {topic: '*', filters: ['event.topic.startsWith("run.")']}`, plain),

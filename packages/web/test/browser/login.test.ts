@@ -89,6 +89,7 @@ test('When the session ends elsewhere, the next step leads to the login and back
   await overview(page).waitFor()
   const other = await page.context().newPage()
   await other.goto('/')
+  farm().problems.expect(/events\/stream: net::ERR_CONNECTION_RESET/)
   await logOut(other)
   await page.getByRole('link', { name: 'Runs' }).click()
   await page.waitForURL('**/login?to=%2Fruns')
