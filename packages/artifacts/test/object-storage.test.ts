@@ -74,10 +74,12 @@ test('An upload, also one in several parts, is downloaded unchanged', async () =
 test('Lists contain only objects below the configured prefix, up to the limit, across pages', async () => {
   await using storage = open('many', 'shelf', 3)
   await using other = open('many-others')
-  const file = await write('small', 'x')
-  await other.upload(file, 'z', never)
+  // An upload closes its file.
+  await other.upload(await write('small', 'x'), 'z', never)
   const keys = Array.from({ length: 8 }, (_, index) => `p/${index}`)
-  await Promise.all(keys.map((key) => storage.upload(file, key, never)))
+  await Promise.all(
+    keys.map(async (key, index) => await storage.upload(await write(`small-${index}`, 'x'), key, never)),
+  )
   expect((await storage.list('', 10_000)).map(({ key }) => key)).toEqual(keys)
   expect((await storage.list('p/', 7)).map(({ key }) => key)).toEqual(keys.slice(0, 7))
   expect((await storage.list('/p/5', 3)).map(({ key }) => key)).toEqual(['p/5'])
@@ -117,7 +119,7 @@ test(
     atOnce.abort()
     await expect(none).rejects.toThrow(/abort/i)
     const underWay = new AbortController()
-    const some = storage.upload(file, 'huge', underWay.signal)
+    const some = storage.upload(await openFile(join(folder, 'huge')), 'huge', underWay.signal)
     const ending = some.then(() => 'written', String)
     while ((await parts()).length === 0);
     underWay.abort()
