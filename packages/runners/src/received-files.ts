@@ -1,5 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { openBelow, unless, withPath } from '@scanfarm/paths'
 
 /** Most bytes that one `pull` copies to this machine. */
@@ -33,6 +34,19 @@ export class ReceivedFiles {
     } catch (error) {
       throw withPath(error, path)
     }
+  }
+
+  /** Copies a received file, whose sender has it under two names. */
+  async copy(from: string, to: string): Promise<void> {
+    const { folder, name } = await openBelow(from, [this.#root])
+    using _ = folder
+    using held = folder.hold(name)
+    // A process of this machine may have replaced it.
+    if (!held.facts.isFile() || held.facts.nlink > 1)
+      throw new Error(`${from} has changed since it was received`)
+    const source = await held.open()
+    const target = await this.file(to)
+    await pipeline(source.createReadStream(), this.counted(), target.createWriteStream())
   }
 
   /** A stage of a pipeline that fails when the total exceeds the limit. */

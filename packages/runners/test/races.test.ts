@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { RACE_TRIES, raceSwapper } from '@scanfarm/testing'
 import { pack } from 'tar-stream'
-import { packPath, unpackInto } from '../src/docker/folder-archive.ts'
+import { packPath, unpackInto } from '../src/folder-archive.ts'
 import { ReceivedFiles } from '../src/received-files.ts'
 import { sentFiles } from '../src/sent-files.ts'
 

@@ -224,7 +224,9 @@ describe('the ssh runner', () => {
     await mkdir(folder, { recursive: true })
     await expect(open()).rejects.toMatchObject({
       name: 'RunnerUnavailableError',
-      message: expect.stringContaining(`the run's folder ${folder} cannot be created on the ssh host`),
+      message: expect.stringContaining(
+        `the run's folder ${folder} cannot be created on the ssh host ${server.user}@127.0.0.1:${server.port} by SFTP (`,
+      ),
     })
   })
 
@@ -255,7 +257,9 @@ describe('the ssh runner', () => {
     await runner.pull(join(folder, 'out'), NEVER)
     expect((await readdir(join(folder, 'out'))).sort()).toEqual(['file'])
     await expect(runner.pull('/etc/passwd', NEVER)).rejects.toThrow('is outside of')
-    await expect(runner.pull(join(folder, 'missing'), NEVER)).rejects.toThrow('does not exist on the host')
+    await expect(runner.pull(join(folder, 'missing'), NEVER)).rejects.toThrow(
+      `${folder}/missing cannot be copied from the ssh host ${server.user}@127.0.0.1:${server.port} by SFTP (it does not exist there)`,
+    )
   })
 
   test('reports a command as lost within the keep-alive limit after the host vanished, and reconnects for the next one', async () => {

@@ -30,14 +30,18 @@ const UID = 60_123
 
 /**
  * Starts it in a mount namespace: the folder `root` and the lists of users are the server's own. Needs root and
- * openssh-server. `settings` precede the other lines of its configuration, so they win.
+ * openssh-server. `settings` precede the other lines of its configuration, so they win; `sftp` is its SFTP server, `''` for none.
  */
-export async function startSshServer(settings: readonly string[] = []): Promise<TestSshServer> {
+export async function startSshServer(
+  settings: readonly string[] = [],
+  sftp = 'internal-sftp',
+): Promise<TestSshServer> {
   const folder = await mkdtemp(join(tmpdir(), 'scanfarm-sshd-'))
   await chmod(folder, 0o755)
   const at = (name: string): string => join(folder, name)
   const root = at('root')
   const port = await freePort()
+  const subsystem = sftp === '' ? [] : [`Subsystem sftp ${sftp}`, '']
   await mkdir(root)
   await mkdir('/run/sshd', { recursive: true })
   await makeKey(at('host_key'))
@@ -45,7 +49,7 @@ export async function startSshServer(settings: readonly string[] = []): Promise<
   await copyFile(at('user_key.pub'), at('authorized_keys'))
   await writeFile(at('known_hosts'), `[127.0.0.1]:${port} ${await readFile(at('host_key.pub'), 'utf8')}`)
   await writeUsers(at)
-  await writeFile(at('sshd_config'), [...settings, configOf(folder, port)].join('\n'))
+  await writeFile(at('sshd_config'), [...settings, configOf(folder, port), ...subsystem].join('\n'))
   const mounts = [
     'mount --make-rprivate /',
     'mount -t tmpfs -o mode=1777 tmpfs "$1/root"',
@@ -102,7 +106,6 @@ AuthorizedKeysFile ${folder}/authorized_keys
 StrictModes no
 UsePAM no
 PasswordAuthentication yes
-Subsystem sftp internal-sftp
 MaxStartups 100
 `
 

@@ -5,7 +5,7 @@ import { RunContainer, explainStart } from './run-container.ts'
 import { engineMessage, statusOf } from './engine.ts'
 import { withProbeFile } from '../probe-file.ts'
 import { foldersOf } from '../run-folders.ts'
-import { packFolder } from './folder-archive.ts'
+import { packFolder } from '../folder-archive.ts'
 
 export type PlanWithoutFiles = Omit<ContainerPlan, 'mountsFolder'>
 

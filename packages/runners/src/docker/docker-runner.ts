@@ -5,7 +5,7 @@ import type { ContainerOpener, OpenContainer, PlanWithoutFiles } from './contain
 import type { RunContainer } from './run-container.ts'
 import { engineMessage, statusOf } from './engine.ts'
 import { changeOwner, type FileOwner } from './file-owner.ts'
-import { packPath, unpackInto } from './folder-archive.ts'
+import { packPath, unpackInto } from '../folder-archive.ts'
 
 type Facts = Readonly<Record<string, string>>
 

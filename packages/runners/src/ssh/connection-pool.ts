@@ -38,6 +38,8 @@ export interface Session<T> {
 
 /** The connections to one target. Sessions share as few of them as possible. */
 export class ConnectionPool {
+  /** How the host answered a request for SFTP that it does not offer. */
+  noSftp: string | undefined
   readonly #target: SshTarget
   readonly #limits: HostLimits
   readonly #used = new Set<Used>()
@@ -84,7 +86,7 @@ export class ConnectionPool {
         return { value: await what(connection), connection, release: () => this.#release(used) }
       } catch (error) {
         this.#release(used)
-        if (connection.usable && !isRefusal(error)) throw error
+        if (connection.usable && !isRefusal(error)) throw this.#refused(error)
         if (performance.now() > until) throw connection.usable ? this.#busy(error) : error
         refusal = error
         // The host allows no more on this connection; with none open it has not freed the last one yet.
@@ -119,6 +121,13 @@ export class ConnectionPool {
     const sessions = [...this.#used].reduce((sum, used) => sum + used.sessions, 0)
     return new RunnerUnavailableError(
       `the ssh host ${formatSshAddress(this.#target.address)} allows no more sessions (${sessions} are open on ${this.#used.size} connections): raise MaxSessions of its sshd, or give it fewer runs at the same time`,
+      { cause },
+    )
+  }
+
+  #refused(cause: unknown): RunnerUnavailableError {
+    return new RunnerUnavailableError(
+      `the ssh host ${formatSshAddress(this.#target.address)} starts no command (${errorText(cause)}): its sshd must allow its user to execute commands`,
       { cause },
     )
   }

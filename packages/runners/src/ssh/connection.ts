@@ -22,6 +22,9 @@ export interface ConnectLimits {
 /** Worth a retry, unlike a host that refuses the login or whose key is refused. */
 export class HostUnreachableError extends RunnerUnavailableError {}
 
+/** How the library reports that a host refuses SFTP, that its SFTP server ends, or that a shell prints text instead. */
+const NO_SFTP = /start subsystem|exit code .* SFTP session|packet length/i
+
 /** One ssh connection. */
 export class Connection {
   /** Settles with the reason when the connection has ended. */
@@ -55,8 +58,15 @@ export class Connection {
     return promised((done) => this.#client.exec(command, done))
   }
 
-  sftp(): Promise<SFTPWrapper> {
-    return promised((done) => this.#client.sftp(done))
+  /** Resolves with a text, the answer of the host, if it offers no SFTP. Rejects like `exec`. */
+  async sftp(): Promise<SFTPWrapper | string> {
+    try {
+      return await promised((done) => this.#client.sftp(done))
+    } catch (error) {
+      const answer = errorText(error)
+      if (this.usable && NO_SFTP.test(answer)) return answer
+      throw error
+    }
   }
 
   forward({ host, port }: Required<SshAddress>): Promise<ClientChannel> {

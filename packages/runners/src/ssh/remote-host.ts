@@ -1,3 +1,4 @@
+import type { ClientChannel } from 'ssh2'
 import type { Outcome } from '@scanfarm/contracts'
 import { attemptPrefix, commandGroup, commandMarker } from '../marker.ts'
 import { ControlSession } from '../shell/control-session.ts'
@@ -6,9 +7,11 @@ import { SessionPool } from '../shell/session-pool.ts'
 import { quote } from '../shell/session-script.ts'
 import { ShellCommands } from '../shell/shell-commands.ts'
 import { settlesWithin } from '@scanfarm/platform'
+import type { RemoteFiles } from './remote-files.ts'
 import { SftpFiles } from './sftp-files.ts'
+import { ShellFiles } from './shell-files.ts'
 import { SshChannel } from './ssh-channel.ts'
-import type { ConnectionPool } from './connection-pool.ts'
+import type { ConnectionPool, Session } from './connection-pool.ts'
 
 /** Concurrent shells of one run on a host; further commands wait. */
 const MOST_SESSIONS = 16
@@ -20,7 +23,6 @@ export interface RemoteHostOptions {
   readonly marker: string
   readonly cwd: string
   readonly graceMs: number
-  /** `user@host:port`, for messages. */
   readonly name: string
 }
 
@@ -29,15 +31,16 @@ export class RemoteHost implements CommandTarget {
   readonly commands: ShellCommands
   readonly cwd: string
   readonly graceMs: number
+  /** `user@host:port`, for messages. */
+  readonly name: string
   readonly #host: ConnectionPool
-  readonly #name: string
   readonly #attempt: string
   #control: Promise<ControlSession> | undefined
   #controls = 0
 
   constructor(host: ConnectionPool, options: RemoteHostOptions) {
     this.#host = host
-    this.#name = options.name
+    this.name = options.name
     this.#attempt = options.marker
     this.cwd = options.cwd
     this.graceMs = options.graceMs
@@ -79,17 +82,23 @@ export class RemoteHost implements CommandTarget {
   async explainLoss(why: string | undefined): Promise<Outcome> {
     const reason =
       why === undefined ? 'the shell that ran the command has ended' : `the connection was lost: ${why}`
-    return { kind: 'lost', reason: `${this.#name}: ${reason}` }
+    return { kind: 'lost', reason: `${this.name}: ${reason}` }
   }
 
-  async withFiles<T>(use: (files: SftpFiles) => Promise<T>, signal: AbortSignal): Promise<T> {
+  /** By SFTP, or by the shell if the host offers no SFTP. */
+  async withFiles<T>(use: (files: RemoteFiles) => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { noSftp } = this.#host
+    if (noSftp !== undefined) return await use(this.#shellFiles(noSftp, signal))
     const session = await this.#host.open((connection) => connection.sftp(), signal)
+    const sftp = session.value
     try {
-      return await use(new SftpFiles(session.value))
+      if (typeof sftp !== 'string') return await use(new SftpFiles(sftp))
     } finally {
-      session.value.end()
+      if (typeof sftp !== 'string') sftp.end()
       session.release()
     }
+    this.#host.noSftp = sftp
+    return await use(this.#shellFiles(sftp, signal))
   }
 
   /** Cancels running commands, kills orphans, and removes the folder if given. */
@@ -119,9 +128,18 @@ export class RemoteHost implements CommandTarget {
   }
 
   async #openShell(signal: AbortSignal): Promise<SshChannel> {
-    const session = await this.#host.open((connection) => connection.exec('exec /bin/sh'), signal)
+    const { value, connection } = await this.#exec('exec /bin/sh', signal)
+    return new SshChannel(value, connection.gone)
+  }
+
+  #shellFiles(noSftp: string, signal: AbortSignal): ShellFiles {
+    return new ShellFiles(async (command) => (await this.#exec(command, signal)).value, noSftp)
+  }
+
+  async #exec(command: string, signal: AbortSignal): Promise<Session<ClientChannel>> {
+    const session = await this.#host.open((connection) => connection.exec(command), signal)
     session.value.once('close', () => session.release())
-    return new SshChannel(session.value, session.connection.gone)
+    return session
   }
 }
 

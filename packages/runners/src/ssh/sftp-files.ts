@@ -2,15 +2,18 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { FileEntryWithStats, SFTPWrapper, Stats } from 'ssh2'
 import { ReceivedFiles } from '../received-files.ts'
+import { errorText } from '@scanfarm/platform'
 import type { SentFile } from '../sent-files.ts'
+import type { RemoteFiles } from './remote-files.ts'
 
 const NO_SUCH_FILE = 2
 /** Deeper folders are taken for a loop of links. */
 const MAX_DEPTH = 64
 const PERMISSIONS = 0o777
 
-/** Files of a host over SFTP. Paths are absolute and the same on both machines. */
-export class SftpFiles {
+/** Files of a host over SFTP. */
+export class SftpFiles implements RemoteFiles {
+  readonly method = 'SFTP'
   readonly #sftp: SFTPWrapper
 
   constructor(sftp: SFTPWrapper) {
@@ -21,7 +24,6 @@ export class SftpFiles {
     return (await this.#stat(path)) !== undefined
   }
 
-  /** Creates the folder and its parents. True if the folder did not exist. Rejects without the permission. */
   async makeFolder(path: string): Promise<boolean> {
     const facts = await this.#stat(path)
     if (facts?.isDirectory()) return false
@@ -33,11 +35,10 @@ export class SftpFiles {
     } catch (error) {
       // Runs that start at the same time create common parents at the same time.
       if ((await this.#stat(path))?.isDirectory()) return false
-      throw error
+      throw about(path, error)
     }
   }
 
-  /** Copies the files and folders of a path of this machine to the host; skips other kinds of files. */
   async push(path: string, files: AsyncIterable<SentFile>, signal: AbortSignal): Promise<void> {
     await this.makeFolder(dirname(path))
     for await (const { path: at, held } of files) {
@@ -46,14 +47,13 @@ export class SftpFiles {
       if (!held.facts.isFile()) continue
       const file = await held.open()
       const remote = this.#sftp.createWriteStream(at, { mode: held.facts.mode & PERMISSIONS })
-      await pipeline(file.createReadStream(), remote, { signal })
+      await pipeline(file.createReadStream(), remote, { signal }).catch(rejectAbout(at))
     }
   }
 
-  /** Copies a file or folder of the host into the folder `root` of this machine. */
   async pull(path: string, root: string, signal: AbortSignal): Promise<void> {
     const facts = await this.#stat(path)
-    if (facts === undefined) throw new Error(`${path} does not exist on the host`)
+    if (facts === undefined) throw new Error('it does not exist there')
     await this.#pullOne(path, facts, new ReceivedFiles(root), signal, 0)
   }
 
@@ -72,15 +72,14 @@ export class SftpFiles {
         await this.#pullOne(join(path, filename), attrs, files, signal, depth + 1)
     } else if (facts.isFile()) {
       const local = await files.file(path)
-      await pipeline(this.#sftp.createReadStream(path), files.counted(), local.createWriteStream(), {
-        signal,
-      })
+      const remote = this.#sftp.createReadStream(path)
+      await pipeline(remote, files.counted(), local.createWriteStream(), { signal }).catch(rejectAbout(path))
     }
   }
 
   #list(path: string): Promise<FileEntryWithStats[]> {
     return new Promise((resolve, reject) =>
-      this.#sftp.readdir(path, (error, list) => (error ? reject(error) : resolve(list))),
+      this.#sftp.readdir(path, (error, list) => (error ? reject(about(path, error)) : resolve(list))),
     )
   }
 
@@ -89,11 +88,21 @@ export class SftpFiles {
       this.#sftp.stat(path, (error, facts) => {
         if (!error) resolve(facts)
         else if ('code' in error && error.code === NO_SUCH_FILE) resolve(undefined)
-        else reject(error)
+        else reject(about(path, error))
       }),
     )
   }
 }
+
+/** The host's own message ("Permission denied") names no path. */
+const about = (path: string, error: unknown): Error =>
+  new Error(`${path}: ${errorText(error)}`, { cause: error })
+
+const rejectAbout =
+  (path: string) =>
+  (error: unknown): never => {
+    throw about(path, error)
+  }
 
 const settled =
   (resolve: () => void, reject: (error: Error) => void) =>

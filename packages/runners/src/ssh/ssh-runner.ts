@@ -9,7 +9,7 @@ import {
 import { withProbeFile } from '../probe-file.ts'
 import { folderAround, foldersOf } from '../run-folders.ts'
 import { sentFiles } from '../sent-files.ts'
-import type { SftpFiles } from './sftp-files.ts'
+import type { RemoteFiles } from './remote-files.ts'
 import type { RemoteHost } from './remote-host.ts'
 import { errorText } from '@scanfarm/platform'
 
@@ -21,29 +21,45 @@ interface RemoteFolder {
 }
 
 /** Creates the run's folders on the host, at the same paths as on this machine. */
-export async function prepareFolder(host: RemoteHost, context: RunnerContext): Promise<RemoteFolder> {
-  const { folder, signal } = context
-  return await withProbeFile(
-    folder,
-    async (probe) =>
-      await host.withFiles(async (files) => {
-        const created = await makeFolder(files, folder)
-        for (const other of foldersOf(context)) if (other !== folder) await makeFolder(files, other)
+export const prepareFolder = (host: RemoteHost, context: RunnerContext): Promise<RemoteFolder> =>
+  withProbeFile(context.folder, (probe) =>
+    explained(
+      host,
+      `the run's folder ${context.folder} cannot be created on`,
+      async (files) => {
+        const created = await files.makeFolder(context.folder)
+        for (const other of foldersOf(context)) if (other !== context.folder) await files.makeFolder(other)
         return { created, shared: await files.exists(probe) }
-      }, signal),
+      },
+      context.signal,
+    ),
   )
-}
 
-async function makeFolder(files: SftpFiles, folder: string): Promise<boolean> {
-  try {
-    return await files.makeFolder(folder)
-  } catch (error) {
-    const why = errorText(error)
-    throw new RunnerUnavailableError(
-      `the run's folder ${folder} cannot be created on the ssh host (${why}): give its user the permission, or keep runs in a folder that exists on both machines`,
-      { cause: error },
-    )
-  }
+/** `what`: the beginning of the message if it fails, before the name of the host. */
+const explained = <T>(
+  host: RemoteHost,
+  what: string,
+  use: (files: RemoteFiles) => Promise<T>,
+  signal: AbortSignal,
+): Promise<T> =>
+  host.withFiles(async (files) => {
+    try {
+      return await use(files)
+    } catch (error) {
+      signal.throwIfAborted()
+      if (error instanceof RunnerUnavailableError) throw error
+      const why = errorText(error)
+      throw new RunnerUnavailableError(
+        `${what} the ssh host ${host.name} by ${files.method} (${why})${remedyFor(why)}`,
+        { cause: error },
+      )
+    }
+  }, signal)
+
+const remedyFor = (why: string): string => {
+  if (/permission denied/i.test(why))
+    return ': give its user the permission, or keep runs in a folder that exists on both machines'
+  return /failure|no space|quota/i.test(why) ? ': check the free space of its disk' : ''
 }
 
 /** Runs commands of a run on an ssh host. */
@@ -73,16 +89,23 @@ export class SshRunner implements Runner {
   }
 
   async push(path: string, signal: AbortSignal): Promise<void> {
-    if (!this.sharesFiles)
-      await this.#host.withFiles((files) => files.push(path, sentFiles(path, this.#context), signal), signal)
+    if (this.sharesFiles) return
+    await explained(
+      this.#host,
+      `${path} cannot be copied to`,
+      (files) => files.push(path, sentFiles(path, this.#context), signal),
+      signal,
+    )
   }
 
   async pull(path: string, signal: AbortSignal): Promise<void> {
-    if (!this.sharesFiles)
-      await this.#host.withFiles(
-        (files) => files.pull(path, folderAround(path, this.#context), signal),
-        signal,
-      )
+    if (this.sharesFiles) return
+    await explained(
+      this.#host,
+      `${path} cannot be copied from`,
+      (files) => files.pull(path, folderAround(path, this.#context), signal),
+      signal,
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
