@@ -20,10 +20,8 @@ const findings = (count: number): FindingContent[] =>
       vuln_info: `rule-${no % 7}`,
       asset_value: `https://h${no}.example/`,
       vuln_desc: LONG,
-      ...{
-        detail_http_request: `GET /${no} ${LONG}`,
-        detail_http_response: `HTTP/1.1 200 ${LONG}`,
-      },
+      detail_http_request: `GET /${no} ${LONG}`,
+      detail_http_response: `HTTP/1.1 200 ${LONG}`,
       raw_vuln_json: JSON.stringify({
         request: `GET /${no} ${LONG}`,
         response: `HTTP/1.1 200 ${LONG}`,
@@ -37,18 +35,14 @@ const assets = (count: number): AssetContent[] =>
     url: '',
     host_ip: `10.0.0.${no}`,
     scheme: '',
-    ...{
-      status_code: 0,
-      title: 'ssh',
-      content_type: '',
-      technologies: ['OpenSSH'],
-      open_ports: ['22'],
-    },
-    ...{
-      dns_records: [],
-      remarks: [],
-      raw_json_data: '{}',
-    },
+    status_code: 0,
+    title: 'ssh',
+    content_type: '',
+    technologies: ['OpenSSH'],
+    open_ports: ['22'],
+    dns_records: [],
+    remarks: [],
+    raw_json_data: '{}',
   }))
 
 const importFindings = (items: FindingContent[]) =>
