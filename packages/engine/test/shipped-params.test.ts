@@ -190,8 +190,9 @@ describe.each(Object.entries(FLOWS))('the flow %s', (name, target) => {
     const paths = params.filter(({ type }) => type === 'path').map((param) => param.name)
     const others = params.filter(({ type }) => type !== 'path').map((param) => param.name)
     const cases = [bare, resolved()].flatMap((workflow) =>
-      hostile().flatMap((value) =>
-        [others, ...(workflow === bare ? paths.map((one) => [one]) : [])].map((group) => ({
+      hostile().flatMap((value, index) =>
+        // A hostile path ends its flow early, so each goes alone. The first value splits words as the third does.
+        [others, ...(workflow === bare && index > 0 ? paths.map((one) => [one]) : [])].map((group) => ({
           workflow,
           value,
           group,
@@ -206,7 +207,7 @@ describe.each(Object.entries(FLOWS))('the flow %s', (name, target) => {
       expect({ value, group, found }).toEqual({ value, group, found: [] })
       expect({ value, group, ran: existsSync(canary) }).toEqual({ value, group, ran: false })
     })
-  })
+  }, 300_000)
 
   test(`${name} passes untyped values to its tools`, async () => {
     // Scripts of the survey start interpreters, so its params accept letters, digits and a few other characters only.

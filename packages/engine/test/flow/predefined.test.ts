@@ -13,7 +13,7 @@ describe('files that predefined variables name', () => {
     const { recorder, output, errorMessage } = await runs.run(
       `${HEAD}steps:
   - {name: first, type: bash, log: 'about to speak', command: 'ln -sf /etc/hostname {{Output}}/x; echo spoken'}
-  - {name: logs, type: bash, command: 'cat {{StateExecutionLog}} {{StateConsoleLog}}'}
+  - {name: logs, type: bash, command: 'cat {{StateExecutionLog}}; head -n 1 {{StateConsoleLog}}'}
   - {name: own, type: bash, command: 'grep "^name:" {{StateWorkflowFile}}'}
   - {name: hides, type: bash, command: 'echo hush'}
 `,
