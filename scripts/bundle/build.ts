@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import * as esbuild from 'esbuild'
+import { HELP } from './answers.ts'
 import { bundlesOf, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
 
 /** A library that finds files beside its own. */
@@ -215,8 +216,10 @@ const late: esbuild.Plugin = {
       const load = isBuiltin(path) ? 'process.getBuiltinModule' : 'require'
       return {
         resolveDir: dirname(path),
-        contents: `const at = (name) => {
-  const whole = ${load}(${JSON.stringify(path)})
+        // `require` of a bundled module copies all of its exports each time.
+        contents: `let whole
+const at = (name) => {
+  whole ??= ${load}(${JSON.stringify(path)})
   return name === 'default' ? (whole.default ?? whole) : whole[name]
 }
 const late = (name) => new Proxy(function () {}, {
@@ -315,11 +318,19 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
 
 const MANIFESTS = (root: string): string[] => globSync('{packages/*,scripts}/package.json', { cwd: root })
 
-/** Without it, `exec` works, but starts more slowly. */
-const warm = (bundle: string): void => {
+/** Without it, `exec` works, but starts more slowly. V8 takes compiled functions only with the flags of their process. */
+export const warm = (bundle: string): void => {
   const program = join(import.meta.dirname, 'warm.ts')
-  spawnSync(process.execPath, [...process.execArgv, program, bundle], { stdio: 'ignore' })
+  spawnSync(process.execPath, [NO_WARNING, program, bundle], { stdio: 'ignore' })
 }
+
+const NO_WARNING = '--disable-warning=ExperimentalWarning'
+
+/** The list of commands, for which all of them are loaded. Empty if the program `main` cannot print it. */
+export const helpOf = (main: string): string =>
+  spawnSync(process.execPath, [NO_WARNING, main, '--help'], { encoding: 'utf8', timeout: HELP_MS }).stdout
+
+const HELP_MS = 60_000
 
 const write = (
   root: string,
@@ -332,6 +343,7 @@ const write = (
   mkdirSync(fresh, { recursive: true })
   for (const [path, contents] of files) writeFileSync(join(fresh, path), contents)
   warm(fresh)
+  writeFileSync(join(fresh, HELP), helpOf(join(fresh, 'main.js')))
   rmSync(folder, { recursive: true, force: true })
   renameSync(fresh, folder)
   writeFileSync(join(bundles, `current.${process.pid}`), `${name}\n`)

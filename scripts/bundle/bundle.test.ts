@@ -1,10 +1,10 @@
 import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
@@ -43,6 +43,53 @@ test('the version and exec load none of the libraries of servers, and nothing el
   expect([...start, ...exec].filter((path) => HEAVY.test(path))).toEqual([])
   expect(start.filter((path) => path.includes('node_modules'))).toEqual([])
   expect(start.length).toBeLessThan(20)
+})
+
+test('the list of commands is answered without their code, in the words of the program', () => {
+  const { help } = JSON.parse(
+    execFileSync(process.execPath, ['--input-type=module', '-e', HELP_OF_THE_SOURCES], {
+      cwd: ROOT,
+      encoding: 'utf8',
+    }),
+  ) as { help: string }
+  expect(help).toContain('Usage: scanfarm')
+  for (const option of ['--help', '-h']) expect(scanfarm([option], '/')).toBe(help)
+})
+
+const HELP_OF_THE_SOURCES = `
+const { helpOf } = await import('./scripts/bundle/build.ts')
+console.log(JSON.stringify({ help: helpOf('packages/cli/src/main.ts') }))`
+
+test('exec takes the stored functions, also of a bundle that a server has built', () => {
+  scanfarm(['--version'], '/')
+  const copy = join(dirname(currentBundle(ROOT) ?? ''), `test-${process.pid}`)
+  try {
+    cpSync(currentBundle(ROOT) ?? '', copy, { recursive: true })
+    rmSync(join(copy, 'exec.cache'))
+    const run = (flags: readonly string[], script: string): string =>
+      execFileSync(process.execPath, [...flags, '--input-type=module', '-e', script], {
+        cwd: ROOT,
+        encoding: 'utf8',
+      })
+    const path = JSON.stringify(copy)
+    run(
+      ['--heap-growing-percent=40', '--max-semi-space-size=8'],
+      `(await import('./scripts/bundle/build.ts')).warm(${path})`,
+    )
+    const [, flags = ''] = /exec\) HEAP='([^']*)'/.exec(readFileSync(SCANFARM, 'utf8')) ?? []
+    expect(flags).not.toBe('')
+    const rejected = run(
+      flags.split(' '),
+      `import { readFileSync } from 'node:fs'
+import { Script } from 'node:vm'
+const cachedData = readFileSync(${path} + '/exec.cache')
+const { cachedDataRejected } = new Script(readFileSync(${path} + '/exec.js', 'latin1'), { filename: ${path} + '/exec.js', cachedData })
+console.log(cachedDataRejected)`,
+    )
+    expect(rejected).toBe('false\n')
+  } finally {
+    rmSync(copy, { recursive: true, force: true })
+  }
 })
 
 test('exec is built again after changes of all sources that it can load, also in threads, and of no others', () => {

@@ -1,8 +1,8 @@
 // Starts the program from its bundle. If sources have changed since the bundle was built, it is built first; where that
 // is not possible, the program starts from the sources.
 import { join } from 'node:path'
-import packageJson from '../../packages/cli/package.json' with { type: 'json' }
 import { endWithoutOutput } from '../../packages/cli/src/terminal.ts'
+import { storedAnswer } from './answers.ts'
 import { currentBundle, EXEC_SOURCES } from './current.ts'
 import { runScript } from './run-script.ts'
 
@@ -34,8 +34,9 @@ const start = async (): Promise<unknown> => {
   process.exit()
 }
 
-const [, , option, ...more] = process.argv
-if (more.length === 0 && (option === '--version' || option === '-V') && currentBundle(ROOT) !== undefined) {
+const answer = storedAnswer(process.argv.slice(2), () => currentBundle(ROOT))
+if (answer === undefined) await start()
+else {
   endWithoutOutput()
-  process.stdout.write(`${packageJson.version}\n`)
-} else await start()
+  process.stdout.write(answer)
+}

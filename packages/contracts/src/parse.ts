@@ -16,6 +16,8 @@ const engine = (strictness: Strictness): Ajv2020 => {
     coerceTypes: strictness === 'coerce' ? 'array' : false,
     useDefaults: true,
     strict: false,
+    // All schemas are our own, and a test checks them. To compile the schema of schemas takes longer than to compile them.
+    validateSchema: false,
     verbose: true,
     ownProperties: true,
   })

@@ -1,5 +1,7 @@
 import { expect, test } from '@jest/globals'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { Type } from 'typebox'
+import * as contracts from '../src/index.ts'
 import { AppError, canServe, classOf, compile, CreateRuns, needsOf, roleAllows } from '../src/index.ts'
 
 const refused = (parse: () => unknown): AppError => {
@@ -78,4 +80,16 @@ test('a worker serves a requirement class when it has all capabilities of the cl
 test('a role includes the permissions of lower roles', () => {
   expect(roleAllows('admin', 'viewer')).toBe(true)
   expect(roleAllows('viewer', 'operator')).toBe(false)
+})
+
+test('all schemas follow the schema of schemas, which programs do not check', () => {
+  const ajv = new Ajv2020({ strict: false })
+  const schemas = Object.entries(contracts).flatMap(([name, one]) =>
+    typeof one === 'object' && '~kind' in one ? [[name, one] as const] : [],
+  )
+  expect(schemas.length).toBeGreaterThan(40)
+  for (const [name, schema] of schemas) {
+    void ajv.validateSchema(schema)
+    expect({ name, errors: ajv.errors ?? [] }).toEqual({ name, errors: [] })
+  }
 })
