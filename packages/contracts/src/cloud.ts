@@ -16,7 +16,7 @@ export const InfraStatus = Type.Enum([
 ])
 export type InfraStatus = Static<typeof InfraStatus>
 
-/** All allowed moves. Tests compare `docs/lifecycle.md` and the database with this table. */
+/** All allowed moves. Tests compare `docs/architecture.md` and the database with this table. */
 export const INFRA_MOVES: Readonly<Record<InfraStatus, readonly InfraStatus[]>> = {
   requested: ['provisioning', 'draining', 'failed'],
   provisioning: ['ready', 'draining', 'failed'],

@@ -7,7 +7,7 @@ import { Type, type Static } from 'typebox'
 export const RunStatus = Type.Enum(['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'])
 export type RunStatus = Static<typeof RunStatus>
 
-/** All allowed changes of a run's status. Tests compare `docs/lifecycle.md` and the database with this table. */
+/** All allowed changes of a run's status. Tests compare `docs/architecture.md` and the database with this table. */
 export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   pending: ['queued', 'cancelled'],
   queued: ['running', 'failed', 'cancelled'],

@@ -11,7 +11,7 @@ import {
   type RunStatus,
 } from '../src/index.ts'
 
-const document = readFileSync(join(import.meta.dirname, '../../../docs/lifecycle.md'), 'utf8')
+const document = readFileSync(join(import.meta.dirname, '../../../docs/architecture.md'), 'utf8')
 
 const drawn = (diagram: number): Set<string> => {
   const text = document.split('```mermaid')[diagram]?.split('```')[0] ?? ''
@@ -22,19 +22,19 @@ const drawn = (diagram: number): Set<string> => {
 const moves = (table: Readonly<Record<string, readonly string[]>>): Set<string> =>
   new Set(Object.entries(table).flatMap(([from, targets]) => targets.map((to) => `${from} -> ${to}`)))
 
-test('the first diagram of docs/lifecycle.md shows exactly the moves of a run', () => {
+test('the first diagram of docs/architecture.md shows exactly the moves of a run', () => {
   expect(drawn(1)).toEqual(moves(RUN_MOVES))
 })
 
-test('the second diagram of docs/lifecycle.md shows exactly the moves of a step', () => {
+test('the second diagram of docs/architecture.md shows exactly the moves of a step', () => {
   expect(drawn(2)).toEqual(moves(STEP_MOVES))
 })
 
-test('the third diagram of docs/lifecycle.md shows exactly the moves of an infrastructure', () => {
+test('the third diagram of docs/architecture.md shows exactly the moves of an infrastructure', () => {
   expect(drawn(3)).toEqual(moves(INFRA_MOVES))
 })
 
-test('the fourth diagram of docs/lifecycle.md shows exactly the moves of a machine', () => {
+test('the fourth diagram of docs/architecture.md shows exactly the moves of a machine', () => {
   expect(drawn(4)).toEqual(moves(INSTANCE_MOVES))
 })
 

@@ -7,7 +7,7 @@ export interface PathCall {
   readonly code: string
 }
 
-const DOCUMENT = join(import.meta.dirname, '../../../docs/workflows.md')
+const DOCUMENT = join(import.meta.dirname, '../../../docs/reference/workflows.md')
 
 /** Names of path arguments in the document. */
 const READS = [

@@ -1,7 +1,6 @@
-/** Regenerates the reference in docs/workflows.md; `npm run generate` runs it. */
-import { readFile, writeFile } from 'node:fs/promises'
+/** Writes the reference of the language, docs/reference/workflows.md; `npm run generate` runs it. */
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { withReference } from '../../src/reference.ts'
+import { referencePage } from '../../src/reference.ts'
 
-const page = join(import.meta.dirname, '../../../../docs/workflows.md')
-await writeFile(page, withReference(await readFile(page, 'utf8')))
+await writeFile(join(import.meta.dirname, '../../../../docs/reference/workflows.md'), referencePage())
