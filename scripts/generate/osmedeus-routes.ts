@@ -52,18 +52,36 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   'GET /health/ready': 'really asks database, artifact store and queue; 503 when one of them is away',
   'POST /osm/api/login': 'sets no cookie; wrong passwords are slowed down (429)',
   'POST /osm/api/logout': 'the token stops working; there it is valid until it expires',
+  'GET /osm/api/orgs': 'an organisation is a named set of workspaces; `assigned` counts workspaces',
   'GET /osm/api/workflows': '`source` makes no difference; `file_path` is within its source',
   'GET /osm/api/workflows/{}': '`json=true` also lists the problems of the file',
   'POST /osm/api/workflow-upload': 'a file with errors is refused with the place of each',
   'POST /osm/api/runs':
     'both `flow` and `module`, or several of `target`, `targets`, `target_file`, are refused; so are targets that could become code, whatever `skip_validation` says',
+  'GET /osm/api/runs': '`target` is an exact match; a run that waits is `pending`',
   'GET /osm/api/runs/{}': 'the number of a run works too',
+  'DELETE /osm/api/runs/{}': 'of an ended run: 200 with its `status` and a `note`; nothing changes',
   'GET /osm/api/jobs/{}': 'counters beside `progress`; there from the first moment on',
   'GET /osm/api/webhook-runs/list': 'always empty: a trigger on `webhook.received` starts a workflow instead',
+  'GET /osm/api/snapshot-download/{}':
+    'made while it is sent: `runs.jsonl`, `assets.jsonl`, `vulnerabilities.jsonl`, `files/…`, `snapshot.json`',
+  'GET /osm/api/workspaces':
+    'counted from the records, `filesystem=true` too; `risk_score` by the worst severity, `local_path` is empty; `search` and `data_source` filter',
+  'GET /osm/api/step-results':
+    'the latest attempt of each of the newest 10,000 runs; `success` is `completed`',
+  'GET /osm/api/artifacts': 'the latest attempt of each of the newest 10,000 runs',
+  'GET /osm/api/artifacts/{}':
+    'the newest artifact with that path, as an attachment; a folder is sent as a tar',
+  'GET /osm/api/assets':
+    '`tech`, `content_type`, `tls`, `location`, `min_content_length` and others filter; an unknown `org` is refused',
   'GET /osm/api/snapshots': 'always empty: a snapshot is made when it is downloaded',
   'GET /osm/api/assets/diffs': 'always empty: `/assets/diff` compares when it is asked',
   'GET /osm/api/vulnerabilities/diffs': 'always empty: `/vulnerabilities/diff` compares when it is asked',
-  'DELETE /osm/api/orgs/{}': 'records are never deleted with it; they belong to the default one then',
+  'DELETE /osm/api/orgs/{}':
+    'records are never deleted with it (`purge=true` is refused); they belong to the default one then',
+  'POST /osm/api/schedules':
+    'enabled unless `enabled` is false; `workflow_kind` is corrected, with a warning; `trigger_type: manual` is a disabled one',
+  'PUT /osm/api/schedules/{}': 'accepts a schedule as it was read',
   'GET /osm/api/event-logs': '`run_id` and `run_uuid` are the same filter',
   'POST /osm/api/events/emit': '`data` is required; names the runs it started',
   'GET /osm/api/registry-info': 'lists what workflows ask for and workers have; there is no registry',

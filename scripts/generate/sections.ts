@@ -12,6 +12,8 @@ const SETTINGS_INTRO =
 const COMMANDS_INTRO = '`scanfarm COMMAND --help` prints the options of a command.'
 const API_INTRO =
   'Paths are below `/api` and `/osm/api`. The OpenAPI document of a server has every field (`/docs`). [Using the API](../api.md) is the guide.'
+const OSMEDEUS_INTRO =
+  '"yes": the same method and path answer with the fields that clients read; answers may have more fields. [Coming from Osmedeus](../migrating.md) has the differences that hold for all.'
 
 /** A generated part of a document, between `<!-- generated: MARK -->` and the next `<!-- /generated -->`. */
 export interface Section {
@@ -24,7 +26,6 @@ export interface Section {
 export const SECTIONS: readonly Section[] = [
   { file: 'docs/database.md', mark: 'tables', render: databaseDiagrams },
   { file: 'docs/findings.md', mark: 'imports', render: importFormats },
-  { file: 'docs/migrating.md', mark: 'endpoints', render: compatibilityTable },
 ]
 
 /** A file that is generated as a whole. */
@@ -44,5 +45,6 @@ export const FILES: readonly GeneratedFile[] = [
   { file: 'packages/client/src/schema.ts', render: clientSchema },
   page('settings', 'Settings', SETTINGS_INTRO, () => settingsMarkdown(SETTINGS)),
   page('commands', 'Commands', COMMANDS_INTRO, commandReference),
+  page('osmedeus', 'Endpoints of Osmedeus', OSMEDEUS_INTRO, compatibilityTable),
   page('api', 'API', API_INTRO, endpointTable),
 ]
