@@ -16,8 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), 'scanfarm-bundle-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Libraries of servers, of stores and of machines elsewhere. */
-const HEAVY =
-  /\/(?:dockerode|ssh2|@aws-sdk|@azure|@google-cloud|@linode|kysely|pg|express|bullmq|ioredis|winston|prom-client)\//
+const HEAVY = /\/(?:dockerode|ssh2|@aws-sdk|@azure|kysely|pg|express|bullmq|ioredis|winston|prom-client)\//
 
 interface Output {
   readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>>

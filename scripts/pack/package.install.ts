@@ -206,8 +206,9 @@ describe.each(Object.entries(NODES))('the installed program on %s', (_, wanted) 
         ...env,
         SCANFARM_AUTH_INITIAL_TOKEN: TOKEN,
         SCANFARM_CLOUD_ENABLED: 'true',
-        SCANFARM_CLOUD_PROVIDER: 'digitalocean',
-        SCANFARM_CLOUD_DIGITALOCEAN_TOKEN: 'none',
+        SCANFARM_CLOUD_PROVIDER: 'aws',
+        SCANFARM_CLOUD_AWS_ACCESS_KEY: 'none',
+        SCANFARM_CLOUD_AWS_SECRET_KEY: 'none',
       },
     })
     await server.until('is ready', async () => (await fetch(`${url}/health/ready`)).ok)
@@ -217,7 +218,7 @@ describe.each(Object.entries(NODES))('the installed program on %s', (_, wanted) 
       run_mode: 'cloud',
       cloud_instances: 1,
     })
-    await expect(refused).rejects.toThrow(`npm install --prefix ${project} dots-wrapper@3.12.12`)
+    await expect(refused).rejects.toThrow(`npm install --prefix ${project} @aws-sdk/client-ec2@3.1169.0`)
   })
 
   test('shows the demo, whatever farm the environment names', () => {

@@ -96,10 +96,8 @@ function factoriesOf(settings: ProviderSettings): Factories {
     digitalocean:
       digitalocean &&
       (async () => (await import('./providers/digitalocean.ts')).createDigitalOceanProvider(digitalocean)),
-    linode:
-      linode && (async () => (await import('./providers/linode/index.ts')).createLinodeProvider(linode)),
-    hetzner:
-      hetzner && (async () => (await import('./providers/hetzner/index.ts')).createHetznerProvider(hetzner)),
+    linode: linode && (async () => (await import('./providers/linode.ts')).createLinodeProvider(linode)),
+    hetzner: hetzner && (async () => (await import('./providers/hetzner.ts')).createHetznerProvider(hetzner)),
     local: local && (async () => (await import('./providers/local/index.ts')).createLocalProvider(local)),
   }
 }

@@ -1,5 +1,5 @@
 export { Secret } from './secret.ts'
-export { searchPath } from './config/environment.ts'
+export { foreignVariable, searchPath } from './config/environment.ts'
 export {
   amount,
   choice,

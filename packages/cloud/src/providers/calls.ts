@@ -2,11 +2,11 @@ import { backoffMs, pause } from '@scanfarm/platform'
 import { CloudError } from '../provider.ts'
 
 /** Of one call, its response body included. */
-export const CALL_TIMEOUT_MS = 30_000
+const CALL_TIMEOUT_MS = 30_000
 /** Calls in all, the first one included. */
-export const CALL_TRIES = 4
+const CALL_TRIES = 4
 /** If the provider asks for a longer delay, the caller gets the error instead. */
-export const LONGEST_WAIT_MS = 30_000
+const LONGEST_WAIT_MS = 30_000
 const FIRST_WAIT_MS = 500
 
 /** Limits of the calls to a provider. Defaults are the constants above. */

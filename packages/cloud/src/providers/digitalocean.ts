@@ -1,172 +1,112 @@
-import type { createApiClient, modules } from 'dots-wrapper'
-import { errorText } from '@scanfarm/platform'
-import {
-  CloudError,
-  type CloudProvider,
-  type Machine,
-  type MachineRequest,
-  type MachineState,
-} from '../provider.ts'
-import { CALL_TIMEOUT_MS, cached, callOnce, callWithRetry, PRICES_TTL_MS, type CallLimits } from './calls.ts'
-import { property, textOf, unreachable } from './errors.ts'
+import { Type, type Static } from 'typebox'
+import type { CloudProvider, Machine, MachineState } from '../provider.ts'
+import type { CallLimits } from './calls.ts'
+import { property, textOf } from './errors.ts'
 import { farmTagWord, labelsOfTagWords, labelsToTagWords } from './labels.ts'
-import {
-  allPages,
-  apiRoot,
-  classifyByMessage,
-  failedResponseOf,
-  refuseSpot,
-  responseError,
-  undefinedIfNotFound,
-  uniqueById,
-  type MessagePatterns,
-} from './rest-api.ts'
+import { createRestProvider, problemByMessage } from './rest-provider.ts'
 import type { DigitalOceanSettings } from './settings.ts'
-import { loadSdk } from './sdk.ts'
 
-const NAME = 'digitalocean'
-const ENDPOINT = 'https://api.digitalocean.com'
-const REGION = 'fra1'
-const TYPE = 's-2vcpu-4gb'
 const IMAGE = 'ubuntu-24-04-x64'
-/** Created by cloud-init. DigitalOcean gives root a one-time password, which blocks logins by key. */
-const SSH_USER = 'scanfarm'
-const PAGES = { pageSize: 200, maxPages: 50 }
+
+const Addresses = Type.Optional(Type.Array(Type.Object({ ip_address: Type.String(), type: Type.String() })))
+const Droplet = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  status: Type.String(),
+  tags: Type.Array(Type.String()),
+  networks: Type.Object({ v4: Addresses, v6: Addresses }),
+})
+const OneDroplet = Type.Object({ droplet: Droplet })
+/** Of a list: `pages.next` is missing on the last page. */
+const Links = Type.Optional(
+  Type.Object({ pages: Type.Optional(Type.Object({ next: Type.Optional(Type.String()) })) }),
+)
+const Droplets = Type.Object({ droplets: Type.Array(Droplet), links: Links })
+const Sizes = Type.Object({
+  sizes: Type.Array(Type.Object({ slug: Type.String(), price_hourly: Type.Number() })),
+  links: Links,
+})
+
+const CALLS = {
+  list: { action: 'list droplets', method: 'GET', path: '/v2/droplets', answer: Droplets },
+  create: { action: 'create a droplet', method: 'POST', path: '/v2/droplets', answer: OneDroplet },
+  describe: { action: 'read a droplet', method: 'GET', path: '/v2/droplets/{id}', answer: OneDroplet },
+  destroy: {
+    action: 'destroy a droplet',
+    method: 'DELETE',
+    path: '/v2/droplets/{id}',
+    answer: Type.Unknown(),
+  },
+  kinds: { action: 'list sizes', method: 'GET', path: '/v2/sizes', answer: Sizes },
+} as const
 
 /** DigitalOcean has one error code for everything that it cannot process. */
-const MESSAGES: MessagePatterns = {
+const problemOf = problemByMessage({
   capacity:
     /(currently|temporarily) (unavailable|not available|sold out)|not available in (this|the selected) region|insufficient capacity|sold out/i,
   busy: /pending event|in progress/i,
   limit: /limit/i,
-}
+})
 
-function problemOf(error: unknown): CloudError {
-  const response = failedResponseOf(error, (body) => textOf(property(body, 'message')) ?? '')
-  // Not passed on as a cause: the client's error contains the token.
-  if (!response) return unreachable(NAME, new Error(errorText(error)))
-  return responseError(NAME, response, classifyByMessage(response, MESSAGES))
-}
-
-type Client = ReturnType<typeof createApiClient>
+/** Droplets in other states are off or archived. */
+const STATES: Readonly<Record<string, MachineState>> = { new: 'starting', active: 'running' }
 
 /** Machines are droplets. */
 export function createDigitalOceanProvider(
   settings: DigitalOceanSettings,
   limits: CallLimits = {},
 ): CloudProvider {
-  const { token, privateAddress } = settings
-  let opening: Promise<Client> | undefined
-
-  const open = async (): Promise<Client> => {
-    if (!token) throw new CloudError('credentials', `${NAME} needs a token: set cloud.digitalocean.token`)
-    const { createApiClient } = await loadSdk(NAME, async () => await import('dots-wrapper'))
-    return createApiClient({
-      token,
-      endpoint: `${apiRoot(settings.endpoint ?? ENDPOINT)}/v2`,
-      // The client accepts no signal: this ends calls that were abandoned.
-      requestTimeoutInMs: limits.timeoutMs ?? CALL_TIMEOUT_MS,
-    })
-  }
-  const client = () => (opening ??= open())
-
-  const read = async <T>(signal: AbortSignal, call: (client: Client) => Promise<T>): Promise<T> => {
-    const opened = await client()
-    return callWithRetry(() => call(opened), { ...limits, signal, problemOf })
-  }
-
-  const prices = cached(PRICES_TTL_MS, async (signal) => {
-    const sizes = await allPages(NAME, PAGES, async (page) => {
-      const { data } = await read(signal, ({ size }) => size.listSizes({ page, per_page: PAGES.pageSize }))
-      return { items: data.sizes, next: nextPage(data, page) }
-    })
-    return new Map(sizes.map(({ slug, price_hourly }) => [slug, price_hourly]))
-  })
-
-  return {
-    name: NAME,
-    defaults: { region: settings.region ?? REGION, type: settings.type ?? TYPE, sshUser: SSH_USER },
-
-    /** Makes a call that the farm needs in any case, so that a token limited to these calls passes. */
-    async check(signal) {
-      await read(signal, ({ droplet }) => droplet.listDroplets({ page: 1, per_page: 1 }))
+  const { image, vpc, privateAddress } = settings
+  return createRestProvider(
+    {
+      name: 'digitalocean',
+      endpoint: 'https://api.digitalocean.com',
+      // The user is created by cloud-init. DigitalOcean gives root a one-time password, which blocks logins by key.
+      defaults: { region: 'fra1', type: 's-2vcpu-4gb', sshUser: 'scanfarm' },
+      pages: { sizeName: 'per_page', leastSize: 1, mostSize: 200, mostPages: 50 },
+      calls: CALLS,
+      explain: (body) => ({ code: '', message: textOf(property(body, 'message')) ?? '' }),
+      problemOf,
+      filterOf: (farm) => ({ query: { tag_name: farmTagWord(farm) } }),
+      orderOf: (request) => ({
+        name: request.name,
+        region: request.region,
+        size: request.type,
+        image: image === undefined ? IMAGE : /^\d+$/.test(image) ? Number(image) : image,
+        tags: labelsToTagWords(request.labels),
+        user_data: request.userData,
+        with_droplet_agent: false,
+        ...(vpc !== undefined && { vpc_uuid: vpc }),
+      }),
+      itemOf: ({ droplet }) => droplet,
+      itemsOf: ({ droplets, links }, page) => ({ items: droplets, next: nextPage(links, page) }),
+      machineOf: (droplet): Machine => ({
+        id: String(droplet.id),
+        name: droplet.name,
+        state: STATES[droplet.status] ?? 'stopping',
+        address: addressOf(droplet, privateAddress),
+        port: 22,
+        labels: labelsOfTagWords(droplet.tags),
+        message: droplet.status in STATES ? '' : `the droplet is ${droplet.status}`,
+      }),
+      pricesOf: ({ sizes, links }, page) => ({
+        items: sizes.map(({ slug, price_hourly }) => ({ type: slug, price: price_hourly })),
+        next: nextPage(links, page),
+      }),
     },
-
-    async create(request, signal) {
-      refuseSpot(NAME, request)
-      const opened = await client()
-      const { data } = await callOnce(() => opened.droplet.createDroplet(dropletOf(request, settings)), {
-        ...limits,
-        signal,
-        problemOf,
-      })
-      return { ...machineOf(data.droplet, privateAddress), labels: request.labels }
-    },
-
-    async describe(id, signal) {
-      const droplet_id = Number(id)
-      const answer = await read(signal, ({ droplet }) =>
-        undefinedIfNotFound(droplet.getDroplet({ droplet_id })),
-      )
-      return answer && machineOf(answer.data.droplet, privateAddress)
-    },
-
-    async destroy(id, signal) {
-      const droplet_id = Number(id)
-      await read(signal, ({ droplet }) => undefinedIfNotFound(droplet.deleteDroplet({ droplet_id })))
-    },
-
-    async list(farm, signal) {
-      const tag_name = farmTagWord(farm)
-      const droplets = await allPages(NAME, PAGES, async (page) => {
-        const { data } = await read(signal, ({ droplet }) =>
-          droplet.listDroplets({ page, per_page: PAGES.pageSize, tag_name }),
-        )
-        return { items: data.droplets, next: nextPage(data, page) }
-      })
-      return uniqueById(droplets.map((droplet) => machineOf(droplet, privateAddress)))
-    },
-
-    async price({ type }, signal) {
-      return settings.prices[type] ?? (await prices(signal)).get(type)
-    },
-
-    async [Symbol.asyncDispose]() {},
-  }
+    settings,
+    limits,
+  )
 }
 
-const dropletOf = (request: MachineRequest, { image, vpc }: DigitalOceanSettings) => ({
-  name: request.name,
-  region: request.region,
-  size: request.type,
-  image: image === undefined ? IMAGE : /^\d+$/.test(image) ? Number(image) : image,
-  tags: labelsToTagWords(request.labels),
-  user_data: request.userData,
-  with_droplet_agent: false,
-  ...(vpc !== undefined && { vpc_uuid: vpc }),
-})
+const nextPage = (links: Static<typeof Links> | undefined, page: number): number | undefined =>
+  links?.pages?.next === undefined ? undefined : page + 1
 
-const nextPage = (body: object, page: number): number | undefined =>
-  property(property(property(body, 'links'), 'pages'), 'next') === undefined ? undefined : page + 1
-
-type Droplet = modules.droplet.IDroplet
-
-/** Droplets in other states are off or archived. */
-const STATES: Readonly<Record<string, MachineState>> = { new: 'starting', active: 'running' }
-
-const machineOf = (droplet: Droplet, privateAddress: boolean): Machine => ({
-  id: String(droplet.id),
-  name: droplet.name,
-  state: STATES[droplet.status] ?? 'stopping',
-  address: addressOf(droplet, privateAddress),
-  port: 22,
-  labels: labelsOfTagWords(droplet.tags),
-  message: droplet.status in STATES ? '' : `the droplet is ${droplet.status}`,
-})
-
-function addressOf({ networks }: Droplet, privateAddress: boolean): string | undefined {
+function addressOf(
+  { networks: { v4, v6 } }: Static<typeof Droplet>,
+  privateAddress: boolean,
+): string | undefined {
   const wanted = privateAddress ? 'private' : 'public'
-  const of = (addresses: Droplet['networks']['v4'] | undefined) =>
-    addresses?.find(({ type }) => type === wanted)?.ip_address
-  return of(networks.v4) ?? of(networks.v6)
+  const found = v4?.find(({ type }) => type === wanted) ?? v6?.find(({ type }) => type === wanted)
+  return found?.ip_address
 }

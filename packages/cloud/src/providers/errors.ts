@@ -14,6 +14,15 @@ export class ApiError extends CloudError {
 export const hasStatus = (error: unknown, status: number): boolean =>
   error instanceof ApiError && error.status === status
 
+/** Undefined for anything but JSON: gateways may respond with HTML. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 export const isNotFound = (error: unknown): boolean => hasStatus(error, 404)
 
 /** The meaning of an HTTP status. Providers refine it with their own error codes. */

@@ -1,109 +1,149 @@
-import { CloudError, type CloudProblem, type MachineRequest } from '../provider.ts'
-import { problemOfStatus, property, retryAfterMs, textOf } from './errors.ts'
+import { compile } from '@scanfarm/contracts'
+import { errorText } from '@scanfarm/platform'
+import type { Static, TSchema } from 'typebox'
+import { CloudError, type CloudProblem } from '../provider.ts'
+import { callOnce, callWithRetry, type CallLimits } from './calls.ts'
+import { ApiError, isNotFound, parsedJson, retryAfterMs, unreachable } from './errors.ts'
 
-/** What DigitalOcean, Hetzner and Linode have in common: a token, numbered pages and errors in JSON. */
+/** One call of an API. A provider has a table of them. */
+export interface Call<S extends TSchema = TSchema> {
+  /** For error messages: "list droplets". */
+  readonly action: string
+  /** POST creates something and is never repeated. */
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** `{id}` is replaced with the argument `id`. */
+  readonly path: string
+  /** The used fields of a response. */
+  readonly answer: S
+}
+
+export interface Arguments {
+  readonly path?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string>>
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: object
+}
 
 /** A response other than 2xx. */
-export interface FailedResponse {
+export interface Failure {
   readonly status: number
-  readonly header: (name: string) => string | undefined
-  /** The provider's error message, or "". */
+  /** The provider's error code and message, or "". */
+  readonly code: string
   readonly message: string
 }
 
-/** Recognises errors by their messages, for providers without error codes. */
-export interface MessagePatterns {
-  /** No machine of the requested kind is available. */
-  readonly capacity: RegExp
-  /** A temporary condition: the same call may succeed later. */
-  readonly busy: RegExp
-  /** A limit of the account, which comes as 403 like a bad token. */
-  readonly limit: RegExp
+/** An HTTP API with JSON and bearer tokens. */
+export interface RestApi {
+  readonly provider: string
+  /** Without the final slash. */
+  readonly base: string
+  /** What to do when the credentials are refused: "check cloud.linode.token". */
+  readonly remedy: string
+  readonly limits: CallLimits
+  /** Rejects with a CloudError when there is none. */
+  token(signal: AbortSignal): Promise<string>
+  /** The code and the message in the body of a failure. */
+  explain(body: unknown): Omit<Failure, 'status'>
+  problemOf(failure: Failure): CloudProblem
 }
 
-export function responseError(
-  provider: string,
-  { status, message, header }: FailedResponse,
-  problem: CloudProblem,
-): CloudError {
-  const after = retryAfterMs(header)
-  return new CloudError(problem, `${provider} answers ${status}${message === '' ? '' : `: ${message}`}`, {
-    ...(after !== undefined && { retryAfterMs: after }),
-  })
+export interface RestClient {
+  /** Rejects with a CloudError or the signal's reason. Repeats calls other than POST after `unavailable`. */
+  call<S extends TSchema>(call: Call<S>, given: Arguments, signal: AbortSignal): Promise<Static<S>>
+  /** `call`, and undefined when the response is 404. */
+  find<S extends TSchema>(
+    call: Call<S>,
+    given: Arguments,
+    signal: AbortSignal,
+  ): Promise<Static<S> | undefined>
 }
 
-export function classifyByMessage(
-  { status, message }: FailedResponse,
-  patterns: MessagePatterns,
-): CloudProblem {
-  if (status === 401 || status === 429) return problemOfStatus(status)
-  if (patterns.capacity.test(message)) return 'capacity'
-  if (status >= 500 || patterns.busy.test(message)) return 'unavailable'
-  if (status === 403 && patterns.limit.test(message)) return 'refused'
-  return problemOfStatus(status)
-}
+/** Of a response. */
+const MOST_BYTES = 16 * 1024 * 1024
 
-/** The response in an axios error; undefined when there was none. */
-export function failedResponseOf(
-  error: unknown,
-  messageOf: (body: unknown) => string,
-): FailedResponse | undefined {
-  const response = property(error, 'response')
-  const status = property(response, 'status')
-  if (typeof status !== 'number') return undefined
-  const headers = property(response, 'headers')
+export function restClient(api: RestApi): RestClient {
+  const { provider, limits } = api
+  const problemOf = (error: unknown): CloudError => unreachable(provider, error)
+
+  const send = async <S extends TSchema>(
+    call: Call<S>,
+    { path = {}, query = {}, headers = {}, body }: Arguments,
+    signal: AbortSignal,
+  ): Promise<Static<S>> => {
+    const place = call.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      encodeURIComponent(path[name] ?? ''),
+    )
+    const search = new URLSearchParams(query).toString()
+    const response = await fetch(`${api.base}${place}${search === '' ? '' : `?${search}`}`, {
+      method: call.method,
+      signal,
+      redirect: 'error',
+      headers: {
+        ...headers,
+        authorization: `Bearer ${await api.token(signal)}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const answer = parsedJson(await readBounded(response, MOST_BYTES))
+    if (!response.ok) throw failed(call, response, answer)
+    try {
+      return compile(call.answer, { subject: 'response' })(answer)
+    } catch (error) {
+      throw new CloudError(
+        'unavailable',
+        `${provider} cannot ${call.action}: its response does not match its documentation: ${errorText(error)}`,
+      )
+    }
+  }
+
+  const failed = ({ action }: Call, { status, headers }: Response, body: unknown): ApiError => {
+    const failure = { status, ...api.explain(body) }
+    const problem = api.problemOf(failure)
+    const message = [
+      `${provider} cannot ${action}: it answers ${status}`,
+      ...(failure.message === '' ? [] : [failure.message]),
+    ].join(': ')
+    const advice = problem === 'credentials' ? `; ${api.remedy}` : ''
+    return new ApiError(
+      problem,
+      `${message}${advice}`,
+      status,
+      retryAfterMs((name) => headers.get(name)),
+    )
+  }
+
+  const call: RestClient['call'] = (each, given, signal) =>
+    (each.method === 'POST' ? callOnce : callWithRetry)((limited) => send(each, given, limited), {
+      ...limits,
+      signal,
+      problemOf,
+    })
+
   return {
-    status,
-    header: (name) => textOf(property(headers, name)),
-    message: messageOf(property(response, 'data')),
+    call,
+    async find(each, given, signal) {
+      try {
+        return await call(each, given, signal)
+      } catch (error) {
+        if (isNotFound(error)) return undefined
+        throw error
+      }
+    },
   }
 }
 
-/** Undefined when the response is 404. */
-export async function undefinedIfNotFound<T>(call: Promise<T>): Promise<T | undefined> {
-  try {
-    return await call
-  } catch (error) {
-    if (property(property(error, 'response'), 'status') === 404) return undefined
-    throw error
+/** The text of the body. */
+export async function readBounded(response: Response, mostBytes: number): Promise<string> {
+  const parts: Uint8Array[] = []
+  let bytes = 0
+  for await (const part of response.body ?? []) {
+    bytes += part.byteLength
+    if (bytes > mostBytes) throw new Error(`an answer of more than ${mostBytes} bytes`)
+    parts.push(part)
   }
-}
-
-/** All items of a list. `next` is the number of the next page; undefined or null on the last one. */
-export async function allPages<T>(
-  provider: string,
-  { pageSize, maxPages }: { readonly pageSize: number; readonly maxPages: number },
-  load: (
-    page: number,
-  ) => Promise<{ readonly items: readonly T[]; readonly next?: number | null | undefined }>,
-): Promise<T[]> {
-  const all: T[] = []
-  let page = 1
-  for (let loaded = 0; loaded < maxPages; loaded++) {
-    const { items, next } = await load(page)
-    all.push(...items)
-    if (next === undefined || next === null) return all
-    page = next
-  }
-  throw new CloudError('refused', `${provider} lists more than ${maxPages * pageSize} items`)
-}
-
-/** Items may move between pages while they are read. */
-export const uniqueById = <T extends { readonly id: string }>(items: readonly T[]): T[] => [
-  ...new Map(items.map((item) => [item.id, item])).values(),
-]
-
-export function refuseSpot(provider: string, { spot }: MachineRequest): void {
-  if (spot) throw new CloudError('refused', `${provider} has no spot machines: leave out cloud_use_spot`)
+  return Buffer.concat(parts).toString()
 }
 
 /** The endpoint without the API version, which operators often copy from the provider's documentation. */
 export const apiRoot = (endpoint: string): string => endpoint.replace(/\/+(v\d+(beta)?\/*)?$/, '')
-
-/** Some providers report a machine as off for a moment between its creation and its first start. */
-const FIRST_START_MS = 300_000
-
-/** State of a machine that is powered off: a new one is about to start, an old one is of no use any more. */
-export function stateWhenOff(createdAt: string, nowMs: number = Date.now()): 'starting' | 'stopping' {
-  return nowMs - Date.parse(createdAt) < FIRST_START_MS ? 'starting' : 'stopping'
-}

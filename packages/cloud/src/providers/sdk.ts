@@ -6,9 +6,6 @@ import { CloudError } from '../provider.ts'
 export const SDKS = {
   aws: ['@aws-sdk/client-ec2'],
   azure: ['@azure/arm-compute', '@azure/arm-network', '@azure/identity'],
-  digitalocean: ['dots-wrapper'],
-  gcp: ['@google-cloud/compute', 'google-auth-library'],
-  linode: ['@linode/api-v4'],
 } as const
 
 type Provider = keyof typeof SDKS

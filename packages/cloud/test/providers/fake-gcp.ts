@@ -1,5 +1,6 @@
 import type { Given } from './conformance.ts'
-import type { Call, Description } from './gcp-description.ts'
+import { GCP_DESCRIPTION } from './gcp-description.ts'
+import { openApiRules } from './openapi-rules.ts'
 import type { Answer, Asked, Cloud, AnsweredFault } from './fake-api.ts'
 
 // Requests are validated with Google's API description. The rules for names, labels, spot machines and request ids, which
@@ -56,7 +57,7 @@ export const WORDS = {
 const PAGE_SIZE = 10
 const REGION_OF_ZONE = /^([a-z]+-[a-z]+\d+)-[a-z]$/
 
-export function gcpCloud(description: Description): GcpCloud {
+export function gcpCloud(): GcpCloud {
   const kept = new Map<string, Kept>()
   const operations = new Map<string, Operation>()
   const requests = new Map<string, string>()
@@ -145,32 +146,24 @@ export function gcpCloud(description: Description): GcpCloud {
     return { status: 200, body: { items, ...(more && { nextPageToken: String(from + page.length) }) } }
   }
 
-  const done = (call: Call, asked: Asked): Answer => {
-    const { project = '', zone = '', instance = '', operation = '' } = call.places
+  const done = (asked: Asked): Answer => {
+    const [, , , , project, place = '', zone = '', what, name = ''] = asked.path.split('/')
     if (project !== PROJECT)
       return refusal(404, 'notFound', `The resource 'projects/${project}' was not found`)
-    if (zone && !REGION_OF_ZONE.test(zone))
+    if (place === 'aggregated') return list(asked.query)
+    if (!REGION_OF_ZONE.test(zone))
       return refusal(400, 'invalid', `Invalid value for field 'zone': '${zone}'. Unknown zone.`)
-    switch (call.name) {
-      case 'Instances.Insert':
-        // Validated with the description before.
-        return insert(zone, asked.body as Inserted, asked.query.get('requestId') ?? '')
-      case 'Instances.Get':
-        return get(`${zone}/${instance}`)
-      case 'Instances.Delete':
-        return remove(zone, instance)
-      case 'Instances.List':
-        return { status: 200, body: { items: [] } }
-      case 'Instances.AggregatedList':
-        return list(asked.query)
-      case 'ZoneOperations.Get': {
-        const found = operations.get(operation)
-        if (!found) return refusal(404, 'notFound', `The resource '${operation}' was not found`)
-        found.looked += 1
-        return { status: 200, body: operationOf(operation, found) }
-      }
+    if (what === 'operations') {
+      const found = operations.get(name)
+      if (!found) return refusal(404, 'notFound', `The resource '${name}' was not found`)
+      found.looked += 1
+      return { status: 200, body: operationOf(name, found) }
     }
-    return refusal(404, 'notFound', 'nobody asks for this')
+    if (asked.method === 'POST')
+      // Validated with the description.
+      return insert(zone, asked.body as Inserted, asked.query.get('requestId') ?? '')
+    if (name === '') return { status: 200, body: { items: [] } }
+    return asked.method === 'DELETE' ? remove(zone, name) : get(`${zone}/${name}`)
   }
 
   return {
@@ -178,16 +171,10 @@ export function gcpCloud(description: Description): GcpCloud {
     answer(asked) {
       if (asked.headers.authorization !== `Bearer ${TOKEN}`)
         return refusal(401, 'authError', 'Request had invalid authentication credentials.')
-      const call = description.callOf(asked.method, asked.path)
-      return call ? done(call, asked) : refusal(404, 'notFound', asked.path)
+      return done(asked)
     },
     failure: failureOf,
-    violations(asked, answer) {
-      const call = description.callOf(asked.method, asked.path)
-      if (!call) return [`there is no ${asked.method} ${asked.path}`]
-      const request = description.request(call, asked.query, asked.body)
-      return answer.status === 200 ? [...request, ...description.answer(call, answer.body)] : request
-    },
+    violations: openApiRules(GCP_DESCRIPTION),
     there: () =>
       [...kept.values()].filter(({ status }) => status !== 'STOPPING').map(({ inserted }) => inserted.name),
     given(name) {
@@ -238,7 +225,7 @@ function failureOf(fault: AnsweredFault): Answer {
         headers: { 'retry-after': String(fault.afterS) },
       }
     case 'broken':
-      return { status: 500, body: 'a page of something in between' }
+      return refusal(500, 'backendError', 'Internal error encountered.')
     case 'quota':
       return refusal(403, 'quotaExceeded', WORDS.quota)
     case 'capacity':

@@ -1,130 +1,180 @@
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-
-/** Of protobuf's own description format, as JSON. */
-interface Field {
-  readonly type: string
-  readonly keyType?: string
-  readonly rule?: string
-  readonly options?: Readonly<Record<string, unknown>>
-}
-interface Message {
-  readonly fields?: Readonly<Record<string, Field>>
-  readonly nested?: Readonly<Record<string, { readonly values?: Readonly<Record<string, number>> }>>
-}
-interface Method {
-  readonly requestType: string
-  readonly responseType: string
-  readonly options: Readonly<Record<string, string>>
-}
-type Messages = Readonly<Record<string, Message & { readonly methods?: Readonly<Record<string, Method>> }>>
-interface Namespace {
-  readonly nested: Readonly<Record<string, Namespace>>
-}
-
-export interface Call {
-  readonly name: string
-  /** What the path says, such as project and zone. */
-  readonly places: Readonly<Record<string, string>>
-}
-
-export interface Description {
-  /** Undefined: there is no such call. */
-  callOf(method: string, path: string): Call | undefined
-  /** What is wrong with a request, path included, by Google's description. */
-  request(call: Call, query: URLSearchParams, body: unknown): string[]
-  answer(call: Call, body: unknown): string[]
-}
-
-/** Added by the library to every call. */
-const SYSTEM_PARAMETERS = new Set(['$alt', 'alt', '$prettyPrint'])
-
-/** Google's description of Compute Engine, which its library carries: 12 MB. */
-export async function describeCompute(services: readonly string[]): Promise<Description> {
-  const file = createRequire(import.meta.url).resolve('@google-cloud/compute/build/protos/protos.json')
-  const root: Namespace = JSON.parse(await readFile(file, 'utf8'))
-  const v1 = root.nested.google?.nested.cloud?.nested.compute?.nested.v1?.nested
-  const messages = v1 as Messages | undefined
-  if (!messages) throw new Error('the description has no google.cloud.compute.v1')
-
-  const methods = services.flatMap((service) =>
-    Object.entries(messages[service]?.methods ?? {}).map(([name, method]) => ({
-      name: `${service}.${name}`,
-      method,
-    })),
+const STATUSES =
+  'PENDING PENDING_STOP PROVISIONING STAGING RUNNING STOPPING STOPPED SUSPENDING SUSPENDED REPAIRING DEPROVISIONING TERMINATED'.split(
+    ' ',
   )
-  const methodOf = (call: Call): Method | undefined => methods.find(({ name }) => name === call.name)?.method
 
-  const wrong = (type: string, value: unknown, path: string, within: Message): string[] => {
-    const message = messages[type]
-    const values = within.nested?.[type]?.values
-    if (values)
-      return Object.keys(values).includes(String(value)) ? [] : [`${path}: "${String(value)}" is no ${type}`]
-    if (!message) return isScalar(type, value) ? [] : [`${path} is no ${type}: ${JSON.stringify(value)}`]
-    if (!isObject(value)) return [`${path} is no ${type}`]
-    return Object.entries(value).flatMap(([name, inner]) => {
-      const field = message.fields?.[name]
-      return field ? wrongField(field, inner, `${path}.${name}`, message) : [`${path}.${name} is unknown`]
-    })
-  }
+const text = { type: 'string' }
+/** Numbers of 64 bits are texts in JSON. */
+const int64 = { type: 'string', pattern: '^-?\\d+$' }
+const flag = { type: 'boolean' }
 
-  const wrongField = (field: Field, value: unknown, path: string, within: Message): string[] => {
-    const one = (inner: unknown, at: string | number) => wrong(field.type, inner, `${path}.${at}`, within)
-    if (field.keyType)
-      return isObject(value)
-        ? Object.entries(value).flatMap(([key, inner]) => one(inner, key))
-        : [`${path} is no map`]
-    if (field.rule === 'repeated') return Array.isArray(value) ? value.flatMap(one) : [`${path} is no list`]
-    return wrong(field.type, value, path, within)
-  }
-
-  return {
-    callOf(method, path) {
-      for (const { name, method: known } of methods) {
-        const template = known.options[`(google.api.http).${method.toLowerCase()}`]
-        const places = template === undefined ? undefined : match(template, path)
-        if (places) return { name, places }
-      }
-      return undefined
+/**
+ * The part of Google's public description of Compute Engine that machines need, as an OpenAPI document: paths, parameters,
+ * what may be ordered, and the fields of answers.
+ */
+export const GCP_DESCRIPTION = {
+  openapi: '3.0.0',
+  paths: {
+    '/compute/v1/projects/{project}/zones/{zone}/instances': {
+      get: {
+        parameters: [...inPath('project', 'zone'), ...listing()],
+        responses: { 200: answer('instances'), default: answer('failure') },
+      },
+      post: {
+        parameters: [...inPath('project', 'zone'), inQuery('requestId', { type: 'string', format: 'uuid' })],
+        requestBody: json('order'),
+        responses: { 200: answer('operation'), default: answer('failure') },
+      },
     },
-    request(call, query, body) {
-      const method = methodOf(call)
-      const message = messages[method?.requestType ?? '']
-      if (!method || !message) return [`${call.name} is unknown`]
-      const bodyName = method.options['(google.api.http).body']
-      const bodyField = Object.keys(message.fields ?? {}).find((name) => snake(name) === bodyName)
-      const fields = [...query]
-        .filter(([name]) => !SYSTEM_PARAMETERS.has(name))
-        .flatMap(([name, value]) => {
-          const field = message.fields?.[name]
-          return field ? wrongField(field, value, name, message) : [`${name} is unknown`]
-        })
-      const field = bodyField && message.fields?.[bodyField]
-      if (!field) return body === undefined ? fields : [...fields, 'there is a body']
-      return [...fields, ...wrongField(field, body, bodyField, message)]
+    '/compute/v1/projects/{project}/zones/{zone}/instances/{instance}': {
+      get: {
+        parameters: inPath('project', 'zone', 'instance'),
+        responses: { 200: answer('instance'), default: answer('failure') },
+      },
+      delete: {
+        parameters: [
+          ...inPath('project', 'zone', 'instance'),
+          inQuery('requestId', { type: 'string', format: 'uuid' }),
+        ],
+        responses: { 200: answer('operation'), default: answer('failure') },
+      },
     },
-    answer(call, body) {
-      return wrong(methodOf(call)?.responseType ?? '', body, `answer of ${call.name}`, {})
+    '/compute/v1/projects/{project}/aggregated/instances': {
+      get: {
+        parameters: [...inPath('project'), ...listing(), inQuery('includeAllScopes', flag)],
+        responses: { 200: answer('aggregated'), default: answer('failure') },
+      },
     },
-  }
+    '/compute/v1/projects/{project}/zones/{zone}/operations/{operation}': {
+      get: {
+        parameters: inPath('project', 'zone', 'operation'),
+        responses: { 200: answer('operation'), default: answer('failure') },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      failure: {
+        type: 'object',
+        required: ['error'],
+        properties: {
+          error: object({
+            code: { type: 'integer' },
+            message: text,
+            errors: list(object({ message: text, domain: text, reason: text })),
+          }),
+        },
+      },
+      order: object({
+        name: text,
+        machineType: text,
+        labels: { $ref: '#/components/schemas/labels' },
+        disks: list(
+          object({
+            boot: flag,
+            autoDelete: flag,
+            deviceName: text,
+            diskSizeGb: int64,
+            initializeParams: object({
+              sourceImage: text,
+              diskType: text,
+              diskSizeGb: int64,
+              labels: { $ref: '#/components/schemas/labels' },
+            }),
+          }),
+        ),
+        networkInterfaces: list(
+          object({
+            network: text,
+            subnetwork: text,
+            accessConfigs: list(
+              object({
+                name: text,
+                type: { type: 'string', enum: ['ONE_TO_ONE_NAT', 'DIRECT_IPV6'] },
+                networkTier: text,
+              }),
+            ),
+          }),
+        ),
+        metadata: object({ items: list(object({ key: text, value: text })) }),
+        scheduling: object({
+          automaticRestart: flag,
+          instanceTerminationAction: { type: 'string', enum: ['DELETE', 'STOP'] },
+          maxRunDuration: object({ seconds: int64, nanos: { type: 'integer' } }),
+          onHostMaintenance: { type: 'string', enum: ['MIGRATE', 'TERMINATE'] },
+          provisioningModel: { type: 'string', enum: ['STANDARD', 'SPOT'] },
+          preemptible: flag,
+        }),
+      }),
+      labels: { type: 'object', additionalProperties: text },
+      instance: object({
+        id: int64,
+        name: text,
+        zone: text,
+        status: { type: 'string', enum: STATUSES },
+        statusMessage: text,
+        labels: { $ref: '#/components/schemas/labels' },
+        networkInterfaces: list(
+          object({
+            networkIP: { type: 'string', format: 'ipv4' },
+            accessConfigs: list(
+              object({ name: text, type: text, natIP: { type: 'string', format: 'ipv4' } }),
+            ),
+          }),
+        ),
+      }),
+      operation: object({
+        name: text,
+        status: { type: 'string', enum: ['PENDING', 'RUNNING', 'DONE'] },
+        httpErrorStatusCode: { type: 'integer' },
+        httpErrorMessage: text,
+        error: object({ errors: list(object({ code: text, message: text, location: text })) }),
+      }),
+      instances: object({ items: list({ $ref: '#/components/schemas/instance' }), nextPageToken: text }),
+      aggregated: object({
+        items: {
+          type: 'object',
+          additionalProperties: object({
+            instances: list({ $ref: '#/components/schemas/instance' }),
+            warning: object({ code: text, message: text }),
+          }),
+        },
+        nextPageToken: text,
+      }),
+    },
+  },
 }
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-function match(template: string, path: string): Record<string, string> | undefined {
-  const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '')
-  const found = new RegExp(`^${template.replace(/\{\w+\}/g, '([^/]+)')}$`).exec(path)
-  return found
-    ? Object.fromEntries(names.map((name, at) => [name, decodeURIComponent(found[at + 1] ?? '')]))
-    : undefined
+/** Without other fields: misspelt ones are found at any depth. */
+function object(properties: Readonly<Record<string, object>>) {
+  return { type: 'object', properties, additionalProperties: false }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+function list(items: object) {
+  return { type: 'array', items }
+}
 
-/** In JSON's form of protobuf, where numbers of 64 bits are text; all of a query is text. */
-function isScalar(type: string, value: unknown): boolean {
-  if (/^u?int(32|64)$/.test(type)) return /^-?\d+$/.test(String(value))
-  if (type === 'bool') return value === true || value === false || value === 'true' || value === 'false'
-  return type === 'string' && typeof value === 'string'
+function inPath(...names: readonly string[]) {
+  return names.map((name) => ({ in: 'path', name, required: true, schema: text }))
+}
+
+function inQuery(name: string, schema: object) {
+  return { in: 'query', name, schema }
+}
+
+function listing() {
+  return [
+    inQuery('filter', text),
+    inQuery('maxResults', { type: 'integer', minimum: 0, maximum: 500 }),
+    inQuery('pageToken', text),
+    inQuery('orderBy', text),
+  ]
+}
+
+function json(schema: string) {
+  return { content: { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` } } } }
+}
+
+function answer(schema: string) {
+  return { description: schema, ...json(schema) }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createHetznerProvider } from '../../src/providers/hetzner/index.ts'
+import { createHetznerProvider } from '../../src/providers/hetzner.ts'
 import { providerConformance } from './conformance.ts'
 import { CAPACITY, openHetzner, PRICE, QUOTA, REGION, TOKEN, TYPE } from './fake-hetzner.ts'
 import { restProviderConformance, restProviders, restRequest, signal, started } from './rest-conformance.ts'

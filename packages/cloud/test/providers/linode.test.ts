@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createLinodeProvider } from '../../src/providers/linode/index.ts'
+import { createLinodeProvider } from '../../src/providers/linode.ts'
 import { providerConformance } from './conformance.ts'
 import {
   CAPACITY,

@@ -9,3 +9,7 @@ export const defaultDataDir = (env: NodeJS.ProcessEnv = process.env): string => 
 
 /** The folders in which programs of the machine are looked up. */
 export const searchPath = (env: NodeJS.ProcessEnv = process.env): string => env.PATH ?? ''
+
+/** A variable that other programs define too, like GOOGLE_APPLICATION_CREDENTIALS. Undefined if it is empty. */
+export const foreignVariable = (name: string, env: NodeJS.ProcessEnv = process.env): string | undefined =>
+  env[name] || undefined

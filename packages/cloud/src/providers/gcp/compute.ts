@@ -1,73 +1,148 @@
-import type { InstancesClient } from '@google-cloud/compute/build/src/v1/instances_client.js'
-import type { ZoneOperationsClient } from '@google-cloud/compute/build/src/v1/zone_operations_client.js'
-import type { protos } from '@google-cloud/compute'
-import { pause } from '@scanfarm/platform'
-import { CALL_TIMEOUT_MS, callOnce, callWithRetry, type CallLimits } from '../calls.ts'
-import { ApiError } from '../errors.ts'
+import { backoffMs, pause } from '@scanfarm/platform'
+import { Type, type Static } from 'typebox'
+import type { CloudProblem } from '../../provider.ts'
+import type { CallLimits } from '../calls.ts'
+import { ApiError, problemOfStatus, property, textOf } from '../errors.ts'
+import { restClient, type Arguments, type RestClient } from '../rest-api.ts'
 import type { GcpSettings } from '../settings.ts'
-import { identityOf } from './credentials.ts'
-import { problemOf, problemOfCode } from './errors.ts'
-import { loadSdk } from '../sdk.ts'
+import { openIdentity, type Identity } from './credentials.ts'
 
-export interface Compute {
-  readonly instances: InstancesClient
-  readonly operations: ZoneOperationsClient
-  readonly project: string
-  /** For each call. Callers retry: they know which calls are safe to repeat, and for how long. */
-  readonly options: { readonly timeout: number; readonly retry: null }
+const ENDPOINT = 'https://compute.googleapis.com'
+
+/** The used fields. Google leaves out fields that are empty. */
+const Instance = Type.Object({
+  name: Type.String(),
+  zone: Type.String(),
+  status: Type.String(),
+  statusMessage: Type.Optional(Type.String()),
+  labels: Type.Optional(Type.Record(Type.String(), Type.String())),
+  networkInterfaces: Type.Optional(
+    Type.Array(
+      Type.Object({
+        networkIP: Type.Optional(Type.String()),
+        accessConfigs: Type.Optional(Type.Array(Type.Object({ natIP: Type.Optional(Type.String()) }))),
+      }),
+    ),
+  ),
+})
+export type Instance = Static<typeof Instance>
+
+const Operation = Type.Object({
+  name: Type.String(),
+  status: Type.String(),
+  httpErrorStatusCode: Type.Optional(Type.Integer()),
+  error: Type.Optional(
+    Type.Object({
+      errors: Type.Optional(
+        Type.Array(
+          Type.Object({ code: Type.Optional(Type.String()), message: Type.Optional(Type.String()) }),
+        ),
+      ),
+    }),
+  ),
+})
+const Zones = Type.Object({
+  items: Type.Optional(
+    Type.Record(Type.String(), Type.Object({ instances: Type.Optional(Type.Array(Instance)) })),
+  ),
+  nextPageToken: Type.Optional(Type.String()),
+})
+
+const ZONE = '/compute/v1/projects/{project}/zones/{zone}'
+export const CALLS = {
+  check: { action: 'list instances', method: 'GET', path: `${ZONE}/instances`, answer: Type.Unknown() },
+  list: {
+    action: 'list instances',
+    method: 'GET',
+    path: '/compute/v1/projects/{project}/aggregated/instances',
+    answer: Zones,
+  },
+  create: { action: 'create an instance', method: 'POST', path: `${ZONE}/instances`, answer: Operation },
+  describe: {
+    action: 'read an instance',
+    method: 'GET',
+    path: `${ZONE}/instances/{instance}`,
+    answer: Instance,
+  },
+  destroy: {
+    action: 'destroy an instance',
+    method: 'DELETE',
+    path: `${ZONE}/instances/{instance}`,
+    answer: Type.Unknown(),
+  },
+  operation: {
+    action: 'read an operation',
+    method: 'GET',
+    path: `${ZONE}/operations/{operation}`,
+    answer: Operation,
+  },
+} as const
+
+/** Error reasons and operation codes that are more precise than the status: an exceeded quota is a 403, a lack of capacity a 503. */
+const PROBLEMS: Readonly<Record<string, CloudProblem>> = {
+  quotaExceeded: 'refused',
+  QUOTA_EXCEEDED: 'refused',
+  limitExceeded: 'refused',
+  LIMIT_EXCEEDED: 'refused',
+  rateLimitExceeded: 'unavailable',
+  userRateLimitExceeded: 'unavailable',
+  RATE_LIMIT_EXCEEDED: 'unavailable',
+  stockout: 'capacity',
+  resourcePoolExhausted: 'capacity',
+  RESOURCE_POOL_EXHAUSTED: 'capacity',
+  ZONE_RESOURCE_POOL_EXHAUSTED: 'capacity',
+  ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS: 'capacity',
+  PERMISSIONS_ERROR: 'credentials',
+  INTERNAL_ERROR: 'unavailable',
 }
 
-/** Loads the two clients on first use. They take 150 MB of memory, the whole library twice as much. */
-export function openCompute(settings: GcpSettings, { timeoutMs = CALL_TIMEOUT_MS }: CallLimits) {
-  let opened: Promise<Compute> | undefined
+const problemOf = ({ code, status }: { readonly code: string; readonly status: number }): CloudProblem =>
+  PROBLEMS[code] ?? problemOfStatus(status)
 
-  const open = async (): Promise<Compute> => {
-    const { auth, project } = await identityOf(settings)
-    const [{ InstancesClient }, { ZoneOperationsClient }] = await loadSdk(
-      'gcp',
-      async () =>
-        await Promise.all([
-          import('@google-cloud/compute/build/src/v1/instances_client.js'),
-          import('@google-cloud/compute/build/src/v1/zone_operations_client.js'),
-        ]),
-    )
-    const options = { auth, ...endpointOptions(settings.endpoint) }
-    const instances = new InstancesClient(options)
-    const operations = new ZoneOperationsClient(options)
-    // If initialisation fails within a call, the library leaves a rejected promise unhandled.
-    await Promise.all([instances.initialize(), operations.initialize()])
-    return { instances, operations, project, options: { timeout: timeoutMs, retry: null } }
+/** The client of one project, whose credentials are read with the first call. */
+export function openCompute(settings: GcpSettings, limits: CallLimits): RestClient {
+  let opening: Promise<Identity> | undefined
+  const identity = async (): Promise<Identity> => {
+    try {
+      return await (opening ??= openIdentity(settings))
+    } catch (error) {
+      // The credentials may be corrected: the next call tries again.
+      opening = undefined
+      throw error
+    }
   }
-
-  return {
-    async get(signal: AbortSignal): Promise<Compute> {
-      opened ??= open()
-      const opening = opened
-      try {
-        return await callOnce(() => opening, { signal, problemOf })
-      } catch (error) {
-        // The credentials may be corrected: the next call tries again.
-        opening.catch(() => {
-          if (opened === opening) opened = undefined
-        })
-        throw error
+  const client = restClient({
+    provider: 'gcp',
+    base: new URL(settings.endpoint ?? ENDPOINT).origin,
+    remedy: 'check cloud.gcp.credentials_file and the permissions of its account',
+    limits,
+    token: async () => (await identity()).token(),
+    explain(body) {
+      const error = property(body, 'error')
+      const errors = property(error, 'errors')
+      const first: unknown = Array.isArray(errors) ? errors[0] : undefined
+      return {
+        code: textOf(property(first, 'reason')) ?? '',
+        message: textOf(property(error, 'message')) ?? '',
       }
     },
-    async close(): Promise<void> {
-      const clients = await opened?.catch(() => undefined)
-      await Promise.all([clients?.instances.close(), clients?.operations.close()])
+    problemOf,
+  })
+  const withProject = async (given: Arguments): Promise<Arguments> => {
+    const { project } = await identity()
+    return { ...given, path: { project, ...given.path } }
+  }
+  return {
+    call: async (call, given, signal) => {
+      signal.throwIfAborted()
+      return client.call(call, await withProject(given), signal)
+    },
+    find: async (call, given, signal) => {
+      signal.throwIfAborted()
+      return client.find(call, await withProject(given), signal)
     },
   }
 }
-
-function endpointOptions(endpoint: string | undefined) {
-  if (endpoint === undefined) return {}
-  const { protocol, hostname, port } = new URL(endpoint)
-  const scheme = protocol.slice(0, -1)
-  return { apiEndpoint: hostname, protocol: scheme, port: Number(port || (scheme === 'http' ? 80 : 443)) }
-}
-
-type Operation = protos.google.cloud.compute.v1.IOperation
 
 /** Exceeded quotas and a lack of capacity are reported within seconds. `describe` shows a machine that takes longer. */
 const WATCHED_MS = 20_000
@@ -76,34 +151,25 @@ const LONGEST_PAUSE_MS = 2_000
 
 /** Rejects with the errors of the operation. Returns when it is done, and after 20 s in any case. */
 export async function watchOperation(
-  { operations, project, options }: Compute,
-  zone: string,
-  operation: string,
-  limits: CallLimits & { readonly signal: AbortSignal },
+  client: RestClient,
+  path: { readonly zone: string; readonly operation: string },
+  { firstWaitMs = FIRST_POLL_MS }: CallLimits,
+  signal: AbortSignal,
 ): Promise<void> {
   const deadline = Date.now() + WATCHED_MS
-  let pauseMs = limits.firstWaitMs ?? FIRST_POLL_MS
-  while (Date.now() < deadline) {
-    const [seen] = await callWithRetry(() => operations.get({ project, zone, operation }, options), {
-      ...limits,
-      problemOf,
-    })
+  for (let polls = 1; Date.now() < deadline; polls++) {
+    const seen = await client.call(CALLS.operation, { path }, signal)
     throwIfFailed(seen)
-    if (seen.status === 'DONE' || seen.status === DONE) return
-    await pause(pauseMs, limits.signal)
-    limits.signal.throwIfAborted()
-    pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
+    if (seen.status === 'DONE') return
+    await pause(backoffMs(polls, { firstMs: firstWaitMs, mostMs: LONGEST_PAUSE_MS }), signal)
+    signal.throwIfAborted()
   }
 }
 
-/** The value of DONE when the library decodes enums as numbers. */
-const DONE = 2104194
-
-function throwIfFailed({ error, httpErrorStatusCode }: Operation): void {
+function throwIfFailed({ error, httpErrorStatusCode: status = 400 }: Static<typeof Operation>): void {
   const errors = error?.errors ?? []
   const [first] = errors
   if (!first) return
-  const status = httpErrorStatusCode ?? 400
-  const message = errors.map(({ code, message }) => `${code}: ${message}`).join('; ')
-  throw new ApiError(problemOfCode(first.code ?? '', status), message, status)
+  const message = errors.map(({ code, message: said }) => `${code}: ${said}`).join('; ')
+  throw new ApiError(problemOf({ code: first.code ?? '', status }), message, status)
 }

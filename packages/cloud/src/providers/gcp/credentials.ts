@@ -1,112 +1,209 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import type { AuthClient, GoogleAuth } from 'google-auth-library'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { compile } from '@scanfarm/contracts'
+import { errorText, fileErrorText, foreignVariable } from '@scanfarm/platform'
+import { Type, type Static } from 'typebox'
 import { CloudError } from '../../provider.ts'
+import { parsedJson, property, textOf } from '../errors.ts'
 import type { GcpSettings } from '../settings.ts'
-import { responseError, tokenProblemOf } from './errors.ts'
-import { loadSdk } from '../sdk.ts'
-
-const SCOPES = ['https://www.googleapis.com/auth/compute']
+import { awsSubjectToken } from './aws-subject.ts'
+import {
+  exchangedToken,
+  impersonatedToken,
+  metadataToken,
+  refused,
+  request,
+  serviceAccountToken,
+  userToken,
+  type Token,
+} from './tokens.ts'
 
 export interface Identity {
-  readonly auth: GoogleAuth
   readonly project: string
+  /** A token that is valid for some minutes. Rejects with a CloudError. */
+  token(): Promise<string>
 }
+
+type TokenSource = () => Promise<Token>
+
+/** A token is renewed this long before its end. */
+const RENEWED_BEFORE_MS = 300_000
 
 /** Rejects with `credentials` when there are none. The first call shows whether they are valid. */
-export async function identityOf(settings: GcpSettings): Promise<Identity> {
-  const library = await loadSdk('gcp', async () => await import('google-auth-library'))
-  const file = settings.credentialsFile === undefined ? {} : await readCredentials(settings.credentialsFile)
-  const auth = new library.GoogleAuth({
-    scopes: SCOPES,
-    ...(settings.credentialsFile !== undefined && { authClient: clientOf(library, file) }),
-  })
+export async function openIdentity({ credentialsFile, project }: GcpSettings): Promise<Identity> {
+  const file = credentialsFile ?? usualFile()
+  const content = file === undefined ? undefined : await readCredentials(file)
+  const named = textOf(property(content, 'project_id')) ?? foreignVariable('GOOGLE_CLOUD_PROJECT')
+  const found = project ?? named
+  if (!found)
+    throw new CloudError('credentials', 'the credentials for gcp name no project: set cloud.gcp.project')
+  const load = content === undefined ? machineToken : sourceOf(content, credentialsFile === undefined)
+  return { project: found, token: kept(load) }
+}
+
+/** Where Google's own programs look for credentials. */
+function usualFile(): string | undefined {
+  const named = foreignVariable('GOOGLE_APPLICATION_CREDENTIALS')
+  if (named !== undefined) return named
+  const folder = foreignVariable('CLOUDSDK_CONFIG') ?? join(homedir(), '.config/gcloud')
+  const usual = join(folder, 'application_default_credentials.json')
+  return existsSync(usual) ? usual : undefined
+}
+
+async function machineToken(): Promise<Token> {
+  const host = foreignVariable('GCE_METADATA_HOST') ?? 'metadata.google.internal'
   try {
-    await auth.getClient()
-    const project = settings.project ?? (file.project_id || (await auth.getProjectId()))
-    return { auth: withApiErrors(auth), project }
+    return await metadataToken(host)
   } catch (error) {
-    throw tokenProblemOf(error)
+    throw new CloudError(
+      'credentials',
+      `there are no credentials for gcp: set cloud.gcp.credentials_file (${errorText(error)})`,
+    )
   }
 }
 
-/** The compute library drops headers and reason of a failed response, so they are read here, where every call passes. */
-function withApiErrors(auth: GoogleAuth): GoogleAuth {
-  const plainFetch: GoogleAuth['fetch'] = auth.fetch.bind(auth)
-  const checkedFetch: GoogleAuth['fetch'] = async (...request) => {
-    try {
-      await auth.getRequestHeaders(addressOf(request[0]))
-    } catch (error) {
-      throw tokenProblemOf(error)
-    }
-    // For 401 and 403 the library's fetch rejects, after it has renewed an expired token.
-    const answer = await plainFetch<never>(...request).catch(rejected)
-    if (answer.ok) return answer
-    throw responseError(answer.status, await answer.text(), (name) => answer.headers.get(name))
+/** One request for all calls that need a token at the same time. Failures are not kept. */
+function kept(load: TokenSource): () => Promise<string> {
+  let pending: Promise<Token> | undefined
+  let token: Token | undefined
+  return async () => {
+    if (token === undefined || Date.now() > token.expiresAtMs - RENEWED_BEFORE_MS)
+      token = await (pending ??= load().finally(() => (pending = undefined)))
+    return token.value
   }
-  auth.fetch = checkedFetch
-  return auth
 }
 
-type FetchInput = Parameters<GoogleAuth['fetch']>[0]
-
-const addressOf = (input: FetchInput): string => {
-  if (typeof input === 'string') return input
-  return (input instanceof URL ? input : input?.url)?.toString() ?? ''
-}
-
-function rejected(error: unknown): never {
-  if (!(error instanceof Error) || !('response' in error)) throw error
-  const { response } = error
-  if (typeof response !== 'object' || response === null || !('status' in response)) throw error
-  const data = 'data' in response ? response.data : undefined
-  const headers =
-    'headers' in response && response.headers instanceof Headers ? response.headers : new Headers()
-  throw responseError(Number(response.status), bodyOf(data) ?? error.message, (name) => headers.get(name))
-}
-
-/** Undefined when the body is only in the error's message. */
-function bodyOf(data: unknown): string | undefined {
-  if (typeof data === 'string') return data
-  return typeof data === 'object' && data !== null && 'error' in data ? JSON.stringify(data) : undefined
-}
-
-interface CredentialsFile {
-  readonly type?: string
-  readonly project_id?: string
-  readonly client_email?: string
-  readonly private_key?: string
-  readonly private_key_id?: string
-  readonly credential_source?: object
-}
-type Library = typeof import('google-auth-library')
-
-async function readCredentials(path: string): Promise<CredentialsFile> {
+async function readCredentials(path: string): Promise<object> {
+  let text: string
   try {
-    const read: unknown = JSON.parse(await readFile(path, 'utf8'))
-    if (typeof read === 'object' && read !== null) return read
+    text = await readFile(path, 'utf8')
   } catch (error) {
-    throw new CloudError('credentials', `the credentials file of gcp, ${path}, is not readable as JSON`, {
-      cause: error,
-    })
+    throw new CloudError(
+      'credentials',
+      `the credentials file of gcp, ${path}, cannot be read: ${fileErrorText(error)}`,
+    )
   }
+  const content = parsedJson(text)
+  if (typeof content === 'object' && content !== null) return content
   throw new CloudError('credentials', `the credentials file of gcp, ${path}, does not contain a JSON object`)
 }
 
-/** Refuses credential types that execute a program named in the file. */
-function clientOf({ JWT, IdentityPoolClient, AwsClient }: Library, file: CredentialsFile): AuthClient {
-  const { type, client_email: email, private_key: key, private_key_id: keyId } = file
-  if (type === 'service_account' && email && key) return new JWT({ email, key, keyId, scopes: SCOPES })
-  if (type === 'external_account' && file.credential_source && !('executable' in file.credential_source)) {
-    const aws = 'environment_id' in file.credential_source
-    // The library validates the content.
-    const client = aws
-      ? new AwsClient(file as ConstructorParameters<typeof AwsClient>[0])
-      : new IdentityPoolClient(file as ConstructorParameters<typeof IdentityPoolClient>[0])
-    client.scopes = SCOPES
-    return client
+const text = Type.String({ minLength: 1 })
+const optional = Type.Optional(text)
+
+const ServiceAccount = Type.Object({
+  client_email: text,
+  private_key: text,
+  private_key_id: optional,
+  token_uri: optional,
+})
+const User = Type.Object({ client_id: text, client_secret: text, refresh_token: text })
+const Impersonated = Type.Object({
+  source_credentials: Type.Object({}),
+  service_account_impersonation_url: text,
+})
+const Format = Type.Object({
+  type: Type.Optional(Type.Union([Type.Literal('text'), Type.Literal('json')])),
+  subject_token_field_name: optional,
+})
+const FileSource = Type.Object({ file: text, format: Type.Optional(Format) })
+const UrlSource = Type.Object({
+  url: text,
+  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
+  format: Type.Optional(Format),
+})
+const AwsSource = Type.Object({
+  environment_id: text,
+  region_url: optional,
+  url: optional,
+  imdsv2_session_token_url: optional,
+  regional_cred_verification_url: text,
+})
+const ExternalAccount = Type.Object({
+  audience: text,
+  subject_token_type: text,
+  token_url: optional,
+  service_account_impersonation_url: optional,
+  service_account_impersonation: Type.Optional(
+    Type.Object({ token_lifetime_seconds: Type.Optional(Type.Integer()) }),
+  ),
+  client_id: optional,
+  client_secret: optional,
+  workforce_pool_user_project: optional,
+  credential_source: Type.Object({}),
+})
+
+/** `usual`: the types that Google's own programs write are accepted too. */
+function sourceOf(content: object, usual: boolean): TokenSource {
+  const type = textOf(property(content, 'type'))
+  try {
+    if (type === 'service_account') {
+      const account = compile(ServiceAccount, SUBJECT)(content)
+      return () => serviceAccountToken(account)
+    }
+    if (type === 'external_account') return externalSource(content)
+    if (usual && type === 'authorized_user') {
+      const user = compile(User, SUBJECT)(content)
+      return () => userToken(user)
+    }
+    if (usual && type === 'impersonated_service_account') {
+      const account = compile(Impersonated, SUBJECT)(content)
+      const by = sourceOf(account.source_credentials, usual)
+      return async () => impersonatedToken(account.service_account_impersonation_url, await by())
+    }
+  } catch (error) {
+    throw error instanceof CloudError ? error : refused(errorText(error))
   }
-  throw new CloudError(
+  throw unsupported()
+}
+
+const SUBJECT = { subject: 'credentials file' }
+
+const unsupported = (): CloudError =>
+  new CloudError(
     'credentials',
     'the credentials file of gcp is neither the key of a service account nor an external account whose token comes from a file, a URL or AWS',
   )
+
+/** Refuses sources that execute a program named in the file. */
+function externalSource(content: object): TokenSource {
+  const account = compile(ExternalAccount, SUBJECT)(content)
+  const subject = subjectSource(account)
+  return async () => exchangedToken(account, await subject())
+}
+
+function subjectSource({
+  audience,
+  credential_source: source,
+}: Static<typeof ExternalAccount>): () => Promise<string> {
+  if ('environment_id' in source) {
+    const aws = compile(AwsSource, SUBJECT)(source)
+    return () => awsSubjectToken(aws, audience)
+  }
+  if ('file' in source) {
+    const { file, format } = compile(FileSource, SUBJECT)(source)
+    return async () => subjectToken(await readSubject(file), format)
+  }
+  if ('url' in source) {
+    const { url, headers = {}, format } = compile(UrlSource, SUBJECT)(source)
+    return async () => subjectToken(await request(url, { headers }), format)
+  }
+  throw unsupported()
+}
+
+const readSubject = async (file: string): Promise<string> => {
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    throw refused(`credential_source.file, ${file}, cannot be read: ${fileErrorText(error)}`)
+  }
+}
+
+function subjectToken(content: string, format: Static<typeof Format> | undefined): string {
+  const name = format?.subject_token_field_name ?? ''
+  const token = format?.type === 'json' ? textOf(property(parsedJson(content), name)) : content
+  if (token) return token
+  throw refused('credential_source has no token where its format says')
 }

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { protos } from '@google-cloud/compute'
 import { CloudError, type Machine, type MachineRequest, type MachineState } from '../../provider.ts'
 import { labelsOfTags, labelsToTags } from '../labels.ts'
 import type { GcpSettings } from '../settings.ts'
-
-export type Instance = protos.google.cloud.compute.v1.IInstance
+import type { Instance } from './compute.ts'
 
 const STATES: Readonly<Record<string, MachineState>> = {
   PROVISIONING: 'starting',
@@ -53,11 +51,11 @@ export function zoneOf(region: string, { zone, zones }: GcpSettings): string {
 export function machineOf(instance: Instance, privateAddress: boolean): Machine {
   const [card] = instance.networkInterfaces ?? []
   const external = card?.accessConfigs?.find(({ natIP }) => natIP)?.natIP
-  const name = instance.name ?? ''
+  const { name } = instance
   return {
-    id: `${(instance.zone ?? '').split('/').at(-1)}/${name}`,
+    id: `${instance.zone.split('/').at(-1)}/${name}`,
     name,
-    state: STATES[instance.status ?? ''] ?? 'starting',
+    state: STATES[instance.status] ?? 'starting',
     address: (privateAddress ? card?.networkIP : external) || undefined,
     port: 22,
     labels: labelsOfTags(instance.labels ?? {}),
@@ -71,7 +69,7 @@ export function requestIdOf({ name, labels }: MachineRequest): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-export function instanceOf(request: MachineRequest, zone: string, settings: GcpSettings): Instance {
+export function instanceOf(request: MachineRequest, zone: string, settings: GcpSettings): object {
   const labels = labelsToTags(request.labels)
   return {
     name: request.name,
@@ -106,7 +104,7 @@ export function instanceOf(request: MachineRequest, zone: string, settings: GcpS
     },
     scheduling: {
       instanceTerminationAction: 'DELETE',
-      maxRunDuration: { seconds: runSeconds(request.labels.expires) },
+      maxRunDuration: { seconds: String(runSeconds(request.labels.expires)) },
       ...(request.spot && {
         provisioningModel: 'SPOT',
         automaticRestart: false,
