@@ -16,14 +16,30 @@ describe('the schedule of a trigger', () => {
     ['@yearly', '2027-01-01T00:00:00.000Z'],
     ['@every 2h', '2026-03-10T12:20:30.000Z'],
     ['@every 1h30m', '2026-03-10T11:50:30.000Z'],
+    // These were compared with robfig/cron 3.0.1, which Osmedeus uses.
+    ['5/15 * * * *', '2026-03-10T10:35:00.000Z'],
+    ['0 2/6 * * *', '2026-03-10T14:00:00.000Z'],
+    ['0 0 5/10 * *', '2026-03-15T00:00:00.000Z'],
+    ['0 0 * * mon/2', '2026-03-11T00:00:00.000Z'],
+    ['0 0 13 * 1', '2026-03-13T00:00:00.000Z'],
+    ['0 0 20 * 5', '2026-03-13T00:00:00.000Z'],
     [' @every  1d ', '2026-03-11T10:20:30.000Z'],
   ])('are read from %j', (schedule, time) => {
     expect(cronProblem(schedule, 'UTC')).toBeUndefined()
     expect(next(schedule)).toBe(time)
   })
 
-  test.each(['@every', '@every soon', '@every 30s', '@every 400d', '@reboot', '@daily 3', '* * * *'])(
-    'are not read from %j',
-    (schedule) => expect(cronProblem(schedule, 'UTC')).toContain('is not a cron expression'),
+  test.each([
+    '@every',
+    '@every soon',
+    '@every 30s',
+    '@every 400d',
+    '@reboot',
+    '@daily 3',
+    '* * * *',
+    '/10 * * * *',
+    '0 0 * * 7/2',
+  ])('are not read from %j', (schedule) =>
+    expect(cronProblem(schedule, 'UTC')).toContain('is not a cron expression'),
   )
 })

@@ -7,6 +7,8 @@ const FIELDS = 5
 /** Names of whole schedules. */
 const WORDS = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/i
 const EVERY = /^@every\s+(\S+)$/i
+/** `/10` and, as weekday, `7/2`: Croner reads the first as all multiples, and never fires for the second. */
+const STEP_FROM_NOTHING = /(?:^|[\s,])(?:\/|7\/\S*$)/
 /** A trigger fires at most once a minute. */
 const SHORTEST_MS = 60_000
 const LONGEST_MS = 366 * 24 * 60 * SHORTEST_MS
@@ -28,7 +30,10 @@ export const parseCron = (schedule: string, timezone: string): FireTimes => {
     throw new Error(
       `"${schedule}" has ${fields.length} fields, a schedule has five: minute hour day month weekday`,
     )
-  return new Cron(schedule.trim(), { timezone, paused: true })
+  if (STEP_FROM_NOTHING.test(schedule.trim()))
+    throw new Error('a step needs * or the first value, for example */10 or 5/10')
+  // Ranges without an end, `5/15`, are steps from 5 to the last value, as in Osmedeus.
+  return new Cron(schedule.trim(), { timezone, paused: true, sloppyRanges: true })
 }
 
 const everyInterval = (interval: string): FireTimes => {
