@@ -3,7 +3,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 
 const root = join(import.meta.dirname, '../..')
-const DOCUMENTS = ['*.md', 'docs/**/*.md', 'packages/*/**/README.md', '.github/**/*.md']
+const DOCUMENTS = ['*.md', 'docs/**/*.md', 'packages/*/**/README.md', 'findings/*.md', '.github/**/*.md']
 /** The history names what existed then. */
 const EXCEPT = ['CHANGELOG.md']
 
