@@ -113,6 +113,9 @@ export const waitForRun = (
     options,
   )
 
+/** The runs of a job that were cancelled while they waited have no events: `job.ended` tells of them. */
+const RUNS_AND_JOBS = '[jr]*'
+
 /** Waits until all runs of a job have ended, however they ended. */
 export const waitForJob = (transport: Transport, id: string, options: WaitOptions<Job> = {}): Promise<Job> =>
   waitUntil(
@@ -125,6 +128,6 @@ export const waitForJob = (transport: Transport, id: string, options: WaitOption
     },
     ({ total_runs: total, completed, failed, cancelled }) => completed + failed + cancelled === total,
     (news, _, signal) =>
-      void news.listen(transport, { topic: 'run.*', signal }, (data) => data.includes(JSON.stringify(id))),
+      void news.listen(transport, { topic: RUNS_AND_JOBS, signal }, (data) => data.includes(JSON.stringify(id))),
     options,
   )

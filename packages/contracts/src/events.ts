@@ -9,12 +9,15 @@ const DATA_TYPES: Readonly<Record<string, string>> = {
   'run.started': 'scan',
   'run.completed': 'scan',
   'run.failed': 'scan',
+  'run.cancelled': 'scan',
+  'job.ended': 'job',
   'step.completed': 'step',
   'step.failed': 'step',
   'asset.discovered': 'asset',
   'asset.updated': 'asset',
   'vuln.found': 'vulnerability',
   'schedule.triggered': 'schedule',
+  'schedule.ended': 'schedule',
   'webhook.received': 'webhook',
 }
 

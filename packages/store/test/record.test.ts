@@ -323,7 +323,7 @@ describe('finishing', () => {
   test.each([
     ['completed', 'run.completed'],
     ['failed', 'run.failed'],
-    ['cancelled', 'run.failed'],
+    ['cancelled', 'run.cancelled'],
   ] as const)('A run that ends as %s writes one event %s', async (status, topic) => {
     const run = await running()
     await db.runStore.finish([{ ...ended(run, status, {}, 'because'), killedPids: [10, 11] }])

@@ -57,6 +57,7 @@ const MARKS: Record<string, string> = {
   'step.failed': red('  step failed'),
   'run.completed': green('✔ completed'),
   'run.failed': red('✘ failed'),
+  'run.cancelled': red('✘ cancelled'),
 }
 
 async function showLog(client: Client, job: Job, seen: number): Promise<number> {

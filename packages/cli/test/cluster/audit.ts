@@ -107,7 +107,7 @@ async function stepProblems(
 
 async function eventProblems(client: Client, runs: readonly RunRow[]): Promise<string[]> {
   const ends = new Map(runs.map((run) => [run.run_uuid, 0]))
-  for (const topic of ['run.completed', 'run.failed'])
+  for (const topic of ['run.completed', 'run.failed', 'run.cancelled'])
     for (const event of await client.all<EventRow>(`/event-logs?topic=${topic}`)) {
       const seen = ends.get(event.run_id)
       // A failure counts as two ends: it is a problem even without a completion.

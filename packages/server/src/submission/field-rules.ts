@@ -218,7 +218,7 @@ export const warningsOf = (body: CreateRuns): Warnings => [
     ? [
         {
           field: 'notify_on_complete',
-          message: 'has no effect: subscribe to run.completed with POST /webhook-subscriptions',
+          message: 'has no effect: subscribe to job.ended with POST /webhook-subscriptions',
         },
       ]
     : []),

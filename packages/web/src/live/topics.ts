@@ -7,7 +7,7 @@ import type { QueryKey } from '@tanstack/react-query'
 const CONCERNED: Readonly<Record<string, readonly string[]>> = {
   run: ['runs', 'run', 'jobs', 'job', 'queue', 'worker', 'overview', 'events'],
   step: ['run', 'events'],
-  job: ['jobs', 'job', 'overview'],
+  job: ['runs', 'run', 'jobs', 'job', 'queue', 'overview', 'events'],
   asset: ['assets', 'overview', 'events'],
   vuln: ['findings', 'finding', 'overview', 'events'],
   schedule: ['triggers', 'events'],

@@ -20,8 +20,8 @@ begin
   select least(series_tx, v_horizon), series_id into v_tx, v_id from farm;
   with seen as materialized (
     select tx, id, event_id, data_type, workflow_name, created_at, source,
-           case when topic in ('run.completed', 'run.failed', 'vuln.found') then topic end as topic,
-           case when topic in ('run.completed', 'run.failed') then split_part(split_part(data, '"status" : "', 2), '"', 1)
+           case when topic in ('run.completed', 'run.failed', 'run.cancelled', 'vuln.found') then topic end as topic,
+           case when topic in ('run.completed', 'run.failed', 'run.cancelled') then split_part(split_part(data, '"status" : "', 2), '"', 1)
                 when topic = 'vuln.found' then split_part(split_part(data, '"severity" : "', 2), '"', 1) end as label
     from event_logs
     where (tx, id) > (v_tx, v_id) and tx < v_horizon
@@ -30,7 +30,7 @@ begin
     select date_trunc('minute', created_at) as minute, workflow_name,
            case when label in ('completed', 'failed', 'cancelled') then label end as status
     from seen
-    where topic in ('run.completed', 'run.failed') and source = 'executor' and event_id like 'evt\_%\_end'
+    where topic in ('run.completed', 'run.failed', 'run.cancelled') and source = 'executor' and event_id like 'evt\_%\_end'
   ), counted as (
     select minute, 'run' as kind, status as label from ends
     union all select date_trunc('hour', minute), 'workflow', workflow_name from ends

@@ -15,6 +15,7 @@ declare
   v_readied int := 0;
   v_completed_is_wanted boolean := event_is_wanted('run.completed');
   v_failed_is_wanted boolean := event_is_wanted('run.failed');
+  v_cancelled_is_wanted boolean := event_is_wanted('run.cancelled');
 begin
   perform 1 from runs where id = any(v_named) order by id for update;
 
@@ -64,9 +65,9 @@ begin
          not w.wanted, case when w.wanted then null else now() end
   from runs r
   cross join lateral (select * from jobs where id = r.job_no offset 0) j
-  cross join lateral (select case r.status when 'completed' then 'run.completed' else 'run.failed' end as topic) e
-  cross join lateral (select case r.status when 'completed' then v_completed_is_wanted else v_failed_is_wanted end
-                      as wanted) w
+  cross join lateral (select 'run.' || r.status as topic) e
+  cross join lateral (select case r.status when 'completed' then v_completed_is_wanted
+                      when 'failed' then v_failed_is_wanted else v_cancelled_is_wanted end as wanted) w
   where r.id = any(v_ids)
   order by r.id;
 

@@ -1,0 +1,30 @@
+-- Writes the events of jobs whose final counts have just been stored: job.ended and, for a job of a schedule,
+-- schedule.ended. Jobs that were imported ended long ago, so they have none.
+create or replace function tell_ended_jobs(p_job_nos bigint[]) returns void
+language sql as $$
+  insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
+                          processed, processed_at)
+  select e.topic, format('evt_%s_%s', j.job_id, replace(e.topic, '.', '_')),
+         case e.topic when 'schedule.ended' then s.name else e.topic end, e.source, e.data_type,
+         json_build_object(
+           'job_id', j.job_id, 'workflow', j.workflow_name, 'kind', j.workflow_kind, 'trigger_type', j.trigger_type,
+           'trigger_name', j.trigger_name, 'schedule_id', j.schedule_id, 'schedule', coalesce(s.name, ''),
+           'created_at', utc_text(j.created_at), 'ended_at', j.final_counts ->> 'ended_at',
+           'outcome', case when (j.final_counts ->> 'nothing_done')::int = j.target_count then 'nothing_done'
+                           when (j.final_counts ->> 'clean')::int = j.target_count then 'clean' else 'partial' end,
+           'is_cancelled', j.cancel_requested_at is not null,
+           'runs', jsonb_build_object('total', j.target_count) || (j.final_counts - 'ended_at'),
+           'findings', job_findings(j.id), 'path', '/jobs/' || j.job_id)::text,
+         w.workspace, '', j.workflow_name, not e.wanted, case when not e.wanted then now() end
+  from jobs j
+  left join schedules s on s.id = j.schedule_id
+  cross join lateral (
+    select case when min(workspace) = max(workspace) then min(workspace) else '' end as workspace
+    from runs where job_no = j.id) w
+  join (values ('job.ended', 'executor', 'job', event_is_wanted('job.ended')),
+               ('schedule.ended', 'scheduler', 'schedule', event_is_wanted('schedule.ended')))
+    e(topic, source, data_type, wanted) on e.topic = 'job.ended' or j.schedule_id <> ''
+  where j.id = any(p_job_nos)
+    and not (select facts ? 'imported' from runs where job_no = j.id order by job_no, id limit 1)
+  order by j.id, e.topic
+$$;

@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { FoundRecords } from '@scanfarm/contracts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted, take, targets } from './fixtures.ts'
+
+let db: TestDatabase
+let workerId: string
+beforeAll(async () => {
+  db = await testDatabase()
+  workerId = await joined(db.runStore)
+})
+afterAll(() => db[Symbol.asyncDispose]())
+
+const eventsOf = async (topic: string) => {
+  const { data } = await db.store.events.list({ topic }, { offset: 0, limit: 100 })
+  return data.map((event) => ({ ...event, data: JSON.parse(event.data) as Record<string, unknown> }))
+}
+
+const sees = (...found: [name: string, severity: string][]): FoundRecords => ({
+  step: 'import',
+  workspace: 'w',
+  source: 'workflow',
+  errors: 0,
+  records: {
+    kind: 'vulnerability',
+    items: found.map(([name, severity]) => findingOf({ vuln_info: name, vuln_title: name, severity })),
+  },
+})
+
+/** Executes all runs of a job in one workspace and judges their scans unless `judged` is false. */
+const execute = async (
+  job: Parameters<typeof submitted>[1],
+  records: readonly FoundRecords[],
+  { judged = true } = {},
+): Promise<string> => {
+  const { jobId } = await submitted(db.store, job, [{ target: 'a.test', workspace: 'w' }])
+  const [run] = await claimAll(db.store, db.runStore, workerId)
+  if (run === undefined) throw new Error('nothing was claimed')
+  for (const one of records) await db.runStore.importRecords(keyOf(run), one)
+  await db.runStore.record([{ ...keyOf(run), steps: [closedStep(1)] }])
+  await db.runStore.finish([ended(run)])
+  if (judged) await judge()
+  return jobId
+}
+
+const judge = () => db.store.scans.judge({ limit: 100, history: 3 })
+const settle = () => db.store.jobs.settle(0, 100)
+
+test('The end of a job is told once, with what its runs did and what is new, back and gone', async () => {
+  const first = await execute({}, [sees(['a', 'high'], ['b', 'high'], ['c', 'low'])], { judged: false })
+  await settle()
+  expect(await eventsOf('job.ended')).toEqual([])
+  await judge()
+  expect(await settle()).toMatchObject({ counted: 1 })
+  expect(await settle()).toMatchObject({ counted: 0 })
+  const second = await execute({}, [sees(['b', 'high'])])
+  await settle()
+  const third = await execute({}, [sees(['a', 'high'], ['b', 'high'], ['d', 'critical'])])
+  await settle()
+  expect((await eventsOf('job.ended')).reverse()).toMatchObject([
+    {
+      source: 'executor',
+      data_type: 'job',
+      workspace: 'w',
+      workflow_name: 'probe',
+      data: {
+        job_id: first,
+        workflow: 'probe',
+        runs: { total: 1, completed: 1, failed: 0, cancelled: 0, nothing_done: 1 },
+        findings: { new: { high: 2, low: 1 }, back: {}, gone: {} },
+        path: `/jobs/${first}`,
+        is_cancelled: false,
+      },
+    },
+    { data: { job_id: second, findings: { new: {}, back: {}, gone: { high: 1, low: 1 } } } },
+    { data: { job_id: third, findings: { new: { critical: 1 }, back: { high: 1 }, gone: {} } } },
+  ])
+  expect(await eventsOf('schedule.ended')).toEqual([])
+})
+
+test('A job of a schedule also ends its schedule, which is named', async () => {
+  await asSuperuser(
+    (client) =>
+      client.query(`insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type,
+        schedule, event_topic, watch_path, spec, is_enabled)
+        values ('sch_1', 'nightly', 'probe', 'flow', 'a.test', 'w', '{}', 'cron', '0 3 * * *', '', '', '{}', true)`),
+    db.url,
+  )
+  const jobId = await execute({ scheduleId: 'sch_1', triggerType: 'cron', triggerName: 'nightly' }, [])
+  await settle()
+  expect(await eventsOf('schedule.ended')).toMatchObject([
+    {
+      name: 'nightly',
+      source: 'scheduler',
+      data_type: 'schedule',
+      data: { job_id: jobId, schedule_id: 'sch_1', schedule: 'nightly', trigger_type: 'cron' },
+    },
+  ])
+})
+
+const series = async (): Promise<unknown> =>
+  await asSuperuser(
+    async (client) =>
+      (await client.query(`select kind, label, sum(count)::int as count from farm_series
+        where label in ('cancelled', 'crowd') group by 1, 2 order by 1, 2`)).rows,
+    db.url,
+  )
+
+test('The cancel of a job is one event, and one of each run that had started', async () => {
+  const { jobId } = await submitted(db.store, { workflowName: 'crowd' }, targets(40))
+  const [run] = await db.runStore.claim(workerId, await take(db.store, { limit: 1 }))
+  if (run === undefined) throw new Error('nothing was claimed')
+  await db.store.jobs.requestCancel(jobId)
+  while ((await db.store.jobs.finishCancel()) !== undefined);
+  await db.runStore.finish([ended(run, 'cancelled')])
+  while (await db.store.figures.count());
+  await settle()
+  const about = (topic: string) =>
+    eventsOf(topic).then((events) => events.filter(({ data }) => data['job_id'] === jobId))
+  expect(await about('run.failed')).toEqual([])
+  expect(await about('run.cancelled')).toMatchObject([{ run_id: run.runUuid, data: { status: 'cancelled' } }])
+  expect(await about('job.ended')).toMatchObject([
+    { data: { is_cancelled: true, outcome: 'nothing_done', runs: { total: 40, cancelled: 40 } } },
+  ])
+  expect(await series()).toEqual([
+    { kind: 'run', label: 'cancelled', count: 40 },
+    { kind: 'workflow', label: 'crowd', count: 40 },
+  ])
+})
