@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { FoundRecords } from '@scanfarm/contracts'
+import type { FindingContent, FoundRecords } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted, take, targets } from './fixtures.ts'
 
@@ -16,7 +16,7 @@ const eventsOf = async (topic: string) => {
   return data.map((event) => ({ ...event, data: JSON.parse(event.data) as Record<string, unknown> }))
 }
 
-const sees = (...found: [name: string, severity: string][]): FoundRecords => ({
+const sees = (...found: [name: string, severity: FindingContent['severity']][]): FoundRecords => ({
   step: 'import',
   workspace: 'w',
   source: 'workflow',

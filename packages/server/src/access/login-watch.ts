@@ -46,14 +46,14 @@ export class LoginWatch {
     }
     this.#watched.set(key, one)
     one.responses.add(response)
-    response.once('close', () => {
-      one.responses.delete(response)
-      if (one.responses.size === 0 && this.#watched.get(key) === one) this.#watched.delete(key)
-    })
     this.#timer ??= setInterval(() => this.#turn(), CHECK_MS).unref()
   }
 
   #turn(): void {
+    for (const [key, { responses }] of this.#watched) {
+      for (const response of responses) if (response.closed) responses.delete(response)
+      if (responses.size === 0) this.#watched.delete(key)
+    }
     if (this.#watched.size === 0) {
       clearInterval(this.#timer)
       this.#timer = undefined
