@@ -9,7 +9,6 @@ import {
 import type { DockerRunners, DockerRunnersOptions } from './docker/docker-runners.ts'
 import { mayAnswer, parseEngine, type EngineAddress } from './docker/engine-address.ts'
 import type { IsLive } from './docker/sweep.ts'
-import { refuseVolumes } from './docker/volumes.ts'
 import type { User } from './host/launcher/protocol.ts'
 import { createHostRunners, type HostRunnersOptions } from './host/host-runners.ts'
 import { matchesAny } from './wildcards.ts'
@@ -18,13 +17,11 @@ import type { SshRunnersOptions } from './ssh/ssh-runners.ts'
 export interface RunnersOptions {
   readonly host?: HostRunnersOptions
   /**
-   * `images` that runs may use; `volumes` that runs may mount besides their own folders: folders, which include
-   * everything below them, and names of volumes, read-only with `:ro` at the end; `networks` that runs may use besides
-   * `none`. `*` is a wildcard. Default: all. Missing: docker is disabled.
+   * `images` that runs may use; `networks` that runs may use besides `none`. `*` is a wildcard. Default: all. Missing:
+   * docker is disabled.
    */
   readonly docker?: DockerRunnersOptions & {
     readonly images?: readonly string[]
-    readonly volumes?: readonly string[]
     readonly networks?: readonly string[]
   }
   /** `hosts` that runs may use, as `host` or `user@host:port` with `*` as wildcard; default all. Missing: ssh is disabled. */
@@ -88,8 +85,6 @@ export function createRunners(options: RunnersOptions): Runners {
         await context.prepare?.()
         if (context.owner !== undefined) host.noteOthers(context.owner)
       }
-      if (spec.type === 'docker')
-        await refuseVolumes(spec.volumes ?? [], options.docker?.volumes ?? ALL, context)
       return await provider.open(spec, context)
     },
     async sweepContainers(isLive) {

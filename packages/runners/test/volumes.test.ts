@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { refuseVolumes } from '../src/docker/volumes.ts'
+import { planVolumes } from '../src/docker/volumes.ts'
 
 let root: string
 let run: string
@@ -15,25 +15,47 @@ beforeAll(async () => {
 })
 afterAll(() => rm(root, { recursive: true, force: true }))
 
-const ask = (volume: string, ...allowed: string[]) =>
-  refuseVolumes([volume], allowed, {
-    runUuid: crypto.randomUUID(),
-    attempt: 1,
-    folder: run,
-    workspace: join(root, 'workspace'),
-    marker: 'm',
-    signal: new AbortController().signal,
-    log: () => {},
-  })
+const context = () => ({
+  runUuid: crypto.randomUUID(),
+  attempt: 1,
+  folder: run,
+  workspace: join(root, 'workspace'),
+  marker: 'm',
+  signal: new AbortController().signal,
+  log: () => {},
+})
+
+const ask = (volume: string, ...allowed: string[]) => planVolumes([volume], allowed, context())
 
 test('a run may always mount its own folders, but no link that leads outside', async () => {
-  await ask(`${run}:/data`)
-  await ask(`${run}/inside:/data:ro`)
-  await ask(`${root}/workspace/x:/data`)
-  await expect(ask(`${run}/trap:/data`)).rejects.toThrow(
-    `${run}/trap (which resolves to /etc) is not allowed`,
-  )
+  expect(await ask(`${run}:/data`)).toEqual({ binds: [`${run}:/data`], links: [] })
+  expect(await ask(`${run}/inside/:/data:ro`)).toEqual({
+    binds: [],
+    links: [{ folder: run, below: 'inside', target: '/data', readOnly: true }],
+  })
+  await mkdir(join(root, 'workspace'))
+  await ask(`${root}/workspace/x/y:/data`)
+  expect(await readdir(join(root, 'workspace/x'))).toEqual(['y'])
+  for (const allowed of [[], ['*']])
+    await expect(ask(`${run}/trap:/data`, ...allowed)).rejects.toThrow(
+      `the volume ${run}/trap:/data leads out of the folders of the run`,
+    )
   await expect(ask(`${run}/../lists:/data`)).rejects.toThrow('not allowed by runner.docker_volumes')
+})
+
+test('a folder of the run under another name is found in the folder of the run', async () => {
+  await symlink(root, join(root, 'other-name'))
+  expect((await ask(`${root}/other-name/run/inside:/data`)).links).toMatchObject([{ below: 'inside' }])
+})
+
+test('the target of a folder below those of the run is apart from all other mounts', async () => {
+  for (const target of ['/', '/etc', '/proc/x', run, `${run}/other`, root])
+    await expect(ask(`${run}/inside:${target}`)).rejects.toThrow('must have a target that is not part of')
+  for (const target of ['/data', '/data/deep', '/'])
+    await expect(planVolumes([`${run}/inside:/data`, `cache:${target}`], ['*'], context())).rejects.toThrow(
+      `not part of ${target} and does not contain it`,
+    )
+  await planVolumes([`${run}/inside:/data`, 'cache:/data2'], ['*'], context())
 })
 
 test('other folders and volumes must be allowed, and allowed for writing', async () => {

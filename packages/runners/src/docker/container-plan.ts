@@ -1,7 +1,8 @@
-import type { ContainerCreateOptions } from 'dockerode'
+import type { ContainerCreateOptions, MountSettings } from 'dockerode'
 import type { RunnerContext, RunnerSpec } from '@scanfarm/contracts'
 import { foldersOf } from '../run-folders.ts'
 import type { FileOwner } from './file-owner.ts'
+import { readOnlyFolders, type Volumes } from './volumes.ts'
 
 export type DockerSpec = Extract<RunnerSpec, { type: 'docker' }>
 
@@ -20,6 +21,7 @@ export interface ContainerPlan {
   readonly spec: DockerSpec
   readonly context: RunnerContext
   readonly imageId: string
+  readonly volumes: Volumes
   readonly owner: string
   readonly limits: ContainerLimits
   readonly cpusOfEngine: number
@@ -30,6 +32,13 @@ export interface ContainerPlan {
 }
 
 const NANO = 1e9
+
+const bind = (source: string, target: string, readOnly = false): MountSettings => ({
+  Type: 'bind',
+  Source: source,
+  Target: target,
+  ReadOnly: readOnly,
+})
 
 /**
  * The container's main process is a shell that reads from this program and ends with the connection: when this program
@@ -58,9 +67,12 @@ export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
       AutoRemove: true,
       Init: true,
       NetworkMode: spec.network,
-      Binds: [...(spec.volumes ?? [])],
+      Binds: [...plan.volumes.binds],
       Mounts: plan.mountsFolder
-        ? foldersOf(context).map((folder) => ({ Type: 'bind', Source: folder, Target: folder }))
+        ? [
+            ...foldersOf(context).map((folder) => bind(folder, folder)),
+            ...[...readOnlyFolders(plan.volumes.links)].map(([target, folder]) => bind(folder, target, true)),
+          ]
         : [],
       Memory: limits.memoryBytes,
       MemorySwap: limits.memoryBytes,

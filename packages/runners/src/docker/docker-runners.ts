@@ -11,11 +11,12 @@ import { ContainerOpener } from './container-opener.ts'
 import { PerCommandContainerRunner, PersistentContainerRunner } from './docker-runner.ts'
 import { parseEngine, type EngineAddress } from './engine-address.ts'
 import { connectEngine, reachEngine } from './engine.ts'
-import { containsVolume, defaultFileOwner, type FileOwner } from './file-owner.ts'
+import { defaultFileOwner, type FileOwner } from './file-owner.ts'
 import { provideImage } from './image.ts'
 import { foldersOf } from '../run-folders.ts'
 import type { RegistryAuths } from './registry-auth.ts'
 import { sweepContainers, type IsLive } from './sweep.ts'
+import { containsVolume, planVolumes } from './volumes.ts'
 
 export interface DockerRunnersOptions extends EngineAddress {
   /** Label of the containers, for example the id of the farm: a sweep removes no others. */
@@ -37,6 +38,11 @@ export interface DockerRunnersOptions extends EngineAddress {
   readonly fileOwner?: FileOwner
   /** Credentials of registries; default none. */
   readonly auths?: RegistryAuths
+  /**
+   * What runs may mount besides their own folders: folders, which include everything below them, and names of volumes,
+   * read-only with `:ro` at the end. `*` is a wildcard. Default: all.
+   */
+  readonly volumes?: readonly string[]
 }
 
 export interface DockerRunners extends RunnerProvider {
@@ -69,6 +75,7 @@ export function createDockerRunners(options: DockerRunnersOptions): DockerRunner
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
       if (spec.type !== 'docker')
         throw new RunnerUnavailableError(`the docker runner cannot run ${spec.type} commands`)
+      const volumes = await planVolumes(spec.volumes ?? [], options.volumes ?? ['*'], context)
       const { docker, opener } = await connected()
       const { cpus, mapsUsers } = await reachEngine(docker, options)
       const image = await provideImage(docker, spec.image, context, options.auths)
@@ -80,8 +87,8 @@ export function createDockerRunners(options: DockerRunnersOptions): DockerRunner
         owner: options.owner,
         limits,
         cpusOfEngine: cpus,
-        fileOwner:
-          mapsUsers || containsVolume(foldersOf(context), spec.volumes ?? []) ? undefined : fileOwner,
+        volumes,
+        fileOwner: mapsUsers || containsVolume(foldersOf(context), volumes) ? undefined : fileOwner,
       }
       const facts = { image: spec.image, image_digest: image.digest }
       return spec.persistent === false

@@ -13,9 +13,8 @@ export interface DockerSettings extends EngineSettings {
 /** Converts settings to options. Throws with advice if they are invalid. */
 export const dockerOptions = (
   settings: DockerSettings,
-): Pick<DockerRunnersOptions, 'engine' | 'tls' | 'auths'> & {
+): Pick<DockerRunnersOptions, 'engine' | 'tls' | 'auths' | 'volumes'> & {
   readonly images: readonly string[]
-  readonly volumes: readonly string[]
   readonly networks: readonly string[]
 } => ({
   ...engineAddress(settings),

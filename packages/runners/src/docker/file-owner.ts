@@ -1,4 +1,3 @@
-import { sep } from 'node:path'
 import type { Container } from 'dockerode'
 import { answer } from './engine.ts'
 import { DockerChannel } from './docker-channel.ts'
@@ -14,13 +13,6 @@ export const defaultFileOwner = (): FileOwner | undefined => {
   const [uid = 0, gid = 0] = [process.geteuid?.(), process.getegid?.()]
   return uid === 0 ? undefined : { uid, gid }
 }
-
-/** Whether a volume is mounted inside the folders: then some of their files do not belong to the run. */
-export const containsVolume = (folders: readonly string[], volumes: readonly string[]): boolean =>
-  volumes.some((volume) => {
-    const [source = '', target = source] = volume.split(':')
-    return folders.some((folder) => `${target}${sep}`.startsWith(`${folder}${sep}`))
-  })
 
 const MOST_STDERR = 500
 /** `chown` of millions of files takes a while. */

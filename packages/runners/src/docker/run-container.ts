@@ -10,6 +10,7 @@ import { startFolder } from '../run-folders.ts'
 import { containerOptions, type ContainerPlan } from './container-plan.ts'
 import { DockerChannel } from './docker-channel.ts'
 import { answer, engineMessage, statusOf } from './engine.ts'
+import { packLinks } from './volumes.ts'
 
 /** Concurrent shells in one container; further commands wait. */
 const MOST_SESSIONS = 64
@@ -41,6 +42,7 @@ export class RunContainer implements CommandTarget, AsyncDisposable {
     const abortSignal = plan.context.signal
     const container = await answer(docker.createContainer({ ...containerOptions(plan), abortSignal }))
     try {
+      await placeLinks(container, plan)
       const socket = await answer(container.attach({ ...HIJACK, abortSignal }))
       await answer(container.start({ abortSignal }))
       const control = new ControlSession(new DockerChannel(socket))
@@ -87,6 +89,19 @@ export class RunContainer implements CommandTarget, AsyncDisposable {
     await remove(this.docker)
     this.#control.close()
     await this.#control.gone
+  }
+}
+
+async function placeLinks(container: Container, { volumes, mountsFolder }: ContainerPlan): Promise<void> {
+  const { links } = volumes
+  if (links.length === 0) return
+  try {
+    await answer(container.putArchive(packLinks(links, mountsFolder), { path: '/' }))
+  } catch (error) {
+    const targets = links.map(({ target }) => target).join(' and ')
+    throw new Error(
+      `no link can be placed at ${targets}: ${engineMessage(error)} (choose another target if the image declares a VOLUME there)`,
+    )
   }
 }
 

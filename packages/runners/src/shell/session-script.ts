@@ -6,8 +6,8 @@ export const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)
 
 const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/
 
-/** Whether a shell variable can have this name. Shells may drop others from the environment. */
-const isShellName = (name: string): boolean => IDENTIFIER.test(name)
+/** Whether a shell variable can have this name. Shells may drop others, and only the arguments of `env` could set them. */
+export const isShellName = (name: string): boolean => IDENTIFIER.test(name)
 
 const read = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8')
 
@@ -24,15 +24,15 @@ export interface SessionCommand {
   readonly cwd: string
 }
 
-/** Shell text that runs one command as leader of a session. No secret appears in a command line. */
+/**
+ * Shell text that runs one command as leader of a session. All variables have names of shells, so that no value appears in a
+ * command line.
+ */
 export function commandText({ nonce, marker, argv, env, cwd }: SessionCommand): string {
   const variables = Object.entries({ ...env, [MARKER_VARIABLE]: marker })
-  const exports = variables.flatMap(([name, value]) =>
-    isShellName(name) ? [`export ${name}=${quote(value)}`] : [],
-  )
-  const others = variables.flatMap(([name, value]) => (isShellName(name) ? [] : [quote(`${name}=${value}`)]))
-  const words = [...(others.length > 0 ? ['"$scanfarm_env"', ...others] : []), ...argv.map(quote)]
-  const start = ['/bin/sh -c "$scanfarm_start" sh', quote(nonce), quote(cwd), quote(argv[0] ?? ''), ...words]
+  const exports = variables.map(([name, value]) => `export ${name}=${quote(value)}`)
+  const words = [nonce, cwd, argv[0] ?? '', ...argv].map(quote)
+  const start = ['/bin/sh -c "$scanfarm_start" sh', ...words]
   return [
     'scanfarm_newest_pid; before=$newest',
     '(',

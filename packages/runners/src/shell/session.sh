@@ -2,7 +2,6 @@
 # environment, by which it is found. Exit codes are those of the shell: 128 and more for a signal.
 
 scanfarm_setsid=$(command -v setsid)
-scanfarm_env=$(command -v env)
 
 # newest_pid: sets $newest to the newest pid, or to 0 if the system does not report it correctly.
 scanfarm_newest_pid() {

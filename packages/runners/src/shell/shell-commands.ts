@@ -1,6 +1,7 @@
 import type { Command, CommandIo, Outcome } from '@scanfarm/contracts'
 import { runInSession, type CommandTarget } from './run-in-session.ts'
 import { RunningCommands } from '../running-commands.ts'
+import { isShellName } from './session-script.ts'
 import type { ShellSession } from './shell-session.ts'
 import type { SessionPool } from './session-pool.ts'
 
@@ -31,6 +32,12 @@ export class ShellCommands implements AsyncDisposable {
 
   async #run(command: Command, io: CommandIo, signal: AbortSignal): Promise<Outcome> {
     if (signal.aborted) return { kind: 'cancelled', killed: [] }
+    const name = Object.keys(command.env).find((key) => !isShellName(key))
+    if (name !== undefined)
+      return {
+        kind: 'not-started',
+        reason: `the environment variable ${JSON.stringify(name)} cannot be set there: rename it to letters, digits and _ only, not beginning with a digit`,
+      }
     const session = await this.#acquire(signal)
     if ('kind' in session) return session
     try {

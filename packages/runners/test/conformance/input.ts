@@ -19,7 +19,7 @@ export function passesInput(harness: Harness): void {
         EMPTY: '',
         QUOTES: `a 'b' "c" $HOME \`d\` \\`,
         LINES: '1=2',
-        GRÖSSE: 'größer ✓',
+        SIZE: 'größer ✓',
       }
       const { stdout } = await see(harness.runner, { argv: ['env'], env: given })
       const seen = Object.fromEntries(

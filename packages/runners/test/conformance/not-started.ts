@@ -26,6 +26,16 @@ export function reportsFailedStarts(harness: Harness): void {
       expect(outcome).toEqual({ kind: 'not-started', reason: expect.stringContaining('/etc/passwd') })
     })
 
+    test('is reported with a variable that could only be set in a command line', async () => {
+      const { outcome, stdout } = await see(harness.runner, {
+        argv: ['env'],
+        env: { PATH, 'TOKEN.OF.TOOL': 'secret' },
+      })
+      if (harness.subject.spec.type === 'host') expect(stdout).toContain('TOKEN.OF.TOOL=secret')
+      else
+        expect(outcome).toEqual({ kind: 'not-started', reason: expect.stringContaining('"TOKEN.OF.TOOL"') })
+    })
+
     test('never runs if it was cancelled before', async () => {
       const { outcome, pid } = await see(harness.runner, sh('echo ran'), AbortSignal.abort())
       expect(outcome).toEqual({ kind: 'cancelled', killed: [] })

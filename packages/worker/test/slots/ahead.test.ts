@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
-import type { ClaimedRun } from '@scanfarm/contracts'
+import type { ClaimedRun, RunStore } from '@scanfarm/contracts'
 import { until } from '@scanfarm/testing'
 import { createPolledSource, type RunSource } from '../../src/slots/run-sources.ts'
 import { openHarness, type Harness } from '../harness/executors.ts'
@@ -101,4 +101,30 @@ test('Slots that become free while runs are claimed ahead take runs again', asyn
   await using executor = harness.executor({ slots: 1, times, source })
   for (const runId of runIds) await harness.ended(runId)
   expect(aheads).toBeGreaterThan(0)
+})
+
+test('No further runs are claimed while many that have ended wait for being written', async () => {
+  const runIds = await harness.submit([short], { targets: names('unwritten', 600) })
+  const database = Promise.withResolvers<void>()
+  let heartbeats = 0
+  const store = new Proxy(harness.runStore, {
+    get(target, name: keyof RunStore) {
+      if (name === 'heartbeat') heartbeats += 1
+      if (name !== 'finish') return target[name]
+      return async (...args: Parameters<RunStore['finish']>) => {
+        await database.promise
+        return await target.finish(...args)
+      }
+    },
+  })
+  const claims: number[] = []
+  const claimed = (): number => claims.reduce((sum, one) => sum + one, 0)
+  await using _executor = harness.executor({ slots: 1, leaseMs: 3_000, times, store, source: noting(claims) })
+  await until(() => claimed() >= 256)
+  const before = heartbeats
+  await until(() => heartbeats > before + 2)
+  // Runs in the slot and ahead of it came with the last claim.
+  expect(claimed()).toBeLessThan(256 + 128 + 1)
+  database.resolve()
+  for (const runId of runIds) expect(await harness.ended(runId)).toMatchObject({ attempt: 1 })
 })
