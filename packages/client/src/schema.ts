@@ -1974,6 +1974,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhook-subscriptions/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an example of the event job.ended to a subscription, also a disabled one
+         * @description The request is sent once, whatever the topics and filters. Nothing is recorded.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postWebhookSubscriptionsIdTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhook-runs/list": {
         parameters: {
             query?: never;
@@ -4016,7 +4038,7 @@ export interface components {
             topics: string[];
             filters: string[];
             /** @enum {string} */
-            format: "json" | "slack" | "discord";
+            format: "json" | "slack" | "discord" | "teams";
             enabled: boolean;
             /**
              * Format: date-time
@@ -9285,7 +9307,7 @@ export interface operations {
                     topics: string[];
                     filters?: string[];
                     /** @enum {string} */
-                    format?: "json" | "slack" | "discord";
+                    format?: "json" | "slack" | "discord" | "teams";
                     secret?: string;
                     enabled?: boolean;
                 };
@@ -9363,7 +9385,7 @@ export interface operations {
                     topics?: string[];
                     filters?: string[];
                     /** @enum {string} */
-                    format?: "json" | "slack" | "discord";
+                    format?: "json" | "slack" | "discord" | "teams";
                     secret?: string;
                     enabled?: boolean;
                 };
@@ -9447,6 +9469,42 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["WebhookDelivery"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postWebhookSubscriptionsIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        delivered: boolean;
+                        /** @description HTTP status of the answer; 0 if there was none */
+                        status: number;
+                        /** @description The first 1,024 bytes of the answer */
+                        answer: string;
+                        /** @description Milliseconds until the answer */
+                        ms: number;
+                        /** @description Why it did not arrive, or "" */
+                        problem: string;
                     };
                 };
             };

@@ -128,6 +128,8 @@ export const waitForJob = (transport: Transport, id: string, options: WaitOption
     },
     ({ total_runs: total, completed, failed, cancelled }) => completed + failed + cancelled === total,
     (news, _, signal) =>
-      void news.listen(transport, { topic: RUNS_AND_JOBS, signal }, (data) => data.includes(JSON.stringify(id))),
+      void news.listen(transport, { topic: RUNS_AND_JOBS, signal }, (data) =>
+        data.includes(JSON.stringify(id)),
+      ),
     options,
   )

@@ -9,6 +9,7 @@ import {
   paths,
   platformSettings,
   secret,
+  text,
   type ConfigOf,
 } from '@scanfarm/platform'
 import { queueSettings } from '@scanfarm/queue/settings'
@@ -49,6 +50,10 @@ const serverSettings = {
     }),
     filesKey: secret(
       'Key of links to artifacts that need no token: `/ws/<key>/<workspace>/<path>`. At least 20 characters. Not set: these links are disabled.',
+    ),
+    publicUrl: text(
+      'Address under which people reach the console, like `https://farm.example.com`, for links in messages. Not set: no links.',
+      { default: '' },
     ),
     corsOrigins: list('Origins from which browsers may call the API. `*`: any origin.', { default: [] }),
   },

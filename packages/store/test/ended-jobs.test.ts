@@ -1,7 +1,17 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { FindingContent, FoundRecords } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted, take, targets } from './fixtures.ts'
+import {
+  claimAll,
+  closedStep,
+  ended,
+  findingOf,
+  joined,
+  keyOf,
+  submitted,
+  take,
+  targets,
+} from './fixtures.ts'
 
 let db: TestDatabase
 let workerId: string
@@ -101,8 +111,10 @@ test('A job of a schedule also ends its schedule, which is named', async () => {
 const series = async (): Promise<unknown> =>
   await asSuperuser(
     async (client) =>
-      (await client.query(`select kind, label, sum(count)::int as count from farm_series
-        where label in ('cancelled', 'crowd') group by 1, 2 order by 1, 2`)).rows,
+      (
+        await client.query(`select kind, label, sum(count)::int as count from farm_series
+        where label in ('cancelled', 'crowd') group by 1, 2 order by 1, 2`)
+      ).rows,
     db.url,
   )
 

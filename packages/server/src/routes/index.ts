@@ -85,6 +85,7 @@ import {
   listSubscriptions,
   redeliver,
   removeSubscription,
+  testSubscription,
 } from './webhooks/webhook-subscriptions.ts'
 import { evaluateFunction, functionList } from './workflows/functions.ts'
 import { uploadWorkflow } from './workflows/upload-workflow.ts'
@@ -211,6 +212,7 @@ export const apiRoutes = (): Route[] => {
     removeSubscription,
     listDeliveries,
     redeliver,
+    testSubscription,
     listWebhookRuns,
     getWebhookRunTrigger,
     postWebhookRunTrigger,

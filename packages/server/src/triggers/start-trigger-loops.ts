@@ -85,7 +85,8 @@ const watching = ({ receiver, store, log }: ServerContext): Loop => {
 const sending = ({ store, receiver, config, log }: ServerContext): Loop[] => {
   const { webhooks, feed } = store
   const { allowPrivate } = config.webhooks
-  const sender = new WebhookSender({ webhooks, feed, receiver, allowPrivate, log })
+  const { publicUrl } = config.http
+  const sender = new WebhookSender({ webhooks, feed, receiver, allowPrivate, publicUrl, log })
   return [
     new Loop({
       name: 'fan events out',

@@ -1,12 +1,17 @@
 import type { EventLogEntry, WebhookFormat } from '@scanfarm/store'
+import type { Json } from '@scanfarm/language'
 import { dataOf } from '../triggers/trigger-registry.ts'
 
-/** Message limits of the two services. */
+/** Message limits of the services. */
 const SLACK_CHARS = 3_000
 const DISCORD_CHARS = 2_000
+const TEAMS_CHARS = 10_000
 
-/** The request body for an event; the same for every attempt. */
-export const bodyOf = (event: EventLogEntry, format: WebhookFormat): string => {
+/**
+ * The request body for an event; the same for every attempt. `publicUrl` is the address of the console for links, or "".
+ * Teams takes an Adaptive Card (version 1.4) as the attachment of a message.
+ */
+export const bodyOf = (event: EventLogEntry, format: WebhookFormat, publicUrl = ''): string => {
   switch (format) {
     case 'json':
       return JSON.stringify({
@@ -22,11 +27,32 @@ export const bodyOf = (event: EventLogEntry, format: WebhookFormat): string => {
         created_at: event.created_at,
       })
     case 'slack':
-      return JSON.stringify({ text: forSlack(lineOf(event)).slice(0, SLACK_CHARS) })
+      return JSON.stringify({ text: forSlack(lineOf(event, publicUrl)).slice(0, SLACK_CHARS) })
     case 'discord':
       return JSON.stringify({
-        content: forDiscord(lineOf(event)).slice(0, DISCORD_CHARS),
+        content: forDiscord(lineOf(event, publicUrl)).slice(0, DISCORD_CHARS),
         allowed_mentions: { parse: [] },
+      })
+    case 'teams':
+      return JSON.stringify({
+        type: 'message',
+        attachments: [
+          {
+            contentType: 'application/vnd.microsoft.card.adaptive',
+            content: {
+              $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+              type: 'AdaptiveCard',
+              version: '1.4',
+              body: [
+                {
+                  type: 'TextBlock',
+                  wrap: true,
+                  text: forTeams(lineOf(event, publicUrl)).slice(0, TEAMS_CHARS),
+                },
+              ],
+            },
+          },
+        ],
       })
   }
 }
@@ -44,8 +70,9 @@ const TOLD = [
 ]
 
 /** A one-line summary: the topic and the important data. */
-const lineOf = ({ topic, name, data, workflow_name }: EventLogEntry): string => {
+const lineOf = ({ topic, name, data, workflow_name }: EventLogEntry, publicUrl: string): string => {
   const values = dataOf(data)
+  if (topic === 'job.ended' || topic === 'schedule.ended') return nightOf(values, workflow_name, publicUrl)
   const parts = TOLD.flatMap((key) => {
     const value = Object.hasOwn(values, key) ? values[key] : undefined
     return typeof value === 'string' && value !== '' ? [`${key}: ${value}`] : []
@@ -54,7 +81,47 @@ const lineOf = ({ topic, name, data, workflow_name }: EventLogEntry): string => 
   return [topic, name === topic ? '' : name, about].filter((part) => part !== '').join(' | ')
 }
 
+const WORST_FIRST = ['critical', 'high', 'medium', 'low', 'info']
+const OUTCOMES = ['clean', 'partial', 'nothing_done']
+
+/** `nightly ended: 3 new (1 critical, 2 low), 0 back, 4 gone | 10 runs: 9 clean, 1 nothing done | URL` */
+const nightOf = (values: Readonly<Record<string, Json>>, workflow: string, publicUrl: string): string => {
+  const [runs, found] = [countsIn(values['runs']), objectIn(values['findings'])]
+  const findings = ['new', 'back', 'gone'].map((kind) => {
+    const counts = countsIn(found[kind])
+    const parts = WORST_FIRST.flatMap((word) => (counts[word] ? [`${counts[word]} ${word}`] : []))
+    const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+    return `${total} ${kind}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`
+  })
+  const outcomes = OUTCOMES.flatMap((word) => (runs[word] ? [`${runs[word]} ${word.replace('_', ' ')}`] : []))
+  const name = textIn(values['schedule']) || workflow
+  const link = publicUrl === '' ? '' : `${publicUrl.replace(/\/$/, '')}${textIn(values['path'])}`
+  return [
+    `${name} ${values['is_cancelled'] === true ? 'was cancelled' : 'ended'}: ${findings.join(', ')}`,
+    `${runs['total'] ?? 0} runs${outcomes.length > 0 ? `: ${outcomes.join(', ')}` : ''}`,
+    link,
+  ]
+    .filter((part) => part !== '')
+    .join(' | ')
+}
+
+/** Any operator can emit these topics with other data. */
+const objectIn = (value: Json | undefined): Readonly<Record<string, Json>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
+
+const countsIn = (value: Json | undefined): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(objectIn(value)).filter(
+      (entry): entry is [string, number] => typeof entry[1] === 'number',
+    ),
+  )
+
+const textIn = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
+
 const forSlack = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
 const forDiscord = (text: string): string => text.replaceAll(/[\\*_~`|<>[\]()#-]/g, '\\$&')
+
+/** A text block reads a part of Markdown. */
+const forTeams = (text: string): string => text.replaceAll(/[\\*_[\]]/g, '\\$&')

@@ -23,6 +23,7 @@ export interface WebhookSenderParts {
   readonly feed: Store['feed']
   readonly receiver: Pick<EventReceiver, 'planning'>
   readonly allowPrivate: boolean
+  readonly publicUrl: string
   readonly log: Logger
 }
 
@@ -98,7 +99,7 @@ export class WebhookSender {
   }
 
   async #deliver({ id, attempts, subscription, event }: DueDelivery, signal: AbortSignal): Promise<void> {
-    const { webhooks, allowPrivate } = this.#parts
+    const { webhooks, allowPrivate, publicUrl } = this.#parts
     if (event === undefined)
       return webhooks.settle(id, {
         status: 0,
@@ -107,36 +108,56 @@ export class WebhookSender {
         error: 'the event is no longer in the event log',
         retryMs: null,
       })
-    const body = bodyOf(event, subscription.format)
-    const timestamp = String(Math.trunc(Date.now() / 1_000))
-    const headers = {
-      'Content-Type': 'application/json',
-      'User-Agent': 'Scanfarm',
-      'X-Scanfarm-Event': event.topic.replaceAll(/[^\x20-\x7e]/g, '?'),
-      'X-Scanfarm-Delivery': String(id),
-      [TIMESTAMP_HEADER]: timestamp,
-      [SIGNATURE_HEADER]: signatureOf(subscription.secret, timestamp, body),
-    }
-    let answer: PostAnswer = { status: 0, text: '', retryAfterMs: undefined }
-    let problem = ''
-    const begun = performance.now()
-    try {
-      answer = await postTo(new URL(subscription.url), body, headers, { allowPrivate, signal })
-      if (answer.status < 200 || answer.status > 299) problem = `the endpoint answered ${answer.status}`
-    } catch (error) {
-      // Aborted: another master retries after the lease.
-      if (signal.aborted) return
-      problem = errorText(error)
-    }
-    const ended = {
-      status: answer.status,
-      answer: answer.text,
-      ms: Math.round(performance.now() - begun),
-    }
+    const options = { allowPrivate, publicUrl, signal }
+    const { problem, retryAfterMs, ...ended } = await sendEvent(subscription, event, id, options)
+    // Another master retries after the lease.
+    if (signal.aborted) return
     if (problem === '') return webhooks.settle(id, ended)
-    const retryMs = attempts >= MAX_ATTEMPTS ? null : retryWait(attempts, answer.retryAfterMs)
+    const retryMs = attempts >= MAX_ATTEMPTS ? null : retryWait(attempts, retryAfterMs)
     await webhooks.settle(id, { ...ended, error: problem.slice(0, 500), retryMs })
   }
+}
+
+/** What became of one request. */
+export interface SentEvent {
+  /** HTTP status of the answer; 0 if there was none. */
+  readonly status: number
+  /** The beginning of the answer. */
+  readonly answer: string
+  readonly ms: number
+  readonly retryAfterMs: number | undefined
+  /** Why the event did not arrive, or "". */
+  readonly problem: string
+}
+
+/** Sends an event to a subscription, signed. Never rejects. */
+export const sendEvent = async (
+  { url, format, secret }: Pick<Subscription, 'url' | 'format' | 'secret'>,
+  event: EventLogEntry,
+  deliveryId: number,
+  { publicUrl, ...options }: { allowPrivate: boolean; publicUrl: string; signal: AbortSignal },
+): Promise<SentEvent> => {
+  const body = bodyOf(event, format, publicUrl)
+  const timestamp = String(Math.trunc(Date.now() / 1_000))
+  const headers = {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Scanfarm',
+    'X-Scanfarm-Event': event.topic.replaceAll(/[^\x20-\x7e]/g, '?'),
+    'X-Scanfarm-Delivery': String(deliveryId),
+    [TIMESTAMP_HEADER]: timestamp,
+    [SIGNATURE_HEADER]: signatureOf(secret, timestamp, body),
+  }
+  let answer: PostAnswer = { status: 0, text: '', retryAfterMs: undefined }
+  let problem = ''
+  const begun = performance.now()
+  try {
+    answer = await postTo(new URL(url), body, headers, options)
+    if (answer.status < 200 || answer.status > 299) problem = `the endpoint answered ${answer.status}`
+  } catch (error) {
+    problem = errorText(error)
+  }
+  const { status, text, retryAfterMs } = answer
+  return { status, answer: text, ms: Math.round(performance.now() - begun), retryAfterMs, problem }
 }
 
 /**

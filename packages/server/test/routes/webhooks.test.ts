@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { signatureOf } from '../../src/webhooks/signature.ts'
@@ -5,7 +8,7 @@ import { testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await testServer({ workflows: {} })
+  server = await testServer({ workflows: {}, settings: { 'webhooks.allow_private': true } })
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
@@ -121,6 +124,28 @@ describe('webhook subscriptions', () => {
     expect((await server.admin.post('/api/webhook-deliveries/1/redeliver')).status).toBe(404)
     await server.admin.delete(`/api/webhook-subscriptions/${id}`).expect(200)
     await server.admin.delete(`/api/webhook-subscriptions/${id}`).expect(404)
+  })
+
+  test('a test sends an example once, and says what the endpoint answered', async () => {
+    const got: string[] = []
+    await using endpoint = createServer((request, response) => {
+      got.push(String(request.headers['x-scanfarm-event']))
+      response.writeHead(got.length === 1 ? 204 : 500).end('no')
+    }).listen(0, '127.0.0.1')
+    await once(endpoint, 'listening')
+    const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
+    const made = await server.admin.post('/api/webhook-subscriptions').send({ ...DRAFT, url, enabled: false })
+    const test = () => server.admin.post(`/api/webhook-subscriptions/${made.body.data.id}/test`)
+    expect((await test().expect(200)).body).toMatchObject({ delivered: true, status: 204, problem: '' })
+    expect((await test().expect(200)).body).toMatchObject({
+      delivered: false,
+      status: 500,
+      answer: 'no',
+      problem: 'the endpoint answered 500',
+    })
+    expect(got).toEqual(['job.ended', 'job.ended'])
+    await server.operator.post(`/api/webhook-subscriptions/${made.body.data.id}/test`).expect(403)
+    await server.admin.post('/api/webhook-subscriptions/999999/test').expect(404)
   })
 
   test.each([

@@ -8,6 +8,7 @@ import type { SubscriptionDraft } from '@scanfarm/store'
 import { eventDraft } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
 import { bodyOf } from '../../src/webhooks/delivery-body.ts'
+import { exampleEvent } from '../../src/webhooks/example-event.ts'
 import { signatureOf } from '../../src/webhooks/signature.ts'
 import { MAX_ATTEMPTS, WebhookSender } from '../../src/webhooks/webhook-sender.ts'
 import { NEVER, openTriggerHarness, type TriggerHarness } from '../triggers/_trigger-harness.ts'
@@ -64,7 +65,7 @@ const subscribe = (changes: Partial<SubscriptionDraft> = {}) =>
 const senderOf = async (allowPrivate = true): Promise<WebhookSender> => {
   const receiver = await harness.master()
   const { webhooks, feed } = receiver.store
-  return new WebhookSender({ webhooks, feed, receiver, allowPrivate, log: silentLogger })
+  return new WebhookSender({ webhooks, feed, receiver, allowPrivate, publicUrl: '', log: silentLogger })
 }
 const record = (topic: string, data: object = {}) => harness.store.triggers.record(eventDraft(topic, data))
 const deliveries = async () => (await harness.store.webhooks.deliveries({}, { offset: 0, limit: 50 })).data
@@ -221,6 +222,33 @@ describe('webhooks', () => {
     expect(JSON.parse(bodyOf(event, 'discord'))).toEqual({
       content: 'vuln.found \\| severity: high, vuln\\_title: \\<!channel\\> @everyone \\*x\\*',
       allowed_mentions: { parse: [] },
+    })
+  })
+
+  test('the end of a night is one line with what changed, the worst first, and a link', () => {
+    const night = {
+      ...exampleEvent(),
+      topic: 'schedule.ended',
+      name: 'nightly',
+      data: JSON.stringify({
+        schedule: 'nightly_1',
+        is_cancelled: false,
+        runs: { total: 10, clean: 8, partial: 1, nothing_done: 1 },
+        findings: { new: { low: 2, critical: 1 }, back: {}, gone: { high: 4 } },
+        path: '/jobs/0123',
+      }),
+    }
+    const line =
+      'ended: 3 new (1 critical, 2 low), 0 back, 4 gone (4 high) | 10 runs: 8 clean, 1 partial, 1 nothing done'
+    expect(JSON.parse(bodyOf(night, 'slack', 'https://farm.example/'))).toEqual({
+      text: `nightly_1 ${line} | https://farm.example/jobs/0123`,
+    })
+    expect(JSON.parse(bodyOf(night, 'teams'))).toMatchObject({
+      type: 'message',
+      attachments: [{ content: { body: [{ type: 'TextBlock', text: `nightly\\_1 ${line}` }] } }],
+    })
+    expect(JSON.parse(bodyOf({ ...night, data: '{"runs": [1], "findings": "x"}' }, 'slack'))).toEqual({
+      text: 'example ended: 0 new, 0 back, 0 gone | 0 runs',
     })
   })
 })

@@ -74,6 +74,10 @@ export const deliveriesQuery = (filters: DeliveryFilters) =>
     answer(api.GET('/webhook-deliveries', { params: { query: { ...filters, cursor, limit: PAGE } } })),
   )
 
+/** Sends an example of an event to a subscription. */
+export const testSubscription = (id: number) =>
+  answer(api.POST('/webhook-subscriptions/{id}/test', numberOf(id)))
+
 export const redeliver = (id: number) => answer(api.POST('/webhook-deliveries/{id}/redeliver', numberOf(id)))
 
 export const incomingQuery = queryOptions({

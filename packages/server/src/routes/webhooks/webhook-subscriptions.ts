@@ -4,6 +4,8 @@ import { MAX_SUBSCRIPTIONS, type Subscription, type SubscriptionDraft } from '@s
 import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
+import { exampleEvent } from '../../webhooks/example-event.ts'
+import { sendEvent } from '../../webhooks/webhook-sender.ts'
 import { topicProblem } from '../../triggers/topics.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { rowId } from '../query.ts'
@@ -15,7 +17,7 @@ const SECRET_BYTES = 32
 const nothing = (what: string, id: string): AppError =>
   new AppError('not_found', `there is no ${what} ${JSON.stringify(id)}`)
 
-const Format = Type.Enum(['json', 'slack', 'discord'])
+const Format = Type.Enum(['json', 'slack', 'discord', 'teams'])
 const Subscribed = Type.Object(
   {
     id: Type.Integer(),
@@ -159,6 +161,38 @@ export const removeSubscription = route(
     const id = rowId(params.id)
     if (id === undefined || !(await store.webhooks.unsubscribe(id))) throw nothing('subscription', params.id)
     return { message: 'Subscription removed', id }
+  },
+)
+
+export const testSubscription = route(
+  {
+    method: 'post',
+    path: '/webhook-subscriptions/{id}/test',
+    tag: 'Webhooks',
+    summary: 'Send an example of the event job.ended to a subscription, also a disabled one',
+    description: 'The request is sent once, whatever the topics and filters. Nothing is recorded.',
+    role: 'admin',
+    params: IdPath,
+    responses: {
+      200: Type.Object({
+        delivered: Type.Boolean(),
+        status: Type.Integer({ description: 'HTTP status of the answer; 0 if there was none' }),
+        answer: Type.String({ description: 'The first 1,024 bytes of the answer' }),
+        ms: Type.Integer({ minimum: 0, description: 'Milliseconds until the answer' }),
+        problem: Type.String({ description: 'Why it did not arrive, or ""' }),
+      }),
+    },
+    errors: ['not_found'],
+  },
+  async ({ store, config }, { params, http }) => {
+    const id = rowId(params.id)
+    const known = id === undefined ? undefined : await store.webhooks.subscription(id)
+    if (known === undefined) throw nothing('subscription', params.id)
+    const { allowPrivate } = config.webhooks
+    const { publicUrl } = config.http
+    const sent = await sendEvent(known, exampleEvent(), 0, { allowPrivate, publicUrl, signal: http.signal() })
+    const { status, answer, ms, problem } = sent
+    return { delivered: problem === '', status, answer, ms, problem }
   },
 )
 

@@ -7,6 +7,7 @@ import {
   subscriptionsQuery,
   type Subscription,
   type SubscriptionRequest,
+  testSubscription,
 } from '../../api/automation.ts'
 import {
   Badge,
@@ -71,7 +72,7 @@ const Editor = ({ subscription, onDone }: EditorProps) => {
           name="format"
           label="Format"
           defaultValue={subscription?.format ?? 'json'}
-          options={['json', 'slack', 'discord'].map((value) => ({ value, label: value }))}
+          options={['json', 'slack', 'discord', 'teams'].map((value) => ({ value, label: value }))}
         />
       </div>
       <Field
@@ -151,6 +152,15 @@ export const Subscriptions = () => {
     }
     await queries.invalidateQueries({ queryKey: KEY })
   }
+  const test = async ({ id, name }: Subscription) => {
+    try {
+      const { delivered, status, problem, ms } = await testSubscription(id)
+      if (delivered) toast(`${name} took an example of job.ended: ${status} after ${ms} ms`)
+      else toast(`${name} did not take the example: ${problem}`, 'bad')
+    } catch (reason) {
+      toast(reason instanceof Error ? reason.message : String(reason), 'bad')
+    }
+  }
   const actions: Column<Subscription> = {
     id: 'actions',
     label: 'Actions',
@@ -160,6 +170,7 @@ export const Subscriptions = () => {
         label={`Actions of ${one.name}`}
         items={[
           { label: 'Edit', onSelect: () => setEditing(one) },
+          { label: 'Send a test', onSelect: () => void test(one) },
           { label: one.enabled ? 'Pause' : 'Continue', onSelect: () => void pause(one) },
           { label: 'Delete', danger: true, onSelect: () => setRemoving(one) },
         ]}
