@@ -75,6 +75,39 @@ test('The answer of a server that refuses an upload before it has read it is rep
   await expect(sent).rejects.toThrow(/413/)
 }, 30_000)
 
+test('An upload follows a redirect with its content, and another server does not get the token', async () => {
+  const seen: string[] = []
+  const serve =
+    (name: string, target = () => ''): RequestListener =>
+    (request, response) => {
+      const body: Buffer[] = []
+      request.on('data', (chunk: Buffer) => body.push(chunk))
+      request.on('end', () => {
+        const token = request.headers.authorization === undefined ? 'no token' : 'token'
+        const content = Buffer.concat(body).includes('the content') ? 'content' : 'nothing'
+        seen.push(`${name}${request.url ?? ''} ${token} ${content}`)
+        if (request.url === '/api/upload-file') response.writeHead(307, { Location: '/api/moved' }).end()
+        else if (request.url === '/api/moved') response.writeHead(308, { Location: target() }).end()
+        else response.setHeader('Content-Type', 'application/json').end('{"ok":true}')
+      })
+    }
+  using other = await listening(serve('b'))
+  using server = await listening(serve('a', () => `${other.url}/api/there`))
+  const api = new Api({ url: server.url, token: 'x' })
+  expect(await api.upload('/upload-file', 'a', new Blob(['the content']))).toEqual({ ok: true })
+  expect(seen).toEqual([
+    'a/api/upload-file token content',
+    'a/api/moved token content',
+    'b/api/there no token content',
+  ])
+}, 30_000)
+
+test('A redirect without an end is reported', async () => {
+  using server = await listening((_, response) => response.writeHead(307, { Location: '/api/x' }).end())
+  const sent = new Api({ url: server.url, token: 'x' }).upload('/upload-file', 'a', new Blob(['a']))
+  await expect(sent).rejects.toThrow(/307/)
+}, 30_000)
+
 test('An upload to a server that is not there says so', async () => {
   const gone = await listening(() => undefined)
   gone[Symbol.dispose]()

@@ -1,6 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { request as httpRequest, type ClientRequest, type IncomingMessage } from 'node:http'
+import {
+  request as httpRequest,
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions,
+} from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { Readable } from 'node:stream'
 
@@ -19,10 +24,7 @@ export const fileForm = (name: string, content: Blob): object => {
     yield end
   }
   return {
-    body: ReadableStream.from(parts()),
-    bodySerializer: (body: unknown) => body,
-    duplex: 'half',
-    fetch: sendStream,
+    fetch: (request: Request) => followed(request, parts),
     headers: {
       'Content-Type': `multipart/form-data; boundary=${boundary}`,
       'Content-Length': String(start.length + content.size + end.length),
@@ -30,30 +32,46 @@ export const fileForm = (name: string, content: Blob): object => {
   }
 }
 
+type Body = () => AsyncIterable<Uint8Array>
+
+const MAX_REDIRECTS = 5
+/** Redirects that keep the method and the body. */
+const KEPT: ReadonlySet<number> = new Set([307, 308])
+
+/** Follows redirects as `fetch` does: another origin does not get the token. */
+const followed = async ({ url, method, headers, signal }: Request, body: Body): Promise<Response> => {
+  const named = new Headers(headers)
+  let at = new URL(url)
+  for (let left = MAX_REDIRECTS; ; left -= 1) {
+    const response = await sendStream(at, { method, headers: Object.fromEntries(named), signal }, body)
+    const location = response.headers.get('location')
+    if (!KEPT.has(response.status) || location === null || left === 0) return response
+    await response.body?.cancel()
+    const next = new URL(location, at)
+    if (next.origin !== at.origin) named.delete('authorization')
+    at = next
+  }
+}
+
 /** Like `fetch`, which reads a body faster than it sends it, so that a large file would be held in memory. */
-const sendStream = async (request: Request): Promise<Response> => {
-  const { url, method, headers, signal } = request
-  const send = url.startsWith('https:') ? httpsRequest : httpRequest
-  const outgoing = send(url, { method, headers: Object.fromEntries(headers), signal })
+const sendStream = async (url: URL, options: RequestOptions, body: Body): Promise<Response> => {
+  const send = url.protocol === 'https:' ? httpsRequest : httpRequest
+  const outgoing = send(url, options)
   const answer = once(outgoing, 'response') as Promise<[IncomingMessage]>
-  const [given] = await Promise.race([answer, written(request, outgoing, answer).then(() => answer)])
+  const [given] = await Promise.race([answer, written(body, outgoing, answer).then(() => answer)])
   const { statusCode: status = 0, statusMessage: statusText = '', headers: named } = given
   const pairs = Object.entries(named).map(([name, value]) => [name, String(value)] as [string, string])
   return new Response(Readable.toWeb(given), { status, statusText, headers: pairs })
 }
 
 /** Stops when the server answers: one that refuses a request does not read all of it. */
-const written = async (
-  { body }: Request,
-  outgoing: ClientRequest,
-  answer: Promise<unknown>,
-): Promise<void> => {
+const written = async (body: Body, outgoing: ClientRequest, answer: Promise<unknown>): Promise<void> => {
   let isAnswered = false
   const answered = answer.then(
     () => void (isAnswered = true),
     () => undefined,
   )
-  for await (const chunk of body ?? []) {
+  for await (const chunk of body()) {
     if (!outgoing.write(chunk)) await Promise.race([once(outgoing, 'drain'), answered])
     if (isAnswered) return
   }
