@@ -190,7 +190,6 @@ const LATE = [
   'ajv/dist/2020.js',
   'croner',
   'csv-parse',
-  'fast-xml-parser',
   'htmlparser2',
   're2js',
   'tar-stream',

@@ -7,7 +7,8 @@ export {
   type ImportFormat,
 } from './formats.ts'
 export type { Batch } from './import/batches.ts'
-export { hostAnswers, namesOf } from './import/nmap-answers.ts'
+export { nmapReport, type NmapHost, type NmapPort } from './import/nmap-report.ts'
 export { nucleiMiss } from './import/nuclei-row.ts'
 export { openReport, readFindings } from './import/read-findings.ts'
+export { sarifReport } from './import/sarif-report.ts'
 export { EXPORT_KINDS, writeFindings } from './export/write-findings.ts'

@@ -29,6 +29,20 @@ test.each([
   expect(await opened(JSON.stringify(report))).toEqual({ format, found })
 })
 
+test.each([
+  ['nmap', '<nmaprun scanner="nmap">', 0],
+  ['masscan', '<nmaprun scanner="masscan">', 2],
+])('XML of %s is recognised behind long comments', async (format, root, found) => {
+  const port = '<port protocol="tcp" portid="80"><state state="open"/></port>'
+  const host = `<host><address addr="192.0.2.1" addrtype="ipv4"/><ports>${found > 0 ? port : ''}</ports></host>`
+  const xml = `<?xml version="1.0"?>\n<!-- ${long} -->\n${root}${host}</nmaprun>`
+  expect(await opened(xml)).toEqual({ format, found: Math.max(found, 1) })
+})
+
+test('XML of another tool is refused behind long comments', async () => {
+  await expect(opened(`<!-- ${long} --><html><nmaprun/></html>`)).rejects.toThrow('is not recognised')
+})
+
 test('A report that no format fits is refused, however long it is', async () => {
   const other = { list: Array(200).fill(long.slice(0, MIB / 16)), end: 1 }
   await expect(opened(JSON.stringify(other))).rejects.toThrow('its format is not recognised')

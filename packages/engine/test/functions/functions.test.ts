@@ -176,7 +176,9 @@ describe('functions', () => {
         's.sarif': JSON.stringify({
           runs: [
             {
-              tool: { driver: { name: 'lint' } },
+              tool: {
+                driver: { name: 'lint', rules: [{ id: 'R2', properties: { 'security-severity': '9.8' } }] },
+              },
               results: [
                 {
                   ruleId: 'R1',
@@ -186,6 +188,8 @@ describe('functions', () => {
                     { physicalLocation: { artifactLocation: { uri: 'a.c' }, region: { startLine: 3 } } },
                   ],
                 },
+                { ruleId: 'R2', level: 'note', message: { text: 'worse' } },
+                { ruleId: 'R3', message: { text: 'accepted' }, suppressions: [{ kind: 'inSource' }] },
               ],
             },
           ],
@@ -203,7 +207,10 @@ describe('functions', () => {
       true,
     ])
     expect(read('rows.md')).toContain(String.raw`x\|\<b\>`)
-    expect(read('s.md')).toContain('| high | `a.c:3` | R1 | bad \\| thing |')
+    expect(read('s.md').split('\n').slice(6, -1)).toEqual([
+      '| critical | `R2` | R2 | worse |',
+      '| high | `a.c:3` | R1 | bad \\| thing |',
+    ])
     expect(read('out.md')).toBe(
       "# example.com\n4\n2\n<!-- ERROR: ReferenceError: 'no_such' is not defined -->\n",
     )

@@ -15,7 +15,7 @@ interface Imported {
 }
 
 /** Runs expressions in a folder with these files; answers what they import. */
-const imports = async (expressions: readonly string[], files: Readonly<Record<string, string>>) => {
+const imports = async (expressions: readonly string[], files: Readonly<Record<string, string | Buffer>>) => {
   const output = mkdtempSync(join(folder(), 'reached-'))
   for (const [name, text] of Object.entries(files)) writeFileSync(join(output, name), text)
   const imported: Imported[] = []
@@ -108,6 +108,20 @@ describe('the hosts that a scan reached', () => {
       expect(imported).toHaveLength(isRead ? 1 : 0)
     },
   )
+
+  test('a report in UTF-16 is read, and one that ends before its first host is not', async () => {
+    const { imported, read } = await imports(
+      [
+        'nmap_ports_to_jsonl("x.xml", "p.jsonl")',
+        'nmap_reached("cut.xml", "r.txt")',
+        'save_content(String(file_exists("r.txt")), "answer.txt")',
+        'db_import_port_assets("", "p.jsonl")',
+      ],
+      { 'x.xml': Buffer.from(`\uFEFF${REPORT}`, 'utf16le'), 'cut.xml': '<nmaprun><host starttime="1' },
+    )
+    expect(imported).toMatchObject([{ rows: [{ asset_value: '10.0.0.1:443' }, {}], reached: answered }])
+    expect(read('answer.txt')).toBe('false')
+  })
 
   test('a report without ports also names its reached hosts', async () => {
     const { imported } = await imports(

@@ -1,8 +1,10 @@
 import { TextDecoder } from 'node:util'
 import type { AppError } from '@scanfarm/contracts'
+import { asText } from '../fields.ts'
 import { IMPORT_FORMATS, type ImportFormat } from '../formats.ts'
 import { encodingOf, unreadable } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
+import { xmlParts } from './read-xml.ts'
 
 /** Bytes of a file that mostly are enough to recognise its format. */
 export const HEAD = 64 * 1024
@@ -80,8 +82,23 @@ const NO_KEY = '\0'
 /** The fields of the first object, and of the objects of a list. */
 const KEYS = ['*', '[].*'].flatMap((at) => [at, `${at}.${NO_KEY}`, `${at}.[].${NO_KEY}`])
 
-/** Recognises JSON by the fields of its first object, as far as it must be read. */
-export const formatOfKeys = async (body: AsyncIterable<Uint8Array>): Promise<ImportFormat | undefined> => {
+/** Recognises a report as far as it must be read: JSON by the fields of its first object, XML by its first element. */
+export const formatOfStart = async (
+  head: Uint8Array,
+  body: AsyncIterable<Uint8Array>,
+): Promise<ImportFormat | undefined> =>
+  await (decode(head).trimStart().startsWith('<') ? formatOfRoot(body) : formatOfKeys(body))
+
+const formatOfRoot = async (body: AsyncIterable<Uint8Array>): Promise<ImportFormat | undefined> => {
+  for await (const part of xmlParts(body, '*', `*.${NO_KEY}`)) {
+    if (part.kind === 'problem') continue
+    const attributes = Object.entries(part.value ?? {}).map(([name, value]) => `${name}="${asText(value)}"`)
+    return xmlFormat(`<${[...part.path, ...attributes].join(' ')}>`)
+  }
+  return undefined
+}
+
+const formatOfKeys = async (body: AsyncIterable<Uint8Array>): Promise<ImportFormat | undefined> => {
   const names = new Set<string>()
   for await (const part of jsonParts(body, ...KEYS)) {
     const isList = part.kind === 'value' && part.at === '[].*'

@@ -1,9 +1,9 @@
 import type { Confidence } from '@scanfarm/contracts'
 import { asList, asText, at } from '../fields.ts'
-import { hostAnswers, namesOf } from './nmap-answers.ts'
-import { enumWeaknesses, scriptWeakness, serviceWeakness, type Weakness } from './nmap-weaknesses.ts'
+import { nmapReport, type NmapHost, type NmapPort } from './nmap-report.ts'
+import type { Weakness } from './nmap-rules.ts'
+import { enumWeaknesses, scriptWeakness, serviceWeakness } from './nmap-weaknesses.ts'
 import { type Imported, unreadable } from './read-body.ts'
-import { xmlParts } from './read-xml.ts'
 import { MasscanHosts, masscanHost } from './masscan.ts'
 import { asset, failed, finding, hostPort, unusable } from './records.ts'
 import { productTechnology } from './technologies.ts'
@@ -16,15 +16,15 @@ import { productTechnology } from './technologies.ts'
 export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let time: Date | undefined
   let masscan: MasscanHosts | undefined
-  for await (const part of xmlParts(body, 'nmaprun', 'nmaprun.host', 'nmaprun.runstats')) {
+  for await (const part of nmapReport(body)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
-    else if (part.at === 'nmaprun') {
-      time = new Date(Number(at(part.value, 'start')) * 1000)
+    else if (part.kind === 'run') {
+      time = new Date(Number(at(part.raw, 'start')) * 1000)
       // masscan writes the same elements, but one host for each port.
-      if (asText(at(part.value, 'scanner')) === 'masscan') masscan ??= new MasscanHosts()
-    } else if (part.at === 'nmaprun.runstats') yield* failureOf(part.value)
-    else if (masscan === undefined) yield* hostRecords(part.value, time ?? new Date())
-    else for (const record of masscanHost(part.value)) yield* masscan.add(record)
+      if (asText(at(part.raw, 'scanner')) === 'masscan') masscan ??= new MasscanHosts()
+    } else if (part.kind === 'end') yield* failureOf(part.raw)
+    else if (masscan === undefined) yield* hostRecords(part.host, time ?? new Date())
+    else for (const record of masscanHost(part.host.raw)) yield* masscan.add(record)
   }
   if (time === undefined) throw unreadable('it is not XML of nmap (-oX)')
   if (masscan !== undefined) yield* masscan.end()
@@ -40,32 +40,27 @@ function* failureOf(stats: unknown): Generator<Imported> {
   else if (up === '0') yield failed('no host answered')
 }
 
-function* hostRecords(host: unknown, time: Date): Generator<Imported> {
-  const address = asList(at(host, 'address')).find((one) => asText(at(one, 'addrtype')) !== 'mac')
-  const ip = asText(at(address, 'addr'))
-  const { name, reverse } = namesOf(host)
-  const place = name || ip
-  if (place === '' || asText(at(host, 'status', 'state')) === 'down') return
-  if (hostAnswers(host))
+function* hostRecords(host: NmapHost, time: Date): Generator<Imported> {
+  const { ip, os } = host
+  const place = host.name || ip
+  if (place === '' || host.isDown) return
+  if (host.answers)
     for (const one of new Set([place, ip])) if (one !== '') yield { kind: 'reached', host: one }
-  const open = asList(at(host, 'ports', 'port')).filter(
-    (port) => asText(at(port, 'state', 'state')) === 'open',
-  )
-  const os = likeliest(asList(at(host, 'os', 'osmatch')))
+  const open = host.ports.filter(({ state }) => state === 'open')
   yield asset({
     asset_type: 'ip',
     asset_value: place,
     host_ip: ip,
     open_ports: open.map(portName),
     technologies: os,
-    dns_records: reverse.map((one) => `PTR ${one}`),
+    dns_records: host.reverse.map((one) => `PTR ${one}`),
   })
-  for (const script of asList(at(host, 'hostscript', 'script'))) yield* scriptRecords(script, place, time)
+  for (const script of asList(at(host.raw, 'hostscript', 'script'))) yield* scriptRecords(script, place, time)
   for (const port of open) {
     const value = hostPort(place, portName(port))
-    yield portRecord(port, value, ip, os)
+    yield portRecord(port, value, host)
     yield* serviceRecords(port, value)
-    for (const script of asList(at(port, 'script'))) {
+    for (const script of asList(at(port.raw, 'script'))) {
       yield* scriptRecords(script, value, time)
       if (asText(at(script, 'id')) === 'http-enum') yield* enumRecords(script, urlOf(port, value))
     }
@@ -73,39 +68,21 @@ function* hostRecords(host: unknown, time: Date): Generator<Imported> {
 }
 
 /** The port number; with the protocol unless it is TCP. */
-const portName = (port: unknown): string => {
-  const protocol = asText(at(port, 'protocol'))
-  const number = asText(at(port, 'portid'))
-  return protocol === '' || protocol === 'tcp' ? number : `${number}/${protocol}`
-}
+const portName = ({ protocol, number }: NmapPort): string =>
+  protocol === '' || protocol === 'tcp' ? number : `${number}/${protocol}`
 
-/** As printed by nmap: `ssl/http` for HTTP over TLS. */
-const serviceName = (service: unknown): string => {
-  const tunnel = asText(at(service, 'tunnel'))
-  const name = asText(at(service, 'name'))
-  return tunnel === '' || name.startsWith(`${tunnel}/`) ? name : `${tunnel}/${name}`
-}
-
-/** The name of the best matching operating system, if any. */
-const likeliest = (matches: readonly unknown[]): string[] => {
-  const [best] = matches.toSorted((a, b) => Number(at(b, 'accuracy')) - Number(at(a, 'accuracy')))
-  return [asText(at(best, 'name'))].filter((name) => name !== '')
-}
-
-const portRecord = (port: unknown, value: string, ip: string, os: readonly string[]): Imported => {
-  const service = at(port, 'service')
+const portRecord = (port: NmapPort, value: string, { ip, os }: NmapHost): Imported => {
+  const { service, product, version, method } = port
   // A name by the port number alone is a guess.
-  const guess = asText(at(service, 'method')) === 'table' ? '?' : ''
-  const [product = '', version = ''] = ['product', 'version'].map((key) => asText(at(service, key)))
-  const words = [serviceName(service) + guess, product, version]
+  const words = [service + (method === 'table' ? '?' : ''), product, version]
   return asset({
     asset_type: 'port',
     asset_value: value,
     host_ip: ip,
     open_ports: [portName(port)],
     title: words.filter((word) => word !== '').join(' '),
-    technologies: [productTechnology(product, version), ...os],
-    raw_json_data: JSON.stringify(port),
+    technologies: [productTechnology(product, version), os],
+    raw_json_data: JSON.stringify(port.raw),
   })
 }
 
@@ -135,17 +112,17 @@ function* scriptRecords(script: unknown, place: string, time: Date): Generator<I
   })
 }
 
-function* serviceRecords(port: unknown, place: string): Generator<Imported> {
-  const service = at(port, 'service')
-  const weakness = serviceWeakness(service)
+function* serviceRecords({ raw, service, method }: NmapPort, place: string): Generator<Imported> {
+  const element = at(raw, 'service')
+  const weakness = serviceWeakness(element)
   if (weakness === undefined) return
   yield weaknessRecord(weakness, {
-    id: `service-${asText(at(service, 'name'))}`,
+    id: `service-${asText(at(element, 'name'))}`,
     place,
-    output: serviceName(service),
+    output: service,
     // Without a response nmap names a service by the number of its port.
-    confidence: asText(at(service, 'method')) === 'probed' ? 'Firm' : 'Tentative',
-    raw: JSON.stringify(service),
+    confidence: method === 'probed' ? 'Firm' : 'Tentative',
+    raw: JSON.stringify(element),
   })
 }
 
@@ -162,8 +139,8 @@ function* enumRecords(script: unknown, url: string): Generator<Imported> {
     })
 }
 
-const urlOf = (port: unknown, place: string): string =>
-  `${/ssl|https/.test(serviceName(at(port, 'service'))) ? 'https' : 'http'}://${place}`
+const urlOf = ({ service }: NmapPort, place: string): string =>
+  `${/ssl|https/.test(service) ? 'https' : 'http'}://${place}`
 
 interface Proof {
   readonly id: string

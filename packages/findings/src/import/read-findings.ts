@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { AppError } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
-import { formatOfHead, formatOfKeys, HEAD, notRecognised } from './guess-format.ts'
+import { formatOfHead, formatOfStart, HEAD, notRecognised } from './guess-format.ts'
 import type { FromReader, ToReader } from './read-process.ts'
 import { rejoined, unreadable } from './read-body.ts'
 import { Replay } from './replay.ts'
@@ -51,12 +51,13 @@ export const openReport = async (
   const { first, isWhole } = await start(chunks, HEAD)
   const replay = new Replay()
   try {
-    const ofHead = formatOfHead(Buffer.concat(first))
+    const head = Buffer.concat(first)
+    const ofHead = formatOfHead(head)
     if (ofHead !== undefined)
       return { format: ofHead, batches: readFindings(ofHead, rejoined(first, chunks), { root }) }
     // The fields that tell the format may stand behind a long list.
     const read = rejoined(first, { next: () => chunks.next() })
-    const guessed = isWhole ? undefined : await formatOfKeys(replay.first(read))
+    const guessed = isWhole ? undefined : await formatOfStart(head, replay.first(read))
     if (guessed === undefined) throw notRecognised()
     return { format: guessed, batches: readFindings(guessed, replayed(replay, chunks), { root }) }
   } catch (error) {

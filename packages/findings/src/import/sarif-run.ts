@@ -1,16 +1,23 @@
 import { asList, asText, at, isRecord, type Unknown } from '../fields.ts'
 import { pathOf, type ScannedFolder } from './paths.ts'
 import type { Imported } from './read-body.ts'
+import { webExchange, type WebExchange } from './sarif-web.ts'
 import { cwesIn } from './tool-words.ts'
 
+/** The lists of a run that its results refer to. */
+export const LISTS = [
+  'invocations',
+  'artifacts',
+  'taxonomies',
+  'logicalLocations',
+  'webRequests',
+  'webResponses',
+] as const
+
 /** What a run of a SARIF file says besides its results. */
-export interface RunParts {
+export interface RunParts extends Readonly<Record<(typeof LISTS)[number], unknown[]>> {
   tool: unknown
   bases: unknown
-  readonly invocations: unknown[]
-  readonly artifacts: unknown[]
-  readonly taxonomies: unknown[]
-  readonly logicalLocations: unknown[]
 }
 
 export const noParts = (): RunParts => ({
@@ -20,10 +27,22 @@ export const noParts = (): RunParts => ({
   artifacts: [],
   taxonomies: [],
   logicalLocations: [],
+  webRequests: [],
+  webResponses: [],
 })
+
+const MAX_PLACES = 50
 
 const itemAt = (list: readonly unknown[], index: unknown): unknown =>
   typeof index === 'number' ? list[index] : undefined
+
+/** The driver or an extension of a tool. */
+interface Component {
+  readonly guid: string
+  readonly name: string
+  readonly rules: readonly unknown[]
+  readonly byId: ReadonlyMap<string, unknown>
+}
 
 export interface Place {
   /** A path in the scanned folder, or a URI; `""`: none. */
@@ -37,7 +56,7 @@ export interface Place {
 export class SarifRun {
   readonly tool: string
   readonly #parts: RunParts
-  readonly #components: readonly { readonly rules: readonly unknown[]; readonly byId: Map<string, unknown> }[]
+  readonly #components: readonly Component[]
   readonly #folder: ScannedFolder
   readonly #folders: readonly string[]
 
@@ -48,7 +67,8 @@ export class SarifRun {
     const components = [at(parts.tool, 'driver'), ...asList(at(parts.tool, 'extensions'))]
     this.#components = components.map((component) => {
       const rules = asList(at(component, 'rules'))
-      return { rules, byId: new Map(rules.map((rule) => [asText(at(rule, 'id')), rule])) }
+      const byId = new Map(rules.map((rule) => [asText(at(rule, 'id')), rule]))
+      return { guid: asText(at(component, 'guid')), name: asText(at(component, 'name')), rules, byId }
     })
     // A base in another one is a folder of the checkout.
     const bases = Object.values(isRecord(parts.bases) ? parts.bases : {})
@@ -68,12 +88,10 @@ export class SarifRun {
 
   /** By its component and index, or else by its id, of which the rule may have the first part. */
   ruleOf(result: Unknown): unknown {
-    const component = at(result, 'rule', 'toolComponent', 'index')
     const index = at(result, 'ruleIndex') ?? at(result, 'rule', 'index')
     const named = ruleIdOf(result)
-    const [driver, ...extensions] = this.#components
-    const [first, ...others] =
-      typeof component === 'number' ? [extensions[component], driver] : [driver, ...extensions]
+    const own = this.#componentOf(at(result, 'rule', 'toolComponent'))
+    const [first, ...others] = own === undefined ? this.#components : [own, ...this.#components]
     const indexed = itemAt(first?.rules ?? [], index)
     const idOfIndexed = asText(at(indexed, 'id'))
     if (
@@ -84,6 +102,16 @@ export class SarifRun {
     for (let id = named; id !== ''; id = id.slice(0, Math.max(id.lastIndexOf('/'), 0)))
       for (const one of [first, ...others]) if (one?.byId.has(id)) return one.byId.get(id)
     return named === '' ? undefined : indexed
+  }
+
+  /** By the index of an extension, by its id or by its name; undefined: none is named. */
+  #componentOf(reference: unknown): Component | undefined {
+    const index = at(reference, 'index')
+    if (typeof index === 'number' && index >= 0) return this.#components[index + 1]
+    const [guid, name] = [asText(at(reference, 'guid')), asText(at(reference, 'name'))]
+    const named = (key: 'guid' | 'name', text: string): Component | undefined =>
+      text === '' ? undefined : this.#components.find((one) => one[key] === text)
+    return named('guid', guid) ?? named('name', name)
   }
 
   /** The text of a message: as text, by its id, or as Markdown. Links to places become their text. */
@@ -107,6 +135,20 @@ export class SarifRun {
         n === undefined ? (given.length > 0 ? found.charAt(0) : found) : (given[Number(n)] ?? found),
       )
       .replaceAll(/\[((?:[^\]\\]|\\.){1,500})\]\(\d+\)/g, '$1')
+  }
+
+  /** At least one, which may be empty. */
+  placesOf(result: Unknown): [Place, ...Place[]] {
+    const [first, ...others] = asList(at(result, 'locations')).slice(0, MAX_PLACES)
+    return [this.placeOf(first), ...others.map((one) => this.placeOf(one))]
+  }
+
+  exchangeOf(result: Unknown): WebExchange {
+    const of = (name: string, listed: readonly unknown[]): unknown => {
+      const own = at(result, name)
+      return itemAt(listed, at(own, 'index')) ?? own
+    }
+    return webExchange(of('webRequest', this.#parts.webRequests), of('webResponse', this.#parts.webResponses))
   }
 
   placeOf(location: unknown): Place {

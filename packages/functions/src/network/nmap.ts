@@ -1,147 +1,53 @@
+import { constants } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { XMLParser } from 'fast-xml-parser'
-import { hostAnswers, namesOf } from '@scanfarm/findings'
-import { messageOf, type Json } from '@scanfarm/language'
+import { nmapReport, type NmapHost, type NmapPort } from '@scanfarm/findings'
+import type { Json } from '@scanfarm/language'
 import { NoResult, textArg, type FunctionContext } from '../define.ts'
 import { isThere, makeFolder, pathArg, writeLines } from '../files/files.ts'
-import { linesOf, MAX_LINE } from '../files/lines.ts'
+import { linesOf } from '../files/lines.ts'
 import type { FileScope } from '../paths/allowed.ts'
 import { removeFile } from '../paths/remove.ts'
 import { noteReached } from './reached.ts'
-import { checkPath } from '../paths/run-folder.ts'
+import { checkPath, openFile } from '../paths/run-folder.ts'
 
 type Row = Record<string, Json>
+type Port = Omit<NmapPort, 'raw'>
 
-/** A port of a report. */
-interface Port {
-  readonly number: string
-  readonly protocol: string
-  readonly state: string
-  readonly service: string
-  readonly product: string
-  readonly version: string
-  readonly extra: string
-  /** `table`: the service is only the usual one of this port number, because it did not identify itself. */
-  readonly method: string
-}
-
-interface Host {
-  readonly ip: string
-  readonly name: string
-  /** The most likely operating system, or `""`. */
-  readonly os: string
-  /** Whether the host sent a response: with -Pn nmap reports every host as up. */
-  readonly answers: boolean
+interface Host extends Pick<NmapHost, 'ip' | 'name' | 'os' | 'answers'> {
   readonly ports: readonly Port[]
 }
 
-const asList = (value: unknown): unknown[] =>
-  Array.isArray(value) ? value : value === undefined ? [] : [value]
-
-const inside = (value: unknown, ...path: string[]): unknown => {
-  let at = value
-  for (const key of path)
-    at = typeof at === 'object' && at !== null && key in at ? (at as Record<string, unknown>)[key] : undefined
-  return at
-}
-
-const attribute = (value: unknown, ...path: string[]): string => {
-  const at = inside(value, ...path)
-  return typeof at === 'string' || typeof at === 'number' ? String(at) : ''
-}
-
-/** As printed by nmap: `ssl/http` for HTTP over TLS. */
-const serviceOf = (port: unknown): string => {
-  const name = attribute(port, 'service', 'name')
-  const tunnel = attribute(port, 'service', 'tunnel')
-  return tunnel === '' || name.startsWith(`${tunnel}/`) ? name : `${tunnel}/${name}`
-}
-
-const osOf = (host: unknown): string => {
-  const [match] = asList(inside(host, 'os', 'osmatch'))
-    .map((one) => [Number(attribute(one, 'accuracy')), attribute(one, 'name')] as const)
-    .sort(([a], [b]) => b - a)
-  return match?.[1] ?? ''
-}
-
-const portOf = (port: unknown): Port => ({
-  number: attribute(port, 'portid'),
-  protocol: attribute(port, 'protocol'),
-  state: attribute(port, 'state', 'state'),
-  service: serviceOf(port),
-  product: attribute(port, 'service', 'product'),
-  version: attribute(port, 'service', 'version'),
-  extra: attribute(port, 'service', 'extrainfo'),
-  method: attribute(port, 'service', 'method'),
-})
-
-/** An unfinished report may end anywhere. */
-const parsedXml = (parser: XMLParser, xml: string): unknown => {
-  try {
-    return parser.parse(xml)
-  } catch (error) {
-    throw new NoResult(`not an XML report of nmap: ${messageOf(error)}`, { cause: error })
-  }
-}
-
-/** The start tag of a host, not of `hosthint` or `hosts`. */
-const HOST = /<host[\s>]/
-
-/** Maximum number of characters of a report. Its hosts are parsed one at a time; each has at most `MAX_LINE`. */
+/** Maximum number of bytes of a report, whose hosts are kept in memory. */
 const MAX_REPORT = 512 << 20
 
-const tooLarge = (path: string, what: string, max: number): Error =>
-  new Error(`${path} has ${what} of more than ${max} characters; scan fewer hosts at once`)
-
-/** The text of each host of a report. Throws if the last one is truncated because nmap did not finish. */
-const hostTexts = async function* (path: string, scope: FileScope): AsyncGenerator<string> {
-  const end = '</host>'
-  let parts: string[] = []
-  let length = 0
-  let total = 0
-  let isReport = false
-  for await (const line of linesOf(path, scope)) {
-    isReport ||= line.includes('<nmaprun')
-    total += line.length
-    if (total > MAX_REPORT) throw tooLarge(path, 'a report', MAX_REPORT)
-    const [first = '', ...rest] = line.split(end)
-    parts.push(first)
-    length += first.length
-    if (length > MAX_LINE) throw tooLarge(path, 'a host', MAX_LINE)
-    for (const next of rest) {
-      yield parts.join('\n') + end
-      parts = [next]
-      length = next.length
-    }
-  }
-  if (!isReport) throw new NoResult('not an XML report of nmap')
-  if (HOST.test(parts.join('\n'))) throw new NoResult('the last host of the nmap report is truncated')
-}
+const NO_REPORT = 'not an XML report of nmap'
 
 const hostsOfXml = async (path: string, scope: FileScope): Promise<Host[]> => {
-  // Reports contain data sent by hosts, so that values stay texts.
-  const parser = new XMLParser({
-    ignoreAttributes: false,
-    attributeNamePrefix: '',
-    parseAttributeValue: false,
-    processEntities: true,
-  })
+  if (!(await isThere(path, scope))) throw new NoResult(NO_REPORT)
+  await using file = await openFile(path, scope, constants.O_RDONLY)
+  if ((await file.stat()).size > MAX_REPORT)
+    throw new Error(`${path} has more than ${MAX_REPORT} bytes; scan fewer hosts at once`)
   const hosts: Host[] = []
-  for await (const text of hostTexts(path, scope))
-    hosts.push(hostOf(inside(parsedXml(parser, text.slice(text.search(HOST))), 'host')))
+  let isReport = false
+  for await (const part of nmapReport(file.createReadStream({ autoClose: false }))) {
+    scope.signal?.throwIfAborted()
+    if (part.kind === 'run') isReport = true
+    else if (part.kind === 'host') hosts.push(withoutElements(part.host))
+    // The hosts before the end of a report that was cut short are complete.
+    else if (part.kind === 'problem' && (part.text !== '<nmaprun' || hosts.length === 0))
+      throw new NoResult(`the nmap report cannot be read: line ${part.line}: ${part.reason}`)
+  }
+  if (!isReport) throw new NoResult(NO_REPORT)
   return hosts
 }
 
-const hostOf = (host: unknown): Host => {
-  const address = asList(inside(host, 'address')).find((each) => attribute(each, 'addrtype') !== 'mac')
-  return {
-    ip: attribute(address, 'addr'),
-    name: namesOf(host).name,
-    os: osOf(host),
-    answers: hostAnswers(host),
-    ports: asList(inside(host, 'ports', 'port')).map(portOf),
-  }
-}
+const withoutElements = ({ ip, name, os, answers, ports }: NmapHost): Host => ({
+  ip,
+  name,
+  os,
+  answers,
+  ports: ports.map(({ raw: _, ...port }) => port),
+})
 
 /** States of a port that prove a response of the host. */
 const ANSWERED = /^(open|closed|unfiltered)$/

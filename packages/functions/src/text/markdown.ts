@@ -1,7 +1,9 @@
 import { constants } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { parse as parseCsv } from 'csv-parse'
 import { SEVERITIES } from '@scanfarm/contracts'
+import { sarifReport } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 import { fn, NoResult, type FunctionContext, type FunctionGroup } from '../define.ts'
 import { MAX_TEXT_BYTES, readText } from '../files/file.ts'
@@ -9,7 +11,6 @@ import { isThere, mustBeFile, pathArg, programPath, writeText } from '../files/f
 import { cellText, parseObject, rowsOf } from './jsonl.ts'
 import type { FileScope } from '../paths/allowed.ts'
 import { openFile } from '../paths/run-folder.ts'
-import { sarifRows, toolOf } from '../findings/sarif.ts'
 
 /** Maximum number of rows of a table. */
 const MAX_ROWS = 10_000
@@ -71,8 +72,8 @@ const code = (text: string): string =>
     .replaceAll('|', String.raw`\|`)
     .replaceAll(/\s+/g, ' ')}\``
 
-const sarifReport = (text: string): string => {
-  const rows = sarifRows(text)
+const sarifTable = async (text: string): Promise<string> => {
+  const { tool, rows } = await sarifReport(Readable.from([Buffer.from(text)]))
   const count = (severity: string) => rows.filter((row) => row.severity === severity).length
   const sorted = rows.toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
   const numbers = SEVERITIES.slice(0, -1).map(
@@ -84,7 +85,7 @@ const sarifReport = (text: string): string => {
   )
   const columns = '| Severity | Location | Title | Description |\n| --- | --- | --- | --- |'
   return [
-    `# SARIF Results — ${cell(toolOf(text))}\n`,
+    `# SARIF Results — ${cell(tool || 'Unknown')}\n`,
     `**Total: ${rows.length} findings** | ${numbers.join(' | ')}\n`,
     ...(rows.length === 0 ? [] : [columns, ...lines]),
     '',
@@ -203,7 +204,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
         const dest = await programPath(args, 1, at, 'write')
         const text = await templateArg(args, at)
         if (parseObject(text) === undefined) throw new NoResult('not SARIF: the file is not a JSON object')
-        await writeText(dest, sarifReport(text), at)
+        await writeText(dest, await sarifTable(text), at)
         return true
       },
     ),
