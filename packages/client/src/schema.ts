@@ -7349,7 +7349,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The file, at most 256 MiB; all but JSONL at most 64 MiB A form of the type multipart/form-data with the field `file` is accepted too. */
+        /** @description The file, at most 1 GiB A form of the type multipart/form-data with the field `file` is accepted too. */
         requestBody?: {
             content: {
                 "application/octet-stream": string;

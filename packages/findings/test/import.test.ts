@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { assetOf, findingOf, openReport, readFindings, type ImportFormat } from '../src/index.ts'
 import type { ReadLimits } from '../src/import/read-findings.ts'
@@ -268,3 +269,42 @@ test('SARIF is recognised when its version stands behind more results than the s
   expect(format).toBe('sarif')
   expect(found.reduce((sum, { vulnerabilities }) => sum + vulnerabilities.length, 0)).toBe(2_000)
 })
+
+/** The most memory that the processes of this one have had, in MiB. */
+const memoryOfChildren = (): number => {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, 'utf8').trim().split(' ')
+  const sizes = children.map((pid) => {
+    try {
+      return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024
+    } catch {
+      // It has ended.
+      return 0
+    }
+  })
+  return Math.max(...sizes)
+}
+
+test('a SARIF file of 60 MB is read in at most 200 MiB of memory', async () => {
+  const results = async function* (): AsyncGenerator<Uint8Array> {
+    yield Buffer.from('{"version":"2.1.0","runs":[{"results":[')
+    for (let part = 0; part < 1_000; part += 1) {
+      const some = Array.from({ length: 60 }, (_, n) => ({
+        ruleId: 'r',
+        message: { text: `${part} ${n} ${'x'.repeat(800)}` },
+        locations: [
+          { physicalLocation: { artifactLocation: { uri: `f${n}` }, region: { startLine: part } } },
+        ],
+      }))
+      yield Buffer.from(`${JSON.stringify(some).slice(1, -1)},`)
+    }
+    yield Buffer.from('{"ruleId":"r"}],"tool":{"driver":{"name":"Demo"}}}]}')
+  }
+  let [count, memory] = [0, 0]
+  for await (const { vulnerabilities } of readFindings('sarif', results())) {
+    count += vulnerabilities.length
+    memory = Math.max(memory, memoryOfChildren())
+  }
+  expect(count).toBe(60_001)
+  expect(memory).toBeGreaterThan(0)
+  expect(memory).toBeLessThan(200)
+}, 120_000)

@@ -60,6 +60,7 @@ export const TESTED_BY: Readonly<Record<string, string>> = {
   'what waits to be written': 'packages/worker/test/record/run-recorder.test.ts',
   'findings and assets that a function reads': 'packages/worker/test/run/services.test.ts',
   'import of a report': 'packages/worker/test/run/services.test.ts',
+  'one record of a report': 'packages/findings/test/read-parts.test.ts',
   'workers lost under a run': 'packages/worker/test/program/quarantine.test.ts',
   'a claim that fails': 'packages/store/test/claim-isolation.test.ts',
   'data of an event from `POST': LIMITS,

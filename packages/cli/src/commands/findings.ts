@@ -86,7 +86,7 @@ const importCommand = (terminal: Terminal): Command =>
     .requiredOption('--workspace <name>', 'workspace of the findings')
     .option(
       '--format <format>',
-      'sarif, nuclei, nmap, jsonl (of an export), whatweb, sslscan, testssl, wapiti, masscan or ffuf; default: recognised by the file',
+      'format of the file, like sarif, nuclei or nmap (docs/findings.md lists all); default: recognised by the file',
     )
     .option('--root <folder>', 'folder that was scanned, for absolute paths; default: as the report names it')
     .action(async (file: string, options: ImportOptions) => {

@@ -122,7 +122,12 @@ async function* inProcess(
 ): AsyncGenerator<Batch> {
   const reader = fork(new URL('read-process.ts', import.meta.url), args, {
     env: {},
-    execArgv: [`--max-old-space-size=${limits.memoryMb}`, '--disable-warning=ExperimentalWarning'],
+    // Parts of a report live shortly: a small young heap halves the memory, at the same speed.
+    execArgv: [
+      `--max-old-space-size=${limits.memoryMb}`,
+      '--max-semi-space-size=2',
+      '--disable-warning=ExperimentalWarning',
+    ],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })

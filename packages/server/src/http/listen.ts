@@ -10,7 +10,7 @@ import { errorBody } from './refusal.ts'
 
 const HEADERS_TIMEOUT_MS = 15_000
 const CHECK_TIMEOUTS_MS = 5_000
-/** Long enough for an upload of 256 MiB over a slow connection. */
+/** Long enough for an upload of 1 GiB over a slow connection. */
 const REQUEST_TIMEOUT_MS = 30 * 60_000
 const KEEP_ALIVE_MS = 65_000
 const MAX_HEADER_BYTES = 32 * 1024

@@ -18,8 +18,7 @@ import { receiveBody } from '../../http/receive-file.ts'
 import { route } from '../../http/route.ts'
 import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
 
-/** Maximum size of an import. Formats that are read as a whole (all but JSONL) have a lower limit. */
-const MAX_IMPORT_BYTES = 256 * 1024 * 1024
+const MAX_IMPORT_BYTES = 1024 * 1024 * 1024
 /** Records of an export in memory at once. */
 const EXPORT_PAGE = 100
 
@@ -51,7 +50,7 @@ export const importVulnerabilities = route(
       },
       { additionalProperties: false },
     ),
-    file: { description: 'The file, at most 256 MiB; all but JSONL at most 64 MiB' },
+    file: { description: 'The file, at most 1 GiB' },
     responses: {
       200: Type.Object({
         message: Type.String(),
