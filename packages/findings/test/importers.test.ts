@@ -414,6 +414,17 @@ describe('Secrets and source code', () => {
     ])
   })
 
+  test('gitleaks: absolute paths become relative to the folder that was scanned', async () => {
+    const leak = (name: string) => ({ RuleID: 'key', File: `/src/app/${name}`, StartLine: 1, Match: name })
+    const report = JSON.stringify([leak('a.py'), leak('my dir/ünï.py')])
+    expect((await guess(report)).findings.map(({ asset_value }) => asset_value)).toEqual([
+      'a.py:1',
+      'my dir/ünï.py:1',
+    ])
+    const named = await collect(readFindings('gitleaks', bytesOf(report), { root: '/src' }))
+    expect(named.findings[0]?.asset_value).toBe('app/a.py:1')
+  })
+
   test('gosec: equal lines are told apart by their order, and a file that does not compile has failed', async () => {
     const found = await collect(readFindings('gosec', file('gosec.json')))
     const same = found.findings.filter(({ vuln_info }) => vuln_info === 'G401')
@@ -587,6 +598,12 @@ describe('Vulnerabilities of packages', () => {
     const found = await guess(JSON.stringify(report))
     expect(found).toMatchObject({ format, errors: 0 })
     expect(short(found)).toEqual(expected)
+  })
+
+  test('grype: a file of a folder is named by its path in it', async () => {
+    expect(short(await collect(readFindings('grype', file('grype.json'))))).toEqual([
+      'GHSA-demo-demo-demo medium package-lock.json:minimist@0.0.8',
+    ])
   })
 
   test('names of the vulnerability in other databases are tags', async () => {

@@ -2,26 +2,34 @@ import { asList, asText, asTexts, at } from '../fields.ts'
 import { dependencyFinding, severityOfScore } from './dependencies.ts'
 import { isList, jsonReport } from './json-report.ts'
 import type { Imported } from './read-body.ts'
+import { jsonParts } from './read-json.ts'
 import { unusable } from './records.ts'
+import { Replay } from './replay.ts'
 
 /** Reads JSON of grype. Ignored matches are not read. */
 export async function* grypeFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  for await (const part of jsonReport(body, 'grype (-o json)', isList, 'matches', 'matches.[]')) {
+  await using replay = new Replay()
+  // The source follows the matches. Files of a folder are named by their path in it, with a slash in front.
+  let isFolder = false
+  for await (const part of jsonParts(replay.first(body), 'source'))
+    if (part.kind === 'value') isFolder = at(part.value, 'type') === 'directory'
+  for await (const part of jsonReport(replay.again(), 'grype (-o json)', isList, 'matches', 'matches.[]')) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
-    else if (part.at !== 'matches') yield matchRecord(part.value)
+    else if (part.at !== 'matches') yield matchRecord(part.value, isFolder)
   }
 }
 
-const matchRecord = (match: unknown): Imported => {
+const matchRecord = (match: unknown, isFolder: boolean): Imported => {
   const own = at(match, 'vulnerability')
   const related = asList(at(match, 'relatedVulnerabilities'))
   const artifact = at(match, 'artifact')
+  const path = asText(at(asList(at(artifact, 'locations'))[0], 'path'))
   const text = [own, ...related].map((one) => asText(at(one, 'description'))).find((one) => one !== '') ?? ''
   return dependencyFinding({
     tool: 'grype',
     id: asText(at(own, 'id')),
     aliases: related.map((one) => asText(at(one, 'id'))),
-    file: asText(at(asList(at(artifact, 'locations'))[0], 'path')),
+    file: isFolder ? path.replace(/^\//, '') : path,
     name: asText(at(artifact, 'name')),
     version: asText(at(artifact, 'version')),
     fixed: asTexts(at(own, 'fix', 'versions')),
