@@ -20,7 +20,49 @@ export interface Told {
 }
 
 /** 48 bits are enough: if two results share a number, one gets a higher count. */
-const numberOf = (...parts: string[]): number => sha256(JSON.stringify(parts)).readUIntBE(0, 6)
+const numberOf = (...parts: string[]): number => sha256(JSON.stringify(parts)).readUIntBE(0, 6) || 1
+
+const FIRST_SLOTS = 1024
+const MAX_LOAD = 0.7
+
+/** Counts by numbers of `numberOf`. A `Map` of them needs five times the memory, which reports of 500 MiB do not leave. */
+class Counts {
+  /** Slots with the number, or 0, and its count; a taken slot is followed by the next one. */
+  #numbers = new Float64Array(FIRST_SLOTS)
+  #counts = new Uint32Array(FIRST_SLOTS)
+  #size = 0
+
+  get(number: number): number {
+    return this.#counts[this.#slotOf(number)] ?? 0
+  }
+
+  set(number: number, count: number): void {
+    const slot = this.#slotOf(number)
+    if (this.#numbers[slot] === 0) this.#size += 1
+    this.#numbers[slot] = number
+    this.#counts[slot] = count
+    if (this.#size > this.#numbers.length * MAX_LOAD) this.#grow()
+  }
+
+  #slotOf(number: number): number {
+    const numbers = this.#numbers
+    let slot = number % numbers.length
+    while (numbers[slot] !== 0 && numbers[slot] !== number) slot = (slot + 1) % numbers.length
+    return slot
+  }
+
+  #grow(): void {
+    const [numbers, counts] = [this.#numbers, this.#counts]
+    this.#numbers = new Float64Array(numbers.length * 2)
+    this.#counts = new Uint32Array(numbers.length * 2)
+    for (const [at, number] of numbers.entries()) {
+      if (number === 0) continue
+      const slot = this.#slotOf(number)
+      this.#numbers[slot] = number
+      this.#counts[slot] = counts[at] ?? 0
+    }
+  }
+}
 
 /**
  * Gives the results of a report their fingerprints: what lasts, and the how many-th of its kind it is. A result without
@@ -28,8 +70,8 @@ const numberOf = (...parts: string[]): number => sha256(JSON.stringify(parts)).r
  * same one.
  */
 export class Fingerprints {
-  readonly #kinds = new Map<number, number>()
-  readonly #results = new Map<number, number>()
+  readonly #kinds = new Counts()
+  readonly #results = new Counts()
 
   of({ check, file, lasting, line, column, rest }: Told): string {
     const words = lasting.length > 0 ? lasting : column === '' ? [] : [`line ${line} column ${column}`]
@@ -44,8 +86,8 @@ export class Fingerprints {
 
   #nth(kind: number, result: number): number {
     const known = this.#results.get(result)
-    if (known !== undefined) return known
-    const nth = (this.#kinds.get(kind) ?? 0) + 1
+    if (known > 0) return known
+    const nth = this.#kinds.get(kind) + 1
     this.#kinds.set(kind, nth)
     this.#results.set(result, nth)
     return nth
