@@ -25,7 +25,7 @@ interface Answer {
   readonly assets: Counts
 }
 
-/** What a report contains: results with errors, assets, and errors that concern the whole scan. */
+/** The results, with errors, and the assets of a report; it is refused if it only has errors of the whole scan. */
 const contentOf = async (path: string) => {
   const { batches } = await openReport(undefined, createReadStream(path))
   const all = await Array.fromAsync(batches)
@@ -33,7 +33,9 @@ const contentOf = async (path: string) => {
   return {
     results: sum(({ vulnerabilities, errors }) => vulnerabilities.length + errors),
     assets: sum(({ assets }) => assets.length),
-    failed: sum(({ errors, failures }) => errors - failures),
+    isRefused:
+      sum(({ errors, failures }) => errors - failures) > 0 &&
+      sum(({ vulnerabilities, assets }) => vulnerabilities.length + assets.length) === 0,
   }
 }
 
@@ -53,7 +55,7 @@ test.each(readdirSync(REPORTS))(
         .expect(status)
       return body as Answer
     }
-    if (content.failed > 0 && content.results + content.assets === content.failed) {
+    if (content.isRefused) {
       await send(400)
       return
     }
