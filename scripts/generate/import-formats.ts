@@ -5,15 +5,15 @@ import { IMPORT_FORMATS, type ImportFormat } from '../../packages/findings/src/f
 const read = (name: string): unknown =>
   parse(readFileSync(new URL(`../reports/${name}`, import.meta.url), 'utf8'))
 /** What `npm run reports` runs, and the versions whose reports it has compared. */
-const TOOLS = read('tools.yaml') as Readonly<Record<string, Readonly<Record<string, unknown>>>>
+const TOOLS = read('tools.yaml') as Readonly<Record<string, { readonly skipped?: string }>>
 const TRIED = read('tried.json') as Readonly<Record<string, string>>
 
 const triedFor = (format: ImportFormat): string => {
-  const tools = Object.keys(TOOLS).filter((name) => TOOLS[name]?.[format] !== undefined)
+  const tools = Object.keys(TOOLS).filter((name) => Object.hasOwn(TOOLS[name] ?? {}, format))
   const versions = tools
     .filter((name) => TRIED[name] !== undefined)
     .map((name) => (name === format ? TRIED[name] : `${name} ${TRIED[name]}`))
-  const reasons = tools.flatMap((name) => TOOLS[name]?.['skipped'] ?? [])
+  const reasons = tools.flatMap((name) => TOOLS[name]?.skipped ?? [])
   if (format === 'jsonl') return 'Scanfarm'
   return versions.length > 0 ? versions.join(', ') : ['the documented structure only', ...reasons].join(': ')
 }

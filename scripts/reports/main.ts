@@ -92,7 +92,8 @@ const compare = async (name: string, tool: Tool, env: Readonly<Record<string, st
     return true
   }
   const from = SOURCES.find((source) => typeof tool[source] === 'string') ?? 'debian'
-  const { bin, version } = install(name, [from, String(tool[from])], WORK)
+  const what = tool[from]
+  const { bin, version } = install(name, [from, typeof what === 'string' ? what : name], WORK)
   console.log(`${name} ${version}`)
   let isSame = true
   for (const { format, file, command } of reportsOf(tool)) {
