@@ -1,5 +1,6 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, type Readable } from 'node:stream'
+import { gzip } from 'node:zlib'
 import { VERSION } from '../version.ts'
 import type { Answer, Headers } from './answer.ts'
 
@@ -40,9 +41,26 @@ export const sendText = (
   body: string,
   headers: Headers,
 ): void => {
-  head(response, requestId, status, { ...headers, 'Content-Length': Buffer.byteLength(body) })
-  response.end(body)
+  const send = (bytes: string | Buffer, more: Headers = {}): void => {
+    head(response, requestId, status, { ...headers, ...more, 'Content-Length': Buffer.byteLength(bytes) })
+    response.end(bytes)
+  }
+  if (!takesGzip(response.req, body)) return send(body)
+  gzip(body, { level: 1 }, (error, packed) =>
+    error === null ? send(packed, { 'Content-Encoding': 'gzip' }) : send(body),
+  )
 }
+
+/** Lists shrink to a tenth. Only of requests that change nothing: their answers hold no new secret. */
+const takesGzip = ({ method, headers }: IncomingMessage, body: string): boolean =>
+  method === 'GET' &&
+  body.length >= GZIP_FROM &&
+  String(headers['accept-encoding'] ?? '')
+    .split(',')
+    .some((one) => /^\s*gzip\s*(?:;\s*q=(?!0(?:\.0*)?\s*$)[\d.]+\s*)?$/i.test(one))
+
+/** Characters. Shorter answers fit in a few packets. */
+const GZIP_FROM = 2_048
 
 export const sendJson = (
   response: ServerResponse,

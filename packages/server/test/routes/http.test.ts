@@ -36,6 +36,23 @@ describe('unknown paths', () => {
   })
 })
 
+test.each([
+  ['gzip, deflate, br', 'gzip'],
+  ['br;q=1, GZIP;q=0.5', 'gzip'],
+  ['gzip;q=0', undefined],
+  ['br', undefined],
+  ['', undefined],
+])('a long answer to %j is encoded as %s, and says the same', async (accepted, encoding) => {
+  const answer = await server.nobody.get('/api/openapi.json').set('Accept-Encoding', accepted).expect(200)
+  expect(answer.headers['content-encoding']).toBe(encoding)
+  expect(answer.body.info.title).toBe('Scanfarm')
+  const size = Number(answer.headers['content-length'])
+  if (encoding === undefined) expect(size).toBeGreaterThan(200_000)
+  else expect(size).toBeLessThan(100_000)
+  const short = await server.viewer.get('/api/workers').set('Accept-Encoding', accepted).expect(200)
+  expect(short.headers['content-encoding']).toBeUndefined()
+})
+
 test('a refusal before the body arrives leaves the connection open for the body and further requests', async () => {
   const { hostname, port } = new URL(server.url)
   const socket = connect(Number(port), hostname)

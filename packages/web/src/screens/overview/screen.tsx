@@ -283,7 +283,7 @@ const FirstSteps = ({ slots }: { slots: number }) => (
           Start a workflow: <Link href="/workflows">choose one here</Link>, or use the command line.
         </p>
         <Line
-          text={`scanfarm run --url ${window.location.origin} -f host -t example.com --mode distributed`}
+          text={`scanfarm run --url ${window.location.origin} -f baseline -t 127.0.0.1 --mode distributed`}
         />
       </li>
     </ol>
