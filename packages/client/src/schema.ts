@@ -4038,7 +4038,7 @@ export interface components {
             topics: string[];
             filters: string[];
             /** @enum {string} */
-            format: "json" | "slack" | "discord" | "teams";
+            format: "json" | "slack" | "discord" | "teams" | "mail";
             enabled: boolean;
             /**
              * Format: date-time
@@ -9301,13 +9301,13 @@ export interface operations {
             content: {
                 "application/json": {
                     name: string;
-                    /** @description http or https */
+                    /** @description http or https; with the format mail: mailto:a@example.com,b@example.com */
                     url: string;
                     /** @description Topics or shell globs */
                     topics: string[];
                     filters?: string[];
                     /** @enum {string} */
-                    format?: "json" | "slack" | "discord" | "teams";
+                    format?: "json" | "slack" | "discord" | "teams" | "mail";
                     secret?: string;
                     enabled?: boolean;
                 };
@@ -9379,13 +9379,13 @@ export interface operations {
             content: {
                 "application/json": {
                     name?: string;
-                    /** @description http or https */
+                    /** @description http or https; with the format mail: mailto:a@example.com,b@example.com */
                     url?: string;
                     /** @description Topics or shell globs */
                     topics?: string[];
                     filters?: string[];
                     /** @enum {string} */
-                    format?: "json" | "slack" | "discord" | "teams";
+                    format?: "json" | "slack" | "discord" | "teams" | "mail";
                     secret?: string;
                     enabled?: boolean;
                 };

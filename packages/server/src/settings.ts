@@ -122,6 +122,10 @@ const serverSettings = {
       max: MIB,
     }),
   },
+  mail: {
+    url: secret('Mail server for subscriptions with the format `mail`: `smtp://NAME:PASSWORD@HOST:587`.'),
+    from: text('Sender of these messages.', { default: 'scanfarm@localhost' }),
+  },
   webhooks: {
     allowPrivate: flag('Allow webhooks to private addresses, like those of the local network.', {
       default: false,

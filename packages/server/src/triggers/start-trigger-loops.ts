@@ -1,7 +1,7 @@
 import { Loop } from '@scanfarm/platform'
 import { schedule } from 'node-cron'
 import type { ServerContext } from '../context.ts'
-import { WebhookSender } from '../webhooks/webhook-sender.ts'
+import { sendOptions, WebhookSender } from '../webhooks/webhook-sender.ts'
 import { FileWatcher } from './file-watcher.ts'
 import { Scheduler } from './scheduler.ts'
 
@@ -84,9 +84,7 @@ const watching = ({ receiver, store, log }: ServerContext): Loop => {
 
 const sending = ({ store, receiver, config, log }: ServerContext): Loop[] => {
   const { webhooks, feed } = store
-  const { allowPrivate } = config.webhooks
-  const { publicUrl } = config.http
-  const sender = new WebhookSender({ webhooks, feed, receiver, allowPrivate, publicUrl, log })
+  const sender = new WebhookSender({ webhooks, feed, receiver, options: sendOptions(config), log })
   return [
     new Loop({
       name: 'fan events out',

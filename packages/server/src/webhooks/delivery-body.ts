@@ -11,7 +11,11 @@ const TEAMS_CHARS = 10_000
  * The request body for an event; the same for every attempt. `publicUrl` is the address of the console for links, or "".
  * Teams takes an Adaptive Card (version 1.4) as the attachment of a message.
  */
-export const bodyOf = (event: EventLogEntry, format: WebhookFormat, publicUrl = ''): string => {
+export const bodyOf = (
+  event: EventLogEntry,
+  format: Exclude<WebhookFormat, 'mail'>,
+  publicUrl = '',
+): string => {
   switch (format) {
     case 'json':
       return JSON.stringify({
@@ -56,6 +60,14 @@ export const bodyOf = (event: EventLogEntry, format: WebhookFormat, publicUrl = 
       })
   }
 }
+
+/** The subject and the text of a mail about an event. */
+export const mailOf = (event: EventLogEntry, publicUrl: string): { subject: string; text: string } => {
+  const [head = '', ...more] = lineOf(event, publicUrl).split(' | ')
+  return { subject: `Scanfarm: ${head}`.slice(0, SUBJECT_CHARS), text: `${[head, ...more].join('\n')}\n` }
+}
+
+const SUBJECT_CHARS = 200
 
 const TOLD = [
   'workflow',

@@ -3,8 +3,10 @@ import type { DueDelivery, EventLogEntry, Store, Subscription } from '@scanfarm/
 import { triggerEvent } from '../triggers/plan-event.ts'
 import type { EventReceiver } from '../triggers/event-receiver.ts'
 import { topicMatcher } from '../triggers/topics.ts'
-import { bodyOf } from './delivery-body.ts'
-import { postTo, type PostAnswer } from './post.ts'
+import type { Config } from '../settings.ts'
+import { bodyOf, mailOf } from './delivery-body.ts'
+import { postTo } from './post.ts'
+import { mailAddresses, sendMail, type MailSettings } from './send-mail.ts'
 import { SIGNATURE_HEADER, signatureOf, TIMESTAMP_HEADER } from './signature.ts'
 
 /** Events read in one turn. */
@@ -22,8 +24,7 @@ export interface WebhookSenderParts {
   readonly webhooks: Store['webhooks']
   readonly feed: Store['feed']
   readonly receiver: Pick<EventReceiver, 'planning'>
-  readonly allowPrivate: boolean
-  readonly publicUrl: string
+  readonly options: Omit<SendOptions, 'signal'>
   readonly log: Logger
 }
 
@@ -99,7 +100,7 @@ export class WebhookSender {
   }
 
   async #deliver({ id, attempts, subscription, event }: DueDelivery, signal: AbortSignal): Promise<void> {
-    const { webhooks, allowPrivate, publicUrl } = this.#parts
+    const { webhooks, options } = this.#parts
     if (event === undefined)
       return webhooks.settle(id, {
         status: 0,
@@ -108,8 +109,10 @@ export class WebhookSender {
         error: 'the event is no longer in the event log',
         retryMs: null,
       })
-    const options = { allowPrivate, publicUrl, signal }
-    const { problem, retryAfterMs, ...ended } = await sendEvent(subscription, event, id, options)
+    const { problem, retryAfterMs, ...ended } = await sendEvent(subscription, event, id, {
+      ...options,
+      signal,
+    })
     // Another master retries after the lease.
     if (signal.aborted) return
     if (problem === '') return webhooks.settle(id, ended)
@@ -130,13 +133,26 @@ export interface SentEvent {
   readonly problem: string
 }
 
-/** Sends an event to a subscription, signed. Never rejects. */
+/** Sends an event to a subscription: signed to a URL, or by mail. Never rejects. */
 export const sendEvent = async (
   { url, format, secret }: Pick<Subscription, 'url' | 'format' | 'secret'>,
   event: EventLogEntry,
   deliveryId: number,
-  { publicUrl, ...options }: { allowPrivate: boolean; publicUrl: string; signal: AbortSignal },
+  { publicUrl, mail, ...options }: SendOptions,
 ): Promise<SentEvent> => {
+  const begun = performance.now()
+  const sent = (status: number, answer: string, problem: string, retryAfterMs?: number): SentEvent => ({
+    status,
+    answer,
+    ms: Math.round(performance.now() - begun),
+    retryAfterMs,
+    problem,
+  })
+  if (format === 'mail') {
+    const { subject, text } = mailOf(event, publicUrl)
+    const { answer, problem } = await sendMail(mailAddresses(url) ?? [], subject, text, mail)
+    return sent(0, answer, problem)
+  }
   const body = bodyOf(event, format, publicUrl)
   const timestamp = String(Math.trunc(Date.now() / 1_000))
   const headers = {
@@ -147,17 +163,30 @@ export const sendEvent = async (
     [TIMESTAMP_HEADER]: timestamp,
     [SIGNATURE_HEADER]: signatureOf(secret, timestamp, body),
   }
-  let answer: PostAnswer = { status: 0, text: '', retryAfterMs: undefined }
-  let problem = ''
-  const begun = performance.now()
   try {
-    answer = await postTo(new URL(url), body, headers, options)
-    if (answer.status < 200 || answer.status > 299) problem = `the endpoint answered ${answer.status}`
+    const { status, text, retryAfterMs } = await postTo(new URL(url), body, headers, options)
+    return sent(
+      status,
+      text,
+      status < 200 || status > 299 ? `the endpoint answered ${status}` : '',
+      retryAfterMs,
+    )
   } catch (error) {
-    problem = errorText(error)
+    return sent(0, '', errorText(error))
   }
-  const { status, text, retryAfterMs } = answer
-  return { status, answer: text, ms: Math.round(performance.now() - begun), retryAfterMs, problem }
+}
+
+export const sendOptions = ({ webhooks, http, mail }: Config): Omit<SendOptions, 'signal'> => ({
+  allowPrivate: webhooks.allowPrivate,
+  publicUrl: http.publicUrl,
+  mail,
+})
+
+export interface SendOptions {
+  readonly allowPrivate: boolean
+  readonly publicUrl: string
+  readonly mail: MailSettings
+  readonly signal: AbortSignal
 }
 
 /**

@@ -1,8 +1,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { asSuperuser } from '@scanfarm/store/testing'
+import { SMTPServer } from 'smtp-server'
 import { signatureOf } from '../../src/webhooks/signature.ts'
 import { testServer, type TestServer } from '../_server.ts'
 
@@ -148,12 +151,55 @@ describe('webhook subscriptions', () => {
     await server.admin.post('/api/webhook-subscriptions/999999/test').expect(404)
   })
 
+  test('a subscription by mail sends the subject and the lines of a night to all its addresses', async () => {
+    const got: { to: string[]; text: string }[] = []
+    const mails = new SMTPServer({
+      disabledCommands: ['STARTTLS', 'AUTH'],
+      onData: (stream, { envelope }, done) => {
+        void text(stream).then((data) => {
+          got.push({ to: envelope.rcptTo.map(({ address }) => address), text: data })
+          done()
+        })
+      },
+    })
+    const listening = mails.listen(0, '127.0.0.1')
+    await once(listening, 'listening')
+    const { port } = listening.address() as AddressInfo
+    await using farm = await testServer({
+      workflows: {},
+      settings: { 'mail.url': `smtp://127.0.0.1:${port}`, 'mail.from': 'farm@example.com' },
+    })
+    const url = 'mailto:ops@example.com, lead@example.com'
+    const draft = { ...DRAFT, url, topics: ['schedule.ended'], format: 'mail' }
+    const subscribe = async ({ admin }: TestServer): Promise<string> => {
+      const made = await admin.post('/api/webhook-subscriptions').send(draft).expect(201)
+      return `/api/webhook-subscriptions/${made.body.data.id}/test`
+    }
+    const path = await subscribe(farm)
+    expect((await farm.admin.post(path).expect(200)).body).toMatchObject({ delivered: true, problem: '' })
+    expect(got).toEqual([{ to: ['ops@example.com', 'lead@example.com'], text: expect.any(String) }])
+    expect(got[0]?.text).toContain('From: farm@example.com')
+    expect(got[0]?.text).toContain('Subject: Scanfarm: example ended: 3 new (1 high, 2 low), 0 back')
+    expect(got[0]?.text).toContain('\r\n3 runs: 2 clean, 1 partial\r\n')
+    await promisify(mails.close.bind(mails))()
+    expect((await farm.admin.post(path).expect(200)).body).toMatchObject({
+      delivered: false,
+      problem: expect.stringMatching(/^the mail server: .*ECONNREFUSED/),
+    })
+    expect((await server.admin.post(await subscribe(server)).expect(200)).body).toMatchObject({
+      delivered: false,
+      problem: 'no mail server is set: set mail.url and mail.from',
+    })
+  })
+
   test.each([
     ['a url that is none', { ...DRAFT, url: 'nowhere' }, '/url'],
     ['another scheme', { ...DRAFT, url: 'file:///etc/passwd' }, '/url'],
     ['a password in the url', { ...DRAFT, url: 'https://a:b@example.com' }, '/url'],
     ['no topics', { ...DRAFT, topics: [] }, '/topics'],
     ['a bad glob', { ...DRAFT, topics: ['a[z-a]'] }, '/topics/0'],
+    ['addresses that are none', { ...DRAFT, format: 'mail', url: 'mailto:a b' }, '/url'],
+    ['a mail to a url', { ...DRAFT, format: 'mail' }, '/url'],
     ['an unknown format', { ...DRAFT, format: 'xml' }, '/format'],
   ])('a subscription with %s is refused', async (_, body, path) => {
     const answer = await server.admin.post('/api/webhook-subscriptions').send(body)

@@ -62,10 +62,17 @@ const subscribe = (changes: Partial<SubscriptionDraft> = {}) =>
     enabled: true,
     ...changes,
   })
+const mail = { url: undefined, from: 'farm@example.com' }
 const senderOf = async (allowPrivate = true): Promise<WebhookSender> => {
   const receiver = await harness.master()
   const { webhooks, feed } = receiver.store
-  return new WebhookSender({ webhooks, feed, receiver, allowPrivate, publicUrl: '', log: silentLogger })
+  return new WebhookSender({
+    webhooks,
+    feed,
+    receiver,
+    options: { allowPrivate, publicUrl: '', mail },
+    log: silentLogger,
+  })
 }
 const record = (topic: string, data: object = {}) => harness.store.triggers.record(eventDraft(topic, data))
 const deliveries = async () => (await harness.store.webhooks.deliveries({}, { offset: 0, limit: 50 })).data

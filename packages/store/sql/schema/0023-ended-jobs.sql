@@ -3,4 +3,4 @@ create index vulnerabilities_first_run on vulnerabilities (first_run) where firs
 create index finding_changes_run on finding_changes (run_id) where run_id is not null;
 
 alter table webhook_subscriptions drop constraint webhook_subscriptions_format_check,
-  add constraint webhook_subscriptions_format_check check (format in ('json', 'slack', 'discord', 'teams'));
+  add constraint webhook_subscriptions_format_check check (format in ('json', 'slack', 'discord', 'teams', 'mail'));

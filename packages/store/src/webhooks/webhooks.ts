@@ -5,7 +5,7 @@ import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest } from '.
 import { canBeStored, storable, storableJson } from '../text.ts'
 import { eventJson, type EventDraft } from '../triggers/execution-plan.ts'
 
-export type WebhookFormat = 'json' | 'slack' | 'discord' | 'teams'
+export type WebhookFormat = 'json' | 'slack' | 'discord' | 'teams' | 'mail'
 
 export interface SubscriptionDraft {
   readonly name: string

@@ -5,7 +5,8 @@ import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { exampleEvent } from '../../webhooks/example-event.ts'
-import { sendEvent } from '../../webhooks/webhook-sender.ts'
+import { mailAddresses } from '../../webhooks/send-mail.ts'
+import { sendEvent, sendOptions } from '../../webhooks/webhook-sender.ts'
 import { topicProblem } from '../../triggers/topics.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { rowId } from '../query.ts'
@@ -17,7 +18,7 @@ const SECRET_BYTES = 32
 const nothing = (what: string, id: string): AppError =>
   new AppError('not_found', `there is no ${what} ${JSON.stringify(id)}`)
 
-const Format = Type.Enum(['json', 'slack', 'discord', 'teams'])
+const Format = Type.Enum(['json', 'slack', 'discord', 'teams', 'mail'])
 const Subscribed = Type.Object(
   {
     id: Type.Integer(),
@@ -34,7 +35,11 @@ const Subscribed = Type.Object(
 )
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 256 }),
-  url: Type.String({ minLength: 1, maxLength: 2048, description: 'http or https' }),
+  url: Type.String({
+    minLength: 1,
+    maxLength: 2048,
+    description: 'http or https; with the format mail: mailto:a@example.com,b@example.com',
+  }),
   topics: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), {
     minItems: 1,
     maxItems: 64,
@@ -73,7 +78,13 @@ const shown = (one: Subscription): Static<typeof Subscribed> => ({
 const checked = (draft: SubscriptionDraft): SubscriptionDraft => {
   const problems: FieldError[] = []
   const url = URL.parse(draft.url)
-  if (url === null || !['http:', 'https:'].includes(url.protocol))
+  if (draft.format === 'mail') {
+    if (mailAddresses(draft.url) === undefined)
+      problems.push({
+        path: '/url',
+        message: 'must be like mailto:a@example.com,b@example.com for the format mail',
+      })
+  } else if (url === null || !['http:', 'https:'].includes(url.protocol))
     problems.push({ path: '/url', message: 'must be an http or https URL' })
   else if (url.username !== '' || url.password !== '')
     problems.push({ path: '/url', message: 'must not contain a password: requests are signed instead' })
@@ -188,9 +199,8 @@ export const testSubscription = route(
     const id = rowId(params.id)
     const known = id === undefined ? undefined : await store.webhooks.subscription(id)
     if (known === undefined) throw nothing('subscription', params.id)
-    const { allowPrivate } = config.webhooks
-    const { publicUrl } = config.http
-    const sent = await sendEvent(known, exampleEvent(), 0, { allowPrivate, publicUrl, signal: http.signal() })
+    const options = { ...sendOptions(config), signal: http.signal() }
+    const sent = await sendEvent(known, exampleEvent(), 0, options)
     const { status, answer, ms, problem } = sent
     return { delivered: problem === '', status, answer, ms, problem }
   },

@@ -72,7 +72,7 @@ const Editor = ({ subscription, onDone }: EditorProps) => {
           name="format"
           label="Format"
           defaultValue={subscription?.format ?? 'json'}
-          options={['json', 'slack', 'discord', 'teams'].map((value) => ({ value, label: value }))}
+          options={['json', 'slack', 'discord', 'teams', 'mail'].map((value) => ({ value, label: value }))}
         />
       </div>
       <Field

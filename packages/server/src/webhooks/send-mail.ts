@@ -1,0 +1,43 @@
+import { errorText, type Secret } from '@scanfarm/platform'
+
+/** The mail server of the settings. */
+export interface MailSettings {
+  /** `smtp://NAME:PASSWORD@HOST:PORT` or `smtps://…`. */
+  readonly url: Secret | undefined
+  readonly from: string
+}
+
+/** For connection, greeting and each answer of the mail server. */
+const PATIENCE_MS = 10_000
+
+/** Addresses of a subscription by mail: `mailto:a@example.com,b@example.com`. Undefined if it has another form. */
+export const mailAddresses = (url: string): string[] | undefined => {
+  const [, list] = /^mailto:([^?#]+)$/i.exec(url) ?? []
+  const addresses = list?.split(',').map((one) => one.trim())
+  return addresses?.every((one) => /^[^\s@<>"(),:;\\[\]]+@[^\s@<>"(),:;\\[\]]+$/.test(one)) === true
+    ? addresses
+    : undefined
+}
+
+/** Sends one message. Resolves to the answer of the mail server, or the problem. */
+export const sendMail = async (
+  to: readonly string[],
+  subject: string,
+  text: string,
+  { url, from }: MailSettings,
+): Promise<{ answer: string; problem: string }> => {
+  if (url === undefined) return { answer: '', problem: 'no mail server is set: set mail.url and mail.from' }
+  try {
+    const { createTransport } = await import('nodemailer')
+    const timeouts = {
+      connectionTimeout: PATIENCE_MS,
+      greetingTimeout: PATIENCE_MS,
+      socketTimeout: PATIENCE_MS,
+    }
+    const transport = createTransport({ url: url.reveal(), ...timeouts })
+    const { response } = await transport.sendMail({ from, to: [...to], subject, text })
+    return { answer: response, problem: '' }
+  } catch (error) {
+    return { answer: '', problem: `the mail server: ${errorText(error)}` }
+  }
+}
