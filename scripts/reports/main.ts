@@ -53,7 +53,8 @@ const linesOf = (text: string): Set<string> => {
   } catch {
     // XML and text.
   }
-  const stamps = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:[\d.]+)?|\b1[6-9]\d{8}\b|\b\d\d:\d\d:\d\d\b|"[\d.]+ seconds/g
+  const stamps =
+    /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:[\d.]+)?|\w{3} \w{3} +\d+ \d\d:\d\d:\d\d|\b1[6-9]\d{8}\b|[\d.]+ seconds|\b(srtt|rttvar|elapsed)="[^"]*"/g
   return new Set(
     plain
       .replaceAll(stamps, '…')
