@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { EventEmitted, Schedule } from '@scanfarm/contracts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
@@ -12,7 +15,7 @@ beforeAll(async () => {
   cluster = await TestCluster.start({
     queue: 'postgres',
     workers: 0,
-    env: { SCANFARM_AUTH_INITIAL_TOKEN: TOKEN },
+    env: { SCANFARM_AUTH_INITIAL_TOKEN: TOKEN, SCANFARM_WEBHOOKS_ALLOW_PRIVATE: 'true' },
   })
 }, START_MS)
 afterAll(async () => {
@@ -62,6 +65,37 @@ describe('schedules and events', () => {
     expect(await parsed('job', fired.job_id)).toMatchObject({ total_runs: 2 })
     const bad = await run('schedules', 'create', 'bad', '-w', 'noop', '--cron', '0 3 * * *', '-t', 'a;b')
     expect(bad.err.match(/may contain ; only in the path/g)).toHaveLength(1)
+  })
+
+  test('webhooks adds, lists, tests and removes a subscription by its name', async () => {
+    const topics: unknown[] = []
+    await using endpoint = createServer((request, response) => {
+      topics.push(request.headers['x-scanfarm-event'])
+      response.writeHead(topics.length === 1 ? 204 : 503).end()
+    }).listen(0, '127.0.0.1')
+    await once(endpoint, 'listening')
+    const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
+    expect(await parsed('webhooks', 'add', 'chat', url, '--format', 'teams')).toMatchObject({
+      name: 'chat',
+      topics: ['schedule.ended'],
+      secret: expect.stringMatching(/^[0-9a-f]{64}$/),
+    })
+    expect((await run('webhooks', 'list')).out).toMatch(/chat +teams +yes +schedule\.ended +http/)
+    expect(await run('webhooks', 'test', 'chat')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('204'),
+    })
+    expect(await run('webhooks', 'test', 'chat')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('the example did not arrive: the endpoint answered 503'),
+    })
+    expect(topics).toEqual(['job.ended', 'job.ended'])
+    expect((await run('webhooks', 'deliveries', '--status', 'dead')).code).toBe(0)
+    expect((await run('webhooks', 'remove', 'chat')).code).toBe(0)
+    expect(await run('webhooks', 'remove', 'chat')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('there is no subscription chat'),
+    })
   })
 
   test('events list --topic takes a shell glob, and an invalid one is refused', async () => {

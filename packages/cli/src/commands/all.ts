@@ -33,6 +33,7 @@ export const COMMANDS: Commands = {
   workers: async () => (await import('./lists.ts')).workersCommand,
   cloud: async () => (await import('./cloud.ts')).cloudCommand,
   schedules: async () => (await import('./schedules.ts')).schedulesCommand,
+  webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
   events: async () => (await import('./events.ts')).eventsCommand,
   upload: async () => (await import('./upload.ts')).uploadCommand,
   token: async () => (await import('./token.ts')).tokenCommand,

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { asSuperuser } from '@scanfarm/store/testing'
@@ -156,10 +155,9 @@ describe('webhook subscriptions', () => {
     const mails = new SMTPServer({
       disabledCommands: ['STARTTLS', 'AUTH'],
       onData: (stream, { envelope }, done) => {
-        void text(stream).then((data) => {
-          got.push({ to: envelope.rcptTo.map(({ address }) => address), text: data })
-          done()
-        })
+        const mail = { to: envelope.rcptTo.map(({ address }) => address), text: '' }
+        got.push(mail)
+        stream.on('data', (chunk: Buffer) => (mail.text += chunk.toString())).on('end', () => done())
       },
     })
     const listening = mails.listen(0, '127.0.0.1')

@@ -1,0 +1,134 @@
+import type { ItemOf, paths } from '@scanfarm/client'
+import { Command, Option } from 'commander'
+import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import type { Api } from '../client/api.ts'
+import { printFields, printJson, type Column } from '../client/table.ts'
+import { CliError, EXIT } from '../exit.ts'
+import { collect } from '../options.ts'
+import type { Terminal } from '../terminal.ts'
+import { paged, printPage, type PageOptions } from './lists.ts'
+
+type Body = paths['/webhook-subscriptions']['post']['requestBody']['content']['application/json']
+type Subscription = Awaited<ReturnType<typeof all>>[number]
+type Delivery = ItemOf<'/webhook-deliveries'>
+
+const show = (terminal: Terminal, options: ClientOptions, value: object): void =>
+  wantsJson(options) ? printJson(terminal, value) : printFields(terminal, { ...value })
+
+const all = async (api: Api) => (await api.call(({ GET }) => GET('/webhook-subscriptions'))).data
+
+/** The id of the subscription with this id or name. */
+const find = async (api: Api, name: string): Promise<string> => {
+  const found = (await all(api)).filter((one) => String(one.id) === name || one.name === name)
+  const [one, another] = found
+  if (one === undefined)
+    throw new CliError(EXIT.usage, `there is no subscription ${name}: see scanfarm webhooks list`)
+  if (another !== undefined)
+    throw new CliError(EXIT.usage, `${found.length} subscriptions have the name ${name}: use the id`)
+  return String(one.id)
+}
+
+const COLUMNS: readonly Column<Subscription>[] = [
+  { title: 'ID', value: (one) => one.id },
+  { title: 'NAME', value: (one) => one.name },
+  { title: 'FORMAT', value: (one) => one.format },
+  { title: 'ENABLED', value: (one) => (one.enabled ? 'yes' : 'no') },
+  { title: 'TOPICS', value: (one) => one.topics.join(' ') },
+  { title: 'URL', value: (one) => one.url },
+]
+
+const listCommand = (terminal: Terminal): Command =>
+  clientCommand('list', 'List the subscriptions.').action(async (options: ClientOptions) => {
+    printPage(terminal, options, { data: await all(connect(terminal, options)) }, COLUMNS)
+  })
+
+interface AddOptions extends ClientOptions {
+  readonly topic?: string[]
+  readonly filter?: string[]
+  readonly format: Body['format']
+}
+
+/** What a person wants to hear of by default. */
+const NIGHTS = ['schedule.ended']
+
+const addCommand = (terminal: Terminal): Command =>
+  clientCommand('add', 'Send events to a URL, a chat or by mail. Prints the secret of the signature once.')
+    .argument('<name>', 'name of the subscription')
+    .argument('<url>', 'URL, or mailto:ops@example.com')
+    .option('--topic <glob>', 'topic or glob; repeatable; default schedule.ended', collect)
+    .option('--filter <expression>', 'expression that must be true; repeatable', collect)
+    .addOption(
+      new Option('--format <format>', 'form of the message')
+        .choices(['json', 'slack', 'discord', 'teams', 'mail'])
+        .default('json'),
+    )
+    .action(async (name: string, url: string, options: AddOptions) => {
+      const { topic: topics = NIGHTS, filter: filters = [], format } = options
+      const body = {
+        name,
+        url,
+        topics,
+        filters,
+        format: url.startsWith('mailto:') ? 'mail' : format,
+      } as const
+      const { data, secret } = await connect(terminal, options).call(({ POST }) =>
+        POST('/webhook-subscriptions', { body }),
+      )
+      show(terminal, options, { ...data, secret })
+    })
+
+const testCommand = (terminal: Terminal): Command =>
+  clientCommand('test', 'Send an example of job.ended; exit code 1 if it does not arrive.')
+    .argument('<subscription>', 'name or id')
+    .action(async (name: string, options: ClientOptions) => {
+      const api = connect(terminal, options)
+      const params = { path: { id: await find(api, name) } }
+      const sent = await api.call(({ POST }) => POST('/webhook-subscriptions/{id}/test', { params }))
+      show(terminal, options, sent)
+      if (!sent.delivered) throw new CliError(EXIT.failed, `the example did not arrive: ${sent.problem}`)
+    })
+
+const removeCommand = (terminal: Terminal): Command =>
+  clientCommand('remove', 'Delete a subscription and its deliveries.')
+    .argument('<subscription>', 'name or id')
+    .action(async (name: string, options: ClientOptions) => {
+      const api = connect(terminal, options)
+      const params = { path: { id: await find(api, name) } }
+      show(
+        terminal,
+        options,
+        await api.call(({ DELETE }) => DELETE('/webhook-subscriptions/{id}', { params })),
+      )
+    })
+
+const DELIVERIES: readonly Column<Delivery>[] = [
+  { title: 'ID', value: (one) => one.id },
+  { title: 'STATUS', value: (one) => one.status },
+  { title: 'TRIES', value: (one) => one.attempts },
+  { title: 'ANSWER', value: (one) => one.last_status || '' },
+  { title: 'CREATED', value: (one) => one.created_at },
+  { title: 'TOPIC', value: (one) => one.topic },
+  { title: 'ERROR', value: (one) => one.last_error },
+]
+
+type DeliveriesOptions = ClientOptions & PageOptions & { readonly status?: Delivery['status'] }
+
+const deliveriesCommand = (terminal: Terminal): Command =>
+  paged(clientCommand('deliveries', 'List the deliveries, newest first.'))
+    .addOption(new Option('--status <status>', 'status').choices(['pending', 'delivered', 'dead']))
+    .action(async (options: DeliveriesOptions) => {
+      const { status, limit, offset } = options
+      const page = await connect(terminal, options).call(({ GET }) =>
+        GET('/webhook-deliveries', { params: { query: { status, limit, offset } } }),
+      )
+      printPage(terminal, options, page, DELIVERIES)
+    })
+
+export const webhooksCommand = (terminal: Terminal): Command =>
+  new Command('webhooks')
+    .description('Send events, for example the end of a night, to URLs, chats and by mail.')
+    .addCommand(listCommand(terminal))
+    .addCommand(addCommand(terminal))
+    .addCommand(testCommand(terminal))
+    .addCommand(removeCommand(terminal))
+    .addCommand(deliveriesCommand(terminal))
