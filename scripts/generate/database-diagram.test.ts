@@ -14,14 +14,19 @@ const ask = async <T extends object>(text: string): Promise<T[]> =>
 const tables = async (): Promise<Table[]> =>
   (await readSubjects()).flatMap((subject) => [...subject.tables.values()])
 
-test('the diagram has the tables and columns of the database', async () => {
+test('the diagram and the types have the columns of the database', async () => {
   const found = await ask<{ column: string }>(`
-    select format('%s.%s', c.relname, a.attname) as column
+    select concat_ws(' ', format('%s.%s', c.relname, a.attname), case when not a.attnotnull then 'null' end,
+      case when a.attidentity = 'a' or a.attgenerated <> '' then 'always' when a.atthasdef then 'default' end) as column
     from pg_class c join pg_attribute a on a.attrelid = c.oid
     where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
       and a.attnum > 0 and not a.attisdropped and c.relname not in ('schema_files', 'schema_functions')`)
   const drawn = (await tables()).flatMap(({ name, columns }) =>
-    [...columns.keys()].map((column) => `${name}.${column}`),
+    [...columns].map(([column, { nullable, filled }]) =>
+      [`${name}.${column}`, ...(nullable ? ['null'] : []), ...(filled === undefined ? [] : [filled])].join(
+        ' ',
+      ),
+    ),
   )
   expect(drawn.sort()).toEqual(found.map(({ column }) => column).sort())
 })

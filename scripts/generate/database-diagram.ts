@@ -11,11 +11,18 @@ export interface Reference {
   readonly unique: boolean
 }
 
+export interface Column {
+  readonly type: string
+  readonly nullable: boolean
+  /** Whether an insert may leave it out, or must. */
+  readonly filled?: 'default' | 'always' | undefined
+}
+
 export interface Table {
   readonly name: string
   /** The comment above it. */
   readonly description: string
-  readonly columns: Map<string, string>
+  readonly columns: Map<string, Column>
   readonly references: Reference[]
 }
 
@@ -75,7 +82,8 @@ const readStatements = (text: string, subject: Subject, all: readonly Subject[])
       for (const [, action, line = ''] of changes.matchAll(CHANGE)) {
         const [name = '', to = ''] = line.split(/\W+(?:to\W+)?/)
         if (action === 'add') readColumn(table, line)
-        else if (action === 'rename') table.columns.set(to, table.columns.get(name) ?? '')
+        const known = table.columns.get(name)
+        if (action === 'rename' && known !== undefined) table.columns.set(to, known)
         if (action !== 'add') table.columns.delete(name)
       }
     if (dropped !== undefined) for (const { tables } of all) tables.delete(dropped)
@@ -84,9 +92,19 @@ const readStatements = (text: string, subject: Subject, all: readonly Subject[])
 
 const readColumn = (table: Table, line: string): void => {
   const [, column, type] = NO_COLUMN.test(line) ? [] : (COLUMN.exec(line) ?? [])
-  if (column === undefined || type === undefined) return
-  table.columns.set(column, type)
+  if (column === undefined || type === undefined) {
+    for (const key of /^\s*primary key \(([\w, ]+)\)/.exec(line)?.[1]?.split(', ') ?? []) {
+      const known = table.columns.get(key)
+      if (known !== undefined) table.columns.set(key, { ...known, nullable: false })
+    }
+    return
+  }
   const unique = line.includes('primary key')
+  table.columns.set(column, {
+    type,
+    nullable: !unique && !/\bnot null\b|\bas identity\b/.test(line),
+    filled: /\bgenerated always\b/.test(line) ? 'always' : /\bdefault\b/.test(line) ? 'default' : undefined,
+  })
   const enforced = /\breferences (\w+)/.exec(line)?.[1]
   if (enforced !== undefined) table.references.push({ column, table: enforced, enforced: true, unique })
   for (const named of /-- refers to (.+)/.exec(line)?.[1]?.split(', ') ?? [])

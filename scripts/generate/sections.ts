@@ -4,6 +4,7 @@ import { clientSchema } from './client-schema.ts'
 import { commandReference } from './command-reference.ts'
 import { compatibilityTable } from './compatibility.ts'
 import { databaseDiagrams } from './database-diagram.ts'
+import { databaseTypes } from './database-types.ts'
 import { endpointTable } from './endpoint-table.ts'
 import { importFormats } from './import-formats.ts'
 
@@ -43,6 +44,7 @@ const page = (name: string, title: string, intro: string, render: Section['rende
 
 export const FILES: readonly GeneratedFile[] = [
   { file: 'packages/client/src/schema.ts', render: clientSchema },
+  { file: 'packages/store/src/tables.ts', render: databaseTypes },
   page('settings', 'Settings', SETTINGS_INTRO, () => settingsMarkdown(SETTINGS)),
   page('commands', 'Commands', COMMANDS_INTRO, commandReference),
   page('osmedeus', 'Endpoints of Osmedeus', OSMEDEUS_INTRO, compatibilityTable),

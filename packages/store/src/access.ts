@@ -4,11 +4,13 @@ import { makeLogins, type LoginPolicy } from './logins.ts'
 import { makeSessions } from './sessions.ts'
 import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from './page.ts'
 import { canBeStored, storable } from './text.ts'
+import type { Tables } from './tables.ts'
 
-const TOKEN = sql.raw('id, name, role, created_at, expires_at, last_used_at')
-const USER = sql.raw('id, username, role, created_at')
+const NOW = sql<string>`now()`
+const TOKEN = ['id', 'name', 'role', 'created_at', 'expires_at', 'last_used_at'] as const
+const USER = ['id', 'username', 'role', 'created_at'] as const
 
-export const makeAccess = (db: Kysely<unknown>, logins?: LoginPolicy) => ({
+export const makeAccess = (db: Kysely<Tables>, logins?: LoginPolicy) => ({
   ...tokens(db),
   ...users(db),
   ...makeLogins(db, logins),
@@ -18,48 +20,45 @@ export const makeAccess = (db: Kysely<unknown>, logins?: LoginPolicy) => ({
 export type Access = ReturnType<typeof makeAccess>
 
 const page = async <T extends { id: number }>(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   table: 'api_tokens' | 'users',
-  columns: typeof TOKEN,
+  columns: readonly string[],
   { limit, offset, cursor }: PageRequest,
 ): Promise<PageOf<T>> => {
   const before = cursor === undefined ? sql`true` : sql`id < ${decodeCursor(cursor)}`
-  const [counted, listed] = await Promise.all([
+  const [counted, found] = await Promise.all([
     sql<{ total: number }>`select count(*) as total from ${sql.table(table)}`.execute(db),
-    sql<T>`select ${columns} from ${sql.table(table)} where ${before} order by id desc
+    sql<T>`select ${listed(columns)} from ${sql.table(table)} where ${before} order by id desc
            limit ${limit} offset ${cursor === undefined ? offset : 0}`.execute(db),
   ])
-  const last = listed.rows.at(-1)
+  const last = found.rows.at(-1)
   return {
-    data: listed.rows,
+    data: found.rows,
     total: counted.rows[0]?.total ?? 0,
-    nextCursor: last && listed.rows.length === limit ? encodeCursor(last.id) : undefined,
+    nextCursor: last && found.rows.length === limit ? encodeCursor(last.id) : undefined,
     // Rows are small.
     truncated: false,
   }
 }
 
-const one = <T>(rows: readonly T[], what: string): T => {
-  const [row] = rows
-  if (!row) throw new Error(`${what} returned no row`)
-  return row
+const listed = (columns: readonly string[]) => sql.raw(columns.join(', '))
+
+interface NewToken {
+  readonly name: string
+  readonly role: Role
+  readonly hash: string
+  readonly expiresAt: Date | null
 }
 
-const tokens = (db: Kysely<unknown>) => ({
+const tokens = (db: Kysely<Tables>) => ({
   /** `hash`: SHA-256 of the secret, hex. */
-  addToken: async (token: {
-    name: string
-    role: Role
-    hash: string
-    expiresAt: Date | null
-  }): Promise<ApiToken> => {
-    const { name, role, hash, expiresAt } = token
-    const { rows } = await sql<ApiToken>`
-      insert into api_tokens (name, role, hash, expires_at) values (${storable(name)}, ${role}, ${hash}, ${expiresAt})
-      returning ${TOKEN}
-    `.execute(db)
-    return one(rows, 'adding a token')
-  },
+  addToken: ({ name, role, hash, expiresAt }: NewToken): Promise<ApiToken> =>
+    db
+      .insertInto('api_tokens')
+      .values({ name: storable(name), role, hash, expires_at: expiresAt })
+      .returning(TOKEN)
+      .$castTo<ApiToken>()
+      .executeTakeFirstOrThrow(),
   tokens: (request: PageRequest) => page<ApiToken>(db, 'api_tokens', TOKEN, request),
   removeToken: async (id: number): Promise<boolean> => {
     const { numAffectedRows } = await sql`
@@ -75,10 +74,12 @@ const tokens = (db: Kysely<unknown>) => ({
     `.execute(db)
     const [found] = rows
     if (!found) return undefined
-    if (found.note) await sql`update api_tokens set last_used_at = now() where id = ${found.id}`.execute(db)
+    if (found.note)
+      await db.updateTable('api_tokens').set({ last_used_at: NOW }).where('id', '=', found.id).execute()
     return { id: found.id, name: found.name, role: found.role }
   },
-  anyToken: async () => (await sql`select 1 from api_tokens limit 1`.execute(db)).rows.length > 0,
+  anyToken: async () =>
+    (await db.selectFrom('api_tokens').select('id').limit(1).executeTakeFirst()) !== undefined,
   /** Creates the first token; undefined if any token exists. */
   addFirstToken: ({ name, role, hash }: { name: string; role: Role; hash: string }) =>
     db.transaction().execute(async (tx) => {
@@ -86,25 +87,27 @@ const tokens = (db: Kysely<unknown>) => ({
       const { rows } = await sql<ApiToken>`
         insert into api_tokens (name, role, hash)
         select ${storable(name)}, ${role}, ${hash} where not exists (select 1 from api_tokens)
-        returning ${TOKEN}
+        returning ${listed(TOKEN)}
       `.execute(tx)
       return rows[0]
     }),
 })
 
-const users = (db: Kysely<unknown>) => ({
-  addUser: async (user: {
-    username: string
-    role: Role
-    passwordHash: string
-  }): Promise<User | undefined> => {
-    const { username, role, passwordHash } = user
-    const { rows } = await sql<User>`
-      insert into users (username, role, password_hash) values (${storable(username)}, ${role}, ${passwordHash})
-      on conflict do nothing returning ${USER}
-    `.execute(db)
-    return rows[0]
-  },
+interface NewUser {
+  readonly username: string
+  readonly role: Role
+  readonly passwordHash: string
+}
+
+const users = (db: Kysely<Tables>) => ({
+  addUser: ({ username, role, passwordHash }: NewUser): Promise<User | undefined> =>
+    db
+      .insertInto('users')
+      .values({ username: storable(username), role, password_hash: passwordHash })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning(USER)
+      .$castTo<User>()
+      .executeTakeFirst(),
   users: (request: PageRequest) => page<User>(db, 'users', USER, request),
   removeUser: async (id: number): Promise<boolean> => {
     const { numAffectedRows } = await sql`
@@ -115,25 +118,28 @@ const users = (db: Kysely<unknown>) => ({
   setUser: async (id: number, { role, passwordHash }: { role?: Role; passwordHash?: string }) => {
     const { rows } = await sql<User>`
       update users set role = coalesce(${role ?? null}, role), password_hash = coalesce(${passwordHash ?? null}, password_hash)
-      where id = ${id} returning ${USER}
+      where id = ${id} returning ${listed(USER)}
     `.execute(db)
     return rows[0]
   },
   userByName: async (username: string) => {
     if (!canBeStored(username)) return undefined
-    const { rows } = await sql<User & { passwordHash: string }>`
-      select ${USER}, password_hash as "passwordHash" from users where username = ${username}
-    `.execute(db)
-    return rows[0]
+    return await withPassword(db, username).executeTakeFirst()
   },
   /** The user of a login token, unless the token was revoked. */
-  userOfLogin: async (username: string, hash: string) => {
-    const { rows } = await sql<User & { passwordHash: string }>`
-      select ${USER}, password_hash as "passwordHash" from users
-      where username = ${username} and not exists (select 1 from revoked_logins where hash = ${hash})
-    `.execute(db)
-    return rows[0]
-  },
-  userById: async (id: number) =>
-    (await sql<User>`select ${USER} from users where id = ${id}`.execute(db)).rows[0],
+  userOfLogin: (username: string, hash: string) =>
+    withPassword(db, username)
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom('revoked_logins').select('hash').where('hash', '=', hash))),
+      )
+      .executeTakeFirst(),
+  userById: (id: number) =>
+    db.selectFrom('users').select(USER).where('id', '=', id).$castTo<User>().executeTakeFirst(),
 })
+
+const withPassword = (db: Kysely<Tables>, username: string) =>
+  db
+    .selectFrom('users')
+    .select([...USER, 'password_hash as passwordHash'])
+    .where('username', '=', username)
+    .$castTo<User & { passwordHash: string }>()

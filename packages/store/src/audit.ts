@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from './page.ts'
 import { canBeStored, storable } from './text.ts'
 import type { Totals } from './totals.ts'
+import type { Tables } from './tables.ts'
 
 export interface Change {
   readonly kind: 'user' | 'token'
@@ -47,12 +48,13 @@ const conditionOf = ({ caller, method, path, since, until }: AuditFilter) =>
     sql` and `,
   )
 
-export const makeAudit = (db: Kysely<unknown>, totals: Totals) => ({
+export const makeAudit = (db: Kysely<Tables>, totals: Totals) => ({
   add: async ({ kind, callerId, caller, role, method, route, path, status }: Change): Promise<void> => {
-    await sql`
-      insert into audit_log (kind, caller_id, caller, role, method, route, path, status)
-      values (${kind}, ${callerId}, ${caller}, ${role}, ${method}, ${route}, ${storable(path.slice(0, MAX_PATH))}, ${status})
-    `.execute(db)
+    const shortPath = storable(path.slice(0, MAX_PATH))
+    await db
+      .insertInto('audit_log')
+      .values({ kind, caller_id: callerId, caller, role, method, route, path: shortPath, status })
+      .execute()
   },
   /** Newest first. */
   list: async (filter: AuditFilter, { limit, offset, cursor }: PageRequest): Promise<PageOf<AuditEntry>> => {

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
 
 export interface CancelledJob {
   /** Number of waiting runs that were cancelled, or that the masters are cancelling: they cannot start any more. */
@@ -23,10 +24,7 @@ const hold = sql`now() + ${HOLD_MS} * interval '1 ms'`
  * targets without a run are expanded as cancelled, and freed slots are not given to the job's runs. Asks the running runs
  * to stop and cancels the first chunk of waiting ones; `finishCancel` cancels the others, at once or after a crash.
  */
-export const requestCancel = async (
-  db: Kysely<unknown>,
-  jobId: string,
-): Promise<CancelledJob | undefined> => {
+export const requestCancel = async (db: Kysely<Tables>, jobId: string): Promise<CancelledJob | undefined> => {
   const { rows } = await sql<{ id: number; unmade: number }>`
     update jobs set cancel_requested_at = coalesce(jobs.cancel_requested_at, now()), cancel_due_at = ${hold}
     from (select id, cancel_requested_at from jobs where job_id = ${jobId} for no key update) before
@@ -52,7 +50,7 @@ export const requestCancel = async (
 
 /** Cancels the remaining runs of one job whose cancel is due; undefined when there is none. */
 export const finishCancel = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
 ): Promise<(CancelledJob & { readonly jobId: string; readonly interrupted: boolean }) | undefined> => {
   const { rows } = await sql<{ id: number; job_id: string; interrupted: boolean }>`
     update jobs set cancel_due_at = ${hold}
@@ -80,9 +78,9 @@ interface Tally {
 }
 
 /** A claim that began before the mark may have started a run during the cancel. */
-const finish = async (db: Kysely<unknown>, jobNo: number, tally: Tally): Promise<void> => {
+const finish = async (db: Kysely<Tables>, jobNo: number, tally: Tally): Promise<void> => {
   await cancelStarted(db, jobNo, tally, sql`and cancel_requested_at is null`)
-  await sql`update jobs set cancel_due_at = null where id = ${jobNo}`.execute(db)
+  await db.updateTable('jobs').set({ cancel_due_at: null }).where('id', '=', jobNo).execute()
 }
 
 /**
@@ -90,7 +88,7 @@ const finish = async (db: Kysely<unknown>, jobNo: number, tally: Tally): Promise
  * locks. Several callers may cancel the same job.
  */
 const cancelStarted = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   jobNo: number,
   tally: Tally,
   condition = sql``,
@@ -118,7 +116,7 @@ const cancelStarted = async (
 }
 
 /** Postgres executes a statement on one core, so the waiting runs are cancelled in two halves. */
-const middleRun = async (db: Kysely<unknown>, jobNo: number): Promise<number> => {
+const middleRun = async (db: Kysely<Tables>, jobNo: number): Promise<number> => {
   const { rows } = await sql<{ middle: number | null }>`
     select (min(id) + max(id)) / 2 as middle from runs where job_no = ${jobNo}
   `.execute(db)
@@ -127,7 +125,7 @@ const middleRun = async (db: Kysely<unknown>, jobNo: number): Promise<number> =>
 
 /** Chunks may reach beyond `until`: a run is cancelled once. */
 const cancelAllWaiting = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   jobNo: number,
   { after, until = Infinity }: { after: number; until?: number },
   tally: Tally,
@@ -138,7 +136,7 @@ const cancelAllWaiting = async (
 
 /** @returns the last run of a full chunk, after which there may be more */
 const cancelWaiting = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   jobNo: number,
   after: number,
   tally: Tally,
@@ -152,5 +150,5 @@ const cancelWaiting = async (
   return cancelled < CANCEL_CHUNK ? undefined : (last ?? undefined)
 }
 
-const keepHold = (db: Kysely<unknown>, jobNo: number) =>
+const keepHold = (db: Kysely<Tables>, jobNo: number) =>
   sql`update jobs set cancel_due_at = ${hold} where id = ${jobNo} and cancel_due_at is not null`.execute(db)

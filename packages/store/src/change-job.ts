@@ -2,6 +2,7 @@ import type { Priority, RunMode } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from './cloud/requests.ts'
 import { storableJson } from './text.ts'
+import type { Tables } from './tables.ts'
 
 /** Waiting runs whose priority is changed in one transaction. */
 const PRIORITY_CHUNK = 2_000
@@ -36,7 +37,7 @@ interface ChangeParts {
  * for an unknown job.
  */
 export const requestPriority = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   jobId: string,
   priority: Priority,
   onVoid: ChangeParts['onVoid'],
@@ -66,7 +67,7 @@ export const requestPriority = async (
   }
 }
 
-const countWaiting = async (db: Kysely<unknown>, jobNo: number): Promise<number> => {
+const countWaiting = async (db: Kysely<Tables>, jobNo: number): Promise<number> => {
   const { rows } = await sql<{ count: number }>`
     select count(*) from runs where job_no = ${jobNo} and status || '' = 'queued'
   `.execute(db)
@@ -82,7 +83,7 @@ export interface FinishedPriority {
 
 /** Makes one change of a priority that is left to the masters, or whose master died; undefined if there is none. */
 export const finishPriority = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   onVoid: ChangeParts['onVoid'],
 ): Promise<FinishedPriority | undefined> => {
   const { rows } = await sql<{
@@ -110,7 +111,7 @@ interface ChangedRow {
   readonly last_id: number | null
   readonly void: VoidMessages | null
 }
-const changeChunk = async (db: Kysely<unknown>, jobNo: number, after: number): Promise<ChangedRow> => {
+const changeChunk = async (db: Kysely<Tables>, jobNo: number, after: number): Promise<ChangedRow> => {
   const { rows } = await sql<ChangedRow>`
     select changed, last_id, void from change_priority(${jobNo}, ${after}, ${PRIORITY_CHUNK})
   `.execute(db)
@@ -118,7 +119,7 @@ const changeChunk = async (db: Kysely<unknown>, jobNo: number, after: number): P
 }
 
 const changeWaiting = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   { jobNo, priority, requirementClass, onVoid }: ChangeParts,
 ): Promise<number> => {
   let sum = 0
@@ -151,7 +152,7 @@ export interface RetrySource {
   readonly requirementClass: string
 }
 
-export const retrySource = async (db: Kysely<unknown>, jobId: string): Promise<RetrySource | undefined> => {
+export const retrySource = async (db: Kysely<Tables>, jobId: string): Promise<RetrySource | undefined> => {
   const { rows } = await sql<RetrySource>`
     select id as no, run_mode as "runMode", params, cloud, requirement_class as "requirementClass"
     from jobs where job_id = ${jobId}
@@ -174,7 +175,7 @@ export interface Retried {
 
 /** Undefined: there is nothing to repeat. Rejects with a unique violation if the id is taken. */
 export const retryJob = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   {
     jobNo,
     jobId,

@@ -3,6 +3,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from './page.ts'
 import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
+import type { Tables } from './tables.ts'
 
 export interface EventFilter {
   /** A topic, or a shell glob over topics. */
@@ -32,7 +33,7 @@ export interface EventLogEntry {
   created_at: string
 }
 
-export const makeEvents = (db: Kysely<unknown>, totals: Totals) => ({
+export const makeEvents = (db: Kysely<Tables>, totals: Totals) => ({
   list: (filter: EventFilter, page: PageRequest) => list(db, totals, filter, page),
   /** Deletes a bounded number of the oldest entries that are older than `days`; returns how many. */
   prune: async (days: number): Promise<number> => {
@@ -80,7 +81,7 @@ const where = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> 
   conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`
 
 const list = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   totals: Totals,
   filter: EventFilter,
   page: PageRequest,
@@ -92,7 +93,7 @@ const list = async (
   return pageOf(rows, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
 }
 
-const countEvents = async (db: Kysely<unknown>, filter: EventFilter): Promise<number> => {
+const countEvents = async (db: Kysely<Tables>, filter: EventFilter): Promise<number> => {
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from event_logs ${where(conditionsOf(filter))}
   `.execute(db)
@@ -100,7 +101,7 @@ const countEvents = async (db: Kysely<unknown>, filter: EventFilter): Promise<nu
 }
 
 const pageOfEvents = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   filter: EventFilter,
   page: PageRequest,
 ): Promise<PageRows<EventLogEntry>> => {

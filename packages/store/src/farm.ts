@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
 
 const SIGNING_KEY_BYTES = 32
 
@@ -18,21 +19,20 @@ const TABLES: Readonly<Record<string, string>> = {
 const EXACT_UP_TO = 10_000
 
 /** The identity of the farm, generated on first use. */
-export const makeFarm = (db: Kysely<unknown>) => ({
+export const makeFarm = (db: Kysely<Tables>) => ({
   /** Id of this farm. Queue names contain it, so that two farms can share one Redis. */
   farmId: async (): Promise<string> => {
-    await sql`update farm set farm_id = ${randomBytes(6).toString('hex')} where farm_id = ''`.execute(db)
-    const { rows } = await sql<{ farm_id: string }>`select farm_id from farm`.execute(db)
-    return rows[0]?.farm_id ?? ''
+    const farm_id = randomBytes(6).toString('hex')
+    await db.updateTable('farm').set({ farm_id }).where('farm_id', '=', '').execute()
+    return (await db.selectFrom('farm').select('farm_id').executeTakeFirst())?.farm_id ?? ''
   },
   /** Key that signs login tokens: 32 random bytes, generated on first use. */
   signingKey: async (): Promise<Uint8Array> => {
-    await sql`update farm set signing_key = ${randomBytes(SIGNING_KEY_BYTES)} where signing_key is null`.execute(
-      db,
-    )
-    const { rows } = await sql<{ signing_key: Uint8Array }>`select signing_key from farm`.execute(db)
-    if (!rows[0]) throw new Error('the table farm has no row')
-    return rows[0].signing_key
+    const signing_key = randomBytes(SIGNING_KEY_BYTES)
+    await db.updateTable('farm').set({ signing_key }).where('signing_key', 'is', null).execute()
+    const row = await db.selectFrom('farm').select('signing_key').executeTakeFirst()
+    if (!row?.signing_key) throw new Error('the table farm has no row')
+    return row.signing_key
   },
   /** The tables of user data with their number of rows, which is an estimate for large tables. */
   tables: (): Promise<{ name: string; rows: number; estimated: boolean }[]> =>

@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import { keepWaitingGroups, waitingGroups, type WaitingGroup } from './queue-depth.ts'
 import type { Totals } from './totals.ts'
 import { readOffers, type Offers } from './waiting-reason.ts'
+import type { Tables } from './tables.ts'
 
 /** Events that one transaction counts. */
 const EVENTS_AT_ONCE = 5_000
@@ -59,7 +60,7 @@ export interface OpenWorker {
 /**
  * Figures of the whole farm. Counts by minute are filled in the background, so that the end of a run costs nothing more.
  */
-export const makeFigures = (db: Kysely<unknown>, totals: Totals) => ({
+export const makeFigures = (db: Kysely<Tables>, totals: Totals) => ({
   /** All queued runs by what they wait for. */
   waiting: (): Promise<WaitingGroup[]> => waitingGroups(db, totals),
   /** Keeps `waiting` from counting many runs while a request waits. */
@@ -124,7 +125,10 @@ export const makeFigures = (db: Kysely<unknown>, totals: Totals) => ({
       from unnest(${Object.keys(PRIORITY_RANK)}::text[], ${depths}::bigint[]) as u(label, count)
       on conflict do nothing
     `.execute(db)
-    await sql`delete from farm_series where minute < now() - ${KEEP_DAYS} * interval '1 day'`.execute(db)
+    await db
+      .deleteFrom('farm_series')
+      .where('minute', '<', sql<string>`now() - ${KEEP_DAYS} * interval '1 day'`)
+      .execute()
   },
   /** Points of buckets of `bucketMs` that begin at `from` or later. Empty buckets have none. */
   read: async (from: Date, bucketMs: number): Promise<SeriesPoint[]> => {

@@ -1,22 +1,26 @@
 import { sql, type Kysely } from 'kysely'
 import { idempotencyConflict, type KeptAnswer } from './jobs.ts'
 import { canBeStored } from './text.ts'
+import type { Tables } from './tables.ts'
 
-export const makeIdempotency = (db: Kysely<unknown>) => ({
+export const makeIdempotency = (db: Kysely<Tables>) => ({
   find: async (key: string, requestHash: string): Promise<KeptAnswer | undefined> => {
     if (!canBeStored(key)) return undefined
-    const { rows } = await sql<KeptAnswer & { request_hash: string }>`
-      select status, body, request_hash from idempotency_keys where key = ${key}
-    `.execute(db)
-    const [kept] = rows
+    const kept = await db
+      .selectFrom('idempotency_keys')
+      .select(['status', 'body', 'request_hash'])
+      .where('key', '=', key)
+      .$castTo<KeptAnswer & { request_hash: string }>()
+      .executeTakeFirst()
     if (!kept) return undefined
     if (kept.request_hash !== requestHash) throw idempotencyConflict()
     return { status: kept.status, body: kept.body }
   },
   prune: async (olderThanMs: number): Promise<number> => {
-    const { numAffectedRows } = await sql`
-      delete from idempotency_keys where created_at < now() - ${olderThanMs} * interval '1 ms'
-    `.execute(db)
-    return Number(numAffectedRows ?? 0)
+    const { numDeletedRows } = await db
+      .deleteFrom('idempotency_keys')
+      .where('created_at', '<', sql<string>`now() - ${olderThanMs} * interval '1 ms'`)
+      .executeTakeFirst()
+    return Number(numDeletedRows)
   },
 })

@@ -2,6 +2,8 @@ import type { Priority, RunMode, TriggerType, WorkflowKind } from '@scanfarm/con
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, encodeCursor } from './page.ts'
 import type { Totals } from './totals.ts'
+import { jobNoOf } from './job-no.ts'
+import type { Tables } from './tables.ts'
 
 /** `open`: a run of the job has not ended. The others: all runs have ended, all of them so, or differently (`partial`). */
 export const JOB_STATES = ['open', 'ended', 'completed', 'failed', 'cancelled', 'partial'] as const
@@ -89,7 +91,7 @@ const conditionOf = (state: JobState): RawBuilder<unknown> => {
 
 /** Jobs, newest first. */
 export async function listJobs(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   counter: JobCounter,
   { workflow, state, trigger, priority, idPrefix }: JobFilter,
   { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
@@ -134,22 +136,18 @@ export async function listJobs(
 }
 
 export async function findJobSummary(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   counter: JobCounter,
   jobId: string,
 ): Promise<JobSummary | undefined> {
-  const { rows } = await sql<{ id: number }>`select id from jobs where job_id = ${jobId}`.execute(db)
-  return (
-    await summariesOf(
-      db,
-      counter,
-      rows.map(({ id }) => id),
-    )
-  )[0]
+  const jobNo = await jobNoOf(db, jobId)
+  if (jobNo === undefined) return undefined
+  const [summary] = await summariesOf(db, counter, [jobNo])
+  return summary
 }
 
 const summariesOf = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   counter: JobCounter,
   nos: readonly number[],
 ): Promise<JobSummary[]> => {
@@ -168,11 +166,11 @@ const summariesOf = async (
 
 /** Counts the runs of open jobs. Counting the runs of many large jobs goes on after the answer, one job at a time. */
 export class JobCounter {
-  readonly #db: Kysely<unknown>
+  readonly #db: Kysely<Tables>
   readonly #totals: Totals
   #isCounting = false
 
-  constructor(db: Kysely<unknown>, totals: Totals) {
+  constructor(db: Kysely<Tables>, totals: Totals) {
     this.#db = db
     this.#totals = totals
   }
@@ -215,7 +213,7 @@ const totalOf = (counts: JobCounts): number =>
   counts.pending + counts.running + counts.completed + counts.failed + counts.cancelled
 
 /** Targets without a run count as pending, or as cancelled if the job is. */
-export const countRuns = async (db: Kysely<unknown>, jobNo: number): Promise<JobCounts> => {
+export const countRuns = async (db: Kysely<Tables>, jobNo: number): Promise<JobCounts> => {
   const { rows } = await sql<JobCounts>`
     select r.completed, r.running, r.failed, r.clean, r.partial,
            r.waiting + case when j.cancel_requested_at is null then j.target_count - r.made else 0 end as pending,
@@ -250,7 +248,7 @@ const NONE: JobCounts = {
 
 /** Stores the final counts of jobs whose runs have all ended; `last`: the job to continue after. */
 export const settleJobs = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   after: number,
   limit: number,
 ): Promise<{ counted: number; last: number | undefined }> => {

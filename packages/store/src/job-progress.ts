@@ -1,6 +1,8 @@
 import { sql, type Kysely } from 'kysely'
 import { estimateEnd, RECENT_ENDS, type Estimate } from './estimate-end.ts'
 import type { Totals } from './totals.ts'
+import { jobNoOf } from './job-no.ts'
+import type { Tables } from './tables.ts'
 
 /** Most buckets of the series. */
 const BUCKETS = 120
@@ -44,21 +46,20 @@ interface Facts {
 
 /** How the runs of a job ended over time, and when the last is expected to; undefined for an unknown job. */
 export async function jobProgress(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   totals: Totals,
   jobId: string,
 ): Promise<JobProgress | undefined> {
-  const { rows } = await sql<{ id: number }>`select id from jobs where job_id = ${jobId}`.execute(db)
-  const [job] = rows
-  if (job === undefined) return undefined
+  const jobNo = await jobNoOf(db, jobId)
+  if (jobNo === undefined) return undefined
   return totals.group(
-    `progress of job ${job.id}`,
-    () => readProgress(db, job.id),
+    `progress of job ${jobNo}`,
+    () => readProgress(db, jobNo),
     ({ total }) => total,
   )
 }
 
-const readProgress = async (db: Kysely<unknown>, jobNo: number): Promise<JobProgress> => {
+const readProgress = async (db: Kysely<Tables>, jobNo: number): Promise<JobProgress> => {
   const facts = await readFacts(db, jobNo)
   const { total, made, running, waiting, started, last, now, recent, durations } = facts
   const unmade = facts.cancelled_job ? 0 : total - made
@@ -81,7 +82,7 @@ const readProgress = async (db: Kysely<unknown>, jobNo: number): Promise<JobProg
 const widthFor = (seconds: number): number =>
   WIDTHS.find((width) => seconds / width < BUCKETS) ?? Math.ceil(seconds / (BUCKETS - 1) / 86_400) * 86_400
 
-const readFacts = async (db: Kysely<unknown>, jobNo: number): Promise<Facts> => {
+const readFacts = async (db: Kysely<Tables>, jobNo: number): Promise<Facts> => {
   const { rows } = await sql<Facts>`
     with r as materialized (
       select status, extract(epoch from started_at)::float8 as started,
@@ -108,7 +109,7 @@ const readFacts = async (db: Kysely<unknown>, jobNo: number): Promise<Facts> => 
 }
 
 const readSeries = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   jobNo: number,
   { started, until, width }: { readonly started: number; readonly until: number; readonly width: number },
 ): Promise<JobProgress['series']> => {
@@ -134,7 +135,7 @@ const readSeries = async (
   return series
 }
 
-const readOldest = async (db: Kysely<unknown>, jobNo: number): Promise<JobProgress['oldestWaiting']> => {
+const readOldest = async (db: Kysely<Tables>, jobNo: number): Promise<JobProgress['oldestWaiting']> => {
   const { rows } = await sql<NonNullable<JobProgress['oldestWaiting']>>`
     select id, run_uuid as "runUuid", target, created_at as since from runs
     where job_no = ${jobNo} and status || '' in ('pending', 'queued') order by id limit 1

@@ -1,5 +1,6 @@
 import type { JobStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
 
 /** Up to this many runs and bytes of targets, counters and runs are read in one statement, so they are consistent. */
 const RUNS_AT_ONCE = 20_000
@@ -22,7 +23,7 @@ export interface JobReport {
 // Only the target needs quoting: uuids, statuses and outcomes have nothing to quote.
 const ELEMENTS = sql<string>`string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(without_password(target)) || ',"status":"' || status || '","outcome":"' || coalesce(outcome, '') || '"}', ',')`
 
-export async function jobReport(db: Kysely<unknown>, jobId: string): Promise<JobReport | undefined> {
+export async function jobReport(db: Kysely<Tables>, jobId: string): Promise<JobReport | undefined> {
   const { rows } = await sql<Omit<JobStatus, 'runs'> & { no: number; elements: string | null }>`
     select j.id as no, j.job_id, j.target_count as total_runs, r.completed, r.running, r.failed,
            r.waiting + case when j.cancel_requested_at is null then j.target_count - r.made else 0 end as pending,
@@ -57,7 +58,7 @@ async function* one(elements: string | null): AsyncGenerator<string> {
   if (elements !== null) yield elements
 }
 
-async function* piecesOf(db: Kysely<unknown>, jobNo: number): AsyncGenerator<string> {
+async function* piecesOf(db: Kysely<Tables>, jobNo: number): AsyncGenerator<string> {
   for (let after = 0; ;) {
     const { rows } = await sql<{ elements: string | null; last: number | null }>`
       select ${ELEMENTS} as elements, max(id) as last from (
@@ -72,7 +73,7 @@ async function* piecesOf(db: Kysely<unknown>, jobNo: number): AsyncGenerator<str
 }
 
 /** The report as one value. */
-export async function jobStatus(db: Kysely<unknown>, jobId: string): Promise<JobStatus | undefined> {
+export async function jobStatus(db: Kysely<Tables>, jobId: string): Promise<JobStatus | undefined> {
   const report = await jobReport(db, jobId)
   if (report === undefined) return undefined
   const runs: JobStatus['runs'] = []

@@ -1,6 +1,8 @@
 import type { RunOutcome, RunStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { decodeCursor, encodeCursor } from './page.ts'
+import { jobNoOf } from './job-no.ts'
+import type { Tables } from './tables.ts'
 
 /** Runs of one answer. */
 export const STRIP_RUNS = 100_000
@@ -22,7 +24,7 @@ const LETTER = sql.raw(`case status
 
 /** The states of the runs of a job, in order; undefined for an unknown job. */
 export async function jobStrip(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   jobId: string,
   cursor: string | undefined,
   limit: number,
@@ -135,12 +137,11 @@ const failed = (jobNo: number) => sql`seen as materialized (
     )`
 
 /** Failed and partially completed runs of a job by their message; undefined for an unknown job. */
-export async function jobFailures(db: Kysely<unknown>, jobId: string): Promise<JobFailures | undefined> {
-  const { rows: found } = await sql<{ id: number }>`select id from jobs where job_id = ${jobId}`.execute(db)
-  const [job] = found
-  if (job === undefined) return undefined
+export async function jobFailures(db: Kysely<Tables>, jobId: string): Promise<JobFailures | undefined> {
+  const jobNo = await jobNoOf(db, jobId)
+  if (jobNo === undefined) return undefined
   const { rows } = await sql<{ seen: number; count: number; messages: MessageRow[] }>`
-    with ${failed(job.id)}, messages as (
+    with ${failed(jobNo)}, messages as (
       select status, outcome, message, count(*) as count, min(id) as first,
              (array_agg(id order by id))[1:${sql.lit(RUNS_SHOWN)}] as ids
       from failed group by status, outcome, message order by count(*) desc, min(id) limit ${MESSAGES}
@@ -165,15 +166,14 @@ export async function jobFailures(db: Kysely<unknown>, jobId: string): Promise<J
 
 /** The runs of the groups with this pattern. */
 export async function runsOfPattern(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   jobId: string,
   pattern: string,
 ): Promise<readonly number[]> {
-  const { rows: found } = await sql<{ id: number }>`select id from jobs where job_id = ${jobId}`.execute(db)
-  const [job] = found
-  if (job === undefined) return []
+  const jobNo = await jobNoOf(db, jobId)
+  if (jobNo === undefined) return []
   const { rows } = await sql<{ message: string; target: string; ids: number[] }>`
-    with ${failed(job.id)}
+    with ${failed(jobNo)}
     select message, (array_agg(target order by id))[1] as target, json_agg(id order by id) as ids
     from failed group by status, outcome, message order by count(*) desc, min(id) limit ${MESSAGES}
   `.execute(db)

@@ -47,6 +47,8 @@ import type { OutboxRow } from './outbox.ts'
 import { storable, storableJson } from './text.ts'
 import type { Totals } from './totals.ts'
 import { insertRepeat, newScheduleId, type ScheduleDraft } from './triggers/schedules.ts'
+import { jobNoOf } from './job-no.ts'
+import type { Tables } from './tables.ts'
 
 /** With more targets, the targets are stored first, and their runs are created later in chunks. */
 const MAX_RUNS_AT_ONCE = 100_000
@@ -127,7 +129,7 @@ type Submitted =
   { readonly job: SubmittedJob; readonly sent: readonly OutboxRow[] } | { readonly kept: KeptAnswer }
 
 /** `upkeep`: the same database with a longer statement timeout. */
-export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>, totals: Totals) => ({
+export const makeJobs = (db: Kysely<Tables>, upkeep: Kysely<Tables>, totals: Totals) => ({
   ...makeReads(db, new JobCounter(db, totals), totals),
   ...makeChanges(db, upkeep),
   /**
@@ -174,7 +176,7 @@ export const makeJobs = (db: Kysely<unknown>, upkeep: Kysely<unknown>, totals: T
   },
 })
 
-const makeReads = (db: Kysely<unknown>, counter: JobCounter, totals: Totals) => ({
+const makeReads = (db: Kysely<Tables>, counter: JobCounter, totals: Totals) => ({
   /** Jobs, newest first, with their counts. The cost does not depend on how many runs are stored. */
   list: (filter: JobFilter, page: { limit: number; cursor?: string | undefined }): Promise<JobPage> =>
     listJobs(db, counter, filter, page),
@@ -191,7 +193,7 @@ const makeReads = (db: Kysely<unknown>, counter: JobCounter, totals: Totals) => 
     JOB_ID.test(jobId) ? jobProgress(db, totals, jobId) : undefined,
 })
 
-const makeChanges = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
+const makeChanges = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
   /** Changes the priority of what waits. `onVoid` receives messages that the queue need not keep. */
   changePriority: async (
     jobId: string,
@@ -226,7 +228,7 @@ const JOB_ID = /^[0-9a-f]{16}$/
 export const newJobId = (): string => randomUUID().replaceAll('-', '').slice(-16)
 
 async function submit(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   draft: JobDraft,
   targets: readonly TargetDraft[] | TargetStream,
   options: SubmitOptions,
@@ -253,11 +255,11 @@ async function submit(
   }
 }
 
-const exists = async (db: Kysely<unknown>, jobId: string): Promise<boolean> =>
-  (await sql`select 1 from jobs where job_id = ${jobId}`.execute(db)).rows.length > 0
+const exists = async (db: Kysely<Tables>, jobId: string): Promise<boolean> =>
+  (await jobNoOf(db, jobId)) !== undefined
 
 async function insertJob(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   job: SubmittedJob,
   draft: JobDraft,
   targets: readonly TargetDraft[] | TargetStream,
@@ -280,7 +282,7 @@ async function insertJob(
     cloud: options.cloud?.fields ?? null,
     cloud_infra: choice,
   }
-  const insert = async (on: Kysely<unknown>, now: readonly TargetDraft[], stored: boolean) => {
+  const insert = async (on: Kysely<Tables>, now: readonly TargetDraft[], stored: boolean) => {
     const { rows } = await sql<{
       made: { job_no?: number; sent?: number[]; kept?: KeptAnswer & { request_hash: string } }
     }>`
@@ -316,10 +318,12 @@ async function insertJob(
 }
 
 /** Commits separately: otherwise other submits of the same new workflow wait until all targets of this job are stored. */
-const pinWorkflow = async (db: Kysely<unknown>, { hash, json }: JobDraft['workflow']): Promise<void> => {
-  await sql`insert into pinned_workflows (hash, json) values (${hash}, ${json}) on conflict do nothing`.execute(
-    db,
-  )
+const pinWorkflow = async (db: Kysely<Tables>, { hash, json }: JobDraft['workflow']): Promise<void> => {
+  await db
+    .insertInto('pinned_workflows')
+    .values({ hash, json })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
 }
 
 export const idempotencyConflict = (): AppError =>
@@ -355,7 +359,7 @@ export const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) =
 })
 
 const storeTargets = async (
-  tx: Kysely<unknown>,
+  tx: Kysely<Tables>,
   jobNo: number,
   targets: AsyncIterable<readonly TargetDraft[]>,
 ): Promise<void> => {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
 import { storable } from './text.ts'
+import type { Tables } from './tables.ts'
 
 export interface LoginPolicy {
   /** Failures of a name from one address without a wait, for typing errors. */
@@ -29,7 +30,7 @@ const hashOf = (name: string): string => createHash('sha256').update(name).diges
 const addressOf = (address: string): string => storable(address).slice(0, MAX_ADDRESS_LENGTH).toWellFormed()
 
 export const makeLogins = (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   { freeFailures, longestWaitMs }: LoginPolicy = LOGIN_POLICY,
 ) => ({
   /** Whether a login may be tried now. If it may, it counts as failed until `loginSucceeded`. */

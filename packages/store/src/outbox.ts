@@ -1,5 +1,6 @@
 import { PRIORITY_RANK, type Priority } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
 
 const BY_RANK: readonly Priority[] = (Object.keys(PRIORITY_RANK) as Priority[]).sort(
   (a, b) => PRIORITY_RANK[a] - PRIORITY_RANK[b],
@@ -28,7 +29,7 @@ export interface OutboxRow {
   readonly requirementClass: string
 }
 
-export const makeOutbox = (db: Kysely<unknown>) => ({
+export const makeOutbox = (db: Kysely<Tables>) => ({
   /**
    * Takes ready rows of the classes by priority, then by run id, and marks them as sent in a short transaction
    * (`for update skip locked`). Rows that were marked more than `staleMs` ago are taken again. `room`: most rows of each
@@ -57,7 +58,7 @@ const toOutboxRow = (row: TakenRow): OutboxRow => ({
 })
 
 const take = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   { classes, room, limit, staleMs }: TakeOptions,
 ): Promise<OutboxRow[]> => {
   const { rows } = await sql<TakenRow>`
@@ -68,7 +69,7 @@ const take = async (
 }
 
 const remove = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   rows: readonly { runId: number; epoch: number }[],
 ): Promise<void> => {
   await sql`
@@ -77,7 +78,7 @@ const remove = async (
 }
 
 const classes = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
 ): Promise<{ requirementClass: string; ready: number; waiting: number }[]> => {
   const { rows } = await sql<{ class: string; ready: number; waiting: number }>`
     select class, count(*) filter (where ready) as ready, count(*) filter (where not ready) as waiting
@@ -87,7 +88,7 @@ const classes = async (
 }
 
 /** Skips from class to class along the index of `take`, so that its cost does not depend on the number of rows. */
-const takeableClasses = async (db: Kysely<unknown>): Promise<string[]> => {
+const takeableClasses = async (db: Kysely<Tables>): Promise<string[]> => {
   const { rows } = await sql<{ class: string }>`
     with recursive ready as (
       (select class from outbox

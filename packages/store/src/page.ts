@@ -1,5 +1,6 @@
 import { AppError } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import type { Tables } from './tables.ts'
 /** A cursor is the last id of a page. */
 export const encodeCursor = (lastId: number): string => Buffer.from(`b${lastId}`).toString('base64url')
 
@@ -60,7 +61,7 @@ export interface PageRows<T> {
  * of the driver and this process.
  */
 export async function readPage<T extends object>(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   { ids, from, id, bytes, columns, ascending = false, maxBytes = PAGE_BYTES }: PageSource,
 ): Promise<PageRows<T>> {
   const order = ascending ? sql`` : sql`desc`

@@ -1,6 +1,7 @@
 import type { InfraStatus, Priority, RunMode } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Totals } from './totals.ts'
+import type { Tables } from './tables.ts'
 
 /** Queued runs that wait for the same. */
 export interface WaitingGroup {
@@ -22,17 +23,17 @@ export interface WaitingGroup {
  * All queued runs by what they wait for, the most urgent and oldest groups first. One pass over the queued runs, whose
  * share of the database is bounded by `totals`: with more than 10,000 the answer is up to 30 seconds old.
  */
-export const waitingGroups = (db: Kysely<unknown>, totals: Totals): Promise<WaitingGroup[]> =>
+export const waitingGroups = (db: Kysely<Tables>, totals: Totals): Promise<WaitingGroup[]> =>
   totals.group('queue', () => readGroups(db), sizeOf)
 
 /** Called by masters every few seconds, so that no request waits for the pass over very many runs. */
-export const keepWaitingGroups = (db: Kysely<unknown>, totals: Totals): Promise<void> =>
+export const keepWaitingGroups = (db: Kysely<Tables>, totals: Totals): Promise<void> =>
   totals.keep('queue', () => readGroups(db), sizeOf)
 
 const sizeOf = (groups: readonly WaitingGroup[]): number =>
   groups.reduce((sum, { waiting }) => sum + waiting, 0)
 
-const readGroups = async (db: Kysely<unknown>): Promise<WaitingGroup[]> => {
+const readGroups = async (db: Kysely<Tables>): Promise<WaitingGroup[]> => {
   const { rows } = await sql<WaitingGroup>`
     with queued as materialized (
       select job_no, count(*) as waiting, count(*) filter (where crashes > 0) as suspects, min(created_at) as oldest_at

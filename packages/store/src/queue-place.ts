@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import { waitingGroups, type WaitingGroup } from './queue-depth.ts'
 import type { RunDetailRow } from './run-rows.ts'
 import type { Totals } from './totals.ts'
+import type { Tables } from './tables.ts'
 
 export interface QueuePlace {
   /** Among the queued runs with the same priority that wait for the same; 1: it is the oldest of them. */
@@ -36,11 +37,7 @@ const sum = (groups: readonly WaitingGroup[]): number =>
   groups.reduce((total, { waiting }) => total + waiting, 0)
 
 /** The place of a queued run. Reads a bounded part of the queue; counts of a large queue may be up to 30 seconds old. */
-export async function queuePlace(
-  db: Kysely<unknown>,
-  totals: Totals,
-  run: RunDetailRow,
-): Promise<QueuePlace> {
+export async function queuePlace(db: Kysely<Tables>, totals: Totals, run: RunDetailRow): Promise<QueuePlace> {
   const [groups, before] = await Promise.all([waitingGroups(db, totals), countOlder(db, run)])
   const same = groups.filter((group) => waitsForTheSame(group, run))
   const rank = PRIORITY_RANK[run.priority]
@@ -54,7 +51,7 @@ export async function queuePlace(
 }
 
 /** The queued runs before `run` with the same job columns, among the nearest ones of the index on (status, id). */
-const countOlder = async (db: Kysely<unknown>, run: RunDetailRow) => {
+const countOlder = async (db: Kysely<Tables>, run: RunDetailRow) => {
   const { rows } = await sql<{ read: number; older: number }>`
     with before as materialized (
       select job_no from runs where status = 'queued' and id < ${run.id} order by id desc limit ${READ_BEFORE}

@@ -1,5 +1,6 @@
 import type { Priority } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
 
 interface Reaped {
   readonly requeued: number
@@ -9,7 +10,7 @@ interface Reaped {
 }
 
 /** `upkeep`: the same database with a longer statement timeout. */
-export const makeRecovery = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
+export const makeRecovery = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
   /**
    * Takes back runs of workers whose lease has expired: `queued` with epoch+1 and an outbox row, `cancelled` if that was
    * requested, or `failed` after `maxAttempts` lost workers, or after `quarantineAfter` if no other run that was lost with

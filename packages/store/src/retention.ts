@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
 
 interface OldRunsOptions {
   readonly days: number
@@ -12,7 +13,7 @@ interface OldRuns {
 }
 
 /** Old runs. Their findings, assets and events are kept: these have their own retention. */
-export const makeRetention = (db: Kysely<unknown>) => ({
+export const makeRetention = (db: Kysely<Tables>) => ({
   /**
    * Those of the next `limit` runs after the id `after` that were created and ended more than `days` ago. `next`: the id
    * to continue after; undefined: the end.
@@ -43,7 +44,7 @@ const ENDED = sql`r.status in ('completed', 'failed', 'cancelled')`
 const JUDGED = sql`not exists (select from scans s where s.run_id = r.id and s.judged_at is null)`
 
 /** Ids grow with the time of creation, so no index on the time of the end is needed, which would slow every run. */
-const oldRuns = async (db: Kysely<unknown>, { days, after, limit }: OldRunsOptions): Promise<OldRuns> => {
+const oldRuns = async (db: Kysely<Tables>, { days, after, limit }: OldRunsOptions): Promise<OldRuns> => {
   const { rows } = await sql<{ id: number; made_before: boolean; is_old: boolean }>`
     select id, created_at < now() - ${days} * interval '1 day' as made_before,
            ${ENDED} and completed_at < now() - ${days} * interval '1 day' and ${JUDGED} as is_old
@@ -63,7 +64,7 @@ const REMOVED_COUNTS = sql.raw(`jsonb_build_object(
   'nothing_done', count(*) filter (where outcome = 'nothing_done'))`)
 
 /** One master at a time, so that the counts of a job are updated once. */
-const removeRuns = async (db: Kysely<unknown>, ids: readonly number[], days: number): Promise<number> => {
+const removeRuns = async (db: Kysely<Tables>, ids: readonly number[], days: number): Promise<number> => {
   if (ids.length === 0) return 0
   return await db.transaction().execute(async (tx) => {
     await sql`select acquire_lock('retention')`.execute(tx)

@@ -1,6 +1,7 @@
 import type { AttemptEnding, RunAttempt, RunStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { byRef, type RunRef } from './run-rows.ts'
+import type { Tables } from './tables.ts'
 
 /** An attempt as `requeue_runs` records it. */
 interface PastAttempt {
@@ -36,7 +37,7 @@ interface Row {
 }
 
 /** The attempts of a run, oldest first; undefined for an unknown run. */
-export async function runAttempts(db: Kysely<unknown>, ref: RunRef): Promise<RunAttempt[] | undefined> {
+export async function runAttempts(db: Kysely<Tables>, ref: RunRef): Promise<RunAttempt[] | undefined> {
   const condition = byRef(ref)
   if (condition === undefined) return undefined
   const { rows } = await sql<Row>`

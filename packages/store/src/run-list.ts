@@ -13,6 +13,7 @@ import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
 import { ofOrg } from './workspaces/names.ts'
 import { waitingReasons } from './waiting-reason.ts'
+import type { Tables } from './tables.ts'
 
 export interface RunFilter {
   /** `pending` covers queued too. */
@@ -39,7 +40,7 @@ const ALL_STATUSES: readonly RunStatus[] = [
 
 /** Page of runs, newest first. */
 export async function listRuns(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   totals: Totals,
   filter: RunFilter,
   page: PageRequest,
@@ -86,7 +87,7 @@ const conditionsBesideStatus = (filter: RunFilter): RawBuilder<unknown>[] => {
     : [sql`false`]
 }
 
-const countRuns = async (db: Kysely<unknown>, filter: RunFilter): Promise<number> => {
+const countRuns = async (db: Kysely<Tables>, filter: RunFilter): Promise<number> => {
   const statuses = statusesOf(filter.status)
   const conditions = conditionsBesideStatus(filter)
   if (statuses) conditions.push(sql`status = any(${statuses})`)
@@ -98,7 +99,7 @@ const countRuns = async (db: Kysely<unknown>, filter: RunFilter): Promise<number
 }
 
 export const countByStatus = (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   totals: Totals,
 ): Promise<Partial<Record<RunStatus, number>>> =>
   totals.group(
@@ -129,7 +130,7 @@ const branchesOf = (
  * so the query is a union with one limited branch for each status and outcome.
  */
 const pageOfRuns = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   filter: RunFilter,
   page: PageRequest,
 ): Promise<PageRows<RunRow>> => {

@@ -13,6 +13,7 @@ import {
 import { byRef, STEP_COLUMNS, toStep, type RunRef, type StepRow } from './run-rows.ts'
 import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
+import type { Tables } from './tables.ts'
 
 /** Lists over several runs read only the newest runs; older ones are found by workspace or run. */
 export const NEWEST_RUNS = 10_000
@@ -57,7 +58,7 @@ const listOf = async <R, T>(
     read: (offset: number, limit: number) => Promise<PageRows<R>>
     item: (row: R) => T
   },
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   totals: Totals,
   page: PageRequest,
 ): Promise<PageOf<T>> => {
@@ -81,7 +82,7 @@ const keyOf = (kind: string, filter: object): string =>
 
 /** Steps of the latest attempts, newest runs first, in the order of each run. */
 export const listStepResults = (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   totals: Totals,
   filter: StepResultFilter,
   page: PageRequest,
@@ -123,7 +124,7 @@ const ARTIFACT_COLUMNS = sql.raw(`a.id, a.run_id, r.workspace, a.name, a.path as
 
 /** Artifacts of the latest attempts, newest runs first. */
 export const listAllArtifacts = (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   totals: Totals,
   filter: ArtifactFilter,
   page: PageRequest,
@@ -163,7 +164,7 @@ export const listAllArtifacts = (
  * the first `/<workspace>/`; where the path has none, they send it whole.
  */
 export const artifactAt = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   workspace: string,
   path: string,
 ): Promise<StoredArtifact | undefined> => {

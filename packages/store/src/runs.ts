@@ -37,6 +37,7 @@ import { isUuid, storableJson } from './text.ts'
 import { queuePlace, type QueuePlace } from './queue-place.ts'
 import type { Totals } from './totals.ts'
 import { waitingReasons } from './waiting-reason.ts'
+import type { Tables } from './tables.ts'
 
 export interface CancelRequest {
   readonly id: number
@@ -81,7 +82,7 @@ export interface KnownRun {
 }
 type CloudOfRun = { readonly fields: CloudFields; readonly requirementClass: string }
 
-export const makeRuns = (db: Kysely<unknown>, totals: Totals) => ({
+export const makeRuns = (db: Kysely<Tables>, totals: Totals) => ({
   list: (filter: RunFilter, page: PageRequest): Promise<PageOf<Run>> => listRuns(db, totals, filter, page),
   find: (ref: RunRef): Promise<RunDetail | undefined> => findDetail(db, ref),
   /** Null: the run is not queued. Undefined for an unknown run. */
@@ -138,7 +139,7 @@ export const makeRuns = (db: Kysely<unknown>, totals: Totals) => ({
   forceCancel: (runId: number, olderThanMs: number): Promise<boolean> => forceCancel(db, runId, olderThanMs),
 })
 
-const findRow = async (db: Kysely<unknown>, ref: RunRef): Promise<RunDetailRow | undefined> => {
+const findRow = async (db: Kysely<Tables>, ref: RunRef): Promise<RunDetailRow | undefined> => {
   const key = keyOf(ref)
   if (!key) return undefined
   const { rows } = await sql<{ run: RunDetailRow | null }>`
@@ -147,7 +148,7 @@ const findRow = async (db: Kysely<unknown>, ref: RunRef): Promise<RunDetailRow |
   return rows[0]?.run ?? undefined
 }
 
-const findDetail = async (db: Kysely<unknown>, ref: RunRef): Promise<RunDetail | undefined> => {
+const findDetail = async (db: Kysely<Tables>, ref: RunRef): Promise<RunDetail | undefined> => {
   const row = await findRow(db, ref)
   if (!row) return undefined
   return toRunDetail(row, (await waitingReasons(db, [row])).get(row.id) ?? '')
@@ -160,7 +161,7 @@ interface RunIdentity {
   readonly workspace: string
 }
 
-const identify = async (db: Kysely<unknown>, ref: RunRef): Promise<RunIdentity | undefined> => {
+const identify = async (db: Kysely<Tables>, ref: RunRef): Promise<RunIdentity | undefined> => {
   const condition = byRef(ref)
   if (!condition) return undefined
   const { rows } = await sql<RunIdentity>`
@@ -169,11 +170,7 @@ const identify = async (db: Kysely<unknown>, ref: RunRef): Promise<RunIdentity |
   return rows[0]
 }
 
-const steps = async (
-  db: Kysely<unknown>,
-  ref: RunRef,
-  cursor?: string,
-): Promise<PageOf<Step> | undefined> => {
+const steps = async (db: Kysely<Tables>, ref: RunRef, cursor?: string): Promise<PageOf<Step> | undefined> => {
   const run = await identify(db, ref)
   if (!run) return undefined
   const ofRun = sql`from steps where run_id = ${run.id} and attempt = ${run.attempt}`
@@ -197,7 +194,7 @@ const steps = async (
 /** The place after which a page begins. */
 const afterOf = (cursor: string | undefined): number => (cursor === undefined ? 0 : decodeCursor(cursor))
 
-const countOf = async (db: Kysely<unknown>, from: RawBuilder<unknown>): Promise<number> => {
+const countOf = async (db: Kysely<Tables>, from: RawBuilder<unknown>): Promise<number> => {
   const { rows } = await sql<{ total: number }>`select count(*) as total ${from}`.execute(db)
   return rows[0]?.total ?? 0
 }
@@ -207,7 +204,7 @@ const ARTIFACT_COLUMNS =
   size_bytes, line_count, description, created_at`)
 
 const artifacts = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   ref: RunRef,
   cursor?: string,
 ): Promise<PageOf<Artifact> | undefined> => {
@@ -232,7 +229,7 @@ const artifacts = async (
 }
 
 const artifact = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   ref: RunRef,
   artifactId: string,
 ): Promise<StoredArtifact | undefined> => {
@@ -263,7 +260,7 @@ interface StepLogRow extends LogRow {
 
 const RUN_OF_LOG = sql.raw('r.id as run_id, r.run_uuid, r.status as run_status, r.attempt as run_attempt')
 
-const logOfRun = async (db: Kysely<unknown>, run: RawBuilder<unknown>): Promise<LogState | undefined> => {
+const logOfRun = async (db: Kysely<Tables>, run: RawBuilder<unknown>): Promise<LogState | undefined> => {
   const { rows } = await sql<LogRow>`select ${RUN_OF_LOG} from runs r where ${run}`.execute(db)
   const [row] = rows
   return (
@@ -279,7 +276,7 @@ const logOfRun = async (db: Kysely<unknown>, run: RawBuilder<unknown>): Promise<
 
 /** `step`: condition and order of the step's row. */
 const logOfStep = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   run: RawBuilder<unknown>,
   step: RawBuilder<unknown>,
 ): Promise<LogState | undefined> => {
@@ -308,7 +305,7 @@ const logOfStep = async (
 }
 
 const logOf = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   ref: RunRef,
   stepId: string | undefined,
 ): Promise<LogState | undefined> => {
@@ -319,7 +316,7 @@ const logOf = async (
 }
 
 const logAgain = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   { runId, attempt, step }: LogState,
 ): Promise<LogState | undefined> => {
   const run = sql`r.id = ${runId}`
@@ -329,7 +326,7 @@ const logAgain = async (
 
 /** Parallel steps may begin in another order: the nearest one with the same name. */
 const logInLatest = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   { runId, attempt, step }: LogState,
 ): Promise<LogState | undefined> => {
   const run = sql`r.id = ${runId}`
@@ -347,7 +344,7 @@ const logInLatest = async (
 /** How long expired rows may stay. */
 const EXPIRED = sql.raw("interval '1 minute'")
 
-const followLogs = async (db: Kysely<unknown>, runIds: readonly number[], ms: number): Promise<void> => {
+const followLogs = async (db: Kysely<Tables>, runIds: readonly number[], ms: number): Promise<void> => {
   await sql`
     insert into log_follows (run_id, until)
     select id, now() + ${ms} * interval '1 ms' from unnest(${[...runIds]}::bigint[]) id order by id
@@ -359,7 +356,7 @@ const followLogs = async (db: Kysely<unknown>, runIds: readonly number[], ms: nu
   `.execute(db)
 }
 
-const duplicate = async (db: Kysely<unknown>, ref: RunRef): Promise<Duplicate | undefined> => {
+const duplicate = async (db: Kysely<Tables>, ref: RunRef): Promise<Duplicate | undefined> => {
   const run = await findRow(db, ref)
   if (!run) return undefined
   const copy = { runUuid: randomUUID(), jobId: randomBytes(8).toString('hex') }
@@ -375,7 +372,7 @@ const duplicate = async (db: Kysely<unknown>, ref: RunRef): Promise<Duplicate | 
 }
 
 const start = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   ref: RunRef,
   cloud: CloudChoice | undefined,
 ): Promise<Started | undefined> => {
@@ -390,7 +387,7 @@ const start = async (
   return run && { started: rows[0]?.started ?? false, run }
 }
 
-const cloudOf = async (db: Kysely<unknown>, ref: RunRef): Promise<CloudOfRun | undefined> => {
+const cloudOf = async (db: Kysely<Tables>, ref: RunRef): Promise<CloudOfRun | undefined> => {
   const condition = byRef(ref)
   if (!condition) return undefined
   const { rows } = await sql<{ fields: CloudFields | null; requirement_class: string }>`
@@ -401,7 +398,7 @@ const cloudOf = async (db: Kysely<unknown>, ref: RunRef): Promise<CloudOfRun | u
   return row && { fields: row.fields ?? {}, requirementClass: row.requirement_class }
 }
 
-const requestCancel = async (db: Kysely<unknown>, ref: RunRef): Promise<CancelRequest | undefined> => {
+const requestCancel = async (db: Kysely<Tables>, ref: RunRef): Promise<CancelRequest | undefined> => {
   const known = await identify(db, ref)
   if (!known) return undefined
   const { rows } = await sql<{ worker_id: string; was: RunStatus; status: RunStatus }>`
@@ -423,7 +420,7 @@ const requestCancel = async (db: Kysely<unknown>, ref: RunRef): Promise<CancelRe
   )
 }
 
-const identifyAll = async (db: Kysely<unknown>, refs: readonly RunRef[]): Promise<KnownRun[]> => {
+const identifyAll = async (db: Kysely<Tables>, refs: readonly RunRef[]): Promise<KnownRun[]> => {
   const keys = refs.flatMap((ref) => keyOf(ref) ?? [])
   const ids = keys.flatMap(({ id }) => id ?? [])
   const uuids = keys.flatMap(({ uuid }) => uuid ?? [])
@@ -437,7 +434,7 @@ const identifyAll = async (db: Kysely<unknown>, refs: readonly RunRef[]): Promis
   return rows
 }
 
-const requestCancels = async (db: Kysely<unknown>, refs: readonly RunRef[]): Promise<CancelRequest[]> => {
+const requestCancels = async (db: Kysely<Tables>, refs: readonly RunRef[]): Promise<CancelRequest[]> => {
   const known = await identifyAll(db, refs)
   const { rows } = await sql<{ id: number; worker_id: string; was: RunStatus; status: RunStatus }>`
     select id, worker_id, was, status from request_cancel(${known.map(({ id }) => id)}::bigint[])
@@ -455,7 +452,7 @@ const requestCancels = async (db: Kysely<unknown>, refs: readonly RunRef[]): Pro
 }
 
 const runsAgain = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   runIds: readonly number[],
   jobId: string,
 ): Promise<ReadonlyMap<number, string>> => {
@@ -467,7 +464,7 @@ const runsAgain = async (
   return new Map(rows.map(({ of, uuid }) => [of, uuid]))
 }
 
-const forceCancel = async (db: Kysely<unknown>, runId: number, olderThanMs: number): Promise<boolean> => {
+const forceCancel = async (db: Kysely<Tables>, runId: number, olderThanMs: number): Promise<boolean> => {
   const { rows } = await sql<{ ended: number }>`
     select coalesce(cardinality(end_runs(jsonb_agg(jsonb_build_object(
       'id', id, 'status', 'cancelled', 'error', 'cancelled on request; its worker did not answer')))), 0) as ended

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { canBeStored } from './text.ts'
+import type { Tables } from './tables.ts'
 
 export interface SavedFilterDraft {
   readonly screen: string
@@ -27,7 +28,7 @@ const columns = (owner: string) =>
   sql`id, screen, name, query, shared, owner_name, owner = ${owner} as own, created_at`
 
 /** `owner`: a user or a token. */
-export const makeSavedFilters = (db: Kysely<unknown>) => ({
+export const makeSavedFilters = (db: Kysely<Tables>) => ({
   /** Those of an owner and shared ones, by screen and name. */
   list: async (owner: string, screen: string | undefined): Promise<SavedFilter[]> => {
     if (screen !== undefined && !canBeStored(screen)) return []

@@ -1,5 +1,6 @@
 import type { Role } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
 
 /** Whom a session belongs to. */
 export interface SessionOwner {
@@ -46,7 +47,7 @@ export interface ListedSession {
 const SESSION_ID = sql.raw('left(s.hash, 16)')
 
 /** Hashes are SHA-256 of the secrets, hex. */
-export const makeSessions = (db: Kysely<unknown>) => ({
+export const makeSessions = (db: Kysely<Tables>) => ({
   /** Starts a session. Nothing is stored if the owner is gone, or is a user with another password hash. */
   addSession: async (
     owner: SessionOwner,
@@ -105,11 +106,16 @@ export const makeSessions = (db: Kysely<unknown>) => ({
     const [found] = rows
     if (found === undefined) return undefined
     const { note, ...session } = found
-    if (note) await sql`update sessions set last_used_at = now() where hash = ${hash}`.execute(db)
+    if (note)
+      await db
+        .updateTable('sessions')
+        .set({ last_used_at: sql<string>`now()` })
+        .where('hash', '=', hash)
+        .execute()
     return session
   },
   endSession: async (hash: string): Promise<void> => {
-    await sql`delete from sessions where hash = ${hash}`.execute(db)
+    await db.deleteFrom('sessions').where('hash', '=', hash).execute()
   },
   /** Valid sessions of an owner, the last used first; `current` is the hash of the one that asks. */
   sessionsOf: async (owner: SessionOwner, current: string | undefined): Promise<ListedSession[]> => {
@@ -130,9 +136,11 @@ export const makeSessions = (db: Kysely<unknown>) => ({
   },
   /** Makes a login token invalid until it expires. */
   revokeLogin: async (hash: string, expiresAt: Date): Promise<void> => {
-    await sql`insert into revoked_logins (hash, expires_at) values (${hash}, ${expiresAt}) on conflict do nothing`.execute(
-      db,
-    )
+    await db
+      .insertInto('revoked_logins')
+      .values({ hash, expires_at: expiresAt })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
   },
   /** Deletes expired sessions, codes and revoked logins. Returns their number. */
   pruneSessions: async (): Promise<number> => {
@@ -151,7 +159,7 @@ export const makeSessions = (db: Kysely<unknown>) => ({
 })
 
 const dropOldest = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   table: 'sessions' | 'login_codes',
   owner: SessionOwner,
   most: number,

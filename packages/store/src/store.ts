@@ -34,6 +34,7 @@ import { makeWorkers } from './workers.ts'
 import { makeWorkflows } from './workflows.ts'
 import { makeOrgs } from './workspaces/orgs.ts'
 import { makeWorkspaces } from './workspaces/workspaces.ts'
+import type { Tables } from './tables.ts'
 
 /** Notifies masters that there is work. */
 const CHANNEL = 'scanfarm_masters'
@@ -58,10 +59,10 @@ export const OTHER_CONNECTIONS = UPKEEP_POOL + 1 + 3
 export async function openStore(options: StoreOptions) {
   const closing = new AbortController()
   const pool = openPool(options, options.log)
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) })
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
   const statementTimeoutMs = (options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS) * UPKEEP_FACTOR
   const upkeepPool = openPool({ ...options, poolSize: UPKEEP_POOL, statementTimeoutMs }, options.log)
-  const upkeep = new Kysely<unknown>({ dialect: new PostgresDialect({ pool: upkeepPool }) })
+  const upkeep = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: upkeepPool }) })
   const guarded = <T extends object>(group: T): T => guardedBy(group, options.log)
   const totals = makeTotals()
   const outageMs = options.outageMs ?? DEFAULT_OUTAGE_MS
@@ -128,7 +129,7 @@ export async function openStore(options: StoreOptions) {
 
 export type Store = Awaited<ReturnType<typeof openStore>>
 
-const check = async (db: Kysely<unknown>): Promise<void> => {
+const check = async (db: Kysely<Tables>): Promise<void> => {
   const { rows } = await sql<{ table: string | null }>`
     select coalesce(to_regclass('schema_files'), to_regclass('kysely_migration'))::text as table
   `.execute(db)
@@ -139,7 +140,7 @@ const check = async (db: Kysely<unknown>): Promise<void> => {
   demandSchema(newest?.rows[0]?.name)
 }
 
-const maintain = async (db: Kysely<unknown>): Promise<void> => {
+const maintain = async (db: Kysely<Tables>): Promise<void> => {
   await sql`select keep_all_partitions_ahead() from acquire_lock('partitions')`.execute(db)
   await sql`select drop_unused_partitions(null)`.execute(db)
 }

@@ -1,8 +1,9 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { isLockTimeout } from './connection.ts'
+import type { Tables } from './tables.ts'
 
 /** Rows that others refer to, and that stay when those are removed. */
-export const makeUnusedRows = (db: Kysely<unknown>) => ({
+export const makeUnusedRows = (db: Kysely<Tables>) => ({
   /**
    * Deletes those of the next `limit` pinned workflows after the hash `after` that no job has. A concurrent submit of one
    * of them waits, and pins it again. `next`: the hash to continue after; undefined: the end.
@@ -48,7 +49,7 @@ const SCOPES: Kind = {
 
 /** Gives up if the lock is not free within half a second, so that imports and submits do not wait longer. */
 const remove = async <K extends string | number>(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   { table, key, isUnused, lock, after, limit }: Kind & { after: K; limit: number },
 ): Promise<{ removed: number; next: K | undefined }> => {
   const page = sql<{ key: K; is_unused: boolean }>`

@@ -1,10 +1,11 @@
 import { canServe, CLOUD_SLOTS, needsOf, type InfraStatus, type RunMode } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { RunRow } from './run-rows.ts'
+import type { Tables } from './tables.ts'
 
 /** Why each queued run of a page waits, by id. Computed on every read, so it is never stale. */
 export async function waitingReasons(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   rows: readonly RunRow[],
 ): Promise<ReadonlyMap<number, string>> {
   const queued = rows.filter((row) => row.status === 'queued')
@@ -40,7 +41,7 @@ export interface Offers {
   readonly cloud: { readonly live: boolean; readonly open: boolean }
 }
 
-export const readOffers = async (db: Kysely<unknown>): Promise<Offers> => {
+export const readOffers = async (db: Kysely<Tables>): Promise<Offers> => {
   const { rows } = await sql<{ kind: string; capabilities: string[]; open: boolean }>`
     select kind, capabilities, bool_or(wanted = 'running' and not draining) as open from workers
     where lost_at is null and lease_until > now() group by kind, capabilities
@@ -62,10 +63,7 @@ interface Infra {
 }
 
 /** Of cloud runs, by job id. */
-const infrasOf = async (
-  db: Kysely<unknown>,
-  rows: readonly RunRow[],
-): Promise<ReadonlyMap<string, Infra>> => {
+const infrasOf = async (db: Kysely<Tables>, rows: readonly RunRow[]): Promise<ReadonlyMap<string, Infra>> => {
   const jobIds = new Set(rows.filter((row) => row.run_mode === 'cloud').map((row) => row.job_id))
   if (jobIds.size === 0) return new Map()
   const found = await sql<Infra & { job_id: string }>`

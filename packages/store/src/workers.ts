@@ -2,6 +2,7 @@ import { CLOUD_SLOTS, type Wanted, type Worker, type WorkerDetail, type WorkerRu
 import { sql, type Kysely } from 'kysely'
 import { pageOf, readPage, ROW_BYTES, type PageOf, decodeCursor } from './page.ts'
 import { canBeStored } from './text.ts'
+import type { Tables } from './tables.ts'
 
 const MAX_LISTED_RUNS = 1_000
 const UUID_BYTES = 39
@@ -36,7 +37,7 @@ const COUNTED_RUNS = 10_000
  */
 export type Directed = 'ok' | 'unknown' | 'lost' | 'slots' | 'stopping'
 
-const runsOf = async (db: Kysely<unknown>, id: string): Promise<WorkerRun[]> => {
+const runsOf = async (db: Kysely<Tables>, id: string): Promise<WorkerRun[]> => {
   const { rows } = await sql<WorkerRun>`
     select r.id, r.run_uuid, j.job_id, r.workflow_name, r.target, r.attempt,
            coalesce(r.claimed_at, r.started_at) as since
@@ -49,7 +50,7 @@ const runsOf = async (db: Kysely<unknown>, id: string): Promise<WorkerRun[]> => 
 type Row = Omit<Worker, 'current_task' | 'tasks_complete' | 'tasks_failed'>
 type Ended = ReadonlyMap<string, { readonly completed: number; readonly failed: number }>
 
-const endedRuns = async (db: Kysely<unknown>): Promise<Ended> => {
+const endedRuns = async (db: Kysely<Tables>): Promise<Ended> => {
   const { rows } = await sql<{ worker_id: string; completed: number; failed: number }>`
     select worker_id, count(*) filter (where status = 'completed') as completed,
            count(*) filter (where status = 'failed') as failed
@@ -67,7 +68,7 @@ const withTasks = (row: Row, ended: Ended): Worker => ({
   tasks_failed: ended.get(row.id)?.failed ?? 0,
 })
 
-export const makeWorkers = (db: Kysely<unknown>) => ({
+export const makeWorkers = (db: Kysely<Tables>) => ({
   list: async (cursor?: string): Promise<PageOf<Worker>> => {
     const [found, total, ended] = await Promise.all([
       readPage<Row & { place: number }>(db, {
@@ -106,9 +107,14 @@ export const makeWorkers = (db: Kysely<unknown>) => ({
   },
   /** Capabilities of each live worker of the kind `worker`. */
   liveCapabilities: async (): Promise<string[][]> => {
-    const { rows } = await sql<{ capabilities: string[] }>`
-      select capabilities from workers where kind = 'worker' and lost_at is null and lease_until > now() order by id
-    `.execute(db)
+    const rows = await db
+      .selectFrom('workers')
+      .select('capabilities')
+      .where('kind', '=', 'worker')
+      .where('lost_at', 'is', null)
+      .where('lease_until', '>', sql<string>`now()`)
+      .orderBy('id')
+      .execute()
     return rows.map((row) => row.capabilities)
   },
   /** Whether a live server executes local runs. */
@@ -124,9 +130,10 @@ export const makeWorkers = (db: Kysely<unknown>) => ({
         where greatest(lost_at, lease_until) < now() - ${olderThanMs} * interval '1 ms' and lost_at is not null
           and not exists (select 1 from runs where worker_id = w.id and status = 'running'))) as removed
     `.execute(db)
-    await sql`delete from past_workers where left_at < now() - ${KEEP_NAMES_DAYS} * interval '1 day'`.execute(
-      db,
-    )
+    await db
+      .deleteFrom('past_workers')
+      .where('left_at', '<', sql<string>`now() - ${KEEP_NAMES_DAYS} * interval '1 day'`)
+      .execute()
     return rows[0]?.removed ?? 0
   },
 })

@@ -1,9 +1,10 @@
 import type { WorkflowKind } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { storable } from './text.ts'
+import type { Tables } from './tables.ts'
 
 /** Workflow files that were uploaded over the API. */
-export const makeWorkflows = (db: Kysely<unknown>) => ({
+export const makeWorkflows = (db: Kysely<Tables>) => ({
   put: async (file: {
     name: string
     kind: WorkflowKind
@@ -24,8 +25,8 @@ export const makeWorkflows = (db: Kysely<unknown>) => ({
   },
   /** Changes whenever any uploaded workflow changes. */
   version: async (): Promise<number> => {
-    const { rows } = await sql<{ version: number }>`select workflows_version as version from farm`.execute(db)
-    return rows[0]?.version ?? 0
+    const row = await db.selectFrom('farm').select('workflows_version').executeTakeFirst()
+    return row?.workflows_version ?? 0
   },
   list: async () => {
     const { rows } = await sql<{ name: string; kind: WorkflowKind; yaml: string; updatedAt: string }>`

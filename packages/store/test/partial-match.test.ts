@@ -5,6 +5,7 @@ import { boundedSearch } from '../src/findings/bounded-search.ts'
 import { migrate, openStore, type Store } from '../src/index.ts'
 import { asSuperuser, emptyDatabase, type OpenDatabase } from './database.ts'
 import { findingOf } from './fixtures.ts'
+import type { Tables } from '../src/tables.ts'
 
 const page = { offset: 0, limit: 20 }
 
@@ -68,7 +69,7 @@ describe('a database without pg_trgm', () => {
   test('A search for a short part succeeds, and is refused if it takes too long', async () => {
     const short = await store.vulnerabilities.list({ assetValue: 'sh' }, page)
     expect(short).toMatchObject({ total: 1, data: [{ asset_value: 'https://Shop.example' }] })
-    const db = new Kysely<unknown>({
+    const db = new Kysely<Tables>({
       dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database.url, max: 1 }) }),
     })
     const slow = (part: string) =>

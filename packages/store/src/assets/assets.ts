@@ -15,6 +15,7 @@ import { contains, has, isLastRun, isOneOf, where } from '../findings/condition.
 import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg } from '../workspaces/names.ts'
+import type { Tables } from '../tables.ts'
 
 /** Most values of each kind in the stats. */
 const MAX_STATS = 1_000
@@ -57,7 +58,7 @@ export interface AssetStats {
   asset_types: string[]
 }
 
-export const makeAssets = (db: Kysely<unknown>, totals: Totals) => ({
+export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
   list: (filter: AssetFilter, page: PageRequest): Promise<PageOf<Asset>> => list(db, totals, filter, page),
   find: (id: number): Promise<Asset | undefined> => find(db, id),
   /** Like the import of vulnerabilities; the identity is (workspace, asset_value, url). */
@@ -132,7 +133,7 @@ const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
 ]
 
 const list = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   totals: Totals,
   filter: AssetFilter,
   page: PageRequest,
@@ -148,7 +149,7 @@ const list = async (
   return pageOf(found, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
 }
 
-const count = async (db: Kysely<unknown>, filter: AssetFilter): Promise<number> => {
+const count = async (db: Kysely<Tables>, filter: AssetFilter): Promise<number> => {
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from assets ${where(conditionsOf(filter))}
   `.execute(db)
@@ -161,7 +162,7 @@ const FEW = 10_000
 const ALL_FIRST = sql`offset 0`
 
 const pageOfAssets = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   filter: AssetFilter,
   page: PageRequest,
   areFew: boolean,
@@ -181,13 +182,13 @@ const pageOfAssets = async (
   })
 }
 
-const find = async (db: Kysely<unknown>, id: number): Promise<Asset | undefined> => {
+const find = async (db: Kysely<Tables>, id: number): Promise<Asset | undefined> => {
   const { rows } = await sql<Asset>`select ${COLUMNS} from assets a ${RUNS} where a.id = ${id}`.execute(db)
   return rows[0]
 }
 
 const importAll = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   workspace: string,
   source: string,
   items: readonly AssetContent[],
@@ -197,7 +198,7 @@ const importAll = async (
 }
 
 const importHalf = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   workspace: string,
   source: string,
   items: readonly AssetContent[],
@@ -209,7 +210,7 @@ const importHalf = async (
   return rows[0].counts
 }
 
-const stats = async (db: Kysely<unknown>, workspaces: readonly string[] | undefined): Promise<AssetStats> => {
+const stats = async (db: Kysely<Tables>, workspaces: readonly string[] | undefined): Promise<AssetStats> => {
   const condition = where(isOneOf('workspace', workspaces))
   const words = async (expression: RawBuilder<unknown>): Promise<string[]> => {
     const { rows } = await sql<{ word: string }>`
@@ -227,7 +228,7 @@ const stats = async (db: Kysely<unknown>, workspaces: readonly string[] | undefi
   return { technologies, sources, remarks, asset_types }
 }
 
-const countFacets = (db: Kysely<unknown>, filter: AssetFilter): Promise<Facets<AssetFacet>> =>
+const countFacets = (db: Kysely<Tables>, filter: AssetFilter): Promise<Facets<AssetFacet>> =>
   boundedSearch(db, { part: filter.search, parameter: 'search' }, async (on) => {
     const { rows } = await sql<FacetRow<AssetFacet>>`
       with found as materialized (

@@ -7,6 +7,7 @@ import type {
 } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { readPage } from '../page.ts'
+import type { Tables } from '../tables.ts'
 
 /** A machine as its reconciler sees it, with its secrets. */
 export interface InstanceRecord {
@@ -65,7 +66,7 @@ const INSTANCE_BYTES = 512
 
 /** Infrastructures as callers see them, newest first; `condition` is on `cloud_infras`. */
 export async function readInfras(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   condition: RawBuilder<unknown>,
   page: { limit: number; offset: number },
 ): Promise<{ infras: CloudInfra[]; lastNo: number | undefined; truncated: boolean }> {
@@ -93,7 +94,7 @@ export async function readInfras(
 }
 
 const readInstances = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   infraNos: readonly number[],
 ): Promise<ReadonlyMap<number, CloudInstance[]>> => {
   const { rows } = await sql<CloudInstance & { infra_no: number }>`
@@ -111,7 +112,7 @@ const readInstances = async (
   return byInfra
 }
 
-export async function readRecord(db: Kysely<unknown>, infraNo: number): Promise<InfraRecord | undefined> {
+export async function readRecord(db: Kysely<Tables>, infraNo: number): Promise<InfraRecord | undefined> {
   const [{ rows }, instances] = await Promise.all([
     sql<Omit<InfraRecord, 'instances'>>`
       select id as no, infra_id as "infraId", status, provider, region, instance_type as "instanceType",

@@ -2,12 +2,13 @@ import { sql, type Kysely } from 'kysely'
 import { storable } from '../text.ts'
 import { readRecord, type InfraRecord } from './infra-records.ts'
 import { endRuns } from './transitions.ts'
+import type { Tables } from '../tables.ts'
 
 const MAX_INT = 2 ** 31 - 1
 const inInt = (ms: number): number => Math.min(Math.round(ms), MAX_INT)
 
 /** Leases of infrastructures, and what the holder of a lease writes besides status changes. */
-export const createLeases = (db: Kysely<unknown>) => ({
+export const createLeases = (db: Kysely<Tables>) => ({
   /**
    * Leases one infrastructure that is due and unleased to the owner for `leaseMs`. Due are open infrastructures and closed
    * ones that still have machines. Undefined when none is due.
@@ -32,21 +33,30 @@ export const createLeases = (db: Kysely<unknown>) => ({
     infraNo: number,
     { sshUser, privateKey, publicKey }: { sshUser: string; privateKey: string; publicKey: string },
   ): Promise<void> {
-    await sql`
-      update cloud_infras
-      set ssh_user = ${storable(sshUser)}, private_key = ${storable(privateKey)}, public_key = ${storable(publicKey)}
-      where id = ${infraNo} and private_key = '' and closed_at is null
-    `.execute(db)
+    await db
+      .updateTable('cloud_infras')
+      .set({
+        ssh_user: storable(sshUser),
+        private_key: storable(privateKey),
+        public_key: storable(publicKey),
+      })
+      .where('id', '=', infraNo)
+      .where('private_key', '=', '')
+      .where('closed_at', 'is', null)
+      .execute()
   },
 
   async setHostKey(
     instanceNo: number,
     { privateKey, publicKey }: { privateKey: string; publicKey: string },
   ): Promise<void> {
-    await sql`
-      update cloud_instances set host_key_private = ${storable(privateKey)}, host_key = ${storable(publicKey)}
-      where id = ${instanceNo} and host_key = '' and status = 'requested'
-    `.execute(db)
+    await db
+      .updateTable('cloud_instances')
+      .set({ host_key_private: storable(privateKey), host_key: storable(publicKey) })
+      .where('id', '=', instanceNo)
+      .where('host_key', '=', '')
+      .where('status', '=', 'requested')
+      .execute()
   },
 
   /**
@@ -61,15 +71,18 @@ export const createLeases = (db: Kysely<unknown>) => ({
   },
 
   async setInstanceMessage(instanceNo: number, message: string): Promise<void> {
-    await sql`
-      update cloud_instances set message = ${storable(message)}
-      where id = ${instanceNo} and message <> ${storable(message)}
-    `.execute(db)
+    const text = storable(message)
+    await db
+      .updateTable('cloud_instances')
+      .set({ message: text })
+      .where('id', '=', instanceNo)
+      .where('message', '<>', text)
+      .execute()
   },
 })
 
 const acquire = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   owner: string,
   leaseMs: number,
 ): Promise<InfraRecord | undefined> => {

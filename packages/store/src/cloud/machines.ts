@@ -1,6 +1,7 @@
 import type { CloudProviderName, InstanceStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { isUuid, storable } from '../text.ts'
+import type { Tables } from '../tables.ts'
 
 /** The machine on which a run executes. */
 export interface RunMachine {
@@ -16,7 +17,7 @@ export interface RunMachine {
   readonly hostKey: string
 }
 
-export const createMachineQueries = (db: Kysely<unknown>) => ({
+export const createMachineQueries = (db: Kysely<Tables>) => ({
   /** Of these machine names, those that the farm still uses. */
   async filterWanted(names: readonly string[]): Promise<string[]> {
     const { rows } = await sql<{ name: string }>`

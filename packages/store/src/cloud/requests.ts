@@ -12,6 +12,7 @@ import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from '../pa
 import { canBeStored, storable, storableJson } from '../text.ts'
 import { readInfras } from './infra-records.ts'
 import { endRuns } from './transitions.ts'
+import type { Tables } from '../tables.ts'
 
 /** An infrastructure to be created, with all defaults filled in. */
 export interface InfraDraft {
@@ -91,7 +92,7 @@ export const cloudChoice = (choice: CloudChoice, infraId: string) =>
     : { infra: infraColumns(infraId, choice.infra), budget: choice.budget }
 
 /** Chooses the id of a new infrastructure or looks up an existing one. Writes nothing. */
-export async function submittedInfra(db: Kysely<unknown>, choice: CloudChoice): Promise<SubmittedInfra> {
+export async function submittedInfra(db: Kysely<Tables>, choice: CloudChoice): Promise<SubmittedInfra> {
   if ('infra' in choice) {
     const { provider, instances } = choice.infra
     return { infraId: newInfraId(), provider, instances }
@@ -126,7 +127,7 @@ export const refusing = <T>(work: Promise<T>): Promise<T> =>
   })
 
 /** The requests of callers: new infrastructures, lists, destruction. */
-export const createRequests = (db: Kysely<unknown>) => ({
+export const createRequests = (db: Kysely<Tables>) => ({
   /**
    * Creates an infrastructure and its instance rows in status `requested`. Refuses with `cloud_limit` and the figures when
    * the budget does not allow it; requests of the whole farm are serialised. `jobs.submit` does the same in the
@@ -167,14 +168,14 @@ export const createRequests = (db: Kysely<unknown>) => ({
   },
 })
 
-const find = async (db: Kysely<unknown>, infraId: string): Promise<CloudInfra | undefined> => {
+const find = async (db: Kysely<Tables>, infraId: string): Promise<CloudInfra | undefined> => {
   if (!INFRA_ID.test(infraId)) return undefined
   const { infras } = await readInfras(db, sql`infra_id = ${infraId}`, { limit: 1, offset: 0 })
   return infras[0]
 }
 
 const list = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   { status, provider }: { status?: InfraStatus; provider?: CloudProviderName },
   page: PageRequest,
 ): Promise<PageOf<CloudInfra>> => {

@@ -2,6 +2,7 @@ import type { InfraStatus, InstanceStatus } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { isConflict } from '../connection.ts'
 import { storable, storableJson } from '../text.ts'
+import type { Tables } from '../tables.ts'
 
 /** Runs that are ended in one transaction. */
 const END_CHUNK = 2_000
@@ -18,7 +19,7 @@ export interface InstanceFacts {
  * Ends the runs of an infrastructure that accepts no more runs, in chunks; does nothing to any other infrastructure. What a
  * crash leaves undone, the next owner of the lease does. Resolves with the running runs that were asked to end.
  */
-export async function endRuns(db: Kysely<unknown>, infraNo: number): Promise<number[]> {
+export async function endRuns(db: Kysely<Tables>, infraNo: number): Promise<number[]> {
   const asked: number[] = []
   for (let conflicts = 0; ;) {
     try {
@@ -34,11 +35,11 @@ export async function endRuns(db: Kysely<unknown>, infraNo: number): Promise<num
   }
 }
 
-const answer = async <T>(db: Kysely<unknown>, call: RawBuilder<unknown>): Promise<T | undefined> =>
+const answer = async <T>(db: Kysely<Tables>, call: RawBuilder<unknown>): Promise<T | undefined> =>
   (await sql<{ answer: T }>`select ${call} as answer`.execute(db)).rows[0]?.answer
 
 /** Every status change, and the binding of runs to machines. */
-export const createTransitions = (db: Kysely<unknown>) => ({
+export const createTransitions = (db: Kysely<Tables>) => ({
   /**
    * Whether the status changed. `failed` and `draining` end all runs of the infrastructure with the message, also running
    * ones. `destroyed` is refused while a machine is left. `onlyWhenDone` refuses the change if a job was bound to the

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import { topicCondition, type EventFilter, type EventLogEntry } from '../events.ts'
+import type { Tables } from '../tables.ts'
 
 /** A position in the event log in commit order; text, since streams use it as the id of an event. */
 export type FeedPosition = string
@@ -35,7 +36,7 @@ export type FeedFilter = Pick<EventFilter, 'topic' | 'workspace' | 'runId' | 'wo
 
 export const isFeedPosition = (text: string): boolean => POSITION.test(text)
 
-export const makeFeed = (db: Kysely<unknown>) => ({
+export const makeFeed = (db: Kysely<Tables>) => ({
   /** The position before all transactions that are still open: reading from here misses no later entry. */
   end: async (): Promise<FeedPosition> => {
     const { rows } = await sql<{ position: string }>`

@@ -1,5 +1,6 @@
 import { AppError } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
+import type { Tables } from '../tables.ts'
 
 /** The trigram index serves parts from three letters on; shorter ones read every record. */
 const INDEXED_LETTERS = 3
@@ -15,9 +16,9 @@ const isTimeout = (error: unknown): boolean =>
  * `bad_request`. `parameter`: name of the query parameter.
  */
 export async function boundedSearch<T>(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   { part, parameter, ms = SEARCH_MS }: { part: string | undefined; parameter: string; ms?: number },
-  search: (db: Kysely<unknown>) => Promise<T>,
+  search: (db: Kysely<Tables>) => Promise<T>,
 ): Promise<T> {
   if (part === undefined || [...part].length >= INDEXED_LETTERS) return await search(db)
   try {

@@ -5,6 +5,7 @@ import type { Totals } from '../totals.ts'
 import { ofOrg } from '../workspaces/names.ts'
 import { boundedSearch } from './bounded-search.ts'
 import { contains, has, isLastRun, isOneOf, where } from './condition.ts'
+import type { Tables } from '../tables.ts'
 
 export interface VulnerabilityFilter {
   /** One of them. */
@@ -58,7 +59,7 @@ export const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[]
   ...contains(sql`asset_value`, filter.assetValue),
 ]
 
-export const totalOf = (db: Kysely<unknown>, totals: Totals, filter: VulnerabilityFilter): Promise<number> =>
+export const totalOf = (db: Kysely<Tables>, totals: Totals, filter: VulnerabilityFilter): Promise<number> =>
   totals.of(`vulnerabilities ${JSON.stringify(Object.entries(filter).sort())}`, () =>
     boundedSearch(db, searchOf(filter), async (on) => {
       const { rows } = await sql<{ total: number }>`
@@ -78,7 +79,7 @@ export const searchOf = ({ assetValue = '', search = '' }: VulnerabilityFilter) 
 
 /** Page of findings, newest first. */
 export async function listVulnerabilities(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   totals: Totals,
   filter: VulnerabilityFilter,
   page: PageRequest,
@@ -93,7 +94,7 @@ export async function listVulnerabilities(
 }
 
 export async function pageOfVulnerabilities(
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   filter: VulnerabilityFilter,
   { below, offset, limit }: { below: number | undefined; offset: number; limit: number },
 ): Promise<PageRows<Vulnerability>> {
@@ -111,7 +112,7 @@ export async function pageOfVulnerabilities(
   })
 }
 
-export async function findVulnerability(db: Kysely<unknown>, id: number): Promise<Vulnerability | undefined> {
+export async function findVulnerability(db: Kysely<Tables>, id: number): Promise<Vulnerability | undefined> {
   const { rows } = await sql<Vulnerability>`
     select ${COLUMNS} from vulnerabilities v ${RUNS} where v.id = ${id}
   `.execute(db)

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { canBeStored } from '../text.ts'
+import type { Tables } from '../tables.ts'
 
 type Kind = 'vulnerability' | 'asset'
 
@@ -40,7 +41,7 @@ export interface RunDiff {
 }
 
 /** `upkeep`: the same database with a longer statement timeout. */
-export const makeScans = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
+export const makeScans = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
   /**
    * Judges the scans of up to `limit` ended runs: records that a complete scan did not see, and that no other scope has
    * seen since, become `gone`. One master at a time; resolves to the number of judged runs. Keeps the observations of
@@ -62,7 +63,7 @@ export const makeScans = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => ({
 })
 
 /** One transaction for each run: locks of several runs would not be in the order of imports. */
-const judge = async (db: Kysely<unknown>, limit: number, history: number): Promise<number> => {
+const judge = async (db: Kysely<Tables>, limit: number, history: number): Promise<number> => {
   let judged = 0
   while (judged < limit) {
     const { rows } = await sql<{ judged: number }>`select judge_scans(1, ${history}) as judged`.execute(db)
@@ -117,7 +118,7 @@ const fitting = (limited: RawBuilder<unknown>) => sql`
 
 /** What the latest attempts of two runs saw, side by side. */
 const compare = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   kind: Kind,
   a: number,
   b: number,
@@ -154,7 +155,7 @@ const TABLES = {
 
 /** By the timestamps of the records: of several changes each record shows the last one. */
 const changes = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   kind: Kind,
   workspace: string,
   { from, to, limit, change, after = 0 }: Period,

@@ -6,6 +6,7 @@ import { boundedSearch } from './bounded-search.ts'
 import { where } from './condition.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from './facets.ts'
 import { conditionsOf, searchOf, type VulnerabilityFilter } from './list-vulnerabilities.ts'
+import type { Tables } from '../tables.ts'
 
 export type FindingChange =
   | { readonly delete: true }
@@ -52,7 +53,7 @@ type FacetName = (typeof FACETS)[number]
 /** Most runs of a record. */
 const MAX_RUNS = 100
 
-export const makeTriage = (db: Kysely<unknown>, totals: Totals) => ({
+export const makeTriage = (db: Kysely<Tables>, totals: Totals) => ({
   /** Changes findings in one transaction, with their events. `by`: who asked for it. */
   async change(ids: readonly number[], change: FindingChange, by: string): Promise<ChangedFinding[]> {
     const { rows } = await sql<ChangedFinding>`
@@ -115,7 +116,7 @@ export const makeTriage = (db: Kysely<unknown>, totals: Totals) => ({
   },
 })
 
-const countFacets = (db: Kysely<unknown>, filter: VulnerabilityFilter): Promise<Facets<FacetName>> =>
+const countFacets = (db: Kysely<Tables>, filter: VulnerabilityFilter): Promise<Facets<FacetName>> =>
   boundedSearch(db, searchOf(filter), async (on) => {
     const { rows } = await sql<FacetRow<FacetName>>`
       with found as materialized (

@@ -20,8 +20,9 @@ import {
   totalOf,
   type VulnerabilityFilter,
 } from './list-vulnerabilities.ts'
+import type { Tables } from '../tables.ts'
 
-export const makeVulnerabilities = (db: Kysely<unknown>, totals: Totals) => ({
+export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
   list: (filter: VulnerabilityFilter, page: PageRequest): Promise<PageOf<Vulnerability>> =>
     listVulnerabilities(db, totals, filter, page),
   find: (id: number): Promise<Vulnerability | undefined> => findVulnerability(db, id),
@@ -60,7 +61,7 @@ export const makeVulnerabilities = (db: Kysely<unknown>, totals: Totals) => ({
   },
 })
 
-const create = async (db: Kysely<unknown>, workspace: string, content: FindingContent) => {
+const create = async (db: Kysely<Tables>, workspace: string, content: FindingContent) => {
   const { rows } = await sql<{ id: number }>`
     select create_vulnerability(${storable(workspace)}, ${storableJson(content)}::jsonb) as id
   `.execute(db)
@@ -69,13 +70,13 @@ const create = async (db: Kysely<unknown>, workspace: string, content: FindingCo
   return created
 }
 
-const remove = async (db: Kysely<unknown>, id: number): Promise<boolean> => {
+const remove = async (db: Kysely<Tables>, id: number): Promise<boolean> => {
   const { rows } = await sql<{ removed: boolean }>`select delete_vulnerability(${id}) as removed`.execute(db)
   return rows[0]?.removed === true
 }
 
 const importAll = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   workspace: string,
   source: string,
   items: readonly FindingContent[],
@@ -88,7 +89,7 @@ const importAll = async (
 }
 
 const importHalf = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   workspace: string,
   source: string,
   items: readonly FindingContent[],

@@ -1,6 +1,7 @@
 import type { Artifact, AssetContent, FindingContent, Priority, WorkflowKind } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import { storable, storableJson } from '../text.ts'
+import type { Tables } from '../tables.ts'
 
 /** Marks imported records. */
 export const IMPORTED = 'import-base'
@@ -71,7 +72,7 @@ export interface PastRecord<Content> {
  * Imports runs, steps, findings and artifacts of another installation, without events, triggers or queue messages. Records
  * that exist are not changed, so an import can be repeated. Each call is one transaction.
  */
-export const makeHistory = (db: Kysely<unknown>) => ({
+export const makeHistory = (db: Kysely<Tables>) => ({
   /** Resolves to the number of new runs. */
   addRuns: (runs: readonly PastRun[]): Promise<number> => quietly(db, (tx) => addRuns(tx, runs)),
   /** Ignores steps of runs that were not imported. */
@@ -117,17 +118,17 @@ export const makeHistory = (db: Kysely<unknown>) => ({
 
 export type History = ReturnType<typeof makeHistory>
 
-type Tx = Transaction<unknown>
+type Tx = Transaction<Tables>
 
 /** In a transaction that writes no events for steps. */
-const quietly = <T>(db: Kysely<unknown>, work: (tx: Tx) => Promise<T>): Promise<T> =>
+const quietly = <T>(db: Kysely<Tables>, work: (tx: Tx) => Promise<T>): Promise<T> =>
   db.transaction().execute(async (tx) => {
     await sql`select set_config('scanfarm.history', 'on', true)`.execute(tx)
     return await work(tx)
   })
 
 /** How many rows an insert returned. */
-const add = async (db: Kysely<unknown>, insert: RawBuilder<unknown>): Promise<number> =>
+const add = async (db: Kysely<Tables>, insert: RawBuilder<unknown>): Promise<number> =>
   (await insert.execute(db)).rows.length
 
 const addRuns = async (tx: Tx, runs: readonly PastRun[]): Promise<number> => {

@@ -9,6 +9,7 @@ import {
 import { sql, type Kysely } from 'kysely'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
+import type { Tables } from '../tables.ts'
 
 export type Overlap = 'allow' | 'skip' | 'queue' | 'cancel-previous'
 export type MissedPolicy = 'skip' | 'once' | 'all'
@@ -77,7 +78,7 @@ export const newScheduleId = (): string => `sch_${randomBytes(8).toString('hex')
 
 /** Undefined: the limit is reached. */
 export const insertSchedule = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   id: string,
   schedule: ScheduleDraft,
 ): Promise<StoredSchedule | undefined> => {
@@ -93,7 +94,7 @@ export const insertSchedule = async (
 
 /** A schedule that repeats a job, which counts as its first execution. Throws if the limit is reached. */
 export const insertRepeat = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   id: string,
   schedule: ScheduleDraft,
   jobNo: number,
@@ -109,7 +110,7 @@ export const insertRepeat = async (
 export const tooManySchedules = (): AppError =>
   new AppError('conflict', `the limit of ${MAX_SCHEDULES} schedules is reached: delete one first`)
 
-export const makeSchedules = (db: Kysely<unknown>) => ({
+export const makeSchedules = (db: Kysely<Tables>) => ({
   /** Newest first. */
   list: async (page: PageRequest): Promise<PageOf<StoredSchedule>> => {
     const before = page.cursor === undefined ? null : decodeCursor(page.cursor)

@@ -13,6 +13,7 @@ import {
   type ResultsJson,
   type ScheduledPlan,
 } from './execution-plan.ts'
+import type { Tables } from '../tables.ts'
 
 /** An entry that a master has leased. */
 export interface ClaimedEvent extends EventDraft {
@@ -28,7 +29,7 @@ const BOUNDED_DATA = sql`case when octet_length(data) <= 1048576 then data
  * Executes triggers exactly once with any number of masters: each method that fires writes a unique row, the jobs and the
  * event log in one transaction.
  */
-export const makeTriggers = (db: Kysely<unknown>) => ({
+export const makeTriggers = (db: Kysely<Tables>) => ({
   /** Unprocessed events, oldest first, that no other master has claimed within its lease. */
   claimEvents: async ({ limit, leaseMs }: { limit: number; leaseMs: number }): Promise<ClaimedEvent[]> => {
     const { rows } = await sql<ClaimedEvent>`
@@ -78,10 +79,8 @@ export const makeTriggers = (db: Kysely<unknown>) => ({
   },
   /** Time of the newest event, ISO 8601. */
   lastEventAt: async (): Promise<string | null> => {
-    const { rows } = await sql<{ at: string }>`
-      select created_at as at from event_logs order by id desc limit 1
-    `.execute(db)
-    return rows[0]?.at ?? null
+    const newest = db.selectFrom('event_logs').select('created_at').orderBy('id', 'desc').limit(1)
+    return (await newest.executeTakeFirst())?.created_at ?? null
   },
 })
 
@@ -93,7 +92,7 @@ export interface LastFiring {
   readonly jobId: string
 }
 
-const firings = (db: Kysely<unknown>) => ({
+const firings = (db: Kysely<Tables>) => ({
   lastFirings: async (keys: readonly string[]): Promise<ReadonlyMap<string, LastFiring>> => {
     const { rows } = await sql<LastFiring & { key: string }>`
       select k.key, f.fired_at as "firedAt", f.state, coalesce(j.job_id, '') as "jobId"
@@ -120,7 +119,7 @@ const firings = (db: Kysely<unknown>) => ({
   },
 })
 
-const clocks = (db: Kysely<unknown>) => ({
+const clocks = (db: Kysely<Tables>) => ({
   /** The time up to which the executions of a cron trigger are decided; `now` for a new one, or if `specHash` changed. */
   startClock: async (key: string, specHash: string, now: Date): Promise<Date> => {
     const { rows } = await sql<{ at: string }>`
@@ -160,7 +159,7 @@ const clocks = (db: Kysely<unknown>) => ({
     (await fired(db, sql`emit_scheduled_event(${storableJson(scheduledJson(fire))}::jsonb)`)) ?? [],
 })
 
-const files = (db: Kysely<unknown>) => ({
+const files = (db: Kysely<Tables>) => ({
   /** Registers `known` as the files of a watch that is new or was changed, without firing for them. */
   startWatch: async (key: string, specHash: string, known: ReadonlyMap<string, string>): Promise<void> => {
     await sql`
@@ -193,7 +192,7 @@ const files = (db: Kysely<unknown>) => ({
 const executionsOf = ({ executions }: EventPlan): string => storableJson(executions.map(planJson))
 
 const fired = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   call: RawBuilder<unknown>,
 ): Promise<ExecutionResult[] | undefined> => {
   const { rows } = await sql<{ fired: ResultsJson }>`select ${call} as fired`.execute(db)

@@ -4,6 +4,7 @@ import type { FeedPosition } from '../events/feed.ts'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import { eventJson, type EventDraft } from '../triggers/execution-plan.ts'
+import type { Tables } from '../tables.ts'
 
 export type WebhookFormat = 'json' | 'slack' | 'discord' | 'teams' | 'mail'
 
@@ -81,40 +82,46 @@ const DELIVERY = sql`
   last_attempt_at, last_ms, last_answer`
 const END = sql`(select pg_snapshot_xmin(pg_current_snapshot()) || '-0')`
 
-export const makeWebhooks = (db: Kysely<unknown>) => ({
+export const makeWebhooks = (db: Kysely<Tables>) => ({
   ...incoming(db),
   ...subscriptions(db),
   ...deliveries(db),
 })
 
-const first = async <T>(db: Kysely<unknown>, query: RawBuilder<T>): Promise<T | undefined> =>
+const first = async <T>(db: Kysely<Tables>, query: RawBuilder<T>): Promise<T | undefined> =>
   (await query.execute(db)).rows[0]
 
-const incoming = (db: Kysely<unknown>) => ({
+const incoming = (db: Kysely<Tables>) => ({
   /** False if the name exists. */
   addIncoming: async (name: string, secret: string): Promise<boolean> =>
-    (await first(
-      db,
-      sql`insert into incoming_webhooks (name, secret) values (${name}, ${secret})
-          on conflict do nothing returning name`,
-    )) !== undefined,
-  incoming: async () =>
-    (
-      await sql<IncomingWebhook>`
-        select name, created_at, last_received_at, received_count from incoming_webhooks order by name
-      `.execute(db)
-    ).rows,
+    (await db
+      .insertInto('incoming_webhooks')
+      .values({ name, secret })
+      .onConflict((conflict) => conflict.doNothing())
+      .returning('name')
+      .executeTakeFirst()) !== undefined,
+  incoming: (): Promise<IncomingWebhook[]> =>
+    db
+      .selectFrom('incoming_webhooks')
+      .select(['name', 'created_at', 'last_received_at', 'received_count'])
+      .orderBy('name')
+      .execute(),
   incomingSecret: async (name: string): Promise<string | undefined> => {
     if (!canBeStored(name)) return undefined
-    const row = await first(
-      db,
-      sql<{ secret: string }>`select secret from incoming_webhooks where name = ${name}`,
-    )
+    const row = await db
+      .selectFrom('incoming_webhooks')
+      .select('secret')
+      .where('name', '=', name)
+      .executeTakeFirst()
     return row?.secret
   },
-  removeIncoming: async (name: string): Promise<boolean> =>
-    (await first(db, sql`delete from incoming_webhooks where name = ${storable(name)} returning name`)) !==
-    undefined,
+  removeIncoming: async (name: string): Promise<boolean> => {
+    const { numDeletedRows } = await db
+      .deleteFrom('incoming_webhooks')
+      .where('name', '=', storable(name))
+      .executeTakeFirst()
+    return numDeletedRows > 0n
+  },
   /**
    * Stores a signature and writes the event in one statement; false if the signature was stored before. Deletes signatures
    * older than `forgetMs`.
@@ -126,9 +133,10 @@ const incoming = (db: Kysely<unknown>) => ({
     event: EventDraft
   }): Promise<boolean> => {
     const { name, signature, forgetMs, event } = request
-    await sql`delete from webhook_receipts where received_at < now() - ${forgetMs} * interval '1 ms'`.execute(
-      db,
-    )
+    await db
+      .deleteFrom('webhook_receipts')
+      .where('received_at', '<', sql<string>`now() - ${forgetMs} * interval '1 ms'`)
+      .execute()
     const row = await first(
       db,
       sql`
@@ -145,7 +153,7 @@ const incoming = (db: Kysely<unknown>) => ({
   },
 })
 
-const subscriptions = (db: Kysely<unknown>) => ({
+const subscriptions = (db: Kysely<Tables>) => ({
   subscriptions: async () =>
     (await sql<Subscription>`select ${SUBSCRIPTION} from webhook_subscriptions order by id`.execute(db)).rows,
   subscription: (id: number): Promise<Subscription | undefined> =>
@@ -179,7 +187,7 @@ const subscriptions = (db: Kysely<unknown>) => ({
 })
 
 /** The cursor does not move while there is no subscription; this skips the events of that time. */
-const skipAhead = async (tx: Kysely<unknown>): Promise<void> => {
+const skipAhead = async (tx: Kysely<Tables>): Promise<void> => {
   await sql`
     update webhook_cursor set position = ${END}
     where not exists (select from webhook_subscriptions where enabled)
@@ -190,7 +198,7 @@ const valuesOf = (draft: SubscriptionDraft) => sql`
   ${storable(draft.name)}, ${storable(draft.url)}, ${draft.topics.map(storable)}::text[],
   ${draft.filters.map(storable)}::text[], ${draft.format}, ${storable(draft.secret)}, ${draft.enabled}::boolean`
 
-const deliveries = (db: Kysely<unknown>) => ({
+const deliveries = (db: Kysely<Tables>) => ({
   cursor: async (): Promise<FeedPosition> =>
     (await first(db, sql<{ position: string }>`select position from webhook_cursor`))?.position ?? '0-0',
   /** Creates deliveries and moves the cursor in one statement; false: another master has moved it. */

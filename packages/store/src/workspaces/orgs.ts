@@ -5,6 +5,7 @@ import { isUniqueViolation } from '../connection.ts'
 import { canBeStored, isUuid } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { DEFAULT_ORG, namesThat } from './names.ts'
+import type { Tables } from '../tables.ts'
 
 export const MAX_ORGS = 1_000
 /** Most names of workspaces in the stats of one organisation. */
@@ -24,7 +25,7 @@ export interface OrgDraft {
   readonly tags: readonly string[]
 }
 
-export const makeOrgs = (db: Kysely<unknown>, totals: Totals) => ({
+export const makeOrgs = (db: Kysely<Tables>, totals: Totals) => ({
   /** All organisations, the default one first. Counts of large ones may be a few seconds old. */
   list: (): Promise<{ org: Org; stats: OrgStats }[]> => list(db, totals),
   /** By uuid or name. */
@@ -58,7 +59,7 @@ const orTaken = async <T>(work: () => Promise<T>): Promise<T | 'taken'> => {
   }
 }
 
-const find = async (db: Kysely<unknown>, ref: string): Promise<Org | undefined> => {
+const find = async (db: Kysely<Tables>, ref: string): Promise<Org | undefined> => {
   if (!canBeStored(ref)) return undefined
   const { rows } = await sql<Row>`
     select ${COLUMNS} from orgs
@@ -77,7 +78,7 @@ interface Counts {
 const NOTHING: Counts = { workspaces: 0, assets: 0, vulnerabilities: 0, runs: 0 }
 
 /** Counts of all organisations at once: each table is read once, however many there are. */
-const countAll = (db: Kysely<unknown>, totals: Totals): Promise<Map<string, Counts>> =>
+const countAll = (db: Kysely<Tables>, totals: Totals): Promise<Map<string, Counts>> =>
   totals.group(
     'orgs',
     async () => {
@@ -100,7 +101,7 @@ const countAll = (db: Kysely<unknown>, totals: Totals): Promise<Map<string, Coun
     (all) => all.values().reduce((sum, c) => sum + c.workspaces + c.assets + c.vulnerabilities + c.runs, 0),
   )
 
-const namesIn = async (db: Kysely<unknown>, org: string, limit: number): Promise<string[]> => {
+const namesIn = async (db: Kysely<Tables>, org: string, limit: number): Promise<string[]> => {
   const { names, conditions } = namesThat({ org })
   const { rows } = await sql<{ name: string }>`
     with ${names} select name from found ${conditions} order by name limit ${limit}
@@ -118,7 +119,7 @@ const statsOf = (org: Org, counts: Counts, workspaces: string[]): OrgStats => ({
   workspaces,
 })
 
-const list = async (db: Kysely<unknown>, totals: Totals): Promise<{ org: Org; stats: OrgStats }[]> => {
+const list = async (db: Kysely<Tables>, totals: Totals): Promise<{ org: Org; stats: OrgStats }[]> => {
   const [{ rows }, counts, ofDefault, assigned] = await Promise.all([
     sql<Row>`select ${COLUMNS} from orgs order by uuid <> ${DEFAULT_ORG}::uuid, lower(name) limit ${MAX_ORGS}`.execute(
       db,
@@ -139,7 +140,7 @@ const list = async (db: Kysely<unknown>, totals: Totals): Promise<{ org: Org; st
   }))
 }
 
-const create = async (db: Kysely<unknown>, draft: OrgDraft): Promise<Org | 'full'> => {
+const create = async (db: Kysely<Tables>, draft: OrgDraft): Promise<Org | 'full'> => {
   const { rows } = await sql<Row>`
     insert into orgs (uuid, name, description, tags)
     select ${draft.uuid ?? randomUUID()}::uuid, ${draft.name}, ${draft.description}, ${draft.tags}::text[]
@@ -149,7 +150,7 @@ const create = async (db: Kysely<unknown>, draft: OrgDraft): Promise<Org | 'full
 }
 
 const alter = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   uuid: string,
   { name, description, tags }: Partial<Omit<OrgDraft, 'uuid'>>,
 ): Promise<Org | undefined> => {
@@ -162,7 +163,7 @@ const alter = async (
 }
 
 /** In order, so that concurrent calls do not deadlock. */
-const assign = async (db: Kysely<unknown>, uuid: string, workspaces: readonly string[]): Promise<number> => {
+const assign = async (db: Kysely<Tables>, uuid: string, workspaces: readonly string[]): Promise<number> => {
   const names = [...new Set(workspaces)].filter(canBeStored).sort()
   const { numAffectedRows } =
     uuid === DEFAULT_ORG

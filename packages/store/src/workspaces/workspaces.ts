@@ -4,6 +4,7 @@ import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from '../pa
 import { canBeStored } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { DEFAULT_ORG, namesThat, sourceOf, type WorkspaceFilter } from './names.ts'
+import type { Tables } from '../tables.ts'
 
 /** The counts of a workspace. */
 export interface WorkspaceCounts {
@@ -25,7 +26,7 @@ export interface WorkspaceCounts {
 }
 
 /** A workspace is a name in runs, assets, vulnerabilities or organisations. */
-export const makeWorkspaces = (db: Kysely<unknown>, totals: Totals) => ({
+export const makeWorkspaces = (db: Kysely<Tables>, totals: Totals) => ({
   /** By name. */
   list: (filter: WorkspaceFilter, page: PageRequest): Promise<PageOf<WorkspaceCounts>> =>
     list(db, totals, filter, page),
@@ -41,7 +42,7 @@ export const makeWorkspaces = (db: Kysely<unknown>, totals: Totals) => ({
   },
 })
 
-const countOf = (db: Kysely<unknown>, totals: Totals, filter: WorkspaceFilter): Promise<number> =>
+const countOf = (db: Kysely<Tables>, totals: Totals, filter: WorkspaceFilter): Promise<number> =>
   totals.of(`workspaces ${JSON.stringify(Object.entries(filter).sort())}`, async () => {
     const { names, conditions } = namesThat(filter)
     const { rows } = await sql<{ total: number }>`
@@ -51,7 +52,7 @@ const countOf = (db: Kysely<unknown>, totals: Totals, filter: WorkspaceFilter): 
   })
 
 const namesOf = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   filter: WorkspaceFilter,
   { offset, limit }: Pick<PageRequest, 'offset' | 'limit'>,
 ): Promise<string[]> => {
@@ -64,7 +65,7 @@ const namesOf = async (
 
 /** A cursor is the number of names before it: names are sorted and rarely change. */
 const list = async (
-  db: Kysely<unknown>,
+  db: Kysely<Tables>,
   totals: Totals,
   filter: WorkspaceFilter,
   page: PageRequest,
@@ -99,7 +100,7 @@ interface Row extends Record<Counted, number> {
  * Postgres counts from the indexes that begin with the workspace. The counts only contain these workspaces, so a full join
  * equals a left join, but is never planned as a nested loop, which outdated statistics could cause.
  */
-const countsOf = async (db: Kysely<unknown>, names: readonly string[]): Promise<WorkspaceCounts[]> => {
+const countsOf = async (db: Kysely<Tables>, names: readonly string[]): Promise<WorkspaceCounts[]> => {
   const { rows } = await sql<Row>`
     with found as materialized (select unnest(${names}::text[]) collate "C" as name), run_counts as (
       select workspace, count(*) as runs, max(id) as newest, min(id) as oldest from runs
