@@ -1,30 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { outcomeOf, PRIORITY_RANK, type ClaimedRun, type Wanted, type WorkerTool } from '@scanfarm/contracts'
+import { PRIORITY_RANK, type ClaimedRun, type Wanted, type WorkerTool } from '@scanfarm/contracts'
 import { backOff, errorText, settlesWithin, type Backoff } from '@scanfarm/platform'
-import { Mask } from '@scanfarm/engine'
 import type { Homes } from '../workspaces/homes.ts'
 import { WorkFolders } from '../workspaces/work-folders.ts'
-import { clipped } from '../record/row-values.ts'
-import { RunRecorder } from '../record/run-recorder.ts'
 import { RunWriter } from '../record/run-writer.ts'
 import { createPerformer, type Performer } from '../run/perform.ts'
-import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits, type ExecutorTimes } from './limits.ts'
-import type { ExecutorOptions, RunEnding } from './options.ts'
-import { Session, startTimer, verdictOf, type Verdict } from './session.ts'
+import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorTimes } from './limits.ts'
+import { Gathering } from './gathering.ts'
+import { stopAfterMs, type ExecutorOptions, type ExecutorStatus } from './options.ts'
+import { RunWork } from './run-work.ts'
+import { RunsAhead } from './runs-ahead.ts'
+import type { Session } from './session.ts'
 import { TurnLimit } from './turn-limit.ts'
 import { WorkerLease } from './worker-lease.ts'
-
-export interface ExecutorStatus {
-  /** Postgres knows this process. */
-  readonly joined: boolean
-  readonly workerId: string | undefined
-  readonly slots: number
-  readonly busy: number
-  /** An operator wants no more claims. */
-  readonly paused: boolean
-  /** Milliseconds since the database last answered a heartbeat; normally at most a third of the lease. */
-  readonly silenceMs: number
-}
 
 /**
  * A run frees its slot when its work is over, while its end is still being written. At most this many runs for each
@@ -34,42 +22,14 @@ export interface ExecutorStatus {
 const ENDINGS_PER_SLOT = 16
 const LEAST_ENDINGS = 256
 
-/** Most runs ahead for each slot. */
-const AHEAD_PER_SLOT = 8
-/** The limit is at least this, so that a process with few slots also writes very short runs in groups. */
-const LEAST_AHEAD = 128
 /** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
 const WAIT_MS = 1_000
-
-/** While other runs are executing, the end of a run waits this long for further ones, to be written with them. */
-const GATHER_MS = 100
 
 /** Most runs that begin in one turn of the event loop: a run without processes also ends in it. */
 const MOST_BEGINNINGS = 16
 
-/** UTF-16 units of a target or an error message in a line of the log. */
-const LOGGED_CHARS = 1_000
-
 /** Time after the deadline of a drain for killing commands and handing runs back. */
 const KILL_MS = 5_000
-
-/** Runs that have ended wait for others. */
-interface Gathering {
-  readonly ended: Promise<void>
-  end(): void
-}
-
-interface Ended {
-  readonly at: number
-  /** 1 if the run was so short that its slot will be free again soon; nearly 0 for a long one. */
-  readonly weight: number
-}
-
-/** Time for the end of commands before the lease ends, besides the one between TERM and KILL. */
-const STOP_MARGIN_MS = 1_000
-
-const stopAfterMs = ({ intro: { leaseMs }, graceMs = 0 }: ExecutorOptions): number =>
-  Math.max(leaseMs / 2, leaseMs - graceMs - STOP_MARGIN_MS)
 
 /** The most urgent run first, then the oldest. */
 const byUrgency = (a: ClaimedRun, b: ClaimedRun): number =>
@@ -81,22 +41,20 @@ const byUrgency = (a: ClaimedRun, b: ClaimedRun): number =>
  */
 export class Executor implements AsyncDisposable {
   readonly #options: ExecutorOptions
-  readonly #limits: ExecutorLimits
   readonly #times: ExecutorTimes
   readonly #sessions = new Set<Session>()
   readonly #executing = new Set<Promise<void>>()
   /** Claimed ahead of a free slot. */
   readonly #waiting: Session[] = []
-  /** The most recent ends of runs, oldest first. */
-  #ended: Ended[] = []
-  #gathering: Gathering | undefined
+  readonly #ahead: RunsAhead
+  readonly #gathering = new Gathering()
   readonly #beginnings = new TurnLimit(MOST_BEGINNINGS)
   readonly #folders: WorkFolders
   readonly #lease: WorkerLease
   readonly #writer: RunWriter
   readonly #backoff: Backoff
   readonly #performer: Performer
-  readonly #mask: Mask
+  readonly #work: RunWork
   readonly #stopTaking = new AbortController()
   readonly #giveUp = new AbortController()
   readonly #joined = Promise.withResolvers<void>()
@@ -112,15 +70,27 @@ export class Executor implements AsyncDisposable {
 
   constructor(options: ExecutorOptions) {
     this.#options = options
-    this.#limits = { ...EXECUTOR_LIMITS, ...options.limits }
-    this.#mask = new Mask(options.given?.secrets ?? [])
+    const limits = { ...EXECUTOR_LIMITS, ...options.limits }
     this.#times = { ...EXECUTOR_TIMES, ...options.times }
     const { store, log, intro, source, folder, users } = options
     this.#folders = new WorkFolders(folder, users?.sample)
     const backoff = { firstMs: this.#times.retryFirstMs, mostMs: this.#times.retryMostMs }
     this.#backoff = backoff
     this.#writer = new RunWriter({ store, log, backoff, giveUp: this.#giveUp.signal })
-    this.#performer = createPerformer(options, this.#folders, this.#limits, backoff)
+    this.#ahead = new RunsAhead(intro.slots, this.#times.aheadMs)
+    this.#performer = createPerformer(options, this.#folders, limits, backoff)
+    this.#work = new RunWork(options, {
+      folders: this.#folders,
+      performer: this.#performer,
+      writer: this.#writer,
+      limits,
+      times: this.#times,
+      onWorkOver: async (session, began) => {
+        this.#freeSlot(session, began)
+        await this.#gather()
+      },
+      onLost: () => this.#lease.recheckSoon(),
+    })
     this.#lease = new WorkerLease({
       store,
       intro,
@@ -235,7 +205,7 @@ export class Executor implements AsyncDisposable {
   async #drain(deadlineMs: number): Promise<void> {
     const { log, store } = this.#options
     this.#stopTaking.abort()
-    this.#gathering?.end()
+    this.#gathering.end()
     this.#changed()
     log.info('draining', { runs: this.#sessions.size, deadline_ms: deadlineMs })
     this.#handBackWaiting()
@@ -280,7 +250,7 @@ export class Executor implements AsyncDisposable {
       const { workerId } = this.#lease
       // Few free places are left until they are enough for a group.
       const isPaused = this.#pause.signal.aborted
-      if (workerId === undefined || isPaused || this.#room() <= this.#ahead() / 2) {
+      if (workerId === undefined || isPaused || this.#room() <= this.#ahead.most() / 2) {
         await this.#change.promise
         continue
       }
@@ -312,15 +282,6 @@ export class Executor implements AsyncDisposable {
     return working
   }
 
-  #ahead(): number {
-    const since = performance.now() - this.#times.aheadMs
-    this.#ended = this.#ended.filter(({ at }) => at > since)
-    // Long runs that end together do not free their slots again within this time.
-    const expected = this.#ended.reduce((sum, { weight }) => sum + weight, 0)
-    const most = Math.max(this.#options.intro.slots * AHEAD_PER_SLOT, LEAST_AHEAD)
-    return Math.min(Math.floor(expected), most)
-  }
-
   /** How many runs may be claimed now. */
   #room(): number {
     const { slots } = this.#options.intro
@@ -328,11 +289,11 @@ export class Executor implements AsyncDisposable {
     const working = this.#working()
     const endings = this.#sessions.size - working - waiting
     const mostEndings = Math.max(slots * ENDINGS_PER_SLOT, LEAST_ENDINGS)
-    return endings < mostEndings ? slots + this.#ahead() - working - waiting : 0
+    return endings < mostEndings ? slots + this.#ahead.most() - working - waiting : 0
   }
 
   #accept(run: ClaimedRun): void {
-    const session = this.#open(run)
+    const session = this.#work.open(run)
     if (run.cancelRequested) session.stop('cancel')
     // The claim was pending when the drain began.
     else if (this.#stopTaking.signal.aborted) session.stop('drain')
@@ -342,25 +303,21 @@ export class Executor implements AsyncDisposable {
   }
 
   #begin(session: Session): void {
-    const executed = this.#executeInTurn(session).finally(() => {
-      this.#sessions.delete(session)
-      this.#executing.delete(executed)
-      this.#changed()
-    })
+    const executed = this.#beginnings
+      .enter()
+      .then(() => this.#work.execute(session))
+      .finally(() => {
+        this.#sessions.delete(session)
+        this.#executing.delete(executed)
+        this.#changed()
+      })
     this.#executing.add(executed)
-  }
-
-  async #executeInTurn(session: Session): Promise<void> {
-    await this.#beginnings.enter()
-    await this.#execute(session)
   }
 
   /** The work of a run has ended: its slot is free. */
   #freeSlot(session: Session, began: number): void {
     session.ending = true
-    const at = performance.now()
-    if (session.stopped !== 'drain')
-      this.#ended.push({ at, weight: Math.min(1, this.#times.aheadMs / (at - began)) })
+    if (session.stopped !== 'drain') this.#ahead.ended(began)
     while (this.#working() < this.#options.intro.slots) {
       const next = this.#waiting.shift()
       if (next === undefined) break
@@ -371,21 +328,8 @@ export class Executor implements AsyncDisposable {
 
   /** Waits for the ends of other runs while some are executing. */
   async #gather(): Promise<void> {
-    if (this.#working() === 0 || this.#stopTaking.signal.aborted) this.#gathering?.end()
-    else this.#gathering ??= this.#startGathering()
-    await this.#gathering?.ended
-  }
-
-  /** Without signals: they and their errors cost as much as a short run. */
-  #startGathering(): Gathering {
-    const { promise: ended, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(() => this.#gathering?.end(), GATHER_MS)
-    const end = (): void => {
-      clearTimeout(timer)
-      this.#gathering = undefined
-      resolve()
-    }
-    return { ended, end }
+    if (this.#working() === 0 || this.#stopTaking.signal.aborted) this.#gathering.end()
+    else await this.#gathering.ends()
   }
 
   /** Runs that wait for too long, or for nothing: they were cancelled or lost, or this process stops. */
@@ -398,99 +342,5 @@ export class Executor implements AsyncDisposable {
       this.#waiting.splice(this.#waiting.indexOf(session), 1)
       this.#begin(session)
     }
-  }
-
-  #open(run: ClaimedRun): Session {
-    const folders = this.#folders.of(run)
-    const { artifacts, collect, log } = this.#options
-    return new Session(run, {
-      folders,
-      openRecorder: (session) =>
-        new RunRecorder({
-          run,
-          artifacts,
-          collect,
-          roots: [folders.attempt, folders.workspace],
-          folder: folders.attempt,
-          owner: () => session.place?.owner,
-          limits: this.#limits,
-          mask: this.#mask,
-          times: this.#times,
-          signal: session.signal,
-          onLiveFailure: (reason) =>
-            log.warn('the live logs of a run cannot be stored', { run_id: run.runId, reason }),
-        }),
-    })
-  }
-
-  async #execute(session: Session): Promise<void> {
-    const began = performance.now()
-    const { log, onRunEnded } = this.#options
-    const { recorder } = session
-    try {
-      const ending = await this.#performAndRecord(session)
-      if (ending === 'lost') this.#lease.recheckSoon()
-      const seconds = (performance.now() - began) / 1000
-      const isOver = ending !== 'lost' && ending !== 'handed-back'
-      onRunEnded?.(ending, seconds, isOver ? outcomeOf(ending, recorder.tallied) : undefined)
-      log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
-      await recorder[Symbol.asyncDispose]()
-      await session.place?.[Symbol.asyncDispose]()
-      await this.#removeLiveLogs(session)
-      await this.#discardUploads(session)
-    } catch (error) {
-      log.error('the resources of a run could not be released', { run_id: session.key.runId, error })
-    }
-  }
-
-  async #removeLiveLogs({ key, recorder }: Session): Promise<void> {
-    await recorder.removeLiveLogs().catch((error: unknown) => {
-      const reason = errorText(error)
-      this.#options.log.warn('live logs of a run could not be removed', { run_id: key.runId, reason })
-    })
-  }
-
-  /** A run that was lost, handed back or cannot be recorded has uploads without rows. */
-  async #discardUploads({ key, stopped, recorder }: Session): Promise<void> {
-    if (stopped !== 'lost' && stopped !== 'drain' && stopped !== 'unrecordable') return
-    const { store, log } = this.#options
-    await recorder.discardUploads(store).catch((error: unknown) => {
-      log.warn('uploads of a run without rows could not be removed', {
-        run_id: key.runId,
-        reason: errorText(error),
-      })
-    })
-  }
-
-  async #performAndRecord(session: Session): Promise<RunEnding> {
-    const began = performance.now()
-    const { timeoutMs } = session.run
-    const limitMs = timeoutMs ?? this.#options.defaultTimeoutMs
-    using _timer = limitMs === undefined ? undefined : startTimer(limitMs, () => session.stop('timeout'))
-    const outcome = await this.#performer.perform(session)
-    const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
-    this.#freeSlot(session, began)
-    await this.#gather()
-    if (session.stopped !== 'drain' && session.stopped !== 'lost')
-      await this.#writer.finish(session, verdictOf(session, outcome, problem, limitMs))
-    if (session.stopped === 'drain') await this.#writer.handBack([session.key])
-    if (session.stopped === 'lost') return 'lost'
-    if (session.stopped === 'drain') return 'handed-back'
-    const verdict = verdictOf(session, outcome, problem, limitMs)
-    if (verdict.status === 'failed') this.#logFailure(session, verdict, performance.now() - began)
-    return verdict.status
-  }
-
-  #logFailure({ run }: Session, { errorMessage }: Verdict, durationMs: number): void {
-    const shown = (text: string): string => clipped(this.#mask.text(text), LOGGED_CHARS)
-    this.#options.log.warn('a run failed', {
-      run_id: run.runId,
-      run_uuid: run.runUuid,
-      attempt: run.attempt,
-      workflow: run.workflowName,
-      target: shown(run.target),
-      error: shown(errorMessage),
-      duration_ms: Math.round(durationMs),
-    })
   }
 }

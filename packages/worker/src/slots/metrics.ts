@@ -1,7 +1,6 @@
 import type { RunOutcome } from '@scanfarm/contracts'
 import { Counter, Gauge, Histogram, type Registry } from '@scanfarm/platform'
-import type { ExecutorStatus } from './executor.ts'
-import type { ExecutorOptions } from './options.ts'
+import type { ExecutorOptions, ExecutorStatus } from './options.ts'
 
 /** Slots of a worker, or slots of a server for local or cloud runs. */
 export type SlotKind = 'worker' | 'local' | 'cloud'

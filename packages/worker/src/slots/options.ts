@@ -57,3 +57,22 @@ export interface ExecutorOptions {
   /** `outcome` is missing when the run was lost or handed back. */
   onRunEnded?(ending: RunEnding, seconds: number, outcome?: RunOutcome): void
 }
+
+/** Time for the end of commands before the lease ends, besides the one between TERM and KILL. */
+const STOP_MARGIN_MS = 1_000
+
+/** How long after the last renewal of the lease the commands of runs are stopped, with `stopAfterLease`. */
+export const stopAfterMs = ({ intro: { leaseMs }, graceMs = 0 }: ExecutorOptions): number =>
+  Math.max(leaseMs / 2, leaseMs - graceMs - STOP_MARGIN_MS)
+
+export interface ExecutorStatus {
+  /** Postgres knows this process. */
+  readonly joined: boolean
+  readonly workerId: string | undefined
+  readonly slots: number
+  readonly busy: number
+  /** An operator wants no more claims. */
+  readonly paused: boolean
+  /** Milliseconds since the database last answered a heartbeat; normally at most a third of the lease. */
+  readonly silenceMs: number
+}

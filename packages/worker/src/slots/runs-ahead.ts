@@ -1,0 +1,37 @@
+/** Most runs ahead for each slot. */
+const AHEAD_PER_SLOT = 8
+/** The limit is at least this, so that a process with few slots also writes very short runs in groups. */
+const LEAST_AHEAD = 128
+
+interface Ended {
+  readonly at: number
+  /** 1 if the run was so short that its slot will be free again soon; nearly 0 for a long one. */
+  readonly weight: number
+}
+
+/** How many runs are claimed ahead of free slots: as many as lately ended within the time that a claim takes. */
+export class RunsAhead {
+  readonly #most: number
+  readonly #aheadMs: number
+  /** The most recent ends of runs, oldest first. */
+  #ended: Ended[] = []
+
+  constructor(slots: number, aheadMs: number) {
+    this.#most = Math.max(slots * AHEAD_PER_SLOT, LEAST_AHEAD)
+    this.#aheadMs = aheadMs
+  }
+
+  /** The work of a run is over that began at this time. */
+  ended(began: number): void {
+    const at = performance.now()
+    this.#ended.push({ at, weight: Math.min(1, this.#aheadMs / (at - began)) })
+  }
+
+  most(): number {
+    const since = performance.now() - this.#aheadMs
+    this.#ended = this.#ended.filter(({ at }) => at > since)
+    // Long runs that end together do not free their slots again within this time.
+    const expected = this.#ended.reduce((sum, { weight }) => sum + weight, 0)
+    return Math.min(Math.floor(expected), this.#most)
+  }
+}
