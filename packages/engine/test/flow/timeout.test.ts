@@ -73,10 +73,10 @@ describe('the timeout of a step', () => {
     expect(recorder.steps.find(({ name }) => name !== 's')).toMatchObject({ status: 'completed' })
   })
 
-  test('a step within its timeout is not affected, nor one with an empty or negative timeout', async () => {
+  test('a step within its timeout is not affected, nor one with an empty timeout or one that is rendered as a negative number', async () => {
     const { status, recorder } = await run(
       module(`{name: s, type: function, timeout: 30, function: "1"}
-  - {name: t, type: function, timeout: -1, function: sleep(0.01)}
+  - {name: t, type: function, timeout: '{{0 - 1}}', function: sleep(0.01)}
   - {name: u, type: bash, timeout: 0, command: sleep 0.01}
   - {name: v, type: function, timeout: '{{nothing}}', function: "1"}`),
     )

@@ -191,7 +191,7 @@ modules:
       '8:5 error missing-required-field',
       '8:42 error wrong-value (Did you mean "bash"?)',
       '8:47 error missing-required-field',
-      '8:101 error wrong-value',
+      '8:101 error wrong-form',
       '9:12 warning duplicate-step-name (Both run; goto and depends_on mean the later one.)',
     ])
   })
@@ -335,9 +335,9 @@ triggers: [{on: cron, schedule: "* *"}, {on: watch}]
       '4:31 error wrong-value (Did you mean "domain"?)',
       '5:33 warning wrong-value (For example: 0 3 * * *)',
       '5:41 warning missing-required-field',
-      '7:48 error wrong-value (For example: 90, 30s, 5m, 1h30m, 2d)',
-      '7:70 error wrong-value',
-      '7:80 error wrong-value (For example: 500ms, 30s)',
+      '7:48 error wrong-form (For example: 90, 30s, 5m, 1h30m, 2d)',
+      '7:70 error wrong-form',
+      '7:80 error wrong-form (For example: 500ms, 30s)',
     ])
   })
 

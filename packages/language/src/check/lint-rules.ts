@@ -46,41 +46,7 @@ const steps = (workflow: Workflow, report: Report): void => {
   )
   for (const place of everyStep(workflow)) {
     const { step, path, position } = place
-    const { timeout, retry, decision } = step
-    if (
-      timeout !== undefined &&
-      !timeout.includes('{{') &&
-      !timeout.trim().startsWith('-') &&
-      parseDuration(timeout) === undefined
-    ) {
-      report(
-        [...path, 'timeout'],
-        'wrong-value',
-        'error',
-        `'${timeout}' is not a duration`,
-        'For example: 90, 30s, 5m, 1h30m, 2d',
-      )
-    }
-    for (const key of ['delay', 'max_delay'] as const) {
-      const text = retry?.[key]
-      if (text !== undefined && parseDuration(text) === undefined) {
-        report(
-          [...path, 'retry', key],
-          'wrong-value',
-          'error',
-          `'${text}' is not a duration`,
-          'For example: 500ms, 30s',
-        )
-      }
-    }
-    if (retry?.attempts !== undefined && (!Number.isInteger(retry.attempts) || retry.attempts < 1)) {
-      report(
-        [...path, 'retry', 'attempts'],
-        'wrong-value',
-        'error',
-        'retry.attempts must be a whole number from 1 on',
-      )
-    }
+    const { decision } = step
     const isGraph = position === 'module' && haveNeeds(place)
     const jumps = [
       ...Object.values(decision?.cases ?? {}),

@@ -32,7 +32,8 @@ export const readChecked = (
   const { list } = read
   if (read.workflow === undefined)
     return { ...read, problems: [...inOrder(read.problems), ...list.rest(file)] }
-  const misshapen = hasErrors(read.problems)
+  // A value of the wrong form is kept, so that the other rules apply.
+  const misshapen = hasErrors(read.problems.filter(({ rule }) => rule !== 'wrong-form'))
   // Rules about relations between fields are skipped if the structure has errors; rules about a single text still apply.
   const report = misshapen
     ? only(OF_ONE_TEXT, reporter(file, read.locate, list))

@@ -63,9 +63,6 @@ const agentContent = (step: Step, path: Path, report: Report): void => {
       `step '${step.name}': agent needs exactly one of query and queries`,
     )
   }
-  if (step.max_iterations !== undefined && step.max_iterations <= 0) {
-    report([...path, 'max_iterations'], 'wrong-value', 'error', 'max_iterations must be greater than 0')
-  }
 }
 
 const names = (

@@ -1,3 +1,5 @@
+import type { FormName } from './forms.ts'
+
 /**
  * The description of the language for the reader, the JSON Schema and the documentation: one table per object,
  * checked by the compiler against the model's interface, so that the three cannot differ.
@@ -7,11 +9,14 @@ export type FieldType =
   | {
       readonly kind: 'text'
       readonly oneOf?: readonly string[]
+      /** Of `oneOf`: words that the reader knows only to explain why they are refused. */
+      readonly unsupported?: readonly string[]
+      readonly form?: FormName
       /** Any other text is ignored with a warning. */
       readonly lenient?: boolean
     }
   | { readonly kind: 'flag' }
-  | { readonly kind: 'number' }
+  | { readonly kind: 'number'; readonly whole?: NumberRange }
   /** `asWritten`: a number that JSON writes differently, like `1.10` or `0123`, is the text of the file. */
   | { readonly kind: 'json'; readonly asWritten?: boolean }
   /** A single value is a list of one; with `comma` a text is split at commas. */
@@ -19,6 +24,12 @@ export type FieldType =
   | { readonly kind: 'map'; readonly of: FieldType }
   /** `shorthand` is the field that a bare scalar sets. */
   | { readonly kind: 'object'; readonly spec: () => ObjectSpec; readonly shorthand?: string }
+
+/** A whole number; both ends are included. */
+export interface NumberRange {
+  readonly min: number
+  readonly max?: number
+}
 
 export interface Field {
   readonly type: FieldType
@@ -45,6 +56,12 @@ const of =
 export const text = of({ kind: 'text' })
 export const flag = of({ kind: 'flag' })
 export const number = of({ kind: 'number' })
+export const whole = (doc: string, whole: NumberRange, required = false): Field => ({
+  type: { kind: 'number', whole },
+  doc,
+  required,
+})
+export const formed = (form: FormName, doc: string): Field => ({ type: { kind: 'text', form }, doc })
 export const json = of({ kind: 'json' })
 export const jsonAsWritten = of({ kind: 'json', asWritten: true })
 export const texts = of({ kind: 'list', of: { kind: 'text' } })

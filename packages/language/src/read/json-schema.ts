@@ -1,9 +1,31 @@
-import type { Field, FieldType, ObjectSpec } from './field.ts'
+import type { Field, FieldType, NumberRange, ObjectSpec } from './field.ts'
+import { NUMBER_TEXT, patternOf, SWITCH_TEXT, type FormName } from './forms.ts'
 import { workflowSpec } from './workflow-spec.ts'
 
 export type JsonSchema = { readonly [key: string]: unknown }
 
 const SCALAR: JsonSchema = { type: ['string', 'number', 'boolean', 'null'] }
+
+/** Numbers and texts: a YAML file has `30` or `"30"`. */
+const formSchema = (form: FormName): JsonSchema =>
+  form === 'url' || form === 'method'
+    ? { type: ['string', 'null'], pattern: patternOf(form) }
+    : {
+        anyOf: [
+          { type: ['string', 'null'], pattern: patternOf(form) },
+          { type: form === 'count' ? 'integer' : 'number', minimum: 0 },
+        ],
+      }
+
+const numberSchema = (whole: NumberRange | undefined): JsonSchema => {
+  const limits = whole && {
+    type: 'integer',
+    minimum: whole.min,
+    ...(whole.max === undefined ? {} : { maximum: whole.max }),
+  }
+  // The range of a number in quotes is checked by lint alone.
+  return { anyOf: [limits ?? { type: 'number' }, { type: ['string', 'null'], pattern: NUMBER_TEXT }] }
+}
 
 /** Writes each object once, under `$defs`. */
 class SchemaWriter {
@@ -13,11 +35,17 @@ class SchemaWriter {
   type(type: FieldType): JsonSchema {
     switch (type.kind) {
       case 'text':
-        return type.oneOf === undefined ? SCALAR : { enum: [...type.oneOf, null] }
+        return this.#text(type)
       case 'flag':
-        return { type: ['boolean', 'null'] }
+        return {
+          anyOf: [
+            { type: ['boolean', 'null'] },
+            { enum: [0, 1] },
+            { type: 'string', pattern: SWITCH_TEXT },
+          ],
+        }
       case 'number':
-        return { type: ['number', 'null'] }
+        return numberSchema(type.whole)
       case 'json':
         return {}
       case 'list': {
@@ -34,6 +62,11 @@ class SchemaWriter {
         return type.shorthand === undefined ? object : { anyOf: [object, SCALAR] }
       }
     }
+  }
+
+  #text({ oneOf, unsupported = [], form }: FieldType & { kind: 'text' }): JsonSchema {
+    if (form !== undefined) return formSchema(form)
+    return oneOf === undefined ? SCALAR : { enum: [...oneOf.filter((word) => !unsupported.includes(word)), null] }
   }
 
   object(spec: ObjectSpec): JsonSchema {

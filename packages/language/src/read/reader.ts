@@ -15,7 +15,8 @@ import type { Severity } from '../problem.ts'
 import type { Hint, ProblemList } from '../problem-list.ts'
 import { didYouMean } from '@scanfarm/contracts'
 import { isMergeKey, keyText } from './document-index.ts'
-import type { Field, FieldType, ObjectSpec } from './field.ts'
+import type { Field, FieldType, NumberRange, ObjectSpec } from './field.ts'
+import { FORMS, hasForm, NUMBER_TEXT } from './forms.ts'
 
 type Fields = Record<string, unknown>
 
@@ -25,6 +26,7 @@ interface Entry {
   readonly value: Node | null
 }
 
+const NUMBER = new RegExp(NUMBER_TEXT, 'u')
 const TRUE = new Set(['true', 'yes', 'on', '1'])
 const FALSE = new Set(['false', 'no', 'off', '0'])
 
@@ -38,6 +40,9 @@ class TooBigError extends Error {
     this.hint = hint
   }
 }
+
+const isWithin = (value: number, { min, max = Number.MAX_SAFE_INTEGER }: NumberRange): boolean =>
+  Number.isInteger(value) && value >= min && value <= max
 
 const isNothing = (node: Node | null | undefined): boolean =>
   node === null || node === undefined || (isScalar(node) && node.value === null)
@@ -196,7 +201,7 @@ export class Reader {
       case 'flag':
         return this.#flag(node, path)
       case 'number':
-        return this.#number(node, path)
+        return this.#number(node, type, path)
       case 'json':
         return this.#json(node, type, path, depth)
       case 'list':
@@ -220,7 +225,7 @@ export class Reader {
 
   #text(
     node: Node,
-    { oneOf, lenient = false }: FieldType & { kind: 'text' },
+    { oneOf, form, lenient = false }: FieldType & { kind: 'text' },
     path: string,
   ): string | undefined {
     if (!isScalar(node)) {
@@ -238,6 +243,14 @@ export class Reader {
       )
       return undefined
     }
+    if (form !== undefined && !hasForm(text, form))
+      this.report(
+        node,
+        'wrong-form',
+        'error',
+        `'${text}' is not ${FORMS[form].what}`,
+        `For example: ${FORMS[form].example}`,
+      )
     return this.#countChars(text)
   }
 
@@ -249,11 +262,19 @@ export class Reader {
     return undefined
   }
 
-  #number(node: Node, path: string): number | undefined {
-    const value = isScalar(node) && node.value !== '' ? Number(node.value) : Number.NaN
-    if (Number.isFinite(value)) return value
-    this.#wrong(node, path, 'a number')
-    return undefined
+  #number(node: Node, { whole }: FieldType & { kind: 'number' }, path: string): number | undefined {
+    const raw = isScalar(node) ? node.value : undefined
+    const value =
+      typeof raw === 'number' || (typeof raw === 'string' && NUMBER.test(raw)) ? Number(raw) : Number.NaN
+    if (!Number.isFinite(value)) {
+      this.#wrong(node, path, 'a number')
+      return undefined
+    }
+    if (whole !== undefined && !isWithin(value, whole)) {
+      const range = whole.max === undefined ? `${whole.min} on` : `${whole.min} to ${whole.max}`
+      this.report(node, 'wrong-form', 'error', `${path} must be a whole number from ${range}`)
+    }
+    return value
   }
 
   #json(node: Node | null, type: FieldType & { kind: 'json' }, path: string, depth: number): Json {

@@ -13,6 +13,7 @@ import type {
 import {
   choice,
   flag,
+  formed,
   json,
   jsonMap,
   list,
@@ -24,6 +25,7 @@ import {
   text,
   textMap,
   texts,
+  whole,
   type Field,
   type ObjectSpec,
 } from './field.ts'
@@ -51,7 +53,7 @@ export const runnerConfigSpec: ObjectSpec = spec<RunnerConfig>('runner_config', 
   network: text('Docker network.'),
   persistent: flag('One container for all commands of the module.'),
   host: text('Host of the ssh runner.'),
-  port: number('Port of the ssh runner; default 22.'),
+  port: whole('Port of the ssh runner; default 22.', { min: 1, max: 65_535 }),
   user: text('User of the ssh runner.'),
   key_file: text('Private key file of the ssh runner.'),
   password: text('Password of the ssh runner.'),
@@ -96,9 +98,9 @@ export const decisionSpec: ObjectSpec = spec<Decision>('decision', {
 })
 
 const retrySpec: ObjectSpec = spec<Retry>('retry', {
-  attempts: number('Total number of attempts, including the first.', true),
-  delay: text('Wait before the second attempt; default 1s.'),
-  max_delay: text('Longest wait; default 60s.'),
+  attempts: whole('Total number of attempts, including the first.', { min: 1 }, true),
+  delay: formed('delay', 'Wait before the second attempt; default 1s.'),
+  max_delay: formed('delay', 'Longest wait; default 60s.'),
   factor: number('Factor by which the wait grows with each attempt; default 2.'),
   exit_codes: {
     type: { kind: 'list', of: { kind: 'number' } },
@@ -125,7 +127,7 @@ const llmConfigSpec: ObjectSpec = spec<LlmConfig>('llm_config', {
   top_k: number('Sampling top-k.'),
   top_p: number('Sampling top-p.'),
   n: number('Number of answers.'),
-  timeout: text('Time limit of an answer.'),
+  timeout: formed('timeout', 'Time limit of an answer.'),
   max_retries: number('Attempts for each provider; default 3.'),
   stream: flag('Ask for a streamed answer.'),
   response_format: json('`response_format` of the request.'),
@@ -182,14 +184,23 @@ const REFUSED_KEYS = ['agent', 'cwd', 'allowed_paths', 'acp_config', 'sdk_config
 
 export const stepSpec: ObjectSpec = spec<Step & Record<(typeof REFUSED_KEYS)[number], unknown>>('step', {
   name: text('Name, unique in its module.', true),
-  type: choice([...STEP_TYPES, ...REFUSED_STEP_TYPES], 'What the step does.', true),
+  type: {
+    type: {
+      kind: 'text',
+      oneOf: [...STEP_TYPES, ...REFUSED_STEP_TYPES],
+      unsupported: REFUSED_STEP_TYPES,
+    },
+    doc: 'What the step does.',
+    required: true,
+  },
   description: text('For people.'),
   depends_on: texts(
     'Steps that must end before this one. If any step has this key, all steps of the list are a graph.',
   ),
   pre_condition: text('Expression; the step is skipped when it is false.'),
   log: text('Log line that is written when the step starts.'),
-  timeout: text(
+  timeout: formed(
+    'timeout',
     'Time limit in seconds, or as `30s`, `5m`, `1h30m`, `2d`: of each command, or of the whole step for other types.',
   ),
   retry: object(() => retrySpec, 'Retries of a failed step.', 'attempts'),
@@ -217,10 +228,10 @@ export const stepSpec: ObjectSpec = spec<Step & Record<(typeof REFUSED_KEYS)[num
   input: text('File with one item per line.'),
   variable: text('Name of the variable that holds the item.'),
   variable_pre_process: text('Expression that converts the item into the value of the variable.'),
-  threads: text('Number of items that are processed in parallel.'),
+  threads: formed('count', 'Number of items that are processed in parallel.'),
   step: object(nestedStepSpec, 'The step that runs for each item.'),
-  url: text('URL of the request.'),
-  method: text('Default GET.'),
+  url: formed('url', 'URL of the request.'),
+  method: formed('method', 'Default GET.'),
   headers: textMap('Request headers.'),
   request_body: text('Request body.'),
   messages: list(() => messageSpec, 'The conversation.'),
@@ -236,7 +247,7 @@ export const stepSpec: ObjectSpec = spec<Step & Record<(typeof REFUSED_KEYS)[num
   system_prompt: text('System prompt of an agent.'),
   agent_tools: list(() => agentToolSpec, 'Tools of an agent.', 'preset'),
   parallel_tool_calls: flag('Run the calls of one answer in parallel; default true.'),
-  max_iterations: number('Maximum number of rounds of an agent.'),
+  max_iterations: whole('Maximum number of rounds of an agent.', { min: 1 }),
   max_tokens: number('Maximum number of tokens of an agent in all rounds.'),
   stop_condition: text('Expression; the agent stops when it is true.'),
   memory: object(() => memorySpec, 'Memory of the agent.'),
