@@ -31,6 +31,13 @@ export interface Connection {
   readonly client: S3Client
 }
 
+const certificates = (file: string): Promise<Buffer> =>
+  readFile(file).catch((error: unknown) => {
+    throw new Error(`the certificates of artifacts.s3.ca (${file}) cannot be read: ${errorText(error)}`, {
+      cause: error,
+    })
+  })
+
 /** Loads the SDK on demand, for processes that do not use S3. */
 export const openClient = async (options: S3Options): Promise<Connection> => {
   const sdk = await import('@aws-sdk/client-s3')
@@ -45,7 +52,7 @@ export const openClient = async (options: S3Options): Promise<Connection> => {
       requestTimeout: SILENCE_TIMEOUT_MS,
       ...(options.ca === undefined
         ? {}
-        : { httpsAgent: new Agent({ ca: await readFile(options.ca), keepAlive: true }) }),
+        : { httpsAgent: new Agent({ ca: await certificates(options.ca), keepAlive: true }) }),
     },
     // Many S3-compatible services do not support trailing checksums; the store has its own SHA-256.
     requestChecksumCalculation: 'WHEN_REQUIRED',

@@ -75,7 +75,7 @@ export function openS3Store(options: S3Options): ArtifactStore {
       await store.remove(key)
     },
     async [Symbol.asyncDispose]() {
-      const open = await opened
+      const open = await opened?.catch(() => undefined)
       open?.client.destroy()
     },
   }
