@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Counter, Histogram, type Logger, type Registry } from '@scanfarm/platform'
-import type { RequestHandler, Response } from 'express'
+import type { RequestHandler } from 'express'
+import { isEventStream } from './send.ts'
 
 const ACCEPTED = /^[A-Za-z0-9._:-]{1,128}$/
 
@@ -37,9 +38,6 @@ export const logRequests =
     })
     next()
   }
-
-const isEventStream = (response: Response): boolean =>
-  String(response.getHeader('Content-Type')).startsWith('text/event-stream')
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 

@@ -28,9 +28,16 @@ const cutStalled = (response: ServerResponse): void => {
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
+const streams = new WeakSet<ServerResponse>()
+
+/** A stream of events lasts as long as its client wants. */
+export const isEventStream = (response: ServerResponse): boolean => streams.has(response)
+
 /** `setHeader` is not used before, so that Node writes the headers at once. */
 const head = (response: ServerResponse, requestId: string, status: number, headers: Headers): void => {
   cutStalled(response)
+  // The headers of `writeHead` cannot be read from the response.
+  if (String(headers['Content-Type']).startsWith('text/event-stream')) streams.add(response)
   response.writeHead(status, { 'X-Request-Id': requestId, ...STANDARD, ...headers })
 }
 

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { eventDraft } from '@scanfarm/store/testing'
+import { until } from '@scanfarm/testing'
 import { testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
@@ -67,6 +68,18 @@ describe('GET /events/stream', () => {
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
     expect((await following).every(({ topic }) => topic === 'custom.wanted')).toBe(true)
+  })
+
+  test('streams are counted as requests, without their duration', async () => {
+    const start = await server.store.feed.end()
+    await record('custom.timed', 't')
+    await follow(1, `?last_event_id=${start}`)
+    const text = await until(async () => {
+      const { text: metrics } = await server.viewer.get('/metrics').expect(200)
+      const isCounted = metrics.includes('requests_total{method="GET",route="/events/stream",status="200"}')
+      return isCounted && metrics.includes('request_seconds_count{method="GET",route="/metrics"}') && metrics
+    })
+    expect(text).not.toMatch(/scanfarm_http_request_seconds\w*\{[^}]*stream/)
   })
 
   test('the stream refuses an invalid event id', async () => {
