@@ -8,7 +8,7 @@ const DISCORD_CHARS = 2_000
 const TEAMS_CHARS = 10_000
 
 /**
- * The request body for an event; the same for every attempt. `publicUrl` is the address of the console for links, or "".
+ * The request body for an event; the same for every attempt. `data` is JSON text, as in the event log. `publicUrl` is the address of the console for links, or "".
  * Teams takes an Adaptive Card (version 1.4) as the attachment of a message.
  */
 export const bodyOf = (
@@ -24,7 +24,7 @@ export const bodyOf = (
         name: event.name,
         source: event.source,
         data_type: event.data_type,
-        data: dataOf(event.data),
+        data: event.data,
         workspace: event.workspace,
         run_id: event.run_id,
         workflow_name: event.workflow_name,

@@ -97,10 +97,10 @@ describe('webhooks', () => {
     await senders[0].deliverOnce(NEVER)
     expect(requests).toHaveLength(1)
     const [{ headers, body } = { headers: {}, body: '' }] = requests
-    expect(JSON.parse(body)).toMatchObject({
-      topic: 'custom.high',
-      data: { level: 9, text: `it's "quoted"` },
-    })
+    const sent = JSON.parse(body) as { topic: string; data: string }
+    const [logged] = (await harness.store.events.list({ topic: 'custom.high' }, { offset: 0, limit: 1 })).data
+    expect(sent).toMatchObject({ topic: 'custom.high', data: logged?.data })
+    expect(JSON.parse(sent.data)).toEqual({ level: 9, text: `it's "quoted"` })
     expect(headers['x-scanfarm-event']).toBe('custom.high')
     const timestamp = String(headers['x-scanfarm-timestamp'])
     expect(headers['x-scanfarm-signature']).toBe(signatureOf(SECRET, timestamp, body))
