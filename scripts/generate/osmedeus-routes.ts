@@ -75,6 +75,10 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   'GET /osm/api/assets':
     '`tech`, `content_type`, `tls`, `location`, `min_content_length` and others filter; an unknown `org` is refused',
   'GET /osm/api/snapshots': 'always empty: a snapshot is made when it is downloaded',
+  'GET /osm/api/assets/diff':
+    'also the fields of `GET /api/assets/diff`; a changed record has no earlier values',
+  'GET /osm/api/vulnerabilities/diff':
+    'also the fields of `GET /api/vulnerabilities/diff`; a changed record has no earlier values',
   'GET /osm/api/assets/diffs': 'always empty: `/assets/diff` compares when it is asked',
   'GET /osm/api/vulnerabilities/diffs': 'always empty: `/vulnerabilities/diff` compares when it is asked',
   'DELETE /osm/api/orgs/{}':
@@ -92,10 +96,11 @@ export const DIFFERENCES: Readonly<Record<string, string>> = {
   'GET /osm/api/settings/status': 'names settings that need a restart',
   'POST /osm/api/settings/reload': 'workflows are read again; changed settings need a restart and are named',
   'POST /osm/api/llm/v1/chat/completions': 'no streaming; the whole answer of the model beside their fields',
+  'GET /osm/api/runs/{}/artifacts': 'without `optional`',
   'GET /osm/api/workers': 'without `--master` too; lists the local slots of servers',
   'GET /osm/api/tasks': 'also `pending` ones; `completed` is filled',
   'GET /osm/api/tasks/{}': 'pending ones too',
-  'POST /osm/api/tasks': 'the checks of POST /runs',
+  'POST /osm/api/tasks': 'the checks of POST /runs; `task_id` is the `run_uuid`, not 8 hex characters',
   'POST /osm/api/cloud/instances': 'the `infra_id` of the answer is the real one',
   'DELETE /osm/api/cloud/instances/{}': '202: machines are deleted in the background',
   'GET /osm/api/database/tables': 'more than 10,000 rows are estimated',

@@ -371,7 +371,9 @@ export interface paths {
         };
         /**
          * Read the status of all runs of one request
-         * @description Requires the role viewer.
+         * @description Below `/osm/api` the runs have all fields of a run.
+         *
+         *     Requires the role viewer.
          */
         get: operations["getJobsJobId"];
         put?: never;
@@ -2938,6 +2940,8 @@ export interface components {
             target?: string;
             targets?: string[];
             target_file?: string;
+            /** @description Leave invalid targets out and list them in `skipped`, instead of refusing the request */
+            skip_bad?: boolean;
             params?: {
                 [key: string]: string;
             };
@@ -3013,6 +3017,13 @@ export interface components {
             runner_type?: "host" | "docker" | "ssh";
             timeout?: number;
             duplicates_dropped?: number;
+            /** @description Targets that `skip_bad` left out; omitted if there are none */
+            skipped_count?: number;
+            /** @description The first 50 of them, with their place and the problem */
+            skipped?: {
+                path: string;
+                message: string;
+            }[];
             infra_id?: string;
             infra_status_url?: string;
             /** @enum {string} */
@@ -3060,6 +3071,11 @@ export interface components {
             /** @description The first reasons why something failed or was left out */
             outcome_reasons: string[];
             workspace: string;
+            /**
+             * Format: uuid
+             * @description Organisation that has the workspace
+             */
+            org_uuid: string;
             started_at: string | null;
             completed_at: string | null;
             total_steps: number;
@@ -3092,6 +3108,12 @@ export interface components {
             /** @description Why a queued run waits, or "" */
             waiting_reason: string;
             error_message: string;
+            /** @description Whether the workflow has hooks; only below /osm/api */
+            hooks_enabled?: boolean;
+            /** @description Whether it waits for a worker; only below /osm/api */
+            is_queued?: boolean;
+            /** @description Always false; only below /osm/api */
+            input_is_file?: boolean;
             /** @description Running process; 0 if none */
             current_pid: number;
         };
@@ -3108,6 +3130,8 @@ export interface components {
             /** Format: uuid */
             id: string;
             run_id: number;
+            /** Format: uuid */
+            run_uuid: string;
             step_name: string;
             step_type: string;
             /** @description Module of a flow, or "" */
@@ -3190,40 +3214,6 @@ export interface components {
             heard_at: string | null;
             /** @description Processes that the worker reported as killed when it stopped the attempt */
             killed_pids: number[];
-        };
-        StepResult: {
-            /** Format: uuid */
-            id: string;
-            run_id: number;
-            step_name: string;
-            step_type: string;
-            /** @description Module of a flow, or "" */
-            module: string;
-            /** @enum {string} */
-            status: "pending" | "running" | "completed" | "failed" | "skipped" | "cancelled";
-            command: string;
-            /** @description The last 16 KiB; the whole output is in log_file */
-            output: string;
-            error_message: string;
-            /** @description Same as error_message */
-            error: string;
-            exports: {
-                [key: string]: string;
-            };
-            exit_code: number | null;
-            duration_ms: number;
-            /** @description Path below the API root that serves the whole log, or "" */
-            log_file: string;
-            attempt: number;
-            started_at: string | null;
-            completed_at: string | null;
-            /**
-             * Format: date-time
-             * @description ISO 8601, UTC
-             */
-            created_at: string;
-            /** Format: uuid */
-            run_uuid: string;
         };
         Task: {
             /** @description `run_uuid` of the run */
@@ -3362,6 +3352,8 @@ export interface components {
             hours?: number;
         };
         WorkflowSummary: {
+            /** @description A number derived from the name */
+            id: number;
             name: string;
             /** @enum {string} */
             kind: "flow" | "module";
@@ -3396,6 +3388,21 @@ export interface components {
             params_json: string;
             /** @description SHA-256 of the file in hex */
             checksum: string;
+            /**
+             * Format: date-time
+             * @description When this server read the file
+             */
+            indexed_at: string;
+            /**
+             * Format: date-time
+             * @description Same as indexed_at
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Same as indexed_at
+             */
+            updated_at: string;
             /** @description False: the workflow has errors and cannot be started */
             valid: boolean;
             /** @description Programs that it or one of its modules declares, and that no worker has that is not lost */
@@ -3492,6 +3499,11 @@ export interface components {
         Vulnerability: {
             id: number;
             workspace: string;
+            /**
+             * Format: uuid
+             * @description Organisation that has the workspace
+             */
+            org_uuid: string;
             /** @description CVE or other identifier */
             vuln_info: string;
             /** @description Title */
@@ -3561,6 +3573,11 @@ export interface components {
         Asset: {
             id: number;
             workspace: string;
+            /**
+             * Format: uuid
+             * @description Organisation that has the workspace
+             */
+            org_uuid: string;
             /** @description http, dns, url, subdomain, ip, port, technology, file… */
             asset_type: string;
             /** @description Host, address, host:port, path… */
@@ -3704,6 +3721,11 @@ export interface components {
             event_id: string;
             name: string;
             source: string;
+            /**
+             * @description run: an event of a run; only below /osm/api
+             * @enum {string}
+             */
+            source_type?: "run" | "api";
             data_type: string;
             /** @description JSON text */
             data: string;
@@ -4728,6 +4750,11 @@ export interface operations {
                             /** @description The first reasons why something failed or was left out */
                             outcome_reasons: string[];
                             workspace: string;
+                            /**
+                             * Format: uuid
+                             * @description Organisation that has the workspace
+                             */
+                            org_uuid: string;
                             started_at: string | null;
                             completed_at: string | null;
                             total_steps: number;
@@ -4760,6 +4787,12 @@ export interface operations {
                             /** @description Why a queued run waits, or "" */
                             waiting_reason: string;
                             error_message: string;
+                            /** @description Whether the workflow has hooks; only below /osm/api */
+                            hooks_enabled?: boolean;
+                            /** @description Whether it waits for a worker; only below /osm/api */
+                            is_queued?: boolean;
+                            /** @description Always false; only below /osm/api */
+                            input_is_file?: boolean;
                             schedule_id: string;
                             trigger_name: string;
                             timeout: number | null;
@@ -5045,7 +5078,8 @@ export interface operations {
                                 workflow_name: string;
                                 target: string;
                                 workspace: string;
-                                status: string;
+                                /** @enum {string} */
+                                status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
                             };
                             to: {
                                 id: number;
@@ -5053,7 +5087,8 @@ export interface operations {
                                 workflow_name: string;
                                 target: string;
                                 workspace: string;
-                                status: string;
+                                /** @enum {string} */
+                                status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
                             };
                             vulnerabilities: {
                                 new: {
@@ -5337,7 +5372,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["StepResult"][];
+                        data: components["schemas"]["Step"][];
                         pagination: components["schemas"]["Pagination"];
                     };
                 };
@@ -5597,8 +5632,16 @@ export interface operations {
                             nothing_done: number;
                         };
                         runs: {
+                            id?: number;
+                            /** Format: uuid */
                             run_uuid: string;
+                            workflow_name?: string;
+                            /** @enum {string} */
+                            workflow_kind?: "flow" | "module";
                             target: string;
+                            params?: {
+                                [key: string]: string;
+                            };
                             /** @enum {string} */
                             status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
                             /**
@@ -5606,6 +5649,60 @@ export interface operations {
                              * @enum {string}
                              */
                             outcome: "clean" | "partial" | "nothing_done" | "";
+                            /** @description Failed steps, including those with on_error: continue */
+                            failed_steps?: number;
+                            /** @description Modules that were due and could not start */
+                            left_out_modules?: number;
+                            /** @description Steps of started modules that were due but not reached */
+                            left_out_steps?: number;
+                            /** @description The first reasons why something failed or was left out */
+                            outcome_reasons?: string[];
+                            workspace?: string;
+                            /**
+                             * Format: uuid
+                             * @description Organisation that has the workspace
+                             */
+                            org_uuid?: string;
+                            started_at?: string | null;
+                            completed_at?: string | null;
+                            total_steps?: number;
+                            completed_steps?: number;
+                            /** @enum {string} */
+                            trigger_type?: "manual" | "cron" | "event" | "watch";
+                            /** @description The job id of the request that created the run */
+                            run_group_id?: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            created_at?: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            updated_at?: string;
+                            /** @enum {string} */
+                            priority?: "low" | "normal" | "high" | "critical";
+                            /** @enum {string} */
+                            run_priority?: "low" | "normal" | "high" | "critical";
+                            /** @enum {string} */
+                            run_mode?: "local" | "distributed" | "cloud";
+                            /** @enum {string} */
+                            runner_type?: "host" | "docker" | "ssh";
+                            attempt?: number;
+                            /** @description Worker that executes or last executed it, or "" */
+                            worker_id?: string;
+                            /** @description Why a queued run waits, or "" */
+                            waiting_reason?: string;
+                            error_message?: string;
+                            /** @description Whether the workflow has hooks; only below /osm/api */
+                            hooks_enabled?: boolean;
+                            /** @description Whether it waits for a worker; only below /osm/api */
+                            is_queued?: boolean;
+                            /** @description Always false; only below /osm/api */
+                            input_is_file?: boolean;
+                            /** @description Running process; 0 if none */
+                            current_pid?: number;
                         }[];
                         /** @description Same as job_id */
                         run_group_id: string;
@@ -6508,6 +6605,8 @@ export interface operations {
                 content: {
                     "application/yaml": unknown;
                     "application/json": {
+                        /** @description A number derived from the name */
+                        id: number;
                         name: string;
                         /** @enum {string} */
                         kind: "flow" | "module";
@@ -6542,6 +6641,21 @@ export interface operations {
                         params_json: string;
                         /** @description SHA-256 of the file in hex */
                         checksum: string;
+                        /**
+                         * Format: date-time
+                         * @description When this server read the file
+                         */
+                        indexed_at: string;
+                        /**
+                         * Format: date-time
+                         * @description Same as indexed_at
+                         */
+                        created_at: string;
+                        /**
+                         * Format: date-time
+                         * @description Same as indexed_at
+                         */
+                        updated_at: string;
                         /** @description False: the workflow has errors and cannot be started */
                         valid: boolean;
                         /** @description Programs that it or one of its modules declares, and that no worker has that is not lost */
@@ -7261,7 +7375,15 @@ export interface operations {
                     "application/json": {
                         data: {
                             workspace: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
                             from: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
                             to: string;
                             new: {
                                 id: number;
@@ -7289,10 +7411,33 @@ export interface operations {
                                 after: {
                                     [key: string]: unknown;
                                 } | null;
+                                asset_id?: number;
+                                url?: string;
+                                vuln_id?: number;
+                                vuln_info?: string;
+                                asset_value?: string;
+                                changes?: {
+                                    field: string;
+                                    old_value: unknown;
+                                    new_value: unknown;
+                                }[];
                             }[];
                             total_new: number;
                             total_gone: number;
                             total_changed: number;
+                            /** @description Only below /osm/api, like the following fields */
+                            workspace_name?: string;
+                            /** Format: date-time */
+                            from_time?: string;
+                            /** Format: date-time */
+                            to_time?: string;
+                            added?: (components["schemas"]["Vulnerability"] | components["schemas"]["Asset"])[];
+                            removed?: (components["schemas"]["Vulnerability"] | components["schemas"]["Asset"])[];
+                            summary?: {
+                                total_added: number;
+                                total_removed: number;
+                                total_changed: number;
+                            };
                         };
                     };
                 };
@@ -7431,6 +7576,11 @@ export interface operations {
                         data: {
                             id: number;
                             workspace: string;
+                            /**
+                             * Format: uuid
+                             * @description Organisation that has the workspace
+                             */
+                            org_uuid: string;
                             /** @description CVE or other identifier */
                             vuln_info: string;
                             /** @description Title */
@@ -7661,7 +7811,15 @@ export interface operations {
                     "application/json": {
                         data: {
                             workspace: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
                             from: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
                             to: string;
                             new: {
                                 id: number;
@@ -7689,10 +7847,33 @@ export interface operations {
                                 after: {
                                     [key: string]: unknown;
                                 } | null;
+                                asset_id?: number;
+                                url?: string;
+                                vuln_id?: number;
+                                vuln_info?: string;
+                                asset_value?: string;
+                                changes?: {
+                                    field: string;
+                                    old_value: unknown;
+                                    new_value: unknown;
+                                }[];
                             }[];
                             total_new: number;
                             total_gone: number;
                             total_changed: number;
+                            /** @description Only below /osm/api, like the following fields */
+                            workspace_name?: string;
+                            /** Format: date-time */
+                            from_time?: string;
+                            /** Format: date-time */
+                            to_time?: string;
+                            added?: (components["schemas"]["Vulnerability"] | components["schemas"]["Asset"])[];
+                            removed?: (components["schemas"]["Vulnerability"] | components["schemas"]["Asset"])[];
+                            summary?: {
+                                total_added: number;
+                                total_removed: number;
+                                total_changed: number;
+                            };
                         };
                     };
                 };
@@ -7858,6 +8039,11 @@ export interface operations {
                         data: {
                             id: number;
                             workspace: string;
+                            /**
+                             * Format: uuid
+                             * @description Organisation that has the workspace
+                             */
+                            org_uuid: string;
                             /** @description http, dns, url, subdomain, ip, port, technology, file… */
                             asset_type: string;
                             /** @description Host, address, host:port, path… */
@@ -8698,6 +8884,21 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["ReceiverWorkflow"][];
                         count: number;
+                        /** @description Only below /osm/api, like triggers */
+                        workflows?: {
+                            name: string;
+                            kind: string;
+                            description: string;
+                            /** @description Names */
+                            triggers: string[];
+                        }[];
+                        triggers?: {
+                            workflow_name: string;
+                            trigger_name: string;
+                            /** @description "" unless it waits for events */
+                            topic: string;
+                            enabled: boolean;
+                        }[];
                     };
                 };
             };

@@ -36,6 +36,11 @@ export const CreateRuns = Type.Object(
     target: Type.Optional(Type.String()),
     targets: Type.Optional(Type.Array(Type.String())),
     target_file: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
+    skip_bad: Type.Optional(
+      Type.Boolean({
+        description: 'Leave invalid targets out and list them in `skipped`, instead of refusing the request',
+      }),
+    ),
     params: Type.Optional(StringMap),
     priority: Type.Optional(Type.Enum(['low', 'normal', 'medium', 'high', 'critical'])),
     timeout: Type.Optional(Timeout),
@@ -133,6 +138,14 @@ export const RunsCreated = Type.Object(
     runner_type: Type.Optional(RunnerType),
     timeout: Type.Optional(Type.Integer()),
     duplicates_dropped: Type.Optional(Type.Integer()),
+    skipped_count: Type.Optional(
+      Type.Integer({ description: 'Targets that `skip_bad` left out; omitted if there are none' }),
+    ),
+    skipped: Type.Optional(
+      Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+        description: 'The first 50 of them, with their place and the problem',
+      }),
+    ),
     infra_id: Type.Optional(Type.String()),
     infra_status_url: Type.Optional(Type.String()),
     cloud_provider: Type.Optional(CloudProviderName),

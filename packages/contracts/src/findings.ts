@@ -88,6 +88,7 @@ export const Vulnerability = Type.Object(
   {
     id: Type.Integer(),
     workspace: Type.String(),
+    org_uuid: Type.String({ format: 'uuid', description: 'Organisation that has the workspace' }),
     ...contentFields,
     fingerprint,
     occurrences,
@@ -142,6 +143,7 @@ export const Asset = Type.Object(
   {
     id: Type.Integer(),
     workspace: Type.String(),
+    org_uuid: Type.String({ format: 'uuid', description: 'Organisation that has the workspace' }),
     ...AssetContent.properties,
     ...shownFields,
     ...seenFields,

@@ -48,6 +48,7 @@ const runFields = {
     description: 'The first reasons why something failed or was left out',
   }),
   workspace: Type.String(),
+  org_uuid: Type.String({ format: 'uuid', description: 'Organisation that has the workspace' }),
   started_at: NullableTimestamp,
   completed_at: NullableTimestamp,
   total_steps: Count,
@@ -64,6 +65,13 @@ const runFields = {
   worker_id: Type.String({ description: 'Worker that executes or last executed it, or ""' }),
   waiting_reason: Type.String({ description: 'Why a queued run waits, or ""' }),
   error_message: Type.String(),
+  ...Type.Partial(
+    Type.Object({
+      hooks_enabled: Type.Boolean({ description: 'Whether the workflow has hooks; only below /osm/api' }),
+      is_queued: Type.Boolean({ description: 'Whether it waits for a worker; only below /osm/api' }),
+      input_is_file: Type.Boolean({ description: 'Always false; only below /osm/api' }),
+    }),
+  ).properties,
 }
 
 /** A run in a list. */
@@ -132,6 +140,7 @@ export const Step = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
     run_id: Type.Integer(),
+    run_uuid: Type.String({ format: 'uuid' }),
     step_name: Type.String(),
     step_type: Type.String(),
     module: Type.String({ description: 'Module of a flow, or ""' }),
@@ -152,13 +161,6 @@ export const Step = Type.Object(
   { $id: 'Step' },
 )
 export type Step = Static<typeof Step>
-
-/** A step in a list of steps from several runs. */
-export const StepResult = Type.Object(
-  { ...Step.properties, run_uuid: Type.String({ format: 'uuid' }) },
-  { $id: 'StepResult' },
-)
-export type StepResult = Static<typeof StepResult>
 
 export const Artifact = Type.Object(
   {

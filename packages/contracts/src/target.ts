@@ -99,6 +99,15 @@ const urlProblem = (rest: string): string | undefined => {
 export const withoutPassword = (target: string): string =>
   target.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:)[^/?#]*@/i, '$1***@')
 
+/** The same for every URL in the values of params. */
+export const withoutPasswords = (params: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(params).map(([name, value]) => [
+      name,
+      value.replaceAll(/(:\/\/[^\s/?#@:]*:)[^\s/?#]*@/g, '$1***@'),
+    ]),
+  )
+
 /** Refuses only texts that no command, database or file can hold. All other values are escaped where they are used. */
 export function paramProblem(value: string): string | undefined {
   if (value.includes('\0')) return 'a param must not contain NUL'

@@ -1,6 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { paramProblem, targetProblem, withoutPassword, workspaceProblem } from '../src/index.ts'
+import {
+  paramProblem,
+  targetProblem,
+  withoutPassword,
+  withoutPasswords,
+  workspaceProblem,
+} from '../src/index.ts'
 
 describe('targets', () => {
   test.each([
@@ -104,6 +110,23 @@ describe('targets', () => {
       'https://h/?q=a:b@c',
     ])
       expect(withoutPassword(target)).toBe(target)
+  })
+
+  test('the passwords of all URLs in params are masked, in time proportional to their length', () => {
+    expect(
+      withoutPasswords({
+        proxy: 'http://u:p%40@h:1/a',
+        flags: '-x socks5://a:b@h -u https://c:d@h/?q=x:y@z',
+        plain: 'a:b@c',
+      }),
+    ).toEqual({
+      proxy: 'http://u:***@h:1/a',
+      flags: '-x socks5://a:***@h -u https://c:***@h/?q=x:y@z',
+      plain: 'a:b@c',
+    })
+    const began = performance.now()
+    withoutPasswords({ a: '://a:'.repeat(20_000), b: 'a'.repeat(100_000), c: `://:${':'.repeat(100_000)}` })
+    expect(performance.now() - began).toBeLessThan(2_000)
   })
 
   test('accepted targets other than URLs contain nothing special to a shell, for any input', () => {

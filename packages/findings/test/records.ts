@@ -3,6 +3,7 @@ import type { Vulnerability } from '@scanfarm/contracts'
 export const record = (changes: Partial<Vulnerability> = {}): Vulnerability => ({
   id: 1,
   workspace: 'w',
+  org_uuid: '00000000-0000-0000-0000-000000000001',
   vuln_info: 'CVE-2026-1234',
   vuln_title: 'Old library',
   vuln_desc: 'It is old.',

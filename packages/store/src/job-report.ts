@@ -1,6 +1,9 @@
-import type { JobStatus } from '@scanfarm/contracts'
+import type { JobStatus, Run } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from './tables.ts'
+import { readPage } from './page.ts'
+import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
+import { waitingReasons } from './waiting-reason.ts'
 
 /** Up to this many runs and bytes of targets, counters and runs are read in one statement, so they are consistent. */
 const RUNS_AT_ONCE = 20_000
@@ -70,6 +73,21 @@ async function* piecesOf(db: Kysely<Tables>, jobNo: number): AsyncGenerator<stri
     yield elements
     after = last
   }
+}
+
+/** The first runs of a job with higher ids than `after`, in order, with all their fields. */
+export async function runsOfJob(db: Kysely<Tables>, jobId: string, after: number): Promise<Run[]> {
+  const { rows } = await readPage<RunRow>(db, {
+    ids: sql`select r.id from runs r join jobs j on j.id = r.job_no
+             where j.job_id = ${jobId} and r.id > ${after} order by r.id limit ${RUNS_A_PIECE}`,
+    from: sql`(runs r join jobs j on j.id = r.job_no)`,
+    id: sql`r.id`,
+    ascending: true,
+    bytes: RUN_BYTES,
+    columns: RUN_COLUMNS,
+  })
+  const reasons = await waitingReasons(db, rows)
+  return rows.map((row) => toRun(row, reasons.get(row.id) ?? ''))
 }
 
 /** The report as one value. */

@@ -3,6 +3,7 @@ import {
   AppError,
   type JobStatus,
   type Priority,
+  type Run,
   type RunMode,
   type RunnerType,
   type TriggerType,
@@ -41,7 +42,7 @@ import {
   type JobSummary,
 } from './job-list.ts'
 import { jobProgress, type JobProgress } from './job-progress.ts'
-import { jobReport, jobStatus, type JobReport } from './job-report.ts'
+import { jobReport, jobStatus, runsOfJob, type JobReport } from './job-report.ts'
 import { jobFailures, jobStrip, runsOfPattern, type JobFailures, type JobStrip } from './job-strip.ts'
 import type { OutboxRow } from './outbox.ts'
 import { storable, storableJson } from './text.ts'
@@ -151,6 +152,8 @@ export const makeJobs = (db: Kysely<Tables>, upkeep: Kysely<Tables>, totals: Tot
   /** The status of a job of any size, with bounded memory. */
   report: async (jobId: string): Promise<JobReport | undefined> =>
     JOB_ID.test(jobId) ? jobReport(db, jobId) : undefined,
+  /** The first of its runs with higher ids than `after`, in order; empty: there are no more. */
+  runs: (jobId: string, after: number): Promise<Run[]> => runsOfJob(db, jobId, after),
   status: async (jobId: string): Promise<JobStatus | undefined> =>
     JOB_ID.test(jobId) ? jobStatus(db, jobId) : undefined,
   /**

@@ -8,7 +8,7 @@ import {
 } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from './page.ts'
-import { RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
+import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
 import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
 import { ofOrg } from './workspaces/names.ts'
@@ -153,8 +153,7 @@ const pageOfRuns = async (
     ids: sql`select id from (${candidates}) c order by id desc limit ${page.limit} offset ${offset}`,
     from: sql`(runs r join jobs j on j.id = r.job_no)`,
     id: sql`r.id`,
-    bytes: sql`octet_length(j.params::text) + octet_length(r.target) + octet_length(r.workspace) + octet_length(r.error_message)
-      + coalesce(octet_length(r.tally::text), 0)`,
+    bytes: RUN_BYTES,
     columns: RUN_COLUMNS,
   })
 }

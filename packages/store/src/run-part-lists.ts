@@ -1,4 +1,4 @@
-import type { Artifact, ArtifactType, StepResult, StepStatus } from '@scanfarm/contracts'
+import type { Artifact, ArtifactType, Step, StepStatus } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { contains, isOneOf, where } from './findings/condition.ts'
 import {
@@ -86,7 +86,7 @@ export const listStepResults = (
   totals: Totals,
   filter: StepResultFilter,
   page: PageRequest,
-): Promise<PageOf<StepResult>> => {
+): Promise<PageOf<Step>> => {
   // `offset 0` prevents flattening: with outdated statistics the plan would read all steps.
   const from = sql`${recent(filter)} cross join lateral (
     select run_id, attempt, seq from steps ${where([
@@ -110,7 +110,7 @@ export const listStepResults = (
             + 2 * octet_length(s.error_message) + octet_length(s.exports::text)`,
           columns: sql`${STEP_COLUMNS}, r.run_uuid`,
         }),
-      item: ({ run_uuid, ...row }) => ({ ...toStep(row, run_uuid), run_uuid }),
+      item: ({ run_uuid, ...row }) => toStep(row, run_uuid),
     },
     db,
     totals,

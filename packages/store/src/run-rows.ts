@@ -1,6 +1,7 @@
 import { TOOL, type Run, type RunDetail, type Step } from '@scanfarm/contracts'
 import { sql, type RawBuilder } from 'kysely'
 import { isUuid } from './text.ts'
+import { orgOfWorkspace } from './workspaces/names.ts'
 
 /** Number or uuid of a run, from the path of a request; other texts find nothing. */
 export type RunRef = string
@@ -45,13 +46,17 @@ export type RunDetailRow = RunRow &
     job_no: number
   }
 
-export const RUN_COLUMNS =
-  sql.raw(`r.id, r.run_uuid, r.workflow_name, j.workflow_kind, r.target, j.params, r.status,
+/** Bytes of a run `r` of a job `j`. */
+export const RUN_BYTES = sql`octet_length(j.params::text) + octet_length(r.target) + octet_length(r.workspace)
+  + octet_length(r.error_message) + coalesce(octet_length(r.tally::text), 0)`
+
+export const RUN_COLUMNS = sql`r.id, r.run_uuid, r.workflow_name, j.workflow_kind, r.target, j.params, r.status,
   coalesce(r.outcome, '') as outcome, tally_count(r.tally, 'failedSteps') as failed_steps,
   tally_count(r.tally, 'leftOutModules') as left_out_modules, tally_count(r.tally, 'leftOutSteps') as left_out_steps,
-  coalesce(r.tally -> 'reasons', '[]') as outcome_reasons, r.workspace, r.started_at, r.completed_at, r.total_steps, r.completed_steps, r.current_pid, j.trigger_type, j.job_id,
+  coalesce(r.tally -> 'reasons', '[]') as outcome_reasons, r.workspace, ${orgOfWorkspace(sql`r.workspace`)} as org_uuid,
+  r.started_at, r.completed_at, r.total_steps, r.completed_steps, r.current_pid, j.trigger_type, j.job_id,
   r.created_at, r.updated_at, j.priority, r.run_mode, j.runner_type, r.attempt, r.worker_id, j.requirement_class,
-  j.concurrency, r.error_message`)
+  j.concurrency, r.error_message`
 
 export const toRun = (
   { job_id, requirement_class: _class, concurrency: _concurrency, ...row }: RunRow,
@@ -99,10 +104,11 @@ export const STEP_COLUMNS = sql`
   s.error_message, s.exports, s.exit_code, s.duration_ms, s.log_file as log_key, s.attempt, s.started_at,
   s.completed_at, s.created_at`
 
-export type StepRow = Omit<Step, 'error' | 'log_file'> & { log_key: string }
+export type StepRow = Omit<Step, 'error' | 'log_file' | 'run_uuid'> & { log_key: string }
 
 export const toStep = ({ log_key, ...row }: StepRow, runUuid: string): Step => ({
   ...row,
+  run_uuid: runUuid,
   error: row.error_message,
   log_file: log_key === '' ? '' : `/runs/${runUuid}/steps/${row.id}/log`,
 })

@@ -7,7 +7,6 @@ import type {
   RunOutcome,
   RunStatus,
   Step,
-  StepResult,
   StepStatus,
 } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
@@ -107,7 +106,7 @@ export const makeRuns = (db: Kysely<Tables>, totals: Totals) => ({
   /** The workers of these runs store live copies of their logs for this long. */
   followLogs: (runIds: readonly number[], ms: number): Promise<void> => followLogs(db, runIds, ms),
   /** Steps of the latest attempts of the newest runs, in the order of each run. */
-  stepResults: (filter: StepResultFilter, page: PageRequest): Promise<PageOf<StepResult>> =>
+  stepResults: (filter: StepResultFilter, page: PageRequest): Promise<PageOf<Step>> =>
     listStepResults(db, totals, filter, page),
   allArtifacts: (filter: ArtifactFilter, page: PageRequest): Promise<PageOf<StoredArtifact>> =>
     listAllArtifacts(db, totals, filter, page),

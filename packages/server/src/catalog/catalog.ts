@@ -45,6 +45,8 @@ export interface Catalog {
   yaml(entry: WorkflowEntry): Promise<string>
   /** SHA-256 of the file in hex. */
   checksum(entry: WorkflowEntry): Promise<string>
+  /** When an entry was first asked for: the server read its file shortly before. ISO 8601. */
+  readAt(entry: WorkflowEntry): string
   /** Throws `workflow_not_found`, also if the name belongs to the other kind, and `invalid_workflow`. */
   pin(name: string, kind: WorkflowKind): Promise<Pinned>
   /** The files that an entry refers to: its parent, and its modules by the name of the reference. */
@@ -68,6 +70,7 @@ export const createCatalog = (library: WorkflowLibrary, sources: readonly Workfl
     (await sources.find(({ name }) => name === entry.source)?.read(entry.path)) ?? ''
   // An entry is replaced when its file changes.
   const checksums = new WeakMap<WorkflowEntry, Promise<string>>()
+  const times = new WeakMap<WorkflowEntry, string>()
   let before = byFile(library.list())
   /** Before an unknown name is refused, all sources are read again: its file may have been stored a moment ago. */
   const refreshFor = async (name: string, kind?: WorkflowKind): Promise<void> => {
@@ -96,6 +99,11 @@ export const createCatalog = (library: WorkflowLibrary, sources: readonly Workfl
       checksums.set(entry, made)
       made.catch(() => checksums.delete(entry))
       return made
+    },
+    readAt(entry) {
+      const time = times.get(entry) ?? new Date().toISOString()
+      times.set(entry, time)
+      return time
     },
     async pin(name, kind) {
       await refreshFor(name, kind)

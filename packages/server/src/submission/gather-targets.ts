@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import {
   AppError,
+  targetProblem,
   uploadKeyOf,
   type ArtifactStore,
   type CreateRuns,
@@ -15,7 +16,7 @@ import type { Pinned } from '../catalog/catalog.ts'
 import { refuse } from '../http/refusal.ts'
 import { SeenHashes } from './seen-hashes.ts'
 import { linesOf, openTargetFile, type Lines } from './target-file.ts'
-import { TargetList, targetOf, type ListedTargets } from './target-list.ts'
+import { TargetList, targetOf, type ListedTargets, type ListLimits } from './target-list.ts'
 import { workspaceFor, workspaceOf } from './workspace-name.ts'
 
 /** Longer files are read a second time for the store instead of being held in memory. */
@@ -37,30 +38,31 @@ export async function gatherTargets(
   artifacts: Pick<ArtifactStore, 'get' | 'size'>,
   limits: Limits,
 ): Promise<Gathered> {
+  const { skip_bad: skipBad = false } = body
   const draftOf = (target: string): TargetDraft => ({
     target,
     workspace: body.workspace ?? workspaceOf(target),
   })
   if (body.target_file === undefined) {
     await refuseLostUploads(body, artifacts)
-    const listed = await listOf(body, limits.maxTargets)
+    const listed = await listOf(body, { maxTargets: limits.maxTargets, maxHeld: Infinity, skipBad })
     return { ...listed, drafts: (listed.targets ?? []).map(draftOf) }
   }
   const path = body.target_file
   const lines = async function* (): AsyncGenerator<Lines> {
     yield* linesOf(await openTargetFile(path, artifacts, limits.folders))
   }
-  const listed = await listOfFile(lines(), limits.maxTargets)
+  const listed = await listOfFile(lines(), { maxTargets: limits.maxTargets, maxHeld: MAX_HELD, skipBad })
   const { targets, count } = listed
   if (targets !== undefined) return { ...listed, drafts: targets.map(draftOf) }
-  return { ...listed, drafts: { count, chunks: () => chunksOf(lines(), count, draftOf) } }
+  return { ...listed, drafts: { count, chunks: () => chunksOf(lines(), count, draftOf, skipBad) } }
 }
 
 /** Targets processed before other requests get a turn. */
 const TURN = 10_000
 
-const listOf = async ({ target, targets }: CreateRuns, maxTargets: number): Promise<ListedTargets> => {
-  const list = new TargetList({ maxTargets, maxHeld: Infinity })
+const listOf = async ({ target, targets }: CreateRuns, limits: ListLimits): Promise<ListedTargets> => {
+  const list = new TargetList(limits)
   if (target !== undefined) list.add(target, () => ({ path: '/target', prefix: '' }))
   for (const [index, one] of (targets ?? []).entries()) {
     list.add(one, () => ({ path: `/targets/${index}`, prefix: '' }))
@@ -69,8 +71,8 @@ const listOf = async ({ target, targets }: CreateRuns, maxTargets: number): Prom
   return list.finish(target === undefined ? 'targets' : 'target')
 }
 
-const listOfFile = async (lines: AsyncIterable<Lines>, maxTargets: number): Promise<ListedTargets> => {
-  const list = new TargetList({ maxTargets, maxHeld: MAX_HELD })
+const listOfFile = async (lines: AsyncIterable<Lines>, limits: ListLimits): Promise<ListedTargets> => {
+  const list = new TargetList(limits)
   for await (const { first, texts } of lines) {
     for (const [index, text] of texts.entries())
       list.add(text, () => ({ path: '/target_file', prefix: `line ${first + index}: ` }))
@@ -86,6 +88,7 @@ export async function* chunksOf(
   lines: AsyncIterable<Lines>,
   count: number,
   draftOf: (target: string) => TargetDraft,
+  skipBad: boolean,
 ): AsyncGenerator<readonly TargetDraft[]> {
   const seen = new SeenHashes()
   let read = 0
@@ -93,7 +96,8 @@ export async function* chunksOf(
   for await (const { texts } of lines) {
     for (const text of texts) {
       const target = targetOf(text)
-      if (target === undefined || !seen.add(target)) continue
+      if (target === undefined || (skipBad && targetProblem(target) !== undefined) || !seen.add(target))
+        continue
       read += 1
       if (chunk.push(draftOf(target)) < CHUNK) continue
       yield chunk

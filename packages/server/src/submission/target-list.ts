@@ -12,6 +12,8 @@ export interface ListLimits {
   readonly maxTargets: number
   /** Longer lists are not kept in memory, only hashes of their targets. */
   readonly maxHeld: number
+  /** Invalid targets are left out instead of refused. */
+  readonly skipBad?: boolean
 }
 
 export interface ListedTargets {
@@ -20,6 +22,8 @@ export interface ListedTargets {
   readonly dropped: number
   /** Distinct targets in order; undefined if they are too many to keep. */
   readonly targets: readonly string[] | undefined
+  /** Invalid targets that were left out, and the problems of the first of them. */
+  readonly skipped?: { readonly count: number; readonly problems: readonly FieldError[] }
 }
 
 /** Collects targets: trims them, drops blank lines, comments and duplicates, and records problems. */
@@ -30,6 +34,7 @@ export class TargetList {
   #seen: SeenHashes | undefined
   #count = 0
   #dropped = 0
+  #bad = 0
 
   constructor(limits: ListLimits) {
     this.#limits = limits
@@ -51,13 +56,14 @@ export class TargetList {
 
   /** The list will be refused, so the rest need not be read. */
   get isRefused(): boolean {
-    return this.#problems.length >= MAX_PROBLEMS
+    return this.#limits.skipBad !== true && this.#problems.length >= MAX_PROBLEMS
   }
 
   /** Refuses a list with problems and an empty list. */
   finish(field: string): ListedTargets {
     const [first] = this.#problems
-    if (first !== undefined) {
+    const skips = this.#limits.skipBad === true
+    if (first !== undefined && (!skips || this.#count === 0)) {
       const more = this.#problems.length > 1 ? ` (and ${this.#problems.length - 1} more)` : ''
       throw new AppError('invalid_target', `${field}: ${first.message}${more}`, { details: this.#problems })
     }
@@ -65,7 +71,12 @@ export class TargetList {
       throw new AppError('invalid_target', `${field}: no target was given`, {
         details: [{ path: `/${field}`, message: 'contains no target' }],
       })
-    return { count: this.#count, dropped: this.#dropped, targets: this.#held && [...this.#held] }
+    return {
+      count: this.#count,
+      dropped: this.#dropped,
+      targets: this.#held && [...this.#held],
+      ...(this.#bad === 0 ? {} : { skipped: { count: this.#bad, problems: this.#problems } }),
+    }
   }
 
   #isNew(target: string): boolean {
@@ -82,7 +93,8 @@ export class TargetList {
   }
 
   #note(problem: string, { path, prefix }: { path: string; prefix: string }): void {
-    if (!this.isRefused) this.#problems.push({ path, message: prefix + problem })
+    this.#bad += 1
+    if (this.#problems.length < MAX_PROBLEMS) this.#problems.push({ path, message: prefix + problem })
   }
 }
 

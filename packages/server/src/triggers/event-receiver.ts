@@ -57,6 +57,7 @@ export class EventReceiver implements AsyncDisposable {
       master: parts.master,
       operatorVariables: parts.operatorVariables ?? [],
       language: new TriggerLanguage(this.#engine, parts.files),
+      targetOfRun: async (runUuid) => (await parts.store.runs.find(runUuid))?.target,
       startedByEvent: async (runUuid) => (await parts.store.runs.find(runUuid))?.trigger_type === 'event',
     }
     this.testing = { ...this.planning, language: new TriggerLanguage(this.#testEngine, parts.files) }

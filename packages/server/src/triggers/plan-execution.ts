@@ -1,4 +1,4 @@
-import { AppError, type CreateRuns } from '@scanfarm/contracts'
+import { AppError, withoutPassword, type CreateRuns } from '@scanfarm/contracts'
 import type { TriggerEvent, TriggerLanguage } from '@scanfarm/engine'
 import { needsTarget, type Json } from '@scanfarm/language'
 import { errorText } from '@scanfarm/platform'
@@ -22,15 +22,19 @@ export interface PlanContext {
   readonly operatorVariables: readonly string[]
   /** Whether an event trigger started the run. */
   startedByEvent(runUuid: string): Promise<boolean>
+  /** With its password; undefined for an unknown run. */
+  targetOfRun(runUuid: string): Promise<string | undefined>
 }
 
 /** Plans the job that a trigger starts for an event. Rejects if it is invalid; writes nothing. */
 export async function planExecution(
-  { catalog, language, master, operatorVariables }: PlanContext,
+  parts: PlanContext,
   trigger: ReadyTrigger,
-  event: TriggerEvent,
+  told: TriggerEvent,
   signal: AbortSignal,
 ): Promise<ExecutionPlan> {
+  const { catalog, language, master, operatorVariables } = parts
+  const event = await withTarget(parts, told)
   const { target, ...inputs } = await inputsOf(language, trigger, event, signal)
   const { name, kind } = trigger.workflow
   const pinned = await catalog.pin(name, kind)
@@ -64,6 +68,19 @@ export async function planExecution(
     },
     targets: targets.map((one) => ({ target: one, workspace: body.workspace ?? workspaceFor(one, name) })),
   }
+}
+
+/** Events of runs are written without the passwords of their targets; the runs that they start need them. */
+const withTarget = async (
+  { targetOfRun }: Pick<PlanContext, 'targetOfRun'>,
+  event: TriggerEvent,
+): Promise<TriggerEvent> => {
+  const { target: told } = event.data
+  if (event.run_uuid === '' || typeof told !== 'string' || !told.includes(':***@')) return event
+  const target = await targetOfRun(event.run_uuid)
+  return target !== undefined && withoutPassword(target) === told
+    ? { ...event, data: { ...event.data, target } }
+    : event
 }
 
 /** The message of an error, with all fields of an `AppError`. */

@@ -24,7 +24,7 @@ afterAll(async () => {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const JOB = /^[0-9a-f]{16}$/
 
-const detail = (path: string, message: string) => ({ path, message })
+const detail = (path: string, message: unknown) => ({ path, message })
 const post = (body: object, to = server) => to.operator.post('/api/runs').send(body)
 const refused = async (body: object, status: number, expected: object, to = server): Promise<void> => {
   const response = await post(body, to).expect(status)
@@ -311,6 +311,26 @@ describe('POST /runs 202 on a master', () => {
     const response = await post({ module: 'probe', target_file: join(lists, 'good.txt') }, master).expect(202)
     expect(response.body).toMatchObject({ target_count: 2, duplicates_dropped: 1, concurrency: 1 })
     expect(response.body).not.toHaveProperty('targets')
+  })
+
+  test('skip_bad leaves invalid targets out and lists them in the answer', async () => {
+    const many = { module: 'probe', targets: ['a.example', 'b;c', '300.1.1.1', 'd.example'] }
+    expect((await post(many).expect(400)).body.details).toHaveLength(2)
+    const { body } = await post({ ...many, skip_bad: true }).expect(202)
+    expect(body).toMatchObject({ targets: ['a.example', 'd.example'], skipped_count: 2 })
+    expect(body.skipped).toEqual([
+      detail('/targets/1', expect.stringContaining(';')),
+      detail('/targets/2', expect.any(String)),
+    ])
+    await writeFile(join(lists, 'mixed.txt'), 'a.example\n\nb c\n')
+    const file = { module: 'probe', target_file: join(lists, 'mixed.txt'), skip_bad: true }
+    const read = await post(file, master).expect(202)
+    expect(read.body).toMatchObject({ target: 'a.example', skipped_count: 1 })
+    expect(read.body.skipped).toEqual([detail('/target_file', expect.stringMatching(/^line 3: /))])
+    const good = await post({ ...many, targets: ['a.example'], skip_bad: true }).expect(202)
+    expect(good.body).not.toHaveProperty('skipped')
+    await post({ ...many, targets: ['b;c'], skip_bad: true }).expect(400)
+    await post({ module: 'probe', target: 'b;c', skip_bad: true }).expect(400)
   })
 
   test('an uploaded target file is read by its path', async () => {

@@ -29,6 +29,54 @@ test('the password of a target is masked in lists, jobs and events, and complete
   expect(await read(`/runs/${uuid}`)).toContain(TARGET)
 })
 
+test('passwords are masked in params and not part of workspace names', async () => {
+  const params = { flags: '--proxy http://u:hidden@proxy:3128' }
+  const created = await server.operator
+    .post('/osm/api/runs')
+    .send({ module: 'probe', target: TARGET, params })
+    .expect(202)
+  const { run_uuid: uuid, job_id: job } = created.body as { run_uuid: string; job_id: string }
+  for (const path of ['/api/runs', '/osm/api/runs', `/osm/api/jobs/${job}`, '/api/workspaces']) {
+    const text = JSON.stringify((await server.viewer.get(path).expect(200)).body)
+    expect(text).not.toMatch(/hidden|pa%40ss|pa_40ss/)
+  }
+  const { data } = (await server.viewer.get(`/api/runs/${uuid}`).expect(200)).body
+  expect(data).toMatchObject({ target: TARGET, params })
+  const other = await server.operator
+    .post('/api/runs')
+    .send({ module: 'probe', target: TARGET.replace('pa%40ss', 'new') })
+    .expect(202)
+  const again = await server.viewer.get(`/api/runs/${other.body.run_uuid as string}`).expect(200)
+  expect(again.body.data.workspace).toBe(data.workspace)
+})
+
+test('passwords of schedules are masked in the list, and kept when the list is sent back', async () => {
+  const created = await server.admin
+    .post('/api/schedules')
+    .send({
+      name: 'nightly',
+      workflow_name: 'probe',
+      schedule: '0 3 * * *',
+      targets: [TARGET, 'b.test'],
+      params: { flags: 'http://u:hidden@proxy' },
+    })
+    .expect(201)
+  const { id } = created.body.data as { id: string }
+  const list = (await server.viewer.get('/api/schedules').expect(200)).body.data as object[]
+  expect(list).toMatchObject([{ targets: [MASKED, 'b.test'], params: { flags: 'http://u:***@proxy' } }])
+  expect(JSON.stringify(list)).not.toMatch(/hidden|pa%40ss/)
+  await server.admin
+    .put(`/api/schedules/${id}`)
+    .send({ ...list[0], schedule: '0 4 * * *' })
+    .expect(200)
+  const one = await server.viewer.get(`/api/schedules/${id}`).expect(200)
+  expect(one.body.data).toMatchObject({
+    schedule: '0 4 * * *',
+    targets: [TARGET, 'b.test'],
+    params: { flags: 'http://u:hidden@proxy' },
+  })
+})
+
 test('a param that the workflow does not use causes a warning, and a misspelt one is refused', async () => {
   const send = async (params: Record<string, string>) =>
     await server.operator.post('/api/runs').send({ module: 'probe', target: 'a.test', params })

@@ -36,6 +36,7 @@ describe('GET /workflows', () => {
     expect(body).toEqual({
       data: [
         {
+          id: expect.any(Number),
           name: 'probe',
           kind: 'module',
           description: 'Says hello',
@@ -56,6 +57,9 @@ describe('GET /workflows', () => {
             { name: 'flags', type: 'string', default: null, required: false, description: '' },
           ]),
           checksum: createHash('sha256').update(PROBE).digest('hex'),
+          indexed_at: expect.any(String),
+          created_at: expect.any(String),
+          updated_at: expect.any(String),
           valid: true,
           missing_tools: [],
         },

@@ -107,6 +107,25 @@ describe('targets of a long file', () => {
     })
   })
 
+  test('skip_bad leaves invalid lines out and names the first of them', async () => {
+    const content = function* (): Generator<string> {
+      yield* hosts(100_001)()
+      yield 'a;b\nlast.example\n'
+      yield 'c|d\n'.repeat(100)
+    }
+    const body = { module: 'x', target_file: PATH, skip_bad: true }
+    const { drafts, skipped, ...gathered } = await gatherTargets(body, storeOf(content), LIMITS)
+    expect(gathered).toMatchObject({ count: 100_002, dropped: 0 })
+    expect(skipped?.count).toBe(101)
+    expect(skipped?.problems).toHaveLength(50)
+    expect(skipped?.problems[0]).toMatchObject({
+      path: '/target_file',
+      message: expect.stringMatching(/^line 100002: /),
+    })
+    if (!('chunks' in drafts)) throw new Error('a long list is to be a stream')
+    expect(await collect(drafts.chunks())).toEqual([...Array<number>(10).fill(10_000), 2])
+  })
+
   test('a file with only invalid lines is not read to the end', async () => {
     let told = 0
     const content = function* (): Generator<string> {

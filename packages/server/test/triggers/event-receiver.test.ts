@@ -14,6 +14,7 @@ let harness: TriggerHarness
 beforeAll(async () => {
   harness = await openTriggerHarness({
     'first.yaml': module('first', on('custom.load')),
+    'after.yaml': module('after', on('run.completed').replace('.host', '.target')),
     'second.yaml': module('second', on('custom.l?ad', `      filters:\n        - event.data.n % 2 === 0\n`)),
   })
 })
@@ -39,6 +40,25 @@ describe('the event receiver', () => {
     expect((await unprocessed()).data).toEqual([])
     expect(await runsOf('first')).toBe(1)
     expect(await runsOf('second')).toBe(0)
+  })
+
+  test('an event of a run starts a run on the target with its password', async () => {
+    const receiver = await harness.master()
+    const target = 'https://user:secret@a.test/x'
+    await harness.store.triggers.record(event('custom.load', { host: target, n: 1 }))
+    await receiver.receiveOnce(NEVER)
+    const [run] = await harness.sql(`select run_uuid from runs where target = '${target}'`)
+    const told = { target: 'https://user:***@a.test/x' }
+    for (const data of [told, { target: 'https://other:***@a.test/' }])
+      await harness.store.triggers.record(
+        eventDraft('run.completed', data, { workspace: 'space', runId: String(run?.['run_uuid']) }),
+      )
+    await receiver.receiveOnce(NEVER)
+    const started = await harness.sql(
+      "select r.target, j.event_envelope::json -> 'data' ->> 'target' as told from runs r join jobs j on j.id = r.job_no where r.workflow_name = 'after' order by r.id",
+    )
+    // A masked target that is not that of the run is no valid target.
+    expect(started).toEqual([{ target, told: target }])
   })
 
   test('each event is processed once by many concurrent masters', async () => {

@@ -14,8 +14,8 @@ import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } fro
 import { contains, has, isLastRun, isOneOf, where } from '../findings/condition.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
-import { ofOrg } from '../workspaces/names.ts'
 import type { Tables } from '../tables.ts'
+import { ofOrg, orgOfWorkspace } from '../workspaces/names.ts'
 
 /** Most values of each kind in the stats. */
 const MAX_STATS = 1_000
@@ -61,6 +61,9 @@ export interface AssetStats {
 export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
   list: (filter: AssetFilter, page: PageRequest): Promise<PageOf<Asset>> => list(db, totals, filter, page),
   find: (id: number): Promise<Asset | undefined> => find(db, id),
+  /** Those that exist, lowest ids first, at most one page of bytes. */
+  all: async (ids: readonly number[]): Promise<Asset[]> =>
+    (await assetsOf(db, sql`select unnest(${ids}::bigint[]) as id`, true)).rows,
   /** Like the import of vulnerabilities; the identity is (workspace, asset_value, url). */
   import: (workspace: string, source: string, items: readonly AssetContent[]): Promise<ImportSummary> =>
     importAll(db, workspace, source, items),
@@ -86,7 +89,7 @@ const COLUMNS = sql`
   a.technologies as tech, ${number('content_length')} as content_length, ${number('words')} as words,
   ${number('lines')} as lines, ${word('tls_version')} as tls, ${word('time')} as time, ${word('method')} as method,
   ${word('input')} as input, coalesce(substring(a.url from '^[^:/?#]+://[^/?#]*(/[^?#]*)'), '') as path,
-  a.id, a.workspace, a.asset_type, a.asset_value, a.url, a.host_ip, a.scheme, a.status_code, a.title, a.content_type,
+  a.id, a.workspace, ${orgOfWorkspace(sql`a.workspace`)} as org_uuid, a.asset_type, a.asset_value, a.url, a.host_ip, a.scheme, a.status_code, a.title, a.content_type,
   a.technologies, a.open_ports, a.dns_records, a.remarks, a.raw_json_data, a.state, a.first_seen, t.last_seen,
   t.last_seen as last_seen_at, t.times_seen, a.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
   coalesce(l.run_uuid::text, '') as run_uuid, a.source, a.created_at, a.updated_at`
@@ -170,9 +173,21 @@ const pageOfAssets = async (
   const conditions = conditionsOf(filter)
   if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
   const offset = page.cursor === undefined ? page.offset : 0
-  return readPage(db, {
-    ids: sql`select id from (select id from assets ${where(conditions)} ${areFew ? ALL_FIRST : sql``}) matching
-             order by id desc limit ${page.limit} offset ${offset}`,
+  return assetsOf(
+    db,
+    sql`select id from (select id from assets ${where(conditions)} ${areFew ? ALL_FIRST : sql``}) matching
+        order by id desc limit ${page.limit} offset ${offset}`,
+  )
+}
+
+const assetsOf = (
+  db: Kysely<Tables>,
+  ids: RawBuilder<unknown>,
+  ascending = false,
+): Promise<PageRows<Asset>> =>
+  readPage(db, {
+    ids,
+    ascending,
     from: sql`(assets a ${RUNS})`,
     id: sql`a.id`,
     bytes: sql`octet_length(a.asset_value) + octet_length(a.url) + octet_length(a.title)
@@ -180,7 +195,6 @@ const pageOfAssets = async (
       + octet_length(a.remarks::text) + octet_length(a.raw_json_data::text)`,
     columns: COLUMNS,
   })
-}
 
 const find = async (db: Kysely<Tables>, id: number): Promise<Asset | undefined> => {
   const { rows } = await sql<Asset>`select ${COLUMNS} from assets a ${RUNS} where a.id = ${id}`.execute(db)

@@ -2,7 +2,7 @@ import type { Confidence, FindingState, Severity, Vulnerability } from '@scanfar
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
 import type { Totals } from '../totals.ts'
-import { ofOrg } from '../workspaces/names.ts'
+import { ofOrg, orgOfWorkspace } from '../workspaces/names.ts'
 import { boundedSearch } from './bounded-search.ts'
 import { contains, has, isLastRun, isOneOf, where } from './condition.ts'
 import type { Tables } from '../tables.ts'
@@ -29,7 +29,7 @@ export interface VulnerabilityFilter {
 
 /** Columns of a record `v`, joined with its last sighting, and its first and last run. */
 const COLUMNS = sql`
-  v.id, v.workspace, v.vuln_info, v.vuln_title, v.vuln_desc, v.vuln_poc, v.severity, v.confidence, v.asset_type,
+  v.id, v.workspace, ${orgOfWorkspace(sql`v.workspace`)} as org_uuid, v.vuln_info, v.vuln_title, v.vuln_desc, v.vuln_poc, v.severity, v.confidence, v.asset_type,
   v.asset_value, v.tags, v.fingerprint, t.occurrences, v.detail_http_request, v.detail_http_response,
   restore_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response) as raw_vuln_json,
   coalesce(encode(v.finding_hash, 'hex'), '') as finding_hash, v.state, v.first_seen, t.last_seen,
@@ -100,8 +100,20 @@ export async function pageOfVulnerabilities(
 ): Promise<PageRows<Vulnerability>> {
   const conditions = conditionsOf(filter)
   if (below !== undefined) conditions.push(sql`id < ${below}`)
-  return readPage(db, {
-    ids: sql`select id from vulnerabilities ${where(conditions)} order by id desc limit ${limit} offset ${offset}`,
+  return vulnerabilitiesOf(
+    db,
+    sql`select id from vulnerabilities ${where(conditions)} order by id desc limit ${limit} offset ${offset}`,
+  )
+}
+
+export const vulnerabilitiesOf = (
+  db: Kysely<Tables>,
+  ids: RawBuilder<unknown>,
+  ascending = false,
+): Promise<PageRows<Vulnerability>> =>
+  readPage(db, {
+    ids,
+    ascending,
     from: sql`(vulnerabilities v ${RUNS})`,
     id: sql`v.id`,
     // The record of the scanner repeats request and response.
@@ -110,7 +122,6 @@ export async function pageOfVulnerabilities(
       + 2 * (octet_length(v.detail_http_request) + octet_length(v.detail_http_response))`,
     columns: COLUMNS,
   })
-}
 
 export async function findVulnerability(db: Kysely<Tables>, id: number): Promise<Vulnerability | undefined> {
   const { rows } = await sql<Vulnerability>`

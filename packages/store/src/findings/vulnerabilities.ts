@@ -18,6 +18,7 @@ import {
   listVulnerabilities,
   pageOfVulnerabilities,
   totalOf,
+  vulnerabilitiesOf,
   type VulnerabilityFilter,
 } from './list-vulnerabilities.ts'
 import type { Tables } from '../tables.ts'
@@ -26,6 +27,9 @@ export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
   list: (filter: VulnerabilityFilter, page: PageRequest): Promise<PageOf<Vulnerability>> =>
     listVulnerabilities(db, totals, filter, page),
   find: (id: number): Promise<Vulnerability | undefined> => findVulnerability(db, id),
+  /** Those that exist, lowest ids first, at most one page of bytes. */
+  all: async (ids: readonly number[]): Promise<Vulnerability[]> =>
+    (await vulnerabilitiesOf(db, sql`select unnest(${ids}::bigint[]) as id`, true)).rows,
   /** For exports: records with ids below `below` (undefined: all), newest first, at most `limit` and one page of bytes. */
   newestBelow: async (
     filter: VulnerabilityFilter,

@@ -35,6 +35,10 @@ export const ofOrg = (column: RawBuilder<unknown>, org: string | undefined): Raw
     : [sql`${column} in (select workspace from org_workspaces where org = ${org}::uuid)`]
 }
 
+/** The organisation of the workspace in a column of another table. */
+export const orgOfWorkspace = (column: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`coalesce((select o.org from org_workspaces o where o.workspace = ${column}), ${DEFAULT_ORG}::uuid)`
+
 /** The source of a workspace by the mode of its newest run; null: it has no run. */
 export const sourceOf = (runMode: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`case coalesce(${runMode}, '') when '' then 'imported' when 'cloud' then 'cloud' else 'local' end`

@@ -6,6 +6,7 @@ import { lastEvent, lastEventQuery, sendEvents } from '../../http/sent-events.ts
 import { refuseBadGlob } from '../../triggers/topics.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { aliased } from '../query.ts'
+import { isEstablished } from '../runs/established-runs.ts'
 
 const EventLogEntry = Type.Object(
   {
@@ -14,6 +15,9 @@ const EventLogEntry = Type.Object(
     event_id: Type.String(),
     name: Type.String(),
     source: Type.String(),
+    source_type: Type.Optional(
+      Type.Enum(['run', 'api'], { description: 'run: an event of a run; only below /osm/api' }),
+    ),
     data_type: Type.String(),
     data: Type.String({ description: 'JSON text' }),
     workspace: Type.String(),
@@ -52,14 +56,20 @@ export const listEventLogs = route(
     responses: { 200: page(EventLogEntry) },
     errors: ['invalid_input'],
   },
-  async ({ store }, { query }) => {
+  async ({ store }, { query, http }) => {
     const { topic, name, source, workspace, processed } = query
     refuseBadGlob(topic)
     const runId = aliased(query, 'run_id', 'run_uuid')
     const workflowName = aliased(query, 'workflow_name', 'workflow')
     const request = pageRequest(query)
     const filter = { topic, name, source, workspace, runId, workflowName, processed }
-    return pageBody(await store.events.list(filter, request), request)
+    const found = await store.events.list(filter, request)
+    if (!isEstablished(http.root)) return pageBody(found, request)
+    const typed = found.data.map((event) => ({
+      ...event,
+      source_type: event.run_id === '' ? ('api' as const) : ('run' as const),
+    }))
+    return pageBody({ ...found, data: typed }, request)
   },
 )
 

@@ -1,9 +1,11 @@
-import { AppError, wrapped, type RunDetail } from '@scanfarm/contracts'
+import { AppError, RunStatus, Timestamp, wrapped, type RunDetail } from '@scanfarm/contracts'
 import type { Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { timeOf } from '../query.ts'
+import { isEstablished } from '../runs/established-runs.ts'
+import { EstablishedChange, EstablishedDiff, establishedDiff } from './established-diff.ts'
 
 const MAX_RECORDS = 10_000
 const DEFAULT_RECORDS = 1_000
@@ -36,7 +38,8 @@ const partOf = (query: { limit?: number; change?: 'new' | 'gone' | 'changed'; af
 })
 
 const Seen = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])
-const Changes = Type.Array(Type.Object({ id: Type.Integer(), before: Seen, after: Seen }))
+const Change = Type.Object({ id: Type.Integer(), before: Seen, after: Seen })
+const Changes = Type.Array(Change)
 const Total = Type.Integer({ minimum: 0 })
 const RecordChanges = Type.Object({
   new: Changes,
@@ -53,7 +56,7 @@ const RunSide = Type.Object({
   workflow_name: Type.String(),
   target: Type.String(),
   workspace: Type.String(),
-  status: Type.String(),
+  status: RunStatus,
 })
 const sideOf = ({ id, run_uuid, workflow_name, target, workspace, status }: RunDetail) => ({
   id,
@@ -120,15 +123,17 @@ const workspaceDiff = (kind: 'vulnerability' | 'asset', path: string, things: st
         200: wrapped(
           Type.Object({
             workspace: Type.String(),
-            from: Type.String(),
-            to: Type.String(),
+            from: Timestamp,
+            to: Timestamp,
             ...RecordChanges.properties,
+            changed: Type.Array(Type.Object({ ...Change.properties, ...EstablishedChange.properties })),
+            ...EstablishedDiff.properties,
           }),
         ),
       },
       errors: ['invalid_input'],
     },
-    async ({ store }, { query }) => {
+    async ({ store }, { query, http }) => {
       const { workspace, from, to } = query
       const begin = timeOf('/from', from)
       const end = to === undefined ? new Date() : timeOf('/to', to)
@@ -138,7 +143,11 @@ const workspaceDiff = (kind: 'vulnerability' | 'asset', path: string, things: st
         to: end,
         ...partOf(query),
       })
-      return { data: { workspace, from: begin.toISOString(), to: end.toISOString(), ...changes } }
+      const period = { from: begin.toISOString(), to: end.toISOString() }
+      const data = { workspace, ...period, ...changes }
+      if (!isEstablished(http.root)) return { data }
+      const times = { workspace_name: workspace, from_time: period.from, to_time: period.to }
+      return { data: { ...data, ...times, ...(await establishedDiff(store, kind, changes)) } }
     },
   )
 

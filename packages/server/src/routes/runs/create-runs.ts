@@ -141,7 +141,7 @@ export const createRuns = route(
 const created = (
   body: CreateRuns,
   draft: JobDraft,
-  { count, targets = [], dropped }: Gathered,
+  { count, targets = [], dropped, skipped }: Gathered,
   job: SubmittedJob,
   root: string,
   warnings: Warnings,
@@ -166,6 +166,7 @@ const created = (
     ...(body.runner_type === undefined ? {} : { runner_type: body.runner_type }),
     ...(draft.timeoutMinutes === null ? {} : { timeout: draft.timeoutMinutes }),
     ...(dropped === 0 ? {} : { duplicates_dropped: dropped }),
+    ...(skipped && { skipped_count: skipped.count, skipped: [...skipped.problems] }),
     ...(infra && {
       infra_id: infra.infraId,
       infra_status_url: infraStatusUrl(root, infra.infraId),

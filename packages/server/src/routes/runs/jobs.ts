@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream'
-import { AppError, JobStatus, Priority } from '@scanfarm/contracts'
+import { AppError, JobStatus, Priority, Run } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { signalCancel } from '../../cancel.ts'
+import type { ServerContext } from '../../context.ts'
 import { bytes, json, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { VoidMessageRemover } from '../../void-messages.ts'
+import { isEstablished, listed, runShape } from './established-runs.ts'
 
 export const JobPath = Type.Object({ job_id: Type.String() })
 
@@ -15,6 +17,12 @@ const Count = Type.Integer({ minimum: 0 })
 
 const JobAnswer = Type.Object({
   ...JobStatus.properties,
+  runs: Type.Array(
+    Type.Object({
+      ...Type.Partial(Run).properties,
+      ...Type.Pick(Run, ['run_uuid', 'target', 'status', 'outcome']).properties,
+    }),
+  ),
   run_group_id: Type.String({ description: 'Same as job_id' }),
   status: Type.Enum(['pending', 'running', 'completed', 'failed', 'cancelled', 'partial'], {
     description: 'completed, failed or cancelled if all runs ended so; partial if they ended differently',
@@ -46,27 +54,45 @@ async function* jobText(head: string, pieces: AsyncIterable<string>): AsyncGener
   yield ']}'
 }
 
+/** Runs with all fields of one answer that is not streamed. */
+const WHOLE_RUNS_HELD = 1_000
+
+/** All fields of the runs of a job, as JSON text. */
+async function* wholeRuns(context: ServerContext, jobId: string, root: string): AsyncGenerator<string> {
+  const shown = await runShape(context, root)
+  for (let after = 0; ;) {
+    const runs = await context.store.jobs.runs(jobId, after)
+    const last = runs.at(-1)
+    if (last === undefined) return
+    yield runs.map((run) => JSON.stringify(listed(shown(run)))).join(',')
+    after = last.id
+  }
+}
+
 export const getJob = route(
   {
     method: 'get',
     path: '/jobs/{job_id}',
     tag: 'Jobs',
     summary: 'Read the status of all runs of one request',
+    description: 'Below `/osm/api` the runs have all fields of a run.',
     role: 'viewer',
     params: JobPath,
     responses: { 200: JobAnswer },
     errors: ['not_found'],
   },
-  async ({ store }, { params }) => {
-    const report = await store.jobs.report(params.job_id)
+  async (context, { params, http }) => {
+    const report = await context.store.jobs.report(params.job_id)
     if (report === undefined) throw noJob(params.job_id)
     const { counts, isHeld, pieces } = report
     const { job_id: jobId, total_runs: total, outcomes: _, ...states } = counts
     const progress = { total, ...states }
     const head = { ...counts, run_group_id: jobId, status: overall(counts), progress }
-    const body = jobText(JSON.stringify(head), pieces)
+    const whole = isEstablished(http.root)
+    const runs = whole ? wholeRuns(context, params.job_id, http.root) : pieces
+    const body = jobText(JSON.stringify(head), runs)
     // Large jobs are streamed instead of buffered.
-    return isHeld
+    return isHeld && (!whole || total <= WHOLE_RUNS_HELD)
       ? text(200, JSON_TYPE, (await Array.fromAsync(body)).join(''))
       : bytes(200, Readable.from(body), { 'Content-Type': JSON_TYPE })
   },

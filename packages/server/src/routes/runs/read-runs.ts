@@ -9,31 +9,18 @@ import {
   RunOutcome,
   RunStatus,
   Step,
-  withoutPassword,
 } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { aliased, wordsOf, WordList } from '../query.ts'
+import { listed, runShape } from './established-runs.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
 
 export const RunPath = Type.Object({ id: Type.String({ description: 'Number or run_uuid of the run' }) })
 
 export const noRun = (id: string): AppError =>
   new AppError('not_found', `there is no run ${JSON.stringify(id)}`)
-
-/**
- * Below `/osm/api` a queued run is shown as `pending`, because the Osmedeus dashboard fails on an unknown status. The
- * filter `status=pending` includes queued runs.
- */
-export const shownRun = <R extends { readonly status: RunStatus }>(root: string, run: R): R =>
-  root === '/osm/api' && run.status === 'queued' ? { ...run, status: 'pending' } : run
-
-/** Passwords in targets are only shown by the run itself. */
-export const listed = <R extends { readonly target: string }>(run: R): R => ({
-  ...run,
-  target: withoutPassword(run.target),
-})
 
 export const listRuns = route(
   {
@@ -62,7 +49,8 @@ export const listRuns = route(
     responses: { 200: page(Run) },
     errors: ['invalid_input'],
   },
-  async ({ store }, { query, http }) => {
+  async (context, { query, http }) => {
+    const { store } = context
     const { status, target, workspace, run_mode: runMode, priority } = query
     const workflowName = aliased(query, 'workflow_name', 'workflow')
     const jobId = aliased(query, 'job_id', 'run_group_id')
@@ -71,7 +59,8 @@ export const listRuns = route(
     const org = await orgOf(store, query.org)
     const filter = { status, outcomes, workflowName, target, workspace, runMode, priority, jobId, org }
     const found = await store.runs.list(filter, request)
-    return pageBody({ ...found, data: found.data.map((run) => listed(shownRun(http.root, run))) }, request)
+    const shown = await runShape(context, http.root)
+    return pageBody({ ...found, data: found.data.map((run) => listed(shown(run))) }, request)
   },
 )
 
@@ -105,14 +94,16 @@ export const getRun = route(
     responses: { 200: Type.Object({ data: WithParts }) },
     errors: ['not_found'],
   },
-  async ({ store }, { params, query, http }) => {
+  async (context, { params, query, http }) => {
+    const { store } = context
     const run = await store.runs.find(params.id)
     if (run === undefined) throw noRun(params.id)
     const steps = query.include_steps ? await store.runs.steps(params.id) : undefined
     const artifacts = query.include_artifacts ? await store.runs.artifacts(params.id) : undefined
+    const shown = await runShape(context, http.root)
     return {
       data: {
-        ...shownRun(http.root, run),
+        ...shown(run),
         ...(steps && { steps: steps.data }),
         ...(steps?.truncated && { steps_truncated: true as const }),
         ...(artifacts && { artifacts: artifacts.data }),

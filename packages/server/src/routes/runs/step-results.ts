@@ -1,4 +1,4 @@
-import { page, StepResult, type StepStatus } from '@scanfarm/contracts'
+import { page, Step, type StepStatus } from '@scanfarm/contracts'
 import { NEWEST_RUNS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -28,7 +28,7 @@ export const listStepResults = route(
       },
       { additionalProperties: false },
     ),
-    responses: { 200: page(StepResult) },
+    responses: { 200: page(Step) },
     errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {

@@ -1,9 +1,10 @@
-import { Run, withoutPassword, WorkflowKind, type RunDetail } from '@scanfarm/contracts'
+import { Run, withoutPassword, withoutPasswords, WorkflowKind } from '@scanfarm/contracts'
 import { Type, type Static } from 'typebox'
 import { json, type Answer } from '../../http/answer.ts'
 import { route, type Handle } from '../../http/route.ts'
 import { createRuns } from './create-runs.ts'
-import { noRun, shownRun } from './read-runs.ts'
+import { runShape } from './established-runs.ts'
+import { noRun } from './read-runs.ts'
 
 const Facts = Type.Pick(Run, [
   'workflow_name',
@@ -34,7 +35,7 @@ const task = (run: Static<typeof Facts> & Pick<Run, 'run_uuid'>): Static<typeof 
   workflow_name: run.workflow_name,
   workflow_kind: run.workflow_kind,
   target: withoutPassword(run.target),
-  params: run.params,
+  params: withoutPasswords(run.params),
   status: run.status,
   worker_id: run.worker_id,
   created_at: run.created_at,
@@ -62,8 +63,10 @@ export const listTasks = route(
       }),
     },
   },
-  async ({ store }, { http }) => {
-    const shown = (run: Run) => task(shownRun(http.root, run))
+  async (context, { http }) => {
+    const { store } = context
+    const shape = await runShape(context, http.root)
+    const shown = (run: Run) => task(shape(run))
     const newest = async (status: Run['status']) =>
       (await store.runs.list({ status, runMode: 'distributed' }, { offset: 0, limit: MOST })).data
     const [pending, running, ...ended] = await Promise.all([
@@ -89,10 +92,11 @@ export const getTask = route(
     responses: { 200: TaskDetail },
     errors: ['not_found'],
   },
-  async ({ store }, { params: { id }, http }) => {
-    const run: RunDetail | undefined = await store.runs.find(id)
+  async (context, { params: { id }, http }) => {
+    const run = await context.store.runs.find(id)
     if (run === undefined) throw noRun(id)
-    return { ...task(shownRun(http.root, run)), error: run.error_message }
+    const shown = await runShape(context, http.root)
+    return { ...task(shown(run)), error: run.error_message }
   },
 )
 

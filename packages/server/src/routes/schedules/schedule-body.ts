@@ -1,6 +1,8 @@
 import {
   AppError,
   paramsProblems,
+  withoutPassword,
+  withoutPasswords,
   type ChangeSchedule,
   type CreateSchedule,
   type Schedule,
@@ -87,6 +89,33 @@ export const changedDraft = async (
   base: StoredSchedule,
   body: ChangeSchedule,
 ): Promise<ScheduleDraft> => draftOf(catalog, body, base)
+
+/** A schedule in a list: passwords in targets and params are only shown by the schedule itself. */
+export const listed = (schedule: Schedule): Schedule => ({
+  ...schedule,
+  target: withoutPassword(schedule.target),
+  ...(schedule.targets === undefined ? {} : { targets: schedule.targets.map(withoutPassword) }),
+  params: withoutPasswords(schedule.params),
+  input_config: withoutPasswords(schedule.input_config),
+})
+
+/** A change with the stored values where a client sends back what a list showed. */
+export const restored = (body: ChangeSchedule, { spec, ...stored }: StoredSchedule): ChangeSchedule => {
+  const known = new Map(
+    [stored.target, ...(spec.targets ?? [])].map((target) => [withoutPassword(target), target]),
+  )
+  const masked = withoutPasswords(stored.params)
+  const params = Object.entries(body.params ?? {}).map(([name, value]): [string, string] => [
+    name,
+    value === masked[name] ? (stored.params[name] ?? value) : value,
+  ])
+  return {
+    ...body,
+    ...(body.target === undefined ? {} : { target: known.get(body.target) ?? body.target }),
+    ...(body.targets === undefined ? {} : { targets: body.targets.map((one) => known.get(one) ?? one) }),
+    ...(body.params === undefined ? {} : { params: Object.fromEntries(params) }),
+  }
+}
 
 /** The schedule of a manual one, which is never enabled. */
 const ANY_TIME = '@yearly'

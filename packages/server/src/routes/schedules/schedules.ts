@@ -14,7 +14,15 @@ import type { ServerContext } from '../../context.ts'
 import { json } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { planScheduled } from '../../triggers/plan-scheduled.ts'
-import { changedDraft, checkedTrigger, newDraft, scheduleWarnings, shown } from './schedule-body.ts'
+import {
+  changedDraft,
+  checkedTrigger,
+  newDraft,
+  listed,
+  restored,
+  scheduleWarnings,
+  shown,
+} from './schedule-body.ts'
 import { refuseMode } from '../../submission/plan-job.ts'
 import { readScheduleForm } from '../../submission/read-forms.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
@@ -75,7 +83,7 @@ export const listSchedules = route(
   async ({ store }, { query }) => {
     const request = pageRequest(query)
     const { data, ...rest } = await store.schedules.list(request)
-    return pageBody({ ...rest, data: await shownAll({ store }, data) }, request)
+    return pageBody({ ...rest, data: (await shownAll({ store }, data)).map(listed) }, request)
   },
 )
 
@@ -133,7 +141,8 @@ export const changeSchedule = route(
   },
   async (context, { params, body }) => {
     if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
-    const draft = await changedDraft(context.catalog, await found(context, params.id), body)
+    const stored = await found(context, params.id)
+    const draft = await changedDraft(context.catalog, stored, restored(body, stored))
     await checkedTrigger(context.receiver, draft)
     const data = await context.store.schedules.replace(params.id, draft)
     if (data === undefined) throw noSchedule(params.id)

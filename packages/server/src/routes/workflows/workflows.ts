@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { Pagination, TOOL, WorkflowKind } from '@scanfarm/contracts'
 import { placeOf, type WorkflowEntry } from '@scanfarm/language'
 import type { Store } from '@scanfarm/store'
@@ -25,6 +26,7 @@ type Param = Static<typeof Param>
 
 const WorkflowSummary = Type.Object(
   {
+    id: Type.Integer({ description: 'A number derived from the name' }),
     name: Type.String(),
     kind: WorkflowKind,
     description: Type.String(),
@@ -39,6 +41,9 @@ const WorkflowSummary = Type.Object(
     hook_count: Type.Integer(),
     params_json: Type.String({ description: '`params` as JSON text, as Osmedeus clients read it' }),
     checksum: Type.String({ description: 'SHA-256 of the file in hex' }),
+    indexed_at: Type.String({ format: 'date-time', description: 'When this server read the file' }),
+    created_at: Type.String({ format: 'date-time', description: 'Same as indexed_at' }),
+    updated_at: Type.String({ format: 'date-time', description: 'Same as indexed_at' }),
     valid: Type.Boolean({ description: 'False: the workflow has errors and cannot be started' }),
     missing_tools: Type.Array(Type.String(), {
       description: 'Programs that it or one of its modules declares, and that no worker has that is not lost',
@@ -63,7 +68,7 @@ export const shownParams = (params: WorkflowEntry['params']): Param[] =>
     }),
   )
 
-const hookCount = ({ workflow }: WorkflowEntry): number =>
+export const hookCount = ({ workflow }: Pick<WorkflowEntry, 'workflow'>): number =>
   (workflow?.hooks?.pre_scan_steps ?? []).length + (workflow?.hooks?.post_scan_steps ?? []).length
 
 /** The programs of the workers that are not lost. */
@@ -82,7 +87,11 @@ const missingTools = (catalog: Catalog, entry: WorkflowEntry, farm: ReadonlySet<
   return [...new Set(declared)].filter((name) => !farm.has(TOOL + name)).sort()
 }
 
+/** 48 bits of the hash of a name. */
+const numberOf = (name: string): number => createHash('sha256').update(name).digest().readUIntBE(0, 6)
+
 const summary = async (catalog: Catalog, entry: WorkflowEntry, farm: ReadonlySet<string>) => ({
+  id: numberOf(entry.name),
   name: entry.name,
   kind: entry.kind,
   description: entry.description,
@@ -94,6 +103,9 @@ const summary = async (catalog: Catalog, entry: WorkflowEntry, farm: ReadonlySet
   params_json: JSON.stringify(shownParams(entry.params)),
   checksum: await catalog.checksum(entry),
   hook_count: hookCount(entry),
+  indexed_at: catalog.readAt(entry),
+  created_at: catalog.readAt(entry),
+  updated_at: catalog.readAt(entry),
   required_params: entry.params.filter(({ required }) => required === true).map(({ name }) => name),
   step_count: entry.workflow?.steps?.length ?? 0,
   module_count: entry.workflow?.modules?.length ?? 0,
