@@ -29,7 +29,6 @@ jobs:
       - uses: actions/checkout@v4
       - run: echo "\${{ github.event.head_commit.message }}"
 `,
-  'code/Dockerfile': 'FROM debian:latest\nUSER root\nRUN apt-get install -y curl\n',
   'go/go.mod': 'module example.test/demo\n\ngo 1.24\n',
   'go/main.go': `package main
 
