@@ -25,6 +25,25 @@ while read -r place; do
 done < "$list" > "$out"`,
   nuclei: `cp "$RESULTS" "$out"`,
   katana: `: > "$out"`,
+  // It writes the report and the answers as ffuf 1.1 does, for the answers with status 200.
+  ffuf: `prev=
+for arg in "$@"; do
+  case $prev in -u) url=\${arg%FUZZ} ;; -w) words=$arg ;; -od) answers=$arg ;; esac
+  prev=$arg
+done
+mkdir -p "$answers"
+while read -r word; do
+  printf 'GET /%s HTTP/1.1\\r\\n\\r\\n\\n---- ↑ Request ---- Response ↓ ----\\n\\n' "$word" > answer
+  curl -si "$url$word" >> answer
+  grep -q '^HTTP/1.1 200' answer || continue
+  name=$(printf %s "$word" | md5sum | cut -c 1-32)
+  mv answer "$answers/$name"
+  printf '%s{"url":"%s","status":200,"length":9,"resultfile":"%s"}' "$comma" "$url$word" "$name" >> rows
+  comma=,
+done < "$words"
+printf '{"commandline":"ffuf -u %s","results":[%s]}' "$url" "$(cat rows 2>/dev/null)" > "$out"
+rm -f rows answer
+echo ':: Progress: [9/9] :: Errors: 0 ::' >&2`,
   // No host answers in this network.
   'quiet/nmap': `exec unshare -n sh -c 'ip link add v0 type veth peer name v1 && ip address add 192.0.2.1/24 dev v0 &&
   ip link set v0 up && ip link set v1 up && exec ${process.env['SCANFARM_TEST_NMAP']} "$@"' nmap "$@"`,
@@ -412,5 +431,37 @@ test.concurrent('a module of the survey without a probe before it fails with the
   expect(run).toMatchObject({
     status: 'failed',
     error_message: expect.stringContaining('start the flow service-survey'),
+  })
+})
+
+test('content finds what must not be served by its text, and takes no page for it', async () => {
+  const html = (text: string): string => `<!DOCTYPE html><html><title>${text}</title><p>${text}</html>`
+  const served: Readonly<Record<string, string>> = {
+    '/.env': 'DB_PASSWORD=x\n',
+    '/.env.local': html('KEY=nothing here'),
+    '/.git/config': '[core]\n\tbare = false\n',
+    '/dump.sql': '-- dump\nCREATE TABLE users (id int);\n',
+    '/backup.sql': html('CREATE TABLE not found'),
+    '/id_rsa': 'no key\n',
+    '/files/': html('Index of /files/'),
+    '/admin/': html('All users'),
+    '/console/': html('Please log in'),
+    '/robots.txt': 'User-agent: *\n',
+  }
+  await using server = createServer(({ url = '' }, response) => {
+    const text = served[url]
+    response.writeHead(text === undefined ? 404 : 200).end(text ?? 'not found')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const target = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await using scans = await openScans()
+  const run = await scans.scan({ kind: 'module', name: 'content', target })
+  expect(run).toMatchObject({ outcome: 'clean', outcome_reasons: [] })
+  expect(Object.fromEntries(await scans.findings(target))).toEqual({
+    'content-env-file': 'open',
+    'content-git-repository': 'open',
+    'content-database-dump': 'open',
+    'content-directory-listing': 'open',
+    'content-admin-page': 'open',
   })
 })
