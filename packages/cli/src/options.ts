@@ -1,3 +1,4 @@
+import { parseDuration } from '@scanfarm/language'
 import { InvalidArgumentError, Option, type Command } from 'commander'
 
 /** For options that can be repeated. */
@@ -63,17 +64,13 @@ export const wholeNumber = (text: string): number => {
 /** For counts that may be 0. */
 export const wholeNumberOrZero = (text: string): number => (text === '0' ? 0 : wholeNumber(text))
 
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 const MAX_DAYS = 365
 
 /** Milliseconds of `2h`, `1h30m`, `90s`, `1.5d`; a number alone is seconds, as in workflows. */
 export const duration = (text: string): number => {
-  const parts = /^\d+$/.test(text) ? `${text}s` : text
-  if (!/^(\d+(\.\d+)?(ms|[smhd]))+$/.test(parts))
+  const ms = parseDuration(text)
+  if (ms === undefined)
     throw new InvalidArgumentError('must be a duration like 2h, 1h30m or 1d; a number alone is seconds')
-  const ms = parts
-    .matchAll(/(\d+(?:\.\d+)?)(ms|[smhd])/g)
-    .reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNIT_MS[unit] ?? 0), 0)
   if (ms < 1 || ms > MAX_DAYS * 86_400_000)
     throw new InvalidArgumentError(`must be longer than 0 and at most ${MAX_DAYS}d`)
   return ms

@@ -1,4 +1,6 @@
 export * from './artifact-store.ts'
+export * from './backoff.ts'
+export * from './bounded-text.ts'
 export * from './capability.ts'
 export * from './choose-runner.ts'
 export * from './cloud.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from './logger.ts'
-import { backoffMs, type Backoff } from './retry.ts'
+import { backoffMs, type Backoff } from '@scanfarm/contracts'
 
 export interface LoopOptions {
   readonly name: string

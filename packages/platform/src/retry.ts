@@ -1,12 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-
-/** Waits that double from the first to the longest. */
-export interface Backoff {
-  readonly firstMs: number
-  readonly mostMs: number
-  /** Shortens each wait by up to a half at random, so that many callers do not retry at the same time. */
-  readonly jitter?: boolean
-}
+import { backoffMs, type Backoff } from '@scanfarm/contracts'
 
 export interface RetryOptions {
   readonly backoff: Backoff
@@ -15,10 +8,6 @@ export interface RetryOptions {
   /** Whether to try again after this failure; called after each attempt, starting at 1. */
   shouldRetry(error: unknown, attempt: number): boolean
 }
-
-/** The wait after an attempt, starting at 1. */
-export const backoffMs = (attempt: number, { firstMs, mostMs, jitter = false }: Backoff): number =>
-  Math.min(firstMs * 2 ** Math.min(attempt - 1, 30), mostMs) * (jitter ? 0.5 + Math.random() / 2 : 1)
 
 /** Resolves after `ms`, or as soon as the signal aborts. Never rejects. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>

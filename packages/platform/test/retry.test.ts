@@ -1,5 +1,6 @@
+import { backoffMs } from '@scanfarm/contracts'
 import { expect, test } from '@jest/globals'
-import { backoffMs, retry, settlesWithin } from '@scanfarm/platform'
+import { retry, settlesWithin } from '@scanfarm/platform'
 
 const backoff = { firstMs: 1, mostMs: 4 }
 

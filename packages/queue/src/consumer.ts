@@ -1,4 +1,5 @@
-import { backoffMs, pause } from '@scanfarm/platform'
+import { backoffMs } from '@scanfarm/contracts'
+import { pause } from '@scanfarm/platform'
 import { ClassQueues } from './class-queues.ts'
 import { deliveries } from './delivery.ts'
 import type { Backend, Notifier, OpenQueue, Receiver, Redelivery } from './backend.ts'

@@ -1,4 +1,4 @@
-import { isTerminal, type RunDetail } from '@scanfarm/contracts'
+import { backoffMs, isTerminal, type RunDetail } from '@scanfarm/contracts'
 import type { Logger } from '@scanfarm/platform'
 import type { RunQueue } from '@scanfarm/queue'
 import type { Store } from '@scanfarm/store'
@@ -58,10 +58,11 @@ export async function waitForEnd(
   ms: number,
 ): Promise<RunDetail | undefined> {
   const until = performance.now() + ms
-  for (let pause = FIRST_POLL_MS; ; pause = Math.min(pause * 2, LONGEST_POLL_MS)) {
+  for (let polls = 1; ; polls += 1) {
     const run = await runs.find(ref)
     const left = until - performance.now()
     if (run === undefined || isTerminal(run.status) || left <= 0) return run
-    await notifier.next(Math.min(pause, left))
+    const wait = backoffMs(polls, { firstMs: FIRST_POLL_MS, mostMs: LONGEST_POLL_MS })
+    await notifier.next(Math.min(wait, left))
   }
 }

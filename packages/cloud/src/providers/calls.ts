@@ -1,4 +1,5 @@
-import { backoffMs, pause } from '@scanfarm/platform'
+import { backoffMs } from '@scanfarm/contracts'
+import { pause } from '@scanfarm/platform'
 import { CloudError } from '../provider.ts'
 
 /** Of one call, its response body included. */

@@ -1,4 +1,4 @@
-import { compile } from '@scanfarm/contracts'
+import { boundedText, compile } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import type { Static, TSchema } from 'typebox'
 import { CloudError, type CloudProblem } from '../provider.ts'
@@ -85,7 +85,7 @@ export function restClient(api: RestApi): RestClient {
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
-    const answer = parsedJson(await readBounded(response, MOST_BYTES))
+    const answer = parsedJson(await boundedText(response.body, MOST_BYTES))
     if (!response.ok) throw failed(call, response, answer)
     try {
       return compile(call.answer, { subject: 'response' })(answer)
@@ -131,18 +131,6 @@ export function restClient(api: RestApi): RestClient {
       }
     },
   }
-}
-
-/** The text of the body. */
-export async function readBounded(response: Response, mostBytes: number): Promise<string> {
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  for await (const part of response.body ?? []) {
-    bytes += part.byteLength
-    if (bytes > mostBytes) throw new Error(`an answer of more than ${mostBytes} bytes`)
-    parts.push(part)
-  }
-  return Buffer.concat(parts).toString()
 }
 
 /** The endpoint without the API version, which operators often copy from the provider's documentation. */

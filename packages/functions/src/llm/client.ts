@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs, boundedText } from '@scanfarm/contracts'
 import { messageOf, type Json } from '@scanfarm/language'
 import type { LlmProvider } from '../services.ts'
 
@@ -55,7 +56,7 @@ const worthRetry = (status: number): boolean =>
 const pauseFor = (attempt: number, retryAfter: string | null): number => {
   const told = Number(retryAfter)
   if (retryAfter !== null && Number.isFinite(told) && told >= 0) return Math.min(MAX_PAUSE_MS, told * 1000)
-  return Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 1))
+  return backoffMs(attempt, { firstMs: FIRST_PAUSE_MS, mostMs: MAX_PAUSE_MS })
 }
 
 type Try = { json: Json } | { message: string; status: number; again: boolean; retryAfter: string | null }
@@ -76,7 +77,7 @@ const once = async (provider: LlmProvider, request: LlmRequest): Promise<Try> =>
       signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
     })
     const isStream = (response.headers.get('content-type') ?? '').startsWith('text/event-stream')
-    const text = await readBounded(response)
+    const text = await boundedText(response.body, MAX_ANSWER)
     if (!response.ok) {
       return {
         message: `${provider.name} answered ${response.status}: ${errorText(text)}`,
@@ -89,18 +90,6 @@ const once = async (provider: LlmProvider, request: LlmRequest): Promise<Try> =>
   } catch (error) {
     return { message: `${provider.name}: ${messageOf(error)}`, status: 0, again: true, retryAfter: null }
   }
-}
-
-const readBounded = async (response: Response): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    if (!(chunk instanceof Uint8Array)) continue
-    size += chunk.byteLength
-    if (size > MAX_ANSWER) throw new Error('the answer is too large')
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks).toString('utf8')
 }
 
 const errorText = (text: string): string => {

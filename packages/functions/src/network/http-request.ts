@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
+import { backoffMs } from '@scanfarm/contracts'
 import { messageOf } from '@scanfarm/language'
 import { isPublic } from './public-address.ts'
 import { readBody, RefusedAddress, sendRequest } from './send-request.ts'
@@ -62,7 +63,7 @@ export const httpRequest = async (question: HttpQuestion, ports: HttpPorts): Pro
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) return answer
   for (let attempt = 1; attempt <= TRIES && !signal.aborted; attempt++) {
     if (attempt > 1) {
-      const wait = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (attempt - 2))
+      const wait = backoffMs(attempt - 1, { firstMs: FIRST_PAUSE_MS, mostMs: MAX_PAUSE_MS })
       await pause(wait, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) break
     }

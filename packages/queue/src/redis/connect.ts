@@ -1,4 +1,5 @@
-import { backoffMs } from '@scanfarm/platform'
+import { backoffMs } from '@scanfarm/contracts'
+
 import { Redis } from 'ioredis'
 import type { QueueLog } from '../run-queue.ts'
 import type { RedisAddress } from './address.ts'

@@ -1,3 +1,4 @@
+import { backoffMs } from '@scanfarm/contracts'
 import { errorText, type Logger } from '@scanfarm/platform'
 import type { DueDelivery, EventLogEntry, Store, Subscription } from '@scanfarm/store'
 import { triggerEvent } from '../triggers/plan-event.ts'
@@ -194,6 +195,7 @@ export interface SendOptions {
  * it, up to the longest wait.
  */
 const retryWait = (attempts: number, askedMs = 0): number => {
-  const wait = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (attempts - 1)) * (0.75 + Math.random() / 2)
+  const doubled = backoffMs(attempts, { firstMs: FIRST_RETRY_MS, mostMs: LONGEST_RETRY_MS })
+  const wait = doubled * (0.75 + Math.random() / 2)
   return Math.trunc(Math.max(wait, Math.min(askedMs, LONGEST_RETRY_MS)))
 }

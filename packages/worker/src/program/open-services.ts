@@ -1,6 +1,6 @@
-import { AppError, type RunStore } from '@scanfarm/contracts'
+import { backoffMs, AppError, type RunStore } from '@scanfarm/contracts'
 import { openServices } from '@scanfarm/embedded'
-import { backoffMs, errorText, retry, type Logger } from '@scanfarm/platform'
+import { errorText, retry, type Logger } from '@scanfarm/platform'
 import { openRunQueue, QueueSetupError, type RunQueue } from '@scanfarm/queue'
 import { openRunStore, SchemaError } from '@scanfarm/store'
 import type { WorkerConfig } from '../settings/settings.ts'

@@ -1,5 +1,11 @@
 import { Readable } from 'node:stream'
-import { LIVE_BLOCK_BYTES, liveBlockKey, type ArtifactStore, type LogName } from '@scanfarm/contracts'
+import {
+  backoffMs,
+  LIVE_BLOCK_BYTES,
+  liveBlockKey,
+  type ArtifactStore,
+  type LogName,
+} from '@scanfarm/contracts'
 import { errorText, pause } from '@scanfarm/platform'
 import type { GrowingLog } from './logs.ts'
 
@@ -99,7 +105,7 @@ export class LiveLogs implements AsyncDisposable {
         if (failures === 0) this.#options.onFailure(errorText(error))
         failures += 1
       }
-      const next = began + Math.min(EVERY_MS * 2 ** failures, LONGEST_PAUSE_MS)
+      const next = began + backoffMs(failures + 1, { firstMs: EVERY_MS, mostMs: LONGEST_PAUSE_MS })
       await pause(Math.max(0, next - performance.now()), signal)
     }
   }

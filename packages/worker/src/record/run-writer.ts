@@ -1,5 +1,5 @@
-import type { RunKey, RunStore } from '@scanfarm/contracts'
-import { backOff, errorText, retry, type Backoff, type Logger } from '@scanfarm/platform'
+import type { Backoff, RunKey, RunStore } from '@scanfarm/contracts'
+import { backOff, errorText, retry, type Logger } from '@scanfarm/platform'
 import type { Session, Verdict } from '../slots/session.ts'
 import type { Batch } from './write-buffer.ts'
 

@@ -1,4 +1,5 @@
-import { errorText, retry, type Backoff } from '@scanfarm/platform'
+import type { Backoff } from '@scanfarm/contracts'
+import { errorText, retry } from '@scanfarm/platform'
 
 export interface UploadQueueOptions {
   readonly backoff: Backoff

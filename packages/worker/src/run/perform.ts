@@ -1,5 +1,5 @@
-import { TOOL, type ClaimedRun, type Runner, type RunnerSpec } from '@scanfarm/contracts'
-import { errorText, retry, type Backoff } from '@scanfarm/platform'
+import { type Backoff, TOOL, type ClaimedRun, type Runner, type RunnerSpec } from '@scanfarm/contracts'
+import { errorText, retry } from '@scanfarm/platform'
 import { Engine, execute, requirements, runnerOf } from '@scanfarm/engine'
 import { parseResolved, scopeParams, type ResolvedWorkflow } from '@scanfarm/language'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'

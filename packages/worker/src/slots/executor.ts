@@ -1,6 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { PRIORITY_RANK, type ClaimedRun, type Wanted, type WorkerTool } from '@scanfarm/contracts'
-import { backOff, errorText, settlesWithin, type Backoff } from '@scanfarm/platform'
+import {
+  PRIORITY_RANK,
+  type Backoff,
+  type ClaimedRun,
+  type Wanted,
+  type WorkerTool,
+} from '@scanfarm/contracts'
+import { backOff, errorText, settlesWithin } from '@scanfarm/platform'
 import type { Homes } from '../workspaces/homes.ts'
 import { WorkFolders } from '../workspaces/work-folders.ts'
 import { RunWriter } from '../record/run-writer.ts'

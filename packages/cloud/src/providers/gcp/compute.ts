@@ -1,4 +1,5 @@
-import { backoffMs, pause } from '@scanfarm/platform'
+import { backoffMs } from '@scanfarm/contracts'
+import { pause } from '@scanfarm/platform'
 import { Type, type Static } from 'typebox'
 import type { CloudProblem } from '../../provider.ts'
 import type { CallLimits } from '../calls.ts'

@@ -1,8 +1,8 @@
 import { sign } from 'node:crypto'
+import { boundedText } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { CloudError } from '../../provider.ts'
 import { parsedJson, problemOfStatus, property, textOf, unreachable } from '../errors.ts'
-import { readBounded } from '../rest-api.ts'
 
 export interface Token {
   readonly value: string
@@ -25,7 +25,7 @@ export async function request(url: string, init: RequestInit = {}): Promise<stri
   let text: string
   try {
     response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS), ...init })
-    text = await readBounded(response, MOST_BYTES)
+    text = await boundedText(response.body, MOST_BYTES)
   } catch (error) {
     throw unreachable('Google', error)
   }
