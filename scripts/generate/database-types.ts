@@ -11,6 +11,7 @@ const TYPES: Readonly<Record<string, string>> = {
   numeric: 'ColumnType<string, number | string>',
   boolean: 'boolean',
   bytea: 'Buffer',
+  inet: 'string',
   jsonb: 'unknown',
   timestamptz: 'Timestamp',
 }

@@ -1031,7 +1031,7 @@ export interface paths {
         put?: never;
         /**
          * Change or delete many vulnerabilities
-         * @description Send `ids` or `filter` (the parameters of GET /vulnerabilities), and the `change`. One request changes at most 1000 records in one transaction; with a filter these are the newest, and `next_cursor` continues with older ones. A record that is opened again by hand writes vuln.found, as a sighting does. A later scan or import can change state and tags again.
+         * @description Send `ids` or `filter` (the parameters of GET /vulnerabilities), and the `change`. One request changes at most 1000 records in one transaction; with a filter these are the newest, and `next_cursor` continues with older ones. A record that is opened again by hand writes vuln.found, as a sighting does. Later scans, imports and rules do not change what is decided here.
          *
          *     Requires the role operator.
          */
@@ -1115,7 +1115,7 @@ export interface paths {
         };
         /**
          * Read one vulnerability
-         * @description With the runs that saw it, as far as sightings are kept, and the newest changes of its state, severity, confidence and tags.
+         * @description With the runs that saw it, as far as sightings are kept, and its newest changes by scans and people.
          *
          *     Requires the role viewer.
          */
@@ -1129,7 +1129,91 @@ export interface paths {
         delete: operations["deleteVulnerabilitiesId"];
         options?: never;
         head?: never;
+        /**
+         * Decide about one vulnerability
+         * @description Sets the verdict with its reason, and the severity, tags, assignee and ticket that a person decides on. Scans and rules do not change them; a finding that is seen again after its fix was claimed is open and marked with back_at. A comment is added to the history.
+         *
+         *     Requires the role operator.
+         */
+        patch: operations["patchVulnerabilitiesId"];
+        trace?: never;
+    };
+    "/finding-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the rules that decide about findings, in the order in which they apply
+         * @description Requires the role viewer.
+         */
+        get: operations["getFindingRules"];
+        put?: never;
+        /**
+         * Add a rule and apply it to present and future findings
+         * @description For each field the first rule by position that matches and sets it decides; tags of all rules are added. What a person decided about a finding wins over rules. A farm has at most 200 rules.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postFindingRules"];
+        delete?: never;
+        options?: never;
+        head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/finding-rules/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Show what a rule would change, without saving it
+         * @description Reads the newest 10000 findings that it matches, and lists the newest 100 that it would change.
+         *
+         *     Requires the role operator.
+         */
+        post: operations["postFindingRulesPreview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/finding-rules/{rule}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one rule
+         * @description Requires the role viewer.
+         */
+        get: operations["getFindingRulesRule"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a rule and what it set
+         * @description Requires the role operator.
+         */
+        delete: operations["deleteFindingRulesRule"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a rule and apply it again
+         * @description match and set replace the stored ones as a whole.
+         *
+         *     Requires the role operator.
+         */
+        patch: operations["patchFindingRulesRule"];
         trace?: never;
     };
     "/assets": {
@@ -3527,6 +3611,31 @@ export interface components {
             detail_http_response: string;
             /** @description Raw scanner output, as JSON text */
             raw_vuln_json: string;
+            /**
+             * @description What scans see; people do not change it
+             * @enum {string}
+             */
+            seen: "open" | "gone" | "not_tested" | "unreachable";
+            /** @description Why the last scan did not see it, or "" */
+            seen_reason: string;
+            /**
+             * @description What people decide; scans do not change it
+             * @enum {string}
+             */
+            verdict: "none" | "confirmed" | "false_positive" | "accepted" | "fixed_claimed";
+            /** @description Of the verdict, or "" */
+            reason: string;
+            until: string | null;
+            /** @description user:name, token:name or rule:name, or "" */
+            decided_by: string;
+            decided_at: string | null;
+            back_at: string | null;
+            /** @description Or "" */
+            assignee: string;
+            /** @description Link to a ticket, or "" */
+            ticket: string;
+            /** @enum {string} */
+            scan_severity: "critical" | "high" | "medium" | "low" | "info";
             /** @description What tells the results of one check at one place apart: a matcher, a commit, a column, the text of a line. Part of the identity; in a file it replaces the number of the line there */
             fingerprint: string;
             /** @description Equal results of the last import */
@@ -3647,6 +3756,82 @@ export interface components {
              * @description Time of the last change of its content or state
              */
             updated_at: string;
+        };
+        FindingRule: {
+            id: number;
+            name: string;
+            /** @description Lower ones apply first; default: after all others */
+            position: number;
+            match: {
+                /** @description Identifier of the check, or else the title; * and ? in any case */
+                check?: string;
+                /** @description Title; * and ? in any case */
+                title?: string;
+                /** @description Place, or its host; or an address range like 10.0.0.0/8; * and ? in any case */
+                asset?: string;
+                /** @description Workspace; * and ? in any case */
+                workspace?: string;
+                /** @description One of them */
+                severity?: ("critical" | "high" | "medium" | "low" | "info")[];
+                /** @description Source, or a tag of the scanner; * and ? in any case */
+                tool?: string;
+            };
+            set: {
+                /** @enum {string} */
+                verdict?: "confirmed" | "false_positive" | "accepted";
+                /** @description Of the verdict */
+                reason?: string;
+                /** @description When an acceptance ends: RFC 3339 */
+                until?: string;
+                /** @enum {string} */
+                severity?: "critical" | "high" | "medium" | "low" | "info";
+                assignee?: string;
+                tags?: string[];
+            };
+            /** @description Findings that it matches */
+            findings: number;
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        NewFindingRule: {
+            name: string;
+            /** @description Lower ones apply first; default: after all others */
+            position?: number;
+            match: {
+                /** @description Identifier of the check, or else the title; * and ? in any case */
+                check?: string;
+                /** @description Title; * and ? in any case */
+                title?: string;
+                /** @description Place, or its host; or an address range like 10.0.0.0/8; * and ? in any case */
+                asset?: string;
+                /** @description Workspace; * and ? in any case */
+                workspace?: string;
+                /** @description One of them */
+                severity?: ("critical" | "high" | "medium" | "low" | "info")[];
+                /** @description Source, or a tag of the scanner; * and ? in any case */
+                tool?: string;
+            };
+            set: {
+                /** @enum {string} */
+                verdict?: "confirmed" | "false_positive" | "accepted";
+                /** @description Of the verdict */
+                reason?: string;
+                /** @description When an acceptance ends: RFC 3339 */
+                until?: string;
+                /** @enum {string} */
+                severity?: "critical" | "high" | "medium" | "low" | "info";
+                assignee?: string;
+                tags?: string[];
+            };
         };
         Workspace: {
             /** @description A number derived from the name */
@@ -4542,8 +4727,8 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description Refused: not_implemented */
-        NotImplemented: {
+        /** @description Refused: conflict */
+        Conflict: {
             headers: {
                 [name: string]: unknown;
             };
@@ -4551,8 +4736,8 @@ export interface components {
                 "application/json": components["schemas"]["ErrorBody"];
             };
         };
-        /** @description Refused: conflict */
-        Conflict: {
+        /** @description Refused: not_implemented */
+        NotImplemented: {
             headers: {
                 [name: string]: unknown;
             };
@@ -6974,6 +7159,14 @@ export interface operations {
                 new_since?: string;
                 /** @description One or more, separated by commas */
                 state?: string;
+                /** @description What the last scan saw: one or more, separated by commas */
+                seen?: string;
+                /** @description What people decided: one or more, separated by commas */
+                verdict?: string;
+                /** @description A scan saw it again after a fix was claimed */
+                back?: boolean;
+                /** @description Exact name */
+                assignee?: string;
                 source?: string;
                 /** @description run_uuid of the run that last saw it */
                 run_id?: string;
@@ -7136,6 +7329,14 @@ export interface operations {
                 new_since?: string;
                 /** @description One or more, separated by commas */
                 state?: string;
+                /** @description What the last scan saw: one or more, separated by commas */
+                seen?: string;
+                /** @description What people decided: one or more, separated by commas */
+                verdict?: string;
+                /** @description A scan saw it again after a fix was claimed */
+                back?: boolean;
+                /** @description Exact name */
+                assignee?: string;
                 source?: string;
                 /** @description run_uuid of the run that last saw it */
                 run_id?: string;
@@ -7188,6 +7389,14 @@ export interface operations {
                 new_since?: string;
                 /** @description One or more, separated by commas */
                 state?: string;
+                /** @description What the last scan saw: one or more, separated by commas */
+                seen?: string;
+                /** @description What people decided: one or more, separated by commas */
+                verdict?: string;
+                /** @description A scan saw it again after a fix was claimed */
+                back?: boolean;
+                /** @description Exact name */
+                assignee?: string;
                 source?: string;
                 /** @description run_uuid of the run that last saw it */
                 run_id?: string;
@@ -7225,6 +7434,21 @@ export interface operations {
                             }[];
                             /** @description Most frequent first, at most 50 */
                             state: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            seen: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            verdict: {
+                                value: string;
+                                count: number;
+                            }[];
+                            /** @description Most frequent first, at most 50 */
+                            assignee: {
                                 value: string;
                                 count: number;
                             }[];
@@ -7292,6 +7516,14 @@ export interface operations {
                         new_since?: string;
                         /** @description One or more, separated by commas */
                         state?: string;
+                        /** @description What the last scan saw: one or more, separated by commas */
+                        seen?: string;
+                        /** @description What people decided: one or more, separated by commas */
+                        verdict?: string;
+                        /** @description A scan saw it again after a fix was claimed */
+                        back?: boolean;
+                        /** @description Exact name */
+                        assignee?: string;
                         source?: string;
                         /** @description run_uuid of the run that last saw it */
                         run_id?: string;
@@ -7305,10 +7537,29 @@ export interface operations {
                     change: {
                         /** @description Cannot be combined with other changes */
                         delete?: boolean;
-                        /** @enum {string} */
-                        state?: "open" | "gone";
+                        /** @description null takes a verdict back, so that rules decide again; none is a decision against rules */
+                        verdict?: ("none" | "confirmed" | "false_positive" | "accepted" | "fixed_claimed") | null;
+                        /** @description Of the verdict */
+                        reason?: string;
+                        /** @description When an acceptance ends and the finding is open again: RFC 3339 */
+                        until?: string;
+                        /** @description null: that of the scanner */
+                        severity?: ("critical" | "high" | "medium" | "low" | "info") | null;
+                        /** @description "": no person */
+                        assignee?: string | null;
+                        /** @description Link to a ticket, or "" */
+                        ticket?: string;
+                        /** @description All tags: scans neither remove those nor add missing ones; null: those of the scanner */
+                        tags?: string[] | null;
                         add_tags?: string[];
                         remove_tags?: string[];
+                        /** @description Is added to the history */
+                        comment?: string;
+                        /**
+                         * @description For older clients: gone claims a fix, open takes a verdict back
+                         * @enum {string}
+                         */
+                        state?: "open" | "gone";
                     };
                 };
             };
@@ -7604,6 +7855,31 @@ export interface operations {
                             detail_http_response: string;
                             /** @description Raw scanner output, as JSON text */
                             raw_vuln_json: string;
+                            /**
+                             * @description What scans see; people do not change it
+                             * @enum {string}
+                             */
+                            seen: "open" | "gone" | "not_tested" | "unreachable";
+                            /** @description Why the last scan did not see it, or "" */
+                            seen_reason: string;
+                            /**
+                             * @description What people decide; scans do not change it
+                             * @enum {string}
+                             */
+                            verdict: "none" | "confirmed" | "false_positive" | "accepted" | "fixed_claimed";
+                            /** @description Of the verdict, or "" */
+                            reason: string;
+                            until: string | null;
+                            /** @description user:name, token:name or rule:name, or "" */
+                            decided_by: string;
+                            decided_at: string | null;
+                            back_at: string | null;
+                            /** @description Or "" */
+                            assignee: string;
+                            /** @description Link to a ticket, or "" */
+                            ticket: string;
+                            /** @enum {string} */
+                            scan_severity: "critical" | "high" | "medium" | "low" | "info";
                             /** @description What tells the results of one check at one place apart: a matcher, a commit, a column, the text of a line. Part of the identity; in a file it replaces the number of the line there */
                             fingerprint: string;
                             /** @description Equal results of the last import */
@@ -7656,7 +7932,14 @@ export interface operations {
                                 started_at: string | null;
                                 completed_at: string | null;
                             }[];
-                            /** @description Newest first, at most 100 */
+                            /** @description Rules that match it, in the order in which they apply */
+                            rules: {
+                                id: number;
+                                name: string;
+                                /** @description What it decided, unless a person did */
+                                sets: ("verdict" | "severity" | "assignee" | "tags")[];
+                            }[];
+                            /** @description Newest first, at most 100 changes by scans and 1,000 by hand */
                             history: {
                                 /**
                                  * Format: date-time
@@ -7669,8 +7952,9 @@ export interface operations {
                                         to: unknown;
                                     };
                                 };
-                                /** @description The user or token that changed it, or "" */
+                                /** @description The user or token that changed it, expiry, or "" */
                                 changed_by: string;
+                                comment: string;
                                 /** @description The run whose scan changed it, or "" */
                                 run_uuid: string;
                             }[];
@@ -7709,6 +7993,502 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    patchVulnerabilitiesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description null takes a verdict back, so that rules decide again; none is a decision against rules */
+                    verdict?: ("none" | "confirmed" | "false_positive" | "accepted" | "fixed_claimed") | null;
+                    /** @description Of the verdict */
+                    reason?: string;
+                    /** @description When an acceptance ends and the finding is open again: RFC 3339 */
+                    until?: string;
+                    /** @description null: that of the scanner */
+                    severity?: ("critical" | "high" | "medium" | "low" | "info") | null;
+                    /** @description "": no person */
+                    assignee?: string | null;
+                    /** @description Link to a ticket, or "" */
+                    ticket?: string;
+                    /** @description All tags: scans neither remove those nor add missing ones; null: those of the scanner */
+                    tags?: string[] | null;
+                    add_tags?: string[];
+                    remove_tags?: string[];
+                    /** @description Is added to the history */
+                    comment?: string;
+                    /**
+                     * @description For older clients: gone claims a fix, open takes a verdict back
+                     * @enum {string}
+                     */
+                    state?: "open" | "gone";
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            id: number;
+                            workspace: string;
+                            /**
+                             * Format: uuid
+                             * @description Organisation that has the workspace
+                             */
+                            org_uuid: string;
+                            /** @description CVE or other identifier */
+                            vuln_info: string;
+                            /** @description Title */
+                            vuln_title: string;
+                            /** @description Description */
+                            vuln_desc: string;
+                            /** @description Proof of concept */
+                            vuln_poc: string;
+                            /** @enum {string} */
+                            severity: "critical" | "high" | "medium" | "low" | "info";
+                            /** @enum {string} */
+                            confidence: "Certain" | "Firm" | "Tentative" | "Manual Review Required";
+                            /** @description For example web, api, network */
+                            asset_type: string;
+                            /** @description URL or other identifier of what is affected */
+                            asset_value: string;
+                            tags: string[];
+                            /** @description Raw HTTP request */
+                            detail_http_request: string;
+                            /** @description Raw HTTP response */
+                            detail_http_response: string;
+                            /** @description Raw scanner output, as JSON text */
+                            raw_vuln_json: string;
+                            /**
+                             * @description What scans see; people do not change it
+                             * @enum {string}
+                             */
+                            seen: "open" | "gone" | "not_tested" | "unreachable";
+                            /** @description Why the last scan did not see it, or "" */
+                            seen_reason: string;
+                            /**
+                             * @description What people decide; scans do not change it
+                             * @enum {string}
+                             */
+                            verdict: "none" | "confirmed" | "false_positive" | "accepted" | "fixed_claimed";
+                            /** @description Of the verdict, or "" */
+                            reason: string;
+                            until: string | null;
+                            /** @description user:name, token:name or rule:name, or "" */
+                            decided_by: string;
+                            decided_at: string | null;
+                            back_at: string | null;
+                            /** @description Or "" */
+                            assignee: string;
+                            /** @description Link to a ticket, or "" */
+                            ticket: string;
+                            /** @enum {string} */
+                            scan_severity: "critical" | "high" | "medium" | "low" | "info";
+                            /** @description What tells the results of one check at one place apart: a matcher, a commit, a column, the text of a line. Part of the identity; in a file it replaces the number of the line there */
+                            fingerprint: string;
+                            /** @description Equal results of the last import */
+                            occurrences: number;
+                            /** @description Identity in hex; "" when what or where is missing */
+                            finding_hash: string;
+                            /** @enum {string} */
+                            state: "open" | "gone";
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            first_seen: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            last_seen: string;
+                            /**
+                             * Format: date-time
+                             * @description Same as last_seen
+                             */
+                            last_seen_at: string;
+                            /** @description Runs and imports that found it */
+                            times_seen: number;
+                            gone_at: string | null;
+                            /** @description Run that found it first, or "" */
+                            first_run_uuid: string;
+                            /** @description Run that found it last, or "" */
+                            run_uuid: string;
+                            /** @description Origin: api, workflow, or the format of the import */
+                            source: string;
+                            /**
+                             * Format: date-time
+                             * @description ISO 8601, UTC
+                             */
+                            created_at: string;
+                            /**
+                             * Format: date-time
+                             * @description Time of the last change of its content or state
+                             */
+                            updated_at: string;
+                            /** @description Runs that saw it, newest first, at most 100 */
+                            runs: {
+                                run_uuid: string;
+                                workflow_name: string;
+                                target: string;
+                                /** @enum {string} */
+                                status: "pending" | "queued" | "running" | "completed" | "failed" | "cancelled";
+                                started_at: string | null;
+                                completed_at: string | null;
+                            }[];
+                            /** @description Rules that match it, in the order in which they apply */
+                            rules: {
+                                id: number;
+                                name: string;
+                                /** @description What it decided, unless a person did */
+                                sets: ("verdict" | "severity" | "assignee" | "tags")[];
+                            }[];
+                            /** @description Newest first, at most 100 changes by scans and 1,000 by hand */
+                            history: {
+                                /**
+                                 * Format: date-time
+                                 * @description ISO 8601, UTC
+                                 */
+                                changed_at: string;
+                                changes: {
+                                    [key: string]: {
+                                        from: unknown;
+                                        to: unknown;
+                                    };
+                                };
+                                /** @description The user or token that changed it, expiry, or "" */
+                                changed_by: string;
+                                comment: string;
+                                /** @description The run whose scan changed it, or "" */
+                                run_uuid: string;
+                            }[];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getFindingRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FindingRule"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postFindingRules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewFindingRule"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FindingRule"];
+                        /** @description Findings that it changed */
+                        changed: number;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postFindingRulesPreview: {
+        parameters: {
+            query?: {
+                /** @description Id or name of the rule that it would replace */
+                rule?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @description Lower ones apply first; default: after all others */
+                    position?: number;
+                    match?: {
+                        /** @description Identifier of the check, or else the title; * and ? in any case */
+                        check?: string;
+                        /** @description Title; * and ? in any case */
+                        title?: string;
+                        /** @description Place, or its host; or an address range like 10.0.0.0/8; * and ? in any case */
+                        asset?: string;
+                        /** @description Workspace; * and ? in any case */
+                        workspace?: string;
+                        /** @description One of them */
+                        severity?: ("critical" | "high" | "medium" | "low" | "info")[];
+                        /** @description Source, or a tag of the scanner; * and ? in any case */
+                        tool?: string;
+                    };
+                    set?: {
+                        /** @enum {string} */
+                        verdict?: "confirmed" | "false_positive" | "accepted";
+                        /** @description Of the verdict */
+                        reason?: string;
+                        /** @description When an acceptance ends: RFC 3339 */
+                        until?: string;
+                        /** @enum {string} */
+                        severity?: "critical" | "high" | "medium" | "low" | "info";
+                        assignee?: string;
+                        tags?: string[];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            /** @description Findings that it matches, or that it no longer matches */
+                            matched: number;
+                            /** @description False: it matches more, which were not read */
+                            complete: boolean;
+                            /** @description Those that would change */
+                            changed: number;
+                            /** @description Newest first */
+                            findings: {
+                                id: number;
+                                before: {
+                                    workspace: string;
+                                    vuln_title: string;
+                                    vuln_info: string;
+                                    asset_value: string;
+                                    /** @enum {string} */
+                                    state: "open" | "gone";
+                                    /**
+                                     * @description What people decide; scans do not change it
+                                     * @enum {string}
+                                     */
+                                    verdict: "none" | "confirmed" | "false_positive" | "accepted" | "fixed_claimed";
+                                    decided_by: string;
+                                    /** @enum {string} */
+                                    severity: "critical" | "high" | "medium" | "low" | "info";
+                                    tags: string[];
+                                    assignee: string;
+                                };
+                                after: {
+                                    workspace: string;
+                                    vuln_title: string;
+                                    vuln_info: string;
+                                    asset_value: string;
+                                    /** @enum {string} */
+                                    state: "open" | "gone";
+                                    /**
+                                     * @description What people decide; scans do not change it
+                                     * @enum {string}
+                                     */
+                                    verdict: "none" | "confirmed" | "false_positive" | "accepted" | "fixed_claimed";
+                                    decided_by: string;
+                                    /** @enum {string} */
+                                    severity: "critical" | "high" | "medium" | "low" | "info";
+                                    tags: string[];
+                                    assignee: string;
+                                };
+                            }[];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getFindingRulesRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or name */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FindingRule"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    deleteFindingRulesRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or name */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        changed: number;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    patchFindingRulesRule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id or name */
+                rule: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    name?: string;
+                    /** @description Lower ones apply first; default: after all others */
+                    position?: number;
+                    match?: {
+                        /** @description Identifier of the check, or else the title; * and ? in any case */
+                        check?: string;
+                        /** @description Title; * and ? in any case */
+                        title?: string;
+                        /** @description Place, or its host; or an address range like 10.0.0.0/8; * and ? in any case */
+                        asset?: string;
+                        /** @description Workspace; * and ? in any case */
+                        workspace?: string;
+                        /** @description One of them */
+                        severity?: ("critical" | "high" | "medium" | "low" | "info")[];
+                        /** @description Source, or a tag of the scanner; * and ? in any case */
+                        tool?: string;
+                    };
+                    set?: {
+                        /** @enum {string} */
+                        verdict?: "confirmed" | "false_positive" | "accepted";
+                        /** @description Of the verdict */
+                        reason?: string;
+                        /** @description When an acceptance ends: RFC 3339 */
+                        until?: string;
+                        /** @enum {string} */
+                        severity?: "critical" | "high" | "medium" | "low" | "info";
+                        assignee?: string;
+                        tags?: string[];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["FindingRule"];
+                        /** @description Findings that it changed */
+                        changed: number;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
             default: components["responses"]["AnyError"];
         };
     };

@@ -16,6 +16,7 @@ const DATA_TYPES: Readonly<Record<string, string>> = {
   'asset.discovered': 'asset',
   'asset.updated': 'asset',
   'vuln.found': 'vulnerability',
+  'vuln.back': 'vulnerability',
   'schedule.triggered': 'schedule',
   'schedule.ended': 'schedule',
   'webhook.received': 'webhook',

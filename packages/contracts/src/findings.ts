@@ -9,10 +9,20 @@ export const CONFIDENCES = ['Certain', 'Firm', 'Tentative', 'Manual Review Requi
 export const Confidence = Type.Enum([...CONFIDENCES])
 export type Confidence = Static<typeof Confidence>
 
-/** `gone`: a later complete scan of the same scope did not find it. */
+/** Of a finding it follows from what scans see and what people decide; an asset is gone when a complete scan did not find it. */
 export const FINDING_STATES = ['open', 'gone'] as const
 export const FindingState = Type.Enum([...FINDING_STATES])
 export type FindingState = Static<typeof FindingState>
+
+/** What the last scan saw. `not_tested`: it could not check the place; `unreachable`: it did not reach the host. */
+export const SEEN = ['open', 'gone', 'not_tested', 'unreachable'] as const
+export const Seen = Type.Enum([...SEEN], { description: 'What scans see; people do not change it' })
+export type Seen = Static<typeof Seen>
+
+/** What people decide. An acceptance ends at its time; a claimed fix is open again when a scan sees the finding. */
+export const VERDICTS = ['none', 'confirmed', 'false_positive', 'accepted', 'fixed_claimed'] as const
+export const Verdict = Type.Enum([...VERDICTS], { description: 'What people decide; scans do not change it' })
+export type Verdict = Static<typeof Verdict>
 
 /** Maximum characters of each field. Imports truncate longer values, requests with longer values are refused. */
 export const FINDING_LIMITS = {
@@ -28,6 +38,8 @@ export const FINDING_LIMITS = {
   raw_vuln_json: 1024 * 1024,
   fingerprint: 512,
 } as const
+/** Maximum characters of what people decide. */
+export const DECISION_LIMITS = { reason: 4096, assignee: 256, ticket: 2048, comment: 16 * 1024 } as const
 export const MAX_TAGS = 256
 export const MAX_TAG_LENGTH = 256
 
@@ -84,12 +96,27 @@ const seenFields = {
   }),
 }
 
+const decisionFields = {
+  seen: Seen,
+  seen_reason: Type.String({ description: 'Why the last scan did not see it, or ""' }),
+  verdict: Verdict,
+  reason: Type.String({ description: 'Of the verdict, or ""' }),
+  until: NullableTimestamp,
+  decided_by: Type.String({ description: 'user:name, token:name or rule:name, or ""' }),
+  decided_at: NullableTimestamp,
+  back_at: NullableTimestamp,
+  assignee: Type.String({ description: 'Or ""' }),
+  ticket: Type.String({ description: 'Link to a ticket, or ""' }),
+  scan_severity: Severity,
+}
+
 export const Vulnerability = Type.Object(
   {
     id: Type.Integer(),
     workspace: Type.String(),
     org_uuid: Type.String({ format: 'uuid', description: 'Organisation that has the workspace' }),
     ...contentFields,
+    ...decisionFields,
     fingerprint,
     occurrences,
     finding_hash: Type.String({ description: 'Identity in hex; "" when what or where is missing' }),

@@ -77,6 +77,8 @@ test('the DefectDojo export uses the field values of DefectDojo', async () => {
     date: '2026-01-31',
     active: true,
     is_mitigated: false,
+    false_p: false,
+    risk_accepted: false,
     verified: true,
     vuln_id_from_tool: 'CVE-2026-1234',
     unique_id_from_tool: 'ab'.repeat(32),

@@ -21,6 +21,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0019-finding-identity',
   '0020-worker-secrets',
   '0021-sightings-apart',
+  '0022-verdicts',
   '0023-ended-jobs',
 ]
 

@@ -8,6 +8,7 @@ import { makeEvents } from './events.ts'
 import { makeFeed } from './events/feed.ts'
 import { makeFarm } from './farm.ts'
 import { makeFigures } from './figures.ts'
+import { makeRules } from './findings/rules.ts'
 import { makeScans } from './findings/scans.ts'
 import { makeSavedFilters } from './saved-filters.ts'
 import { makeTriage } from './findings/triage.ts'
@@ -87,6 +88,8 @@ export async function openStore(options: StoreOptions) {
     savedFilters: guarded(makeSavedFilters(db)),
     vulnerabilities: guarded(makeVulnerabilities(db, totals)),
     assets: guarded(makeAssets(db, totals)),
+    /** Rules that decide about findings. */
+    rules: guarded(makeRules(db, upkeep)),
     scans: guarded(makeScans(db, upkeep)),
     workspaces: guarded(makeWorkspaces(db, totals)),
     orgs: guarded(makeOrgs(db, totals)),

@@ -170,6 +170,28 @@ export interface Tables {
     changes: unknown
     changed_by: string
     run_id: number | null
+    comment: Generated<string>
+  }
+  finding_rules: {
+    id: GeneratedAlways<number>
+    name: string
+    position: number
+    check_glob: string | null
+    title_glob: string | null
+    asset_glob: string | null
+    network: string | null
+    workspace_glob: string | null
+    severities: string[] | null
+    tool_glob: string | null
+    verdict: string | null
+    reason: string
+    until: Timestamp | null
+    severity: string | null
+    assignee: string | null
+    tags: string[]
+    created_by: string
+    created_at: Generated<Timestamp>
+    updated_at: Generated<Timestamp>
   }
   finding_sightings: {
     finding_id: number
@@ -507,6 +529,20 @@ export interface Tables {
     created_at: Generated<Timestamp>
     updated_at: Generated<Timestamp>
     fingerprint: Generated<string>
+    seen: string | null
+    seen_reason: Generated<string>
+    scan_severity: string | null
+    scan_tags: string[] | null
+    decision: Generated<unknown>
+    ruled: Generated<unknown>
+    verdict: Generated<string>
+    reason: Generated<string>
+    until: Timestamp | null
+    decided_by: Generated<string>
+    decided_at: Timestamp | null
+    back_at: Timestamp | null
+    assignee: Generated<string>
+    ticket: Generated<string>
   }
   watched_files: {
     trigger_key: string

@@ -105,14 +105,16 @@ test('Of known findings, those that differ are updated', async () => {
   expect(await importFindings(changed)).toEqual(counts({ unchanged: 10, known: 10 }))
 })
 
-test('An import replaces what was changed by hand, and opens what is gone', async () => {
+test('An import keeps what was changed by hand, and opens a finding whose fix was claimed', async () => {
   const items = findings(3)
   await importFindings(items)
   const ids = (await list()).map(({ id }) => id)
   await db.store.triage.change(ids.slice(0, 1), { state: 'gone' }, 'admin')
   await db.store.triage.change(ids.slice(1, 2), { add_tags: ['mine'] }, 'admin')
   expect(await importFindings(items)).toEqual(counts({ updated: 1, unchanged: 2, known: 3 }))
-  expect((await list()).map(({ state }) => state)).toEqual(['open', 'open', 'open'])
+  const after = await list()
+  expect(after.map(({ state }) => state)).toEqual(['open', 'open', 'open'])
+  expect(after.find(({ id }) => id === ids[1])?.tags).toContain('mine')
 })
 
 test('Equal results of one import do not change their record at the next import', async () => {

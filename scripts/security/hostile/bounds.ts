@@ -37,6 +37,7 @@ export const TESTED_BY: Readonly<Record<string, string>> = {
   'requests to the language model': 'packages/server/test/routes/models.test.ts',
   'records of `POST /vulnerabilities/bulk`': 'packages/server/test/routes/triage.test.ts',
   'records that `GET /vulnerabilities/facets` counts': 'packages/server/test/routes/triage.test.ts',
+  'rules about findings': 'packages/server/test/routes/finding-rules.test.ts',
   'changes and runs of a finding': 'packages/server/test/routes/triage.test.ts',
   'audit log': 'packages/server/test/routes/audit.test.ts',
   'saved filters': 'packages/server/test/routes/triage.test.ts',

@@ -24,15 +24,18 @@ const dojoFinding = (finding: Vulnerability) => {
   const { cves, cwes, cvssVector, cvssScore, references, remediation } = factsOf(finding)
   const [cve] = cves
   const [cwe] = cwes
+  const isMitigated = finding.state === 'gone' && !['false_positive', 'accepted'].includes(finding.verdict)
   return {
     title: (vuln_title || vuln_info || `Finding ${finding.id}`).slice(0, MAX_TITLE).toWellFormed(),
     description: describe(finding),
     severity: SEVERITY[finding.severity],
     date: finding.first_seen.slice(0, 10),
     active: finding.state === 'open',
-    is_mitigated: finding.state === 'gone',
-    ...(finding.gone_at === null ? {} : { mitigated: finding.gone_at }),
-    verified: finding.confidence === 'Certain',
+    is_mitigated: isMitigated,
+    false_p: finding.verdict === 'false_positive',
+    risk_accepted: finding.verdict === 'accepted',
+    ...(isMitigated && finding.gone_at !== null ? { mitigated: finding.gone_at } : {}),
+    verified: finding.confidence === 'Certain' || finding.verdict === 'confirmed',
     vuln_id_from_tool: vuln_info,
     unique_id_from_tool: finding.finding_hash || String(finding.id),
     ...(cve === undefined ? {} : { cve, vulnerability_ids: cves }),

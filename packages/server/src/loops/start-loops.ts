@@ -20,6 +20,7 @@ const EVERY = {
   slots: 60_000,
   prune: 600_000,
   judgeScans: 2_000,
+  expire: 1_000,
   figures: 2_000,
   settleJobs: 2_000,
 } as const
@@ -125,6 +126,7 @@ const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetr
       turn: () => repairSlots({ recovery, metrics, log }),
     }),
     judging(store, log),
+    expiring(store, log),
     counting(store, log),
     pruning(store, log),
   ]
@@ -162,6 +164,18 @@ const judging = (store: Store, log: Logger): Loop =>
     intervalMs: EVERY.judgeScans,
     log,
     turn: async () => void (await store.scans.judge(SCANS)),
+  })
+
+/** Acceptances that end in one turn. */
+const EXPIRED = 500
+
+/** Opens findings whose acceptance is over. */
+const expiring = (store: Store, log: Logger): Loop =>
+  new Loop({
+    name: 'expire acceptances',
+    intervalMs: EVERY.expire,
+    log,
+    turn: async () => (await store.triage.expire(EXPIRED)) === EXPIRED,
   })
 
 /** Keeps the counts of waiting runs and those by minute up to date. */

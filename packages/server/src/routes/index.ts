@@ -29,8 +29,17 @@ import { readOverview, readSeries } from './farm/series.ts'
 import { getStats, listTables } from './farm/stats.ts'
 import { drainWorker, getWorker, listWorkers, registryInfo, resumeWorker } from './farm/workers.ts'
 import { assetStats, countAssetFacets, getAsset, listAssets } from './findings/assets.ts'
+import { changeVulnerability } from './findings/decisions.ts'
 import { diffAssets, diffRuns, diffVulnerabilities } from './findings/diff.ts'
 import { changeVulnerabilities, countVulnerabilityFacets } from './findings/triage.ts'
+import {
+  addFindingRule,
+  changeFindingRule,
+  getFindingRule,
+  listFindingRules,
+  previewFindingRule,
+  removeFindingRule,
+} from './findings/rules.ts'
 import { exportVulnerabilities, importVulnerabilities } from './findings/transfer.ts'
 import {
   createVulnerability,
@@ -164,7 +173,14 @@ export const apiRoutes = (): Route[] => {
     importVulnerabilities,
     createVulnerability,
     getVulnerability,
+    changeVulnerability,
     removeVulnerability,
+    listFindingRules,
+    previewFindingRule,
+    addFindingRule,
+    getFindingRule,
+    changeFindingRule,
+    removeFindingRule,
     listAssets,
     diffAssets,
     listAssetDiffs,

@@ -197,6 +197,27 @@ test('workers that were lost a day ago are deleted and others are kept', async (
   expect(left.sort()).toEqual([recent, alive].sort())
 })
 
+test('a finding whose acceptance is over is opened by the loops of a server', async () => {
+  const content = {
+    vuln_info: 'CVE-1',
+    vuln_title: '',
+    vuln_desc: '',
+    vuln_poc: '',
+    severity: 'low',
+  } as const
+  const more = { confidence: 'Firm', asset_type: 'web', asset_value: 'http://h', raw_vuln_json: '' } as const
+  const texts = { tags: [], detail_http_request: '', detail_http_response: '' }
+  const { id } = await harness.store.vulnerabilities.create('w', { ...content, ...more, ...texts })
+  const ends = new Date(Date.now() + 500).toISOString()
+  await harness.store.triage.change([id], { verdict: 'accepted', until: ends }, 'user:ann')
+  await using _loops = start()
+  const found = await until(
+    () => harness.store.vulnerabilities.find(id),
+    (finding) => finding?.verdict === 'none',
+  )
+  expect(found).toMatchObject({ state: 'open', until: null })
+})
+
 test('a server without a queue runs its loops and stops them in order', async () => {
   const loops = startLoops({
     store: harness.store,

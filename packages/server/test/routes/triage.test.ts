@@ -141,9 +141,47 @@ describe('POST /vulnerabilities/bulk', () => {
     [{ ids: [1], change: {} }, '/change'],
     [{ ids: [1], change: { state: 'fixed' } }, '/change/state'],
     [{ filter: { severity: 'odd' }, change: { state: 'gone' } }, '/severity'],
+    [{ ids: [1], change: { verdict: 'wrong' } }, '/change/verdict'],
+    [{ ids: [1], change: { verdict: 'accepted', until: '2020-01-01T00:00:00Z' } }, '/change/until'],
+    [{ ids: [1], change: { verdict: 'confirmed', until: '2999-01-01T00:00:00Z' } }, '/change/until'],
+    [{ ids: [1], change: { reason: 'none given' } }, '/change/reason'],
+    [{ ids: [1], change: { verdict: 'none', state: 'open' } }, '/change/state'],
+    [{ ids: [1], change: { tags: [], add_tags: ['a'] } }, '/change/tags'],
   ])('%j answers 400', async (body, path) => {
     const answer = await bulk(body).expect(400)
     expect(answer.body.details).toEqual(expect.arrayContaining([expect.objectContaining({ path })]))
+  })
+
+  test('a verdict with a reason is set by filter, and lists are filtered by it', async () => {
+    const items = [finding('one', 'low'), finding('two', 'high')]
+    await server.store.vulnerabilities.import('verdicts', 'nuclei', items)
+    const until = new Date(Date.now() + 86_400_000).toISOString()
+    const change = { verdict: 'accepted', until, reason: 'old host', assignee: 'ann', comment: 'until March' }
+    const { body } = await bulk({ filter: { workspace: 'verdicts', severity: 'low' }, change }).expect(200)
+    expect(body.changed).toBe(1)
+    const named = async (query: string): Promise<string[]> => {
+      const listed = await server.viewer.get(`/api/vulnerabilities?workspace=verdicts&${query}`).expect(200)
+      return (listed.body.data as { vuln_info: string }[]).map(({ vuln_info }) => vuln_info)
+    }
+    expect(await named('verdict=accepted,confirmed')).toEqual(['one'])
+    expect(await named('verdict=none&seen=open&back=false')).toEqual(['two'])
+    expect(await named('assignee=ann')).toEqual(['one'])
+    expect(await named('back=true')).toEqual([])
+    expect(await named('state=open')).toEqual(['two'])
+    const facets = await server.viewer.get('/api/vulnerabilities/facets?workspace=verdicts').expect(200)
+    expect(facets.body.data).toMatchObject({
+      verdict: [
+        { value: 'accepted', count: 1 },
+        { value: 'none', count: 1 },
+      ],
+      seen: [{ value: 'open', count: 2 }],
+      assignee: [
+        { value: '', count: 1 },
+        { value: 'ann', count: 1 },
+      ],
+    })
+    const summary = await server.viewer.get('/api/vulnerabilities/summary?workspace=verdicts').expect(200)
+    expect(summary.body.data.by_severity).toMatchObject({ high: 1, low: 0 })
   })
 
   test('viewers change nothing', async () => {
@@ -151,6 +189,52 @@ describe('POST /vulnerabilities/bulk', () => {
       .post('/api/vulnerabilities/bulk')
       .send({ ids: [1], change: { delete: true } })
       .expect(403)
+  })
+})
+
+describe('PATCH /vulnerabilities/{id}', () => {
+  test('a finding gets a verdict, and its answer has the history with author and comment', async () => {
+    await scan('patched', [finding('cve', 'low')])
+    const listed = await server.viewer.get('/api/vulnerabilities?workspace=patched').expect(200)
+    const path = `/vulnerabilities/${listed.body.data[0].id}`
+    const ticket = 'https://tickets.example/7'
+    const change = {
+      verdict: 'false_positive',
+      reason: 'a test page',
+      severity: 'info',
+      tags: ['lab'],
+      ticket,
+    }
+    const { body } = await server.operator
+      .patch(`/api${path}`)
+      .send({ ...change, comment: 'looked at it' })
+      .expect(200)
+    const decided = { ...change, decided_by: 'token:operator', state: 'gone', seen: 'open' }
+    expect(body.data).toMatchObject({ ...decided, scan_severity: 'low' })
+    expect(body.data.history).toMatchObject([
+      { changed_by: 'token:operator', comment: 'looked at it', changes: {} },
+      {
+        changed_by: 'token:operator',
+        comment: '',
+        changes: { verdict: { from: 'none', to: 'false_positive' } },
+      },
+    ])
+    await scan('patched', [finding('cve', 'high')])
+    const after = await server.viewer.get(`/api${path}`).expect(200)
+    expect(after.body.data).toMatchObject({ ...decided, scan_severity: 'high', times_seen: 2 })
+    const audit = await server.admin.get('/api/audit?method=PATCH').expect(200)
+    expect(audit.body.data[0]).toMatchObject({ path, caller: 'operator' })
+  })
+
+  test('wrong fields, unknown findings and viewers are refused', async () => {
+    const patch = (agent: TestServer['viewer'], id: number, body: object) =>
+      agent.patch(`/api/vulnerabilities/${id}`).send(body)
+    const id = await create('refused')
+    const { body } = await patch(server.operator, id, { until: '2999-01-01T00:00:00Z' }).expect(400)
+    expect(body.details).toEqual([{ path: '/until', message: 'is only for the verdict accepted' }])
+    await patch(server.operator, id, {}).expect(400)
+    await patch(server.operator, 999_999, { verdict: 'confirmed' }).expect(404)
+    await patch(server.viewer, id, { verdict: 'confirmed' }).expect(403)
   })
 })
 

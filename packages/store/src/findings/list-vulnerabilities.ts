@@ -1,4 +1,4 @@
-import type { Confidence, FindingState, Severity, Vulnerability } from '@scanfarm/contracts'
+import type { Confidence, FindingState, Seen, Severity, Verdict, Vulnerability } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
 import type { Totals } from '../totals.ts'
@@ -21,6 +21,11 @@ export interface VulnerabilityFilter {
   /** Found, or found again, after this time. */
   readonly newSince?: Date
   readonly state?: FindingState
+  readonly seen?: readonly Seen[]
+  readonly verdicts?: readonly Verdict[]
+  /** Whether a scan has seen it again after a fix was claimed. */
+  readonly isBack?: boolean
+  readonly assignee?: string
   readonly source?: string
   /** The run that saw it last. */
   readonly runUuid?: string
@@ -34,7 +39,8 @@ const COLUMNS = sql`
   restore_raw(v.raw_vuln_json, v.detail_http_request, v.detail_http_response) as raw_vuln_json,
   coalesce(encode(v.finding_hash, 'hex'), '') as finding_hash, v.state, v.first_seen, t.last_seen,
   t.last_seen as last_seen_at, t.times_seen, v.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
-  coalesce(l.run_uuid::text, '') as run_uuid, v.source, v.created_at, v.updated_at`
+  coalesce(l.run_uuid::text, '') as run_uuid, v.seen, v.seen_reason, v.verdict, v.reason, v.until, v.decided_by,
+  v.decided_at, v.back_at, v.assignee, v.ticket, v.scan_severity, v.source, v.created_at, v.updated_at`
 const RUNS = sql`
   join finding_sightings t on t.finding_id = v.id
   left join runs f on f.id = v.first_run left join runs l on l.id = t.last_run`
@@ -48,6 +54,10 @@ export const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[]
   ...isOneOf('confidence', filter.confidences),
   ...isOneOf('asset_type', filter.assetTypes),
   ...isOneOf('state', filter.state === undefined ? undefined : [filter.state]),
+  ...isOneOf('seen', filter.seen),
+  ...isOneOf('verdict', filter.verdicts),
+  ...(filter.isBack === undefined ? [] : [filter.isBack ? sql`back_at is not null` : sql`back_at is null`]),
+  ...isOneOf('assignee', filter.assignee === undefined ? undefined : [filter.assignee]),
   ...isOneOf('source', filter.source === undefined ? undefined : [filter.source]),
   ...isLastRun('vulnerability', filter.runUuid),
   ...ofOrg(sql`workspace`, filter.org),

@@ -1,4 +1,11 @@
-import { MAX_TAGS, type FindingState, type RunStatus } from '@scanfarm/contracts'
+import {
+  MAX_TAGS,
+  type FindingState,
+  type RuleEffect,
+  type RunStatus,
+  type Severity,
+  type Verdict,
+} from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
@@ -8,12 +15,25 @@ import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } fro
 import { conditionsOf, searchOf, type VulnerabilityFilter } from './list-vulnerabilities.ts'
 import type { Tables } from '../tables.ts'
 
+/** `null` takes a decision back: rules and scans decide again. */
 export type FindingChange =
   | { readonly delete: true }
   | {
+      /** Of older clients: `gone` claims a fix, `open` takes a verdict back. */
       readonly state?: FindingState
+      readonly verdict?: Verdict | null
+      /** Of the verdict. */
+      readonly reason?: string
+      /** RFC 3339: when an acceptance ends. */
+      readonly until?: string
+      readonly severity?: Severity | null
+      readonly assignee?: string | null
+      readonly ticket?: string
+      /** All tags, instead of those that change. */
+      readonly tags?: readonly string[] | null
       readonly add_tags?: readonly string[]
       readonly remove_tags?: readonly string[]
+      readonly comment?: string
     }
 
 export interface ChangedFinding {
@@ -35,6 +55,7 @@ export interface FindingHistoryEntry {
   readonly changed_at: string
   readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
   readonly changed_by: string
+  readonly comment: string
   readonly run_uuid: string
 }
 
@@ -42,6 +63,9 @@ const FACETS = [
   'severity',
   'confidence',
   'state',
+  'seen',
+  'verdict',
+  'assignee',
   'workspace',
   'asset_type',
   'source',
@@ -62,6 +86,11 @@ export const makeTriage = (db: Kysely<Tables>, totals: Totals) => ({
     `.execute(db)
     const outcomes = new Map(rows.map((row) => [row.id, row]))
     return ids.flatMap((id) => outcomes.get(id) ?? [])
+  },
+  /** Opens up to `limit` findings whose acceptance is over; resolves to how many. */
+  async expire(limit: number): Promise<number> {
+    const { rows } = await sql<{ ended: number }>`select expire_verdicts(${limit}) as ended`.execute(db)
+    return rows[0]?.ended ?? 0
   },
   /** Ids of the newest findings below `below`. */
   async ids(filter: VulnerabilityFilter, below: number | undefined, limit: number): Promise<number[]> {
@@ -105,10 +134,21 @@ export const makeTriage = (db: Kysely<Tables>, totals: Totals) => ({
     `.execute(db)
     return rows
   },
+  /** The rules that match a finding, in order, with what each of them set. */
+  async rulesOf(id: number): Promise<RuleEffect[]> {
+    const { rows } = await sql<RuleEffect>`
+      select f.id, f.name, array(
+        select e.key from jsonb_each(v.ruled) e
+        where e.value ->> 'rule' = f.id::text or e.key = 'tags' and f.tags <> '{}' order by 1) as sets
+      from vulnerabilities v join finding_rules f on v.ruled -> 'rules' @> to_jsonb(f.id)
+      where v.id = ${id} order by f.position, f.id
+    `.execute(db)
+    return rows
+  },
   /** Newest first. */
   async history(id: number): Promise<FindingHistoryEntry[]> {
     const { rows } = await sql<FindingHistoryEntry>`
-      select c.changed_at, c.changes, c.changed_by, coalesce(r.run_uuid::text, '') as run_uuid
+      select c.changed_at, c.changes, c.changed_by, c.comment, coalesce(r.run_uuid::text, '') as run_uuid
       from finding_changes c left join runs r on r.id = c.run_id
       where c.vulnerability_id = ${id} order by c.id desc
     `.execute(db)
@@ -120,21 +160,25 @@ const countFacets = (db: Kysely<Tables>, filter: VulnerabilityFilter): Promise<F
   boundedSearch(db, searchOf(filter), async (on) => {
     const { rows } = await sql<FacetRow<FacetName>>`
       with found as materialized (
-        select severity, confidence, state, workspace, asset_type, source, left(asset_value, 512) as asset_value,
+        select severity, confidence, state, seen, verdict, nullif(assignee, '') as assignee, workspace, asset_type, source,
+               left(asset_value, 512) as asset_value,
                (select t.last_run from finding_sightings t where t.finding_id = vulnerabilities.id) as last_run
         from vulnerabilities ${where(conditionsOf(filter))} order by id desc limit ${FACET_RECORDS}
       ), by_run as materialized (
         select last_run, count(*) as count from found group by last_run
       ), grouped as (
         select case when grouping(severity) = 0 then 'severity' when grouping(confidence) = 0 then 'confidence'
-                    when grouping(state) = 0 then 'state' when grouping(workspace) = 0 then 'workspace'
-                    when grouping(asset_type) = 0 then 'asset_type' when grouping(source) = 0 then 'source'
-                    when grouping(asset_value) = 0 then 'asset_value' else 'counted' end as facet,
-               coalesce(severity, confidence, state, workspace, asset_type, source, asset_value, '') as value,
+                    when grouping(state) = 0 then 'state' when grouping(seen) = 0 then 'seen'
+                    when grouping(verdict) = 0 then 'verdict' when grouping(assignee) = 0 then 'assignee'
+                    when grouping(workspace) = 0 then 'workspace' when grouping(asset_type) = 0 then 'asset_type'
+                    when grouping(source) = 0 then 'source' when grouping(asset_value) = 0 then 'asset_value'
+                    else 'counted' end as facet,
+               coalesce(severity, confidence, state, seen, verdict, assignee, workspace, asset_type, source, asset_value,
+                        '') as value,
                count(*) as count
         from found
-        group by grouping sets ((severity), (confidence), (state), (workspace), (asset_type), (source),
-                                (asset_value), ())
+        group by grouping sets ((severity), (confidence), (state), (seen), (verdict), (assignee), (workspace),
+                                (asset_type), (source), (asset_value), ())
         union all
         select 'workflow', coalesce(r.workflow_name, ''), sum(b.count)::bigint
         from by_run b left join runs r on r.id = b.last_run group by 2

@@ -1,26 +1,21 @@
-import { FindingState, MAX_TAG_LENGTH, MAX_TAGS, wrapped, type FieldError } from '@scanfarm/contracts'
+import { MAX_TAGS, wrapped, type FieldError } from '@scanfarm/contracts'
 import { decodeCursor, encodeCursor, FACET_RECORDS } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+import { authorOf, decisionFields, decisionOf, decisionProblems } from './decisions.ts'
 import { FACETS_COUNTED, facetsBody, FacetValues } from './facets.ts'
 import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
 
 /** Most findings that one request changes. */
 const MAX_CHANGED = 1_000
 
-const Tags = Type.Array(Type.String({ minLength: 1, maxLength: MAX_TAG_LENGTH }), {
-  minItems: 1,
-  maxItems: MAX_TAGS,
-})
 const Filter = Type.Object({ ...vulnerabilityQuery, ...orgQuery }, { additionalProperties: false })
 const Change = Type.Object(
   {
     delete: Type.Optional(Type.Literal(true, { description: 'Cannot be combined with other changes' })),
-    state: Type.Optional(FindingState),
-    add_tags: Type.Optional(Tags),
-    remove_tags: Type.Optional(Tags),
+    ...decisionFields,
   },
   { additionalProperties: false, minProperties: 1 },
 )
@@ -53,6 +48,7 @@ const combinationProblems = ({ ids, filter, cursor, change }: Static<typeof Body
   ...(change.delete === true && Object.keys(change).length > 1
     ? [{ path: '/change/delete', message: 'cannot be combined with other changes' }]
     : []),
+  ...(change.delete === true ? [] : decisionProblems(change, '/change')),
 ]
 
 export const changeVulnerabilities = route(
@@ -61,7 +57,7 @@ export const changeVulnerabilities = route(
     path: '/vulnerabilities/bulk',
     tag: 'Findings',
     summary: 'Change or delete many vulnerabilities',
-    description: `Send \`ids\` or \`filter\` (the parameters of GET /vulnerabilities), and the \`change\`. One request changes at most ${MAX_CHANGED} records in one transaction; with a filter these are the newest, and \`next_cursor\` continues with older ones. A record that is opened again by hand writes vuln.found, as a sighting does. A later scan or import can change state and tags again.`,
+    description: `Send \`ids\` or \`filter\` (the parameters of GET /vulnerabilities), and the \`change\`. One request changes at most ${MAX_CHANGED} records in one transaction; with a filter these are the newest, and \`next_cursor\` continues with older ones. A record that is opened again by hand writes vuln.found, as a sighting does. Later scans, imports and rules do not change what is decided here.`,
     role: 'operator',
     body: Body,
     responses: {
@@ -83,6 +79,7 @@ export const changeVulnerabilities = route(
   async ({ store }, { body, caller }) => {
     const { ids: given, filter = {}, cursor, change } = body
     refuse(combinationProblems(body))
+    const made = change.delete === true ? { delete: true as const } : decisionOf(change, '/change')
     const below = cursor === undefined ? undefined : decodeCursor(cursor)
     const ids =
       given === undefined
@@ -92,8 +89,7 @@ export const changeVulnerabilities = route(
             MAX_CHANGED,
           )
         : [...new Set(given)]
-    const by = `${caller.kind}:${caller.name}`
-    const data = ids.length === 0 ? [] : await store.triage.change(ids, change, by)
+    const data = ids.length === 0 ? [] : await store.triage.change(ids, made, authorOf(caller))
     const last = given === undefined && ids.length === MAX_CHANGED ? ids.at(-1) : undefined
     return {
       data,
@@ -119,6 +115,9 @@ export const countVulnerabilityFacets = route(
           severity: FacetValues,
           confidence: FacetValues,
           state: FacetValues,
+          seen: FacetValues,
+          verdict: FacetValues,
+          assignee: FacetValues,
           workspace: FacetValues,
           asset_type: FacetValues,
           source: FacetValues,

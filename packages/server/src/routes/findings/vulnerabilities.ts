@@ -1,20 +1,24 @@
 import {
   AppError,
   CONFIDENCES,
+  DECISION_LIMITS,
   FINDING_LIMITS,
   FINDING_STATES,
   MAX_TAG_LENGTH,
   NewVulnerability,
   NullableTimestamp,
   page,
+  RuleEffect,
   RunStatus,
+  SEEN,
   SEVERITIES,
   Timestamp,
+  VERDICTS,
   Vulnerability,
   wrapped,
   type FindingContent,
 } from '@scanfarm/contracts'
-import type { VulnerabilityFilter } from '@scanfarm/store'
+import type { Store, VulnerabilityFilter } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse, textProblems } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
@@ -40,6 +44,10 @@ export const vulnerabilityQuery = {
   tag: Type.Optional(Type.String({ maxLength: MAX_TAG_LENGTH, description: 'Has this tag' })),
   new_since: NewSince,
   state: WordList(FINDING_STATES, 'One or more, separated by commas'),
+  seen: WordList(SEEN, 'What the last scan saw: one or more, separated by commas'),
+  verdict: WordList(VERDICTS, 'What people decided: one or more, separated by commas'),
+  back: Type.Optional(Type.Boolean({ description: 'A scan saw it again after a fix was claimed' })),
+  assignee: Type.Optional(Type.String({ maxLength: DECISION_LIMITS.assignee, description: 'Exact name' })),
   source: Type.Optional(Type.String()),
   run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that last saw it' })),
   run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
@@ -59,6 +67,10 @@ export const vulnerabilityFilter = (query: Static<typeof VulnerabilityQuery>): V
     tag: query.tag === '' ? undefined : query.tag,
     newSince: newSinceOf(query.new_since),
     state,
+    seen: wordsOf('seen', query.seen, SEEN),
+    verdicts: wordsOf('verdict', query.verdict, VERDICTS),
+    isBack: query.back,
+    assignee: query.assignee === '' ? undefined : query.assignee,
     source: query.source,
     runUuid: aliased(query, 'run_id', 'run_uuid'),
   }
@@ -115,8 +127,8 @@ export const summariseVulnerabilities = route(
   },
 )
 
-const VulnerabilityPath = Type.Object({ id: Type.String() })
-const noVulnerability = (id: string): AppError =>
+export const VulnerabilityPath = Type.Object({ id: Type.String() })
+export const noVulnerability = (id: string): AppError =>
   new AppError('not_found', `there is no vulnerability ${JSON.stringify(id)}`)
 
 /** Of a finding or an asset. */
@@ -132,19 +144,41 @@ export const SeenBy = Type.Array(
   { description: 'Runs that saw it, newest first, at most 100' },
 )
 
-const VulnerabilityDetail = Type.Object({
+export const VulnerabilityDetail = Type.Object({
   ...Vulnerability.properties,
   runs: SeenBy,
+  rules: Type.Array(RuleEffect, { description: 'Rules that match it, in the order in which they apply' }),
   history: Type.Array(
     Type.Object({
       changed_at: Timestamp,
       changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() })),
-      changed_by: Type.String({ description: 'The user or token that changed it, or ""' }),
+      changed_by: Type.String({ description: 'The user or token that changed it, expiry, or ""' }),
+      comment: Type.String(),
       run_uuid: Type.String({ description: 'The run whose scan changed it, or ""' }),
     }),
-    { description: 'Newest first, at most 100' },
+    { description: 'Newest first, at most 100 changes by scans and 1,000 by hand' },
   ),
 })
+
+export const vulnerabilityDetail = async (
+  { vulnerabilities, triage }: Pick<Store, 'vulnerabilities' | 'triage'>,
+  ref: string,
+): Promise<Static<typeof VulnerabilityDetail>> => {
+  const id = longRowId(ref)
+  const data = id === undefined ? undefined : await vulnerabilities.find(id)
+  if (id === undefined || data === undefined) throw noVulnerability(ref)
+  const [runs, rules, history] = await Promise.all([
+    triage.seenBy('vulnerability', id),
+    triage.rulesOf(id),
+    triage.history(id),
+  ])
+  return {
+    ...data,
+    runs: [...runs],
+    rules: rules.map((rule) => ({ ...rule, sets: [...rule.sets] })),
+    history: history.map((one) => ({ ...one, changes: { ...one.changes } })),
+  }
+}
 
 export const getVulnerability = route(
   {
@@ -155,22 +189,11 @@ export const getVulnerability = route(
     role: 'viewer',
     params: VulnerabilityPath,
     description:
-      'With the runs that saw it, as far as sightings are kept, and the newest changes of its state, severity, confidence and tags.',
+      'With the runs that saw it, as far as sightings are kept, and its newest changes by scans and people.',
     responses: { 200: wrapped(VulnerabilityDetail) },
     errors: ['not_found'],
   },
-  async ({ store }, { params }) => {
-    const id = longRowId(params.id)
-    const data = id === undefined ? undefined : await store.vulnerabilities.find(id)
-    if (id === undefined || data === undefined) throw noVulnerability(params.id)
-    const [runs, history] = await Promise.all([
-      store.triage.seenBy('vulnerability', id),
-      store.triage.history(id),
-    ])
-    return {
-      data: { ...data, runs, history: history.map((one) => ({ ...one, changes: { ...one.changes } })) },
-    }
-  },
+  async ({ store }, { params }) => ({ data: await vulnerabilityDetail(store, params.id) }),
 )
 
 const DEFAULTS: FindingContent = {

@@ -10,6 +10,7 @@ declare
     select host from reached_hosts where failed and (run_id, attempt, scope_id, kind)
       = (p_scan.run_id, p_scan.attempt, p_scan.scope_id, p_scan.kind));
 begin
+  lock table finding_rules in access share mode;
   if p_scan.kind = 'asset' then
     if p_scan.names_hosts then
       v_hosts := array(
@@ -68,7 +69,8 @@ begin
     update assets set state = 'gone', gone_at = now(), updated_at = now() where id = any(v_ids) and state = 'open';
   else
     update finding_sightings set content_hash = null where finding_id = any(v_ids);
-    update vulnerabilities set state = 'gone', gone_at = now(), updated_at = now()
-    where id = any(v_ids) and state = 'open';
+    update vulnerabilities
+    set seen = 'gone', seen_reason = scan_name(p_scan) || ' reached ' || host_of(asset_value) || ' and did not see it'
+    where id = any(v_ids) and seen <> 'gone';
   end if;
 end $$;

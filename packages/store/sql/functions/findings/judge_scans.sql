@@ -1,12 +1,13 @@
 -- Judges the scans of up to p_limit ended runs. A record is gone when a complete scan that looked at its place did
 -- not see it and no other scope has seen it since. A scan is complete when its run completed, none of its steps
--- failed and every record could be used. One master judges at a time. Deletes the history of a scope beyond
+-- failed and every record could be used; other findings are marked as not tested. One master judges at a time. Deletes the history of a scope beyond
 -- p_history runs. Returns how many runs were judged.
 create or replace function judge_scans(p_limit int, p_history int) returns int
 language plpgsql as $$
 declare
   v_run runs;
   v_scan scans;
+  v_reason text;
   v_judged int := 0;
 begin
   if not try_lock('scans') then
@@ -19,10 +20,12 @@ begin
     order by r.id limit p_limit
   loop
     for v_scan in select * from scans where run_id = v_run.id and judged_at is null order by scope_id, kind loop
-      if v_run.status = 'completed' and v_scan.attempt = v_run.attempt and v_scan.errors = 0 and not exists (
-        select from steps where run_id = v_run.id and attempt = v_run.attempt and status in ('failed', 'cancelled'))
-      then
+      v_reason := incomplete_reason(v_run, v_scan);
+      if v_reason is null then
         perform close_unseen(v_scan);
+      end if;
+      if v_scan.attempt = v_run.attempt then
+        perform mark_untested(v_scan, v_reason);
       end if;
       perform forget_old_scans(v_scan.scope_id, p_history);
     end loop;

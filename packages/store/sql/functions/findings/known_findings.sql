@@ -1,4 +1,4 @@
--- The contents and records of those items that change nothing: the open record of each was last imported with the same
+-- The contents and records of those items that change nothing: the record of each is seen, and was last imported with the same
 -- content, and no other item has its identity. p_results are the results that the items stand for. Also returns how many
 -- items and results have the content.
 create or replace function known_findings(p_workspace text, p_items jsonb, p_contents bytea[], p_results int[])
@@ -19,7 +19,7 @@ begin
   from (select t.content_hash as content, t.finding_id as id, count(*) as items, sum(c.results) as results
         from unnest(p_contents, p_results) as c(content, results)
         join finding_sightings t on t.content_hash = c.content
-        join vulnerabilities v on v.id = t.finding_id where v.holds and v.state = 'open'
+        join vulnerabilities v on v.id = t.finding_id where v.holds and v.seen = 'open' and (v.verdict <> 'fixed_claimed' or v.back_at is not null)
         group by t.content_hash, t.finding_id) k;
   if v_known is null then
     return;

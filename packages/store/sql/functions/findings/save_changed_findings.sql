@@ -1,6 +1,6 @@
 -- Saves findings under their identity, but for items whose content is one of p_known. Results with one identity within an
 -- import, also of different parts of it, become one record with the worst severity and their number. Otherwise an item
--- replaces the record; a sighting without a text does not erase a known text. Locks are taken in the order of identities,
+-- replaces what the scanner reported, and nothing that a person decided; a sighting without a text does not erase a known text. Locks are taken in the order of identities,
 -- so that concurrent imports do not deadlock.
 create or replace function save_changed_findings(p_workspace text, p_items jsonb, p_run_id bigint, p_source text,
   p_import uuid, p_part int, p_known bytea[])
@@ -39,27 +39,17 @@ as $$
           known_text(v.detail_http_request, excluded.detail_http_request, r),
           known_text(v.detail_http_response, excluded.detail_http_response, r),
           known_text(v.raw_vuln_json, excluded.raw_vuln_json, r)
-        from is_repeat(v.id, p_import, v.severity, excluded.severity) r),
-      (severity, confidence, asset_value, tags) = (
-        select case when r then v.severity else excluded.severity end,
+        from is_repeat(v.id, p_import, v.scan_severity, excluded.scan_severity) r),
+      (scan_severity, confidence, asset_value, scan_tags) = (
+        select case when r then v.scan_severity else excluded.scan_severity end,
           case when r then v.confidence else excluded.confidence end,
           -- The line of a finding in a file may have another number.
           case when r or v.asset_type <> 'file' then v.asset_value else excluded.asset_value end,
-          case when r or cardinality(excluded.tags) = 0 then v.tags else excluded.tags end
-        from is_repeat(v.id, p_import, v.severity, excluded.severity) r),
-      source = excluded.source,
-      updated_at = case
-        when v.state = 'gone' or not is_repeat(v.id, p_import, v.severity, excluded.severity)
-          and ((v.severity, v.confidence) is distinct from (excluded.severity, excluded.confidence)
-            or (v.vuln_info, v.vuln_title, v.vuln_desc, v.vuln_poc) is distinct from (
-              known_text(v.vuln_info, excluded.vuln_info, false), known_text(v.vuln_title, excluded.vuln_title, false),
-              known_text(v.vuln_desc, excluded.vuln_desc, false), known_text(v.vuln_poc, excluded.vuln_poc, false))
-            or v.asset_type = 'file' and v.asset_value <> excluded.asset_value
-            or v.tags is distinct from case when cardinality(excluded.tags) = 0 then v.tags else excluded.tags end)
-        then now() else v.updated_at end,
-      state = 'open', gone_at = null,
-      opened_at = case v.state when 'gone' then now() else v.opened_at end
-    returning v.id, v.finding_hash as hash, v.severity, v.xmax = 0 as created, v.updated_at = now() as changed,
+          case when r or cardinality(excluded.scan_tags) = 0 then v.scan_tags else excluded.scan_tags end
+        from is_repeat(v.id, p_import, v.scan_severity, excluded.scan_severity) r),
+      source = excluded.source, seen = 'open', seen_reason = '',
+      back_at = case v.verdict when 'fixed_claimed' then coalesce(v.back_at, now()) end
+    returning v.id, v.finding_hash as hash, v.xmax = 0 as created, v.updated_at = now() as changed,
       v.opened_at = now() as opened
   ), seen as (
     insert into finding_sightings as t (finding_id, content_hash, last_seen, times_seen, last_run, occurrences,

@@ -34,7 +34,7 @@ begin
     into v_records
     from (select id, row, sum(length(row::text)) over (order by id) as chars
           from (select id,
-                to_jsonb(v) - '{finding_hash,holds,detail_http_request,detail_http_response,raw_vuln_json,first_run,opened_at}'::text[]
+                to_jsonb(v) - '{finding_hash,holds,detail_http_request,detail_http_response,raw_vuln_json,first_run,opened_at,decision,ruled,scan_tags}'::text[]
                   || jsonb_build_object('last_seen', t.last_seen, 'times_seen', t.times_seen, 'occurrences', t.occurrences)
                   as row
                 from vulnerabilities v join finding_sightings t on t.finding_id = v.id

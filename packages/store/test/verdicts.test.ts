@@ -1,0 +1,298 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { FindingContent, Vulnerability } from '@scanfarm/contracts'
+import type pg from 'pg'
+import { migrate } from '../src/index.ts'
+import { SCHEMA_FILES } from '../src/schema-version.ts'
+import type { FindingChange } from '../src/findings/triage.ts'
+import { asSuperuser, emptyDatabase, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
+
+let db: TestDatabase
+let workerId: string
+beforeAll(async () => {
+  db = await testDatabase()
+  workerId = await joined(db.runStore)
+})
+afterAll(() => db[Symbol.asyncDispose]())
+
+/** A workspace with one finding, and what happens to it. */
+const openFinding = async (workspace: string, first: Partial<FindingContent> = {}) => {
+  const item = findingOf({ asset_value: 'http://h', ...first })
+  const read = async (): Promise<Vulnerability> => {
+    const { data } = await db.store.vulnerabilities.list({ workspaces: [workspace] }, { offset: 0, limit: 2 })
+    if (data[0] === undefined || data.length > 1) throw new Error(`${data.length} findings`)
+    return data[0]
+  }
+  /** A complete scan, which sees the finding or not. */
+  const scan = async (
+    seen: Partial<FindingContent> | undefined,
+    status: 'completed' | 'failed' = 'completed',
+    reached?: readonly string[],
+  ): Promise<Vulnerability> => {
+    await submitted(db.store, {}, [{ target: 'a.test', workspace }])
+    const [run] = await claimAll(db.store, db.runStore, workerId)
+    if (run === undefined) throw new Error('nothing claimed')
+    const items = seen === undefined ? [] : [{ ...item, ...seen }]
+    const records = { kind: 'vulnerability', items } as const
+    await db.runStore.importRecords(keyOf(run), {
+      step: 's',
+      workspace,
+      source: 'nuclei',
+      records,
+      errors: 0,
+      ...(reached === undefined ? {} : { reached }),
+    })
+    await db.runStore.finish([ended(run, status)])
+    await db.store.scans.judge({ limit: 10, history: 5 })
+    return await read()
+  }
+  const decide = async (change: FindingChange): Promise<Vulnerability> => {
+    await db.store.triage.change([id], change, 'user:ann')
+    return await read()
+  }
+  const events = async (): Promise<string[]> => {
+    const { rows } = await asSuperuser(
+      (client) =>
+        client.query<{ topic: string }>(
+          "select topic from event_logs where workspace = $1 and topic like 'vuln.%' order by id",
+          [workspace],
+        ),
+      db.url,
+    )
+    return rows.map(({ topic }) => topic)
+  }
+  const { id } = await scan({})
+  return { id, read, scan, decide, events }
+}
+
+const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString()
+const query = (text: string, values: unknown[]): Promise<unknown> =>
+  asSuperuser((client) => client.query(text, values), db.url)
+
+describe('verdicts and scans', () => {
+  test('A false positive stays one when scans see it, miss it and see it again, without events', async () => {
+    const it = await openFinding('false-positive')
+    const decided = await it.decide({ verdict: 'false_positive', reason: 'a test page' })
+    const verdict = {
+      verdict: 'false_positive',
+      reason: 'a test page',
+      decided_by: 'user:ann',
+      decided_at: decided.decided_at,
+      state: 'gone',
+    }
+    expect(decided).toMatchObject({ ...verdict, seen: 'open', gone_at: expect.any(String) })
+    expect(await it.scan({})).toMatchObject({ ...verdict, seen: 'open', times_seen: 2 })
+    expect(await it.scan(undefined)).toMatchObject({ ...verdict, seen: 'gone' })
+    expect(await it.scan({ vuln_desc: 'more' })).toMatchObject({
+      ...verdict,
+      seen: 'open',
+      vuln_desc: 'more',
+    })
+    expect(await it.events()).toEqual(['vuln.found'])
+    expect(await it.decide({ verdict: null })).toMatchObject({ verdict: 'none', reason: '', state: 'open' })
+    expect(await it.events()).toEqual(['vuln.found', 'vuln.found'])
+  })
+
+  test('A claimed fix that a scan sees again is back, with one event, until it is gone or claimed again', async () => {
+    const it = await openFinding('fixed')
+    expect(await it.decide({ verdict: 'fixed_claimed' })).toMatchObject({ state: 'gone', back_at: null })
+    const back = await it.scan({})
+    expect(back).toMatchObject({ verdict: 'fixed_claimed', state: 'open', back_at: expect.any(String) })
+    expect(await it.scan({ vuln_desc: 'more' })).toMatchObject({ back_at: back.back_at })
+    expect(await it.events()).toEqual(['vuln.found', 'vuln.found', 'vuln.back'])
+    expect(await it.decide({ verdict: 'fixed_claimed' })).toMatchObject({ state: 'gone', back_at: null })
+    expect(await it.scan({})).toMatchObject({ back_at: expect.any(String) })
+    expect(await it.scan(undefined)).toMatchObject({ verdict: 'fixed_claimed', state: 'gone', back_at: null })
+    expect(await it.scan({})).toMatchObject({
+      verdict: 'fixed_claimed',
+      state: 'open',
+      back_at: expect.any(String),
+    })
+  })
+
+  test('An accepted finding is open again when its time is over, unless it is gone', async () => {
+    const it = await openFinding('accepted')
+    const gone = await openFinding('accepted-gone')
+    const until = inAnHour()
+    expect(await it.decide({ verdict: 'accepted', until })).toMatchObject({ state: 'gone', until })
+    await gone.decide({ verdict: 'accepted', until })
+    await gone.scan(undefined)
+    expect(await db.store.triage.expire(10)).toBe(0)
+    await query(
+      `update vulnerabilities set decision = jsonb_set(decision, '{verdict,until}', to_jsonb(now() - interval '1 s'))
+       where id = any($1)`,
+      [[it.id, gone.id]],
+    )
+    expect(await db.store.triage.expire(10)).toBe(2)
+    expect(await db.store.triage.expire(10)).toBe(0)
+    expect(await it.read()).toMatchObject({ verdict: 'none', until: null, state: 'open' })
+    expect(await gone.read()).toMatchObject({ verdict: 'none', seen: 'gone', state: 'gone' })
+    expect(await it.events()).toEqual(['vuln.found', 'vuln.found'])
+    expect((await db.store.triage.history(it.id))[0]).toMatchObject({
+      changed_by: 'expiry',
+      changes: { verdict: { from: 'accepted', to: 'none' }, state: { from: 'gone', to: 'open' } },
+    })
+  })
+
+  test('A finding says why the last scan did not see it, and stays open without proof that it is gone', async () => {
+    const it = await openFinding('seen')
+    expect(await it.scan(undefined, 'failed')).toMatchObject({
+      seen: 'not_tested',
+      state: 'open',
+      seen_reason: expect.stringMatching(/^step s of \S+ in run \d+: the run failed$/),
+    })
+    expect(await it.scan(undefined, 'completed', ['other'])).toMatchObject({
+      seen: 'unreachable',
+      state: 'open',
+      seen_reason: expect.stringMatching(/ did not reach h$/),
+    })
+    expect(await it.scan({})).toMatchObject({ seen: 'open', seen_reason: '' })
+    expect(await it.scan(undefined, 'completed', ['h'])).toMatchObject({
+      seen: 'gone',
+      state: 'gone',
+      seen_reason: expect.stringMatching(/ reached h and did not see it$/),
+    })
+    expect(await it.scan(undefined, 'failed')).toMatchObject({ seen: 'gone' })
+    expect(await it.events()).toEqual(['vuln.found'])
+  })
+
+  test('Severity, tags and assignee of a person outlast scans, and can be taken back', async () => {
+    const it = await openFinding('own', { severity: 'low', tags: ['http', 'noise'] })
+    await it.decide({ severity: 'critical', add_tags: ['pci'], remove_tags: ['noise'], assignee: 'bob' })
+    const own = { severity: 'critical', assignee: 'bob', state: 'open' }
+    expect(await it.scan({ severity: 'medium', tags: ['noise', 'tls'] })).toMatchObject({
+      ...own,
+      scan_severity: 'medium',
+      tags: ['tls', 'pci'],
+    })
+    expect(await it.decide({ tags: ['only'] })).toMatchObject({ ...own, tags: ['only'] })
+    const listed = await db.store.vulnerabilities.list(
+      { severities: ['critical'], assignee: 'bob', verdicts: ['none'], seen: ['open'], isBack: false },
+      { offset: 0, limit: 9 },
+    )
+    expect(listed.data.map(({ id }) => id)).toEqual([it.id])
+    expect(await it.decide({ severity: null, tags: null, assignee: null })).toMatchObject({
+      severity: 'medium',
+      tags: ['noise', 'tls'],
+      assignee: '',
+    })
+  })
+
+  test('The state of older clients is a verdict, which a scan does not replace', async () => {
+    const it = await openFinding('state')
+    expect(await it.decide({ state: 'gone' })).toMatchObject({ state: 'gone', verdict: 'fixed_claimed' })
+    expect(await it.decide({ state: 'open' })).toMatchObject({ state: 'open', verdict: 'none', seen: 'open' })
+    await it.scan(undefined)
+    expect(await it.decide({ state: 'open' })).toMatchObject({ state: 'open', seen: 'not_tested' })
+    expect(await it.scan({})).toMatchObject({ state: 'open', seen: 'open', seen_reason: '' })
+  })
+
+  test('Comments and decisions stay in the history when scans change the finding often', async () => {
+    const it = await openFinding('history')
+    await it.decide({
+      verdict: 'confirmed',
+      reason: 'seen by me',
+      comment: 'ask Bob',
+      ticket: 'https://t.example/1',
+    })
+    for (let n = 0; n < 60; n++)
+      await query(`update vulnerabilities set seen = 'not_tested' where id = $1`, [it.id]).then(() =>
+        query(`update vulnerabilities set seen = 'open' where id = $1`, [it.id]),
+      )
+    const history = await db.store.triage.history(it.id)
+    expect(history).toHaveLength(102)
+    expect(history.slice(-2)).toMatchObject([
+      { changed_by: 'user:ann', comment: 'ask Bob', changes: {} },
+      {
+        changed_by: 'user:ann',
+        changes: { verdict: { from: 'none', to: 'confirmed' }, ticket: { from: '' } },
+      },
+    ])
+  })
+})
+
+const SQL = new URL('../sql/', import.meta.url)
+const readSql = (path: string): Promise<string> => readFile(new URL(path, SQL), 'utf8')
+
+/** Creates the schema before verdicts. */
+const createOldSchema = async (client: pg.Client): Promise<void> => {
+  const functions = await readdir(new URL('functions', SQL), { recursive: true })
+  await client.query(`
+    set check_function_bodies = off;
+    create table schema_files (name text collate "C" primary key, applied_at timestamptz not null default now());
+    create table schema_functions (name text collate "C" primary key, hash text not null)`)
+  for (const name of SCHEMA_FILES.slice(0, SCHEMA_FILES.indexOf('0022-verdicts'))) {
+    const text = await readSql(`schema/${name}.sql`)
+    for (const required of /^-- requires: (.+)/.exec(text)?.[1]?.split(', ') ?? [])
+      await client.query(
+        await readSql(`functions/${functions.find((path) => path.endsWith(`/${required}.sql`)) ?? required}`),
+      )
+    await client.query(text)
+    await client.query('insert into schema_files (name) values ($1)', [name])
+  }
+}
+
+describe('upgrades', () => {
+  test('What operators changed by hand before is a decision afterwards', async () => {
+    await using old = await emptyDatabase()
+    await asSuperuser(async (client) => {
+      await createOldSchema(client)
+      await client.query('alter table vulnerabilities disable trigger user')
+      const add = async (title: string, state: string, changes: readonly (readonly [string, object])[]) => {
+        const { rows } = await client.query<{ id: number }>(
+          `insert into vulnerabilities (workspace, vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence,
+             asset_type, asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, holds, source,
+             state, gone_at)
+           values ('w', '', $1, '', '', 'low', 'Firm', 'web', '', '{a,b}', '', '', '', false, 'api', $2,
+             case $2 when 'gone' then now() end) returning id`,
+          [title, state],
+        )
+        for (const [by, change] of changes)
+          await client.query(
+            'insert into finding_changes (vulnerability_id, changes, changed_by) values ($1, $2, $3)',
+            [rows[0]?.id, change, by],
+          )
+      }
+      const gone = { state: { from: 'open', to: 'gone' } }
+      const open = { state: { from: 'gone', to: 'open' } }
+      await add('by scan', 'gone', [['', gone]])
+      await add('by hand', 'gone', [['user:a', gone]])
+      await add('came back', 'open', [
+        ['user:a', gone],
+        ['', open],
+      ])
+      await add('opened', 'open', [
+        ['', gone],
+        ['user:a', open],
+      ])
+      await add('verified', 'gone', [
+        ['user:a', gone],
+        ['', open],
+        ['', gone],
+      ])
+      await add('tags', 'open', [
+        ['user:a', { tags: { from: ['a', 'c'], to: ['a', 'mine'] } }],
+        ['', { tags: { from: ['a', 'mine'], to: ['a', 'b'] } }],
+      ])
+      await client.query('alter table vulnerabilities enable trigger user')
+    }, old.url)
+    await migrate(old)
+    const { rows: found } = await asSuperuser(
+      (client) =>
+        client.query(`select vuln_title, state, seen, verdict, decided_by, back_at is not null as back, tags
+                      from vulnerabilities order by id`),
+      old.url,
+    )
+    const none = { verdict: 'none', decided_by: '', back: false, tags: ['a', 'b'] }
+    const claimed = { ...none, verdict: 'fixed_claimed', decided_by: 'user:a' }
+    expect(found).toEqual([
+      { vuln_title: 'by scan', state: 'gone', seen: 'gone', ...none },
+      { vuln_title: 'by hand', state: 'gone', seen: 'open', ...claimed },
+      { vuln_title: 'came back', state: 'open', seen: 'open', ...claimed, back: true },
+      { vuln_title: 'opened', state: 'open', seen: 'open', ...none },
+      { vuln_title: 'verified', state: 'gone', seen: 'gone', ...claimed },
+      { vuln_title: 'tags', state: 'open', seen: 'open', ...none, tags: ['a', 'b', 'mine'] },
+    ])
+  })
+})
