@@ -1,0 +1,147 @@
+import type { FindingContent, Severity, Verdict } from '@scanfarm/contracts'
+import type { FindingChange } from '../src/findings/triage.ts'
+
+/** What scans and people did to one finding, by the rules of docs/findings.md and without SQL. */
+export interface Modelled {
+  readonly name: string
+  readonly host: string
+  /** Run of the last sighting by scope. */
+  readonly sightings: Map<string, number>
+  scan: { severity: Severity; tags: readonly string[] }
+  seen: 'open' | 'gone' | 'not_tested' | 'unreachable'
+  isBack: boolean
+  decision: Decision
+}
+
+interface Decision {
+  readonly verdict?: Verdict
+  readonly severity?: Severity
+  readonly assignee?: string
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+export interface ModelRule {
+  readonly position: number
+  readonly matches: (finding: Modelled) => boolean
+  readonly set: {
+    readonly verdict?: Verdict
+    readonly severity?: Severity
+    readonly tags?: readonly string[]
+  }
+}
+
+/** One scan of a scope: which findings it sees, and which hosts it reached (undefined: all). */
+export interface ModelScan {
+  readonly run: number
+  readonly scope: string
+  readonly isComplete: boolean
+  readonly reached: ReadonlySet<string> | undefined
+  readonly sees: ReadonlyMap<string, Pick<FindingContent, 'severity' | 'tags'>>
+}
+
+export const fresh = (name: string, host: string): Modelled => ({
+  name,
+  host,
+  sightings: new Map(),
+  scan: { severity: 'info', tags: [] },
+  seen: 'open',
+  isBack: false,
+  decision: { added: [], removed: [] },
+})
+
+const byPosition = (rules: readonly ModelRule[]): ModelRule[] =>
+  [...rules].sort((a, b) => a.position - b.position)
+
+/** The fields of the record. */
+export const outcomeOf = (finding: Modelled, rules: readonly ModelRule[]) => {
+  const { decision, scan, seen } = finding
+  const matching = byPosition(rules).filter(({ matches }) => matches(finding))
+  const verdict = decision.verdict ?? matching.find(({ set }) => set.verdict)?.set.verdict ?? 'none'
+  const back = verdict === 'fixed_claimed' && seen !== 'gone' && finding.isBack
+  const closed =
+    seen === 'gone' ||
+    verdict === 'false_positive' ||
+    verdict === 'accepted' ||
+    (verdict === 'fixed_claimed' && !back)
+  const tags = new Set([...scan.tags, ...matching.flatMap(({ set }) => set.tags ?? []), ...decision.added])
+  return {
+    verdict,
+    seen,
+    back,
+    state: closed ? 'gone' : 'open',
+    severity: decision.severity ?? matching.find(({ set }) => set.severity)?.set.severity ?? scan.severity,
+    assignee: decision.assignee ?? '',
+    tags: [...tags].filter((tag) => !decision.removed.includes(tag)).sort(),
+  }
+}
+
+export const scanned = (
+  finding: Modelled,
+  { run, scope, isComplete, reached, sees }: ModelScan,
+  rules: readonly ModelRule[],
+  seenHosts: ReadonlySet<string>,
+): void => {
+  const result = sees.get(finding.name)
+  if (result !== undefined) {
+    const isClaimed = outcomeOf(finding, rules).verdict === 'fixed_claimed'
+    finding.scan = {
+      severity: result.severity,
+      tags: result.tags.length > 0 ? result.tags : finding.scan.tags,
+    }
+    finding.seen = 'open'
+    finding.isBack = isClaimed
+    finding.sightings.set(scope, run)
+    return
+  }
+  const last = finding.sightings.get(scope)
+  if (last === undefined) return
+  const isSeenSince = [...finding.sightings].some(([other, at]) => other !== scope && at > last)
+  const isReached = reached === undefined || reached.has(finding.host) || seenHosts.has(finding.host)
+  if (isComplete && isReached) {
+    finding.sightings.delete(scope)
+    if (isSeenSince) return
+    finding.seen = 'gone'
+    finding.isBack = false
+  } else if (!isSeenSince && finding.seen !== 'gone') finding.seen = isComplete ? 'unreachable' : 'not_tested'
+}
+
+const without = (tags: readonly string[], others: readonly string[]): string[] =>
+  tags.filter((tag) => !others.includes(tag))
+
+export const decided = (
+  finding: Modelled,
+  change: Exclude<FindingChange, { delete: true }>,
+  rules: readonly ModelRule[],
+): void => {
+  const { state, verdict } = outcomeOf(finding, rules)
+  const { decision } = finding
+  const add = change.add_tags ?? []
+  const remove = change.remove_tags ?? []
+  const tags = {
+    added: [...new Set([...without(decision.added, remove), ...add])],
+    removed: [...new Set([...without(decision.removed, add), ...remove])],
+  }
+  let decidedVerdict = change.verdict
+  if (change.state !== undefined && change.state !== state) {
+    if (change.state === 'gone') decidedVerdict = 'fixed_claimed'
+    else if (verdict !== 'none' && verdict !== 'confirmed') decidedVerdict = 'none'
+    if (change.state === 'open' && finding.seen === 'gone') finding.seen = 'not_tested'
+  }
+  if (decidedVerdict !== undefined) finding.isBack = false
+  finding.decision = {
+    ...decision,
+    ...tags,
+    ...given('verdict', decidedVerdict),
+    ...given('severity', change.severity),
+    ...given('assignee', change.assignee),
+  }
+}
+
+const given = <K extends string, T>(name: K, value: T | null | undefined): object =>
+  value === undefined ? {} : { [name]: value ?? undefined }
+
+/** The acceptance of a person is over. */
+export const expired = (finding: Modelled): void => {
+  if (finding.decision.verdict === 'accepted') finding.decision = { ...finding.decision, verdict: 'none' }
+}
