@@ -438,6 +438,42 @@ describe('findings', () => {
     )
     expect(data).toMatchObject([{ vuln_info: 'T-1', workspace: 'cli' }])
     expect((await run(['findings', 'list', '--severity', 'low'])).out).not.toContain('Weak')
+    const id = String((data[0] as unknown as { id: number }).id)
+    const decision = [
+      '--verdict',
+      'accepted',
+      '--until',
+      '2999-01-01',
+      '--reason',
+      'old host',
+      '--comment',
+      'Bob',
+    ]
+    expect(await run(['findings', 'triage', id, ...decision])).toMatchObject({
+      code: 0,
+      out: `${id}  changed\n`,
+    })
+    const shown = (await run(['findings', 'show', id])).out
+    expect(shown).toMatch(/^verdict +accepted by token:\S+ until 2999-01-01T00:00:00/m)
+    expect(shown).toMatch(/^seen +open$/m)
+    expect(shown).toMatch(/ Bob$/m)
+    expect((await run(['findings', 'list', '--verdict', 'accepted'])).out).toMatch(
+      new RegExp(`^${id} +high +accepted +Weak +https://a.example$`, 'm'),
+    )
+    expect(await run(['findings', 'triage', id, '--undo'])).toMatchObject({ code: 0 })
+    expect(await run(['findings', 'triage', '999999', '--verdict', 'none'])).toMatchObject({ code: 1 })
+    expect(await run(['findings', 'triage', id])).toMatchObject({ code: 2 })
+    const rule = ['--check', 't-*', '--verdict', 'false_positive', '--tag', 'lab']
+    expect((await run(['findings', 'rules', 'preview', ...rule])).out).toMatch(
+      /^matches 1 findings and would change 1\n/,
+    )
+    expect((await run(['findings', 'rules', 'add', 'Lab', ...rule])).out).toMatch(/it changed 1 findings\n$/)
+    const rules = (await run(['findings', 'rules', 'list'])).out
+    expect(rules).toMatch(/^\d+ +1 +Lab +1 +tags=lab verdict=false_… +check=t-\*$/m)
+    expect(Math.max(...rules.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
+    expect((await run(['findings', 'show', id])).out).toMatch(/^rules +Lab \(tags, verdict\)$/m)
+    expect((await run(['findings', 'rules', 'remove', 'lab'])).out).toBe('rule removed; 1 findings changed\n')
+    expect((await run(['findings', 'rules', 'remove', 'lab'])).code).toBe(5)
     const sarif = await run(['findings', 'export', '--format', 'sarif', '--workspace', 'cli'])
     expect(JSON.parse(sarif.out)).toMatchObject({
       version: '2.1.0',

@@ -6,6 +6,7 @@ import { clientCommand, connect, wantsJson, type ClientOptions } from '../client
 import { readBlob, printBody, saveBody } from '../client/files.ts'
 import { printFields, printJson, type Column } from '../client/table.ts'
 import { printLine, type Terminal } from '../terminal.ts'
+import { cut, rulesCommand, showCommand, statusOf, triageCommand } from './finding-decisions.ts'
 import { paged, printPage, type PageOptions } from './lists.ts'
 
 interface FilterOptions extends ClientOptions {
@@ -14,6 +15,10 @@ interface FilterOptions extends ClientOptions {
   readonly confidence?: string
   readonly asset?: string
   readonly state?: string
+  readonly seen?: string
+  readonly verdict?: string
+  readonly assignee?: string
+  readonly back?: boolean
   readonly run?: string
 }
 
@@ -24,26 +29,42 @@ const filtered = (command: Command): Command =>
     .option('--confidence <words>', 'Certain, Firm, Tentative, Manual Review Required')
     .option('--asset <text>', 'part of the affected asset')
     .option('--state <word>', 'open or gone')
+    .option('--seen <words>', 'open, gone, not_tested or unreachable, separated by commas')
+    .option('--verdict <words>', 'none, confirmed, false_positive, accepted or fixed_claimed')
+    .option('--assignee <name>', 'who takes care of it')
+    .option('--back', 'seen again after a fix was claimed')
     .option('--run <uuid>', 'last seen by this run')
 
-const queryOf = ({ workspace, severity, confidence, asset, state, run }: FilterOptions) => ({
+const queryOf = ({
+  workspace,
+  severity,
+  confidence,
+  asset,
+  state,
+  seen,
+  verdict,
+  assignee,
+  back,
+  run,
+}: FilterOptions) => ({
   workspace,
   severity,
   confidence,
   asset_value: asset,
   state,
+  seen,
+  verdict,
+  assignee,
+  back,
   run_uuid: run,
 })
 
 const COLUMNS: readonly Column<Vulnerability>[] = [
   { title: 'ID', value: (finding) => finding.id },
   { title: 'SEVERITY', value: (finding) => finding.severity },
-  { title: 'STATE', value: (finding) => finding.state },
-  { title: 'SEEN', value: (finding) => finding.times_seen },
-  { title: 'LAST', value: (finding) => finding.last_seen },
-  { title: 'WORKSPACE', value: (finding) => finding.workspace },
+  { title: 'STATUS', value: statusOf },
+  { title: 'WHAT', value: (finding) => cut(finding.vuln_title || finding.vuln_info, 32) },
   { title: 'ASSET', value: (finding) => finding.asset_value },
-  { title: 'WHAT', value: (finding) => finding.vuln_title || finding.vuln_info },
 ]
 
 const listCommand = (terminal: Terminal): Command =>
@@ -132,8 +153,11 @@ const exportCommand = (terminal: Terminal): Command =>
 
 export const findingsCommand = (terminal: Terminal): Command =>
   new Command('findings')
-    .description('List, import and export vulnerabilities.')
+    .description('List, decide about, import and export vulnerabilities.')
     .addCommand(listCommand(terminal))
+    .addCommand(showCommand(terminal))
+    .addCommand(triageCommand(terminal))
+    .addCommand(rulesCommand(terminal))
     .addCommand(importCommand(terminal))
     .addCommand(exportCommand(terminal))
 
