@@ -91,11 +91,11 @@ const STATEMENTS: readonly string[] = [
      store_key, sha256, created_at
    from artifacts, payloads where name = 'page'`,
   `update vulnerabilities v set workspace = p, vuln_info = p, vuln_title = p, vuln_desc = p, vuln_poc = p,
-     asset_type = p, asset_value = p, tags = array[p], detail_http_request = p, detail_http_response = p,
+     asset_type = p, asset_value = p, scan_tags = array[p], detail_http_request = p, detail_http_response = p,
      raw_vuln_json = p, source = p
    from payloads where v.vuln_info = 'check-' || n`,
   `update vulnerabilities set vuln_info = $2, vuln_title = $2, vuln_desc = $2, vuln_poc = $2, asset_type = $2,
-     asset_value = $2, tags = array[$2], detail_http_request = $2, detail_http_response = $2, raw_vuln_json = $2
+     asset_value = $2, scan_tags = array[$2], detail_http_request = $2, detail_http_response = $2, raw_vuln_json = $2
    where vuln_info = 'check-all'`,
   `insert into finding_changes (vulnerability_id, changes, changed_by)
    select id, jsonb_build_object('tags', jsonb_build_object('from', array[p], 'to', array[p])), p
