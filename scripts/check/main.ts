@@ -8,6 +8,8 @@ const root = join(import.meta.dirname, '../..')
 interface Part {
   readonly name: string
   readonly command: readonly string[]
+  /** Whether its output is printed also when it passes. */
+  readonly figures?: boolean
 }
 
 const node = process.execPath
@@ -42,6 +44,7 @@ const PARTS: readonly Part[] = [
   { name: 'packages', command: [node, 'scripts/check/packages.ts'] },
   { name: 'file names', command: [node, 'scripts/check/file-names.ts'] },
   { name: 'document paths', command: [node, 'scripts/check/document-paths.ts'] },
+  { name: 'sizes', command: [node, 'scripts/check/sizes.ts'], figures: true },
   { name: 'lockfile', command: [node, 'scripts/check/lockfile.ts'] },
 ]
 
@@ -73,7 +76,7 @@ const run = async (part: Part): Promise<Result> => {
 
 const report = ({ part, passed, output, ms }: Result): void => {
   console.log(`${passed ? 'ok    ' : 'FAILED'} ${part.name} (${(ms / 1000).toFixed(1)} s)`)
-  if (!passed) console.log(output.trimEnd().replaceAll(/^/gm, '       '))
+  if (!passed || part.figures === true) console.log(output.trimEnd().replaceAll(/^/gm, '       '))
 }
 
 const wanted = process.argv.slice(2)
