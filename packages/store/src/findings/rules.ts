@@ -1,6 +1,7 @@
 import type { FindingRule, NewFindingRule, RuleContent, RulePreview } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { isUniqueViolation } from '../connection.ts'
+import type { Tables } from '../tables.ts'
 import { storable, storableJson } from '../text.ts'
 
 /** Every import evaluates all rules. */
@@ -47,7 +48,7 @@ const columnsOf = ({ name, position, match, set }: RuleContent, isNetwork: boole
 })
 
 /** `upkeep`: the same database with a longer statement timeout. `isNetwork`: whether the asset of a rule is an address range. */
-export const makeRules = (db: Kysely<unknown>, upkeep: Kysely<unknown>) => {
+export const makeRules = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
   const find = async (ref: string): Promise<FindingRule | undefined> => {
     const { rows } = await sql<FindingRule>`
       select ${RULE}, (select count(*) from vulnerabilities v
