@@ -40,6 +40,13 @@ export const ROUTES: readonly ScreenRoute[] = [
     group: 'Results',
     load: () => import('./screens/findings/screen.tsx'),
   },
+  {
+    path: '/rules',
+    title: 'Rules',
+    key: 'l',
+    group: 'Results',
+    load: () => import('./screens/rules/screen.tsx'),
+  },
   { path: '/findings/$id', title: 'Finding', load: () => import('./screens/finding/screen.tsx') },
   {
     path: '/assets',

@@ -21,6 +21,10 @@ export const EXPORT_FORMATS = ['sarif', 'csv', 'jsonl', 'defectdojo'] as const
 /** What the URL of the list keeps. `since` is `24h`, `7d` or a time; without a state the list shows open findings. */
 export const FINDING_FILTERS = [
   'state',
+  'seen',
+  'verdict',
+  'back',
+  'assignee',
   'since',
   'severity',
   'confidence',
@@ -35,8 +39,9 @@ export const FINDING_FILTERS = [
 export type FindingFilters = Readonly<Partial<Record<(typeof FINDING_FILTERS)[number], string>>>
 
 /** The filters as the API names them. */
-export const findingQueryOf = ({ since, state = 'open', ...rest }: FindingFilters): Query => ({
+export const findingQueryOf = ({ since, state = 'open', back, ...rest }: FindingFilters): Query => ({
   ...rest,
+  ...(back === undefined ? {} : { back: back === 'true' }),
   state,
   new_since: newSince(since),
 })

@@ -14,6 +14,8 @@ interface DialogProps {
 
 export const Dialog = ({ open, ...rest }: DialogProps) => (open ? <OpenDialog {...rest} /> : null)
 
+/** Of a dialog that begins with a choice. */
+const CHOSEN = '.dialog-body input[type="radio"]:checked'
 const FIRST = '.dialog-body :is(input, select, textarea, button, a[href])'
 
 const OpenDialog = ({ onClose, title, wide = false, keep = false, children }: Omit<DialogProps, 'open'>) => {
@@ -22,7 +24,8 @@ const OpenDialog = ({ onClose, title, wide = false, keep = false, children }: Om
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
-    element?.querySelector<HTMLElement>(FIRST)?.focus()
+    const chosen = element?.querySelector<HTMLElement>(CHOSEN)
+    ;(chosen ?? element?.querySelector<HTMLElement>(FIRST))?.focus()
     // Closed before it is removed, so that the focus returns to where it was.
     return () => element?.close()
   }, [])

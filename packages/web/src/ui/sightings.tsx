@@ -1,4 +1,4 @@
-import { Badge } from './badge.tsx'
+import { Badge, type Tone } from './badge.tsx'
 import type { Column } from './data-table.tsx'
 import { Time } from './values.tsx'
 
@@ -6,6 +6,31 @@ import { Time } from './values.tsx'
 export const RecordState = ({ state }: { state: string }) => (
   <Badge tone={state === 'open' ? 'wait' : 'off'}>{state}</Badge>
 )
+
+interface Decided {
+  readonly seen: string
+  readonly verdict: string
+  readonly back_at: string | null
+}
+
+const STATUSES: Readonly<Record<string, readonly [Tone, string]>> = {
+  open: ['wait', 'open'],
+  gone: ['good', 'gone'],
+  not_tested: ['warn', 'not tested'],
+  unreachable: ['warn', 'unreachable'],
+  confirmed: ['bad', 'confirmed'],
+  false_positive: ['off', 'false positive'],
+  accepted: ['off', 'accepted'],
+  fixed_claimed: ['busy', 'fixed?'],
+  back: ['bad', 'back'],
+}
+
+/** Of a finding: the verdict of a person, or else what the last scan saw. */
+export const FindingStatus = ({ finding: { seen, verdict, back_at } }: { finding: Decided }) => {
+  const status = back_at !== null ? 'back' : verdict === 'none' || seen === 'gone' ? seen : verdict
+  const [tone, text] = STATUSES[status] ?? ['wait', status]
+  return <Badge tone={tone}>{text}</Badge>
+}
 
 interface Seen {
   readonly state: string

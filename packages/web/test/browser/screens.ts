@@ -91,6 +91,9 @@ export const populate = async (console: Console): Promise<string[]> => {
       }),
     ),
   )
+  await api.POST('/finding-rules', {
+    body: { name: 'Lab', match: { check: 'check-info' }, set: { verdict: 'accepted', reason: 'a lab' } },
+  })
   await api.POST('/events/emit', {
     body: { topic: 'custom.build', data: { host: 'one.test', tags: ['a', 'b'] } },
   })

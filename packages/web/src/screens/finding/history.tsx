@@ -4,6 +4,7 @@ interface Change {
   readonly changed_at: string
   readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
   readonly changed_by: string
+  readonly comment: string
   readonly run_uuid: string
 }
 
@@ -20,18 +21,19 @@ const By = ({ changed_by, run_uuid }: Change) => {
 export const History = ({ changes }: { changes: readonly Change[] }) =>
   changes.length === 0 ? (
     <EmptyState title="No changes yet">
-      Changes of state, severity, confidence and tags appear here, with who made them.
+      What scans saw, what people decided, and comments appear here.
     </EmptyState>
   ) : (
     <ol className="entries">
       {changes.map((change) => (
-        <li key={`${change.changed_at} ${Object.keys(change.changes).join(' ')}`}>
+        <li key={`${change.changed_at} ${Object.keys(change.changes).join(' ')} ${change.comment}`}>
           <Time at={change.changed_at} />
           {Object.entries(change.changes).map(([name, { from, to }]) => (
             <span key={name}>
               {name}: <span className="muted">{textOf(from)}</span> → <strong>{textOf(to)}</strong>
             </span>
           ))}
+          {change.comment === '' ? null : <q>{change.comment}</q>}
           <By {...change} />
         </li>
       ))}

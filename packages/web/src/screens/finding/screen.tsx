@@ -1,6 +1,7 @@
 import '../../styles/findings.css'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { FINDING_FILTERS, findingQuery, type FindingFilters } from '../../api/findings.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
@@ -9,6 +10,7 @@ import {
   Confirm,
   EmptyState,
   ExternalLink,
+  FindingStatus,
   hrefWith,
   KeyValues,
   Link,
@@ -16,14 +18,16 @@ import {
   Page,
   RawRecord,
   RecordPage,
-  RecordState,
   SeenBy,
   Severity,
   Time,
   toast,
   UrlTabs,
   useFilters,
+  useShortcut,
 } from '../../ui/index.ts'
+import { Triage } from '../findings/triage.tsx'
+import { decisionFacts } from './decision.tsx'
 import { History } from './history.tsx'
 import { Neighbours } from './neighbours.tsx'
 import { referencesOf } from './references.ts'
@@ -69,25 +73,22 @@ const Actions = ({ finding, filters }: { finding: Finding; filters: FindingFilte
   const navigate = useNavigate()
   const refusal = useRefusal('operator')
   const change = useChange(finding.id)
-  const next = finding.state === 'open' ? 'gone' : 'open'
+  const [open, setOpen] = useState(false)
+  const queries = useQueryClient()
+  useShortcut('t', 'Triage the finding', () => refusal === undefined && setOpen(true))
   return (
     <>
       <Commands lines={[{ title: 'Read the finding', api: ['GET', `/vulnerabilities/${finding.id}`] }]} />
-      <Button
-        refusal={refusal}
-        busy={change.isPending}
-        onClick={() =>
-          change.mutate(
-            { state: next },
-            {
-              onSuccess: () => toast(next === 'gone' ? 'Marked as gone.' : 'Opened again.'),
-              onError: (reason) => toast(reason.message, 'bad'),
-            },
-          )
-        }
-      >
-        {next === 'gone' ? 'Mark as gone' : 'Open again'}
+      <Button kind="primary" refusal={refusal} onClick={() => setOpen(true)}>
+        Triage <kbd>t</kbd>
       </Button>
+      {open ? (
+        <Triage
+          scope={{ ids: [finding.id] }}
+          onClose={() => setOpen(false)}
+          onDone={() => void queries.invalidateQueries({ queryKey: ['finding', String(finding.id)] })}
+        />
+      ) : null}
       <Confirm
         trigger="Delete"
         title="Delete this finding?"
@@ -115,7 +116,8 @@ const FindingPage = ({ finding }: { finding: Finding }) => {
       <KeyValues
         facts={[
           ['Severity', <Severity key="severity" severity={finding.severity} />],
-          ['State', <RecordState key="state" state={finding.state} />],
+          ['Status', <FindingStatus key="status" finding={finding} />],
+          ...decisionFacts(finding),
           ['Identifier', finding.vuln_info],
           ['Confidence', finding.confidence],
           [

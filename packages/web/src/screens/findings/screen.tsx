@@ -23,6 +23,7 @@ import {
   Facet,
   FacetedList,
   FilterBar,
+  FindingStatus,
   hrefWith,
   Link,
   Menu,
@@ -37,15 +38,18 @@ import {
   type FacetValue,
 } from '../../ui/index.ts'
 import { Import } from './import.tsx'
-import { Triage } from './triage.tsx'
+import { Triage, type ChangeId } from './triage.tsx'
 import { Views } from './views.tsx'
 
 const FACETS = [
   { name: 'severity', label: 'Severity' },
+  { name: 'verdict', label: 'Verdict' },
+  { name: 'seen', label: 'Seen by the last scan' },
   { name: 'workspace', label: 'Workspace' },
   { name: 'asset_type', label: 'Asset type' },
   { name: 'source', label: 'Source', single: true },
   { name: 'confidence', label: 'Confidence' },
+  { name: 'assignee', label: 'Assignee', single: true },
   { name: 'asset_value', label: 'Asset', single: true },
 ] as const
 
@@ -73,7 +77,8 @@ const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] => [
     cell: ({ asset_value }) => <span title={asset_value}>{asset_value}</span>,
   },
   { id: 'workspace', label: 'Workspace', width: '100px', cell: ({ workspace }) => workspace },
-  ...SEEN_COLUMNS,
+  { id: 'status', label: 'Status', width: '118px', cell: (finding) => <FindingStatus finding={finding} /> },
+  ...SEEN_COLUMNS.filter(({ id }) => id !== 'state'),
   {
     id: 'seen',
     label: 'Seen by',
@@ -125,16 +130,30 @@ const download = (path: string): void => {
   link.click()
 }
 
-const Bulk = ({ rows, onTriage }: { rows: readonly Finding[]; onTriage: (ids: number[]) => void }) => {
+interface BulkProps {
+  readonly rows: readonly Finding[]
+  readonly onTriage: (ids: number[], first?: ChangeId) => void
+}
+
+const Bulk = ({ rows, onTriage }: BulkProps) => {
   const refusal = useRefusal('operator')
-  const triage = () => onTriage(rows.map(({ id }) => id))
+  const triage = (first?: ChangeId) =>
+    onTriage(
+      rows.map(({ id }) => id),
+      first,
+    )
+  const choose = (first: ChangeId) => () => refusal === undefined && triage(first)
+  useShortcut('c', 'Confirm the selected findings', choose('confirmed'))
+  useShortcut('f', 'False positives', choose('false_positive'))
+  useShortcut('a', 'Accept the risk of the selected findings', choose('accepted'))
+  useShortcut('d', 'Mark the selected findings as fixed', choose('fixed_claimed'))
   useShortcut('t', 'Triage the selected findings', () => {
     if (refusal !== undefined) return false
     triage()
     return true
   })
   return (
-    <Button refusal={refusal} onClick={triage}>
+    <Button refusal={refusal} onClick={() => triage()}>
       Triage <kbd>t</kbd>
     </Button>
   )
@@ -147,7 +166,7 @@ export const Screen = () => {
   const list = useList(findingsQuery(filters))
   const facets = useFacets(filters)
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
-  const [triage, setTriage] = useState<{ scope: Scope; clear?: () => void }>()
+  const [triage, setTriage] = useState<{ scope: Scope; first?: ChangeId; clear?: () => void }>()
   const isFiltered = Object.keys(filters).length > 0
   const query = hrefWith('/vulnerabilities', findingQueryOf(filters))
   const total = list.total ?? 0
@@ -191,7 +210,7 @@ export const Screen = () => {
           { name: 'tag', label: 'Tag' },
           { name: 'run_id', label: 'Last seen by run' },
         ]}
-        others={['severity', 'asset_type', 'source', 'confidence']}
+        others={['severity', 'verdict', 'seen', 'back', 'assignee', 'asset_type', 'source', 'confidence']}
       >
         <SavedFilters screen="findings" names={FINDING_FILTERS} />
       </FilterBar>
@@ -212,7 +231,7 @@ export const Screen = () => {
           keyOf={({ id }) => String(id)}
           onOpen={({ id }) => void navigate({ href: hrefWith(`/findings/${id}`, filters) })}
           bulk={(rows, clear) => (
-            <Bulk rows={rows} onTriage={(ids) => setTriage({ scope: { ids }, clear })} />
+            <Bulk rows={rows} onTriage={(ids, first) => setTriage({ scope: { ids }, first, clear })} />
           )}
           empty={
             <EmptyState title={filters.since ? 'Nothing new' : 'No findings'}>
@@ -231,7 +250,12 @@ export const Screen = () => {
         />
       </FacetedList>
       {triage ? (
-        <Triage scope={triage.scope} onClose={() => setTriage(undefined)} onDone={() => triage.clear?.()} />
+        <Triage
+          scope={triage.scope}
+          first={triage.first}
+          onClose={() => setTriage(undefined)}
+          onDone={() => triage.clear?.()}
+        />
       ) : null}
     </Page>
   )

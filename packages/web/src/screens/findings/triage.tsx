@@ -1,16 +1,46 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { changeFindings, type BulkProgress, type FindingChange, type Scope } from '../../api/findings.ts'
-import { Button, Dialog, ErrorPanel, Field, Form, Link, Progress, toast } from '../../ui/index.ts'
+import {
+  changeFindings,
+  SEVERITIES,
+  type BulkProgress,
+  type FindingChange,
+  type Scope,
+} from '../../api/findings.ts'
+import {
+  Button,
+  Dialog,
+  ErrorPanel,
+  Field,
+  Form,
+  Link,
+  Progress,
+  SelectField,
+  TextField,
+  toast,
+} from '../../ui/index.ts'
 
 const CHANGES = [
-  { id: 'gone', label: 'Mark as gone' },
-  { id: 'open', label: 'Open again' },
+  { id: 'confirmed', label: 'Confirm' },
+  { id: 'false_positive', label: 'False positive' },
+  { id: 'accepted', label: 'Accept the risk' },
+  { id: 'fixed_claimed', label: 'Mark as fixed' },
+  { id: 'none', label: 'Open again, without a verdict' },
+  { id: 'severity', label: 'Set the severity' },
+  { id: 'assignee', label: 'Assign' },
+  { id: 'comment', label: 'Comment' },
   { id: 'add', label: 'Add tags' },
   { id: 'remove', label: 'Remove tags' },
   { id: 'delete', label: 'Delete, with their history' },
 ] as const
-type ChangeId = (typeof CHANGES)[number]['id']
+export type ChangeId = (typeof CHANGES)[number]['id']
+
+const NOTES: Readonly<Partial<Record<ChangeId, string>>> = {
+  false_positive: 'It stays closed when scans see it.',
+  accepted: 'It stays closed until then, and is open again afterwards.',
+  fixed_claimed: 'If a scan sees it again, it is open and marked as back.',
+  none: 'This wins over rules.',
+}
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   not_found: 'no longer exists',
@@ -26,10 +56,15 @@ const tagsOf = (text: string): string[] => [
   ),
 ]
 
-const changeOf = (id: ChangeId, tags: string): FindingChange => {
+const changeOf = (id: ChangeId, values: Readonly<Record<string, string>>): FindingChange => {
+  const { tags = '', reason = '', until = '', severity = '', assignee = '', comment = '' } = values
   if (id === 'add') return { add_tags: tagsOf(tags) }
   if (id === 'remove') return { remove_tags: tagsOf(tags) }
-  return id === 'delete' ? { delete: true } : { state: id }
+  if (id === 'delete') return { delete: true }
+  if (id === 'severity') return { severity: SEVERITIES.find((one) => one === severity) ?? null }
+  if (id === 'assignee') return { assignee: assignee.trim() }
+  if (id === 'comment') return { comment }
+  return { verdict: id, reason, ...(id === 'accepted' && until !== '' ? { until } : {}) }
 }
 
 const countOf = (scope: Scope): number => ('ids' in scope ? scope.ids.length : scope.total)
@@ -38,15 +73,17 @@ const findings = (count: number): string =>
 
 interface TriageProps {
   readonly scope: Scope
+  /** What is chosen first. */
+  readonly first?: ChangeId
   readonly onClose: () => void
   /** Called after the findings were changed. */
   readonly onDone: () => void
 }
 
 /** Changes findings in bulk, shows how far it is, and what could not be changed. */
-export const Triage = ({ scope, onClose, onDone }: TriageProps) => {
+export const Triage = ({ scope, first = 'confirmed', onClose, onDone }: TriageProps) => {
   const queries = useQueryClient()
-  const [id, setId] = useState<ChangeId>('gone')
+  const [id, setId] = useState<ChangeId>(first)
   const [progress, setProgress] = useState<BulkProgress>()
   const [busy, setBusy] = useState(false)
   const [ended, setEnded] = useState(false)
@@ -54,13 +91,13 @@ export const Triage = ({ scope, onClose, onDone }: TriageProps) => {
   const stop = useRef<AbortController>(undefined)
   const count = countOf(scope)
 
-  const start = async (tags: string) => {
+  const start = async (values: Readonly<Record<string, string>>) => {
     const control = new AbortController()
     stop.current = control
     setBusy(true)
     setError(undefined)
     try {
-      const result = await changeFindings(scope, changeOf(id, tags), setProgress, control.signal)
+      const result = await changeFindings(scope, changeOf(id, values), setProgress, control.signal)
       setEnded(true)
       onDone()
       if (result.failed.length > 0 || control.signal.aborted) return
@@ -88,7 +125,7 @@ export const Triage = ({ scope, onClose, onDone }: TriageProps) => {
       title={'ids' in scope ? `Triage ${findings(count)}` : `Triage all ${findings(count)} that match`}
     >
       {ended ? null : (
-        <Form error={error} onSubmit={({ tags = '' }) => void start(tags)}>
+        <Form error={error} onSubmit={(values) => void start(values)}>
           {'ids' in scope ? null : <Filters filters={scope.filters} />}
           <fieldset className="choices" disabled={busy}>
             <legend>What to do</legend>
@@ -105,15 +142,13 @@ export const Triage = ({ scope, onClose, onDone }: TriageProps) => {
               </label>
             ))}
           </fieldset>
-          {id === 'add' || id === 'remove' ? (
-            <Field name="tags" label="Tags" hint="Separated by commas" required autoComplete="off" />
-          ) : null}
+          <Details id={id} />
           {id === 'delete' ? (
             <p className="tone-bad">
               ■ This cannot be undone. A later scan that sees a finding adds it as new.
             </p>
           ) : null}
-          {id === 'gone' ? <p className="muted">A scan that sees a finding again opens it.</p> : null}
+          {NOTES[id] === undefined ? null : <p className="muted">{NOTES[id]}</p>}
           {error === undefined ? null : <ErrorPanel error={error} />}
           {progress === undefined ? null : <Counts progress={progress} count={count} />}
           <div className="dialog-actions">
@@ -136,6 +171,33 @@ export const Triage = ({ scope, onClose, onDone }: TriageProps) => {
         </>
       ) : null}
     </Dialog>
+  )
+}
+
+/** The fields of a change. */
+const Details = ({ id }: { id: ChangeId }) => {
+  if (id === 'delete') return null
+  if (id === 'add' || id === 'remove')
+    return <Field name="tags" label="Tags" hint="Separated by commas" required autoComplete="off" />
+  if (id === 'assignee') return <Field name="assignee" label="Who takes care of it" autoComplete="off" />
+  if (id === 'comment') return <TextField name="comment" label="Comment" required />
+  if (id === 'severity') {
+    const options = SEVERITIES.map((value) => ({ value, label: value }))
+    return (
+      <SelectField
+        name="severity"
+        label="Severity"
+        options={[...options, { value: '', label: 'as the scanner reports it' }]}
+      />
+    )
+  }
+  return (
+    <>
+      {id === 'accepted' ? (
+        <Field name="until" label="Until" type="date" hint="Empty: until it is opened again" />
+      ) : null}
+      <Field name="reason" label="Reason" autoComplete="off" />
+    </>
   )
 }
 

@@ -39,6 +39,7 @@ const TOPICS = [
   'step.failed',
   'asset.discovered',
   'asset.updated',
+  'vuln.back',
   'vuln.found',
   'schedule.triggered',
   'schedule.ended',

@@ -1,0 +1,140 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { SEVERITIES } from '../../api/findings.ts'
+import { addRule, previewRule, type NewRule } from '../../api/rules.ts'
+import { Button, Dialog, Field, Form, FormActions, Link, SelectField, toast } from '../../ui/index.ts'
+
+const listOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
+
+/** Without the fields that were left empty. */
+const given = <T extends object>(fields: T): Partial<T> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value !== '')),
+  ) as Partial<T>
+
+const ruleOf = (values: Readonly<Record<string, string>>): NewRule => {
+  const { name = '', check = '', title = '', asset = '', workspace = '', tool = '', severity = '' } = values
+  const { verdict = '', reason = '', until = '', newSeverity = '', assignee = '', tags = '' } = values
+  return {
+    name: name.trim(),
+    match: given({ check, title, asset, workspace, tool, severity: listOf(severity) }) as NewRule['match'],
+    set: given({
+      verdict,
+      reason,
+      until: verdict === 'accepted' ? until : '',
+      severity: newSeverity,
+      assignee,
+      tags: listOf(tags),
+    }) as NewRule['set'],
+  }
+}
+
+const anyOf = (values: readonly string[], none: string) => [
+  { value: '', label: none },
+  ...values.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
+]
+
+/** A new rule: what it matches, what it sets, and what it would change before it is saved. */
+export const AddRule = ({ onClose }: { onClose: () => void }) => {
+  const queries = useQueryClient()
+  const [rule, setRule] = useState<NewRule>()
+  const preview = useMutation({ mutationFn: previewRule })
+  const add = useMutation({
+    mutationFn: addRule,
+    onSuccess: async ({ changed }) => {
+      toast(`The rule changed ${changed.toLocaleString()} findings.`)
+      onClose()
+      for (const name of ['finding-rules', 'findings', 'finding', 'counts'])
+        await queries.invalidateQueries({ queryKey: [name] })
+    },
+  })
+  const shown = preview.data
+  return (
+    <Dialog open wide keep onClose={onClose} title="New rule">
+      <Form
+        error={preview.error ?? add.error}
+        onSubmit={(values) => {
+          const next = ruleOf(values)
+          if (JSON.stringify(next) === JSON.stringify(rule) && preview.isSuccess) return add.mutate(next)
+          setRule(next)
+          preview.mutate(next)
+        }}
+      >
+        <Field name="name" label="Name" required maxLength={128} autoComplete="off" />
+        <fieldset className="choices">
+          <legend>It matches findings with all of these; * and ? stand for any text</legend>
+          <Field name="check" label="Check" hint="Like CVE-2026-* or ssl-*" autoComplete="off" />
+          <Field name="title" label="Title" autoComplete="off" />
+          <Field name="asset" label="Asset" hint="Like *.test.example, or 10.0.0.0/8" autoComplete="off" />
+          <Field name="workspace" label="Workspace" autoComplete="off" />
+          <Field
+            name="severity"
+            label="Severities of the scanner"
+            hint="Separated by commas"
+            autoComplete="off"
+          />
+          <Field name="tool" label="Tool" autoComplete="off" />
+        </fieldset>
+        <fieldset className="choices">
+          <legend>It sets</legend>
+          <SelectField
+            name="verdict"
+            label="Verdict"
+            options={anyOf(['confirmed', 'false_positive', 'accepted'], 'no verdict')}
+          />
+          <Field name="until" label="Accepted until" type="date" />
+          <Field name="reason" label="Reason" autoComplete="off" />
+          <SelectField
+            name="newSeverity"
+            label="Severity"
+            options={anyOf(SEVERITIES, 'as the scanner reports it')}
+          />
+          <Field name="assignee" label="Assignee" autoComplete="off" />
+          <Field name="tags" label="Tags" hint="Separated by commas" autoComplete="off" />
+        </fieldset>
+        {shown === undefined ? null : (
+          <section role="status" aria-label="Preview">
+            <p>
+              It matches {shown.matched.toLocaleString()} findings and would change{' '}
+              {shown.changed.toLocaleString()}. Decisions of people stay.
+            </p>
+            <ul className="failures">
+              {shown.findings.slice(0, 20).map(({ id, before, after }) => (
+                <li key={id}>
+                  <Link href={`/findings/${id}`}>
+                    {after.vuln_title || after.vuln_info || `Finding ${id}`}
+                  </Link>{' '}
+                  {after.asset_value}: {before.severity} {before.verdict.replaceAll('_', ' ')} →{' '}
+                  {after.severity} {after.verdict.replaceAll('_', ' ')}
+                </li>
+              ))}
+            </ul>
+          </section>
+        )}
+        <FormActions call={preview.error ? preview : add} onBack={onClose}>
+          {preview.isSuccess ? 'Save the rule' : 'Preview'}
+        </FormActions>
+        {preview.isSuccess ? (
+          <p className="muted">After a change the preview is shown again before the rule is saved.</p>
+        ) : null}
+      </Form>
+    </Dialog>
+  )
+}
+
+/** Opens the dialog. */
+export const AddRuleButton = ({ refusal }: { refusal: string | undefined }) => {
+  const [open, setOpen] = useState(false)
+  return (
+    <>
+      <Button kind="primary" refusal={refusal} onClick={() => setOpen(true)}>
+        New rule
+      </Button>
+      {open ? <AddRule onClose={() => setOpen(false)} /> : null}
+    </>
+  )
+}
