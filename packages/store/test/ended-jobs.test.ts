@@ -86,6 +86,13 @@ test('The end of a job is told once, with what its runs did and what is new, bac
     { data: { job_id: third, findings: { new: { critical: 1 }, back: { high: 1 }, gone: {} } } },
   ])
   expect(await eventsOf('schedule.ended')).toEqual([])
+  // Nobody is told of a false positive that comes and goes.
+  const { data } = await db.store.vulnerabilities.list({ workspaces: ['w'] }, { offset: 0, limit: 10 })
+  const ids = data.filter(({ vuln_info: name }) => name === 'a').map(({ id }) => id)
+  await db.store.triage.change(ids, { verdict: 'false_positive', reason: 'a test page' }, 'user:ann')
+  await execute({}, [sees(['b', 'high'], ['d', 'critical'])])
+  await settle()
+  expect((await eventsOf('job.ended'))[0]?.data['findings']).toEqual({ new: {}, back: {}, gone: {} })
 })
 
 test('A job of a schedule also ends its schedule, which is named', async () => {
@@ -108,15 +115,18 @@ test('A job of a schedule also ends its schedule, which is named', async () => {
   ])
 })
 
-const series = async (): Promise<unknown> =>
-  await asSuperuser(
-    async (client) =>
-      (
-        await client.query(`select kind, label, sum(count)::int as count from farm_series
-        where label in ('cancelled', 'crowd') group by 1, 2 order by 1, 2`)
-      ).rows,
-    db.url,
-  )
+interface Count {
+  readonly kind: string
+  readonly label: string
+  readonly count: number
+}
+
+const series = async (): Promise<readonly Count[]> =>
+  await asSuperuser(async (client) => {
+    const { rows } = await client.query<Count>(`select kind, label, sum(count)::int as count from farm_series
+      where label in ('cancelled', 'crowd') group by 1, 2 order by 1, 2`)
+    return rows
+  }, db.url)
 
 test('The cancel of a job is one event, and one of each run that had started', async () => {
   const { jobId } = await submitted(db.store, { workflowName: 'crowd' }, targets(40))

@@ -38,11 +38,7 @@ class SchemaWriter {
         return this.#text(type)
       case 'flag':
         return {
-          anyOf: [
-            { type: ['boolean', 'null'] },
-            { enum: [0, 1] },
-            { type: 'string', pattern: SWITCH_TEXT },
-          ],
+          anyOf: [{ type: ['boolean', 'null'] }, { enum: [0, 1] }, { type: 'string', pattern: SWITCH_TEXT }],
         }
       case 'number':
         return numberSchema(type.whole)
@@ -66,7 +62,9 @@ class SchemaWriter {
 
   #text({ oneOf, unsupported = [], form }: FieldType & { kind: 'text' }): JsonSchema {
     if (form !== undefined) return formSchema(form)
-    return oneOf === undefined ? SCALAR : { enum: [...oneOf.filter((word) => !unsupported.includes(word)), null] }
+    return oneOf === undefined
+      ? SCALAR
+      : { enum: [...oneOf.filter((word) => !unsupported.includes(word)), null] }
   }
 
   object(spec: ObjectSpec): JsonSchema {

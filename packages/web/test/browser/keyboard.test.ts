@@ -79,8 +79,9 @@ test('The keyboard alone logs in, starts a run, cancels and retries it, triages 
 
   await follow(page, 'Findings')
   await activate(page, page.getByRole('link', { name: 'Old TLS' }))
-  await activate(page, page.getByRole('button', { name: 'Mark as gone' }))
-  await page.getByRole('button', { name: 'Open again' }).waitFor()
+  await activate(page, page.getByRole('button', { name: /^Triage/ }))
+  await activate(page, page.getByRole('dialog').getByRole('button', { name: 'Change 1 finding' }))
+  await page.getByRole('main').getByText('confirmed').first().waitFor()
 
   await follow(page, 'Workers')
   await activate(page, page.getByRole('link', { name: 'worker-1' }).first())
