@@ -66,7 +66,7 @@ const STATEMENT =
   /^((?:--.*\n)*)create (?:unlogged )?table (\w+) \(\n([^]+?)^\)|^alter table (\w+)\s+([^;]+);.*|^drop table (\w+)/gm
 
 /** A statement may have several changes, also on one line. */
-const CHANGE = /(?:^|,)\s*(add|drop|rename) column (.+?)(?=,\s*(?:add|drop|rename) column|$)/gm
+const CHANGE = /(?:^|,)\s*(add|drop|rename|alter) column (.+?)(?=,\s*(?:add|drop|rename|alter) column|$)/gm
 
 const readStatements = (text: string, subject: Subject, all: readonly Subject[]): void => {
   for (const [, comment = '', created, body = '', altered, changes = '', dropped] of text.matchAll(
@@ -84,7 +84,9 @@ const readStatements = (text: string, subject: Subject, all: readonly Subject[])
         if (action === 'add') readColumn(table, line)
         const known = table.columns.get(name)
         if (action === 'rename' && known !== undefined) table.columns.set(to, known)
-        if (action !== 'add') table.columns.delete(name)
+        if (action === 'drop' || action === 'rename') table.columns.delete(name)
+        if (action === 'alter' && known !== undefined && /\bnot null\b/.test(line))
+          table.columns.set(name, { ...known, nullable: line.includes('drop not null') })
       }
     if (dropped !== undefined) for (const { tables } of all) tables.delete(dropped)
   }

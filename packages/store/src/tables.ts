@@ -529,10 +529,10 @@ export interface Tables {
     created_at: Generated<Timestamp>
     updated_at: Generated<Timestamp>
     fingerprint: Generated<string>
-    seen: string | null
+    seen: string
     seen_reason: Generated<string>
-    scan_severity: string | null
-    scan_tags: string[] | null
+    scan_severity: string
+    scan_tags: string[]
     decision: Generated<unknown>
     ruled: Generated<unknown>
     verdict: Generated<string>

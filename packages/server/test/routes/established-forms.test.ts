@@ -161,7 +161,9 @@ describe('POST /runs without a target', () => {
       expect(created.warnings).toBeUndefined()
       expect(await runOf(created)).toMatchObject({ target: '', workspace: 'feeds', status: 'queued' })
       const job = (await server.viewer.get(created.poll_url).expect(200)).body as JobStatus
-      expect(job.runs).toEqual([{ run_uuid: created.run_uuid, target: '', status: 'queued', outcome: '' }])
+      expect(job.runs).toMatchObject([
+        { run_uuid: created.run_uuid, target: '', status: 'pending', is_queued: true, outcome: '' },
+      ])
     },
   )
 

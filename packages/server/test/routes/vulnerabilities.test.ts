@@ -31,6 +31,7 @@ describe('POST /vulnerabilities', () => {
       data: {
         id: expect.any(Number),
         workspace: 'defaults',
+        org_uuid: '00000000-0000-0000-0000-000000000001',
         vuln_info: '',
         vuln_title: 'Weak cipher',
         vuln_desc: '',

@@ -140,7 +140,7 @@ test('A schedule is created with its next times, disabled, and deleted', async (
   await form.getByLabel('Cron expression').fill('0 3 * *')
   await form.getByText('a schedule has five').waitFor()
   await form.getByLabel('Cron expression').fill('0 3 * * 1-5')
-  await form.getByText('At 03:00 on Monday to Friday').waitFor()
+  await form.getByText('At 03:00, Monday through Friday').waitFor()
   await form.getByRole('textbox', { name: /^Targets/ }).fill('d.example.com')
   await form.getByRole('button', { name: 'Create' }).click()
   const row = page.getByRole('row', { name: /nightly/ })
