@@ -10,6 +10,7 @@ export {
   paths,
   secret,
   text,
+  webAddress,
   type Lookup,
 } from './config/setting.ts'
 export { variables, VARIABLE_NAME, type Variable } from './config/variables.ts'

@@ -10,6 +10,7 @@ import {
   platformSettings,
   secret,
   text,
+  webAddress,
   type ConfigOf,
 } from '@scanfarm/platform'
 import { queueSettings } from '@scanfarm/queue/settings'
@@ -51,7 +52,7 @@ const serverSettings = {
     filesKey: secret(
       'Key of links to artifacts that need no token: `/ws/<key>/<workspace>/<path>`. At least 20 characters. Not set: these links are disabled.',
     ),
-    publicUrl: text(
+    publicUrl: webAddress(
       'Address under which people reach the console, like `https://farm.example.com`, for links in messages. Not set: no links.',
       { default: '' },
     ),

@@ -56,7 +56,7 @@ const execute = async (
 const judge = () => db.store.scans.judge({ limit: 100, history: 3 })
 const settle = () => db.store.jobs.settle(0, 100)
 
-test('The end of a job is told once, with what its runs did and what is new, back and gone', async () => {
+test('A job writes one event when it ends, which counts its runs, and the findings that are new, back and gone', async () => {
   const first = await execute({}, [sees(['a', 'high'], ['b', 'high'], ['c', 'low'])], { judged: false })
   await settle()
   expect(await eventsOf('job.ended')).toEqual([])
@@ -86,7 +86,7 @@ test('The end of a job is told once, with what its runs did and what is new, bac
     { data: { job_id: third, findings: { new: { critical: 1 }, back: { high: 1 }, gone: {} } } },
   ])
   expect(await eventsOf('schedule.ended')).toEqual([])
-  // Nobody is told of a false positive that comes and goes.
+  // A false positive that comes and goes is not counted.
   const { data } = await db.store.vulnerabilities.list({ workspaces: ['w'] }, { offset: 0, limit: 10 })
   const ids = data.filter(({ vuln_info: name }) => name === 'a').map(({ id }) => id)
   await db.store.triage.change(ids, { verdict: 'false_positive', reason: 'a test page' }, 'user:ann')

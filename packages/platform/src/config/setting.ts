@@ -114,6 +114,16 @@ const TEXT = { kind: 'text', must: 'be text', schema: Type.String(), read: asTex
 export const text = <O extends Options<string>>(description: string, options: O = {} as O) =>
   setting<string, O>(TEXT, description, options)
 
+const WEB_ADDRESS = Type.String({ pattern: '^(https?://[^\\s/?#@]+(/[^\\s?#]*)?)?$' })
+
+/** An http or https URL without a query; empty: none. */
+export const webAddress = <O extends Options<string>>(description: string, options: O = {} as O) =>
+  setting<string, O>(
+    { ...TEXT, must: 'be like https://farm.example.com, or empty', schema: WEB_ADDRESS },
+    description,
+    options,
+  )
+
 export const secret = (description: string, options: Pick<Options<Secret>, 'env'> = {}) =>
   setting<Secret, typeof options>(
     { ...TEXT, secret: true, convert: (value) => new Secret(String(value)) },

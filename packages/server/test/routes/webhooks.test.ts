@@ -190,6 +190,13 @@ describe('webhook subscriptions', () => {
     })
   })
 
+  test('an address of the console that is none is refused at the start', async () => {
+    for (const address of ['farm.example.com', 'ftp://farm.example.com', 'https://farm.example.com/?a=1'])
+      await expect(testServer({ workflows: {}, settings: { 'http.public_url': address } })).rejects.toThrow(
+        /http\.public_url.*must be like https:\/\/farm\.example\.com/,
+      )
+  })
+
   test.each([
     ['a url that is none', { ...DRAFT, url: 'nowhere' }, '/url'],
     ['another scheme', { ...DRAFT, url: 'file:///etc/passwd' }, '/url'],
