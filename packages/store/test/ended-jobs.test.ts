@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { FindingContent, FoundRecords } from '@scanfarm/contracts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, openTransactionsEnded, testDatabase, type TestDatabase } from './database.ts'
 import {
   claimAll,
   closedStep,
@@ -135,6 +135,7 @@ test('The cancel of a job is one event, and one of each run that had started', a
   await db.store.jobs.requestCancel(jobId)
   while ((await db.store.jobs.finishCancel()) !== undefined);
   await db.runStore.finish([ended(run, 'cancelled')])
+  await openTransactionsEnded(db.url)
   while (await db.store.figures.count());
   await settle()
   const about = (topic: string) =>

@@ -93,12 +93,16 @@ describe('A run', () => {
     executor.checkCancels([cancelled])
     expect(await harness.cancelled(cancelled)).toMatchObject({ status: 'cancelled', outcome: 'partial' })
     await executor.drain(HOUR_MS)
-    expect(outcomes).toEqual([
-      ['completed', 'clean'],
-      ['completed', 'partial'],
-      ['completed', 'nothing_done'],
-      ['cancelled', 'partial'],
-    ])
+    // The next run of the slot can end before the outcome of the one before it is passed on.
+    expect(new Set(outcomes)).toEqual(
+      new Set([
+        ['completed', 'clean'],
+        ['completed', 'partial'],
+        ['completed', 'nothing_done'],
+        ['cancelled', 'partial'],
+      ]),
+    )
+    expect(outcomes).toHaveLength(4)
   })
 
   test('gets an environment of its own, without variables of this process', async () => {
