@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { call, expectRefusal, farm, idOf, watchFarm } from '../farm/attacked-farm.ts'
@@ -73,11 +74,9 @@ describe('requests without a token', () => {
       )
       const before = socket.bytesWritten
       const part = Buffer.alloc(MIB, ' ')
+      const closed = once(socket, 'close')
       for (let sent = 0; sent < 150 && !socket.destroyed; sent++)
-        await new Promise<void>((resolve) => {
-          socket.once('close', () => resolve())
-          socket.write(part, () => resolve())
-        })
+        await Promise.race([closed, new Promise((resolve) => socket.write(part, resolve))])
       expect(await allClosed([socket], 45_000)).toBe(true)
       expect(socket.bytesWritten - before).toBeLessThan(140 * MIB)
       expect(statusesIn(Buffer.concat(chunks).toString()).every((status) => status >= 400)).toBe(true)
