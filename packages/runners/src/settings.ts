@@ -76,7 +76,7 @@ export const runnerSettings = {
       default: ['*'],
     }),
     dockerVolumes: list(
-      'Folders, with their content, and names of volumes that docker runs may mount in addition to their own folders. `*` is a wildcard, the suffix `:ro` allows only reading. Empty: none.',
+      'Folders and names of volumes that docker runs may mount in addition to their own folders. `*` is a wildcard, the suffix `:ro` allows only reading, also of everything below the folder. Empty: none.',
       { default: ['*'] },
     ),
     dockerNetworks: list(

@@ -60,7 +60,8 @@ test('the target of a folder below those of the run is apart from all other moun
 
 test('other folders and volumes must be allowed, and allowed for writing', async () => {
   await ask('/srv/lists:/data', '/srv/lists')
-  await ask('/srv/lists/deep/er:/data', '/srv/lists/')
+  await ask('/srv/lists/deep/er:/data:ro', '/srv/lists/:ro')
+  await ask('/srv/any:/data:ro', '/:ro')
   await ask('/srv/lists/:/data:ro', '/srv/lists:ro')
   await ask('cache:/data', 'ca*')
   await ask('/anything:/data', '*')
@@ -71,6 +72,27 @@ test('other folders and volumes must be allowed, and allowed for writing', async
   await expect(ask('/srv/lists:/data', '/srv/lists:ro')).rejects.toThrow(
     'may only be mounted read-only: write /srv/lists:/data:ro',
   )
+})
+
+test('nothing is mounted that the engine finds in a folder that containers may write to', async () => {
+  await mkdir(join(root, 'written/deep'), { recursive: true })
+  await symlink(join(root, 'lists'), join(root, 'written/link'))
+  await symlink(join(root, 'written/link'), join(root, 'to-link'))
+  await symlink(join(root, 'lists'), join(run, 'to-lists'))
+  await symlink(join(run, 'to-lists'), join(root, 'through-run'))
+  await symlink('loop', join(root, 'loop'))
+  const written = join(root, 'written')
+  await ask(`${written}:/data`, written)
+  await ask(`${written}/deep:/data`, `${root}/written/*`)
+  await ask(`${written}/deep:/data`, '*')
+  const refused = `is below ${written}, where containers may write`
+  for (const volume of [`${written}/deep:/data`, `${written}/new/one:/data:ro`, `${root}/to-link:/data:ro`])
+    await expect(ask(volume, written, `${root}:ro`, `${written}/deep`)).rejects.toThrow(refused)
+  await expect(ask(`${written}/deep/er:/data`, `${written}/*`)).rejects.toThrow(
+    `is below ${written}/deep, where`,
+  )
+  await expect(ask(`${root}/through-run:/data:ro`, `${root}:ro`)).rejects.toThrow(`is below ${run}, where`)
+  await expect(ask(`${root}/loop:/data`, '*')).rejects.toThrow('more than 40 links')
 })
 
 test('an invalid volume is refused', async () => {

@@ -39,8 +39,8 @@ export interface DockerRunnersOptions extends EngineAddress {
   /** Credentials of registries; default none. */
   readonly auths?: RegistryAuths
   /**
-   * What runs may mount besides their own folders: folders, which include everything below them, and names of volumes,
-   * read-only with `:ro` at the end. `*` is a wildcard. Default: all.
+   * What runs may mount besides their own folders: folders and names of volumes, with `:ro` at the end only for reading,
+   * which includes everything below a folder. `*` is a wildcard. Default: all.
    */
   readonly volumes?: readonly string[]
 }

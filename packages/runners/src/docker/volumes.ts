@@ -1,5 +1,5 @@
-import { realpath } from 'node:fs/promises'
-import { join, normalize } from 'node:path'
+import { readlink } from 'node:fs/promises'
+import { join, normalize, resolve } from 'node:path'
 import { pack, type Pack } from 'tar-stream'
 import { RunnerUnavailableError, type RunnerContext } from '@scanfarm/contracts'
 import { openBelow, partsBelow, realPath, RefusedPath, unless } from '@scanfarm/paths'
@@ -42,13 +42,14 @@ const PLACES_OF_THE_ENGINE = [
 ]
 
 /**
- * Decides how the volumes get into a container. Refuses those that are not in the list. An entry is a folder, which
- * includes everything below it, or the name of a volume; `*` is a wildcard, and `:ro` at the end allows reading only.
- * The run's own folders are always allowed.
+ * Decides how the volumes get into a container. Refuses those that are not in the list. An entry is the name of a volume
+ * or a folder; `*` is a wildcard, and `:ro` at the end allows reading only, also of everything below the folder. The
+ * run's own folders are always allowed.
  *
- * The engine finds what it mounts by its name, as root. Below a folder of the run, commands can replace each part of the
- * name with a link at any moment, so the engine mounts only the folder of the run itself, and the volume is a link inside
- * the container: wherever it leads, it leads to files of the container. Missing folders are made.
+ * The engine finds what it mounts by its name, as root. In a folder that containers may write to, commands can replace
+ * each part of the name with a link at any moment, so nothing is mounted that the engine finds there. Below a folder of
+ * the run, the engine mounts only the folder of the run itself, and the volume is a link inside the container: wherever
+ * it leads, it leads to files of the container. Missing folders are made.
  */
 export async function planVolumes(
   texts: readonly string[],
@@ -59,9 +60,12 @@ export async function planVolumes(
   const binds: string[] = []
   const links: VolumeLink[] = []
   for (const volume of volumes) {
-    const real = volume.source?.startsWith('/') ? await realFolder(volume.source) : volume.source
+    const { real, lookups } = await wayTo(volume.source)
     const own = ownPlace(volume.source, context) ?? ownPlace(real, context)
-    if (own === undefined) refuseForbidden(volume, real, allowed)
+    if (own === undefined) {
+      refuseReplaceable(volume, lookups, allowed, context)
+      refuseForbidden(volume, real, allowed)
+    }
     if (own === undefined || own.below === '') {
       binds.push(volume.text)
       continue
@@ -154,6 +158,23 @@ function refuseForbidden(
   )
 }
 
+/** With the entry `*` all volumes are allowed, so that nothing is gained by a link. */
+function refuseReplaceable(
+  { text }: Volume,
+  lookups: readonly string[],
+  allowed: readonly string[],
+  context: RunnerContext,
+): void {
+  if (allowed.includes('*')) return
+  const written = lookups.find(
+    (folder) => isAllowed(folder, false, allowed) || ownPlace(folder, context) !== undefined,
+  )
+  if (written === undefined) return
+  throw new RunnerUnavailableError(
+    `the volume ${text} is below ${written}, where containers may write and could replace it with a link: mount ${written}, or list it with :ro, or only folders below it, in runner.docker_volumes`,
+  )
+}
+
 /** The link replaces what the image has at the target; it must not replace or lead to a mount. */
 function refuseTarget({ text, target }: Volume, places: readonly string[]): void {
   const taken = places.find(
@@ -182,14 +203,41 @@ async function makeFolder({ text }: Volume, path: string, context: RunnerContext
   }
 }
 
-const realFolder = (folder: string): Promise<string> => realpath(folder).catch(() => folder)
+/** As many as the kernel follows. */
+const MAX_LINKS = 40
+
+interface Way {
+  /** The source without links. */
+  readonly real: string | undefined
+  /** The folders in which the parts of its name, and of the links in it, are looked up. */
+  readonly lookups: readonly string[]
+}
+
+async function wayTo(source: string | undefined): Promise<Way> {
+  if (source?.startsWith('/') !== true) return { real: source, lookups: [] }
+  const lookups: string[] = []
+  let at = '/'
+  let parts = source.split('/')
+  for (let links = 0; parts.length > 0;) {
+    const [part = '', ...rest] = parts
+    const next = resolve(at, part)
+    const link = next === at ? undefined : await readlink(next).catch(() => undefined)
+    if (next !== at) lookups.push(at)
+    if (link !== undefined && ++links > MAX_LINKS)
+      throw new RunnerUnavailableError(`the volume ${source} leads through more than ${MAX_LINKS} links`)
+    if (link?.startsWith('/') === true) at = '/'
+    if (link === undefined) at = next
+    parts = link === undefined ? rest : [...link.split('/'), ...rest]
+  }
+  return { real: at, lookups }
+}
 
 const isAllowed = (source: string, readOnly: boolean, allowed: readonly string[]): boolean =>
   matchesAny(
     allowed.flatMap((entry) => {
       if (entry.endsWith(':ro') && !readOnly) return []
       const path = entry.replace(/:ro$/, '').replace(/(?<=.)\/$/, '')
-      return path.startsWith('/') ? [path, path === '/' ? '/*' : `${path}/*`] : [path]
+      return entry.endsWith(':ro') && path.startsWith('/') ? [path, join(path, '*')] : [path]
     }),
     [source],
   )
