@@ -56,6 +56,24 @@ test('The config lists the files that settings were read from, and which of them
   expect(readConfig(SETTINGS, { env: {} }).files).toEqual([])
 })
 
+test('A variable with the prefix of settings that no setting has is a problem, which names the nearest one', () => {
+  const foreign = {
+    SCANFARM_CONFIG: 'x.yaml',
+    SCANFARM_TARGET: 'a.test',
+    SCANFARM_BIND: '192.0.2.1',
+    SCANFARM_MASTER_SERVICE_HOST: '10.0.0.1',
+    SCANFARM_MASTER_SERVICE_PORT_API: '8002',
+    SCANFARM_MASTER_PORT: 'tcp://10.0.0.1:8002',
+    SCANFARM_MASTER_PORT_8002_TCP_ADDR: '10.0.0.1',
+    SCANFARM_EMPTY: '',
+  }
+  expect(problemsOf({ env: { ...foreign, SCANFARM_TOKEN_FILE: file('secret') } })).toEqual([])
+  expect(problemsOf({ env: { SCANFARM_HTTP_PROT: '80', SCANFARM_QUUX_ZZYZX: '1' } })).toEqual([
+    'unknown variable SCANFARM_HTTP_PROT: did you mean SCANFARM_HTTP_PORT?',
+    'unknown variable SCANFARM_QUUX_ZZYZX: unset it (`scanfarm config --docs` lists all)',
+  ])
+})
+
 describe('precedence', () => {
   test('without any source, every setting has its default', () => {
     const config = readConfig(SETTINGS, { env: {} })

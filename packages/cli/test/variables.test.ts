@@ -38,7 +38,13 @@ test('Variables of commands are passed on by name or pattern, set to a value, or
     'list.yaml',
     'runner.env: [PASSED, MISSING, "*_API_KEY", MODE=fast, "AT=@@home", TOKEN=@token]\n',
   )
-  const env = { PASSED: 'a longer value', X_API_KEY: 'kkkk', SCANFARM_API_KEY: 'never', OTHER: 'never' }
+  const env = {
+    PASSED: 'a longer value',
+    X_API_KEY: 'kkkk',
+    SCANFARM_LLM_API_KEY: 'never',
+    SCANFARM_LLM_BASE_URL: 'http://llm.test/v1',
+    OTHER: 'never',
+  }
   expect(variablesOf({ env, configPath })).toEqual([
     ['PASSED', 'a longer value', true],
     ['MISSING', undefined, false],

@@ -7,7 +7,7 @@ const TICK_MS = 10
 /** Shorter blocks are not recorded. The attacks fail on blocks longer than `MAX_BLOCK_MS`. */
 const RECORDED_MS = 50
 
-const folder = process.env['SCANFARM_MONITOR_FOLDER']
+const folder = process.env['SCANFARM_TEST_MONITOR_FOLDER']
 
 /**
  * The CPU time of the thread is measured, because it does not include waiting for a core: on a busy machine a process

@@ -49,7 +49,7 @@ export async function startFarm(): Promise<AttackedFarm> {
   await mkdir(monitors)
   await mkdir(canaries)
   await chmod(canaries, 0o777)
-  const watched = { NODE_OPTIONS: `--import=${MONITOR}`, SCANFARM_MONITOR_FOLDER: monitors }
+  const watched = { NODE_OPTIONS: `--import=${MONITOR}`, SCANFARM_TEST_MONITOR_FOLDER: monitors }
   const master = await farm.startMaster(await freePort(), watched)
   const workers = await Promise.all(
     [1, 2].map((number) =>

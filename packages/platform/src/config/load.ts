@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { closest } from '@scanfarm/contracts'
 import { fileErrorText } from '../error-text.ts'
 import type { GivenIn } from './setting.ts'
 import { readSettingsFile, type SettingsFile } from './settings-file.ts'
@@ -158,6 +159,30 @@ const assemble = (loading: Loading, table: readonly Entry[]): Branch => {
 const knownKeys = (table: readonly Entry[]): Set<string> =>
   new Set(table.flatMap(({ key, setting }) => (setting.secret ? [key, `${key}_file`] : [key])))
 
+/** Set for steps, by compose files and by tests. */
+const OTHER_VARIABLES =
+  /^SCANFARM_(CONFIG|MARKER|RUN_ID|RUN_UUID|ATTEMPT|JOB_ID|WORKFLOW|WORKSPACE|OUTPUT|TARGET|ARTIFACTS|BIND|IMAGE|WORKER_IMAGE|PORT|VERSION|TEST_.+)$/
+/** Kubernetes sets these for each service whose name begins with `scanfarm`. */
+const isServiceLink = (name: string, value: string): boolean =>
+  /_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(name) || /^(tcp|udp|sctp):/.test(value)
+
+/** Variables with the prefix of settings that no setting has. */
+const unknownVariables = ({ env }: ConfigSources, table: readonly Entry[]): string[] => {
+  const known = new Set(
+    table.flatMap(({ env: names, setting }) =>
+      setting.secret ? names.flatMap((name) => [name, `${name}_FILE`]) : names,
+    ),
+  )
+  return Object.entries(env).flatMap(([name, value = '']) => {
+    if (!name.startsWith('SCANFARM_') || value === '' || known.has(name)) return []
+    if (OTHER_VARIABLES.test(name) || isServiceLink(name, value)) return []
+    const meant = closest(name, known)
+    const hint =
+      meant === undefined ? 'unset it (`scanfarm config --docs` lists all)' : `did you mean ${meant}?`
+    return [`unknown variable ${name}: ${hint}`]
+  })
+}
+
 /**
  * Reads the settings file, the environment and the command line; later sources override earlier ones. An empty
  * variable counts as not set. Throws a `ConfigError` that lists every problem.
@@ -172,7 +197,7 @@ export const loadConfig = <S extends SettingsTable>(settings: S, sources: Config
   const loading: Loading = {
     sources,
     file,
-    problems: [...file.problems],
+    problems: [...file.problems, ...unknownVariables(sources, table)],
     values: new Map(),
     origins: new Map(),
     secretFiles: new Set(),
