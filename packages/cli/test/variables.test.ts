@@ -43,6 +43,7 @@ test('Variables of commands are passed on by name or pattern, set to a value, or
     X_API_KEY: 'kkkk',
     SCANFARM_LLM_API_KEY: 'never',
     SCANFARM_LLM_BASE_URL: 'http://llm.test/v1',
+    SCANFARM_LLM_MODEL: 'm',
     OTHER: 'never',
   }
   expect(variablesOf({ env, configPath })).toEqual([

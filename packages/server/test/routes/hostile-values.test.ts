@@ -142,7 +142,10 @@ const hostile = (given: Schema, name: string): unknown[] => {
     const values = schema.properties ?? {}
     return [
       ...Object.entries(values).flatMap(([field, inner]) =>
-        fullOrFew(field, inner, hostile(inner, field)).map((value) => ({ ...(fits as object), [field]: value })),
+        fullOrFew(field, inner, hostile(inner, field)).map((value) => ({
+          ...(fits as object),
+          [field]: value,
+        })),
       ),
       ...(schema.additionalProperties === false
         ? []
