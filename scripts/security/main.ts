@@ -18,8 +18,8 @@ const attackFarm = async (): Promise<boolean> => {
   Object.assign(process.env, engines.env)
   await using farm = await startFarm()
   Object.assign(process.env, {
-    SCANFARM_ATTACKED_FARM: JSON.stringify(farm.facts),
-    SCANFARM_SCHEMATHESIS: schemathesis,
+    SCANFARM_TEST_ATTACKED_FARM: JSON.stringify(farm.facts),
+    SCANFARM_TEST_SCHEMATHESIS: schemathesis,
   })
   return await runJest(root, ['--config', 'scripts/security/jest.config.js', ...process.argv.slice(2)])
 }

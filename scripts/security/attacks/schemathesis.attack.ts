@@ -18,7 +18,7 @@ beforeAll(async () => {
   cluster = await TestCluster.start({ workers: 0, queue: 'postgres', env: { SCANFARM_LOCAL_SLOTS: '0' } })
   const { client } = cluster
   const token = client.callTo('/').headers['authorization']?.replace('Bearer ', '') ?? ''
-  result = await fuzz(process.env['SCANFARM_SCHEMATHESIS'] ?? '', client.url, token, folder)
+  result = await fuzz(process.env['SCANFARM_TEST_SCHEMATHESIS'] ?? '', client.url, token, folder)
 }, FUZZ_MS)
 
 afterAll(async () => {

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { blocksSince, MAX_BLOCK_MS, peakBytes } from './blocks.ts'
 import type { FarmFacts } from './start-farm.ts'
 
-const { SCANFARM_ATTACKED_FARM: facts } = process.env
+const { SCANFARM_TEST_ATTACKED_FARM: facts } = process.env
 if (facts === undefined)
-  throw new Error('SCANFARM_ATTACKED_FARM is not set: start the attacks with `npm run test:security`')
+  throw new Error('SCANFARM_TEST_ATTACKED_FARM is not set: start the attacks with `npm run test:security`')
 
 export const farm = JSON.parse(facts) as FarmFacts
 

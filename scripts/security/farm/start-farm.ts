@@ -6,7 +6,7 @@ import { startSshServer, TEST_IMAGE, useEngine } from '@scanfarm/runners/testing
 const SLOTS = 4
 const ROLES = ['viewer', 'operator', 'admin'] as const
 
-/** Addresses, tokens and processes of the farm; passed to Jest as JSON in SCANFARM_ATTACKED_FARM. */
+/** Addresses, tokens and processes of the farm; passed to Jest as JSON in SCANFARM_TEST_ATTACKED_FARM. */
 export interface FarmFacts {
   readonly url: string
   readonly tokens: Readonly<Record<(typeof ROLES)[number] | 'initial', string>>
