@@ -319,6 +319,25 @@ modules:
     ])
   })
 
+  test('the checker knows all names that a script binds, in every form', () => {
+    const scripts = [
+      '[["a", 1]].filter(([, where]) => where > 0).length',
+      '[{a: {b: 1}}].map(({a: {b: deep = 2}, ...rest}) => deep + len(rest))',
+      'const [first, , ...others] = [1, 2, 3]; let {x: [y]} = {x: [4]}; first + len(others) + y',
+      'for (const [i, v] of [[0, 1]]) { log_info(i + v) }',
+      'function add(p, {q} = {}) { return p + q } add(1)',
+      'try { len("a") } catch ({message: why}) { why }',
+      '({key: 1, method() { return 2 }}).key',
+    ]
+    const text = (script: string) =>
+      steps(`  - {name: a, type: function, function: ${JSON.stringify(script)}}\n`)
+    expect(scripts.flatMap(text)).toEqual([])
+    expect(text('[[1, 2]].filter(([, where]) => where > other).map(({a}) => a + wher)')).toEqual([
+      '4:41 warning undefined-variable',
+      '4:41 warning undefined-variable',
+    ])
+  })
+
   test('the checker validates durations, schedules, generators and target types', () => {
     expect(
       steps(

@@ -1,3 +1,5 @@
+import type { AnyNode } from 'acorn'
+import { nodesIn, syntaxOf } from '../expression/syntax.ts'
 import type { Action, Workflow } from '../model.ts'
 import { everyStep } from './walk.ts'
 
@@ -92,19 +94,34 @@ const KEYWORDS = new Set(
   ).split(' '),
 )
 
-/** Names that an expression defines itself, and keywords. An approximation that prefers missing a problem to a false alarm. */
+/** The names that a binding or assignment gives values to: `{ a, b: [, c = 1] }` has a and c. */
+const boundNames = function* (pattern: AnyNode | null): Generator<string> {
+  if (pattern === null) return
+  if (pattern.type === 'Identifier') yield pattern.name
+  else if (pattern.type === 'ObjectPattern')
+    for (const part of pattern.properties) yield* boundNames(part.type === 'Property' ? part.value : part)
+  else if (pattern.type === 'ArrayPattern') for (const part of pattern.elements) yield* boundNames(part)
+  else if (pattern.type === 'AssignmentPattern') yield* boundNames(pattern.left)
+  else if (pattern.type === 'RestElement') yield* boundNames(pattern.argument)
+}
+
+const namesOfNode = function* (node: AnyNode): Generator<string> {
+  if ('params' in node) for (const param of node.params) yield* boundNames(param)
+  if ('id' in node) yield* boundNames(node.id ?? null)
+  if (node.type === 'CatchClause') yield* boundNames(node.param ?? null)
+  else if (node.type === 'AssignmentExpression') yield* boundNames(node.left)
+  else if (node.type === 'LabeledStatement') yield node.label.name
+  else if (node.type === 'ForInStatement' || node.type === 'ForOfStatement') yield* boundNames(node.left)
+  else if (node.type === 'Property' && !node.computed && !node.shorthand) yield* boundNames(node.key)
+  else if ((node.type === 'MethodDefinition' || node.type === 'PropertyDefinition') && !node.computed)
+    if (node.key.type === 'Identifier') yield node.key.name
+}
+
+/** Names that an expression defines itself, or writes as keys of objects, and keywords. */
 export const ownNames = (code: string): Set<string> => {
   const names = new Set(KEYWORDS)
-  for (const [, name = ''] of code.matchAll(
-    /\b(?:var|let|const|function|class|catch\s*\()\s*([A-Za-z_$][\w$]*)/g,
-  ))
-    names.add(name)
-  for (const [, list = ''] of code.matchAll(/\(([\w$,\s]*)\)\s*(?:=>|\{)/g))
-    for (const name of list.split(',')) names.add(name.trim())
-  for (const [, name = ''] of code.matchAll(/\b([A-Za-z_$][\w$]*)\s*=>/g)) names.add(name)
-  for (const [, name = ''] of code.matchAll(/\b([A-Za-z_$][\w$]*)\s*=[^=>]/g)) names.add(name)
-  for (const [, name = ''] of code.matchAll(/[{,]\s*([A-Za-z_$][\w$]*)\s*:/g)) names.add(name)
-  for (const [, list = ''] of code.matchAll(/\b(?:var|let|const)\s*[{[]([^}\]]*)[}\]]/g))
-    for (const name of list.split(',')) names.add(name.trim())
+  const tree = syntaxOf(code)
+  if (tree !== undefined)
+    for (const node of nodesIn(tree)) for (const name of namesOfNode(node)) names.add(name)
   return names
 }
