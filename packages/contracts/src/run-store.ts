@@ -232,6 +232,12 @@ export interface RunStore {
   finish(ends: readonly (RunEnd & { last: RunUpdate })[]): Promise<RunKey[]>
   /** Saves the records of a step, in one transaction with its events. Undefined: the caller no longer owns the run. */
   importRecords(run: RunKey, found: FoundRecords): Promise<ImportSummary | undefined>
+  /** The folder that the files of known findings are relative to, by findings at absolute paths. Undefined: none is known. */
+  knownFolder(
+    run: RunKey,
+    workspace: string,
+    findings: readonly FindingContent[],
+  ): Promise<string | undefined>
   /** Records of a workspace, oldest first. Undefined: the caller no longer owns the run. */
   readRecords(run: RunKey, query: RecordQuery): Promise<RecordRow[] | undefined>
   /** Runs of a workspace, or one by its uuid, newest first. Undefined: the caller no longer owns the run. */

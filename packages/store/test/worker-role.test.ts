@@ -172,6 +172,7 @@ describe('a process with the login of workers but another secret', () => {
     const asked = [run.runId, run.attempt]
     expect(await answerOf("worker.records($1, $2, $3, 'asset', 'host-0.test', '{}', 1)", asked)).toBeNull()
     expect(await answerOf("worker.runs_of($1, $2, $3, 'host-0.test', '', 1)", asked)).toBeNull()
+    expect(await answerOf("worker.known_folder($1, $2, $3, 'host-0.test', '[]')", asked)).toBeNull()
     expect(await answerOf("worker.add_to_counter($1, $2, $3, 'host-0.test', 'n', 1)", asked)).toBeNull()
     expect(
       await answerOf("worker.import_records($1, $2, $3, 's', 'asset', 'host-0.test', '', '[]', 0)", asked),

@@ -36,6 +36,8 @@ export interface Batch {
   readonly reached: string[]
   /** Hosts and files that the scan could not look at. */
   readonly failed: { readonly hosts: string[]; readonly files: string[] }
+  /** The folder that absolute paths have in common and are relative to, if nothing named the folder that was scanned. */
+  folder?: string
   /** Unusable records, and failures of the scan. */
   errors: number
   /** Those errors that only concern a host or file of `failed`. */
@@ -99,6 +101,7 @@ export async function* batchesOf(
       addError(batch, record)
       if (problems++ < MAX_IMPORT_PROBLEMS) batch.problems.push(problemOf(record))
     } else if (record.kind === 'reached') batch.reached.push(record.host)
+    else if (record.kind === 'folder') batch.folder = record.folder
     else {
       characters += sizeOf(record.content)
       if (record.kind === 'asset') batch.assets.push(record.content)
@@ -109,7 +112,8 @@ export async function* batchesOf(
     const records = batch.vulnerabilities.length + batch.assets.length + places
     if (records < MAX_RECORDS && characters < MAX_CHARACTERS) continue
     yield batch
-    batch = emptyBatch()
+    const { folder } = batch
+    batch = { ...emptyBatch(), ...(folder !== undefined && { folder }) }
     characters = 0
   }
   const { vulnerabilities, assets, reached, errors } = batch

@@ -20,6 +20,7 @@ export async function* gitleaksFindings(
   // Paths are absolute if the folder was named so.
   for await (const part of jsonParts(replay.first(body), '[]'))
     if (part.kind === 'value') folder.add(pathOf(asText(at(part.value, 'File'))))
+  if (root === '') yield* folder.found()
   const fingerprints = new Fingerprints()
   for await (const part of jsonReport(replay.again(), 'gitleaks (-f json)', isList, '', '[]')) {
     if (part.kind === 'problem') {

@@ -28,6 +28,7 @@ export async function* gosecFindings(body: AsyncIterable<Uint8Array>, root = '')
     } else if (part.at !== 'Issues')
       broken.set(part.path.at(-1) ?? '', asText(at(asList(part.value)[0], 'error')))
   }
+  if (root === '') yield* folder.found()
   const relative = (path: string): string => folder.relative(pathOf(path), [root])
   for (const [file, reason] of broken) {
     // Problems of a package have no file; usually they are those of its files.

@@ -21,6 +21,7 @@ export async function* osvScannerFindings(
       folder.add(file)
     } else if (part.at !== 'results') packages.push([part.value, file])
   }
+  if (root === '') yield* folder.found()
   for (const [found, path] of packages) yield* packageRecords(found, folder.relative(path, [root]))
 }
 

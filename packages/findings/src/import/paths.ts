@@ -1,3 +1,5 @@
+import type { Imported } from './read-body.ts'
+
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text)
@@ -7,7 +9,7 @@ const decoded = (text: string): string => {
 }
 
 const SCHEME = /^[a-z][a-z0-9+.-]+:/i
-const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:\/)/.test(path)
+export const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:\/)/.test(path)
 
 /** The path of a file in one spelling: without `file://`, percent-decoded, with `/`. Other URIs stay as they are. */
 export const pathOf = (uri: string): string => {
@@ -22,7 +24,7 @@ export const pathOf = (uri: string): string => {
 }
 
 /** The path below a folder; undefined if it is not there. */
-const below = (path: string, folder: string): string | undefined => {
+export const below = (path: string, folder: string): string | undefined => {
   const start = folder.endsWith('/') ? folder : `${folder}/`
   return folder !== '' && path.startsWith(start) && path.length > start.length
     ? path.slice(start.length)
@@ -36,14 +38,22 @@ const below = (path: string, folder: string): string | undefined => {
 export class ScannedFolder {
   /** The parts of the folder that all absolute paths have in common. */
   #common: string[] | undefined
+  #hasRelative = false
 
   /** To be called with each path of the report before `relative`. */
   add(path: string): void {
+    this.#hasRelative ||= path !== '' && !isAbsolute(path) && !SCHEME.test(path)
     if (!isAbsolute(path)) return
     const parts = path.split('/').slice(0, -1)
     const known = this.#common ?? parts
     const differ = known.findIndex((part, at) => part !== parts[at])
     this.#common = differ < 0 ? known : known.slice(0, differ)
+  }
+
+  /** The folder that all paths have in common; nothing if the report names no path, or also relative ones. */
+  *found(): Generator<Imported> {
+    if (this.#common !== undefined && !this.#hasRelative)
+      yield { kind: 'folder', folder: this.#common.join('/') }
   }
 
   relative(path: string, folders: readonly string[]): string {

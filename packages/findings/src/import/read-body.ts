@@ -3,11 +3,13 @@ import { TextDecoder } from 'node:util'
 import { AppError, type AssetContent, type ErrorCode, type FindingContent } from '@scanfarm/contracts'
 
 /**
- * One record of a file. `reached`: a host that the scan reached, also as host:port or URL. `error`: an unusable record.
+ * One record of a file. `reached`: a host that the scan reached, also as host:port or URL. `folder`: all files of the report
+ * are absolute paths, which were made relative to the folder that they have in common. `error`: an unusable record.
  * `failed`: the scan could not look at a host or file, or, if none is named, at everything in its scope.
  */
 export type Imported =
   | { readonly kind: 'reached'; readonly host: string }
+  | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'vulnerability'; readonly content: FindingContent }
   | { readonly kind: 'asset'; readonly content: AssetContent }
   | { readonly kind: 'error'; readonly reason?: string; readonly line?: number }

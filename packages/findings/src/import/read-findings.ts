@@ -7,6 +7,7 @@ import { formatOfHead, formatOfStart, HEAD, notRecognised } from './guess-format
 import type { FromReader, ToReader } from './read-process.ts'
 import { rejoined, unreadable } from './read-body.ts'
 import { Replay } from './replay.ts'
+import { withSettledFolder, type KnownFolder } from './settle-folder.ts'
 
 /** Files of up to this many bytes are read in this process, which takes a few milliseconds. */
 const MAX_INLINE = 64 * 1024
@@ -40,11 +41,24 @@ export async function* readFindings(
   }
 }
 
-/** Opens a report whose format need not be named. `root`: the folder that was scanned, for absolute paths of files. */
+/**
+ * Opens a report whose format need not be named. `root`: the folder that was scanned, for absolute paths of files; `known`
+ * tells the folder of known findings if nothing names it.
+ */
 export const openReport = async (
-  format: ImportFormat | undefined,
+  named: ImportFormat | undefined,
   body: AsyncIterable<Uint8Array>,
   root?: string,
+  known?: KnownFolder,
+): Promise<{ format: ImportFormat; batches: AsyncIterable<Batch> }> => {
+  const { format, batches } = await openAsNamed(named, body, root)
+  return { format, batches: known === undefined ? batches : withSettledFolder(batches, known) }
+}
+
+const openAsNamed = async (
+  format: ImportFormat | undefined,
+  body: AsyncIterable<Uint8Array>,
+  root: string | undefined,
 ): Promise<{ format: ImportFormat; batches: AsyncIterable<Batch> }> => {
   if (format !== undefined) return { format, batches: readFindings(format, body, { root }) }
   const chunks = body[Symbol.asyncIterator]()

@@ -78,6 +78,11 @@ export class SarifRun {
     this.#folders = [pathOf(root), ...bases, ...working].filter((folder) => folder !== '')
   }
 
+  /** The folder that all files have in common, unless the report or the import names the one that was scanned. */
+  *folder(): Generator<Imported> {
+    if (this.#folders.length === 0) yield* this.#folder.found()
+  }
+
   /** The folder of a base; a relative one is in the scanned folder. */
   #base(id: string, depth = 0): string {
     const base = at(this.#parts.bases, id)

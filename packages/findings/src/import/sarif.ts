@@ -19,6 +19,8 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = '')
     throw unreadable(
       `it is not SARIF 2.1.0: expected version "2.1.0" and a list of runs, got version ${JSON.stringify(version ?? '')}`,
     )
+  const [first] = runs
+  if (first !== undefined && runs.length === 1) yield* first.run.folder()
   yield* problems
   for (const { run, hasResults } of runs) yield* run.failures(hasResults)
   const fingerprints = new Fingerprints()

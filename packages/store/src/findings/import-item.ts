@@ -32,6 +32,18 @@ const shortened = ({ raw_vuln_json: raw, ...content }: FindingContent): string =
   return restored === raw ? short : raw
 }
 
+/** What identifies findings, as JSON. */
+export const identitiesOf = (items: readonly FindingContent[]): string =>
+  storableJson(
+    items.map(({ vuln_info, vuln_title, asset_value, asset_type, fingerprint = '' }) => ({
+      vuln_info,
+      vuln_title,
+      asset_value,
+      asset_type,
+      fingerprint,
+    })),
+  )
+
 /** Fewer items are saved in one transaction. */
 const MIN_PARALLEL = 100
 

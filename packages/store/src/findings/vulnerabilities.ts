@@ -10,7 +10,7 @@ import {
 } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { PageOf, PageRequest } from '../page.ts'
-import { halvesOf, itemsOf } from './import-item.ts'
+import { halvesOf, identitiesOf, itemsOf } from './import-item.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import {
@@ -52,6 +52,13 @@ export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
     items: readonly FindingContent[],
     part?: ImportPart,
   ): Promise<ImportSummary> => importAll(db, workspace, source, items, part),
+  /** The folder that the files of known findings are relative to, by findings at absolute paths. */
+  async knownFolder(workspace: string, findings: readonly FindingContent[]): Promise<string | undefined> {
+    const { rows } = await sql<{ folder: string | null }>`
+      select known_folder(${storable(workspace)}, ${identitiesOf(findings)}::jsonb) as folder
+    `.execute(db)
+    return rows[0]?.folder ?? undefined
+  },
   async summary(
     filter: Pick<VulnerabilityFilter, 'workspaces' | 'state'>,
   ): Promise<Readonly<Record<Severity, number>>> {

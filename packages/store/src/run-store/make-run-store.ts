@@ -13,7 +13,7 @@ import {
 import type pg from 'pg'
 import { isStatementTimeout } from '../connection.ts'
 import { persist, type Persistence } from '../retry.ts'
-import { itemsOf } from '../findings/import-item.ts'
+import { identitiesOf, itemsOf } from '../findings/import-item.ts'
 import { storable, storableJson } from '../text.ts'
 import { groupCommit } from './group-commit.ts'
 
@@ -223,6 +223,13 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
           found.failed?.files.map(storable) ?? null,
         ],
       )) ?? undefined,
+    knownFolder: async ({ runId, attempt }, workspace, findings) =>
+      (await call<string | null>('select worker.known_folder($1, $2, $3, $4, $5::jsonb) as answer', [
+        runId,
+        attempt,
+        storable(workspace),
+        identitiesOf(findings),
+      ])) ?? undefined,
     readRecords: async ({ runId, attempt }, { kind, workspace, filter, limit }) =>
       (await call<RecordRow[] | null>('select worker.records($1, $2, $3, $4, $5, $6::jsonb, $7) as answer', [
         runId,

@@ -81,7 +81,8 @@ export const findingsService = (
   }
 
   const importReport: DatabaseService['importReport'] = async (workspace, given, report, by) => {
-    const opened = report && (await openReport(given, report, by.root))
+    const known = (findings: readonly FindingContent[]) => store.knownFolder(run, workspace, findings)
+    const opened = report && (await openReport(given, report, by.root, known))
     const format = opened?.format ?? given
     const source = format ?? NO_SOURCE
     // Hosts that a report does not name did not answer, unless the step names them.

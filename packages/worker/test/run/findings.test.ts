@@ -235,6 +235,20 @@ test('A report that does not name its hosts covers its whole scope, and its form
   })
 })
 
+test('Findings at absolute paths keep their places when a later run also finds something in another folder', async () => {
+  await using _executor = harness.executor()
+  const scan = (...files: string[]) => {
+    const leaks = files.map((File) => ({ RuleID: 'key', File, StartLine: 1, Match: `key of ${File}` }))
+    return importReport('folders', 'gitleaks', JSON.stringify(leaks))
+  }
+  expect((await scan('/src/app/a', '/src/app/b')).states).toEqual({ 'a:1': 'open', 'b:1': 'open' })
+  expect((await scan('/src/app/a', '/src/app/b', '/src/lib/c')).states).toEqual({
+    'a:1': 'open',
+    'b:1': 'open',
+    '/src/lib/c:1': 'open',
+  })
+})
+
 test('A report of an unknown format fails its step and says which formats exist', async () => {
   await using _executor = harness.executor()
   expect(await importReport('unknown', 'nessus', '{}')).toMatchObject({

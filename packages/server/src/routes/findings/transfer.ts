@@ -74,7 +74,9 @@ export const importVulnerabilities = route(
       let failures = 0
       const problems: ImportProblem[] = []
       const part = { of: randomUUID(), no: 0 }
-      const { format, batches } = await openReport(named, body, root)
+      const { format, batches } = await openReport(named, body, root, (findings) =>
+        store.vulnerabilities.knownFolder(workspace, findings),
+      )
       for await (const batch of batches) {
         part.no += 1
         failures += batch.failures
