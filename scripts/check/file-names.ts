@@ -35,8 +35,10 @@ const EXEMPT: Readonly<Record<string, string>> = {
 const HARMLESS = new Set(['constants', 'read', 'closeSync', 'fstatSync', 'readSync', 'writeSync'])
 const IMPORT = /import\s+(?<type>type\s+)?(?<what>\{[^}]*\}|[^'{}]+?)\s+from\s+'node:fs(?:\/promises)?'/g
 
-const namedFunctions = (text: string): string[] =>
-  [...text.matchAll(IMPORT)].flatMap(({ groups: { type, what = '' } = {} }) => {
+const OTHER_FORM = /['"`](?:node:)?fs(?:\/promises)?['"`]/
+
+const namedFunctions = (text: string): string[] => [
+  ...[...text.matchAll(IMPORT)].flatMap(({ groups: { type, what = '' } = {} }) => {
     if (type !== undefined) return []
     if (!what.startsWith('{')) return [what.trim()]
     const names = what.slice(1, -1).split(',')
@@ -45,7 +47,9 @@ const namedFunctions = (text: string): string[] =>
       .filter((name) => name !== '' && !name.startsWith('type '))
       .map((name) => name.split(/\s+as\s+/)[0] ?? '')
       .filter((name) => !HARMLESS.has(name))
-  })
+  }),
+  ...(OTHER_FORM.test(text.replaceAll(IMPORT, '')) ? ['an import in another form'] : []),
+]
 
 const isExempt = (file: string): boolean =>
   Object.keys(EXEMPT).some((path) => file === path || (path.endsWith('/') && file.startsWith(path)))
