@@ -20,6 +20,7 @@ const ALLOWED = new Set([
   'CC0-1.0',
   'ISC',
   'MIT',
+  'MIT-0',
   'Unlicense',
 ])
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)/i
