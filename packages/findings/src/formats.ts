@@ -39,5 +39,5 @@ export const NAMES_REACHED: ReadonlySet<ImportFormat> = new Set([
   'sslyze',
 ])
 
-export const EXPORT_FORMATS = ['sarif', 'csv', 'jsonl', 'defectdojo'] as const
+export const EXPORT_FORMATS = ['sarif', 'csv', 'jsonl', 'defectdojo', 'openvex'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]

@@ -98,6 +98,67 @@ test('the DefectDojo export uses the field values of DefectDojo', async () => {
   expect(JSON.parse(await textOf(writeFindings('defectdojo', pagesOf([]))))).toEqual({ findings: [] })
 })
 
+test('the OpenVEX export says what people decided about known vulnerabilities', async () => {
+  const purl = 'pkg:npm/lodash@4.17.20'
+  const one = (changes: Partial<Vulnerability>) => record({ vuln_poc: '', ...changes })
+  const { statements, ...document } = JSON.parse(
+    await textOf(
+      writeFindings(
+        'openvex',
+        pagesOf([
+          one({}),
+          one({
+            verdict: 'false_positive',
+            reason: 'The function is not called.',
+            decided_at: '2026-03-01T00:00:00.000Z',
+            vuln_info: 'GHSA-29mw-wpgm-hmr9',
+            tags: ['grype', 'CVE-2020-28500'],
+            raw_vuln_json: JSON.stringify({ artifact: { purl } }),
+          }),
+          one({ verdict: 'accepted', reason: 'Internal.', until: '2026-06-01T00:00:00.000Z' }),
+          one({ verdict: 'confirmed', raw_vuln_json: '{"solution":"Update it."}' }),
+          one({ verdict: 'fixed_claimed' }),
+          one({ seen: 'gone', vuln_info: 'PYSEC-2023-1', asset_value: 'a.example:22' }),
+          one({ vuln_info: 'weak-cipher' }),
+        ]),
+      ),
+    ),
+  ) as { statements: object[] }
+  expect(document).toMatchObject({
+    '@context': 'https://openvex.dev/ns/v0.2.0',
+    '@id': expect.stringMatching(/^urn:uuid:/),
+    author: 'Scanfarm',
+    version: 1,
+  })
+  const web = {
+    vulnerability: { name: 'CVE-2026-1234' },
+    products: [{ '@id': 'https://a.example/login?a=1' }],
+  }
+  expect(statements).toEqual([
+    { ...web, timestamp: '2026-02-01T12:00:00.000Z', status: 'under_investigation' },
+    {
+      vulnerability: { name: 'CVE-2020-28500', aliases: ['GHSA-29mw-wpgm-hmr9'] },
+      products: [{ '@id': purl }],
+      timestamp: '2026-03-01T00:00:00.000Z',
+      status: 'not_affected',
+      impact_statement: 'The function is not called.',
+    },
+    expect.objectContaining({
+      ...web,
+      status: 'affected',
+      action_statement: 'Accepted until 2026-06-01T00:00:00.000Z. Internal.',
+    }),
+    expect.objectContaining({ status: 'affected', action_statement: 'Update it.' }),
+    expect.objectContaining({ status: 'fixed' }),
+    expect.objectContaining({
+      vulnerability: { name: 'PYSEC-2023-1' },
+      products: [{ '@id': 'urn:scanfarm:place:a.example%3A22' }],
+      status: 'fixed',
+    }),
+  ])
+  expect(JSON.parse(await textOf(writeFindings('openvex', pagesOf([]))))).toMatchObject({ statements: [] })
+})
+
 interface Sarif {
   readonly runs: readonly {
     readonly results: readonly {

@@ -139,7 +139,7 @@ interface ExportOptions extends FilterOptions {
 
 const exportCommand = (terminal: Terminal): Command =>
   filtered(clientCommand('export', 'Write vulnerabilities to a file, or to standard output.'))
-    .requiredOption('--format <format>', 'sarif, csv, jsonl or defectdojo')
+    .requiredOption('--format <format>', 'sarif, csv, jsonl, defectdojo or openvex')
     .option('--to <file>', 'file to write')
     .action(async (options: ExportOptions) => {
       const query = { format: options.format, ...queryOf(options) }

@@ -16,7 +16,8 @@ export interface Facts {
 const MOST = 50
 const MAX_TEXT = 16 * 1024
 
-const parsed = (text: string): Unknown => {
+/** The record of the scanner; empty if it is none. */
+export const recordOf = (text: string): Unknown => {
   try {
     const value: unknown = text === '' ? {} : JSON.parse(text)
     return isRecord(value) ? value : {}
@@ -43,7 +44,7 @@ const matches = (texts: readonly string[], pattern: RegExp): string[] =>
 const once = <T>(items: readonly T[]): T[] => [...new Set(items)].slice(0, MOST)
 
 export const factsOf = ({ raw_vuln_json, vuln_info, tags }: Vulnerability): Facts => {
-  const raw = parsed(raw_vuln_json)
+  const raw = recordOf(raw_vuln_json)
   const texts = (name: keyof typeof NAMES): string[] => asTexts(pick(raw, ...NAMES[name]))
   const named = [vuln_info, ...tags]
   const score = Number(texts('score')[0])

@@ -2,6 +2,7 @@ import type { Vulnerability } from '@scanfarm/contracts'
 import type { ExportFormat } from '../formats.ts'
 import { csvOf } from './csv.ts'
 import { defectDojoOf } from './defect-dojo.ts'
+import { openVexOf } from './openvex.ts'
 import { sarifOf } from './sarif.ts'
 
 export interface ExportKind {
@@ -14,6 +15,7 @@ export const EXPORT_KINDS: Readonly<Record<ExportFormat, ExportKind>> = {
   csv: { contentType: 'text/csv; charset=utf-8', extension: 'csv' },
   jsonl: { contentType: 'application/x-ndjson', extension: 'jsonl' },
   defectdojo: { contentType: 'application/json', extension: 'json' },
+  openvex: { contentType: 'application/json', extension: 'openvex.json' },
 }
 
 type Pages = AsyncIterable<readonly Vulnerability[]>
@@ -27,6 +29,7 @@ const WRITERS: Readonly<Record<ExportFormat, (pages: Pages) => AsyncIterable<str
   csv: csvOf,
   jsonl: jsonlOf,
   defectdojo: defectDojoOf,
+  openvex: openVexOf,
 }
 
 /**

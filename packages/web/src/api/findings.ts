@@ -16,7 +16,7 @@ export type ImportFormat = NonNullable<
 >
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
-export const EXPORT_FORMATS = ['sarif', 'csv', 'jsonl', 'defectdojo'] as const
+export const EXPORT_FORMATS = ['sarif', 'csv', 'jsonl', 'defectdojo', 'openvex'] as const
 
 /** What the URL of the list keeps. `since` is `24h`, `7d` or a time; without a state the list shows open findings. */
 export const FINDING_FILTERS = [

@@ -129,7 +129,7 @@ export const exportVulnerabilities = route(
       {
         ...vulnerabilityQuery,
         format: Type.Enum([...EXPORT_FORMATS], {
-          description: 'sarif (2.1.0), csv, jsonl, defectdojo (generic findings)',
+          description: 'sarif (2.1.0), csv, jsonl, defectdojo (generic findings), openvex (0.2.0)',
         }),
       },
       { additionalProperties: false },
