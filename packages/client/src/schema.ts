@@ -7342,8 +7342,8 @@ export interface operations {
                 run_id?: string;
                 /** @description Alias of run_id */
                 run_uuid?: string;
-                /** @description sarif (2.1.0), csv, jsonl, defectdojo (generic findings) */
-                format: "sarif" | "csv" | "jsonl" | "defectdojo";
+                /** @description sarif (2.1.0), csv, jsonl, defectdojo (generic findings), openvex (0.2.0) */
+                format: "sarif" | "csv" | "jsonl" | "defectdojo" | "openvex";
             };
             header?: never;
             path?: never;
