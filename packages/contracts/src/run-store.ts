@@ -150,6 +150,15 @@ export interface ImportPart {
   readonly no: number
 }
 
+/** What a scan did not test, and why. */
+export interface NotTested {
+  /** A host, `host:port`, `host:port/udp` or a URL, which means its port. */
+  readonly place: string
+  /** Only this check, by `vuln_info` or a tag of its findings. Missing: all checks. */
+  readonly check?: string
+  readonly reason: string
+}
+
 /** The records that one step of a run found, for a workspace. */
 export interface FoundRecords {
   /** Name of the step, with its module in a flow. A later run of the same step can mark records as gone. */
@@ -168,7 +177,15 @@ export interface FoundRecords {
    */
   readonly reached?: readonly string[] | undefined
   /** Hosts and files that the scan could not look at: their records are not marked as gone. */
-  readonly failed?: { readonly hosts: readonly string[]; readonly files: readonly string[] } | undefined
+  readonly failed?:
+    | {
+        readonly hosts: readonly string[]
+        readonly files: readonly string[]
+        readonly places?: readonly NotTested[]
+      }
+    | undefined
+  /** Whether `failed` names all that the module did not test, so that its failed steps mean nothing else. */
+  readonly namesUntested?: boolean | undefined
   /** Equal results of one import become one record, also those of different parts. */
   readonly part?: ImportPart | undefined
   /**

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import type { ImportProblem, ImportSummary } from '@scanfarm/contracts'
+import type { ImportProblem, ImportSummary, NotTested } from '@scanfarm/contracts'
 import type { ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 
@@ -59,6 +59,8 @@ export interface ImportedBy {
   readonly importId: string
   /** Hosts that the scan reached: only their records can be gone. Default: all hosts. */
   readonly reached?: readonly string[] | undefined
+  /** All that the module of the step did not test. Default: not known. */
+  readonly untested?: readonly NotTested[] | undefined
   /** The folder that was scanned, for absolute paths of files in reports. */
   readonly root?: string
 }

@@ -41,7 +41,8 @@ export const makeRetention = (db: Kysely<Tables>) => ({
 
 const ENDED = sql`r.status in ('completed', 'failed', 'cancelled')`
 /** Its scans have been judged. */
-const JUDGED = sql`not exists (select from scans s where s.run_id = r.id and s.judged_at is null)`
+const JUDGED = sql`not exists (select from scans s where s.run_id = r.id and s.judged_at is null)
+  and not exists (select from unclean_runs u where u.run_id = r.id)`
 
 /** Ids grow with the time of creation, so no index on the time of the end is needed, which would slow every run. */
 const oldRuns = async (db: Kysely<Tables>, { days, after, limit }: OldRunsOptions): Promise<OldRuns> => {

@@ -23,6 +23,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0021-sightings-apart',
   '0022-verdicts',
   '0023-ended-jobs',
+  '0024-proof',
 ]
 
 /** Name of the newest schema file that this program knows. */

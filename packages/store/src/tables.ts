@@ -338,6 +338,8 @@ export interface Tables {
     kind: string
     host: string
     failed: Generated<boolean>
+    check_id: Generated<string>
+    reason: Generated<string>
   }
   revoked_logins: {
     hash: string
@@ -396,6 +398,7 @@ export interface Tables {
     errors: number
     judged_at: Timestamp | null
     names_hosts: Generated<boolean>
+    names_untested: Generated<boolean>
   }
   schedules: {
     id: string
@@ -424,6 +427,7 @@ export interface Tables {
     target: string
     step: string
     scope_hash: Buffer
+    scan_params: unknown
   }
   sessions: {
     hash: string
@@ -487,6 +491,9 @@ export interface Tables {
     topic: string
     pattern: string | null
     seen_at: Generated<Timestamp>
+  }
+  unclean_runs: {
+    run_id: number
   }
   uploaded_workflows: {
     kind: string

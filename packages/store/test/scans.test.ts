@@ -42,6 +42,7 @@ interface Scan {
   readonly status?: 'completed' | 'failed'
   readonly job?: Parameters<typeof submitted>[1]
   readonly target?: string
+  readonly workspace?: string
 }
 
 const claimOne = async (job: Scan['job'] = {}, target = 'a.test', workspace = 'w'): Promise<ClaimedRun> => {
@@ -54,8 +55,15 @@ const claimOne = async (job: Scan['job'] = {}, target = 'a.test', workspace = 'w
 const judge = () => db.store.scans.judge({ limit: 100, history: 3 })
 
 /** Executes a run and judges its scans. */
-const scan = async ({ sees, steps = [], status = 'completed', job, target }: Scan): Promise<number> => {
-  const run = await claimOne(job, target)
+const scan = async ({
+  sees,
+  steps = [],
+  status = 'completed',
+  job,
+  target,
+  workspace,
+}: Scan): Promise<number> => {
+  const run = await claimOne(job, target, workspace)
   for (const records of sees) expect(await db.runStore.importRecords(keyOf(run), records)).toBeDefined()
   await db.runStore.record([{ ...keyOf(run), steps: steps.map((change, n) => closedStep(n + 1, change)) }])
   expect(await db.runStore.finish([ended(run, status)])).toEqual([])
@@ -63,9 +71,11 @@ const scan = async ({ sees, steps = [], status = 'completed', job, target }: Sca
   return run.runId
 }
 
+const listed = async (workspace: string) =>
+  (await db.store.vulnerabilities.list({ workspaces: [workspace] }, { offset: 0, limit: 100 })).data
+
 const states = async (workspace = 'w'): Promise<Record<string, string>> => {
-  const { data } = await db.store.vulnerabilities.list({ workspaces: [workspace] }, { offset: 0, limit: 100 })
-  const pairs = data.map(({ vuln_info, state }): [string, string] => [vuln_info, state])
+  const pairs = (await listed(workspace)).map(({ vuln_info, state }): [string, string] => [vuln_info, state])
   return Object.fromEntries(pairs.sort())
 }
 
@@ -200,6 +210,211 @@ describe('judging scans', () => {
     const run = await db.store.runs.find(String(last))
     expect(x).toMatchObject({ times_seen: 2, run_uuid: run?.run_uuid, first_run_uuid: expect.any(String) })
     expect(x?.first_run_uuid).not.toBe(x?.run_uuid)
+  })
+})
+
+describe('the proof of a scan', () => {
+  const modules = [
+    { name: 'ports' },
+    { name: 'web', depends_on: ['ports'] },
+    { name: 'tls', depends_on: ['ports'] },
+    { name: 'deep', depends_on: ['web'] },
+  ]
+  const flow = {
+    workflow: { hash: 'hash-of-proof', json: JSON.stringify({ format: 1, root: { modules }, modules: {} }) },
+  }
+  const workspaceOf = (name: string) => `proof ${name}`
+  const by = (
+    workspace: string,
+    module: string,
+    items: FindingContent[],
+    changes: Partial<FoundRecords> = {},
+  ) => found(items, { workspace, step: `${module}/record`, source: 'nmap', ...changes })
+  const row = (module: string, name: string, changes: Parameters<typeof closedStep>[1] = {}) => ({
+    module,
+    name,
+    ...changes,
+  })
+  const seenOf = async (workspace: string): Promise<Record<string, [string, string]>> =>
+    Object.fromEntries(
+      (await listed(workspace)).map((one): [string, [string, string]] => [
+        one.vuln_info,
+        [one.seen, one.seen_reason],
+      ]),
+    )
+  const at = (name: string, place: string) => finding(name, { asset_type: 'network', asset_value: place })
+
+  test('A module whose steps ended well closes findings although another module and the run failed', async () => {
+    const workspace = workspaceOf('module')
+    const target = 'module.test'
+    await scan({
+      job: flow,
+      target,
+      workspace,
+      sees: [by(workspace, 'web', [finding('w')]), by(workspace, 'tls', [finding('t')])],
+    })
+    const run = await scan({
+      job: flow,
+      target,
+      workspace,
+      sees: [by(workspace, 'web', []), by(workspace, 'tls', [])],
+      steps: [
+        row('web', 'record'),
+        row('tls', 'check', { status: 'failed', errorMessage: 'sslscan could\nnot start' }),
+        row('tls', 'record'),
+      ],
+      status: 'failed',
+    })
+    expect(await seenOf(workspace)).toEqual({
+      w: ['gone', `nmap script w of module web reached w.example in run ${run}`],
+      t: ['not_tested', `module tls in run ${run}: step check failed: sslscan could not start`],
+    })
+  })
+
+  test.each<[string, ReturnType<typeof row>, string]>([
+    ['a module that it depends on failed', row('ports', 'scan', { status: 'failed' }), 'not_tested'],
+    [
+      'a module that it depends on was left out',
+      row('web', 'record', { status: 'skipped', errorMessage: 'the module is left out: no httpx' }),
+      'not_tested',
+    ],
+    ['a module that it does not depend on failed', row('tls', 'check', { status: 'failed' }), 'gone'],
+    ['a step of its own was skipped', row('deep', 'extra', { status: 'skipped' }), 'gone'],
+    ['a hook of the flow failed', row('', 'hook', { status: 'failed' }), 'not_tested'],
+  ])('A scan closes only with the modules before it: %s', async (name, step, seen) => {
+    const workspace = workspaceOf(name)
+    const target = `${name}.test`
+    const job = { target, workspace, job: flow }
+    await scan({ ...job, sees: [by(workspace, 'deep', [finding('d')])] })
+    await scan({ ...job, sees: [by(workspace, 'deep', [])], steps: [step] })
+    expect((await seenOf(workspace))['d']?.[0]).toBe(seen)
+  })
+
+  test('A run that ended early closes nothing unless the step that imported is recorded as completed', async () => {
+    const workspace = workspaceOf('early')
+    const job = { target: 'early.test', workspace, job: flow }
+    await scan({ ...job, sees: [by(workspace, 'web', [finding('w')])] })
+    await scan({ ...job, sees: [by(workspace, 'web', [])], status: 'failed' })
+    expect((await seenOf(workspace))['w']).toEqual(['not_tested', expect.stringContaining('the run failed')])
+    await scan({ ...job, sees: [by(workspace, 'web', [])], status: 'failed', steps: [row('web', 'record')] })
+    expect((await seenOf(workspace))['w']?.[0]).toBe('gone')
+  })
+
+  test('Places that an import names as not tested stay, and explain failed steps of the module and of those after it', async () => {
+    const workspace = workspaceOf('places')
+    const job = { target: 'places.test', workspace, job: flow }
+    const places = [
+      'h:21',
+      'h:443',
+      'https://h/x',
+      'http://h:80/y',
+      'h',
+      'h:53',
+      'h:53/udp',
+      '[::1]:21',
+      'other:21',
+    ]
+    const all = (module: string) => places.map((place) => at(`${module} ${place}`, place))
+    await scan({ ...job, sees: [by(workspace, 'web', all('web')), by(workspace, 'deep', all('deep'))] })
+    const failed = {
+      hosts: [],
+      files: [],
+      places: [
+        { place: 'h:21', reason: '530 Please log in' },
+        { place: 'http://H/', reason: '' },
+        { place: 'h:53/udp', reason: 'silent' },
+        { place: '[::1]:21', reason: 'hung up' },
+      ],
+    }
+    const run = await scan({
+      ...job,
+      sees: [
+        by(workspace, 'web', [], { failed, namesUntested: true, reached: ['h', '::1'] }),
+        by(workspace, 'deep', [], { reached: ['h', '::1'] }),
+      ],
+      steps: [row('web', 'check', { status: 'failed' })],
+    })
+    const seen = await seenOf(workspace)
+    for (const module of ['web', 'deep']) {
+      const states = Object.entries(seen).flatMap(([name, [state]]) =>
+        name.startsWith(`${module} `) ? [[name.slice(module.length + 1), state]] : [],
+      )
+      expect(Object.fromEntries(states)).toEqual({
+        'h:21': 'not_tested',
+        'h:443': 'gone',
+        'https://h/x': 'gone',
+        'http://h:80/y': 'not_tested',
+        h: 'gone',
+        'h:53': 'gone',
+        'h:53/udp': 'not_tested',
+        '[::1]:21': 'not_tested',
+        'other:21': 'unreachable',
+      })
+    }
+    expect(seen['web h:21']?.[1]).toBe(`module web in run ${run} did not test h:21: 530 Please log in`)
+    expect(seen['deep other:21']?.[1]).toBe(`module deep in run ${run} did not reach other`)
+  })
+
+  test('One check that was not tested at a place leaves the other checks there', async () => {
+    const workspace = workspaceOf('check')
+    const job = { target: 'check.test', workspace, job: flow }
+    const cve = finding('CVE-2020-1', { asset_value: 'http://h:80/a', tags: ['nmap', 'http-x'] })
+    await scan({
+      ...job,
+      sees: [by(workspace, 'web', [at('http-x', 'h:80'), at('http-y', 'h:80'), at('http-x-2', 'h:81'), cve])],
+    })
+    const places = [{ place: 'h:80', check: 'http-x', reason: 'Script execution failed' }]
+    const run = await scan({
+      ...job,
+      sees: [by(workspace, 'web', [], { failed: { hosts: [], files: [], places } })],
+    })
+    const reason = `module web in run ${run} did not test check http-x at h:80: Script execution failed`
+    expect(await seenOf(workspace)).toMatchObject({
+      'http-x': ['not_tested', reason],
+      'CVE-2020-1': ['not_tested', reason],
+      'http-y': ['gone', expect.any(String)],
+      'http-x-2': ['gone', expect.any(String)],
+    })
+  })
+
+  test('Findings of steps that did not run in a later run are not tested, if the run had the same scope', async () => {
+    const workspace = workspaceOf('removed')
+    const job = { target: 'removed.test', workspace, job: flow }
+    const of = (module: string, scope: Record<string, string> = {}) =>
+      by(workspace, module, [finding(`${module}${scope['severity'] ?? ''}`)], { scope })
+    await scan({ ...job, sees: [of('web'), of('tls'), of('tls', { severity: 'high' }), of('deep')] })
+    const run = await scan({
+      ...job,
+      sees: [of('web')],
+      steps: [row('tls', 'check', { status: 'failed', errorMessage: 'no route' })],
+    })
+    expect(await seenOf(workspace)).toEqual({
+      web: ['open', ''],
+      tls: ['not_tested', `module tls in run ${run}: step check failed: no route`],
+      tlshigh: ['open', ''],
+      deep: ['not_tested', `module deep in run ${run}: it did not run`],
+    })
+  })
+
+  test('A run without any import marks what it should have tested, in the scope that its params fit best', async () => {
+    const workspace = workspaceOf('nothing')
+    const job = { target: 'nothing.test', workspace }
+    const of = (scope: Record<string, string>) =>
+      by(workspace, 'web', [finding(`w${Object.values(scope).join('')}`)], { scope })
+    await scan({ ...job, job: flow, sees: [of({}), of({ ports: '22' })] })
+    await scan({
+      ...job,
+      job: { ...flow, params: { ports: '22' } },
+      sees: [],
+      steps: [row('ports', 'scan', { status: 'failed' })],
+      status: 'failed',
+    })
+    expect(await seenOf(workspace)).toMatchObject({
+      w: ['open', ''],
+      w22: ['not_tested', expect.any(String)],
+    })
+    await scan({ ...job, job: { ...flow, params: {} }, sees: [], status: 'failed' })
+    expect(await seenOf(workspace)).toMatchObject({ w: ['not_tested', expect.any(String)] })
   })
 })
 

@@ -1,18 +1,21 @@
 // long
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import type { FindingContent, NewFindingRule, Severity } from '@scanfarm/contracts'
+import type { FindingContent, NewFindingRule, RunKey } from '@scanfarm/contracts'
 import type { FindingChange } from '../src/findings/triage.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { claimAll, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
+import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 import {
   decided,
   expired,
   fresh,
+  imported,
+  judged,
   outcomeOf,
-  scanned,
   type ModelRule,
   type Modelled,
+  type ModelScan,
 } from './verdict-model.ts'
+import { BEFORE, diceOf, FLOW, scanOf, scopeName, SEVERITIES, type Dice, type End } from './verdict-scans.ts'
 
 /** Histories of one database transaction each step; more of them: SCANFARM_HISTORIES=10000. */
 const HISTORIES = Number(process.env['SCANFARM_HISTORIES'] ?? 200)
@@ -28,20 +31,6 @@ beforeAll(async () => {
 })
 afterAll(() => db[Symbol.asyncDispose]())
 
-const diceOf = (seed: number) => {
-  let state = seed
-  const next = (): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-  return {
-    chance: (part: number): boolean => next() < part,
-    one: <T>(values: readonly [T, ...T[]]): T => values[Math.floor(next() * values.length)] ?? values[0],
-  }
-}
-type Dice = ReturnType<typeof diceOf>
-
-const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 const CHANGES: readonly [FindingChange, ...FindingChange[]] = [
   { verdict: 'false_positive', reason: 'no' },
   { verdict: 'accepted', until: '2999-01-01T00:00:00Z' },
@@ -57,6 +46,8 @@ const CHANGES: readonly [FindingChange, ...FindingChange[]] = [
   { state: 'open' },
 ]
 
+const STATUSES = ['completed', 'completed', 'completed', 'failed', 'cancelled'] as const
+
 const SETS: readonly [NewFindingRule['set'], ...NewFindingRule['set'][]] = [
   { verdict: 'false_positive', tags: ['ruled'] },
   { severity: 'low', tags: ['ruled'] },
@@ -70,11 +61,14 @@ class Histories {
   readonly #findings: readonly Modelled[]
   readonly #ids = new Map<string, number>()
   readonly #rules = new Map<number, ModelRule>()
+  /** Scopes in the order of their first import. */
+  readonly #scopes: { readonly module: string; readonly filter: boolean }[] = []
+  #run = 0
 
   constructor(seed: number) {
     this.#dice = diceOf(seed)
     this.#workspace = `h${seed}`
-    this.#findings = Array.from({ length: AT_ONCE }, (_, n) => fresh(`f${n}`, `h${n % 5}`))
+    this.#findings = Array.from({ length: AT_ONCE }, (_, n) => fresh(`f${n}`, `h${n % 5}`, `${80 + (n % 2)}`))
   }
 
   async check(steps: readonly string[]): Promise<void> {
@@ -109,43 +103,114 @@ class Histories {
     })
   }
 
-  /** `filtered` scans only see severe findings. */
+  /** A run of the flow. `filter`: it only sees severe findings. */
   async scan(): Promise<string> {
     const dice = this.#dice
-    const scope = dice.one(['full', 'full', 'filtered'])
-    const isComplete = dice.chance(0.75)
-    const reached = dice.chance(0.3) ? new Set(['h0', 'h1', dice.one(['h2', 'h3'])]) : undefined
-    const sees = new Map<string, { severity: Severity; tags: string[] }>()
-    for (const { name, host } of this.#findings) {
-      const severity = dice.one(SEVERITIES)
-      const isSevere = severity === 'critical' || severity === 'high'
-      const isReached = reached === undefined || reached.has(host)
-      if (isReached && dice.chance(0.6) && (scope === 'full' || isSevere))
-        sees.set(name, { severity, tags: dice.chance(0.5) ? ['scan'] : [] })
-    }
-    await submitted(db.store, {}, [{ target: 'a.test', workspace: this.#workspace }])
+    for (const finding of this.#findings) if (dice.chance(0.15)) finding.exists = !finding.exists
+    const filter = dice.chance(0.3)
+    const params: Record<string, string> = filter ? { severity: 'high' } : {}
+    const status = dice.one(STATUSES)
+    const ends = new Map<string, End>([
+      ['ports', dice.one(['well', 'well', 'well', 'failed'])],
+      ...Object.keys(BEFORE).map((module): [string, End] => [
+        module,
+        dice.one([
+          'well',
+          'well',
+          'well',
+          'failed',
+          'failed before its import',
+          'removed',
+          'with untested places',
+        ]),
+      ]),
+    ])
+    const isRecorded = status === 'completed' || dice.chance(0.7)
+    const scans = Object.keys(BEFORE).map((module) =>
+      scanOf(dice, this.#findings, { module, filter, ends, isRecorded }),
+    )
+    const { module: upstream, untested: silent } = scans[0] ?? {}
+    await submitted(db.store, { ...FLOW, params }, [{ target: 'a.test', workspace: this.#workspace }])
     const [run] = await claimAll(db.store, db.runStore, workerId)
     if (run === undefined) throw new Error('nothing claimed')
-    const items = this.#findings.flatMap(({ name, host }): FindingContent[] => {
+    this.#run = run.runId
+    for (const scan of scans) await this.#import(keyOf(run), scan, params)
+    const steps = [...ends].flatMap(([module, end]) => [
+      ...(end === 'failed' || end === 'failed before its import' || end === 'with untested places'
+        ? [{ module, name: 'check', status: 'failed' as const }]
+        : []),
+      ...(isRecorded && end !== 'removed' && end !== 'failed before its import'
+        ? [{ module, name: 'record' }]
+        : []),
+    ])
+    await db.runStore.record([{ ...keyOf(run), steps: steps.map((change, n) => closedStep(n + 1, change)) }])
+    await db.runStore.finish([ended(run, status)])
+    await db.store.scans.judge({ limit: 10, history: 50 })
+
+    for (const scan of scans)
+      if (scan.hasImport)
+        for (const finding of this.#findings) imported(finding, run.runId, scan, [...this.#rules.values()])
+    // `deep` depends on `web`: what that did not test, it could not test either.
+    const full = scans.map((scan) =>
+      scan.module === 'deep' && upstream === 'web' && silent !== undefined
+        ? { ...scan, untested: new Set([...scan.untested, ...silent]) }
+        : scan,
+    )
+    this.#judge(full, filter)
+    return `run ${run.runId} ${status}, ${filter ? 'filtered' : 'full'}, ${[...ends].join(' ')}`
+  }
+
+  async #import(key: RunKey, scan: ModelScan, params: Record<string, string>): Promise<void> {
+    if (!scan.hasImport) return
+    const { module, sees, reached, untested, crashed } = scan
+    const filter = 'severity' in params
+    if (!this.#scopes.some((scope) => scope.module === module && scope.filter === filter))
+      this.#scopes.push({ module, filter })
+    const items = this.#findings.flatMap(({ name, host, port }): FindingContent[] => {
       const seen = sees.get(name)
       return seen === undefined
         ? []
-        : [findingOf({ vuln_info: name, asset_value: `http://${host}/${name}`, ...seen })]
+        : [findingOf({ vuln_info: name, asset_value: `http://${host}:${port}/${name}`, ...seen })]
     })
-    await db.runStore.importRecords(keyOf(run), {
-      step: scope,
+    const places = [
+      ...[...untested].map((place) => ({ place, reason: 'silent' })),
+      ...[...crashed].map((text) => ({
+        check: text.split(' ')[0] ?? '',
+        place: text.split(' ')[2] ?? '',
+        reason: 'crashed',
+      })),
+    ]
+    await db.runStore.importRecords(key, {
+      step: `${module}/record`,
       workspace: this.#workspace,
       source: 'nuclei',
       records: { kind: 'vulnerability', items },
       errors: 0,
+      scope: params,
+      failed: { hosts: [], files: [], places },
+      namesUntested: untested.size > 0,
+      // A finding of a scan proves that its host was reached.
       ...(reached === undefined ? {} : { reached: [...reached] }),
     })
-    await db.runStore.finish([ended(run, isComplete ? 'completed' : 'failed')])
-    await db.store.scans.judge({ limit: 10, history: 50 })
-    const hosts = new Set(this.#findings.filter(({ name }) => sees.has(name)).map(({ host }) => host))
-    const scan = { run: run.runId, scope, isComplete, reached, sees }
-    for (const finding of this.#findings) scanned(finding, scan, [...this.#rules.values()], hosts)
-    return `${scope} scan, ${isComplete ? 'complete' : 'failed'}, reached ${reached === undefined ? 'all' : [...reached].join()}`
+  }
+
+  /** First the scans that were made, by scope, then the scopes of the same params without one. */
+  #judge(scans: readonly ModelScan[], filter: boolean): void {
+    const known = (wanted: boolean) => this.#scopes.some((scope) => scope.filter === wanted)
+    const hasImport = scans.some((scan) => scan.hasImport)
+    const wanted = hasImport || !filter || known(true) ? filter : false
+    const due = this.#scopes
+      .filter((scope) => scope.filter === wanted)
+      .flatMap(({ module }) => {
+        const scan = scans.find((one) => one.module === module)
+        return scan === undefined ? [] : [{ ...scan, scope: scopeName(module, wanted) }]
+      })
+    const before = new Map(this.#findings.map((finding) => [finding, finding.seen]))
+    for (const scan of [...due.filter((one) => one.hasImport), ...due.filter((one) => !one.hasImport)])
+      for (const finding of this.#findings) judged(finding, this.#run, scan)
+    for (const [finding, seen] of before)
+      if (!filter && finding.seen === 'gone' && seen !== 'gone')
+        expect([finding, finding.exists]).toEqual([finding, false])
   }
 
   async decide(): Promise<string> {

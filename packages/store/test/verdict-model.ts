@@ -5,6 +5,9 @@ import type { FindingChange } from '../src/findings/triage.ts'
 export interface Modelled {
   readonly name: string
   readonly host: string
+  readonly port: string
+  /** Whether the weakness exists: scans that test it see it. */
+  exists: boolean
   /** Run of the last sighting by scope. */
   readonly sightings: Map<string, number>
   scan: { severity: Severity; tags: readonly string[] }
@@ -31,18 +34,27 @@ export interface ModelRule {
   }
 }
 
-/** One scan of a scope: which findings it sees, and which hosts it reached (undefined: all). */
+/** What a module of a run did: its import, or that it made none. */
 export interface ModelScan {
-  readonly run: number
   readonly scope: string
+  readonly module: string
+  readonly hasImport: boolean
+  /** Whether its steps, and those of the modules before it, ended well or were explained. */
   readonly isComplete: boolean
+  /** Undefined: all hosts. */
   readonly reached: ReadonlySet<string> | undefined
+  /** Hosts, and ports of hosts, that it or a module before it named as not tested. */
+  readonly untested: ReadonlySet<string>
+  /** Checks that it named as not tested, at a port of a host. */
+  readonly crashed: ReadonlySet<string>
   readonly sees: ReadonlyMap<string, Pick<FindingContent, 'severity' | 'tags'>>
 }
 
-export const fresh = (name: string, host: string): Modelled => ({
+export const fresh = (name: string, host: string, port: string): Modelled => ({
   name,
   host,
+  port,
+  exists: true,
   sightings: new Map(),
   scan: { severity: 'info', tags: [] },
   seen: 'open',
@@ -76,34 +88,42 @@ export const outcomeOf = (finding: Modelled, rules: readonly ModelRule[]) => {
   }
 }
 
-export const scanned = (
+/** The import of a scan of run `run`. */
+export const imported = (
   finding: Modelled,
-  { run, scope, isComplete, reached, sees }: ModelScan,
+  run: number,
+  { scope, sees }: ModelScan,
   rules: readonly ModelRule[],
-  seenHosts: ReadonlySet<string>,
 ): void => {
   const result = sees.get(finding.name)
-  if (result !== undefined) {
-    const isClaimed = outcomeOf(finding, rules).verdict === 'fixed_claimed'
-    finding.scan = {
-      severity: result.severity,
-      tags: result.tags.length > 0 ? result.tags : finding.scan.tags,
-    }
-    finding.seen = 'open'
-    finding.isBack = isClaimed
-    finding.sightings.set(scope, run)
-    return
+  if (result === undefined) return
+  const isClaimed = outcomeOf(finding, rules).verdict === 'fixed_claimed'
+  finding.scan = {
+    severity: result.severity,
+    tags: result.tags.length > 0 ? result.tags : finding.scan.tags,
   }
-  const last = finding.sightings.get(scope)
-  if (last === undefined) return
-  const isSeenSince = [...finding.sightings].some(([other, at]) => other !== scope && at > last)
-  const isReached = reached === undefined || reached.has(finding.host) || seenHosts.has(finding.host)
-  if (isComplete && isReached) {
-    finding.sightings.delete(scope)
+  finding.isBack = isClaimed
+  finding.seen = 'open'
+  finding.sightings.set(scope, run)
+}
+
+/** The judgement of a scan of run `run`, after all its imports. */
+export const judged = (finding: Modelled, run: number, scan: ModelScan): void => {
+  const last = finding.sightings.get(scan.scope)
+  if (last === undefined || last === run) return
+  const isSeenSince = [...finding.sightings].some(([other, at]) => other !== scan.scope && at > last)
+  const endpoint = `${finding.host}:${finding.port}`
+  const isUntested =
+    [finding.host, endpoint].some((place) => scan.untested.has(place)) ||
+    scan.crashed.has(`${finding.name} at ${endpoint}`)
+  const isReached = scan.reached === undefined || scan.reached.has(finding.host)
+  if (scan.hasImport && scan.isComplete && isReached && !isUntested) {
+    finding.sightings.delete(scan.scope)
     if (isSeenSince) return
     finding.seen = 'gone'
     finding.isBack = false
-  } else if (!isSeenSince && finding.seen !== 'gone') finding.seen = isComplete ? 'unreachable' : 'not_tested'
+  } else if (!isSeenSince && finding.seen !== 'gone')
+    finding.seen = scan.hasImport && scan.isComplete && !isUntested ? 'unreachable' : 'not_tested'
 }
 
 const without = (tags: readonly string[], others: readonly string[]): string[] =>

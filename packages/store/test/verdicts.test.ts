@@ -140,7 +140,7 @@ describe('verdicts and scans', () => {
     expect(await it.scan(undefined, 'failed')).toMatchObject({
       seen: 'not_tested',
       state: 'open',
-      seen_reason: expect.stringMatching(/^step s of \S+ in run \d+: the run failed$/),
+      seen_reason: expect.stringMatching(/^module \S+ in run \d+: the run failed$/),
     })
     expect(await it.scan(undefined, 'completed', ['other'])).toMatchObject({
       seen: 'unreachable',
@@ -151,7 +151,7 @@ describe('verdicts and scans', () => {
     expect(await it.scan(undefined, 'completed', ['h'])).toMatchObject({
       seen: 'gone',
       state: 'gone',
-      seen_reason: expect.stringMatching(/ reached h and did not see it$/),
+      seen_reason: expect.stringMatching(/^\S+ check \S+ of module \S+ reached h in run \d+$/),
     })
     expect(await it.scan(undefined, 'failed')).toMatchObject({ seen: 'gone' })
     expect(await it.events()).toEqual(['vuln.found'])

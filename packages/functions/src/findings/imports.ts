@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs/promises'
-import { addImports, NOTHING_IMPORTED } from '@scanfarm/contracts'
+import { addImports, NOTHING_IMPORTED, type NotTested } from '@scanfarm/contracts'
 import { IMPORT_FORMATS, type ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 import { databaseOf, workspaceArg } from './database-of.ts'
@@ -12,7 +12,7 @@ import { Distinct, linesOf } from '../files/lines.ts'
 import type { FileScope } from '../paths/allowed.ts'
 import { openFile } from '../paths/run-folder.ts'
 import { MAX_HOSTS, reachedIn } from '../network/reached.ts'
-import type { ImportCounts } from '../services.ts'
+import type { ImportCounts, ImportedBy } from '../services.ts'
 
 /** Number of rows per database call. */
 const BATCH = 500
@@ -59,39 +59,46 @@ const rowsOfFile = async function* (
   }
 }
 
-const writeTo = (
-  kind: 'assets' | 'vulnerabilities',
-  at: FunctionContext,
-  reached?: readonly string[],
-): Write => {
+const writeTo = (kind: 'assets' | 'vulnerabilities', at: FunctionContext, coverage: Coverage = {}): Write => {
   const database = databaseOf(at)
-  let by = { step: at.stepPath, importId: randomUUID(), reached }
+  let by: ImportedBy = { step: at.stepPath, importId: randomUUID(), ...coverage }
   return async (workspace, rows) => {
     const counts =
       kind === 'assets'
         ? await database.importAssets(workspace, rows, by)
         : await database.importVulnerabilities(workspace, rows, by)
     // Only the first batch has the hosts.
-    by = { ...by, reached: reached && [] }
+    by = { ...by, reached: coverage.reached && [], untested: undefined }
     return counts
   }
 }
 
-/** The hosts that a scan reached: from the file of the argument, otherwise as noted by a function of nmap. */
-const reachedHosts = async (
+type Coverage = Pick<ImportedBy, 'reached' | 'untested'>
+
+/** A line for a place that was not tested: `! PLACE REASON`. */
+const UNTESTED = /^!\s*(\S+)\s*(.*)$/
+
+/** What a scan reached and did not test: from the file of the argument, otherwise as noted by a function of nmap. */
+const coverageOf = async (
   args: readonly Json[],
   index: number,
   path: string,
   at: FunctionContext,
-): Promise<readonly string[] | undefined> => {
-  if (textArg(args, index) === '') return reachedIn(at, path)
+): Promise<Coverage> => {
+  if (textArg(args, index) === '') return { reached: reachedIn(at, path) }
   const hosts = new Distinct()
   let count = 0
   for await (const line of linesOf(pathArg(args, index, at), at)) {
     if (line.trim() === '' || !hosts.add(line.trim())) continue
     if (++count > MAX_HOSTS) throw new Error(`more than ${MAX_HOSTS} hosts: import what was found in parts`)
   }
-  return hosts.sorted()
+  const lines = hosts.sorted()
+  const untested = lines.flatMap((line): NotTested[] => {
+    const [, place, reason = ''] = UNTESTED.exec(line) ?? []
+    return place === undefined ? [] : [{ place, reason }]
+  })
+  const reached = lines.filter((line) => !line.startsWith('!'))
+  return untested.length === 0 ? { reached } : { reached, untested }
 }
 
 /** If the file does not exist, the scan has no result, so that not even an empty import is made. */
@@ -112,7 +119,7 @@ const importFile =
   async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
     databaseOf(at)
     const file = pathArg(args, path, at)
-    const write = writeTo(kind, at, await reachedHosts(args, reached, file, at))
+    const write = writeTo(kind, at, await coverageOf(args, reached, file, at))
     return await whereWritten(file, at, () =>
       inBatches(
         workspaceArg(args, 0, at),
@@ -140,8 +147,8 @@ const importReport =
     const workspace = workspaceArg(args, 0, at)
     const format = fixed ?? formatArg(args, index - 1)
     const path = pathArg(args, index, at)
-    const reached = await reachedHosts(args, index + 1, path, at)
-    const by = { step: at.stepPath, importId: randomUUID(), reached, root: textArg(args, index + 2) }
+    const coverage = await coverageOf(args, index + 1, path, at)
+    const by = { step: at.stepPath, importId: randomUUID(), ...coverage, root: textArg(args, index + 2) }
     return await whereWritten(path, at, async () => {
       await using file = await openFile(path, at, constants.O_RDONLY)
       const { size } = await file.stat()

@@ -205,7 +205,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
     importRecords: async ({ runId, attempt }, found) =>
       (await call<ImportSummary | null>(
         `select worker.import_records($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::text[], $11::jsonb, $12::uuid, $13,
-           $14::text[], $15::text[]) as answer`,
+           $14::text[], $15::text[], $16::jsonb, $17) as answer`,
         [
           runId,
           attempt,
@@ -221,6 +221,8 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
           found.part?.no ?? null,
           found.failed?.hosts.map(storable) ?? null,
           found.failed?.files.map(storable) ?? null,
+          found.failed?.places === undefined ? null : storableJson(found.failed.places),
+          found.namesUntested ?? false,
         ],
       )) ?? undefined,
     knownFolder: async ({ runId, attempt }, workspace, findings) =>

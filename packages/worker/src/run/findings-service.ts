@@ -6,6 +6,7 @@ import {
   type FoundRecords,
   type ImportProblem,
   type ImportSummary,
+  type NotTested,
   type RunKey,
   type RunStore,
 } from '@scanfarm/contracts'
@@ -38,11 +39,17 @@ export const findingsService = (
 ): DatabaseService => {
   let parts = 0
   const saveAll = async (
-    { importId, step, reached }: ImportedBy,
+    { importId, step, reached, untested }: ImportedBy,
     found: Omit<FoundRecords, 'scope' | 'part' | 'step'>,
   ): Promise<ImportSummary> => {
     let counts = NOTHING_IMPORTED
-    for (const records of inParts({ step, reached, ...found, scope })) {
+    for (const records of inParts({
+      step,
+      reached,
+      ...found,
+      ...(untested && withUntested(found, untested)),
+      scope,
+    })) {
       const part = { of: importId, no: ++parts }
       counts = addImports(counts, owned(await store.importRecords(run, { ...records, part })))
     }
@@ -87,6 +94,7 @@ export const findingsService = (
     const source = format ?? NO_SOURCE
     // Hosts that a report does not name did not answer, unless the step names them.
     const named = by.reached ?? (format !== undefined && NAMES_REACHED.has(format) ? [] : undefined)
+    const later = { ...by, untested: undefined }
     // Errors and failures count for both kinds, so that neither is taken for a complete scan.
     const save = async (batch: Batch, reached: readonly string[] | undefined): Promise<ImportSummary> => {
       const found = {
@@ -96,8 +104,8 @@ export const findingsService = (
         failed: batch.failed,
         errors: batch.errors - batch.failures,
       }
-      const ofAssets = await saveAll(by, { ...found, records: assets(batch.assets) })
-      const ofFindings = await saveAll(by, { ...found, records: vulnerabilities(batch.vulnerabilities) })
+      const ofAssets = await saveAll(later, { ...found, records: assets(batch.assets) })
+      const ofFindings = await saveAll(later, { ...found, records: vulnerabilities(batch.vulnerabilities) })
       return { ...addImports(ofAssets, ofFindings), errors: batch.errors }
     }
     // Report empty imports too, so that missing records can be marked as gone.
@@ -131,6 +139,14 @@ export const findingsService = (
       owned(await store.readRuns(run, { workspace, runUuid, limit: MAX_RUNS })) as Record<string, Json>[],
   }
 }
+
+const withUntested = (
+  { failed = { hosts: [], files: [] } }: Pick<FoundRecords, 'failed'>,
+  untested: readonly NotTested[],
+): Pick<FoundRecords, 'failed' | 'namesUntested'> => ({
+  failed: { ...failed, places: [...(failed.places ?? []), ...untested] },
+  namesUntested: true,
+})
 
 /** At least one part, so that an empty import is reported. The first part has the errors and the hosts. */
 function* inParts({ reached, failed, ...found }: FoundRecords): Generator<FoundRecords> {

@@ -260,3 +260,45 @@ test('A report of an unknown format fails its step and says which formats exist'
     error: expect.stringMatching(/not recognised; name the format: sarif, .*ffuf/),
   })
 })
+
+test('A line with ! in the file of reached hosts names a place that was not tested, and explains a failed step', async () => {
+  await using _executor = harness.executor()
+  const found = (...places: string[]) =>
+    places
+      .map((place) =>
+        JSON.stringify({ 'template-id': place, info: { name: place, severity: 'low' }, 'matched-at': place }),
+      )
+      .join('\n')
+  const scan = async (report: string, reached: string, step: string) => {
+    const [runId = 0] = await harness.submit(
+      [
+        { ...bash('check', 'exit 3'), on_error: [{ action: 'continue' }] },
+        bash('write', `printf '%s' '${report}' > {{Output}}/r; printf '${reached}' > {{Output}}/reached`),
+        call('import', step),
+      ],
+      { targets: ['untested.test'] },
+    )
+    expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
+    await harness.store.scans.judge({ limit: 100, history: 10 })
+    const { data } = await harness.store.vulnerabilities.list(
+      { workspaces: ['untested.test'] },
+      { offset: 0, limit: 10 },
+    )
+    return Object.fromEntries(data.map(({ vuln_info, seen }) => [vuln_info, seen]))
+  }
+  for (const [name, step] of [
+    ['lines', 'db_import_vuln_from_file("", "{{Output}}/r", "{{Output}}/reached")'],
+    ['report', 'db_import_report("", "nuclei", "{{Output}}/r", "{{Output}}/reached")'],
+  ] as const) {
+    const places = ['', ':81'].map((port) => `http://${name}${port}/x`)
+    await scan(found(...places), `${name}\\n`, step)
+    expect(await scan('', `${name}\\n`, step)).toMatchObject({
+      [`http://${name}/x`]: 'not_tested',
+      [`http://${name}:81/x`]: 'not_tested',
+    })
+    expect(await scan('', `${name}\\n! http://${name}:81/ it was silent\\n`, step)).toMatchObject({
+      [`http://${name}/x`]: 'gone',
+      [`http://${name}:81/x`]: 'not_tested',
+    })
+  }
+})

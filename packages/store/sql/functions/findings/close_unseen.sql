@@ -1,16 +1,12 @@
 -- Marks the records of a scope as gone that a scan did not see. If the scan has named its hosts, only records of
--- these hosts and of hosts with a sighting are marked. Records of hosts and files that it could not look at stay open.
+-- these hosts and of hosts with a sighting are marked. Records at p_untested stay as they are.
 -- Records are locked before sightings, in the order of identities, as imports do.
-create or replace function close_unseen(p_scan scans) returns void
+create or replace function close_unseen(p_scan scans, p_untested untested_place[]) returns void
 language plpgsql as $$
 declare
   v_ids bigint[];
   v_hosts text[];
-  v_failed text[] := array(
-    select host from reached_hosts where failed and (run_id, attempt, scope_id, kind)
-      = (p_scan.run_id, p_scan.attempt, p_scan.scope_id, p_scan.kind));
 begin
-  lock table finding_rules in access share mode;
   if p_scan.kind = 'asset' then
     if p_scan.names_hosts then
       v_hosts := array(
@@ -23,8 +19,7 @@ begin
     end if;
     select array_agg(s.record_id) into v_ids from sightings s left join assets a on a.id = s.record_id
     where s.scope_id = p_scan.scope_id and s.kind = 'asset' and (s.run_id, s.attempt) < (p_scan.run_id, p_scan.attempt)
-      and (v_hosts is null or host_of(coalesce(nullif(a.url, ''), a.asset_value)) in (select unnest(v_hosts)))
-      and (v_failed = '{}' or host_of(coalesce(nullif(a.url, ''), a.asset_value)) <> all(v_failed));
+      and (v_hosts is null or host_of(coalesce(nullif(a.url, ''), a.asset_value)) in (select unnest(v_hosts)));
   else
     if p_scan.names_hosts then
       v_hosts := array(
@@ -38,11 +33,10 @@ begin
     select array_agg(s.record_id) into v_ids from sightings s left join vulnerabilities v on v.id = s.record_id
     where s.scope_id = p_scan.scope_id and s.kind = 'vulnerability'
       and (s.run_id, s.attempt) < (p_scan.run_id, p_scan.attempt)
-      and (v_hosts is null or host_of(v.asset_value) in (select unnest(v_hosts)))
-      and (v_failed = '{}'
-           or case v.asset_type when 'file' then file_of(v.asset_value) else host_of(v.asset_value) end <> all(v_failed));
+      and (v_hosts is null or host_of(v.asset_value) in (select unnest(v_hosts)));
   end if;
-  if v_ids is null then
+  v_ids := array(select unnest(v_ids) except select id from untested_records(p_scan, p_untested));
+  if v_ids = '{}' then
     return;
   end if;
   if p_scan.kind = 'asset' then
@@ -62,15 +56,18 @@ begin
   where not exists (select from sightings s
                     where s.kind = p_scan.kind and s.record_id = o.record_id and s.scope_id <> p_scan.scope_id
                       and s.run_id > o.run_id);
-  perform set_config('scanfarm.changing_run', p_scan.run_id::text, true);
   if p_scan.kind = 'asset' then
     -- An import of what was known sees a record again.
     update asset_sightings set content_hash = null where asset_id = any(v_ids);
     update assets set state = 'gone', gone_at = now(), updated_at = now() where id = any(v_ids) and state = 'open';
   else
     update finding_sightings set content_hash = null where finding_id = any(v_ids);
-    update vulnerabilities
-    set seen = 'gone', seen_reason = scan_name(p_scan) || ' reached ' || host_of(asset_value) || ' and did not see it'
-    where id = any(v_ids) and seen <> 'gone';
+    update vulnerabilities v
+    set seen = 'gone', seen_reason = format('%s %s %s of %s reached %s in run %s', t.tool,
+      case v.source when 'nmap' then 'script' else 'check' end, coalesce(nullif(v.vuln_info, ''), v.vuln_title),
+      scan_name(p_scan), host_of(v.asset_value), p_scan.run_id)
+    from (select source, tool_of(p_scan.run_id, source) as tool
+          from (select distinct source from vulnerabilities where id = any(v_ids)) s) t
+    where v.id = any(v_ids) and v.seen <> 'gone' and t.source = v.source;
   end if;
 end $$;

@@ -71,6 +71,14 @@ begin
   where r.id = any(v_ids)
   order by r.id;
 
+  -- Findings that these runs should have tested; a run that is cancelled before its start should not.
+  insert into unclean_runs (run_id)
+  select r.id from runs r cross join lateral (
+    select from scopes s where (s.workspace, s.workflow_name, s.target) = (r.workspace, r.workflow_name, r.target)
+    limit 1 offset 0) scanned
+  where r.id = any(v_ids) and r.outcome || '' <> 'clean' and (r.status || '' <> 'cancelled' or r.attempt > 0)
+  on conflict do nothing;
+
   delete from outbox where run_id = any(v_ids);
   for v_job_no, v_freed in
     with freed as (delete from slots where run_id = any(v_ids) returning job_no)
