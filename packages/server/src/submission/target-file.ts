@@ -1,7 +1,6 @@
-import { constants } from 'node:fs'
-import { open, realpath, stat } from 'node:fs/promises'
-import { isAbsolute, normalize, relative, sep } from 'node:path'
+import { isAbsolute, normalize } from 'node:path'
 import { AppError, uploadKeyOf, type ArtifactStore } from '@scanfarm/contracts'
+import { Folder, partsBelow, walk, type PathLocation } from '@scanfarm/paths'
 
 const refusal = (message: string): AppError =>
   new AppError('invalid_input', `target_file: ${message}`, {
@@ -29,42 +28,37 @@ export async function openTargetFile(
   return openOnDisk(normalize(path), folders)
 }
 
+const LINK = 'contains a symbolic link'
 const OUTSIDE =
   'must be a path returned by POST /upload-file, or a file below a folder of the setting target_file.folders'
 
 const openOnDisk = async (path: string, folders: readonly string[]): Promise<AsyncIterable<Buffer>> => {
-  const folder = folders.find((candidate) => isInside(path, candidate))
-  if (folder === undefined) throw refusal(OUTSIDE)
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
-    (error: unknown) => {
-      throw refusal(reasonOf(error))
-    },
-  )
+  const [start] = folders.flatMap((root): PathLocation[] => {
+    const parts = partsBelow(root, path) ?? []
+    return parts.length === 0 ? [] : [{ root, parts }]
+  })
+  if (start === undefined) throw refusal(OUTSIDE)
   try {
-    // Parent folders could be links or be replaced meanwhile, so the open file is compared with the file at the real
-    // path.
-    const straight = (await realpath(folder)) + sep + relative(folder, path)
-    const [opened, there] = await Promise.all([file.stat(), stat(straight)])
-    const isStraight = (await realpath(path)) === straight
-    if (!opened.isFile()) throw refusal('is not a regular file')
-    if (!isStraight || opened.ino !== there.ino || opened.dev !== there.dev)
-      throw refusal('contains a symbolic link')
+    const { folder, name } = await walk(start, {
+      keepsLastLink: true,
+      openRoot: ({ root }) => Folder.at(root),
+      follow: () => {
+        throw refusal(LINK)
+      },
+    })
+    using _ = folder
+    using held = folder.hold(name)
+    if (held.facts.isSymbolicLink()) throw refusal(LINK)
+    if (!held.facts.isFile()) throw refusal('is not a regular file')
+    return (await held.open()).createReadStream()
   } catch (error) {
-    await file.close()
     throw error instanceof AppError ? error : refusal(reasonOf(error))
   }
-  return file.createReadStream()
-}
-
-const isInside = (path: string, folder: string): boolean => {
-  const way = relative(folder, path)
-  return way !== '' && !isAbsolute(way) && way.split(sep)[0] !== '..'
 }
 
 const reasonOf = (error: unknown): string => {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
   if (code === 'ENOENT' || code === 'ENOTDIR') return 'does not exist'
-  if (code === 'ELOOP') return 'contains a symbolic link'
   return 'cannot be read by the server'
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { RACE_TRIES, raceSwapper } from '@scanfarm/testing'
 import { openTargetFile } from '../../src/submission/target-file.ts'
 
 const UPLOAD = 'uploads/0123456789abcdef-list.txt'
@@ -82,4 +83,19 @@ describe('a target file', () => {
     await link(join(inside, 'deep/good.txt'), join(inside, 'twin.txt'))
     expect(await read(join(inside, 'twin.txt'))).toBe('good')
   })
+
+  test('no other file is read while a process swaps a folder with a link', async () => {
+    const foreign = join(folder, 'foreign')
+    await mkdir(foreign)
+    await writeFile(join(foreign, 'good.txt'), 'secret')
+    await mkdir(join(inside, 'swapped'))
+    await writeFile(join(inside, 'swapped/good.txt'), 'good')
+    const seen = new Set<string>()
+    const successes = await raceSwapper(
+      { folder: join(inside, 'swapped'), target: foreign, tries: RACE_TRIES },
+      async () => void seen.add(await read(join(inside, 'swapped/good.txt'))),
+    )
+    expect(successes).toBeGreaterThan(0)
+    expect([...seen]).toEqual(['good'])
+  }, 120_000)
 })
