@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, openTransactionsEnded, testDatabase, type TestDatabase } from './database.ts'
 
 let database: TestDatabase
 beforeAll(async () => {
@@ -22,6 +22,12 @@ const event = (name: string) => ({
 const INSERT = `select insert_event('{"topic": "custom.feed", "event_id": "evt_slow", "name": "slow", "source": "api",
   "data_type": "custom", "data": "{}", "workspace": "", "run_id": "", "workflow_name": ""}', true, '')`
 
+/** Behind all events so far: an older transaction of the server, also of another database, holds the end back. */
+const endOfFeed = async (): Promise<string> => {
+  await openTransactionsEnded(database.url)
+  return await database.store.feed.end()
+}
+
 /**
  * The first `count` names after a position. It polls, because the feed withholds an event while any older transaction
  * of the server is open, also one of another database or of autovacuum.
@@ -41,7 +47,7 @@ const namesAfter = async (start: string, count: number): Promise<string[]> => {
 describe('the feed', () => {
   test('An event is withheld while an older transaction could still add one before it, and no event is missed', async () => {
     const { feed, triggers } = database.store
-    const start = await feed.end()
+    const start = await endOfFeed()
     await asSuperuser(async (client) => {
       await client.query('begin')
       await client.query(INSERT)
@@ -55,7 +61,7 @@ describe('the feed', () => {
 
   test('A reader continues page by page, and past events that its filter excludes', async () => {
     const { feed, triggers } = database.store
-    const start = await feed.end()
+    const start = await endOfFeed()
     for (const name of ['one', 'two', 'three']) await triggers.record(event(name))
     expect(await namesAfter(start, 3)).toEqual(['one', 'two', 'three'])
     const first = await feed.read({ after: start, limit: 2 })
@@ -70,7 +76,7 @@ describe('the feed', () => {
 
   test('A page ends at its limit of bytes, has at least one entry, and the next one misses nothing', async () => {
     const { feed, triggers } = database.store
-    const start = await feed.end()
+    const start = await endOfFeed()
     const data = JSON.stringify({ text: 'x'.repeat(40_000) })
     const count = 30
     for (let n = 0; n < count; n++) await triggers.record({ ...event(`large${n}`), data })
@@ -98,7 +104,7 @@ describe('the feed', () => {
 
   test('A page reads a bounded number of entries, however few match its filter', async () => {
     const { feed, triggers } = database.store
-    const start = await feed.end()
+    const start = await endOfFeed()
     await asSuperuser(
       (client) =>
         client.query(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
