@@ -177,7 +177,11 @@ const openData = async (
     return { store: overrides.store, queue: overrides.queue, queueKind: overrides.queue && 'redis' }
   const services = scope.use(await openServices({ config, need: { queue: master }, log }))
   for (const line of services.describe) log.info(line)
-  const { applied } = await migrate({ url: services.databaseUrl, connections: config.database.poolServer })
+  const { applied } = await migrate({
+    url: services.databaseUrl,
+    connections: config.database.poolServer,
+    warn: (message) => log.warn(message),
+  })
   if (applied.length > 0) log.info('the database schema was migrated', { applied })
   const store = scope.use(
     await openStore({

@@ -27,10 +27,12 @@ interface Applied {
  * Brings the database to the SQL of this program in one transaction: new schema files, changed functions, then grants.
  * Safe when several programs start at once: they queue on a lock, and all but the first find nothing to do. Returns the
  * names of the schema files it applied; if there were none, of the functions. `connections`: as many as the server needs.
+ * `warn` gets what the server should know and can live with.
  */
 export async function migrate(options: {
   url: string
   connections?: number
+  warn?: (message: string) => void
 }): Promise<{ applied: string[] }> {
   const pool = openPool({
     url: options.url,
@@ -39,7 +41,8 @@ export async function migrate(options: {
     statementTimeoutMs: 0,
   })
   try {
-    await demandFitness(pool, options.connections ?? 1)
+    const warning = await demandFitness(pool, options.connections ?? 1)
+    if (warning !== undefined) options.warn?.(warning)
     const [functions, grants] = await Promise.all([readFunctions(), readSql(GRANTS, 'grants.sql')])
     const found = await readApplied(pool)
     if (found !== undefined && isUpToDate(found, [...functions, grants])) return { applied: [] }

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import { startPgbouncer } from '@scanfarm/testing/pgbouncer'
+import pg from 'pg'
 import { migrate, openStore } from '../src/index.ts'
+import { openPool } from '../src/connection.ts'
+import { demandFitness } from '../src/fitness.ts'
 import { asSuperuser, emptyDatabase, testDatabase, type TestDatabase } from './database.ts'
 import { submitted } from './fixtures.ts'
 
@@ -87,6 +90,30 @@ test('A database with another encoding than UTF8 is refused before the migration
     expect(rows).toEqual([])
   } finally {
     await asSuperuser((client) => client.query(`drop database ${name}`), db.url)
+  }
+})
+
+test('Connections that others use are a warning with all numbers, so that a rolling update can start', async () => {
+  const login = `scanfarm_used_${process.pid}`
+  await asSuperuser(
+    (client) => client.query(`create role ${login} login password 'used' connection limit 9`),
+    db.url,
+  )
+  const url = new URL(db.url)
+  url.username = login
+  url.password = 'used'
+  const others = Array.from({ length: 4 }, () => new pg.Client({ connectionString: url.href }))
+  const pool = openPool({ url: url.href, poolSize: 1, applicationName: 'scanfarm test' })
+  try {
+    expect(await demandFitness(pool, 9)).toBeUndefined()
+    for (const other of others) await other.connect()
+    expect(await demandFitness(pool, 5)).toBeUndefined()
+    expect(await demandFitness(pool, 6)).toContain(
+      `a server takes up to 6 connections to Postgres (database.pool_server), and the login ${login} (alter role … connection limit) allows 9, of which 4 are in use`,
+    )
+  } finally {
+    await Promise.all([...others.map((other) => other.end()), pool.end()])
+    await asSuperuser((client) => client.query(`drop role ${login}`), db.url)
   }
 })
 
