@@ -9,7 +9,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, tes
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { until } from '@scanfarm/testing'
 import { createSshRunners, type SshRunnersOptions } from '../src/index.ts'
-import { ConnectionPool } from '../src/ssh/connection-pool.ts'
+import { ConnectionPool, type Session } from '../src/ssh/connection-pool.ts'
+import type { Connection } from '../src/ssh/connection.ts'
 import { targetOf } from '../src/ssh/target.ts'
 import { startTcpProxy } from './tcp-proxy.ts'
 import { TEST_MS, alive, token } from './processes.ts'
@@ -393,6 +394,28 @@ describe('the ssh runner', () => {
     await expect(second).rejects.toThrow(/abort/i)
     connects.abort()
     await expect(first).rejects.toThrow(/abort/i)
+    await host.close()
+  })
+
+  test('opens no more connections than its limit, also for callers at the same time', async () => {
+    await using proxy = await startTcpProxy(server.port)
+    const knownHosts = await knownHostsOf(`[127.0.0.1]:${proxy.port} ${await hostKey()}`)
+    const spec: SshSpec = { type: 'ssh', host: '127.0.0.1', port: proxy.port, user: server.user }
+    const target = await targetOf(spec, { keyFile: server.keyFile, knownHosts })
+    const keepAlive = { intervalMs: 10_000, count: 3 }
+    const limits = { keepAlive, timeoutMs: TEST_MS, attempts: 1, idleMs: TEST_MS, connections: 2 }
+    const host = new ConnectionPool(target, limits)
+    const held: Session<Connection>[] = []
+    const callers = Array.from({ length: 20 }, async () => {
+      held.push(await host.open(async (connection) => connection, NEVER))
+    })
+    // Each connection has eight sessions; the other callers wait for one of them.
+    await until(async () => held.length === 16)
+    expect(proxy.connections).toBe(2)
+    for (const session of held.splice(0)) session.release()
+    await Promise.all(callers)
+    expect(held).toHaveLength(4)
+    expect(proxy.connections).toBe(2)
     await host.close()
   })
 

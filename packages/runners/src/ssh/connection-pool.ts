@@ -19,6 +19,8 @@ export interface HostLimits extends ConnectLimits {
   readonly attempts: number
   /** An unused connection is closed after this time. */
   readonly idleMs: number
+  /** Most connections at once. Default: 64. */
+  readonly connections?: number
 }
 
 interface Used {
@@ -114,7 +116,9 @@ export class ConnectionPool {
 
   /** Another connection, while the host may have more of them. */
   async #added(signal: AbortSignal): Promise<Used | undefined> {
-    return this.#used.size < MOST_CONNECTIONS ? await this.#connected(signal) : undefined
+    return this.#used.size < (this.#limits.connections ?? MOST_CONNECTIONS)
+      ? await this.#connected(signal)
+      : undefined
   }
 
   #busy(cause: unknown): RunnerUnavailableError {
