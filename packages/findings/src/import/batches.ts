@@ -34,8 +34,12 @@ export interface Batch {
   readonly assets: AssetContent[]
   /** Hosts that the report names as reached. */
   readonly reached: string[]
-  /** Hosts and files that the scan could not look at. */
-  readonly failed: { readonly hosts: string[]; readonly files: string[] }
+  /** Hosts and files that the scan could not look at, and places at which a check failed. */
+  readonly failed: {
+    readonly hosts: string[]
+    readonly files: string[]
+    readonly places: { readonly place: string; readonly check: string; readonly reason: string }[]
+  }
   /** The folder that absolute paths have in common and are relative to, if nothing named the folder that was scanned. */
   folder?: string
   /** Unusable records, and failures of the scan. */
@@ -50,7 +54,7 @@ const emptyBatch = (): Batch => ({
   vulnerabilities: [],
   assets: [],
   reached: [],
-  failed: { hosts: [], files: [] },
+  failed: { hosts: [], files: [], places: [] },
   errors: 0,
   failures: 0,
   problems: [],
@@ -107,9 +111,9 @@ export async function* batchesOf(
       if (record.kind === 'asset') batch.assets.push(record.content)
       else batch.vulnerabilities.push(record.content)
     }
-    const { hosts, files } = batch.failed
-    const places = batch.reached.length + hosts.length + files.length
-    const records = batch.vulnerabilities.length + batch.assets.length + places
+    const { hosts, files, places } = batch.failed
+    const named = batch.reached.length + hosts.length + files.length + places.length
+    const records = batch.vulnerabilities.length + batch.assets.length + named
     if (records < MAX_RECORDS && characters < MAX_CHARACTERS) continue
     yield batch
     const { folder } = batch
@@ -126,8 +130,10 @@ const addError = (batch: Batch, record: Failure): void => {
   batch.errors += 1
   if (record.kind === 'error' || (record.host === undefined && record.file === undefined)) return
   batch.failures += 1
-  if (record.host !== undefined) batch.failed.hosts.push(record.host)
-  if (record.file !== undefined) batch.failed.files.push(record.file)
+  const { host, file, check, reason } = record
+  if (host !== undefined && check !== undefined) batch.failed.places.push({ place: host, check, reason })
+  else if (host !== undefined) batch.failed.hosts.push(host)
+  if (file !== undefined) batch.failed.files.push(file)
 }
 
 const MAX_REASON = 500

@@ -26,13 +26,14 @@ const EXPIRED: Weakness = {
   why: 'Clients refuse it, or have to be told to accept any certificate.',
 }
 
+/** nmap prints the failure of a script as its output. */
+export const isFailure = (output: string): boolean => /^\s*ERROR:/.test(output)
+
 /** The weakness that the result of a script proves. The time of the scan decides whether a certificate has expired. */
 export const scriptWeakness = (script: unknown, time: Date): Weakness | undefined => {
   const id = asText(at(script, 'id'))
   const output = asText(at(script, 'output'))
   if (id === 'ssl-cert') return isExpired(output, time) ? EXPIRED : undefined
-  // nmap prints failures of scripts as their output.
-  if (/^\s*ERROR:/.test(output)) return undefined
   return Object.hasOwn(RULES, id) ? RULES[id]?.find(({ pattern }) => pattern.test(output)) : undefined
 }
 

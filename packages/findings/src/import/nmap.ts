@@ -2,7 +2,7 @@ import type { Confidence } from '@scanfarm/contracts'
 import { asList, asText, at } from '../fields.ts'
 import { nmapReport, type NmapHost, type NmapPort } from './nmap-report.ts'
 import type { Weakness } from './nmap-rules.ts'
-import { enumWeaknesses, scriptWeakness, serviceWeakness } from './nmap-weaknesses.ts'
+import { enumWeaknesses, isFailure, scriptWeakness, serviceWeakness } from './nmap-weaknesses.ts'
 import { type Imported, unreadable } from './read-body.ts'
 import { MasscanHosts, masscanHost } from './masscan.ts'
 import { asset, failed, finding, hostPort, unusable } from './records.ts'
@@ -92,6 +92,10 @@ const VULNERABLE = /State:\s*(LIKELY )?VULNERABLE/
 function* scriptRecords(script: unknown, place: string, time: Date): Generator<Imported> {
   const output = asText(at(script, 'output'))
   const id = asText(at(script, 'id'))
+  if (isFailure(output)) {
+    yield failed(`the script ${id} failed: ${output.trim()}`, { host: place, check: id })
+    return
+  }
   const raw = JSON.stringify(script)
   const state = VULNERABLE.exec(output)
   if (state === null) {
@@ -132,6 +136,7 @@ function* enumRecords(script: unknown, url: string): Generator<Imported> {
     yield weaknessRecord(weakness, {
       id: CVE.exec(text)?.[0] ?? 'http-enum',
       type: 'web',
+      script: 'http-enum',
       place: `${url}${path}`,
       output: `${path}: ${text}`,
       confidence: /^Possible|Potential/i.test(text) ? 'Tentative' : 'Firm',
@@ -144,6 +149,8 @@ const urlOf = ({ service }: NmapPort, place: string): string =>
 
 interface Proof {
   readonly id: string
+  /** The script, if the finding has another name. */
+  readonly script?: string
   readonly type?: string
   readonly place: string
   readonly output: string
@@ -153,7 +160,7 @@ interface Proof {
 
 const weaknessRecord = (
   { severity, title, why }: Weakness,
-  { id, type = 'network', place, output, confidence = 'Firm', raw }: Proof,
+  { id, script = id, type = 'network', place, output, confidence = 'Firm', raw }: Proof,
 ): Imported =>
   finding({
     vuln_info: id,
@@ -163,6 +170,6 @@ const weaknessRecord = (
     confidence,
     asset_type: type,
     asset_value: place,
-    tags: ['nmap', id],
+    tags: [...new Set(['nmap', id, script])],
     raw_vuln_json: raw,
   })

@@ -13,7 +13,15 @@ export type Imported =
   | { readonly kind: 'vulnerability'; readonly content: FindingContent }
   | { readonly kind: 'asset'; readonly content: AssetContent }
   | { readonly kind: 'error'; readonly reason?: string; readonly line?: number }
-  | { readonly kind: 'failed'; readonly reason: string; readonly host?: string; readonly file?: string }
+  | {
+      readonly kind: 'failed'
+      readonly reason: string
+      /** With `check`, also host:port. */
+      readonly host?: string
+      readonly file?: string
+      /** Only this check failed there. */
+      readonly check?: string
+    }
 
 /** Maximum characters of a problem; the message of a parser may contain a part of the file. */
 const MAX_PROBLEM = 500

@@ -8,8 +8,11 @@ export const unusable = (reason: string, line?: number): Imported => ({
   ...(line === undefined ? {} : { line }),
 })
 
-/** The scan could not look at a host, a file or, if none is named, at everything in its scope. */
-export const failed = (reason: string, place: { host?: string; file?: string } = {}): Imported => ({
+/** The scan could not look at a host, a file or, if none is named, at everything in its scope; or only by one check. */
+export const failed = (
+  reason: string,
+  place: { host?: string; file?: string; check?: string } = {},
+): Imported => ({
   kind: 'failed',
   reason,
   ...place,

@@ -235,6 +235,66 @@ test('A report that does not name its hosts covers its whole scope, and its form
   })
 })
 
+/** The finding of each place: what scans see of it. */
+const seenOf = async (workspace: string) => {
+  const { data } = await harness.store.vulnerabilities.list(
+    { workspaces: [workspace] },
+    { offset: 0, limit: 50 },
+  )
+  return Object.fromEntries(
+    data.map((one) => [`${one.vuln_info} ${one.asset_value}`, [one.seen, one.seen_reason]]),
+  )
+}
+
+test('A script of nmap that crashed leaves its own findings at that port not tested, and closes others', async () => {
+  await using _executor = harness.executor()
+  const port = (number: number, scripts: Readonly<Record<string, string>>) =>
+    `<port protocol="tcp" portid="${number}"><state state="open" reason="syn-ack"/>${Object.entries(scripts)
+      .map(([id, output]) => `<script id="${id}" output="${output}"/>`)
+      .join('')}</port>`
+  const scan = (...ports: readonly string[]) =>
+    importReport(
+      'scripts',
+      'nmap',
+      `<nmaprun scanner="nmap" start="1700000000"><host><status state="up" reason="reset"/><address addr="192.0.2.1" addrtype="ipv4"/><ports>${ports.join('')}</ports></host><runstats><finished exit="success"/><hosts up="1" total="1"/></runstats></nmaprun>`,
+    )
+  const anonymous = { 'ftp-anon': 'Anonymous FTP login allowed', 'ftp-bounce': 'bounce working!' }
+  const first = await scan(port(21, anonymous), port(2121, anonymous))
+  expect(JSON.parse(first.result)).toMatchObject({ errors: 0 })
+  expect(Object.keys(await seenOf('scripts'))).toHaveLength(4)
+  const crashed = await scan(
+    port(21, { 'ftp-anon': 'ERROR: Script execution failed (use -d to debug)' }),
+    port(2121, {}),
+  )
+  expect(crashed).toMatchObject({ status: 'completed' })
+  expect(await seenOf('scripts')).toEqual({
+    'ftp-anon 192.0.2.1:21': [
+      'not_tested',
+      expect.stringMatching(/check ftp-anon at 192\.0\.2\.1:21: .*failed/),
+    ],
+    'ftp-bounce 192.0.2.1:21': ['gone', expect.any(String)],
+    'ftp-anon 192.0.2.1:2121': ['gone', expect.any(String)],
+    'ftp-bounce 192.0.2.1:2121': ['gone', expect.any(String)],
+  })
+})
+
+test('A package that pip-audit could not check keeps its findings, and those of others are judged', async () => {
+  await using _executor = harness.executor()
+  const vulns = [{ id: 'PYSEC-1', fix_versions: [], aliases: [], description: 'x' }]
+  const scan = (...dependencies: readonly object[]) =>
+    importReport('packages', 'pip-audit', JSON.stringify({ dependencies, fixes: [] }))
+  const both = ['Jin.ja', 'liby'].map((name) => ({ name, version: '1.0', vulns }))
+  expect(JSON.parse((await scan(...both)).result)).toMatchObject({ new: 2, errors: 0 })
+  const unchecked = { name: 'Jin.ja', skip_reason: 'Dependency not found on PyPI' }
+  expect(await scan(unchecked, { name: 'liby', version: '1.1', vulns: [] })).toMatchObject({
+    status: 'completed',
+  })
+  expect(await seenOf('packages')).toEqual({
+    'PYSEC-1 Jin.ja@1.0': ['not_tested', expect.stringContaining('did not test jin.ja')],
+    'PYSEC-1 liby@1.0': ['gone', expect.any(String)],
+  })
+})
+
 test('Findings at absolute paths keep their places when a later run also finds something in another folder', async () => {
   await using _executor = harness.executor()
   const scan = (...files: string[]) => {

@@ -17,7 +17,9 @@ language sql stable as $$
   from known k
     cross join lateral (select host_of(k.place) as place where k.asset_type <> 'file'
                         union all select endpoint_of(k.place) where k.asset_type <> 'file'
-                        union all select file_of(k.place) where k.asset_type = 'file') at
+                        union all select file_of(k.place) where k.asset_type = 'file'
+                        -- name@version, or file:name@version
+                        union all select lower(substring(k.place from '([^:@]+)@[^@]*$')) where k.asset_type = 'package') at
     join unnest(p_places) u on u.place = at.place
   where cardinality(p_places) > 0 and (u.check_id = '' or u.check_id = k.check_id or u.check_id = any(k.tags))
   order by k.id, u.check_id
