@@ -92,7 +92,7 @@ test('SARIF of other tools is read by rule, level and location', async () => {
       asset_value: 'src/db.ts:7',
       tags: ['semgrep'],
     },
-    { vuln_info: 'sqli', vuln_title: 'sqli', severity: 'low', asset_value: '' },
+    { vuln_info: 'sqli', vuln_title: 'sqli', severity: 'low', asset_type: 'other', asset_value: 'semgrep' },
     { vuln_info: 'sqli', vuln_title: 'Somebody should look', severity: 'info' },
   ])
   expect(vulnerabilities).toHaveLength(3)

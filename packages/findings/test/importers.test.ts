@@ -452,6 +452,47 @@ describe('Secrets and source code', () => {
   })
 })
 
+test('nmap: a script that crashed was not tested at its place, and says nothing about other scripts', async () => {
+  const script = (id: string, output: string) => `<script id="${id}" output="${output}"/>`
+  const crashed = 'ERROR: Script execution failed (use -d to debug)'
+  const text = `<nmaprun scanner="nmap" start="1"><host><status state="up" reason="reset"/>
+    <address addr="192.0.2.1" addrtype="ipv4"/><hostnames><hostname name="a.example" type="user"/></hostnames>
+    <ports><port protocol="tcp" portid="6379"><state state="open" reason="syn-ack"/>
+      ${script('redis-info', crashed)}${script('ftp-anon', 'Anonymous FTP login allowed')}</port></ports>
+    <hostscript>${script('smb-vuln-ms17-010', crashed)}</hostscript></host></nmaprun>`
+  const batches = await Array.fromAsync(readFindings('nmap', bytesOf(text)))
+  expect(batches).toMatchObject([
+    {
+      errors: 2,
+      failures: 2,
+      failed: {
+        hosts: [],
+        places: [
+          { place: 'a.example', check: 'smb-vuln-ms17-010', reason: expect.stringContaining(crashed) },
+          { place: 'a.example:6379', check: 'redis-info' },
+        ],
+      },
+      vulnerabilities: [{ vuln_info: 'ftp-anon', asset_value: 'a.example:6379' }],
+    },
+  ])
+})
+
+test('nuclei: a template of the type file names a file and its line', async () => {
+  const row = {
+    'template-id': 'aws-key',
+    info: { name: 'Key', severity: 'high' },
+    type: 'file',
+    'matched-at': '/src/my%20dir/a.py',
+  }
+  const places = async (more: object) =>
+    (await guess(JSON.stringify({ ...row, ...more }))).findings.map(
+      (one) => `${one.asset_type} ${one.asset_value}`,
+    )
+  expect(await places({ 'matched-line': [3, 9] })).toEqual(['file /src/my dir/a.py:3'])
+  expect(await places({})).toEqual(['file /src/my dir/a.py'])
+  expect(await places({ type: 'http', 'matched-at': 'http://h/my%20dir' })).toEqual(['web http://h/my%20dir'])
+})
+
 describe('Vulnerabilities of packages', () => {
   const OSV = {
     results: [
@@ -585,7 +626,7 @@ describe('Vulnerabilities of packages', () => {
       TRIVY,
       [
         'CVE-2026-2 critical shop:1 (debian 12):libx@1',
-        'AVD-DS-0002 high Dockerfile:3',
+        'DS-0002 high Dockerfile:3',
         expect.stringMatching(/^aws critical a\.env:1 [0-9a-f]{16}$/),
       ],
     ],
@@ -598,6 +639,44 @@ describe('Vulnerabilities of packages', () => {
     const found = await guess(JSON.stringify(report))
     expect(found).toMatchObject({ format, errors: 0 })
     expect(short(found)).toEqual(expected)
+  })
+
+  test('trivy: misconfigurations keep their identity when a line is added, and when trivy calls the check by its new name', async () => {
+    const cause = (first: number, Content: string, more: object) => ({
+      Message: `${Content} is wrong`,
+      Status: 'FAIL',
+      ...more,
+      CauseMetadata: {
+        StartLine: first,
+        Code: {
+          Lines: [
+            { Number: first - 1, Content: 'x', IsCause: false },
+            { Number: first, Content, IsCause: true },
+          ],
+        },
+      },
+    })
+    const identities = async (first: number, more: object) => {
+      const Misconfigurations = ['- name: a', '- name: b', '- name: a'].map((text, n) =>
+        cause(first + n, text, more),
+      )
+      const { findings } = await guess(
+        JSON.stringify({
+          SchemaVersion: 2,
+          ArtifactName: '.',
+          Results: [{ Target: 'pod.yaml', Misconfigurations }],
+        }),
+      )
+      return findings.map(({ vuln_info: id, fingerprint }) => `${id} ${fingerprint}`)
+    }
+    const known = await identities(19, { AVDID: 'AVD-KSV-0118', ID: 'KSV118' })
+    expect(new Set(known).size).toBe(3)
+    expect(await identities(20, { ID: 'KSV-0118' })).toEqual(known)
+  })
+
+  test('JSON that also lists dependencies is not taken for a report of pip-audit', async () => {
+    const sbom = { bomFormat: 'CycloneDX', specVersion: '1.6', components: [], dependencies: [{ ref: 'a' }] }
+    await expect(guess(JSON.stringify(sbom))).rejects.toThrow('its format is not recognised')
   })
 
   test('grype: a file of a folder is named by its path in it', async () => {

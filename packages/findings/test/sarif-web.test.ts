@@ -69,7 +69,7 @@ test('A request of the run is found by its index', async () => {
 })
 
 test('A request that names no server is no place', async () => {
-  expect(await identities([request('GET', '/a'), { target: 5 }])).toEqual([' ', ' '])
+  expect(await identities([request('GET', '/a'), { target: 5 }])).toEqual(['Demo ', 'Demo '])
 })
 
 test.each([

@@ -235,6 +235,22 @@ describe('messages and places', () => {
     expect(found[0]?.asset_value).toBe('sub/a.py')
   })
 
+  test('Two runs of a report have one folder, so that files of the same name stay apart', async () => {
+    const run = (uri: string) => ({ tool: { driver: { name: 'Demo' } }, results: [result(uri, 1)] })
+    const { found } = await read({ version: '2.1.0', runs: [run('/src/a.c'), run('/src/lib/a.c')] })
+    expect(found.map(({ asset_value }) => asset_value)).toEqual(['a.c:1', 'lib/a.c:1'])
+  })
+
+  test('A result without a place is at its tool, so that it has an identity', async () => {
+    const { found } = await read(
+      logOf([result('', 0, { locations: [] }), result('', 0, { locations: null })]),
+    )
+    expect(found).toMatchObject([
+      { asset_type: 'other', asset_value: 'Demo' },
+      { asset_type: 'other', asset_value: 'Demo' },
+    ])
+  })
+
   test('A name that is not encoded correctly stays as it is', async () => {
     expect((await read(logOf([result('100%.py', 1)]))).found[0]?.asset_value).toBe('100%.py:1')
   })
@@ -254,6 +270,15 @@ describe('identity', () => {
       'r1 min.js line 1 column 9',
       'r1 min.js line 1 column 9',
     ])
+  })
+
+  test('Results of a binary file are told apart by their offsets', async () => {
+    const inBinary = (byteOffset: number) =>
+      result('', 0, {
+        locations: [{ physicalLocation: { artifactLocation: { uri: 'a.bin' }, region: { byteOffset } } }],
+      })
+    const { found } = await read(logOf([inBinary(16), inBinary(99), inBinary(16)]))
+    expect(identities(found)).toEqual(['r1 a.bin column 16', 'r1 a.bin column 99', 'r1 a.bin column 16'])
   })
 
   test('Results that only differ in their message are not the same', async () => {

@@ -74,7 +74,12 @@ export class Fingerprints {
   readonly #results = new Counts()
 
   of({ check, file, lasting, line, column, rest }: Told): string {
-    const words = lasting.length > 0 ? lasting : column === '' ? [] : [`line ${line} column ${column}`]
+    const words =
+      lasting.length > 0
+        ? lasting
+        : column === ''
+          ? []
+          : [`${line === '' ? '' : `line ${line} `}column ${column}`]
     const at = lasting.length > 0 ? '' : line
     const nth = this.#nth(
       numberOf(check, file, at, ...words),

@@ -50,7 +50,7 @@ const SHAPES: readonly Shape[] = [
   { format: 'sslyze', fields: ['server_scan_results'] },
   { format: 'gitleaks', isList: true, fields: ['RuleID', 'File'] },
   { format: 'gosec', fields: ['Golang errors', 'Issues'] },
-  { format: 'pip-audit', fields: ['dependencies'] },
+  { format: 'pip-audit', fields: ['dependencies', 'fixes'] },
   { format: 'pip-audit', isList: true, fields: ['name', 'vulns'] },
   { format: 'osv-scanner', fields: ['results', 'experimental_config'] },
   { format: 'trivy', isList: true, fields: ['Target', 'Type'] },

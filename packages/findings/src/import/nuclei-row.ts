@@ -1,4 +1,5 @@
 import { asText, asTexts, pick, type Unknown } from '../fields.ts'
+import { pathOf } from './paths.ts'
 
 /** Names of the template in version 3, 2.3 to 2.9, 2.2 and 1. */
 const TEMPLATE = ['template-id', 'template_id', 'templateID', 'template']
@@ -26,8 +27,8 @@ export const nucleiRow = (row: Unknown): Unknown => {
     vuln_desc: info('description') ?? '',
     vuln_poc: pick(row, 'curl-command', 'curl_command') ?? '',
     severity: info('severity') ?? '',
-    asset_type: 'web',
-    asset_value: placeOf(row),
+    asset_type: row['type'] === 'file' ? 'file' : 'web',
+    asset_value: row['type'] === 'file' ? inFile(row) : placeOf(row),
     tags: asTexts(info('tags')).flatMap((text) => text.split(',').map((tag) => tag.trim())),
     detail_http_request: pick(row, 'request') ?? '',
     detail_http_response: pick(row, 'response') ?? '',
@@ -38,6 +39,12 @@ export const nucleiRow = (row: Unknown): Unknown => {
       .join(' '),
     raw_vuln_json: JSON.stringify(row),
   }
+}
+
+/** Templates of the type `file` name the lines that match. */
+const inFile = (row: Unknown): string => {
+  const [line] = asTexts(row['matched-line'])
+  return [pathOf(placeOf(row)), ...(line === undefined ? [] : [line])].join(':')
 }
 
 const placeOf = (row: Unknown): string => {

@@ -27,13 +27,14 @@ export interface FoundResult {
 export interface SarifLog {
   readonly version: string | undefined
   readonly runs: readonly { readonly run: SarifRun; readonly hasResults: boolean }[]
+  /** The files of all runs: two files of the same name in different runs are in different folders. */
+  readonly folder: ScannedFolder
   readonly problems: readonly Imported[]
   readonly results: AsyncIterable<FoundResult>
 }
 
 interface SurveyedRun {
   readonly parts: RunParts
-  readonly folder: ScannedFolder
   readonly fingerprints: ToolFingerprints
   hasResults: boolean
 }
@@ -50,6 +51,7 @@ export const readSarif = async (
   let version: string | undefined
   const problems: Imported[] = []
   const surveyed = new Map<string, SurveyedRun>()
+  const folder = new ScannedFolder()
   const keyOf = runKeys()
   for await (const part of jsonParts(replay.first(body), ...PARTS)) {
     if (part.kind === 'problem') {
@@ -64,23 +66,22 @@ export const readSarif = async (
     if (part.at === 'runs') continue
     const run = surveyed.get(key) ?? {
       parts: noParts(),
-      folder: new ScannedFolder(),
       fingerprints: new ToolFingerprints(),
       hasResults: false,
     }
     surveyed.set(key, run)
-    const external = addPart(run, part.at, part.value)
+    const external = addPart(run, folder, part.at, part.value)
     if (external !== undefined) problems.push({ kind: 'failed', reason: external })
     if (part.at === RESULTS && !isRecord(part.value))
       problems.push({ kind: 'error', reason: 'a result is not an object', line: part.line })
   }
   const runs = new Map(
-    [...surveyed].map(([key, { parts, folder, fingerprints, hasResults }]) => [
+    [...surveyed].map(([key, { parts, fingerprints, hasResults }]) => [
       key,
       { run: new SarifRun(parts, folder, root), fingerprints, hasResults },
     ]),
   )
-  return { version, problems, runs: [...runs.values()], results: resultsOf(replay.again(), runs) }
+  return { version, problems, folder, runs: [...runs.values()], results: resultsOf(replay.again(), runs) }
 }
 
 /** Counts the files in a body that contains several. */
@@ -93,8 +94,13 @@ const runKeys = () => {
 }
 
 /** Returns a problem if the results are in another file. */
-const addPart = (run: SurveyedRun, name: string, value: unknown): string | undefined => {
-  const { parts, folder } = run
+const addPart = (
+  run: SurveyedRun,
+  folder: ScannedFolder,
+  name: string,
+  value: unknown,
+): string | undefined => {
+  const { parts } = run
   if (name === RESULTS) {
     run.hasResults = true
     run.fingerprints.add(value)

@@ -78,9 +78,9 @@ export class SarifRun {
     this.#folders = [pathOf(root), ...bases, ...working].filter((folder) => folder !== '')
   }
 
-  /** The folder that all files have in common, unless the report or the import names the one that was scanned. */
-  *folder(): Generator<Imported> {
-    if (this.#folders.length === 0) yield* this.#folder.found()
+  /** Whether the run or the import names the folder that was scanned. */
+  get namesFolder(): boolean {
+    return this.#folders.length > 0
   }
 
   /** The folder of a base; a relative one is in the scanned folder. */

@@ -13,14 +13,13 @@ import { ownConfidence, ownSeverity, ownTags } from './tool-words.ts'
 /** Reads the results of a SARIF 2.1.0 file. `root` is the folder that was scanned, for absolute paths. */
 export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = ''): AsyncGenerator<Imported> {
   await using replay = new Replay()
-  const { version, runs, problems, results } = await readSarif(replay, body, root)
+  const { version, runs, folder, problems, results } = await readSarif(replay, body, root)
   const isCut = version === undefined && problems.length > 0 && runs.length > 0
   if (version !== '2.1.0' && !isCut)
     throw unreadable(
       `it is not SARIF 2.1.0: expected version "2.1.0" and a list of runs, got version ${JSON.stringify(version ?? '')}`,
     )
-  const [first] = runs
-  if (first !== undefined && runs.length === 1) yield* first.run.folder()
+  if (!runs.some(({ run }) => run.namesFolder)) yield* folder.found()
   yield* problems
   for (const { run, hasResults } of runs) yield* run.failures(hasResults)
   const fingerprints = new Fingerprints()
@@ -68,8 +67,9 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
       .join('\n\n'),
     severity: severityOfResult(result, rule),
     confidence: ownConfidence(bags) ?? '',
-    asset_type: isWeb ? 'web' : 'file',
-    asset_value: isWeb ? place.file : placeText(place),
+    // A result without a place concerns what the tool looked at.
+    asset_type: isWeb ? 'web' : placeText(place) === '' ? 'other' : 'file',
+    asset_value: isWeb ? place.file : placeText(place) || run.tool,
     tags: [
       ...new Set([...(run.tool === '' ? [] : [run.tool]), ...ownTags(bags), ...run.cwesOf(result, rule)]),
     ],
@@ -81,7 +81,8 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
       file: place.file,
       lasting: lastingOf(tools.of(result), place, web.word),
       line: region('startLine'),
-      column: region('startColumn'),
+      // Of files without lines.
+      column: ['startColumn', 'charOffset', 'byteOffset'].map(region).find((text) => text !== '') ?? '',
       rest: JSON.stringify([region('endLine'), region('endColumn'), message, more]),
     }),
     ...ownFields(result),

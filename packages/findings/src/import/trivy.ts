@@ -1,4 +1,4 @@
-import { asText, asTexts, at, isRecord } from '../fields.ts'
+import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
 import { dependencyFinding } from './dependencies.ts'
 import { Fingerprints, textWord } from './fingerprints.ts'
 import { isList, jsonReport } from './json-report.ts'
@@ -30,8 +30,18 @@ export async function* trivyFindings(body: AsyncIterable<Uint8Array>): AsyncGene
         rest: '',
       })
       yield secretRecord(value, target, fingerprint)
-    } else if (part.at.includes('.Misconfigurations.') && isFailure(part.value))
-      yield misconfigurationRecord(part.value, target)
+    } else if (part.at.includes('.Misconfigurations.') && isFailure(part.value)) {
+      const { value } = part
+      const fingerprint = fingerprints.of({
+        check: checkOf(value),
+        file: target,
+        lasting: causeOf(value),
+        line: lineOf(value),
+        column: '',
+        rest: asText(at(value, 'Message')),
+      })
+      yield misconfigurationRecord(value, target, fingerprint)
+    }
   }
 }
 
@@ -60,9 +70,33 @@ const isFailure = (one: unknown): boolean => (asText(at(one, 'Status')) || 'FAIL
 const placeOf = (target: string, line: string): string =>
   line === '' || line === '0' ? target : `${target}:${line}`
 
-const misconfigurationRecord = (one: unknown, target: string): Imported =>
+/** `DS-0002`, which versions before 0.68 wrote as AVDID, with `AVD-` in front. */
+const checkOf = (one: unknown): string =>
+  asText(at(one, 'AVDID')).replace(/^AVD-/, '') || asText(at(one, 'ID'))
+
+const lineOf = (one: unknown): string => {
+  const line = asText(at(one, 'CauseMetadata', 'StartLine'))
+  return line === '0' ? '' : line
+}
+
+/** The resource, and the text of the first line that is the cause. */
+const causeOf = (one: unknown): string[] => {
+  const lines = asList(at(one, 'CauseMetadata', 'Code', 'Lines'))
+  const text = asText(
+    at(
+      lines.find((line) => at(line, 'IsCause') === true),
+      'Content',
+    ),
+  )
+  return [
+    asText(at(one, 'CauseMetadata', 'Resource')),
+    text.trim() === '' ? '' : `text ${textWord(text)}`,
+  ].filter((word) => word !== '')
+}
+
+const misconfigurationRecord = (one: unknown, target: string, fingerprint: string): Imported =>
   finding({
-    vuln_info: asText(at(one, 'AVDID')) || asText(at(one, 'ID')),
+    vuln_info: checkOf(one),
     vuln_title: asText(at(one, 'Title')),
     vuln_desc: paragraphs(
       asText(at(one, 'Message')),
@@ -72,9 +106,9 @@ const misconfigurationRecord = (one: unknown, target: string): Imported =>
     ),
     severity: asText(at(one, 'Severity')),
     asset_type: 'file',
-    asset_value: placeOf(target, asText(at(one, 'CauseMetadata', 'StartLine'))),
+    asset_value: placeOf(target, lineOf(one)),
     tags: ['trivy', asText(at(one, 'Type'))],
-    fingerprint: asText(at(one, 'CauseMetadata', 'Resource')),
+    fingerprint,
     raw_vuln_json: JSON.stringify(one),
   })
 
