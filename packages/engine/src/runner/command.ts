@@ -109,15 +109,25 @@ const MAX_REASON = 200
 // Escape sequences of terminals, then other control characters.
 const UNPRINTABLE = /\u001b\[[\d;?]*[a-z]|\p{Cc}/giu
 
-/** The last line of standard error, which usually is the reason for the failure. */
+/** Words of a line that names an error, and the last lines among which it is searched for. */
+const ERROR =
+  /error|fatal|fail|panic|exception|cannot|can't|could not|unable|denied|refused|invalid|not found/i
+const LAST_LINES = 10
+
+/** The last of these lines that names an error, or else the last line: some programs say goodbye, or trace their calls. */
+const errorLine = (lines: readonly string[]): string =>
+  lines.slice(-LAST_LINES).findLast((line) => ERROR.test(line)) ?? lines.at(-1) ?? ''
+
+/** The line of standard error with the reason for the failure. */
 const reasonOf = ({ run }: StepContext['module'], code: number, capture: Capture): string => {
   if (capture.isTruncated('stderr')) return ''
   // Masked first, because a secret may contain tabs and line breaks.
-  const last = run.mask.text(capture.text('stderr')).trimEnd().split('\n').at(-1) ?? ''
+  const lines = run.mask.text(capture.text('stderr')).trimEnd().split('\n')
+  const last = lines.at(-1) ?? ''
   const known = SHELL_REASONS[code]
   const end = known?.end.exec(last)?.index ?? 0
   const name = last.slice(0, end).split(/[\s:]/).at(-1) ?? ''
-  const reason = known === undefined || name === '' ? last : `${known.words}: ${name}`
+  const reason = known === undefined || name === '' ? errorLine(lines) : `${known.words}: ${name}`
   return run.recordable(reason.replaceAll(UNPRINTABLE, '').trim(), MAX_REASON)
 }
 

@@ -48,6 +48,14 @@ describe('a command that fails', () => {
     expect(await failing(command)).toBe('command exited with code 3: no templates')
   })
 
+  test('a command fails with the last line that names an error, where others follow', async () => {
+    const command =
+      'printf "Starting\\nERROR: old\\nERROR: no such host\\nVersion: 2.0.7\\nQUITTING!\\n" >&2; exit 3'
+    expect(await failing(command)).toBe('command exited with code 3: ERROR: no such host')
+    const lines = 'echo "error: early" >&2; seq 20 >&2; exit 3'
+    expect(await failing(lines)).toBe('command exited with code 3: 20')
+  })
+
   test('a command fails with the exit code only when standard error is empty', async () => {
     expect(await failing('echo out; exit 3')).toBe('command exited with code 3')
   })
