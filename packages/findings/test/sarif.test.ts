@@ -279,6 +279,8 @@ describe('identity', () => {
       })
     const { found } = await read(logOf([inBinary(16), inBinary(99), inBinary(16)]))
     expect(identities(found)).toEqual(['r1 a.bin column 16', 'r1 a.bin column 99', 'r1 a.bin column 16'])
+    const withLine = await read(logOf([result('a.c', 3, {}, { charOffset: 40 })]))
+    expect(identities(withLine.found)).toEqual(['r1 a.c:3'])
   })
 
   test('Results that only differ in their message are not the same', async () => {

@@ -81,13 +81,15 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
       file: place.file,
       lasting: lastingOf(tools.of(result), place, web.word),
       line: region('startLine'),
-      // Of files without lines.
-      column: ['startColumn', 'charOffset', 'byteOffset'].map(region).find((text) => text !== '') ?? '',
+      // A place in a file without lines only has an offset.
+      column: region('startColumn') || (region('startLine') === '' ? offsetOf(region) : ''),
       rest: JSON.stringify([region('endLine'), region('endColumn'), message, more]),
     }),
     ...ownFields(result),
   }
 }
+
+const offsetOf = (region: (name: string) => string): string => region('charOffset') || region('byteOffset')
 
 /** The fingerprints of the tool, the text of the line or the web request, or else the logical place. */
 const lastingOf = (

@@ -70,7 +70,7 @@ const isFailure = (one: unknown): boolean => (asText(at(one, 'Status')) || 'FAIL
 const placeOf = (target: string, line: string): string =>
   line === '' || line === '0' ? target : `${target}:${line}`
 
-/** `DS-0002`, which versions before 0.68 wrote as AVDID, with `AVD-` in front. */
+/** `DS-0002`, which older versions write as AVDID, with `AVD-` in front. */
 const checkOf = (one: unknown): string =>
   asText(at(one, 'AVDID')).replace(/^AVD-/, '') || asText(at(one, 'ID'))
 
