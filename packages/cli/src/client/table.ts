@@ -3,11 +3,19 @@ import { hasColours, printLine, type Terminal } from '../terminal.ts'
 export interface Column<T> {
   readonly title: string
   readonly value: (row: T) => string | number | null | undefined
+  /** The values are states: good, bad or in between by their words. */
+  readonly coloured?: true
 }
 
 const GAP = '  '
 const DIM = '\x1b[2m'
 const RESET = '\x1b[0m'
+const TONES: readonly (readonly [colour: string, words: readonly string[]])[] = [
+  ['\x1b[32m', ['completed', 'clean', 'active', 'idle', 'busy', 'gone', 'yes']],
+  ['\x1b[31m', ['failed', 'lost', 'nothing_done', 'critical', 'high', 'new', 'back', 'confirmed']],
+  ['\x1b[33m', ['partial', 'medium', 'draining', 'paused', 'not_tested', 'unreachable']],
+  ['\x1b[34m', ['running', 'open', 'low']],
+]
 const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g
 
 /** Replaces control characters: texts come from scanned machines, and could otherwise control the terminal. */
@@ -34,8 +42,27 @@ export const printTable = <T>(
   const head = align(titles, widths)
   const width = terminal.out.isTTY ? terminal.out.columns : undefined
   printLine(terminal, hasColours(terminal) ? `${DIM}${fit(head, width)}${RESET}` : fit(head, width))
-  for (const row of cells) printLine(terminal, fit(align(row, widths), width))
+  const places = columns.flatMap(({ coloured }, index) =>
+    coloured && hasColours(terminal)
+      ? [{ index, start: widths.slice(0, index).reduce((sum, one) => sum + one + GAP.length, 0) }]
+      : [],
+  )
+  for (const row of cells) {
+    let line = fit(align(row, widths), width)
+    for (const { index, start } of places.toReversed()) {
+      const word = row[index] ?? ''
+      const end = start + word.length
+      const [tone] = TONES.find(([, words]) => words.includes(word)) ?? []
+      if (tone !== undefined && end <= line.length)
+        line = `${line.slice(0, start)}${tone}${word}${RESET}${line.slice(end)}`
+    }
+    printLine(terminal, line)
+  }
 }
+
+/** A time as short as a column wants it: `03-27 02:15`, in UTC. */
+export const shortTime = (time: string | null | undefined): string =>
+  time === null || time === undefined ? '' : time.slice(5, 16).replace('T', ' ')
 
 const fieldText = (value: unknown): string => {
   if (typeof value === 'string') return value

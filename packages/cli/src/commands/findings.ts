@@ -61,8 +61,8 @@ const queryOf = ({
 
 const COLUMNS: readonly Column<Vulnerability>[] = [
   { title: 'ID', value: (finding) => finding.id },
-  { title: 'SEVERITY', value: (finding) => finding.severity },
-  { title: 'STATUS', value: statusOf },
+  { title: 'SEVERITY', value: (finding) => finding.severity, coloured: true },
+  { title: 'STATUS', value: statusOf, coloured: true },
   { title: 'WHAT', value: (finding) => cut(finding.vuln_title || finding.vuln_info, 32) },
   { title: 'ASSET', value: (finding) => finding.asset_value },
 ]

@@ -4,7 +4,7 @@ import { Argument, Option, type Command } from 'commander'
 import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { progressLine } from '../client/progress.ts'
-import { printFields, printJson, printTable, type Column } from '../client/table.ts'
+import { printFields, printJson, printTable, shortTime, type Column } from '../client/table.ts'
 import { waitForJob } from '../client/wait.ts'
 import { idArgument, wholeNumber } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
@@ -25,8 +25,8 @@ const printJob = (terminal: Terminal, options: JobOptions, job: JobStatus): void
   printTable(
     terminal,
     [
-      { title: 'STATUS', value: (run) => run.status },
-      { title: 'OUTCOME', value: (run) => run.outcome },
+      { title: 'STATUS', value: (run) => run.status, coloured: true },
+      { title: 'OUTCOME', value: (run) => run.outcome, coloured: true },
       { title: 'RUN', value: (run) => run.run_uuid },
       { title: 'TARGET', value: (run) => run.target },
     ],
@@ -38,17 +38,11 @@ const printJob = (terminal: Terminal, options: JobOptions, job: JobStatus): void
 
 const COLUMNS: readonly Column<JobSummary>[] = [
   { title: 'JOB', value: (job) => job.job_id },
-  { title: 'STATUS', value: (job) => job.status },
+  { title: 'STATUS', value: (job) => job.status, coloured: true },
+  { title: 'OUTCOME', value: (job) => job.outcome, coloured: true },
   { title: 'RUNS', value: (job) => job.target_count },
-  { title: 'PENDING', value: (job) => job.counts?.pending },
-  { title: 'RUNNING', value: (job) => job.counts?.running },
-  { title: 'COMPLETED', value: (job) => job.counts?.completed },
   { title: 'FAILED', value: (job) => job.counts?.failed },
-  { title: 'CANCELLED', value: (job) => job.counts?.cancelled },
-  { title: 'PRIORITY', value: (job) => job.priority },
-  { title: 'TRIGGER', value: (job) => job.trigger_type },
-  { title: 'CREATED', value: (job) => job.created_at },
-  { title: 'RETRY OF', value: (job) => job.retry_of },
+  { title: 'CREATED', value: (job) => shortTime(job.created_at) },
   { title: 'WORKFLOW', value: (job) => job.workflow_name },
 ]
 

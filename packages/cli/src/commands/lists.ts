@@ -2,7 +2,7 @@ import type { Artifact, Pagination, Run, Step, Worker } from '@scanfarm/contract
 import type { Command } from 'commander'
 import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { printJson, printTable, type Column } from '../client/table.ts'
+import { printJson, printTable, shortTime, type Column } from '../client/table.ts'
 import { idArgument, wholeNumber, wholeNumberOrZero } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
@@ -45,21 +45,18 @@ interface RunsOptions
 
 const RUN_COLUMNS: readonly Column<Run>[] = [
   { title: 'ID', value: (run) => run.id },
-  { title: 'STATUS', value: (run) => run.status },
-  { title: 'OUTCOME', value: (run) => run.outcome },
+  { title: 'STATUS', value: (run) => run.status, coloured: true },
+  { title: 'OUTCOME', value: (run) => run.outcome, coloured: true },
   { title: 'STEPS', value: (run) => `${run.completed_steps}/${run.total_steps}` },
-  { title: 'MODE', value: (run) => run.run_mode },
-  { title: 'PRIORITY', value: (run) => run.priority },
-  { title: 'JOB', value: (run) => run.run_group_id },
-  { title: 'CREATED', value: (run) => run.created_at },
+  { title: 'CREATED', value: (run) => shortTime(run.created_at) },
   { title: 'WORKFLOW', value: (run) => run.workflow_name },
   { title: 'TARGET', value: (run) => run.target },
 ]
 
 const WAITING: Column<Run> = { title: 'WAITING', value: (run) => run.waiting_reason }
 
-export const runsCommand = (terminal: Terminal): Command =>
-  paged(clientCommand('runs', 'List runs, newest first.'))
+export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
+  paged(clientCommand(name, 'List runs, newest first.'))
     .option('--status <status>', 'pending, queued, running, completed, failed or cancelled')
     .option(
       '--outcome <outcomes>',
@@ -80,7 +77,7 @@ export const runsCommand = (terminal: Terminal): Command =>
 const STEP_COLUMNS: readonly Column<Step>[] = [
   { title: 'STEP', value: (step) => step.step_name },
   { title: 'TYPE', value: (step) => step.step_type },
-  { title: 'STATUS', value: (step) => step.status },
+  { title: 'STATUS', value: (step) => step.status, coloured: true },
   { title: 'CODE', value: (step) => step.exit_code },
   { title: 'MS', value: (step) => step.duration_ms },
   { title: 'COMMAND', value: (step) => step.error_message || step.command },
@@ -97,16 +94,14 @@ export const stepsCommand = (terminal: Terminal): Command =>
 const WORKER_COLUMNS: readonly Column<Worker>[] = [
   { title: 'NAME', value: (worker) => worker.name },
   { title: 'KIND', value: (worker) => worker.kind },
-  { title: 'STATUS', value: (worker) => worker.status },
+  { title: 'STATUS', value: (worker) => worker.status, coloured: true },
   { title: 'SLOTS', value: (worker) => `${worker.busy_slots}/${worker.slots}` },
-  { title: 'HOST', value: (worker) => worker.hostname },
-  { title: 'PID', value: (worker) => worker.pid },
-  { title: 'HEARTBEAT', value: (worker) => worker.last_heartbeat },
+  { title: 'HEARTBEAT', value: (worker) => shortTime(worker.last_heartbeat) },
   { title: 'ID', value: (worker) => worker.id },
 ]
 
-export const workersCommand = (terminal: Terminal): Command =>
-  clientCommand('workers', 'List the workers and the local slots of servers.').action(
+export const listWorkersCommand = (terminal: Terminal, name = 'list'): Command =>
+  clientCommand(name, 'List the workers and the local slots of servers.').action(
     async (options: ClientOptions) => {
       printPage(
         terminal,
@@ -135,8 +130,8 @@ const WORKFLOW_COLUMNS: readonly Column<WorkflowRow>[] = [
 interface WorkflowsOptions
   extends ClientOptions, Pick<QueryOf<'/workflows'>, 'kind' | 'search'>, PageOptions {}
 
-export const workflowsCommand = (terminal: Terminal): Command =>
-  paged(clientCommand('workflows', 'List the workflows that the server can start.'))
+export const listWorkflowsCommand = (terminal: Terminal, name = 'list'): Command =>
+  paged(clientCommand(name, 'List the workflows that the server can start.'))
     .option('--kind <kind>', 'flow or module')
     .option('--search <text>', 'part of the name or the description')
     .action(async (options: WorkflowsOptions) => {

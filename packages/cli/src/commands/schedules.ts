@@ -2,7 +2,8 @@ import type { Schedule } from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { printFields, printJson, type Column } from '../client/table.ts'
+import { scheduleId } from '../client/names.ts'
+import { printFields, printJson, shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { addParams, collect, collectParam, idArgument } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
@@ -15,14 +16,11 @@ const targetsText = ({ target, targets = [] }: Schedule): string =>
   targets.length === 0 ? target : targets.join(' ')
 
 const COLUMNS: readonly Column<Schedule>[] = [
-  { title: 'ID', value: (one) => one.id },
-  { title: 'TYPE', value: (one) => one.trigger_type },
-  { title: 'ENABLED', value: (one) => (one.is_enabled ? 'yes' : 'no') },
-  { title: 'WHEN', value: (one) => one.schedule || one.event_topic || one.watch_path },
-  { title: 'NEXT', value: (one) => one.next_run },
-  { title: 'RUNS', value: (one) => one.run_count },
-  { title: 'WORKFLOW', value: (one) => one.workflow_name },
   { title: 'NAME', value: (one) => one.name },
+  { title: 'ENABLED', value: (one) => (one.is_enabled ? 'yes' : 'no'), coloured: true },
+  { title: 'WHEN', value: (one) => one.schedule || one.event_topic || one.watch_path },
+  { title: 'NEXT', value: (one) => shortTime(one.next_run) },
+  { title: 'WORKFLOW', value: (one) => one.workflow_name },
   { title: 'TARGET', value: targetsText },
 ]
 
@@ -102,19 +100,19 @@ const createCommand = (terminal: Terminal): Command =>
 
 const changing = (word: 'enable' | 'disable' | 'trigger', description: string) => (terminal: Terminal) =>
   clientCommand(word, description)
-    .argument('<id>', 'id of the schedule', idArgument)
+    .argument('<schedule>', 'name or id', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
       const api = connect(terminal, options)
+      const params = { path: { id: await scheduleId(api, id) } }
       show(terminal, options, await api.call(({ POST }) => POST(`/schedules/{id}/${word}`, { params })))
     })
 
 const removeCommand = (terminal: Terminal): Command =>
   clientCommand('remove', 'Delete a schedule. Its runs are kept.')
-    .argument('<id>', 'id of the schedule', idArgument)
+    .argument('<schedule>', 'name or id', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
       const api = connect(terminal, options)
+      const params = { path: { id: await scheduleId(api, id) } }
       show(terminal, options, await api.call(({ DELETE }) => DELETE('/schedules/{id}', { params })))
     })
 

@@ -2,6 +2,7 @@ import type { WorkerDetail } from '@scanfarm/contracts'
 import { createLogger, runMain } from '@scanfarm/platform'
 import { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { workerId } from '../client/names.ts'
 import { printFields, printJson } from '../client/table.ts'
 import { collect, idArgument } from '../options.ts'
 import { loadSettings } from '../settings.ts'
@@ -31,22 +32,22 @@ const printAnswer = (
   printFields(terminal, { message: answer.message, name, status, slots: `${busy_slots}/${slots}` })
 }
 
-const drainCommand = (terminal: Terminal): Command =>
+export const drainCommand = (terminal: Terminal): Command =>
   clientCommand('drain', 'Let a worker finish its runs, claim no more, and end.')
-    .argument('<id>', 'id of the worker, from `scanfarm workers`', idArgument)
+    .argument('<worker>', 'name or id, from `scanfarm workers`', idArgument)
     .option('--pause', 'keep the worker: it claims no runs until `worker resume`')
     .action(async (id: string, { pause, ...options }: DrainOptions) => {
-      const init = { params: { path: { id } }, body: { stop: pause !== true } }
       const api = connect(terminal, options)
+      const init = { params: { path: { id: await workerId(api, id) } }, body: { stop: pause !== true } }
       printAnswer(terminal, options, await api.call(({ POST }) => POST('/workers/{id}/drain', init)))
     })
 
-const resumeCommand = (terminal: Terminal): Command =>
+export const resumeCommand = (terminal: Terminal): Command =>
   clientCommand('resume', 'Let a paused worker claim runs again.')
-    .argument('<id>', 'id of the worker, from `scanfarm workers`', idArgument)
+    .argument('<worker>', 'name or id, from `scanfarm workers`', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
       const api = connect(terminal, options)
+      const params = { path: { id: await workerId(api, id) } }
       printAnswer(terminal, options, await api.call(({ POST }) => POST('/workers/{id}/resume', { params })))
     })
 

@@ -1,0 +1,34 @@
+import type { Command } from 'commander'
+import type { Terminal } from '../terminal.ts'
+import { artifactsCommand } from './artifacts.ts'
+import { cancelCommand, duplicateCommand, startCommand } from './change-runs.ts'
+import { listRunsCommand, listWorkersCommand, listWorkflowsCommand, stepsCommand } from './lists.ts'
+import { logsCommand } from './logs.ts'
+import { drainCommand, resumeCommand } from './worker.ts'
+
+/** A noun with its verbs. Alone it lists, with the options of `list`. */
+const group = (
+  name: string,
+  list: (terminal: Terminal, name?: string) => Command,
+  ...verbs: readonly ((terminal: Terminal) => Command)[]
+) => {
+  return (terminal: Terminal): Command => {
+    // Options after the name of a verb belong to it.
+    const noun = list(terminal, name).enablePositionalOptions().addCommand(list(terminal))
+    for (const verb of verbs) noun.addCommand(verb(terminal))
+    return noun
+  }
+}
+
+export const runsCommand = group(
+  'runs',
+  listRunsCommand,
+  cancelCommand,
+  duplicateCommand,
+  startCommand,
+  stepsCommand,
+  logsCommand,
+  artifactsCommand,
+)
+export const workersCommand = group('workers', listWorkersCommand, drainCommand, resumeCommand)
+export const workflowsCommand = group('workflows', listWorkflowsCommand)
