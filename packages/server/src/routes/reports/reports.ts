@@ -1,0 +1,103 @@
+import { AppError } from '@scanfarm/contracts'
+import { factsOf } from '@scanfarm/findings'
+import { Type } from 'typebox'
+import type { ServerContext } from '../../context.ts'
+import { text, type Answer } from '../../http/answer.ts'
+import { route } from '../../http/route.ts'
+import { REPORT_POLICY, reportPage, type Advice } from '../../reports/report-page.ts'
+import { JobPath, noJob } from '../runs/jobs.ts'
+
+/** Most findings of each list of changes. */
+const CHANGES = 100
+
+const page = { 200: { media: ['text/html'], description: 'One page, to be read or printed' } } as const
+const DESCRIPTION =
+  'Scope, coverage with what was not reached, counts with new, back and gone, the age of what is open, and the top issues with advice. The page loads nothing and has no scripts.'
+
+const reportOf = async (
+  { store }: Pick<ServerContext, 'store'>,
+  jobId: string,
+  title: string,
+  workspace?: string,
+): Promise<Answer> => {
+  const [job, facts, changes] = await Promise.all([
+    store.jobs.summary(jobId),
+    store.reports.read(jobId, workspace),
+    store.nights.changes(jobId, undefined, CHANGES, workspace),
+  ])
+  if (job === undefined || facts === undefined || changes === undefined) throw noJob(jobId)
+  const known = await store.vulnerabilities.all(facts.issues.map(({ id }) => id))
+  const advice = known.map((finding): [number, Advice] => {
+    const { remediation, references } = factsOf(finding)
+    return [finding.id, { description: finding.vuln_desc, remediation, references }]
+  })
+  const body = reportPage({
+    title,
+    job,
+    facts,
+    changes,
+    advice: new Map(advice),
+    madeAt: new Date().toISOString(),
+  })
+  return text(200, 'text/html; charset=utf-8', body, {
+    'Content-Security-Policy': `${REPORT_POLICY}; sandbox; frame-ancestors 'none'`,
+  })
+}
+
+const none = (what: string): AppError =>
+  new AppError('not_found', `there is nothing to report yet: no job of ${what} has ended`)
+
+export const reportJob = route(
+  {
+    method: 'get',
+    path: '/reports/jobs/{job_id}',
+    tag: 'Findings',
+    summary: 'Read a report about a job, as a page for a person',
+    description: DESCRIPTION,
+    role: 'viewer',
+    params: JobPath,
+    responses: page,
+    errors: ['not_found'],
+  },
+  async (context, { params: { job_id: jobId } }) => await reportOf(context, jobId, `Report of job ${jobId}`),
+)
+
+export const reportSchedule = route(
+  {
+    method: 'get',
+    path: '/reports/schedules/{id}',
+    tag: 'Findings',
+    summary: 'Read a report about the last job of a schedule, as a page for a person',
+    description: DESCRIPTION,
+    role: 'viewer',
+    params: Type.Object({ id: Type.String() }),
+    responses: page,
+    errors: ['not_found'],
+  },
+  async (context, { params: { id } }) => {
+    const schedule = await context.store.schedules.find(id)
+    if (schedule === undefined) throw new AppError('not_found', `there is no schedule ${JSON.stringify(id)}`)
+    const last = (await context.store.nights.of([id])).get(id)?.last
+    if (!last) throw none(`the schedule ${JSON.stringify(schedule.name)}`)
+    return await reportOf(context, last.job_id, `Report of ${schedule.name}`)
+  },
+)
+
+export const reportWorkspace = route(
+  {
+    method: 'get',
+    path: '/reports/workspaces/{workspace}',
+    tag: 'Findings',
+    summary: 'Read a report about a workspace and the last job in it, as a page for a person',
+    description: DESCRIPTION,
+    role: 'viewer',
+    params: Type.Object({ workspace: Type.String() }),
+    responses: page,
+    errors: ['not_found'],
+  },
+  async (context, { params: { workspace } }) => {
+    const jobId = await context.store.reports.lastJob(workspace)
+    if (jobId === undefined) throw none(`the workspace ${JSON.stringify(workspace)}`)
+    return await reportOf(context, jobId, `Report of ${workspace}`, workspace)
+  },
+)
