@@ -410,6 +410,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/jobs/{job_id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the findings that a job changed
+         * @description New, back and gone, and those that it could not test or reach, the most severe first. With `since`: what changed in its workspaces after the end of that earlier job. False positives and accepted findings are left out. The counts are those of `GET /nights`.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getJobsJobIdChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reports/jobs/{job_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a report about a job, as a page for a person
+         * @description Scope, coverage with what was not reached, counts with new, back and gone, the age of what is open, and the top issues with advice. The page loads nothing and has no scripts.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getReportsJobsJobId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reports/schedules/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a report about the last job of a schedule, as a page for a person
+         * @description Scope, coverage with what was not reached, counts with new, back and gone, the age of what is open, and the top issues with advice. The page loads nothing and has no scripts.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getReportsSchedulesId"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/reports/workspaces/{workspace}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a report about a workspace and the last job in it, as a page for a person
+         * @description Scope, coverage with what was not reached, counts with new, back and gone, the age of what is open, and the top issues with advice. The page loads nothing and has no scripts.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getReportsWorkspacesWorkspace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/jobs/{job_id}/strip": {
         parameters: {
             query?: never;
@@ -1782,6 +1870,28 @@ export interface paths {
          *     Requires the role operator.
          */
         post: operations["postTriggersTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/nights": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the schedules with what their last job did and found
+         * @description Those that ran last come first. Findings are counted as they are now: false positives and accepted ones are left out. `open` and `not_tested` count in all workspaces of the last job.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getNights"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -3351,6 +3461,8 @@ export interface components {
             created_at: string;
             /** @description Null: a run is open, or its end was not noticed yet (seconds) */
             ended_at: string | null;
+            /** @description Of all its runs; null until `ended_at` is known. partial: one of them is not clean */
+            outcome: ("clean" | "partial" | "nothing_done") | null;
             cancel_requested_at: string | null;
             /** @description The job that it retries, or "" */
             retry_of: string;
@@ -3368,6 +3480,28 @@ export interface components {
                 partial: number;
                 nothing_done: number;
             } | null;
+        };
+        /** @description Texts have at most 300 characters */
+        ChangedFinding: {
+            id: number;
+            /** @enum {string} */
+            severity: "critical" | "high" | "medium" | "low" | "info";
+            vuln_info: string;
+            vuln_title: string;
+            asset_value: string;
+            workspace: string;
+            /**
+             * @description What scans see; people do not change it
+             * @enum {string}
+             */
+            seen: "open" | "gone" | "not_tested" | "unreachable";
+            seen_reason: string;
+            /**
+             * @description What people decide; scans do not change it
+             * @enum {string}
+             */
+            verdict: "none" | "confirmed" | "false_positive" | "accepted" | "fixed_claimed";
+            back_at: string | null;
         };
         CreateInfra: {
             /** @enum {string} */
@@ -4023,9 +4157,95 @@ export interface components {
             last_state: "" | "done" | "open" | "waiting" | "skipped";
             /** @description Job of the last execution, or empty */
             last_job_id: string;
+            /** @description Of all runs of that job; null until it has ended */
+            last_outcome: ("clean" | "partial" | "nothing_done") | null;
             next_run: string | null;
             /** @description Why it cannot fire, or empty */
             problem: string;
+        };
+        Night: {
+            schedule_id: string;
+            name: string;
+            workflow_name: string;
+            /** @enum {string} */
+            trigger_type: "cron" | "event" | "watch";
+            enabled: boolean;
+            next_run: string | null;
+            /** @description Its newest job, if it has not ended */
+            running: {
+                job_id: string;
+                /**
+                 * Format: date-time
+                 * @description ISO 8601, UTC
+                 */
+                created_at: string;
+            } | null;
+            last: components["schemas"]["NightJob"] | null;
+            previous: components["schemas"]["NightJob"] | null;
+            /** @description What the last job changed, as in the event schedule.ended */
+            findings: {
+                /** @description By severity; one without findings is left out */
+                new: {
+                    critical?: number;
+                    high?: number;
+                    medium?: number;
+                    low?: number;
+                    info?: number;
+                };
+                /** @description By severity; one without findings is left out */
+                back: {
+                    critical?: number;
+                    high?: number;
+                    medium?: number;
+                    low?: number;
+                    info?: number;
+                };
+                /** @description By severity; one without findings is left out */
+                gone: {
+                    critical?: number;
+                    high?: number;
+                    medium?: number;
+                    low?: number;
+                    info?: number;
+                };
+            };
+            /** @description By severity; one without findings is left out */
+            open: {
+                critical?: number;
+                high?: number;
+                medium?: number;
+                low?: number;
+                info?: number;
+            };
+            /** @description Open findings that the last scan could not test or reach */
+            not_tested: number;
+            /** @description The first workspace of the last job by name, or "" */
+            workspace: string;
+            workspace_count: number;
+        };
+        /** @description An ended job; runs by status and by outcome */
+        NightJob: {
+            job_id: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            ended_at: string;
+            /** @enum {string} */
+            outcome: "clean" | "partial" | "nothing_done";
+            is_cancelled: boolean;
+            target_count: number;
+            completed: number;
+            failed: number;
+            cancelled: number;
+            clean: number;
+            partial: number;
+            nothing_done: number;
         };
         Schedule: {
             id: string;
@@ -5997,6 +6217,153 @@ export interface operations {
                     "application/json": {
                         data: components["schemas"]["JobSummary"];
                     };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getJobsJobIdChanges: {
+        parameters: {
+            query?: {
+                /** @description The id of an earlier job */
+                since?: string;
+                /** @description Most findings of each list; the counts count all */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: {
+                            counts: {
+                                /** @description By severity; one without findings is left out */
+                                new: {
+                                    critical?: number;
+                                    high?: number;
+                                    medium?: number;
+                                    low?: number;
+                                    info?: number;
+                                };
+                                /** @description By severity; one without findings is left out */
+                                back: {
+                                    critical?: number;
+                                    high?: number;
+                                    medium?: number;
+                                    low?: number;
+                                    info?: number;
+                                };
+                                /** @description By severity; one without findings is left out */
+                                gone: {
+                                    critical?: number;
+                                    high?: number;
+                                    medium?: number;
+                                    low?: number;
+                                    info?: number;
+                                };
+                                /** @description By severity; one without findings is left out */
+                                not_tested: {
+                                    critical?: number;
+                                    high?: number;
+                                    medium?: number;
+                                    low?: number;
+                                    info?: number;
+                                };
+                            };
+                            new: components["schemas"]["ChangedFinding"][];
+                            back: components["schemas"]["ChangedFinding"][];
+                            gone: components["schemas"]["ChangedFinding"][];
+                            not_tested: components["schemas"]["ChangedFinding"][];
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getReportsJobsJobId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, to be read or printed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getReportsSchedulesId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, to be read or printed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getReportsWorkspacesWorkspace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                workspace: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page, to be read or printed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
                 };
             };
             401: components["responses"]["Unauthorized"];
@@ -9828,6 +10195,44 @@ export interface operations {
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["Unavailable"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getNights: {
+        parameters: {
+            query?: {
+                /** @description Records to skip */
+                offset?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Night"][];
+                        /** @description Open findings of the whole farm */
+                        open: {
+                            critical?: number;
+                            high?: number;
+                            medium?: number;
+                            low?: number;
+                            info?: number;
+                        };
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
             default: components["responses"]["AnyError"];
         };
     };

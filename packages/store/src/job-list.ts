@@ -1,4 +1,4 @@
-import type { Priority, RunMode, TriggerType, WorkflowKind } from '@scanfarm/contracts'
+import type { Priority, RunMode, RunOutcome, TriggerType, WorkflowKind } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, encodeCursor } from './page.ts'
 import type { Totals } from './totals.ts'
@@ -44,6 +44,8 @@ export interface JobSummary {
   readonly created_at: string
   /** Null: a run is open, or the masters have not yet noticed the end of the last one. */
   readonly ended_at: string | null
+  /** Of its runs together; null: it has not ended. */
+  readonly outcome: RunOutcome | null
   readonly cancel_requested_at: string | null
   /** The job that it retries, or "". */
   readonly retry_of: string
@@ -74,6 +76,7 @@ const RETRIES_SHOWN = 100
 const COLUMNS = sql`
   j.id as no, j.job_id, j.workflow_name, j.workflow_kind, j.priority, j.run_mode, j.target_count, j.concurrency,
   j.trigger_type, j.trigger_name, j.schedule_id, j.created_at, j.cancel_requested_at, j.final_counts,
+  job_outcome(j.final_counts, j.target_count) as outcome,
   coalesce((select f.infra_id from cloud_infras f where f.id = j.infra_no), '') as infra_id,
   coalesce((select o.job_id from jobs o where o.id = j.retry_of), '') as retry_of,
   array(select o.job_id from (select id, job_id from jobs where retry_of = j.id offset 0) o

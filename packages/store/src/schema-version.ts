@@ -24,6 +24,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0022-verdicts',
   '0023-ended-jobs',
   '0024-proof',
+  '0025-job-schedules',
 ]
 
 /** Name of the newest schema file that this program knows. */

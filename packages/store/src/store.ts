@@ -15,10 +15,12 @@ import { makeTriage } from './findings/triage.ts'
 import { makeVulnerabilities } from './findings/vulnerabilities.ts'
 import { makeHistory } from './history/history.ts'
 import { createCloudStore } from './cloud/cloud-store.ts'
+import { makeNights } from './nights.ts'
 import { makeIdempotency } from './idempotency.ts'
 import { makeJobs } from './jobs.ts'
 import { makeOutbox } from './outbox.ts'
 import { makeRecovery } from './recovery.ts'
+import { makeReports } from './reports.ts'
 import { makeRetention } from './retention.ts'
 import { guarded as guardedBy } from './retry.ts'
 import { makeRunStore } from './run-store/make-run-store.ts'
@@ -90,6 +92,9 @@ export async function openStore(options: StoreOptions) {
     assets: guarded(makeAssets(db, totals)),
     /** Rules that decide about findings. */
     rules: guarded(makeRules(db, upkeep)),
+    /** The jobs of schedules, and what they changed. */
+    nights: guarded(makeNights(db)),
+    reports: guarded(makeReports(db)),
     scans: guarded(makeScans(db, upkeep)),
     workspaces: guarded(makeWorkspaces(db, totals)),
     orgs: guarded(makeOrgs(db, totals)),

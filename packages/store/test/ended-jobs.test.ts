@@ -37,18 +37,24 @@ const sees = (...found: [name: string, severity: FindingContent['severity']][]):
   },
 })
 
+interface Execution {
+  readonly judged?: boolean
+  readonly workspace?: string
+  readonly status?: 'completed' | 'failed'
+}
+
 /** Executes all runs of a job in one workspace and judges their scans unless `judged` is false. */
 const execute = async (
   job: Parameters<typeof submitted>[1],
   records: readonly FoundRecords[],
-  { judged = true } = {},
+  { judged = true, workspace = 'w', status = 'completed' }: Execution = {},
 ): Promise<string> => {
-  const { jobId } = await submitted(db.store, job, [{ target: 'a.test', workspace: 'w' }])
+  const { jobId } = await submitted(db.store, job, [{ target: 'a.test', workspace }])
   const [run] = await claimAll(db.store, db.runStore, workerId)
   if (run === undefined) throw new Error('nothing was claimed')
-  for (const one of records) await db.runStore.importRecords(keyOf(run), one)
+  for (const one of records) await db.runStore.importRecords(keyOf(run), { ...one, workspace })
   await db.runStore.record([{ ...keyOf(run), steps: [closedStep(1)] }])
-  await db.runStore.finish([ended(run)])
+  await db.runStore.finish([ended(run, status)])
   if (judged) await judge()
   return jobId
 }
@@ -95,14 +101,20 @@ test('A job writes one event when it ends, which counts its runs, and the findin
   expect((await eventsOf('job.ended'))[0]?.data['findings']).toEqual({ new: {}, back: {}, gone: {} })
 })
 
-test('A job of a schedule also ends its schedule, which is named', async () => {
-  await asSuperuser(
+const addSchedule = (id: string, name: string) =>
+  asSuperuser(
     (client) =>
-      client.query(`insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type,
+      client.query(
+        `insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type,
         schedule, event_topic, watch_path, spec, is_enabled)
-        values ('sch_1', 'nightly', 'probe', 'flow', 'a.test', 'w', '{}', 'cron', '0 3 * * *', '', '', '{}', true)`),
+        values ($1, $2, 'probe', 'flow', 'a.test', 'w', '{}', 'cron', '0 3 * * *', '', '', '{}', true)`,
+        [id, name],
+      ),
     db.url,
   )
+
+test('A job of a schedule also ends its schedule, which is named', async () => {
+  await addSchedule('sch_1', 'nightly')
   const jobId = await execute({ scheduleId: 'sch_1', triggerType: 'cron', triggerName: 'nightly' }, [])
   await settle()
   expect(await eventsOf('schedule.ended')).toMatchObject([
@@ -148,5 +160,68 @@ test('The cancel of a job is one event, and one of each run that had started', a
   expect(await series()).toEqual([
     { kind: 'run', label: 'cancelled', count: 40 },
     { kind: 'workflow', label: 'crowd', count: 40 },
+  ])
+})
+
+const SCHEDULED = { scheduleId: 'sch_2', triggerType: 'cron', triggerName: 'weekly' } as const
+
+test('A night has the last two jobs of its schedule, what changed, what is open and what was not tested', async () => {
+  await addSchedule('sch_2', 'weekly')
+  const scan = (found: readonly FoundRecords[], rest: Execution = {}) =>
+    execute(SCHEDULED, found, { workspace: 'night', ...rest })
+  const nightOf = async () => (await db.store.nights.of(['sch_2', 'sch_9'])).get('sch_2')
+  expect(await nightOf()).toMatchObject({ running: null, last: null, previous: null, workspace: '' })
+  const first = await scan([sees(['a', 'high'], ['b', 'low'], ['d', 'critical'])])
+  const second = await scan([sees(['b', 'low'], ['c', 'critical'])])
+  await settle()
+  expect(await nightOf()).toMatchObject({
+    running: null,
+    last: { job_id: second, outcome: 'nothing_done', is_cancelled: false, target_count: 1, completed: 1 },
+    previous: { job_id: first },
+    findings: { new: { critical: 1 }, back: {}, gone: { critical: 1, high: 1 } },
+    open: { critical: 1, low: 1 },
+    not_tested: 0,
+    workspace: 'night',
+    workspace_count: 1,
+  })
+  const titles = (found: readonly { vuln_title: string }[] | undefined) => found?.map((one) => one.vuln_title)
+  const changed = await db.store.nights.changes(second, undefined, 1)
+  expect(changed?.counts).toEqual({
+    new: { critical: 1 },
+    back: {},
+    gone: { critical: 1, high: 1 },
+    not_tested: {},
+  })
+  expect(titles(changed?.findings.gone)).toEqual(['d'])
+  // What was gone and is back did not change since the first night.
+  const third = await scan([sees(['a', 'high'], ['b', 'low'], ['c', 'critical'])])
+  const failed = await scan([sees()], { status: 'failed' })
+  const { jobId: open } = await submitted(db.store, SCHEDULED, [{ target: 'a.test', workspace: 'night' }])
+  await settle()
+  expect((await db.store.nights.changes(third, undefined, 10))?.counts.back).toEqual({ high: 1 })
+  const since = await db.store.nights.changes(failed, first, 10)
+  expect(since?.counts).toEqual({
+    new: { critical: 1 },
+    back: {},
+    gone: { critical: 1 },
+    not_tested: { critical: 1, high: 1, low: 1 },
+  })
+  expect(titles(since?.findings.not_tested)).toEqual(['c', 'a', 'b'])
+  expect(await nightOf()).toMatchObject({
+    running: { job_id: open },
+    last: { job_id: failed, failed: 1 },
+    previous: { job_id: third },
+    not_tested: 3,
+  })
+  const [, falsePositive] = since?.findings.not_tested ?? []
+  const verdict = { verdict: 'false_positive', reason: 'a test page' } as const
+  await db.store.triage.change([falsePositive?.id ?? 0], verdict, 'user:ann')
+  expect(await nightOf()).toMatchObject({ open: { critical: 1, low: 1 }, not_tested: 2 })
+  expect(await db.store.nights.changes('0000000000000000', undefined, 1)).toBeUndefined()
+  expect(await db.store.nights.changes(failed, '0000000000000000', 1)).toBeUndefined()
+  const { data } = await db.store.jobs.list({}, { limit: 2 })
+  expect(data.map(({ job_id: id, outcome }) => [id, outcome])).toEqual([
+    [open, null],
+    [failed, 'nothing_done'],
   ])
 })

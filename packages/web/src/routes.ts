@@ -21,7 +21,7 @@ export interface ScreenRoute {
 }
 
 export const ROUTES: readonly ScreenRoute[] = [
-  { path: '/', title: 'Overview', key: 'o', group: '', load: () => import('./screens/overview/screen.tsx') },
+  { path: '/', title: 'Nights', key: 'o', group: '', load: () => import('./screens/overview/screen.tsx') },
   { path: '/jobs', title: 'Jobs', key: 'j', group: 'Work', load: () => import('./screens/jobs/screen.tsx') },
   { path: '/jobs/$id', title: 'Job', load: () => import('./screens/job/screen.tsx') },
   { path: '/runs', title: 'Runs', key: 'r', group: 'Work', load: () => import('./screens/runs/screen.tsx') },

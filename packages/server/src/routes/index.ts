@@ -50,6 +50,8 @@ import {
 } from './findings/vulnerabilities.ts'
 import { chatCompletion, createEmbeddings } from './language-model.ts'
 import { cancelRun } from './runs/cancel-run.ts'
+import { getJobChanges, listNights } from './nights/nights.ts'
+import { reportJob, reportSchedule, reportWorkspace } from './reports/reports.ts'
 import { createRuns } from './runs/create-runs.ts'
 import { getJobFailures, getJobProgress, getJobStrip, getJobSummary, listJobs } from './runs/job-views.ts'
 import { cancelJob, changeJob, getJob } from './runs/jobs.ts'
@@ -136,6 +138,10 @@ export const apiRoutes = (): Route[] => {
     listJobs,
     getJob,
     getJobSummary,
+    getJobChanges,
+    reportJob,
+    reportSchedule,
+    reportWorkspace,
     getJobStrip,
     getJobFailures,
     getJobProgress,
@@ -210,6 +216,7 @@ export const apiRoutes = (): Route[] => {
     eventReceiverWorkflows,
     listTriggers,
     testTriggers,
+    listNights,
     listSchedules,
     createSchedule,
     getSchedule,

@@ -132,6 +132,15 @@ export const makeSchedules = (db: Kysely<Tables>) => ({
       item: withoutNo,
     })
   },
+  /** Those that ran last come first. */
+  latest: async (limit: number, offset: number): Promise<{ data: StoredSchedule[]; total: number }> => {
+    const [{ rows }, total] = await Promise.all([
+      sql<Row>`select ${COLUMNS} from schedules order by last_run desc nulls last, no desc
+               limit ${limit} offset ${offset}`.execute(db),
+      sql<{ total: number }>`select count(*) as total from schedules`.execute(db),
+    ])
+    return { data: rows.map(withoutNo), total: total.rows[0]?.total ?? 0 }
+  },
   /** At most `MAX_SCHEDULES`. */
   all: async (): Promise<StoredSchedule[]> => {
     const { rows } =

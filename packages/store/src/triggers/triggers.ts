@@ -1,4 +1,4 @@
-import { isTopicGlob, topicGlobSql } from '@scanfarm/contracts'
+import { isTopicGlob, topicGlobSql, type RunOutcome } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { storable, storableJson } from '../text.ts'
 import {
@@ -90,12 +90,15 @@ export interface LastFiring {
   readonly state: 'done' | 'open' | 'waiting' | 'skipped'
   /** Of the job that it made, or `""`. */
   readonly jobId: string
+  /** Of that job; null: it has not ended. */
+  readonly outcome: RunOutcome | null
 }
 
 const firings = (db: Kysely<Tables>) => ({
   lastFirings: async (keys: readonly string[]): Promise<ReadonlyMap<string, LastFiring>> => {
     const { rows } = await sql<LastFiring & { key: string }>`
-      select k.key, f.fired_at as "firedAt", f.state, coalesce(j.job_id, '') as "jobId"
+      select k.key, f.fired_at as "firedAt", f.state, coalesce(j.job_id, '') as "jobId",
+             job_outcome(j.final_counts, j.target_count) as outcome
       from unnest(${keys}::text[]) as k(key)
       cross join lateral (select * from trigger_firings where trigger_key = k.key order by fired_at desc limit 1) f
       left join jobs j on j.id = f.job_no

@@ -7,10 +7,10 @@ import type { QueryKey } from '@tanstack/react-query'
 const CONCERNED: Readonly<Record<string, readonly string[]>> = {
   run: ['runs', 'run', 'jobs', 'job', 'queue', 'worker', 'overview', 'events'],
   step: ['run', 'events'],
-  job: ['runs', 'run', 'jobs', 'job', 'queue', 'overview', 'events'],
+  job: ['runs', 'run', 'jobs', 'job', 'queue', 'overview', 'nights', 'events'],
   asset: ['assets', 'overview', 'events'],
   vuln: ['findings', 'finding', 'overview', 'events'],
-  schedule: ['triggers', 'events'],
+  schedule: ['triggers', 'nights', 'events'],
   webhook: ['webhooks', 'events'],
   worker: ['workers', 'worker', 'overview'],
 }

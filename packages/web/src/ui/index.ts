@@ -29,6 +29,7 @@ export {
 export { RunLink } from './run-link.tsx'
 export { SavedFilters } from './saved-filters.tsx'
 export { SeenBy } from './seen-by.tsx'
+export { SeverityCounts, sumOf } from './severity-counts.tsx'
 export { useShortcut } from './shortcuts.ts'
 export { useQuiet } from './use-quiet.ts'
 export { FindingStatus, RecordState, SEEN_COLUMNS } from './sightings.tsx'

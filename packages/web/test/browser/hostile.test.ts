@@ -273,6 +273,7 @@ test('Screens of figures, changes, machines and settings show hostile texts in a
     // A program that no worker has, and a workflow whose runs fail.
     ['/', '.attention-bad'],
     ['/', '.attention-warn'],
+    ['/', '.nights'],
     ['/', '[aria-labelledby="failing"]'],
     ['/changes?workspace=hostile&from=24h', '[role="tabpanel"] .table-scroll'],
     ['/changes?workspace=hostile&from=24h&kind=assets', '[role="tabpanel"] .table-scroll'],

@@ -46,7 +46,7 @@ test('The keyboard alone logs in, starts a run, cancels and retries it, triages 
   await type(page, page.getByLabel('User'), USER)
   await type(page, page.getByLabel('Password').last(), PASSWORD)
   await page.keyboard.press('Enter')
-  await heading(page, 'Overview')
+  await heading(page, 'Nights')
 
   await follow(page, 'Workflows')
   await activate(page, page.getByRole('link', { name: 'endless', exact: true }))
@@ -70,8 +70,8 @@ test('The keyboard alone logs in, starts a run, cancels and retries it, triages 
   await heading(page, /^keyboard\.test/)
 
   // The search opens the newest run of a target. On the page of a run, its address would be there already.
-  await follow(page, 'Overview')
-  await heading(page, 'Overview')
+  await follow(page, 'Nights')
+  await heading(page, 'Nights')
   await page.keyboard.press('/')
   await page.keyboard.type('keyboard.test')
   await page.keyboard.press('Enter')

@@ -7,7 +7,7 @@ const PASSWORD = 'a long password of Ada'
 
 const farm = useConsole({ workers: 0 })
 
-const overview = (page: Page) => page.getByRole('heading', { name: 'Overview', level: 1 })
+const overview = (page: Page) => page.getByRole('heading', { name: 'Nights', level: 1 })
 
 /** Logs in by the form with a password. */
 const logIn = async (page: Page, password: string): Promise<void> => {

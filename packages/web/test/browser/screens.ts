@@ -101,7 +101,7 @@ export const populate = async (console: Console): Promise<string[]> => {
   await api.POST('/webhook-subscriptions', {
     body: { name: 'chat', url: `${console.url}/api/no-such-webhook`, topics: ['run.*'] },
   })
-  await api.POST('/schedules', {
+  const { data: schedule } = await api.POST('/schedules', {
     body: {
       name: 'nightly',
       workflow_name: 'hello',
@@ -111,6 +111,10 @@ export const populate = async (console: Console): Promise<string[]> => {
       input: { target: 'one.test' },
     },
   })
+  const { data: night } = await api.POST('/schedules/{id}/trigger', {
+    params: { path: { id: schedule.data.id } },
+  })
+  await api.waitForJob(night.job_id)
   await api.POST('/users', { body: { username: 'grace', password: 'a long password', role: 'operator' } })
   await api.POST('/saved-filters', {
     body: { screen: 'findings', name: 'Serious', query: 'severity=critical' },

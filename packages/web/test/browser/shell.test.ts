@@ -61,7 +61,7 @@ test('A late answer of the search opens nothing when the user has gone to anothe
 
 test('Two keys open a screen, and the help lists all keys', async () => {
   const page = await farm().open('/')
-  await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor()
+  await page.getByRole('heading', { name: 'Nights', level: 1 }).waitFor()
   await page.keyboard.press('g')
   await page.keyboard.press('r')
   await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()

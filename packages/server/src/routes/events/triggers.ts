@@ -7,6 +7,7 @@ import {
   page,
   Priority,
   RunMode,
+  RunOutcome,
   ScheduledTriggerType,
   WorkflowKind,
   wrapped,
@@ -49,6 +50,9 @@ const ShownTrigger = Type.Object(
         'open: its runs may be under way. waiting: its runs wait for those before. skipped: it made no run',
     }),
     last_job_id: Type.String({ description: 'Job of the last execution, or empty' }),
+    last_outcome: Type.Union([RunOutcome, Type.Null()], {
+      description: 'Of all runs of that job; null until it has ended',
+    }),
     next_run: NullableTimestamp,
     problem: Type.String({ description: 'Why it cannot fire, or empty' }),
   },
@@ -67,6 +71,7 @@ const NOTHING = {
   last_fired_at: null,
   last_state: '',
   last_job_id: '',
+  last_outcome: null,
   next_run: null,
   problem: '',
 } as const satisfies Partial<ShownTrigger>
@@ -96,7 +101,12 @@ const shown = (
     ...(cron && trigger.enabled && { next_run: upcomingTime(cron, decidedUntil) }),
     ...(event && { topic: event.topic, filters: [...event.filters] }),
     ...(watch && { path: watch.path }),
-    ...(last && { last_fired_at: last.firedAt, last_state: last.state, last_job_id: last.jobId }),
+    ...(last && {
+      last_fired_at: last.firedAt,
+      last_state: last.state,
+      last_job_id: last.jobId,
+      last_outcome: last.outcome,
+    }),
   }
 }
 

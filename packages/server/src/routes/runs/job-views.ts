@@ -54,6 +54,9 @@ const Summary = Type.Object(
     ended_at: Type.Union([Time, Type.Null()], {
       description: 'Null: a run is open, or its end was not noticed yet (seconds)',
     }),
+    outcome: Type.Union([RunOutcome, Type.Null()], {
+      description: 'Of all its runs; null until `ended_at` is known. partial: one of them is not clean',
+    }),
     cancel_requested_at: NullableTime,
     retry_of: Type.String({ description: 'The job that it retries, or ""' }),
     retries: Type.Array(Type.String(), { description: 'Jobs that retry it, oldest first; at most 100' }),

@@ -34,7 +34,7 @@ const Changed = Type.Object({
   warnings: Type.Optional(Warnings),
 })
 
-const shownAll = async (
+export const shownAll = async (
   { store }: Pick<ServerContext, 'store'>,
   schedules: readonly StoredSchedule[],
 ): Promise<Schedule[]> => {

@@ -10,8 +10,7 @@ language sql as $$
            'job_id', j.job_id, 'workflow', j.workflow_name, 'kind', j.workflow_kind, 'trigger_type', j.trigger_type,
            'trigger_name', j.trigger_name, 'schedule_id', j.schedule_id, 'schedule', coalesce(s.name, ''),
            'created_at', utc_text(j.created_at), 'ended_at', j.final_counts ->> 'ended_at',
-           'outcome', case when (j.final_counts ->> 'nothing_done')::int = j.target_count then 'nothing_done'
-                           when (j.final_counts ->> 'clean')::int = j.target_count then 'clean' else 'partial' end,
+           'outcome', job_outcome(j.final_counts, j.target_count),
            'is_cancelled', j.cancel_requested_at is not null,
            'runs', jsonb_build_object('total', j.target_count) || (j.final_counts - 'ended_at'),
            'findings', job_findings(j.id), 'path', '/jobs/' || j.job_id)::text,

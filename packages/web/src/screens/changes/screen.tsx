@@ -24,9 +24,10 @@ import {
   useFilters,
   type Column,
 } from '../../ui/index.ts'
+import { NightChanges } from './nights.tsx'
 import { differencesOf, type Record as Row } from './differences.ts'
 
-const NAMES = ['by', 'kind', 'change', 'workspace', 'from', 'to', 'a', 'b'] as const
+const NAMES = ['by', 'kind', 'change', 'workspace', 'from', 'to', 'a', 'b', 'job', 'since'] as const
 type Search = Readonly<Partial<Record<(typeof NAMES)[number], string>>>
 
 const KIND_NAMES: Readonly<Record<Kind, string>> = { vulnerabilities: 'Findings', assets: 'Assets' }
@@ -249,17 +250,20 @@ const Results = ({
 
 export const Screen = () => {
   const [search, set] = useFilters(NAMES)
-  const by = search.by ?? (search.a || search.b ? 'runs' : 'times')
+  const by = search.by ?? (search.a || search.b ? 'runs' : search.workspace ? 'times' : 'nights')
   const kind = oneOf(KINDS, search.kind)
   const change = oneOf(CHANGES, search.change)
-  const comparison = comparisonOf(by === 'runs' ? search : { ...search, a: '', b: '' })
+  const comparison =
+    by === 'nights' ? undefined : comparisonOf(by === 'runs' ? search : { ...search, a: '', b: '' })
+  const commands = comparison ? commandOf(kind, comparison) : nightsCommand(search)
   return (
-    <Page title="Changes" actions={comparison ? <Commands lines={[commandOf(kind, comparison)]} /> : null}>
+    <Page title="Changes" actions={<Commands lines={[commands]} />}>
       <Tabs
         label="What to compare"
         value={by}
         onChange={(next) => set({ by: next })}
         tabs={[
+          { id: 'nights', label: 'Nights', content: <NightChanges search={search} set={set} /> },
           { id: 'times', label: 'Two times', content: <PeriodForm search={search} set={set} /> },
           { id: 'runs', label: 'Two runs', content: <RunsForm search={search} set={set} /> },
         ]}
@@ -269,7 +273,7 @@ export const Screen = () => {
           From <RunName id={comparison.a} /> to <RunName id={comparison.b} />
         </p>
       ) : null}
-      {comparison ? (
+      {by === 'nights' ? null : comparison ? (
         <Tabs
           label="Records"
           value={kind}
@@ -290,6 +294,14 @@ export const Screen = () => {
     </Page>
   )
 }
+
+const nightsCommand = ({ job, since }: Search) =>
+  job === undefined
+    ? { title: 'Read the nights', api: ['GET', '/nights'] as const }
+    : {
+        title: 'What the job changed',
+        api: ['GET', hrefWith(`/jobs/${job}/changes`, { since })] as const,
+      }
 
 const commandOf = (kind: Kind, comparison: Comparison) => ({
   title: 'The same comparison',

@@ -40,7 +40,7 @@ const Runs = ({ jobId }: { jobId: string }) => {
 const Facts = ({ job }: { job: JobSummary }) => (
   <KeyValues
     facts={[
-      ['Status', <JobStatus key="status" status={job.status} />],
+      ['Outcome', <JobStatus key="status" job={job} />],
       [
         'Workflow',
         <Link key="workflow" href={`/workflows/${encodeURIComponent(job.workflow_name)}`}>
@@ -53,6 +53,16 @@ const Facts = ({ job }: { job: JobSummary }) => (
       ['At once', job.concurrency],
       ['Started by', job.trigger_name === '' ? job.trigger_type : `${job.trigger_type} ${job.trigger_name}`],
       ['Created', <Time key="created" at={job.created_at} />],
+      [
+        'Findings',
+        job.ended_at === null ? (
+          ''
+        ) : (
+          <Link key="findings" href={`/changes?job=${job.job_id}`}>
+            what changed
+          </Link>
+        ),
+      ],
       ['Ended', job.ended_at === null ? '' : <Time key="ended" at={job.ended_at} />],
       [
         'Cancelled',

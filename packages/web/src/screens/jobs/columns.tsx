@@ -1,8 +1,10 @@
 import type { JobSummary } from '../../api/jobs.ts'
-import { Badge, Link, StatusBadge, Time, type Column } from '../../ui/index.ts'
+import { Badge, Link, OutcomeBadge, StatusBadge, Time, type Column } from '../../ui/index.ts'
 
-export const JobStatus = ({ status }: { status: JobSummary['status'] }) => {
+/** Completed is good only if all runs did all of their work. */
+export const JobStatus = ({ job: { status, outcome } }: { job: JobSummary }) => {
   if (status === 'open') return <Badge tone="busy">open</Badge>
+  if (status === 'completed' && outcome !== null) return <OutcomeBadge outcome={outcome} />
   return status === 'partial' ? <Badge tone="warn">partial</Badge> : <StatusBadge status={status} />
 }
 
@@ -44,7 +46,7 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
     width: 'minmax(130px, 1.4fr)',
     cell: (job) => <Link href={`/jobs/${job.job_id}`}>{job.workflow_name}</Link>,
   },
-  { id: 'status', label: 'Status', width: '98px', cell: ({ status }) => <JobStatus status={status} /> },
+  { id: 'status', label: 'Outcome', width: '104px', cell: (job) => <JobStatus job={job} /> },
   { id: 'progress', label: 'Progress', width: 'minmax(90px, 1fr)', cell: (job) => <JobBar job={job} /> },
   {
     id: 'ended',

@@ -15,6 +15,7 @@ import {
   StatusBadge,
   useFilters,
 } from '../../ui/index.ts'
+import { Nights } from '../nights/nights.tsx'
 import { dollars } from '../cloud/cost.ts'
 import { problemsOf, type Overview, type Problem } from './attention.ts'
 import { ChartsPlace } from './charts-place.tsx'
@@ -299,24 +300,30 @@ export const Screen = () => {
   const actions = (
     <Commands
       lines={[
-        { title: 'Read these figures', api: ['GET', '/stats/overview'] },
+        { title: 'Read the nights', api: ['GET', '/nights'] },
+        { title: 'Read the capacity', api: ['GET', '/stats/overview'] },
         { title: 'Read the charts', api: ['GET', `/stats/series?range=${rangeOf(range)}`] },
       ]}
     />
   )
+  const failure = error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null
   if (!overview)
     return (
-      <Page title="Overview" actions={actions}>
-        {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={12} />}
+      <Page title="Nights" actions={actions}>
+        <Nights />
+        {failure ?? <Skeleton lines={12} />}
       </Page>
     )
   const isNew = STATUSES.every((status) => overview.runs[status] === 0)
   return (
-    <Page title="Overview" actions={actions}>
-      {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null}
-      {isNew ? <FirstSteps slots={overview.workers.slots} /> : null}
+    <Page title="Nights" actions={actions}>
+      {isNew ? <FirstSteps slots={overview.workers.slots} /> : <Nights />}
+      {failure}
       <Attention problems={problemsOf(overview, queue, dead)} />
-      <Figures overview={overview} />
+      <section aria-labelledby="capacity">
+        <h2 id="capacity">Capacity</h2>
+        <Figures overview={overview} />
+      </section>
       <section aria-labelledby="over-time" className="over-time">
         <header>
           <h2 id="over-time">Over time</h2>

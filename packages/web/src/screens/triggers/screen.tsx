@@ -26,6 +26,7 @@ import {
   FilterBar,
   Link,
   Menu,
+  OutcomeBadge,
   Page,
   Skeleton,
   Time,
@@ -113,13 +114,15 @@ const columns = (actions: (trigger: Trigger) => readonly MenuItem[]): readonly C
   { id: 'next', label: 'Next', width: '62px', cell: ({ next_run: at }) => <Time at={at} /> },
   {
     id: 'job',
-    label: 'Last job',
-    width: '124px',
-    cell: ({ last_job_id: job, last_state: state }) =>
+    label: 'Outcome',
+    width: '116px',
+    cell: ({ last_job_id: job, last_state: state, last_outcome: outcome }) =>
       job === '' ? (
         <span className="muted">{STATES[state] || '–'}</span>
       ) : (
-        <Link href={`/jobs/${encodeURIComponent(job)}`}>{job}</Link>
+        <Link href={`/jobs/${encodeURIComponent(job)}`} className="plain-link" title={`Job ${job}`}>
+          {outcome === null ? <Badge tone="busy">{STATES[state]}</Badge> : <OutcomeBadge outcome={outcome} />}
+        </Link>
       ),
   },
   {

@@ -1,0 +1,132 @@
+import { useQuery } from '@tanstack/react-query'
+import { jobChangesQuery, NIGHT_CHANGES, type ChangedFinding, type NightChange } from '../../api/nights.ts'
+import {
+  Button,
+  DataTable,
+  EmptyState,
+  ErrorPanel,
+  FindingStatus,
+  Link,
+  Loaded,
+  Severity,
+  Skeleton,
+  sumOf,
+  type Column,
+} from '../../ui/index.ts'
+import { useNights } from '../nights/nights.tsx'
+import { NightsTable } from '../nights/table.tsx'
+
+const NAMES: Readonly<Record<NightChange, string>> = {
+  new: '+ New',
+  back: '↩ Back',
+  gone: '− Gone',
+  not_tested: '? Not tested',
+}
+
+const COLUMNS: readonly Column<ChangedFinding>[] = [
+  {
+    id: 'severity',
+    label: 'Severity',
+    width: '88px',
+    cell: ({ severity }) => <Severity severity={severity} />,
+  },
+  {
+    id: 'title',
+    label: 'Finding',
+    width: 'minmax(200px, 2fr)',
+    cell: ({ id, vuln_title: title, vuln_info: check }) => (
+      <Link href={`/findings/${id}`} title={title}>
+        {title || check || `finding ${id}`}
+      </Link>
+    ),
+  },
+  { id: 'place', label: 'Asset', width: 'minmax(160px, 2fr)', cell: ({ asset_value: place }) => place },
+  { id: 'state', label: 'Now', width: '120px', cell: (finding) => <FindingStatus finding={finding} /> },
+  {
+    id: 'why',
+    label: 'Why',
+    width: 'minmax(160px, 3fr)',
+    cell: ({ seen_reason: why }) => <span title={why}>{why}</span>,
+  },
+]
+
+/** The findings that a job changed, since the job before it or since another one. */
+const JobChanges = ({
+  job,
+  since,
+  change,
+  onChange,
+}: {
+  job: string
+  since: string | undefined
+  change: NightChange
+  onChange: (change: NightChange) => void
+}) => (
+  <Loaded query={useQuery(jobChangesQuery(job, since))}>
+    {(changes) => (
+      <>
+        <p>
+          What <Link href={`/jobs/${job}`}>job {job}</Link> changed
+          {since === undefined ? null : (
+            <>
+              {' '}
+              since <Link href={`/jobs/${since}`}>job {since}</Link>
+            </>
+          )}
+        </p>
+        <fieldset className="change-counts">
+          <legend className="unseen">Kind of change</legend>
+          {NIGHT_CHANGES.map((each) => (
+            <label key={each} className={`change-count change-${each}`}>
+              <input type="radio" name="change" checked={each === change} onChange={() => onChange(each)} />
+              {NAMES[each]} <strong className="number">{sumOf(changes.counts[each]).toLocaleString()}</strong>
+            </label>
+          ))}
+        </fieldset>
+        <DataTable
+          key={`${job} ${change}`}
+          label={`Findings: ${NAMES[change]}`}
+          columns={COLUMNS}
+          list={{ rows: changes[change], total: sumOf(changes.counts[change]) }}
+          keyOf={({ id }) => String(id)}
+          empty={<EmptyState title="No such finding">Choose another kind of change.</EmptyState>}
+        />
+      </>
+    )}
+  </Loaded>
+)
+
+/** The last two runs of each schedule, and what changed between those of one of them. */
+export const NightChanges = ({
+  search,
+  set,
+}: {
+  search: Readonly<{ job?: string; since?: string; change?: string }>
+  set: (changes: { job?: string; since?: string; change?: string }) => void
+}) => {
+  const { nights, error, retry, more, loading } = useNights()
+  if (!nights) return error ? <ErrorPanel error={error} onRetry={retry} /> : <Skeleton lines={6} />
+  const job = search.job ?? nights.find(({ last }) => last !== null)?.last?.job_id
+  return (
+    <div className="stack">
+      {nights.length === 0 ? null : <NightsTable nights={nights} chosen={job} />}
+      {more ? (
+        <Button kind="quiet" disabled={loading} onClick={more}>
+          More schedules
+        </Button>
+      ) : null}
+      {job === undefined ? (
+        <EmptyState title="No schedule has run yet">
+          <Link href="/triggers">Create a schedule</Link>, or compare two times or two runs.
+        </EmptyState>
+      ) : (
+        <JobChanges
+          job={job}
+          since={search.since}
+          change={NIGHT_CHANGES.find((each) => each === search.change) ?? 'new'}
+          onChange={(change) => set({ change })}
+        />
+      )}
+    </div>
+  )
+}

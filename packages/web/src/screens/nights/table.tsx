@@ -1,0 +1,139 @@
+import '../../styles/nights.css'
+import type { ReactNode } from 'react'
+import type { Night } from '../../api/nights.ts'
+import { Badge, hrefWith, Link, OutcomeBadge, SeverityCounts, Time } from '../../ui/index.ts'
+
+/** What the last job of a schedule did: cancelled, or its outcome. */
+const Outcome = ({ night: { running, last } }: { night: Night }) => {
+  if (running)
+    return (
+      <Link href={`/jobs/${running.job_id}`} className="plain-link">
+        <Badge tone="busy">running</Badge>
+      </Link>
+    )
+  if (!last) return <span className="muted">never ran</span>
+  return (
+    <Link href={`/jobs/${last.job_id}`} className="plain-link">
+      {last.is_cancelled ? <Badge tone="off">cancelled</Badge> : <OutcomeBadge outcome={last.outcome} />}
+    </Link>
+  )
+}
+
+/** `2 of 3 targets`, if not all of them are clean. */
+const unclean = ({ last }: Night): string => {
+  if (!last || last.clean === last.target_count) return ''
+  return `${(last.target_count - last.clean).toLocaleString()} of ${last.target_count.toLocaleString()} ${last.target_count === 1 ? 'target' : 'targets'}`
+}
+
+/** Findings of the workspaces of the night; several workspaces have no common filter. */
+const findingsOf = ({ workspace, workspace_count: count }: Night, filters: Record<string, string>): string =>
+  hrefWith('/findings', { ...filters, ...(count === 1 ? { workspace } : {}) })
+
+const NotTested = ({ night }: { night: Night }) => {
+  const left = unclean(night)
+  if (left === '' && night.not_tested === 0) return <span className="muted">–</span>
+  return (
+    <>
+      {left === '' || !night.last ? null : (
+        <Link href={`/jobs/${night.last.job_id}?tab=failures`} className="tone-warn">
+          {left}
+        </Link>
+      )}
+      {left !== '' && night.not_tested > 0 ? <br /> : null}
+      {night.not_tested === 0 ? null : (
+        <Link href={findingsOf(night, { seen: 'not_tested,unreachable' })} className="tone-warn">
+          {night.not_tested.toLocaleString()} {night.not_tested === 1 ? 'finding' : 'findings'}
+        </Link>
+      )}
+    </>
+  )
+}
+
+const changes = ({ last }: Night, change: string): string =>
+  last ? hrefWith('/changes', { job: last.job_id, change }) : '/changes'
+
+const COLUMNS: readonly { readonly label: string; readonly cell: (night: Night) => ReactNode }[] = [
+  {
+    label: 'Last run',
+    cell: (night) => (
+      <>
+        <Outcome night={night} />{' '}
+        {night.running || night.last ? <Time at={night.running?.created_at ?? night.last?.ended_at} /> : null}
+      </>
+    ),
+  },
+  {
+    label: 'Next',
+    cell: ({ enabled, next_run: next, trigger_type: type }) => {
+      if (!enabled) return <span className="muted">disabled</span>
+      return type === 'cron' ? <Time at={next} /> : <span className="muted">on {type}</span>
+    },
+  },
+  ...(['new', 'back', 'gone'] as const).map((change) => ({
+    label: change.charAt(0).toUpperCase() + change.slice(1),
+    cell: (night: Night) =>
+      Object.keys(night.findings[change]).length === 0 ? (
+        <span className="muted">–</span>
+      ) : (
+        <Link href={changes(night, change)} className="plain-link">
+          <SeverityCounts counts={night.findings[change]} />
+        </Link>
+      ),
+  })),
+  {
+    label: 'Open critical, high',
+    cell: (night) => {
+      const { critical = 0, high = 0 } = night.open
+      return critical + high === 0 ? (
+        <span className="muted">–</span>
+      ) : (
+        <Link href={findingsOf(night, { severity: 'critical,high' })} className="plain-link">
+          <SeverityCounts counts={{ critical, high }} />
+        </Link>
+      )
+    },
+  },
+  { label: 'Not tested', cell: (night) => <NotTested night={night} /> },
+]
+
+/** A line for each schedule. */
+export const NightsTable = ({
+  nights,
+  chosen,
+}: {
+  nights: readonly Night[]
+  /** The job whose changes are on the screen. */
+  chosen?: string | undefined
+}) => (
+  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the keyboard can scroll it
+  <div className="nights" tabIndex={0} role="region" aria-label="Last runs of the schedules">
+    <table className="plain-table full-table">
+      <thead>
+        <tr>
+          <th scope="col">Schedule</th>
+          {COLUMNS.map(({ label }) => (
+            <th key={label} scope="col">
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {nights.map((night) => (
+          <tr
+            key={night.schedule_id}
+            className={chosen !== undefined && chosen === night.last?.job_id ? 'night-chosen' : ''}
+          >
+            <th scope="row">
+              <Link href={changes(night, '')}>{night.name}</Link>
+              <span className="muted night-workflow">{night.workflow_name}</span>
+            </th>
+            {COLUMNS.map(({ label, cell }) => (
+              <td key={label}>{cell(night)}</td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)

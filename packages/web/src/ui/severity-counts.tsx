@@ -1,0 +1,31 @@
+const ORDER = ['critical', 'high', 'medium', 'low', 'info'] as const
+
+export const sumOf = (counts: Readonly<Partial<Record<(typeof ORDER)[number], number>>>): number =>
+  ORDER.reduce((sum, severity) => sum + (counts[severity] ?? 0), 0)
+
+/** How many findings there are of each severity, the most severe first. */
+export const SeverityCounts = ({
+  counts,
+}: {
+  counts: Readonly<Partial<Record<(typeof ORDER)[number], number>>>
+}) => {
+  const some = ORDER.filter((severity) => (counts[severity] ?? 0) > 0)
+  if (some.length === 0) return <span className="muted">–</span>
+  return (
+    <span className="severity-counts">
+      {some.map((severity) => (
+        <span
+          key={severity}
+          className={`severity severity-${severity}`}
+          title={`${counts[severity]} ${severity}`}
+        >
+          <span aria-hidden="true" className="severity-letter">
+            {severity.charAt(0).toUpperCase()}
+          </span>
+          <span className="number">{counts[severity]?.toLocaleString()}</span>
+          <span className="unseen"> {severity}</span>
+        </span>
+      ))}
+    </span>
+  )
+}
