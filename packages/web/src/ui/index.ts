@@ -15,6 +15,7 @@ export { JsonField, jsonObject } from './json-field.tsx'
 export { KeyValues } from './key-values.tsx'
 export { Link } from './link.tsx'
 export { LongText, RawRecord } from './long-text.tsx'
+export { Markdown } from './markdown.tsx'
 export { Menu, type MenuItem } from './menu.tsx'
 export {
   EmptyState,

@@ -22,6 +22,18 @@ steps:
     on_error: continue
     command: exit {{code}}
 `,
+    summing: `
+kind: module
+name: summing
+steps:
+  - name: write
+    type: bash
+    command: |
+      mkdir -p {{Output}}
+      printf '# web.test\\n\\n## ports\\n\\n| port | name |\\n| --- | --- |\\n| 23 | <b>telnet</b> |\\n\\n[a](javascript:alert(1))\\n' > {{Output}}/summary.md
+reports:
+  - {name: summary, path: '{{Output}}/summary.md', type: markdown}
+`,
   },
 })
 
@@ -115,4 +127,16 @@ test('The first page shows for each schedule what is new, back and gone, what is
   await page.goto('/changes')
   await page.getByRole('radio', { name: /Back 1/ }).check()
   await page.getByRole('link', { name: 'old-tls' }).waitFor()
+})
+
+test('The summary of a run is shown as a document, in which the texts of tools stay texts', async () => {
+  const job = await farm().finish('summing', ['web.test'])
+  const { data } = await farm().api.GET('/runs', { params: { query: { job_id: job } } })
+  const page = await farm().open(`/runs/${data.data[0]?.run_uuid}?tab=artifacts`)
+  await page.getByRole('button', { name: 'summary' }).click()
+  const document = page.getByRole('region', { name: /Content of/ })
+  await document.getByRole('heading', { name: 'ports' }).waitFor()
+  await document.getByRole('cell', { name: '<b>telnet</b>' }).waitFor()
+  await document.getByText('[a](javascript:alert(1))').waitFor()
+  expect(await document.getByRole('link').count()).toBe(0)
 })

@@ -108,7 +108,7 @@ export const NightChanges = ({
   if (!nights) return error ? <ErrorPanel error={error} onRetry={retry} /> : <Skeleton lines={6} />
   const job = search.job ?? nights.find(({ last }) => last !== null)?.last?.job_id
   return (
-    <div className="stack">
+    <div className="night-changes">
       {nights.length === 0 ? null : <NightsTable nights={nights} chosen={job} />}
       {more ? (
         <Button kind="quiet" disabled={loading} onClick={more}>

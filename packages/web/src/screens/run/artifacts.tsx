@@ -10,6 +10,7 @@ import {
   EmptyState,
   ErrorPanel,
   JsonView,
+  Markdown,
   Skeleton,
   Time,
   useFilters,
@@ -56,6 +57,8 @@ const TextPreview = ({ id, artifact }: { id: string; artifact: Artifact }) => {
     <>
       {artifact.content_type === 'json' && whole ? (
         <JsonView value={data} label={`Content of ${artifact.name}`} />
+      ) : artifact.content_type === 'md' && whole ? (
+        <Markdown label={`Content of ${artifact.name}`}>{data}</Markdown>
       ) : (
         <Code label={`Content of ${artifact.name}`}>{data}</Code>
       )}
