@@ -247,7 +247,7 @@ describe('the proof of a scan', () => {
   test('A module whose steps ended well closes findings although another module and the run failed', async () => {
     const workspace = workspaceOf('module')
     const target = 'module.test'
-    await scan({
+    const first = await scan({
       job: flow,
       target,
       workspace,
@@ -269,6 +269,8 @@ describe('the proof of a scan', () => {
       w: ['gone', `nmap script w of module web reached w.example in run ${run}`],
       t: ['not_tested', `module tls in run ${run}: step check failed: sslscan could not start`],
     })
+    const { vulnerabilities } = await db.store.scans.compare(first, run, { limit: 10 })
+    expect(vulnerabilities).toMatchObject({ gone: [{ before: { vuln_info: 'w' } }], total_gone: 1 })
   })
 
   test.each<[string, ReturnType<typeof row>, string]>([

@@ -116,7 +116,13 @@ const fitting = (limited: RawBuilder<unknown>) => sql`
     from (${limited}) limited) sized
   where n = 1 or up_to <= ${LIST_BYTES} order by change, id`
 
-/** What the latest attempts of two runs saw, side by side. */
+/** Whether a finding that run `b` did not see was gone then, as its history says; without a history: whether it is now. */
+const wasGone = (b: number) => sql`coalesce(
+  (select c.changes #>> '{seen,to}' from finding_changes c
+   where c.vulnerability_id = sides.id and c.run_id <= ${b} and c.changes ? 'seen' order by c.id desc limit 1),
+  (select v.seen from vulnerabilities v where v.id = sides.id), 'gone') = 'gone'`
+
+/** What the latest attempts of two runs saw, side by side. What run `b` did not test is no change. */
 const compare = async (
   db: Kysely<Tables>,
   kind: Kind,
@@ -134,7 +140,7 @@ const compare = async (
       where a.seen is distinct from b.seen
     ), named as (
       select case when before is null then 'new' when after is null then 'gone' else 'changed' end as change, *
-      from sides
+      from sides where ${kind === 'asset' ? sql`true` : sql`after is not null or ${wasGone(b)}`}
     ), totals as (
       select change, count(*) as total from named group by change
     ), numbered as (
