@@ -503,3 +503,77 @@ test('run is distributed without --mode if a worker is connected', async () => {
     run_mode: 'distributed',
   })
 })
+
+describe('scopes and the never-scan list', () => {
+  test('a scope is added, changed, checked and removed', async () => {
+    const window = ['--window', 'sat,sun 08:00-20:00', '--zone', 'Europe/Berlin']
+    const added = await run([
+      'scopes',
+      'add',
+      'lab',
+      '--allow',
+      '*.lab.example',
+      '--allow',
+      '10.0.0.0/8',
+      ...window,
+    ])
+    expect(added.out).toMatch(/^windows +sat,sun 08:00-20:00$/m)
+    expect((await run(['scopes', 'list'])).out).toMatch(/^lab +\*\.lab\.example 10\.0\.0\.0\/8 +0/m)
+    expect((await run(['scopes', 'change', 'lab', '--deny', '10.0.0.1', '--owner', 'Ann'])).code).toBe(0)
+    expect((await run(['scopes', 'show', 'lab'])).out).toMatch(/^denied +10\.0\.0\.1$/m)
+    const refused = await run(['scopes', 'check', '10.0.0.1', '--scope', 'lab'])
+    expect(refused).toMatchObject({ code: 1, out: 'refused: the scope lab denies 10.0.0.1\n' })
+    expect(await run(['scopes', 'check', 'other.example'])).toMatchObject({ code: 0, out: 'allowed\n' })
+    expect((await run(['scopes', 'add', 'none'])).err).toContain('name what is allowed with --allow')
+    expect((await run(['scopes', 'change', 'lab'])).err).toContain('nothing to change')
+    expect((await run(['scopes', 'add', 'bad', '--allow', '*', '--window', 'never'])).err).toContain(
+      'Write it like',
+    )
+    const started = await run([
+      'run',
+      '-m',
+      'noop',
+      '-t',
+      '10.0.0.1',
+      '-t',
+      'a.lab.example',
+      '--scope',
+      'lab',
+    ])
+    expect(started.err).toBe('scanfarm: refused 10.0.0.1: the scope lab denies 10.0.0.1\n')
+    const strict = await run([
+      'run',
+      '-m',
+      'noop',
+      '-t',
+      '10.0.0.1',
+      '-t',
+      '10.0.0.2',
+      '--scope',
+      'lab',
+      '--strict',
+    ])
+    expect(strict.err).toContain('10.0.0.1: the scope lab denies 10.0.0.1')
+    expect((await run(['scopes', 'remove', 'lab'])).out).toBe('scope lab removed\n')
+  })
+
+  test('entries of the never-scan list are added, imported, listed and removed', async () => {
+    const added = await run(['never-scan', 'add', 'clinic.example', '--reason', 'a clinic'])
+    const id = /id (\d+)/.exec(added.out)?.[1] ?? ''
+    const file = join(folder, 'never.txt')
+    writeFileSync(file, 'clinic.example\n192.0.2.0/24 # the lab\n')
+    expect((await run(['never-scan', 'import', file, '--reason', 'from a file'])).out).toBe(
+      '1 added, 1 replaced\n',
+    )
+    const { out } = await run(['never-scan', 'list'])
+    expect(out).toMatch(/^\d+ +192\.0\.2\.0\/24 +the lab$/m)
+    expect(out).toMatch(/^\d+ +clinic\.example +from a file$/m)
+    expect((await run(['run', '-m', 'noop', '-t', 'www.clinic.example'])).err).toContain('never-scan list')
+    expect((await run(['never-scan', 'import', '-', '--reason', 'x'], {}, '10.0.0.1/8\n')).err).toContain(
+      'line 1',
+    )
+    for (const one of await parsed<{ id: number }[]>('never-scan', 'list'))
+      expect((await run(['never-scan', 'remove', String(one.id)])).code).toBe(0)
+    expect((await run(['never-scan', 'remove', id])).err).toContain(`no entry ${id}`)
+  })
+})

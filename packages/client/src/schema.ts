@@ -1648,6 +1648,176 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/scopes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what may be scanned
+         * @description Requires the role viewer.
+         */
+        get: operations["getScopes"];
+        put?: never;
+        /**
+         * Add a scope
+         * @description Runs keep to the scope that their request names and to that of their workspace: each target must be allowed by both. Denied entries win over allowed ones.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postScopes"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/scopes/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read one scope
+         * @description Requires the role viewer.
+         */
+        get: operations["getScopesName"];
+        put?: never;
+        post?: never;
+        /**
+         * Remove a scope
+         * @description Waiting runs that name it are refused. A scope that has workspaces is not removed.
+         *
+         *     Requires the role admin.
+         */
+        delete: operations["deleteScopesName"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a scope
+         * @description Lists replace the stored ones as a whole. Waiting runs are checked again when they start.
+         *
+         *     Requires the role admin.
+         */
+        patch: operations["patchScopesName"];
+        trace?: never;
+    };
+    "/scope-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say whether a target may be scanned, and why not
+         * @description Names are not resolved: workers also refuse a name that has a forbidden address.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getScopeCheck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/never-scan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what no run may scan
+         * @description Requires the role operator.
+         */
+        get: operations["getNeverScan"];
+        put?: never;
+        /**
+         * Forbid a host, a domain or a network to all runs
+         * @description A name also forbids what is below it, and a network each address in it, also as one of the addresses of a name. An entry that exists gets the new reason and end.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postNeverScan"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/never-scan/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add the entries of a file to the never-scan list
+         * @description All of them or, if one is invalid, none. Entries that exist get the new reason and end; no entry is removed.
+         *
+         *     Requires the role admin.
+         */
+        post: operations["postNeverScanImport"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/never-scan/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove an entry of the never-scan list
+         * @description Requires the role admin.
+         */
+        delete: operations["deleteNeverScanId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/jobs/{job_id}/refusals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the targets of a job that were not scanned because a scope or the never-scan list forbids them
+         * @description Oldest first. The total also counts those that are not listed: the first 10,000 of a request are, for 90 days.
+         *
+         *     Requires the role viewer.
+         */
+        get: operations["getJobsJobIdRefusals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/orgs": {
         parameters: {
             query?: never;
@@ -3151,6 +3321,10 @@ export interface components {
             docker_network?: string;
             ssh_host?: string;
             workspace?: string;
+            /** @description Name of the scope that the runs keep to */
+            scope?: string;
+            /** @description Refuse the request if a target is out of scope or on the never-scan list; default: the others run */
+            strict?: boolean;
             /** @enum {string} */
             run_mode?: "local" | "distributed" | "cloud";
             /** @enum {string} */
@@ -3218,6 +3392,11 @@ export interface components {
                 path: string;
                 message: string;
             }[];
+            scope?: string;
+            /** @description Targets that are out of scope or on the never-scan list; omitted if there are none */
+            refused_count?: number;
+            /** @description The first 10000 of them, with the reason */
+            refused?: components["schemas"]["RefusedTarget"][];
             infra_id?: string;
             infra_status_url?: string;
             /** @enum {string} */
@@ -3237,6 +3416,10 @@ export interface components {
                 field: string;
                 message: string;
             }[];
+        };
+        RefusedTarget: {
+            target: string;
+            reason: string;
         };
         Run: {
             id: number;
@@ -3464,6 +3647,10 @@ export interface components {
             /** @description Of all its runs; null until `ended_at` is known. partial: one of them is not clean */
             outcome: ("clean" | "partial" | "nothing_done") | null;
             cancel_requested_at: string | null;
+            /** @description Scope that its request names, or "" */
+            scope: string;
+            /** @description Targets that a scope or the never-scan list refused, before and while it ran */
+            refused: number;
             /** @description The job that it retries, or "" */
             retry_of: string;
             /** @description Jobs that retry it, oldest first; at most 100 */
@@ -4004,6 +4191,130 @@ export interface components {
             created_at: string | null;
             updated_at: string | null;
         };
+        Scope: {
+            name: string;
+            /** @description A host (example.com), a domain with all below it (*.example.com), a network, a range from one address to another, a prefix of URLs, or * for everything; with ports like :80,8000-9000 */
+            allowed: string[];
+            /** @description The same; a host also denies what is below it */
+            denied: string[];
+            owner: string;
+            note: string;
+            valid_from: string | null;
+            valid_until: string | null;
+            /** @description When runs may scan; none: always */
+            windows: {
+                /** @description On which it begins; default: all */
+                days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                /** @description Like 22:00 */
+                from: string;
+                /** @description Not after from: on the next day */
+                to: string;
+            }[];
+            /** @description Time zone of the windows */
+            zone: string;
+            /** @description All runs in them are bound to the scope */
+            workspaces: string[];
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            updated_at: string;
+        };
+        NewScope: {
+            /** @description Letters, digits and . _ -, beginning with a letter */
+            name: string;
+            /** @description A host (example.com), a domain with all below it (*.example.com), a network, a range from one address to another, a prefix of URLs, or * for everything; with ports like :80,8000-9000 */
+            allowed: string[];
+            /** @description The same; a host also denies what is below it */
+            denied?: string[];
+            owner?: string;
+            note?: string;
+            valid_from?: string | null;
+            valid_until?: string | null;
+            /** @description When runs may scan; none: always */
+            windows?: {
+                /** @description On which it begins; default: all */
+                days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                /** @description Like 22:00 */
+                from: string;
+                /** @description Not after from: on the next day */
+                to: string;
+            }[];
+            /** @description Time zone of the windows */
+            zone?: string;
+            /** @description All runs in them are bound to the scope */
+            workspaces?: string[];
+        };
+        ChangeScope: {
+            /** @description Letters, digits and . _ -, beginning with a letter */
+            name?: string;
+            /** @description A host (example.com), a domain with all below it (*.example.com), a network, a range from one address to another, a prefix of URLs, or * for everything; with ports like :80,8000-9000 */
+            allowed?: string[];
+            /** @description The same; a host also denies what is below it */
+            denied?: string[];
+            owner?: string;
+            note?: string;
+            valid_from?: string | null;
+            valid_until?: string | null;
+            /** @description When runs may scan; none: always */
+            windows?: {
+                /** @description On which it begins; default: all */
+                days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
+                /** @description Like 22:00 */
+                from: string;
+                /** @description Not after from: on the next day */
+                to: string;
+            }[];
+            /** @description Time zone of the windows */
+            zone?: string;
+            /** @description All runs in them are bound to the scope */
+            workspaces?: string[];
+        };
+        NeverScan: {
+            id: number;
+            entry: string;
+            reason: string;
+            until: string | null;
+            /** @description "": all workflows */
+            workflow: string;
+            created_by: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
+        NewNeverScan: {
+            /** @description A host or domain with all below it, a network, or one of the other forms of entries of scopes */
+            entry: string;
+            reason: string;
+            until?: string | null;
+            /** @description Only for runs of this workflow; default: all */
+            workflow?: string;
+        };
+        Refusal: {
+            id: number;
+            target: string;
+            reason: string;
+            /**
+             * @description Where it was refused: submit, trigger, start (of the run), item (of a loop), redirect (of an http step)
+             * @enum {string}
+             */
+            place: "submit" | "trigger" | "start" | "item" | "redirect";
+            /** @description "" if it became no run */
+            run_uuid: string;
+            /**
+             * Format: date-time
+             * @description ISO 8601, UTC
+             */
+            created_at: string;
+        };
         OrgStats: {
             /** Format: uuid */
             org_uuid: string;
@@ -4290,6 +4601,7 @@ export interface components {
             docker_image?: string;
             docker_network?: string;
             ssh_host?: string;
+            scope?: string;
             /** @description minutes */
             timeout?: number;
             concurrency?: number;
@@ -4352,6 +4664,8 @@ export interface components {
             /** @description Network of the docker runner; host and container:NAME require the role admin */
             docker_network?: string;
             ssh_host?: string;
+            /** @description Name of the scope that the runs keep to */
+            scope?: string;
             /** @description a whole number of minutes from 1 to 525600, or a duration such as 2h */
             timeout?: number | string;
             concurrency?: number;
@@ -4427,6 +4741,8 @@ export interface components {
             /** @description Network of the docker runner; host and container:NAME require the role admin */
             docker_network?: string;
             ssh_host?: string;
+            /** @description Name of the scope that the runs keep to */
+            scope?: string;
             /** @description a whole number of minutes from 1 to 525600, or a duration such as 2h */
             timeout?: number | string;
             concurrency?: number;
@@ -4722,8 +5038,8 @@ export interface components {
         };
     };
     responses: {
-        /** @description Refused: cloud_credentials, cloud_disabled, cloud_limit, invalid_input, invalid_json, invalid_target, invalid_workflow, local_disabled, master_required */
-        CloudCredentialsOrCloudDisabledOrCloudLimitOrInvalidInputOrInvalidJsonOrInvalidTargetOrInvalidWorkflowOrLocalDisabledOrMasterRequired: {
+        /** @description Refused: cloud_credentials, cloud_disabled, cloud_limit, invalid_input, invalid_json, invalid_target, invalid_workflow, local_disabled, master_required, target_refused */
+        CloudCredentialsOrCloudDisabledOrCloudLimitOrInvalidInputOrInvalidJsonOrInvalidTargetOrInvalidWorkflowOrLocalDisabledOrMasterRequiredOrTargetRefused: {
             headers: {
                 [name: string]: unknown;
             };
@@ -5092,7 +5408,7 @@ export interface operations {
                     "application/json": components["schemas"]["RunsCreated"];
                 };
             };
-            400: components["responses"]["CloudCredentialsOrCloudDisabledOrCloudLimitOrInvalidInputOrInvalidJsonOrInvalidTargetOrInvalidWorkflowOrLocalDisabledOrMasterRequired"];
+            400: components["responses"]["CloudCredentialsOrCloudDisabledOrCloudLimitOrInvalidInputOrInvalidJsonOrInvalidTargetOrInvalidWorkflowOrLocalDisabledOrMasterRequiredOrTargetRefused"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFoundOrWorkflowNotFound"];
@@ -5898,7 +6214,7 @@ export interface operations {
                     };
                 };
             };
-            400: components["responses"]["CloudCredentialsOrCloudDisabledOrCloudLimitOrInvalidInputOrInvalidJsonOrInvalidTargetOrInvalidWorkflowOrLocalDisabledOrMasterRequired"];
+            400: components["responses"]["CloudCredentialsOrCloudDisabledOrCloudLimitOrInvalidInputOrInvalidJsonOrInvalidTargetOrInvalidWorkflowOrLocalDisabledOrMasterRequiredOrTargetRefused"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFoundOrWorkflowNotFound"];
@@ -9651,6 +9967,365 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             503: components["responses"]["Unavailable"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getScopes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Scope"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postScopes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewScope"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Scope"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getScopesName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Scope"];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    deleteScopesName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    patchScopesName: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeScope"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Scope"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getScopeCheck: {
+        parameters: {
+            query: {
+                target: string;
+                scope?: string;
+                /** @description Default: that of the target */
+                workspace?: string;
+                workflow?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        allowed: boolean;
+                        /** @description "" if it is allowed */
+                        reason: string;
+                        /** @description When a window of the scope opens */
+                        opens_at: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getNeverScan: {
+        parameters: {
+            query?: {
+                /** @description Part of an entry or a reason */
+                search?: string;
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["NeverScan"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postNeverScan: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewNeverScan"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["NeverScan"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postNeverScanImport: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @description One entry in each line, with a reason behind # if it has its own; lines that begin with # are comments */
+                    text: string;
+                    reason: string;
+                    until?: string | null;
+                    /** @description Only for runs of this workflow; default: all */
+                    workflow?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        added: number;
+                        replaced: number;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInputOrInvalidJson"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    deleteNeverScanId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getJobsJobIdRefusals: {
+        parameters: {
+            query?: {
+                /** @description Records to skip */
+                offset?: number;
+                /** @description Maximum records to return; values above 10000 are lowered to 10000 */
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                job_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Refusal"][];
+                        pagination: components["schemas"]["Pagination"];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidInput"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound"];
             default: components["responses"]["AnyError"];
         };
     };

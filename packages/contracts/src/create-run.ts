@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { StringMap } from './resources.ts'
+import { LISTED_REFUSALS, RefusedTarget } from './scope/schemas.ts'
 import { WORKSPACE_PATTERN } from './target.ts'
 import {
   CloudProviderName,
@@ -56,6 +57,15 @@ export const CreateRuns = Type.Object(
     ),
     ssh_host: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
     workspace: Type.Optional(Type.String({ pattern: WORKSPACE_PATTERN })),
+    scope: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 128, description: 'Name of the scope that the runs keep to' }),
+    ),
+    strict: Type.Optional(
+      Type.Boolean({
+        description:
+          'Refuse the request if a target is out of scope or on the never-scan list; default: the others run',
+      }),
+    ),
     run_mode: Type.Optional(RunMode),
     cloud_provider: Type.Optional(CloudProviderName),
     cloud_instances: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
@@ -145,6 +155,15 @@ export const RunsCreated = Type.Object(
       Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
         description: 'The first 50 of them, with their place and the problem',
       }),
+    ),
+    scope: Type.Optional(Type.String()),
+    refused_count: Type.Optional(
+      Type.Integer({
+        description: 'Targets that are out of scope or on the never-scan list; omitted if there are none',
+      }),
+    ),
+    refused: Type.Optional(
+      Type.Array(RefusedTarget, { description: `The first ${LISTED_REFUSALS} of them, with the reason` }),
     ),
     infra_id: Type.Optional(Type.String()),
     infra_status_url: Type.Optional(Type.String()),

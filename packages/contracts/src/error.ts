@@ -5,6 +5,7 @@ export const ERROR_STATUS = {
   invalid_json: 400,
   invalid_target: 400,
   invalid_workflow: 400,
+  target_refused: 400,
   master_required: 400,
   local_disabled: 400,
   cloud_disabled: 400,

@@ -3,6 +3,7 @@ import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, Wanted, WorkflowKind } from './enums.ts'
 import type { WorkerTool } from './resources.ts'
 import type { RunTally } from './run-outcome.ts'
+import type { NeverScanRule, RefusalPlace, ScopeRules } from './scope/schemas.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
 
 /** A run with its attempt. Writes of any other attempt are refused. */
@@ -43,6 +44,10 @@ export interface ClaimedRun extends RunKey {
   readonly cancelRequested: boolean
   /** JSON text of the event if a trigger created the run, else `""`. */
   readonly eventEnvelope: string
+  /** Grows with each change of scopes and the never-scan list; 0: there are none. */
+  readonly scopesVersion: number
+  /** The scopes that apply to the run. */
+  readonly scopes: readonly number[]
 }
 
 export interface WorkerIntro {
@@ -70,6 +75,8 @@ export interface HeartbeatReply {
   readonly known: boolean
   /** Missing if the worker is unknown. */
   readonly wanted?: Wanted
+  /** As in `ClaimedRun`. */
+  readonly scopesVersion?: number
   /** The runs that this worker executes according to Postgres. */
   readonly runs: readonly (RunKey & {
     readonly cancelRequested: boolean
@@ -133,6 +140,15 @@ export interface RunUpdate extends RunKey {
   readonly steps?: readonly StepRecord[]
   readonly artifacts?: readonly ArtifactRecord[]
   readonly events?: readonly EventRecord[]
+  readonly refusals?: readonly RefusalRecord[]
+}
+
+/** A target that was not scanned. `seq` counts within the attempt, so that a batch that is written twice adds one. */
+export interface RefusalRecord {
+  readonly seq: number
+  readonly target: string
+  readonly reason: string
+  readonly place: Extract<RefusalPlace, 'start' | 'item' | 'redirect'>
 }
 
 export interface RunEnd extends RunKey {
@@ -239,6 +255,10 @@ export interface RunStore {
    * database role of workers has no permission to call it.
    */
   claimCloud(workerId: string, limit: number): Promise<ClaimedRun[]>
+  /** What a run may scan. Rejects if the caller no longer owns the run. */
+  boundary(run: RunKey): Promise<{ scopes: readonly ScopeRules[]; neverScan: readonly NeverScanRule[] }>
+  /** Returns runs to `queued` until a time, at which they are offered again. */
+  waitUntil(runs: readonly RunKey[], until: Date): Promise<void>
   /** JSON text of a pinned workflow. */
   workflow(hash: string): Promise<string>
   record(updates: readonly RunUpdate[]): Promise<RunKey[]>

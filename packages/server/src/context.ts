@@ -16,6 +16,7 @@ import type { EventReceiver } from './triggers/event-receiver.ts'
 import type { ConcurrencyLimit } from './concurrency-limit.ts'
 import type { Dispatcher } from './loops/dispatcher.ts'
 import type { Notifier } from './notifier.ts'
+import type { Scopes } from './submission/scopes.ts'
 import type { Config } from './settings.ts'
 
 /** The origin of the settings. */
@@ -47,6 +48,8 @@ export interface ServerContext {
   readonly queueKind: 'redis' | 'postgres' | undefined
   readonly artifacts: ArtifactStore
   readonly catalog: Catalog
+  /** What may be scanned. */
+  readonly scopes: Scopes
   /** Checks workflow files that clients upload. */
   readonly checker: WorkflowChecker
   readonly imports: ConcurrencyLimit

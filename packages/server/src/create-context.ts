@@ -27,6 +27,7 @@ import { Dispatcher } from './loops/dispatcher.ts'
 import { countDispatched } from './loops/metrics.ts'
 import { Notifier } from './notifier.ts'
 import { operatorVariables } from './submission/plan-job.ts'
+import { Scopes } from './submission/scopes.ts'
 import { EventStreams } from './routes/events/event-streams.ts'
 import { LogStreams } from './routes/runs/logs/log-streams.ts'
 import { EventReceiver } from './triggers/event-receiver.ts'
@@ -97,6 +98,8 @@ export async function createContext(
   const checker = scope.use(new WorkflowChecker({ maxWaiting: MAX_WAITING_CHECKS }))
   const providers = overrides.providers ?? scope.use(openProviders(providerSettings(config.cloud), log))
   const localCancels = new LocalCancels()
+  const metrics = createMetrics()
+  const scopes = new Scopes(store.scopes, config.scope.required, metrics)
   const receiver = scope.use(
     new EventReceiver({
       store,
@@ -105,11 +108,11 @@ export async function createContext(
       enabled: config.eventReceiver.enabled,
       log,
       operatorVariables: operatorVariables(config),
+      scopes,
       files: triggerFiles(config),
       signalCancel: (runIds) => signalCancel({ queue, localCancels, log }, runIds),
     }),
   )
-  const metrics = createMetrics()
   const logins = createLoginService(store.access, signingKey, config.auth.sessionHours)
   const context: ServerContext = {
     config,
@@ -123,6 +126,7 @@ export async function createContext(
     queueKind,
     artifacts,
     catalog,
+    scopes,
     checker,
     imports: new ConcurrencyLimit(MAX_IMPORTS, 'imports'),
     snapshots: new ConcurrencyLimit(MAX_SNAPSHOTS, 'snapshots'),

@@ -91,6 +91,11 @@ const serverSettings = {
       { of: MISSING_TOOLS, default: 'wait' },
     ),
   },
+  scope: {
+    required: flag('Refuse targets of runs without a scope, by their request or their workspace.', {
+      default: false,
+    }),
+  },
   auth: {
     initialToken: secret(
       'Administrator token that is created on the first start. Not set: a random token, which is written to `admin-token` in the data folder.',

@@ -47,6 +47,10 @@ export interface JobSummary {
   /** Of its runs together; null: it has not ended. */
   readonly outcome: RunOutcome | null
   readonly cancel_requested_at: string | null
+  /** Name of the scope of its request, or "". */
+  readonly scope: string
+  /** Targets that were refused before and while it ran. */
+  readonly refused: number
   /** The job that it retries, or "". */
   readonly retry_of: string
   /** The jobs that retry it, oldest first. */
@@ -77,6 +81,8 @@ const COLUMNS = sql`
   j.id as no, j.job_id, j.workflow_name, j.workflow_kind, j.priority, j.run_mode, j.target_count, j.concurrency,
   j.trigger_type, j.trigger_name, j.schedule_id, j.created_at, j.cancel_requested_at, j.final_counts,
   job_outcome(j.final_counts, j.target_count) as outcome,
+  j.refused + (select count(*) from refusals f where f.job_no = j.id and f.run_id is not null) as refused,
+  case when j.scope_no is null then '' else rules_of_scope(j.scope_no) ->> 'name' end as scope,
   coalesce((select f.infra_id from cloud_infras f where f.id = j.infra_no), '') as infra_id,
   coalesce((select o.job_id from jobs o where o.id = j.retry_of), '') as retry_of,
   array(select o.job_id from (select id, job_id from jobs where retry_of = j.id offset 0) o

@@ -3,6 +3,7 @@ import {
   AppError,
   type JobStatus,
   type Priority,
+  type RefusedTarget,
   type Run,
   type RunMode,
   type RunnerType,
@@ -79,6 +80,17 @@ export interface JobDraft {
   readonly triggerName: string
   readonly scheduleId: string
   readonly eventEnvelope: string
+  /** Of the request; missing: that of the workspace applies alone. */
+  readonly scopeNo?: number | undefined
+  readonly refused?: Refused | undefined
+}
+
+/** The targets of a request that no run gets. */
+export interface Refused {
+  readonly count: number
+  /** The first of them, without passwords. */
+  readonly listed: readonly RefusedTarget[]
+  readonly place: 'submit' | 'trigger'
 }
 
 export interface TargetDraft {
@@ -359,7 +371,14 @@ export const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) =
   event_envelope: draft.eventEnvelope,
   starts: start,
   target_count: job.targetCount,
+  scope_no: draft.scopeNo ?? null,
+  refused: draft.refused?.count ?? 0,
+  refusals: refusalItems(draft.refused),
 })
+
+/** The argument `p_items` of the SQL function `record_refusals`. */
+export const refusalItems = (refused: Refused | undefined) =>
+  (refused?.listed ?? []).map((one) => ({ ...one, place: refused?.place }))
 
 const storeTargets = async (
   tx: Kysely<Tables>,

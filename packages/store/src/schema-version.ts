@@ -25,6 +25,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0023-ended-jobs',
   '0024-proof',
   '0025-job-schedules',
+  '0026-scopes',
 ]
 
 /** Name of the newest schema file that this program knows. */

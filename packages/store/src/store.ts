@@ -25,6 +25,7 @@ import { makeRetention } from './retention.ts'
 import { guarded as guardedBy } from './retry.ts'
 import { makeRunStore } from './run-store/make-run-store.ts'
 import { DEFAULT_OUTAGE_MS, newSecret } from './run-store/open-run-store.ts'
+import { makeScopes } from './scopes.ts'
 import { makeRuns } from './runs.ts'
 import { demandSchema } from './schema-version.ts'
 import { makeSchedules } from './triggers/schedules.ts'
@@ -95,6 +96,8 @@ export async function openStore(options: StoreOptions) {
     /** The jobs of schedules, and what they changed. */
     nights: guarded(makeNights(db)),
     reports: guarded(makeReports(db)),
+    /** Scopes, the never-scan list and what they refused. */
+    scopes: guarded(makeScopes(db, upkeep)),
     scans: guarded(makeScans(db, upkeep)),
     workspaces: guarded(makeWorkspaces(db, totals)),
     orgs: guarded(makeOrgs(db, totals)),

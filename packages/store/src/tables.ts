@@ -255,6 +255,8 @@ export interface Tables {
     final_counts: unknown
     priority_due_at: Timestamp | null
     open_run: number | null
+    scope_no: number | null
+    refused: Generated<number>
   }
   locks: {
     name: string
@@ -282,6 +284,15 @@ export interface Tables {
     failures: number
     last_at: Timestamp
     wait_until: Timestamp
+  }
+  never_scan: {
+    id: GeneratedAlways<number>
+    entry: string
+    reason: string
+    until: Timestamp | null
+    workflow: string
+    created_by: string
+    created_at: Generated<Timestamp>
   }
   observations: {
     run_id: number
@@ -341,6 +352,17 @@ export interface Tables {
     check_id: Generated<string>
     reason: Generated<string>
   }
+  refusals: {
+    id: GeneratedAlways<number>
+    job_no: number | null
+    run_id: number | null
+    attempt: number | null
+    seq: number | null
+    place: string
+    target: string
+    reason: string
+    created_at: Generated<Timestamp>
+  }
   revoked_logins: {
     hash: string
     expires_at: Timestamp
@@ -390,6 +412,21 @@ export interface Tables {
     shared: boolean
     created_at: Generated<Timestamp>
   }
+  scan_scopes: {
+    id: GeneratedAlways<number>
+    name: string
+    allowed: string[]
+    denied: string[]
+    owner: string
+    note: string
+    valid_from: Timestamp | null
+    valid_until: Timestamp | null
+    windows: unknown
+    zone: string
+    created_by: string
+    created_at: Generated<Timestamp>
+    updated_at: Generated<Timestamp>
+  }
   scans: {
     run_id: number
     attempt: number
@@ -420,6 +457,10 @@ export interface Tables {
     created_at: Generated<Timestamp>
     updated_at: Generated<Timestamp>
   }
+  scope_workspaces: {
+    workspace: string
+    scope_no: number
+  }
   scopes: {
     id: GeneratedAlways<number>
     workspace: string
@@ -428,6 +469,9 @@ export interface Tables {
     step: string
     scope_hash: Buffer
     scan_params: unknown
+  }
+  scopes_version: {
+    version: number
   }
   sessions: {
     hash: string

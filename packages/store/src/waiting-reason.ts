@@ -12,7 +12,8 @@ export async function waitingReasons(
   if (queued.length === 0) return new Map()
   const [outbox, farm, infras] = await Promise.all([
     sql<Held>`
-      select r.id, coalesce(o.ready, true) as ready, coalesce(o.delayed, false) as delayed, r.crashes > 0 as suspect
+      select r.id, coalesce(o.ready, true) as ready, coalesce(o.delayed, false) as delayed, r.crashes > 0 as suspect,
+             case when o.sent_at > now() then o.sent_at + interval '10 s' end as opens_at
       from runs r left join outbox o on o.run_id = r.id
       where r.id = any(${queued.map((row) => row.id)}::bigint[]) and (not o.ready or o.delayed or r.crashes > 0)
     `.execute(db),
@@ -31,6 +32,8 @@ interface Held {
   readonly delayed: boolean
   /** It lost a worker before. */
   readonly suspect: boolean
+  /** When its scope opens. */
+  readonly opens_at: string | null
 }
 
 /** What live processes can take. */
@@ -81,6 +84,7 @@ const reason = (row: RunRow, held: Held | undefined, offers: Offers, infra: Infr
   if (missing !== undefined) return missing
   if (held?.suspect === true)
     return 'it lost its worker before: waiting for a worker that executes no other such run'
+  if (typeof held?.opens_at === 'string') return `its scope opens at ${held.opens_at}`
   if (held?.delayed === true) return 'a worker could not start it: it is offered again within 10 seconds'
   return PLACES[row.run_mode]
 }

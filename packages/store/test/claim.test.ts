@@ -69,6 +69,8 @@ describe('claiming', () => {
         runner: { type: 'ssh', sshHost: 'root@box' },
         cancelRequested: false,
         eventEnvelope: '{"topic":"custom.x"}',
+        scopesVersion: 0,
+        scopes: [],
       },
     ]
     expect(await claimAll(db.store, db.runStore, workerId)).toEqual(expected)

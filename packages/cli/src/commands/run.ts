@@ -42,6 +42,7 @@ const start = async (terminal: Terminal, options: RunOptions): Promise<void> => 
   const jobs: JobStatus[] = []
   for (const request of requests) {
     const created = await api.call(({ POST }) => POST('/runs', { body: request }))
+    printRefused(terminal, created)
     for (const { field, message } of created.warnings ?? [])
       terminal.err.write(`scanfarm: ${field}: ${message}\n`)
     if (options.wait !== true) return printCreated(terminal, options, created)
@@ -49,6 +50,15 @@ const start = async (terminal: Terminal, options: RunOptions): Promise<void> => 
   }
   if (wantsJson(options)) printJson(terminal, jobs.length === 1 ? jobs[0] : jobs)
   await checkWork(terminal, api, jobs)
+}
+
+const PRINTED_REFUSALS = 20
+
+const printRefused = (terminal: Terminal, { refused = [], refused_count: count = 0 }: RunsCreated): void => {
+  for (const { target, reason } of refused.slice(0, PRINTED_REFUSALS))
+    terminal.err.write(`scanfarm: refused ${target}: ${reason}\n`)
+  if (count > PRINTED_REFUSALS)
+    terminal.err.write(`scanfarm: and ${count - PRINTED_REFUSALS} more targets refused\n`)
 }
 
 const showCommand = (terminal: Terminal): Command =>
@@ -98,6 +108,8 @@ export const runCommand = (terminal: Terminal): Command =>
         'if no live worker has the programs of distributed runs: wait for one, or fail; default: as the server is set',
       ).choices(['wait', 'fail']),
     )
+    .option('--scope <name>', 'scope that the runs keep to')
+    .option('--strict', 'refuse all targets if one is out of scope; default: the others run')
     .option('--dry-run', 'start nothing; check the workflow and the targets, and print the request')
     .option('--wait', WAIT_DESCRIPTION)
     .action((options: RunOptions) => start(terminal, options))

@@ -28,6 +28,8 @@ export interface RunOptions extends ClientOptions, ScanOptions {
   readonly reuse?: string
   readonly wait?: boolean
   readonly missingTools?: MissingTools
+  readonly scope?: string
+  readonly strict?: boolean
 }
 
 /** The body of `POST /runs` without the workflow. */
@@ -127,5 +129,7 @@ export const requestOf = async (terminal: Terminal, api: Api, options: RunOption
     cloud_auto_destroy: options.autoDestroy,
     cloud_reuse_infra: options.reuse,
     missing_tools: options.missingTools,
+    scope: options.scope,
+    strict: options.strict,
   }
 }

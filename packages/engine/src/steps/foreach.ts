@@ -1,5 +1,6 @@
 import { isThere, runPath, linesOf, type FileScope } from '@scanfarm/functions'
-import { authored, data, fromJson, type Value } from '@scanfarm/language'
+import { namesHost } from '@scanfarm/contracts'
+import { authored, data, fromJson, toJson, type Value } from '@scanfarm/language'
 import { Capture } from '../runner/capture.ts'
 import { evaluate } from '../step/evaluate.ts'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
@@ -48,10 +49,28 @@ const valueOf = async (at: StepContext, variable: string, item: string): Promise
   return result.kind === 'value' ? fromJson(result.value) : data(item)
 }
 
+/** Why the item may not be scanned: the line, or what the loop's expression makes of it. */
+const refusalOf = async (
+  { module: { run } }: StepContext,
+  item: string,
+  value: Value,
+): Promise<string | undefined> => {
+  const { permit } = run.input.services ?? {}
+  if (permit === undefined || run.input.dryRun === true) return undefined
+  const made = toJson(value)
+  const texts = new Set(typeof made === 'string' ? [item, made.trim()] : [item])
+  for (const text of texts) {
+    const refusal = namesHost(text) ? await permit(text, 'item') : undefined
+    if (refusal !== undefined) return refusal
+  }
+  return undefined
+}
+
 class Tally {
   completed = 0
   failed = 0
   skipped = 0
+  refused = 0
   firstError = ''
   skipModule: (StepOutcome & { kind: 'skip-module' }) | undefined
 
@@ -66,11 +85,12 @@ class Tally {
   }
 
   get total(): number {
-    return this.completed + this.failed + this.skipped
+    return this.completed + this.failed + this.skipped + this.refused
   }
 
   get line(): string {
-    return `${this.total} items: ${this.completed} completed, ${this.failed} failed, ${this.skipped} skipped`
+    const refused = this.refused === 0 ? '' : `, ${this.refused} refused`
+    return `${this.total} items: ${this.completed} completed, ${this.failed} failed, ${this.skipped} skipped${refused}`
   }
 
   get exports(): Record<string, Value> {
@@ -112,7 +132,14 @@ const loop = async (
     threads,
     async (item, index) => {
       const scope = new Scope(at.scope)
-      scope.setAll(loopVariables(variable, await valueOf(at, variable, item), index + 1))
+      const value = await valueOf(at, variable, item)
+      const refusal = await refusalOf(at, item, value)
+      if (refusal !== undefined) {
+        tally.refused++
+        at.trace?.failed(`${item}: ${refusal}`)
+        return
+      }
+      scope.setAll(loopVariables(variable, value, index + 1))
       const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows)
       tally.add(outcome)
       if (!('output' in outcome) || outcome.output === '') return

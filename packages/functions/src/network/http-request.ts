@@ -43,6 +43,8 @@ export interface HttpPorts {
   readonly now: () => number
   /** Follow redirects of public servers to private addresses: `http.allow_private`. */
   readonly allowPrivate?: boolean | undefined
+  /** The reason why a redirect to this URL must not be followed. */
+  readonly permit?: ((url: string) => Promise<string | undefined>) | undefined
   /** For tests, which have no public addresses. */
   readonly isPublic?: (address: string) => boolean
 }
@@ -84,7 +86,7 @@ class RefusedRedirect extends Error {}
 /** One attempt: the answer after all redirects. */
 const followed = async (
   { url, method, headers, body, timeoutMs }: HttpQuestion,
-  { signal, allowPrivate = false, isPublic: isPublicAddress = isPublic }: HttpPorts,
+  { signal, allowPrivate = false, permit, isPublic: isPublicAddress = isPublic }: HttpPorts,
 ): Promise<Pick<HttpAnswer, 'status' | 'headers' | 'body'>> => {
   const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   const hasNoBody = method === 'GET' || method === 'HEAD'
@@ -110,6 +112,8 @@ const followed = async (
     response.destroy()
     if (redirects === MAX_REDIRECTS) throw new RefusedRedirect(`more than ${MAX_REDIRECTS} redirects`)
     hop = nextHop(hop, status, location)
+    const refusal = await permit?.(hop.url.href)
+    if (refusal !== undefined) throw new RefusedRedirect(`a redirect to ${hop.url.host}: ${refusal}`)
   }
 }
 

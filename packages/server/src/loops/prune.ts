@@ -13,6 +13,7 @@ export interface PruneParts {
     readonly idempotency: Pick<Store['idempotency'], 'prune'>
     readonly access: Pick<Store['access'], 'pruneSessions'>
     readonly audit: Pick<Store['audit'], 'prune'>
+    readonly scopes: Pick<Store['scopes'], 'pruneRefusals'>
   }
   readonly log: Logger
 }
@@ -24,8 +25,9 @@ export const pruneOnce = async ({ store, log }: PruneParts): Promise<void> => {
   const answers = await store.idempotency.prune(KEEP_ANSWERS_MS)
   const sessions = await store.access.pruneSessions()
   const changes = await store.audit.prune()
-  if (workers + answers + sessions + changes > 0)
-    log.debug('expired rows were deleted', { workers, answers, sessions, changes })
+  const refusals = await store.scopes.pruneRefusals()
+  if (workers + answers + sessions + changes + refusals > 0)
+    log.debug('expired rows were deleted', { workers, answers, sessions, changes, refusals })
 }
 
 /** Rows of one batch and batches of one turn. */

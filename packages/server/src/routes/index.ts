@@ -73,6 +73,9 @@ import {
   removeSchedule,
   triggerSchedule,
 } from './schedules/schedules.ts'
+import { addNeverScan, importNeverScan, listNeverScan, removeNeverScan } from './scopes/never-scan.ts'
+import { listJobRefusals } from './scopes/refusals.ts'
+import { addScope, changeScope, checkScope, getScope, listScopes, removeScope } from './scopes/scopes.ts'
 import {
   agentChat,
   clearTable,
@@ -203,6 +206,17 @@ export const apiRoutes = (): Route[] => {
     importSnapshot,
     removeSnapshot,
     downloadSnapshot,
+    listScopes,
+    addScope,
+    getScope,
+    changeScope,
+    removeScope,
+    checkScope,
+    listNeverScan,
+    addNeverScan,
+    importNeverScan,
+    removeNeverScan,
+    listJobRefusals,
     listOrgs,
     createOrg,
     getOrg,

@@ -14,6 +14,7 @@ import { targetMismatch } from '@scanfarm/engine'
 import { needsTarget, type ResolvedWorkflow } from '@scanfarm/language'
 import type { Pinned } from '../catalog/catalog.ts'
 import { refuse } from '../http/refusal.ts'
+import type { Refusing } from './scopes.ts'
 import { SeenHashes } from './seen-hashes.ts'
 import { linesOf, openTargetFile, type Lines } from './target-file.ts'
 import { TargetList, targetOf, type ListedTargets, type ListLimits } from './target-list.ts'
@@ -30,6 +31,7 @@ export interface Gathered extends ListedTargets {
 interface Limits {
   readonly folders: readonly string[]
   readonly maxTargets: number
+  readonly refusal: Refusing | undefined
 }
 
 /** The distinct targets of a request, checked and in order. */
@@ -43,19 +45,30 @@ export async function gatherTargets(
     target,
     workspace: body.workspace ?? workspaceOf(target),
   })
+  const { refusal: refuses } = limits
+  const refusal =
+    refuses && ((target: string): string | undefined => refuses(target, () => draftOf(target).workspace))
   if (body.target_file === undefined) {
     await refuseLostUploads(body, artifacts)
-    const listed = await listOf(body, { maxTargets: limits.maxTargets, maxHeld: Infinity, skipBad })
+    const listed = await listOf(body, { maxTargets: limits.maxTargets, maxHeld: Infinity, skipBad, refusal })
     return { ...listed, drafts: (listed.targets ?? []).map(draftOf) }
   }
   const path = body.target_file
   const lines = async function* (): AsyncGenerator<Lines> {
     yield* linesOf(await openTargetFile(path, artifacts, limits.folders))
   }
-  const listed = await listOfFile(lines(), { maxTargets: limits.maxTargets, maxHeld: MAX_HELD, skipBad })
+  const listed = await listOfFile(lines(), {
+    maxTargets: limits.maxTargets,
+    maxHeld: MAX_HELD,
+    skipBad,
+    refusal,
+  })
   const { targets, count } = listed
   if (targets !== undefined) return { ...listed, drafts: targets.map(draftOf) }
-  return { ...listed, drafts: { count, chunks: () => chunksOf(lines(), count, draftOf, skipBad) } }
+  return {
+    ...listed,
+    drafts: { count, chunks: () => chunksOf(lines(), count, draftOf, { skipBad, refusal }) },
+  }
 }
 
 /** Targets processed before other requests get a turn. */
@@ -88,7 +101,7 @@ export async function* chunksOf(
   lines: AsyncIterable<Lines>,
   count: number,
   draftOf: (target: string) => TargetDraft,
-  skipBad: boolean,
+  { skipBad = false, refusal }: Pick<ListLimits, 'skipBad' | 'refusal'>,
 ): AsyncGenerator<readonly TargetDraft[]> {
   const seen = new SeenHashes()
   let read = 0
@@ -96,8 +109,8 @@ export async function* chunksOf(
   for await (const { texts } of lines) {
     for (const text of texts) {
       const target = targetOf(text)
-      if (target === undefined || (skipBad && targetProblem(target) !== undefined) || !seen.add(target))
-        continue
+      if (target === undefined || (skipBad && targetProblem(target) !== undefined)) continue
+      if (refusal?.(target) !== undefined || !seen.add(target)) continue
       read += 1
       if (chunk.push(draftOf(target)) < CHUNK) continue
       yield chunk
@@ -146,6 +159,7 @@ const PLACEHOLDER_BYTES = 4
 export const withoutTarget = (
   body: CreateRuns,
   { resolved }: Pinned,
+  { refusal }: Pick<Limits, 'refusal'>,
 ): { readonly gathered: Gathered; readonly warnings: Warnings } | undefined => {
   const { target, targets, target_file: file, empty_target: empty, workspace } = body
   const named = targets !== undefined || file !== undefined || (target ?? '').trim() !== ''
@@ -153,9 +167,20 @@ export const withoutTarget = (
   const needed = needsTarget(resolved)
   if (needed && empty !== true) return undefined
   const name = needed ? `empty-${randomBytes(PLACEHOLDER_BYTES).toString('hex')}` : ''
-  const drafts = [{ target: name, workspace: workspace ?? workspaceFor(name, resolved.root.name) }]
+  const draft = { target: name, workspace: workspace ?? workspaceFor(name, resolved.root.name) }
+  // Its name is no host.
+  const reason = refusal?.('', () => draft.workspace)
   return {
-    gathered: { count: 1, dropped: 0, targets: [name], drafts },
+    gathered:
+      reason === undefined
+        ? { count: 1, dropped: 0, targets: [name], drafts: [draft] }
+        : {
+            count: 0,
+            dropped: 0,
+            targets: [],
+            drafts: [],
+            refused: { count: 1, listed: [{ target: name, reason }] },
+          },
     warnings: needed
       ? [
           {

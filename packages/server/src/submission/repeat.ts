@@ -92,6 +92,7 @@ export const planRepetition = (
           docker_image: body.docker_image,
           docker_network: body.docker_network,
           ssh_host: body.ssh_host,
+          scope: body.scope,
           timeout: draft.timeoutMinutes ?? undefined,
           concurrency: body.concurrency,
         },

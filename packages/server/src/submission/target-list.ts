@@ -1,4 +1,11 @@
-import { AppError, targetProblem, type FieldError } from '@scanfarm/contracts'
+import {
+  AppError,
+  LISTED_REFUSALS,
+  targetProblem,
+  withoutPassword,
+  type FieldError,
+} from '@scanfarm/contracts'
+import type { Refused } from '@scanfarm/store'
 import { SeenHashes } from './seen-hashes.ts'
 
 const MAX_PROBLEMS = 50
@@ -14,6 +21,8 @@ export interface ListLimits {
   readonly maxHeld: number
   /** Invalid targets are left out instead of refused. */
   readonly skipBad?: boolean
+  /** The reason why a valid target may not be scanned. */
+  readonly refusal?: ((target: string) => string | undefined) | undefined
 }
 
 export interface ListedTargets {
@@ -24,6 +33,8 @@ export interface ListedTargets {
   readonly targets: readonly string[] | undefined
   /** Invalid targets that were left out, and the problems of the first of them. */
   readonly skipped?: { readonly count: number; readonly problems: readonly FieldError[] }
+  /** Targets that may not be scanned; there may be no others. */
+  readonly refused?: Pick<Refused, 'count' | 'listed'>
 }
 
 /** Collects targets: trims them, drops blank lines, comments and duplicates, and records problems. */
@@ -35,6 +46,8 @@ export class TargetList {
   #count = 0
   #dropped = 0
   #bad = 0
+  readonly #refused = new Map<string, string>()
+  #refusedCount = 0
 
   constructor(limits: ListLimits) {
     this.#limits = limits
@@ -46,6 +59,8 @@ export class TargetList {
     if (target === undefined) return
     const problem = targetProblem(target)
     if (problem !== undefined) return this.#note(problem, place())
+    const refusal = this.#limits.refusal?.(target)
+    if (refusal !== undefined) return this.#refuse(target, refusal)
     if (!this.#isNew(target)) {
       this.#dropped += 1
       return
@@ -67,7 +82,7 @@ export class TargetList {
       const more = this.#problems.length > 1 ? ` (and ${this.#problems.length - 1} more)` : ''
       throw new AppError('invalid_target', `${field}: ${first.message}${more}`, { details: this.#problems })
     }
-    if (this.#count === 0)
+    if (this.#count === 0 && this.#refusedCount === 0)
       throw new AppError('invalid_target', `${field}: no target was given`, {
         details: [{ path: `/${field}`, message: 'contains no target' }],
       })
@@ -75,6 +90,17 @@ export class TargetList {
       count: this.#count,
       dropped: this.#dropped,
       targets: this.#held && [...this.#held],
+      ...(this.#refusedCount === 0
+        ? {}
+        : {
+            refused: {
+              count: this.#refusedCount,
+              listed: [...this.#refused].map(([target, reason]) => ({
+                target: withoutPassword(target),
+                reason,
+              })),
+            },
+          }),
       ...(this.#bad === 0 ? {} : { skipped: { count: this.#bad, problems: this.#problems } }),
     }
   }
@@ -90,6 +116,16 @@ export class TargetList {
       this.#held = undefined
     }
     return true
+  }
+
+  /** Duplicates beyond those that are listed count. */
+  #refuse(target: string, reason: string): void {
+    if (this.#refused.has(target)) {
+      this.#dropped += 1
+      return
+    }
+    this.#refusedCount += 1
+    if (this.#refused.size < LISTED_REFUSALS) this.#refused.set(target, reason)
   }
 
   #note(problem: string, { path, prefix }: { path: string; prefix: string }): void {

@@ -2,6 +2,7 @@ import type { Logger } from '@scanfarm/platform'
 import type { ClaimedEvent, EventDraft, ExecutionResult, Store } from '@scanfarm/store'
 import { Engine, TriggerLanguage, type TriggerFiles } from '@scanfarm/engine'
 import type { Catalog } from '../catalog/catalog.ts'
+import type { Scopes } from '../submission/scopes.ts'
 import { planEvent, triggerEvent } from './plan-event.ts'
 import type { PlanContext } from './plan-execution.ts'
 import { RELOAD_MS, TriggerRegistry } from './trigger-registry.ts'
@@ -29,6 +30,7 @@ export interface ReceiverOptions {
   readonly log: Logger
   /** Names of the variables of the settings. */
   readonly operatorVariables?: readonly string[]
+  readonly scopes: Scopes
   /** Files that trigger functions may read; none if missing. */
   readonly files?: () => TriggerFiles
   /** Notifies the owners of runs that must end. */
@@ -56,6 +58,7 @@ export class EventReceiver implements AsyncDisposable {
       catalog: parts.catalog,
       master: parts.master,
       operatorVariables: parts.operatorVariables ?? [],
+      scopes: parts.scopes,
       language: new TriggerLanguage(this.#engine, parts.files),
       targetOfRun: async (runUuid) => (await parts.store.runs.find(runUuid))?.target,
       startedByEvent: async (runUuid) => (await parts.store.runs.find(runUuid))?.trigger_type === 'event',
@@ -114,7 +117,8 @@ export class EventReceiver implements AsyncDisposable {
 
   /** Logs the results of fired triggers and cancels the runs they replace. */
   async settle(fired: readonly ExecutionResult[]): Promise<void> {
-    for (const { triggerKey, outcome, error } of fired) {
+    for (const { triggerKey, outcome, error, refused } of fired) {
+      this.#parts.scopes.count(refused, 'trigger')
       if (outcome === 'failed')
         this.#parts.log.warn('a trigger could not start its run', { trigger: triggerKey, error })
       else this.#parts.log.info('a trigger fired', { trigger: triggerKey, outcome })

@@ -7,6 +7,7 @@ import type { Catalog, Pinned } from '../catalog/catalog.ts'
 import { refuse } from '../http/refusal.ts'
 import { fieldProblems } from '../submission/field-rules.ts'
 import { planJob, withRequirements } from '../submission/plan-job.ts'
+import { separate, type Scopes } from '../submission/scopes.ts'
 import { targetOf, TargetList } from '../submission/target-list.ts'
 import { workspaceFor } from '../submission/workspace-name.ts'
 import type { ReadyTrigger } from './trigger.ts'
@@ -20,6 +21,7 @@ export interface PlanContext {
   readonly master: boolean
   /** Names of the variables of the settings. */
   readonly operatorVariables: readonly string[]
+  readonly scopes: Scopes
   /** Whether an event trigger started the run. */
   startedByEvent(runUuid: string): Promise<boolean>
   /** With its password; undefined for an unknown run. */
@@ -38,10 +40,10 @@ export async function planExecution(
   const { target, ...inputs } = await inputsOf(language, trigger, event, signal)
   const { name, kind } = trigger.workflow
   const pinned = await catalog.pin(name, kind)
-  const targets = targetsOf(trigger, target ?? null, event, pinned)
+  const named = targetsOf(trigger, target ?? null, event, pinned)
   const body: CreateRuns = {
     [kind]: name,
-    targets,
+    targets: named,
     params: paramsOf(trigger, inputs),
     run_mode: trigger.runMode ?? (master ? 'distributed' : 'local'),
     ...(trigger.priority === undefined ? {} : { priority: trigger.priority }),
@@ -51,6 +53,10 @@ export async function planExecution(
   refuse(fieldProblems(body))
   if (body.run_mode === 'distributed' && !master)
     throw new Error('its runs are distributed, but this server was started without --master')
+  const keeper = await parts.scopes.keeperOf(body.scope, name)
+  const drafts = named.map((one) => ({ target: one, workspace: body.workspace ?? workspaceFor(one, name) }))
+  const { kept, refused } = separate(drafts, keeper)
+  const targets = kept.map((one) => one.target)
   const draft = await withRequirements(planJob(body, pinned), pinned, { targets, operatorVariables })
   return {
     triggerKey: trigger.key,
@@ -61,12 +67,16 @@ export async function planExecution(
     },
     draft: {
       ...draft,
+      scopeNo: keeper.scopeNo,
+      ...(refused.length > 0 && {
+        refused: { count: refused.length, listed: refused, place: 'trigger' as const },
+      }),
       triggerType: trigger.type,
       triggerName: trigger.name,
       scheduleId: trigger.scheduleId,
       eventEnvelope: JSON.stringify({ ...event, data_raw: JSON.stringify(event.data) }),
     },
-    targets: targets.map((one) => ({ target: one, workspace: body.workspace ?? workspaceFor(one, name) })),
+    targets: kept,
   }
 }
 

@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { silentLogger } from '@scanfarm/platform'
+import { createMetrics, silentLogger } from '@scanfarm/platform'
 import { openStore } from '@scanfarm/store'
 import { folderSource, openLibrary } from '@scanfarm/engine'
 import { createCatalog } from '../../src/catalog/catalog.ts'
+import { Scopes } from '../../src/submission/scopes.ts'
 import { EventReceiver } from '../../src/triggers/event-receiver.ts'
 
 /** A master that only receives events until it is killed: `node master-program.ts URL FOLDER`. */
@@ -15,6 +16,7 @@ const receiver = new EventReceiver({
   master: true,
   enabled: true,
   log: silentLogger,
+  scopes: new Scopes(store.scopes, false, createMetrics()),
   signalCancel: async () => undefined,
 })
 for (let turn = 0; ; turn += 1) {

@@ -4,7 +4,7 @@ import type { TargetDraft } from '@scanfarm/store'
 import { gatherTargets } from '../../src/submission/gather-targets.ts'
 
 const PATH = 'uploads/0123456789abcdef-list.txt'
-const LIMITS = { folders: [], maxTargets: 1_000_000 }
+const LIMITS = { folders: [], maxTargets: 1_000_000, refusal: undefined }
 
 /** A store whose upload can change between reads. */
 const storeOf = (...contents: readonly (() => Iterable<string>)[]) => {

@@ -1,11 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { silentLogger } from '@scanfarm/platform'
+import { createMetrics, silentLogger } from '@scanfarm/platform'
 import { openStore, type Store } from '@scanfarm/store'
 import { asSuperuser, testDatabase } from '@scanfarm/store/testing'
 import { folderSource, openLibrary } from '@scanfarm/engine'
 import { createCatalog } from '../../src/catalog/catalog.ts'
+import { Scopes } from '../../src/submission/scopes.ts'
 import { EventReceiver } from '../../src/triggers/event-receiver.ts'
 
 export interface TriggerHarness extends AsyncDisposable {
@@ -47,6 +48,7 @@ export const openTriggerHarness = async (
         master: true,
         enabled: true,
         log: silentLogger,
+        scopes: new Scopes(own.scopes, false, createMetrics()),
         files: () => ({ workspaces: join(folder, 'workspaces'), paths: [] }),
         signalCancel: async () => undefined,
       })

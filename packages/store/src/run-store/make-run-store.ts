@@ -191,6 +191,19 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
     },
     claimLocal,
     claimCloud: (workerId, limit) => call('select claim_cloud($1, $2, $3) as answer', [workerId, limit]),
+    boundary: async ({ runId, attempt }) => {
+      const found = await call<Awaited<ReturnType<RunStore['boundary']>> | null>(
+        'select worker.boundary($1, $2, $3) as answer',
+        [runId, attempt],
+      )
+      if (found === null) throw new Error('the run belongs to another worker')
+      return found
+    },
+    waitUntil: (keys, until) =>
+      call('select worker.wait_until($1, $2::jsonb, $3) as answer', [
+        storableJson(keys),
+        until.toISOString(),
+      ]),
     workflow: async (hash) => {
       const json = await call<string | null>('select worker.workflow($1, $2) as answer', [hash])
       if (json === null) throw new Error(`no workflow is pinned under the hash ${hash}`)

@@ -25,6 +25,7 @@ export interface ExecutionPlan {
   /** The same key within the window fires once. */
   readonly dedupe: { readonly key: string; readonly windowMs: number } | undefined
   readonly draft: JobDraft
+  /** Empty if all of them were refused: then the execution fails. */
   readonly targets: readonly TargetDraft[]
 }
 
@@ -39,6 +40,8 @@ export interface ExecutionResult {
   readonly error: string
   /** Id of the created job, or `""`. */
   readonly jobId: string
+  /** Targets that were refused. */
+  readonly refused: number
   /** Running runs whose cancel was requested; the caller signals their workers. */
   readonly cancelled: readonly number[]
 }
@@ -63,7 +66,9 @@ export const dedupeHash = (key: string): string => createHash('sha256').update(k
 /** The argument `p_firing` of the SQL function `fire_trigger`. */
 export const planJson = ({ triggerKey, overlap, dedupe, draft, targets }: ExecutionPlan) => {
   const count = targets.length
-  if (count === 0) throw new RangeError('a trigger execution needs at least one target')
+  const [refused] = draft.refused?.listed ?? []
+  if (count === 0 && refused === undefined)
+    throw new RangeError('a trigger execution needs at least one target')
   const runUuid = count === 1 ? randomUUID() : undefined
   return {
     trigger_key: triggerKey,
@@ -76,6 +81,7 @@ export const planJson = ({ triggerKey, overlap, dedupe, draft, targets }: Execut
     targets: targets.map(({ target }) => target),
     workspaces: targets.map(({ workspace }) => workspace),
     uuid: runUuid ?? null,
+    refused: count === 0 && refused !== undefined ? `${refused.target}: ${refused.reason}` : null,
   }
 }
 
@@ -104,15 +110,17 @@ interface ResultRow {
   readonly error?: string
   readonly job_id?: string
   readonly cancelled?: number[]
+  readonly refused?: number
 }
 
 export const resultsOf = (rows: readonly ResultRow[]): ExecutionResult[] =>
-  rows.map(({ trigger_key, outcome, error = '', job_id = '', cancelled = [] }) => ({
+  rows.map(({ trigger_key, outcome, error = '', job_id = '', cancelled = [], refused = 0 }) => ({
     triggerKey: trigger_key,
     outcome,
     error,
     jobId: job_id,
     cancelled,
+    refused,
   }))
 
 export type ResultsJson = readonly ResultRow[] | null

@@ -51,7 +51,7 @@ export interface ScheduleSpec {
 /** Fields of its runs, as in `POST /runs`. */
 export type ScheduledRun = Pick<
   CreateRuns,
-  'runner_type' | 'docker_image' | 'docker_network' | 'ssh_host' | 'timeout' | 'concurrency'
+  'runner_type' | 'docker_image' | 'docker_network' | 'ssh_host' | 'scope' | 'timeout' | 'concurrency'
 >
 
 export interface StoredSchedule extends ScheduleDraft {

@@ -2,7 +2,9 @@ import {
   type ArtifactFound,
   type LogName,
   type EventRaised,
+  LISTED_REFUSALS,
   NO_WORK,
+  type RefusalRecord,
   type OutputStream,
   type RunKey,
   type RunRecorder as Recorder,
@@ -10,6 +12,7 @@ import {
   type RunTally,
   type StepClosed,
   type StepOpened,
+  withoutPassword,
 } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { ArtifactUploader, type ArtifactSource } from './artifact-uploader.ts'
@@ -42,6 +45,7 @@ export class RunRecorder implements Recorder {
   #tally = NO_WORK
   #steps = 0
   #events = 0
+  #refusals = 0
 
   constructor(options: RunRecorderOptions) {
     this.#options = options
@@ -149,6 +153,14 @@ export class RunRecorder implements Recorder {
       dataType: event.dataType,
       data: jsonWithNulReplaced(event.data),
     })
+  }
+
+  refused({ target, reason, place }: Omit<RefusalRecord, 'seq'>): void {
+    const shown = clipped(withoutPassword(target), this.#options.limits.nameChars)
+    this.log('warn', `refused ${shown}: ${reason}`)
+    this.#refusals += 1
+    if (this.#refusals <= LISTED_REFUSALS)
+      this.buffer.refusal({ seq: this.#refusals, target: shown, reason, place })
   }
 
   log(level: LogLevel, line: string): void {

@@ -4,7 +4,7 @@ import type { Session, Verdict } from '../slots/session.ts'
 import type { Batch } from './write-buffer.ts'
 
 export interface RunWriterOptions {
-  readonly store: Pick<RunStore, 'record' | 'finish' | 'handBack'>
+  readonly store: Pick<RunStore, 'record' | 'finish' | 'handBack' | 'waitUntil'>
   readonly backoff: Backoff
   readonly log: Logger
   /** Aborts when this process cannot wait any longer for a database that is unavailable. */
@@ -64,15 +64,16 @@ export class RunWriter {
     }
   }
 
-  /** Returns runs to the queue. Resolves when that is done or given up; then the lease of this worker expires. */
-  async handBack(keys: readonly RunKey[]): Promise<void> {
+  /** Returns runs to the queue, until a time if one is given. Resolves when that is done or given up; then the lease of this worker expires. */
+  async handBack(keys: readonly RunKey[], until?: Date): Promise<void> {
     const { store, backoff, log, giveUp } = this.#options
     if (giveUp.aborted) return
     const shouldRetry = (error: unknown): boolean => {
       log.warn('runs could not be handed back yet', { reason: errorText(error), runs: keys.length })
       return true
     }
-    await retry(() => store.handBack(keys), { backoff, signal: giveUp, shouldRetry }).catch(() => undefined)
+    const give = () => (until === undefined ? store.handBack(keys) : store.waitUntil(keys, until))
+    await retry(give, { backoff, signal: giveUp, shouldRetry }).catch(() => undefined)
   }
 
   #mayWrite(session: Session): boolean {

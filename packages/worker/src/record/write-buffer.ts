@@ -2,6 +2,7 @@ import {
   NO_WORK,
   type ArtifactRecord,
   type EventRecord,
+  type RefusalRecord,
   type RunKey,
   type RunTally,
   type RunUpdate,
@@ -71,6 +72,7 @@ export class WriteBuffer {
   readonly #steps = new Set<StepBuffer>()
   #artifacts: ArtifactRecord[] = []
   #events: EventRecord[] = []
+  #refusals: RefusalRecord[] = []
   #changedAt: number | undefined
   #outputAt: number | undefined
   readonly #waiting: (() => void)[] = []
@@ -131,6 +133,11 @@ export class WriteBuffer {
     this.#changed()
   }
 
+  refusal(record: RefusalRecord): void {
+    this.#refusals.push(record)
+    this.#changed()
+  }
+
   /**
    * The oldest changes within the limits of a batch, and all counters; undefined when nothing has changed. Call `saved`
    * or `failed` of a batch before taking the next one.
@@ -143,12 +150,13 @@ export class WriteBuffer {
     const versions = steps.map((step) => step.version)
     const artifacts = budget.take(this.#artifacts, () => ARTIFACT_CHARS)
     const events = budget.take(this.#events, (event) => event.data.length)
+    const refusals = budget.take(this.#refusals, ({ target, reason }) => target.length + reason.length)
     const counters = { ...this.#counters }
     const facts = this.#facts
     this.#changedAt = this.#outputAt = undefined
     // Counters never run ahead of the steps that they count.
     const hasAllSteps = steps.length === this.#steps.size
-    const last = this.#size === steps.length + artifacts.length + events.length
+    const last = this.#size === steps.length + artifacts.length + events.length + refusals.length
     const update: RunUpdate = {
       ...this.#key,
       ...this.#changedCounters(counters, hasAllSteps),
@@ -156,6 +164,7 @@ export class WriteBuffer {
       ...(steps.length > 0 && { steps: steps.map((step) => step.record()) }),
       ...(artifacts.length > 0 && { artifacts }),
       ...(events.length > 0 && { events }),
+      ...(refusals.length > 0 && { refusals }),
     }
     const saved = (): void => {
       const { completedSteps, tally } = this.#savedCounters
@@ -164,6 +173,7 @@ export class WriteBuffer {
       steps.forEach((step, index) => step.version === versions[index] && this.#steps.delete(step))
       this.#artifacts = this.#artifacts.slice(artifacts.length)
       this.#events = this.#events.slice(events.length)
+      this.#refusals = this.#refusals.slice(refusals.length)
       if (!last) this.#changed()
       this.#releaseWaiting()
     }
@@ -175,7 +185,7 @@ export class WriteBuffer {
   }
 
   get #size(): number {
-    return this.#steps.size + this.#artifacts.length + this.#events.length
+    return this.#steps.size + this.#artifacts.length + this.#events.length + this.#refusals.length
   }
 
   #isFull(): boolean {
@@ -183,6 +193,7 @@ export class WriteBuffer {
     let chars = this.#artifacts.length * ARTIFACT_CHARS
     for (const step of this.#steps) chars += step.chars
     for (const event of this.#events) chars += event.data.length
+    for (const { target, reason } of this.#refusals) chars += target.length + reason.length
     return this.#size > backlogItems || chars > backlogChars
   }
 

@@ -2,12 +2,14 @@ import { type Backoff, TOOL, type ClaimedRun, type Runner, type RunnerSpec } fro
 import { errorText, retry } from '@scanfarm/platform'
 import { Engine, execute, requirements, runnerOf } from '@scanfarm/engine'
 import { parseResolved, scopeParams, type ResolvedWorkflow } from '@scanfarm/language'
+import { Boundaries } from './boundaries.ts'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
 import { findingsService } from './findings-service.ts'
 import type { WorkFolders } from '../workspaces/work-folders.ts'
 import type { ExecutorLimits } from '../slots/limits.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
+import { Guard } from './guard.ts'
 import { RunPlace } from './run-place.ts'
 import { fetchTarget } from './target-file.ts'
 import { sharedUser } from '../users/command-users.ts'
@@ -17,6 +19,8 @@ import { WorkspaceUses } from '../workspaces/workspace-uses.ts'
 export interface Performer extends AsyncDisposable {
   /** Executes one run. Never rejects: an unexpected error fails the run. */
   perform(session: Session): Promise<Verdict>
+  /** The farm has reported this version of scopes and the never-scan list. */
+  noteScopes(version: number): void
 }
 
 /** Attempts to read the pinned workflow of a run. */
@@ -34,6 +38,7 @@ export function createPerformer(
   const engine = new Engine(
     options.expressionMs === undefined ? {} : { limits: { timeMs: options.expressionMs } },
   )
+  const boundaries = new Boundaries(options.store)
   let uses: WorkspaceUses | undefined
   const users = markedUsers(
     options.users ?? sharedUser(undefined),
@@ -55,7 +60,7 @@ export function createPerformer(
         const { folders, run, signal } = session
         const place = new RunPlace({ folders, workspace: run.workspace, users, workFolders, signal })
         session.place = place
-        return await perform(session, place, workflow, { engine, workFolders, options })
+        return await perform(session, place, workflow, { engine, workFolders, options, boundaries })
       } catch (error) {
         if (session.signal.aborted) return CANCELLED
         if (!isUnavailable(error))
@@ -63,6 +68,7 @@ export function createPerformer(
         return { status: 'failed', errorMessage: errorText(error) }
       }
     },
+    noteScopes: (version) => boundaries.note(version),
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   }
 }
@@ -74,6 +80,7 @@ interface PerformContext {
   readonly engine: Engine
   readonly workFolders: WorkFolders
   readonly options: ExecutorOptions
+  readonly boundaries: Boundaries
 }
 
 const CANCELLED: Verdict = { status: 'cancelled', errorMessage: '' }
@@ -82,10 +89,17 @@ const perform = async (
   session: Session,
   place: RunPlace,
   workflow: ResolvedWorkflow,
-  { engine, workFolders, options }: PerformContext,
+  { engine, workFolders, options, boundaries }: PerformContext,
 ): Promise<Verdict> => {
   const { folders, recorder, signal } = session
+  const guard = new Guard(session, boundaries)
   const file = await fetchTarget(session, place, options.artifacts)
+  const permission = await guard.start(file)
+  if (!permission.allowed) {
+    session.opensAt = permission.opensAt
+    if (permission.opensAt !== undefined) session.stop('closed')
+    return { status: 'failed', errorMessage: `refused: ${permission.reason}` }
+  }
   const run = file === undefined ? session.run : { ...session.run, target: file }
   const { given } = options
   const versions = (): Record<string, string> =>
@@ -121,6 +135,7 @@ const perform = async (
     eventEnvelope: run.eventEnvelope,
     services: {
       ...options.services,
+      permit: (target, where) => guard.refusal(target, where),
       database: findingsService(options.store, session.key, scopeParams(workflow, run.params)),
     },
     ...(options.allowedPaths !== undefined && { paths: options.allowedPaths }),

@@ -109,6 +109,7 @@ export class Executor implements AsyncDisposable {
       handBack: (keys) => this.#writer.handBack(keys),
       onAnswer: () => this.#writer.noteSuccess(),
       onWanted: (wanted) => this.#follow(wanted),
+      onScopes: (version) => this.#performer.noteScopes(version),
       onJoined: () => {
         this.#joined.resolve()
         this.#changed()

@@ -91,7 +91,7 @@ export class RunWork {
 
   /** A run that was lost, handed back or cannot be recorded has uploads without rows. */
   async #discardUploads({ key, stopped, recorder }: Session): Promise<void> {
-    if (stopped !== 'lost' && stopped !== 'drain' && stopped !== 'unrecordable') return
+    if (stopped === undefined || stopped === 'cancel' || stopped === 'timeout') return
     const { store, log } = this.#options
     await recorder.discardUploads(store).catch((error: unknown) => {
       log.warn('uploads of a run without rows could not be removed', {
@@ -109,11 +109,12 @@ export class RunWork {
     const outcome = await this.#ports.performer.perform(session)
     const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
     await this.#ports.onWorkOver(session, began)
-    if (session.stopped !== 'drain' && session.stopped !== 'lost')
+    const isReturned = session.stopped === 'drain' || session.stopped === 'closed'
+    if (!isReturned && session.stopped !== 'lost')
       await this.#ports.writer.finish(session, verdictOf(session, outcome, problem, limitMs))
-    if (session.stopped === 'drain') await this.#ports.writer.handBack([session.key])
+    if (isReturned) await this.#ports.writer.handBack([session.key], session.opensAt)
     if (session.stopped === 'lost') return 'lost'
-    if (session.stopped === 'drain') return 'handed-back'
+    if (isReturned) return 'handed-back'
     const verdict = verdictOf(session, outcome, problem, limitMs)
     if (verdict.status === 'failed') this.#logFailure(session, verdict, performance.now() - began)
     return verdict.status

@@ -5,9 +5,10 @@ import type { RunPlace } from '../run/run-place.ts'
 
 /**
  * Why a run ends before its workflow does. `lost`: it belongs to another worker now, so nothing of it may be written.
- * `drain`: this process stops, the run is handed back. `unrecordable`: the store refuses to record the run.
+ * `drain`: this process stops, the run is handed back. `closed`: its scope opens later, the run is handed back until
+ * then. `unrecordable`: the store refuses to record the run.
  */
-export type StopReason = 'cancel' | 'timeout' | 'lost' | 'drain' | 'unrecordable'
+export type StopReason = 'cancel' | 'timeout' | 'lost' | 'drain' | 'closed' | 'unrecordable'
 
 /** How a run ended. */
 export interface Verdict {
@@ -31,6 +32,8 @@ export class Session {
   readonly killedPids: number[] = []
   /** Set when the run begins. */
   place: RunPlace | undefined
+  /** When its scope opens. */
+  opensAt: Date | undefined
   /** The work is over and only the end has to be written. */
   ending = false
   readonly #stop = new AbortController()

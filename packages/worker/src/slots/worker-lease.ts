@@ -23,6 +23,8 @@ export interface WorkerLeaseOptions {
   onAnswer(): void
   /** An operator wants something else than before. */
   onWanted(wanted: Wanted): void
+  /** Scopes or the never-scan list have this version. */
+  onScopes(version: number): void
   /** The process has a new worker id to claim with. */
   onJoined(): void
 }
@@ -168,6 +170,7 @@ export class WorkerLease implements AsyncDisposable {
     if (this.#workerId !== workerId) return this.#options.onAnswer()
     this.#renewed(sentAt)
     if (!reply.known) return this.#onLeaseLost()
+    this.#options.onScopes(reply.scopesVersion ?? 0)
     this.#follow(reply.wanted ?? 'running')
     await this.#compare(reply, expected, wasClaiming)
   }

@@ -57,6 +57,7 @@ export const createRuns = route(
     errors: [
       'invalid_input',
       'invalid_target',
+      'target_refused',
       'invalid_workflow',
       'master_required',
       'local_disabled',
@@ -74,7 +75,7 @@ export const createRuns = route(
     ],
   },
   async (context, { body, caller, http }) => {
-    const { store, catalog, artifacts, config, dispatcher, receiver, notifier } = context
+    const { store, catalog, scopes, artifacts, config, dispatcher, receiver, notifier } = context
     const key = idempotencyKey(http.headers['idempotency-key'], caller)
     const hash = key === undefined ? '' : requestHash(body)
     const earlier = key === undefined ? undefined : await store.idempotency.find(key, hash)
@@ -88,17 +89,25 @@ export const createRuns = route(
     const pinned = await catalog.pin(body.flow ?? body.module ?? '', kind)
     refuseManual(pinned)
     const plan = planJob(body, pinned)
-    const targetless = withoutTarget(body, pinned)
+    const keeper = await scopes.keeperOf(body.scope, plan.workflowName)
+    const targetless = withoutTarget(body, pinned, keeper)
     const gathered =
       targetless?.gathered ??
       (await gatherTargets(body, artifacts, {
         folders: config.targetFile.folders,
         maxTargets: config.jobs.maxTargets,
+        refusal: keeper.refusal,
       }))
-    const draft = await withRequirements(plan, pinned, {
-      targets: gathered.targets,
-      operatorVariables: operatorVariables(config),
-    })
+    await scopes.demand(gathered, body.strict)
+    const { refused } = gathered
+    const draft = {
+      ...(await withRequirements(plan, pinned, {
+        targets: gathered.targets,
+        operatorVariables: operatorVariables(config),
+      })),
+      scopeNo: keeper.scopeNo,
+      ...(refused && { refused: { ...refused, place: 'submit' as const } }),
+    }
     const { schedule, warnings } = planRepetition(body, draft, gathered.targets, caller)
     const repeated = schedule === undefined ? [] : (gathered.targets ?? [])
     refuse(targetTypeProblems(pinned.resolved, repeated, body))
@@ -132,6 +141,7 @@ export const createRuns = route(
     })
     if (schedule !== undefined) await receiver.registry.current()
     if ('kept' in submitted) return kept(submitted.kept)
+    scopes.count(refused?.count ?? 0, 'submit')
     void dispatcher?.send(submitted.sent)
     if (submitted.sent.length < gathered.count) notifier.notify()
     return kept({ status: ACCEPTED, body: answer(submitted.job) })
@@ -141,7 +151,7 @@ export const createRuns = route(
 const created = (
   body: CreateRuns,
   draft: JobDraft,
-  { count, targets = [], dropped, skipped }: Gathered,
+  { count, targets = [], dropped, skipped, refused }: Gathered,
   job: SubmittedJob,
   root: string,
   warnings: Warnings,
@@ -167,6 +177,8 @@ const created = (
     ...(draft.timeoutMinutes === null ? {} : { timeout: draft.timeoutMinutes }),
     ...(dropped === 0 ? {} : { duplicates_dropped: dropped }),
     ...(skipped && { skipped_count: skipped.count, skipped: [...skipped.problems] }),
+    ...(body.scope === undefined ? {} : { scope: body.scope }),
+    ...(refused && { refused_count: refused.count, refused: [...refused.listed] }),
     ...(infra && {
       infra_id: infra.infraId,
       infra_status_url: infraStatusUrl(root, infra.infraId),

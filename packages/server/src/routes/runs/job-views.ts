@@ -58,6 +58,11 @@ const Summary = Type.Object(
       description: 'Of all its runs; null until `ended_at` is known. partial: one of them is not clean',
     }),
     cancel_requested_at: NullableTime,
+    scope: Type.String({ description: 'Scope that its request names, or ""' }),
+    refused: Type.Integer({
+      minimum: 0,
+      description: 'Targets that a scope or the never-scan list refused, before and while it ran',
+    }),
     retry_of: Type.String({ description: 'The job that it retries, or ""' }),
     retries: Type.Array(Type.String(), { description: 'Jobs that retry it, oldest first; at most 100' }),
     counts: Type.Union([Counts, Type.Null()], {

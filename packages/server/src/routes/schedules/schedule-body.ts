@@ -73,6 +73,7 @@ const runOf = (body: ChangeSchedule): ScheduledRun => ({
   ...(body.docker_image === undefined ? {} : { docker_image: body.docker_image }),
   ...(body.docker_network === undefined ? {} : { docker_network: body.docker_network }),
   ...(body.ssh_host === undefined ? {} : { ssh_host: body.ssh_host }),
+  ...(body.scope === undefined ? {} : { scope: body.scope }),
   ...(body.timeout === undefined ? {} : { timeout: timeoutOf(body) ?? undefined }),
   ...(body.concurrency === undefined ? {} : { concurrency: body.concurrency }),
 })
@@ -219,12 +220,15 @@ export const checkedTrigger = async (
     const at = new Date()
     const event = scheduledEvent(trigger, { fireKey: 'check', at, data: {} })
     const signal = AbortSignal.timeout(CHECK_MS)
-    const { targets } = await planExecution(
+    const { targets, draft: draftOfRuns } = await planExecution(
       receiver.planning,
       trigger,
       triggerEvent(event, at.toISOString()),
       signal,
     )
+    const [refused] = draftOfRuns.refused?.listed ?? []
+    if (targets.length === 0 && refused !== undefined)
+      throw new AppError('target_refused', `${refused.target}: ${refused.reason}`)
     const planned = targets.map(({ target }) => target)
     refuse(targetTypeProblems(resolved, planned, given))
   } else {
@@ -286,6 +290,7 @@ const shownRun = (run: ScheduledRun = {}): Partial<Schedule> => ({
   ...(run.docker_image === undefined ? {} : { docker_image: run.docker_image }),
   ...(run.docker_network === undefined ? {} : { docker_network: run.docker_network }),
   ...(run.ssh_host === undefined ? {} : { ssh_host: run.ssh_host }),
+  ...(run.scope === undefined ? {} : { scope: run.scope }),
   ...(run.timeout === undefined ? {} : { timeout: Number(run.timeout) }),
   ...(run.concurrency === undefined ? {} : { concurrency: run.concurrency }),
 })

@@ -13,6 +13,7 @@ declare
     select r.id from runs r cross join lateral (select cancel_requested_at from jobs where id = r.job_no offset 0) j
     where r.id = any(p_ids) and j.cancel_requested_at is not null);
   v_wanted boolean := event_is_wanted('run.started');
+  v_scopes bigint := (select version from scopes_version);
 begin
   if cardinality(v_cancelled) > 0 then
     p_ids := array(select id from unnest(p_ids) id where id <> all(v_cancelled));
@@ -44,7 +45,9 @@ begin
       'runner', case when j.runner_given then json_strip_nulls(json_build_object(
         'type', j.runner_type, 'dockerImage', nullif(j.docker_image, ''),
         'dockerNetwork', nullif(j.docker_network, ''), 'sshHost', nullif(j.ssh_host, ''))) end,
-      'cancelRequested', r.cancel_requested_at is not null, 'eventEnvelope', j.event_envelope)), '[]')
+      'cancelRequested', r.cancel_requested_at is not null, 'eventEnvelope', j.event_envelope,
+      'scopesVersion', v_scopes,
+      'scopes', case when v_scopes > 0 then scopes_of_run(j.scope_no, r.workspace) else '{}' end)), '[]')
     from runs r cross join lateral (select * from jobs where id = r.job_no offset 0) j
     where r.id = any(p_ids));
 end $$;

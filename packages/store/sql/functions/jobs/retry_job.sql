@@ -47,7 +47,7 @@ begin
     return;
   end if;
 
-  select to_jsonb(j) || jsonb_build_object('job_id', p_job_id, 'starts', true, 'target_count', cardinality(v_ids),
+  select to_jsonb(j) || jsonb_build_object('job_id', p_job_id, 'starts', true, 'target_count', cardinality(v_ids), 'refused', 0,
                                            'workflow_json', w.json, 'cloud_infra', p_cloud)
   into v_job
   from jobs j join pinned_workflows w on w.hash = j.workflow_hash where j.id = p_job_no;

@@ -1,5 +1,5 @@
 -- Stores one job with its runs. p_job holds the columns of jobs, the JSON text of the workflow and, for a cloud job,
--- cloud_infra ({infra, budget} or {reuse}). If an answer for the key of p_idempotency ({key, request_hash, status,
+-- cloud_infra ({infra, budget} or {reuse}), and the refusals of the request. If an answer for the key of p_idempotency ({key, request_hash, status,
 -- body}) is stored already, that answer is returned and nothing is created. With p_stored the targets are stored, and
 -- expand_chunk creates their runs later; a caller without targets stores them itself and then calls join_infra for a
 -- cloud job. Up to p_send runs are marked as sent (fill_outbox); their ids are in the answer, and if there are no others,
@@ -30,11 +30,11 @@ begin
   insert into jobs (job_id, workflow_name, workflow_kind, workflow_hash, params, priority, run_mode, runner_type,
     runner_given, docker_image, docker_network, ssh_host, timeout_minutes, concurrency, requirement_class, trigger_type,
       trigger_name,
-    schedule_id, event_envelope, starts, target_count, cloud)
+    schedule_id, event_envelope, starts, target_count, cloud, scope_no, refused)
   select job_id, workflow_name, workflow_kind, workflow_hash, params, priority, run_mode, runner_type,
     runner_given, docker_image, coalesce(docker_network, ''), ssh_host, timeout_minutes, concurrency, requirement_class,
       trigger_type, trigger_name,
-    schedule_id, event_envelope, starts, target_count, cloud
+    schedule_id, event_envelope, starts, target_count, cloud, scope_no, coalesce(refused, 0)
   from jsonb_populate_record(null::jobs, p_job)
   returning * into v_job;
   if p_stored then
@@ -45,6 +45,7 @@ begin
   else
     v_sent := insert_runs(v_job, p_targets, p_workspaces, p_uuid, p_send);
   end if;
+  perform record_refusals(v_job.id, p_job -> 'refusals') where jsonb_array_length(p_job -> 'refusals') > 0;
   perform join_infra(v_job.id, v_cloud) where v_cloud is not null and cardinality(p_targets) > 0;
   if p_stored or cardinality(v_sent) < cardinality(p_targets) then
     perform notify_masters();

@@ -1,5 +1,6 @@
--- Fires one trigger: {trigger_key, overlap, dedupe_key, dedupe_ms, schedule_id, job, targets, workspaces, uuid}.
--- Returns {trigger_key, outcome, error, cancelled, job_id}: outcome is 'fired', 'queued', 'deduped', 'skipped' or
+-- Fires one trigger: {trigger_key, overlap, dedupe_key, dedupe_ms, schedule_id, job, targets, workspaces, uuid, refused}.
+-- `refused` is the reason if no target is left.
+-- Returns {trigger_key, outcome, error, cancelled, job_id, refused}: the last is the number of refused targets, outcome is 'fired', 'queued', 'deduped', 'skipped' or
 -- 'repeated', and cancelled lists running runs with a new cancel request. An execution has a unique key (trigger and
 -- event, time or state of a file), so it happens exactly once. Locks: the event or clock, the trigger (a row of locks),
 -- then those of the job.
@@ -38,6 +39,12 @@ begin
     end if;
   end if;
 
+  if p_firing ->> 'refused' is not null then
+    perform record_refusals(null, p_firing -> 'job' -> 'refusals');
+    return jsonb_build_object('trigger_key', v_key, 'outcome', 'failed', 'error', p_firing ->> 'refused',
+                              'refused', p_firing -> 'job' -> 'refused');
+  end if;
+
   if v_overlap <> 'allow' then
     if v_open and v_overlap = 'cancel-previous' then
       select coalesce(array_agg(c.id) filter (where c.status = 'running'), '{}') into v_cancelled
@@ -55,6 +62,6 @@ begin
   where trigger_key = v_key and fire_key = p_fire_key;
   update schedules set last_run = now(), run_count = run_count + 1 where id = p_firing ->> 'schedule_id';
   return jsonb_build_object('trigger_key', v_key, 'cancelled', to_jsonb(v_cancelled),
-                            'job_id', p_firing -> 'job' -> 'job_id',
+                            'job_id', p_firing -> 'job' -> 'job_id', 'refused', p_firing -> 'job' -> 'refused',
                             'outcome', case v_state when 'waiting' then 'queued' else 'fired' end);
 end $$;

@@ -1,5 +1,5 @@
 -- Renews the lease of a worker. Returns what an operator wants the worker to do, and its runs: which are to be
--- cancelled, and whose logs somebody follows.
+-- cancelled, and whose logs somebody follows. The version tells it to read again what runs may scan.
 create or replace function worker.heartbeat(p_secret text, p_worker_id text, p_busy int, p_draining boolean) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: batch
@@ -11,7 +11,7 @@ begin
     return '{"known": false, "runs": []}';
   end if;
   return jsonb_build_object('known', true, 'wanted', (
-    select wanted from workers where id = p_worker_id), 'runs', (
+    select wanted from workers where id = p_worker_id), 'scopesVersion', (select version from scopes_version), 'runs', (
     select coalesce(jsonb_agg(jsonb_build_object(
       'runId', id, 'attempt', attempt, 'cancelRequested', cancel_requested_at is not null,
       'followed', exists (select from log_follows f where f.run_id = runs.id and f.until > now())) order by id), '[]')

@@ -1,0 +1,5 @@
+export * from './allows.ts'
+export { entryProblem } from './entry.ts'
+export * from './schemas.ts'
+export { namesHost } from './target.ts'
+export { zoneProblem } from './windows.ts'

@@ -1,0 +1,148 @@
+import { Type, type Static } from 'typebox'
+import { NullableTimestamp, Timestamp } from '../resources.ts'
+import { MAX_ENTRY_LENGTH } from './entry.ts'
+import { DAYS } from './windows.ts'
+
+/** Most entries of a list of a scope, and of the never-scan list. */
+export const SCOPE_ENTRIES = 10_000
+export const NEVER_SCAN_ENTRIES = 100_000
+
+const EntryText = Type.String({ minLength: 1, maxLength: MAX_ENTRY_LENGTH })
+const entries = (description: string, minItems: number) =>
+  Type.Array(EntryText, { minItems, maxItems: SCOPE_ENTRIES, description })
+const CLOCK = '^([01][0-9]|2[0-3]):[0-5][0-9]$'
+
+const Window = Type.Object(
+  {
+    days: Type.Optional(
+      Type.Array(Type.Enum([...DAYS]), {
+        minItems: 1,
+        maxItems: 7,
+        description: 'On which it begins; default: all',
+      }),
+    ),
+    from: Type.String({ pattern: CLOCK, description: 'Like 22:00' }),
+    to: Type.String({ pattern: CLOCK, description: 'Not after from: on the next day' }),
+  },
+  { additionalProperties: false },
+)
+
+const Moment = Type.Union([Type.String({ description: 'RFC 3339' }), Type.Null()])
+const fields = {
+  allowed: entries(
+    'A host (example.com), a domain with all below it (*.example.com), a network, a range from one address to another, a prefix of URLs, or * for everything; with ports like :80,8000-9000',
+    1,
+  ),
+  denied: entries('The same; a host also denies what is below it', 0),
+  owner: Type.String({ maxLength: 256 }),
+  note: Type.String({ maxLength: 4096 }),
+  valid_from: Moment,
+  valid_until: Moment,
+  windows: Type.Array(Window, { maxItems: 64, description: 'When runs may scan; none: always' }),
+  zone: Type.String({ minLength: 1, maxLength: 64, description: 'Time zone of the windows' }),
+  workspaces: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
+    maxItems: 1_000,
+    description: 'All runs in them are bound to the scope',
+  }),
+}
+const Name = Type.String({
+  pattern: '^[A-Za-z][A-Za-z0-9._-]{0,127}$',
+  description: 'Letters, digits and . _ -, beginning with a letter',
+})
+const { allowed, ...others } = fields
+
+export const NewScope = Type.Object(
+  { name: Name, allowed, ...Type.Partial(Type.Object(others)).properties },
+  { $id: 'NewScope', additionalProperties: false },
+)
+export type NewScope = Static<typeof NewScope>
+
+export const ChangeScope = Type.Object(Type.Partial(Type.Object({ name: Name, ...fields })).properties, {
+  $id: 'ChangeScope',
+  additionalProperties: false,
+  minProperties: 1,
+})
+export type ChangeScope = Static<typeof ChangeScope>
+
+/** What a scope permits. */
+export const Scope = Type.Object(
+  {
+    name: Type.String(),
+    ...fields,
+    valid_from: NullableTimestamp,
+    valid_until: NullableTimestamp,
+    created_by: Type.String(),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+  },
+  { $id: 'Scope' },
+)
+export type Scope = Static<typeof Scope>
+
+/** The part of a scope that decides. */
+export type ScopeRules = Pick<
+  Scope,
+  'name' | 'allowed' | 'denied' | 'valid_from' | 'valid_until' | 'windows' | 'zone'
+>
+
+const neverScan = {
+  entry: Type.String({
+    minLength: 1,
+    maxLength: MAX_ENTRY_LENGTH,
+    description:
+      'A host or domain with all below it, a network, or one of the other forms of entries of scopes',
+  }),
+  reason: Type.String({ minLength: 1, maxLength: 1024 }),
+  until: Type.Optional(Moment),
+  workflow: Type.Optional(
+    Type.String({ maxLength: 256, description: 'Only for runs of this workflow; default: all' }),
+  ),
+}
+
+export const NewNeverScan = Type.Object(neverScan, { $id: 'NewNeverScan', additionalProperties: false })
+export type NewNeverScan = Static<typeof NewNeverScan>
+
+/** An entry of the never-scan list. */
+export const NeverScan = Type.Object(
+  {
+    id: Type.Integer(),
+    entry: Type.String(),
+    reason: Type.String(),
+    until: NullableTimestamp,
+    workflow: Type.String({ description: '"": all workflows' }),
+    created_by: Type.String(),
+    created_at: Timestamp,
+  },
+  { $id: 'NeverScan' },
+)
+export type NeverScan = Static<typeof NeverScan>
+export type NeverScanRule = Pick<NeverScan, 'entry' | 'reason' | 'until'>
+
+/** A target that was not scanned, and why. */
+export const RefusedTarget = Type.Object(
+  { target: Type.String(), reason: Type.String() },
+  { $id: 'RefusedTarget' },
+)
+export type RefusedTarget = Static<typeof RefusedTarget>
+
+/** Most refusals that an answer, a job and the event log have of one request. */
+export const LISTED_REFUSALS = 10_000
+
+export const REFUSAL_PLACES = ['submit', 'trigger', 'start', 'item', 'redirect'] as const
+export type RefusalPlace = (typeof REFUSAL_PLACES)[number]
+
+export const Refusal = Type.Object(
+  {
+    id: Type.Integer(),
+    target: Type.String(),
+    reason: Type.String(),
+    place: Type.Enum([...REFUSAL_PLACES], {
+      description:
+        'Where it was refused: submit, trigger, start (of the run), item (of a loop), redirect (of an http step)',
+    }),
+    run_uuid: Type.String({ description: '"" if it became no run' }),
+    created_at: Timestamp,
+  },
+  { $id: 'Refusal' },
+)
+export type Refusal = Static<typeof Refusal>

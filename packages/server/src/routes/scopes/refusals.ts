@@ -1,0 +1,30 @@
+import { page, Refusal } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { route } from '../../http/route.ts'
+import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { JobPath, noJob } from '../runs/jobs.ts'
+
+const { cursor: _, ...offsets } = pageQuery
+
+export const listJobRefusals = route(
+  {
+    method: 'get',
+    path: '/jobs/{job_id}/refusals',
+    tag: 'Jobs',
+    summary:
+      'List the targets of a job that were not scanned because a scope or the never-scan list forbids them',
+    description:
+      'Oldest first. The total also counts those that are not listed: the first 10,000 of a request are, for 90 days.',
+    role: 'viewer',
+    params: JobPath,
+    query: Type.Object(offsets, { additionalProperties: false }),
+    responses: { 200: page(Refusal) },
+    errors: ['not_found', 'invalid_input'],
+  },
+  async ({ store }, { params, query }) => {
+    const request = pageRequest(query)
+    const found = await store.scopes.refusals(params.job_id, request)
+    if (found === undefined) throw noJob(params.job_id)
+    return pageBody(found, request)
+  },
+)

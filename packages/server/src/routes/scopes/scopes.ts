@@ -1,0 +1,205 @@
+import {
+  AppError,
+  ChangeScope,
+  entryProblem,
+  MAX_TARGET_LENGTH,
+  NewScope,
+  Scope,
+  workspaceProblem,
+  wrapped,
+  zoneProblem,
+  type FieldError,
+} from '@scanfarm/contracts'
+import { MAX_SCOPES, type Store } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { refuse } from '../../http/refusal.ts'
+import { route } from '../../http/route.ts'
+import { workspaceOf } from '../../submission/workspace-name.ts'
+import { authorOf } from '../findings/decisions.ts'
+import { timeOf } from '../query.ts'
+
+const ScopePath = Type.Object({ name: Type.String() })
+
+/** Problems of at most this many entries are listed. */
+const MAX_PROBLEMS = 50
+
+const entryProblems = (field: string, entries: readonly string[] = []): FieldError[] =>
+  entries
+    .flatMap((entry, index) => {
+      const message = entryProblem(entry)
+      return message === undefined ? [] : [{ path: `/${field}/${index}`, message }]
+    })
+    .slice(0, MAX_PROBLEMS)
+
+const momentOf = (field: 'valid_from' | 'valid_until', text: string | null | undefined) =>
+  text === undefined ? {} : { [field]: text === null ? null : timeOf(`/${field}`, text).toISOString() }
+
+/** The scope with its times in UTC; throws for what is wrong with it. `now`: the stored scope. */
+const checked = <S extends ChangeScope>(scope: S, now?: Scope): S => {
+  const zone = scope.zone === undefined ? undefined : zoneProblem(scope.zone)
+  refuse([
+    ...entryProblems('allowed', scope.allowed),
+    ...entryProblems('denied', scope.denied),
+    ...(zone === undefined ? [] : [{ path: '/zone', message: zone }]),
+    ...(scope.workspaces ?? []).flatMap((workspace, index) => {
+      const message = workspaceProblem(workspace)
+      return message === undefined ? [] : [{ path: `/workspaces/${index}`, message }]
+    }),
+  ])
+  const found = {
+    ...scope,
+    ...momentOf('valid_from', scope.valid_from),
+    ...momentOf('valid_until', scope.valid_until),
+  }
+  const { valid_from: from = now?.valid_from ?? null, valid_until: until = now?.valid_until ?? null } = found
+  if (from !== null && until !== null && from >= until)
+    refuse([{ path: '/valid_until', message: 'must be after valid_from' }])
+  return found
+}
+
+const noScope = (name: string): AppError =>
+  new AppError('not_found', `there is no scope ${JSON.stringify(name)}`)
+
+const find = async ({ scopes }: Store, name: string): Promise<Scope> => {
+  const scope = await scopes.find(name)
+  if (scope === undefined) throw noScope(name)
+  return scope
+}
+
+const savedOf = (outcome: Awaited<ReturnType<Store['scopes']['add']>>, name: string): Scope => {
+  if (outcome === 'taken') throw new AppError('conflict', `there is already a scope ${JSON.stringify(name)}`)
+  if (outcome === 'full')
+    throw new AppError('conflict', `there are ${MAX_SCOPES} scopes, the most that a farm has: remove one`)
+  if (outcome === undefined) throw noScope(name)
+  if ('boundTo' in outcome)
+    throw new AppError(
+      'conflict',
+      `the workspace ${outcome.workspace} has the scope ${outcome.boundTo}: remove it there first`,
+    )
+  return outcome
+}
+
+export const listScopes = route(
+  {
+    method: 'get',
+    path: '/scopes',
+    tag: 'Scopes',
+    summary: 'List what may be scanned',
+    role: 'viewer',
+    responses: { 200: wrapped(Type.Array(Scope)) },
+  },
+  async ({ store }) => ({ data: await store.scopes.list() }),
+)
+
+export const getScope = route(
+  {
+    method: 'get',
+    path: '/scopes/{name}',
+    tag: 'Scopes',
+    summary: 'Read one scope',
+    role: 'viewer',
+    params: ScopePath,
+    responses: { 200: wrapped(Scope) },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params }) => ({ data: await find(store, params.name) }),
+)
+
+export const addScope = route(
+  {
+    method: 'post',
+    path: '/scopes',
+    tag: 'Scopes',
+    summary: 'Add a scope',
+    description:
+      'Runs keep to the scope that their request names and to that of their workspace: each target must be allowed by both. Denied entries win over allowed ones.',
+    role: 'admin',
+    body: NewScope,
+    responses: { 201: wrapped(Scope) },
+    errors: ['invalid_input', 'conflict'],
+  },
+  async ({ store }, { body, caller }) => ({
+    data: savedOf(await store.scopes.add(checked(body), authorOf(caller)), body.name),
+  }),
+)
+
+export const changeScope = route(
+  {
+    method: 'patch',
+    path: '/scopes/{name}',
+    tag: 'Scopes',
+    summary: 'Change a scope',
+    description: 'Lists replace the stored ones as a whole. Waiting runs are checked again when they start.',
+    role: 'admin',
+    params: ScopePath,
+    body: ChangeScope,
+    responses: { 200: wrapped(Scope) },
+    errors: ['invalid_input', 'not_found', 'conflict'],
+  },
+  async ({ store }, { params, body }) => {
+    const change = checked(body, await find(store, params.name))
+    return { data: savedOf(await store.scopes.change(params.name, change), body.name ?? params.name) }
+  },
+)
+
+export const removeScope = route(
+  {
+    method: 'delete',
+    path: '/scopes/{name}',
+    tag: 'Scopes',
+    summary: 'Remove a scope',
+    description: 'Waiting runs that name it are refused. A scope that has workspaces is not removed.',
+    role: 'admin',
+    params: ScopePath,
+    responses: { 200: Type.Object({ message: Type.String() }) },
+    errors: ['not_found', 'conflict'],
+  },
+  async ({ store }, { params }) => {
+    const removed = await store.scopes.remove(params.name)
+    if (removed === undefined) throw noScope(params.name)
+    if (removed === 'removed') return { message: 'Scope removed' }
+    throw new AppError(
+      'conflict',
+      `the scope has workspaces (${removed.slice(0, 3).join(', ')}), whose runs could scan anything without it: take them out first`,
+    )
+  },
+)
+
+const Text = Type.String({ minLength: 1, maxLength: MAX_TARGET_LENGTH })
+
+export const checkScope = route(
+  {
+    method: 'get',
+    path: '/scope-check',
+    tag: 'Scopes',
+    summary: 'Say whether a target may be scanned, and why not',
+    description: 'Names are not resolved: workers also refuse a name that has a forbidden address.',
+    role: 'viewer',
+    query: Type.Object(
+      {
+        target: Text,
+        scope: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+        workspace: Type.Optional(Type.String({ maxLength: 128, description: 'Default: that of the target' })),
+        workflow: Type.Optional(Type.String({ maxLength: 256 })),
+      },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: Type.Object({
+        allowed: Type.Boolean(),
+        reason: Type.String({ description: '"" if it is allowed' }),
+        opens_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+          description: 'When a window of the scope opens',
+        }),
+      }),
+    },
+    errors: ['invalid_input'],
+  },
+  async ({ scopes }, { query: { target, scope, workspace, workflow = '' } }) => {
+    const keeper = await scopes.keeperOf(scope, workflow)
+    const found = keeper.permission(target, () => workspace ?? workspaceOf(target))
+    return found.allowed
+      ? { allowed: true, reason: '', opens_at: null }
+      : { allowed: false, reason: found.reason, opens_at: found.opensAt?.toISOString() ?? null }
+  },
+)

@@ -1,0 +1,250 @@
+import type {
+  ChangeScope,
+  NeverScan,
+  NeverScanRule,
+  NewNeverScan,
+  NewScope,
+  Refusal,
+  Scope,
+  ScopeRules,
+} from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+import { isUniqueViolation } from './connection.ts'
+import { contains, where } from './findings/condition.ts'
+import { refusalItems, type Refused } from './jobs.ts'
+import { jobNoOf } from './job-no.ts'
+import type { PageOf, PageRequest } from './page.ts'
+import { storable, storableJson } from './text.ts'
+import type { Tables } from './tables.ts'
+
+/** Every master keeps all scopes in memory. */
+export const MAX_SCOPES = 1_000
+
+const NO_CURSOR = { nextCursor: undefined, truncated: false } as const
+const KEEP_REFUSALS_DAYS = 90
+const PRUNED_AT_ONCE = 100_000
+
+/** All that a master needs to decide about targets. */
+export interface ScopeBook {
+  readonly version: number
+  readonly scopes: readonly (ScopeRules & { readonly id: number })[]
+  /** The scope of each workspace that has one. */
+  readonly workspaces: Readonly<Record<string, number>>
+  readonly neverScan: readonly (NeverScanRule & { readonly workflow: string })[]
+}
+
+const SCOPE = sql`
+  s.name, s.allowed, s.denied, s.owner, s.note, s.valid_from, s.valid_until, s.windows, s.zone,
+  array(select w.workspace from scope_workspaces w where w.scope_no = s.id order by w.workspace) as workspaces,
+  s.created_by, s.created_at, s.updated_at`
+
+type Saved = 'taken' | 'full' | { readonly boundTo: string; readonly workspace: string }
+
+/** `upkeep`: the same database with a longer statement timeout. */
+export const makeScopes = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
+  const find = async (name: string): Promise<Scope | undefined> => {
+    const { rows } = await sql<Scope>`
+      select ${SCOPE} from scan_scopes s where lower(s.name) = lower(${storable(name)})`.execute(db)
+    return rows[0]
+  }
+  return {
+    async list(): Promise<Scope[]> {
+      const { rows } = await sql<Scope>`select ${SCOPE} from scan_scopes s order by lower(s.name)`.execute(db)
+      return rows
+    },
+    find,
+    /** A name or a workspace that is in use, or too many scopes, change nothing. */
+    async add(scope: NewScope, by: string): Promise<Scope | Saved | undefined> {
+      const problem = await saving(db, async (tx) => {
+        const { rows } = await sql<{ id: number }>`
+          insert into scan_scopes (name, allowed, denied, owner, note, valid_from, valid_until, windows, zone, created_by)
+          select ${scope.name}, ${texts(scope.allowed)}, ${texts(scope.denied ?? [])}, ${storable(scope.owner ?? '')},
+                 ${storable(scope.note ?? '')}, ${scope.valid_from ?? null}, ${scope.valid_until ?? null},
+                 ${storableJson(scope.windows ?? [])}::jsonb, ${scope.zone ?? 'UTC'}, ${storable(by)}
+          where (select count(*) from scan_scopes) < ${MAX_SCOPES}
+          returning id`.execute(tx)
+        const id = rows[0]?.id
+        if (id === undefined) return 'full'
+        return bind(tx, id, scope.workspaces ?? [])
+      })
+      return problem ?? (await find(scope.name))
+    },
+    /** Undefined: it does not exist. */
+    async change(name: string, change: ChangeScope): Promise<Scope | Saved | undefined> {
+      const problem = await saving(db, async (tx) => {
+        const set = [
+          ...columnsOf(change).map(([column, value]) => sql`${sql.ref(column)} = ${value}`),
+          sql`updated_at = now()`,
+        ]
+        const { rows } = await sql<{ id: number }>`
+          update scan_scopes set ${sql.join(set)} where lower(name) = lower(${storable(name)}) returning id`.execute(
+          tx,
+        )
+        const id = rows[0]?.id
+        return id === undefined || change.workspaces === undefined
+          ? undefined
+          : bind(tx, id, change.workspaces)
+      })
+      return problem ?? (await find(change.name ?? name))
+    },
+    /** The workspaces that are bound to it keep it: they are returned, and nothing is removed. */
+    async remove(name: string): Promise<readonly string[] | 'removed' | undefined> {
+      const scope = await find(name)
+      if (scope === undefined) return undefined
+      const { numAffectedRows } = await sql`
+        delete from scan_scopes s where lower(name) = lower(${storable(name)})
+          and not exists (select from scope_workspaces w where w.scope_no = s.id)`.execute(db)
+      return (numAffectedRows ?? 0n) > 0n ? 'removed' : ((await find(name))?.workspaces ?? 'removed')
+    },
+    /** Undefined: nothing changed since this version. */
+    async book(known: number | undefined): Promise<ScopeBook | undefined> {
+      const { rows } = await sql<{ version: number; book: Omit<ScopeBook, 'version'> | null }>`
+        select v.version, case when v.version <> ${known ?? -1}::bigint then jsonb_build_object(
+          'scopes', (select coalesce(jsonb_agg(rules_of_scope(id)), '[]') from scan_scopes),
+          'workspaces', (select coalesce(jsonb_object_agg(workspace, scope_no), '{}') from scope_workspaces),
+          'neverScan', never_scan_rules(null)) end as book
+        from scopes_version v`.execute(db)
+      const [row] = rows
+      return row === undefined || row.book === null ? undefined : { version: row.version, ...row.book }
+    },
+    /** Records the refusals of a request that created no job. */
+    async refuse(refused: Refused): Promise<void> {
+      await sql`select record_refusals(null, ${storableJson(refusalItems(refused))}::jsonb)`.execute(db)
+    },
+    /** Of a job, oldest first; undefined if there is no such job. */
+    async refusals(jobId: string, { offset, limit }: PageRequest): Promise<PageOf<Refusal> | undefined> {
+      const no = /^[0-9a-f]{16}$/.test(jobId) ? await jobNoOf(db, jobId) : undefined
+      if (no === undefined) return undefined
+      const { rows } = await sql<Refusal>`
+        select f.id, f.target, f.reason, f.place, f.created_at,
+               coalesce((select run_uuid::text from runs r where r.id = f.run_id), '') as run_uuid
+        from refusals f where f.job_no = ${no} order by f.id offset ${offset} limit ${limit}`.execute(db)
+      const { rows: counts } = await sql<{ refused: number }>`
+        select refused + (select count(*) from refusals f where f.job_no = ${no} and f.run_id is not null) as refused
+        from jobs where id = ${no}`.execute(db)
+      return { data: rows, total: counts[0]?.refused ?? rows.length, ...NO_CURSOR }
+    },
+    async pruneRefusals(): Promise<number> {
+      const { numAffectedRows } = await sql`
+        delete from refusals where id in (
+          select id from refusals where created_at < now() - ${KEEP_REFUSALS_DAYS} * interval '1 day'
+          order by created_at limit ${PRUNED_AT_ONCE})`.execute(upkeep)
+      return Number(numAffectedRows ?? 0n)
+    },
+    ...makeNeverScan(db, upkeep),
+  }
+}
+
+const makeNeverScan = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
+  /** By the time they were added. `search`: part of an entry or reason. */
+  async neverScan(search: string | undefined, { offset, limit }: PageRequest): Promise<PageOf<NeverScan>> {
+    const condition = where(contains(sql`entry || ' ' || reason`, search))
+    const { rows } = await sql<NeverScan>`
+      select id, entry, reason, until, workflow, created_by, created_at from never_scan ${condition}
+      order by id offset ${offset} limit ${limit}`.execute(db)
+    const { rows: counts } = await sql<{ count: number }>`
+      select count(*) as count from never_scan ${condition}`.execute(db)
+    return { data: rows, total: counts[0]?.count ?? 0, ...NO_CURSOR }
+  },
+  /** Adds entries, or replaces reason and end of those that exist. `full`: there would be more than `most`; none is added. */
+  async addNeverScan(
+    entries: readonly NewNeverScan[],
+    by: string,
+    most: number,
+  ): Promise<{ added: number; replaced: number; ids: number[] } | 'full'> {
+    const unique = new Map(
+      entries.map(({ entry, reason, until = null, workflow = '' }) => [
+        `${entry}\n${workflow}`,
+        { entry, reason, until, workflow },
+      ]),
+    )
+    return await upkeep.transaction().execute(async (tx) => {
+      await sql`lock table never_scan in share row exclusive mode`.execute(tx)
+      const { rows } = await sql<{ id: number; is_new: boolean }>`
+        insert into never_scan (entry, reason, until, workflow, created_by)
+        select entry, reason, until, workflow, ${storable(by)}
+        from jsonb_to_recordset(${storableJson([...unique.values()])}::jsonb) as e(entry text, reason text, until timestamptz, workflow text)
+        on conflict (entry, workflow) do update
+        set reason = excluded.reason, until = excluded.until, created_by = excluded.created_by, created_at = now()
+        returning id, xmax = 0 as is_new`.execute(tx)
+      const { rows: counts } = await sql<{ count: number }>`select count(*) as count from never_scan`.execute(
+        tx,
+      )
+      const added = rows.filter(({ is_new }) => is_new).length
+      if ((counts[0]?.count ?? 0) > most && added > 0) {
+        await sql`delete from never_scan where id = any(${rows.filter(({ is_new }) => is_new).map(({ id }) => id)})`.execute(
+          tx,
+        )
+        return 'full'
+      }
+      return { added, replaced: rows.length - added, ids: rows.map(({ id }) => id) }
+    })
+  },
+  async oneNeverScan(id: number): Promise<NeverScan | undefined> {
+    const { rows } = await sql<NeverScan>`
+      select id, entry, reason, until, workflow, created_by, created_at from never_scan where id = ${id}`.execute(
+      db,
+    )
+    return rows[0]
+  },
+  async removeNeverScan(id: number): Promise<boolean> {
+    const { numAffectedRows } = await sql`delete from never_scan where id = ${id}`.execute(db)
+    return (numAffectedRows ?? 0n) > 0n
+  },
+})
+
+const texts = (values: readonly string[]): string[] => values.map(storable)
+
+const columnsOf = ({ windows, workspaces: _, ...change }: ChangeScope): [string, unknown][] => [
+  ...Object.entries(change).flatMap(([column, value]): [string, unknown][] =>
+    value === undefined
+      ? []
+      : [[column, Array.isArray(value) ? texts(value) : typeof value === 'string' ? storable(value) : value]],
+  ),
+  ...(windows === undefined ? [] : [['windows', sql`${storableJson(windows)}::jsonb`] as [string, unknown]]),
+]
+
+/** Undoes what was done if there is a problem. */
+const saving = async (
+  db: Kysely<Tables>,
+  work: (tx: Kysely<Tables>) => Promise<Saved | undefined>,
+): Promise<Saved | undefined> => {
+  try {
+    return await db.transaction().execute(async (tx) => {
+      const problem = await work(tx)
+      if (problem !== undefined) throw new Undone(problem)
+      return undefined
+    })
+  } catch (error) {
+    if (error instanceof Undone) return error.problem
+    if (isUniqueViolation(error)) return 'taken'
+    throw error
+  }
+}
+
+class Undone extends Error {
+  readonly problem: Saved
+
+  constructor(problem: Saved) {
+    super()
+    this.problem = problem
+  }
+}
+
+/** Replaces the workspaces of a scope. A workspace has one scope. */
+const bind = async (
+  tx: Kysely<Tables>,
+  id: number,
+  workspaces: readonly string[],
+): Promise<Saved | undefined> => {
+  await sql`delete from scope_workspaces where scope_no = ${id} and workspace <> all(${texts(workspaces)})`.execute(
+    tx,
+  )
+  await sql`insert into scope_workspaces (workspace, scope_no) select distinct unnest(${texts(workspaces)}::text[]), ${id}::bigint
+            on conflict do nothing`.execute(tx)
+  const { rows } = await sql<{ workspace: string; name: string }>`
+    select w.workspace, s.name from scope_workspaces w join scan_scopes s on s.id = w.scope_no
+    where w.workspace = any(${texts(workspaces)}) and w.scope_no <> ${id} order by 1 limit 1`.execute(tx)
+  const [other] = rows
+  return other && { boundTo: other.name, workspace: other.workspace }
+}

@@ -1,0 +1,90 @@
+import { lookup } from 'node:dns/promises'
+import {
+  allows,
+  allowsAddresses,
+  boundaryOf,
+  hasAddresses,
+  namesIn,
+  type Boundary,
+  type ClaimedRun,
+  type Permission,
+  type RunKey,
+  type RunStore,
+} from '@scanfarm/contracts'
+
+/** Entries of the never-scan list end in time. */
+const MAX_AGE_MS = 60_000
+const MAX_KEPT = 100
+const DNS_MS = 5_000
+const ALLOWED: Permission = { allowed: true }
+
+interface Known {
+  readonly boundary: Promise<Boundary>
+  readonly readAt: number
+}
+
+/**
+ * What the runs of this process may scan. It is read again when the farm reports a new version, so that a change also
+ * applies to the next step of a run that has begun.
+ */
+export class Boundaries {
+  readonly #store: Pick<RunStore, 'boundary'>
+  readonly #known = new Map<string, Known>()
+  /** 0: the farm has no scope and no entry. */
+  #version = 0
+
+  constructor(store: Pick<RunStore, 'boundary'>) {
+    this.#store = store
+  }
+
+  /** The farm has reported this version. */
+  note(version: number): void {
+    this.#version = Math.max(version, this.#version)
+  }
+
+  /** Whether a target, or an item of a loop, may be scanned now. The names in it are resolved. */
+  async permission(run: ClaimedRun, target: string): Promise<Permission> {
+    this.note(run.scopesVersion)
+    if (this.#version === 0) return ALLOWED
+    const boundary = await this.#boundaryOf(run)
+    const permission = allows(boundary, target, new Date())
+    if (!permission.allowed || !hasAddresses(boundary)) return permission
+    for (const name of namesIn(target)) {
+      const found = allowsAddresses(boundary, target, await addressesOf(name))
+      if (!found.allowed) return found
+    }
+    return ALLOWED
+  }
+
+  async #boundaryOf(run: ClaimedRun): Promise<Boundary> {
+    const key = JSON.stringify([this.#version, run.scopes, run.workflowName])
+    const known = this.#known.get(key)
+    if (known !== undefined && performance.now() - known.readAt < MAX_AGE_MS) return await known.boundary
+    const read = { boundary: this.#read(run), readAt: performance.now() }
+    this.#known.delete(key)
+    this.#known.set(key, read)
+    read.boundary.catch(() => {
+      if (this.#known.get(key) === read) this.#known.delete(key)
+    })
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > MAX_KEPT && oldest !== undefined) this.#known.delete(oldest)
+    return await read.boundary
+  }
+
+  async #read({ runId, attempt }: RunKey): Promise<Boundary> {
+    const { scopes, neverScan } = await this.#store.boundary({ runId, attempt })
+    return boundaryOf(scopes, neverScan)
+  }
+}
+
+/** Of a name, as programs on this machine find them; none if it does not resolve in time. */
+const addressesOf = async (name: string): Promise<string[]> => {
+  const { promise: late, resolve } = Promise.withResolvers<{ address: string }[]>()
+  const timer = setTimeout(() => resolve([]), DNS_MS)
+  try {
+    const found = await Promise.race([lookup(name, { all: true }).catch(() => []), late])
+    return found.map(({ address }) => address)
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,52 @@
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { namesHost, type Permission } from '@scanfarm/contracts'
+import type { Session } from '../slots/session.ts'
+import type { Boundaries } from './boundaries.ts'
+
+/** Checks what one run may scan, and records what it may not. */
+export class Guard {
+  readonly #session: Session
+  readonly #boundaries: Boundaries
+
+  constructor(session: Session, boundaries: Boundaries) {
+    this.#session = session
+    this.#boundaries = boundaries
+  }
+
+  /** Before the first step. `file`: the uploaded file that is the target; each line of it is checked. */
+  async start(file: string | undefined): Promise<Permission> {
+    const { run } = this.#session
+    const found = await this.#boundaries.permission(run, file === undefined ? run.target : '')
+    if (!found.allowed || file === undefined || run.scopesVersion === 0) return this.#noted(run.target, found)
+    let number = 0
+    for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+      number += 1
+      const line = text.trim()
+      if (!namesHost(line)) continue
+      const one = await this.#boundaries.permission(run, line)
+      if (!one.allowed)
+        return this.#noted(run.target, {
+          ...one,
+          reason: `line ${number}, ${line.slice(0, 200)}: ${one.reason}`,
+        })
+    }
+    return found
+  }
+
+  /** The reason why an item or the destination of a redirect may not be scanned. */
+  async refusal(target: string, place: 'item' | 'redirect'): Promise<string | undefined> {
+    const { run, recorder } = this.#session
+    const found = await this.#boundaries.permission(run, target)
+    if (found.allowed) return undefined
+    recorder.refused({ target, reason: found.reason, place })
+    return found.reason
+  }
+
+  /** A run that waits for its window is not refused. */
+  #noted(target: string, found: Permission): Permission {
+    if (!found.allowed && found.cause !== 'closed')
+      this.#session.recorder.refused({ target, reason: found.reason, place: 'start' })
+    return found
+  }
+}

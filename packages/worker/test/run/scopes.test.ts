@@ -1,0 +1,153 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { NewScope, Refusal } from '@scanfarm/contracts'
+import type { Step } from '@scanfarm/language'
+import { openHarness, type Harness } from '../harness/executors.ts'
+import { TEST_MS, bash, freshName } from '../harness/runs.ts'
+
+jest.setTimeout(TEST_MS)
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await openHarness()
+})
+afterAll(async () => {
+  await harness[Symbol.asyncDispose]()
+})
+
+const scopeNo = async (scope: Omit<NewScope, 'name'>): Promise<number> => {
+  const name = `s${freshName()}`
+  await harness.store.scopes.add({ name, ...scope }, 'test')
+  const book = await harness.store.scopes.book(undefined)
+  return book?.scopes.find((one) => one.name === name)?.id ?? 0
+}
+const never = (entry: string) =>
+  harness.store.scopes.addNeverScan([{ entry, reason: 'a hospital' }], 'test', 1_000)
+const refusals = async (runId: number): Promise<Refusal[]> => {
+  const { run_group_id: job } = await harness.run(runId)
+  return (await harness.store.scopes.refusals(job, { offset: 0, limit: 100 }))?.data ?? []
+}
+const outputs = async (runId: number): Promise<string[]> =>
+  (await harness.steps(runId)).map(({ output }) => output.trim())
+
+test('A run whose target was forbidden since it was requested starts no step, and says why', async () => {
+  const target = freshName()
+  const [runId = 0] = await harness.submit([bash('one', 'echo started')], { targets: [target] })
+  await never(target)
+  await using _executor = harness.executor()
+  const reason = `it is on the never-scan list as ${target} (a hospital)`
+  expect(await harness.ended(runId)).toMatchObject({
+    status: 'failed',
+    outcome: 'nothing_done',
+    error_message: `refused: ${reason}`,
+  })
+  expect(await harness.steps(runId)).toEqual([])
+  expect(await refusals(runId)).toMatchObject([{ target, reason, place: 'start' }])
+  const events = await harness.store.events.list({ topic: 'target.refused' }, { offset: 0, limit: 100 })
+  expect(JSON.stringify(events)).toContain(target)
+})
+
+test('A name is refused when one of its addresses is forbidden', async () => {
+  const denied = await scopeNo({ allowed: ['*'], denied: ['127.0.0.0/8', '::1'] })
+  await using _executor = harness.executor()
+  const [refused = 0] = await harness.submit([bash('one', 'echo started')], {
+    targets: ['localhost'],
+    job: { scopeNo: denied },
+  })
+  expect((await harness.ended(refused)).error_message).toMatch(
+    /^refused: the scope s\S+ denies \S+, which has its address (127\.0\.0\.1|::1)$/,
+  )
+  const allowed = await scopeNo({ allowed: ['*'], denied: ['192.0.2.0/24'] })
+  const [started = 0] = await harness.submit([bash('one', 'echo started')], {
+    targets: ['localhost'],
+    job: { scopeNo: allowed },
+  })
+  expect(await harness.ended(started)).toMatchObject({ status: 'completed', outcome: 'clean' })
+})
+
+const LOOP: Step = {
+  name: 'loop',
+  type: 'foreach',
+  input: '{{Output}}/list',
+  variable: 'x',
+  step: bash('b', 'echo "saw {{x}}"'),
+}
+
+test('Items of a loop that are out of scope are left out, and the run is not clean', async () => {
+  const job = { scopeNo: await scopeNo({ allowed: ['*.in.example', '10.0.0.0/8'] }) }
+  await using _executor = harness.executor()
+  const items = ['a.in.example', 'https://out.example/x', 'word', '10.1.1.1', '10.0.0.0/7']
+  const [runId = 0] = await harness.submit(
+    [bash('list', `printf '%s\\n' ${items.join(' ')} > {{Output}}/list`), LOOP],
+    { targets: ['t.in.example'], job },
+  )
+  expect(await harness.ended(runId)).toMatchObject({ status: 'completed', outcome: 'partial' })
+  const loop = (await harness.steps(runId)).find(({ step_name: name }) => name === 'loop')
+  expect(loop?.output).toContain('5 items: 3 completed, 0 failed, 0 skipped, 2 refused')
+  expect((await refusals(runId)).map(({ target, place }) => [target, place])).toEqual([
+    ['https://out.example/x', 'item'],
+    ['10.0.0.0/7', 'item'],
+  ])
+})
+
+test('A redirect to a forbidden host is not followed', async () => {
+  const server = createServer((request, response) => {
+    if (request.url === '/end') return void response.end('reached')
+    response.writeHead(302, { location: `http://127.0.0.2:${String(request.socket.localPort)}/end` }).end()
+  })
+  await once(server.listen(0, '0.0.0.0'), 'listening')
+  const address = server.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  try {
+    const job = { scopeNo: await scopeNo({ allowed: ['127.0.0.1', 'a.example'] }) }
+    await using _executor = harness.executor()
+    const [runId = 0] = await harness.submit(
+      [{ name: 'ask', type: 'http', url: `http://127.0.0.1:${port}/` }],
+      { targets: ['a.example'], job },
+    )
+    const { error_message: error } = await harness.ended(runId)
+    expect(error).toContain(`a redirect to 127.0.0.2:${port}: the scope`)
+    expect(await refusals(runId)).toMatchObject([
+      { place: 'redirect', target: `http://127.0.0.2:${port}/end` },
+    ])
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+})
+
+test('A run waits for the window of its scope, without a slot', async () => {
+  const opens = new Date(Date.now() + 3_600_000).toISOString()
+  const job = { scopeNo: await scopeNo({ allowed: ['*'], valid_from: opens }) }
+  const [runId = 0] = await harness.submit([bash('one', 'echo started')], { job })
+  await using executor = harness.executor({ slots: 1 })
+  const waiting = await harness.until(
+    runId,
+    ({ status, waiting_reason: reason }) =>
+      status === 'queued' && (reason ?? '').startsWith('its scope opens at'),
+  )
+  expect(waiting.started_at).not.toBeNull()
+  const [other = 0] = await harness.submit([bash('one', 'echo started')])
+  expect(await harness.ended(other)).toMatchObject({ status: 'completed' })
+  expect(executor.status.slots).toBe(1)
+  expect(await outputs(runId)).toEqual([])
+  expect(await harness.cancelled(runId)).toMatchObject({ status: 'cancelled' })
+})
+
+test('An entry that is added while a run works applies to its next items', async () => {
+  const late = freshName()
+  await using _executor = harness.executor()
+  const [runId = 0] = await harness.submit(
+    [bash('list', `echo ${late} > {{Output}}/list; until [ -e {{Output}}/go ]; do sleep 0.05; done`), LOOP],
+    { targets: ['later.test'] },
+  )
+  await harness.until(runId, ({ status }) => status === 'running')
+  await never(late)
+  // The worker learns of the entry from its next heartbeat.
+  const [next = 0] = await harness.submit([bash('one', 'echo started')], { targets: ['other.test'] })
+  await harness.ended(next)
+  await harness.makeFile('later.test', 'go')
+  expect(await harness.ended(runId)).toMatchObject({ outcome: 'partial' })
+  expect(await refusals(runId)).toMatchObject([{ target: late, place: 'item' }])
+})
