@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { apiRoutes, openApi } from '@scanfarm/server'
 import openapiTS, { astToString } from 'openapi-typescript'
 
@@ -9,8 +12,14 @@ const withTexts = (document: object): string =>
       : value,
   )
 
-/** The types of `packages/client`, from the OpenAPI document. */
-export const clientSchema = async (): Promise<string> => {
+const FILE = join(import.meta.dirname, '../../packages/client/src/schema.ts')
+
+/** Writes the types of `packages/client`, from the OpenAPI document. Git ignores the file. */
+export const writeClientSchema = async (): Promise<void> => {
   const ast = await openapiTS(withTexts(openApi(apiRoutes())), { defaultNonNullable: false })
-  return `// Generated from the OpenAPI document by \`npm run generate\`.\n${astToString(ast)}`
+  const text = `// Generated from the OpenAPI document by \`npm run generate\`.\n${astToString(ast)}`
+  // An unchanged file keeps its time, by which type checks know it.
+  if (!existsSync(FILE) || (await readFile(FILE, 'utf8')) !== text) await writeFile(FILE, text)
 }
+
+if (import.meta.main) await writeClientSchema()

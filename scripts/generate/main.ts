@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { writeClientSchema } from './client-schema.ts'
 import { FILES, SECTIONS, type Section } from './sections.ts'
 
 const root = join(import.meta.dirname, '../..')
@@ -38,6 +39,7 @@ for (const section of SECTIONS) {
   const render = async (text: string) => replaceSection(text, section, await section.render())
   upToDate = (await refresh(section.file, `the part ${section.mark}`, check, render)) && upToDate
 }
+if (!check) await writeClientSchema()
 // A test of the engine compares the reference of the language with its code.
 if (!check) await import('../../packages/engine/test/library/write-docs-program.ts')
 process.exitCode = upToDate ? 0 : 1

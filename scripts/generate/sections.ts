@@ -1,6 +1,5 @@
 import { SETTINGS } from '@scanfarm/cli/settings'
 import { settingsMarkdown } from '@scanfarm/platform'
-import { clientSchema } from './client-schema.ts'
 import { commandReference } from './command-reference.ts'
 import { compatibilityTable } from './compatibility.ts'
 import { databaseDiagrams } from './database-diagram.ts'
@@ -43,7 +42,6 @@ const page = (name: string, title: string, intro: string, render: Section['rende
 })
 
 export const FILES: readonly GeneratedFile[] = [
-  { file: 'packages/client/src/schema.ts', render: clientSchema },
   { file: 'packages/store/src/tables.ts', render: databaseTypes },
   page('settings', 'Settings', SETTINGS_INTRO, () => settingsMarkdown(SETTINGS)),
   page('commands', 'Commands', COMMANDS_INTRO, commandReference),
