@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, globSync, statSync } from 'node:fs'
+import { createReadStream, readdirSync, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { extname, join, sep } from 'node:path'
 import { bytes, nothing, type Answer, type Headers } from '../http/answer.ts'
@@ -68,7 +68,8 @@ export class ConsoleFiles {
   }
 
   static async open(folder: string): Promise<ConsoleFiles> {
-    const found = globSync('**/*', { cwd: folder, withFileTypes: true }).filter((entry) => entry.isFile())
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+    const found = entries.filter((entry) => entry.isFile())
     const sizes = new Map(
       found.map((entry) => {
         const path = join(entry.parentPath, entry.name)
