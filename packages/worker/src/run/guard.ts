@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
+import { basename, dirname } from 'node:path'
 import { namesHost, type Permission } from '@scanfarm/contracts'
+import { Folder } from '@scanfarm/paths'
 import type { Session } from '../slots/session.ts'
 import type { Boundaries } from './boundaries.ts'
 
@@ -19,8 +19,13 @@ export class Guard {
     const { run } = this.#session
     const found = await this.#boundaries.permission(run, file === undefined ? run.target : '')
     if (!found.allowed || file === undefined || run.scopesVersion === 0) return this.#noted(run.target, found)
+    using folder = Folder.at(dirname(file))
+    using held = folder.hold(basename(file))
+    // Another run in the workspace can replace it.
+    if (!held.facts.isFile()) throw new Error(`the target file ${file} was replaced`)
+    await using opened = await held.open()
     let number = 0
-    for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    for await (const text of opened.readLines()) {
       number += 1
       const line = text.trim()
       if (!namesHost(line)) continue

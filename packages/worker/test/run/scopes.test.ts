@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
+import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { NewScope, Refusal } from '@scanfarm/contracts'
 import type { Step } from '@scanfarm/language'
@@ -46,6 +47,25 @@ test('A run whose target was forbidden since it was requested starts no step, an
   expect(await refusals(runId)).toMatchObject([{ target, reason, place: 'start' }])
   const events = await harness.store.events.list({ topic: 'target.refused' }, { offset: 0, limit: 100 })
   expect(JSON.stringify(events)).toContain(target)
+})
+
+test('A run is refused when a line of its target file is forbidden', async () => {
+  const name = freshName()
+  await never(name)
+  const submit = async (key: string, lines: readonly string[]): Promise<number> => {
+    await harness.artifacts.put(key, Readable.from([Buffer.from(lines.join('\r\n'))]))
+    const [runId = 0] = await harness.submit([bash('one', 'cat "{{Target}}"')], { targets: [key] })
+    return runId
+  }
+  const clean = await submit('uploads/0123456789abcdef-clean.txt', ['a.example', 'b.example'])
+  const listed = await submit('uploads/0123456789abcdef-listed.txt', ['a.example', ` ${name} `, 'b.example'])
+  await using _executor = harness.executor()
+  expect(await harness.ended(clean)).toMatchObject({ status: 'completed', outcome: 'clean' })
+  expect(await harness.ended(listed)).toMatchObject({
+    status: 'failed',
+    error_message: `refused: line 2, ${name}: it is on the never-scan list as ${name} (a hospital)`,
+  })
+  expect(await harness.steps(listed)).toEqual([])
 })
 
 test('A name is refused when one of its addresses is forbidden', async () => {
