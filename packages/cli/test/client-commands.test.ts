@@ -82,8 +82,10 @@ describe('starting runs', () => {
     const { out } = await run(['job', 'priority', created.job_id, 'high'])
     expect(out).toMatch(/^changed +2$/m)
     expect((await run(['jobs', '--status', 'open'])).out).toMatch(
-      new RegExp(`^${created.job_id} +open +2 +2 .*high`, 'm'),
+      new RegExp(`^${created.job_id} +open +2 +0 .*noop`, 'm'),
     )
+    const { data } = await parsed<{ data: JobStatus[] }>('jobs', '--status', 'open')
+    expect(data.find(({ job_id: id }) => id === created.job_id)).toMatchObject({ priority: 'high' })
     expect((await run(['job', 'priority', created.job_id, 'urgent'])).code).toBe(2)
     expect((await run(['job', 'retry', created.job_id])).err).toMatch('nothing to retry')
     await run(['cancel', created.job_id])

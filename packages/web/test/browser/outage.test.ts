@@ -97,7 +97,7 @@ test('Screens of each kind keep their data and typed text while no master answer
       await asked
     }
     // Its requests have failed for good.
-    if (name.trim() === '/') await page.locator('main .error-panel').waitFor()
+    if (name.trim() === '/') await page.locator('main .error-panel').first().waitFor()
     const during = await factsOf(page)
     expect({
       name,
