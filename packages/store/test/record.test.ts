@@ -388,6 +388,7 @@ describe('heartbeat and leaving', () => {
     expect(await db.runStore.heartbeat(workerId, 2)).toEqual({
       known: true,
       wanted: 'running',
+      scopesVersion: 0,
       runs: [
         { runId: a.runId, attempt: 1, cancelRequested: false, followed: true },
         { runId: b.runId, attempt: 1, cancelRequested: true, followed: false },
