@@ -47,8 +47,9 @@ test('a run without a mode is distributed if the server has no local slots', asy
   expect(err).toMatch(/1\/1 {2}1 completed\n$/)
   expect(code).toBe(0)
   const { out } = await run(['runs', '--target', 'example.com'])
-  expect(out).toMatch(/distributed/)
   expect(out).not.toContain('WAITING')
+  const { out: json } = await run(['runs', '--target', 'example.com', '--json'])
+  expect(JSON.parse(json)).toMatchObject({ data: [{ run_mode: 'distributed' }] })
 })
 
 test('a local run is refused if the server has no local slots, and the error names the setting', async () => {

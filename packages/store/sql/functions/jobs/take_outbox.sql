@@ -3,8 +3,9 @@
 -- each rank. The rows are collected before they are marked: a join could read all rows for each of them.
 create or replace function take_outbox(p_classes text[], p_room int[], p_limit int, p_stale_ms int) returns setof outbox
 language plpgsql
--- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
+-- planner: backlog
+set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_nestloop = on
+set enable_mergejoin = off set jit = off
 as $$
 declare
   v_ids bigint[] := array(
