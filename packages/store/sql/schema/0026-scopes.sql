@@ -54,7 +54,8 @@ create trigger scopes_changed after insert or update or delete on never_scan
 -- Targets that were not scanned.
 create table refusals (
   id bigint generated always as identity primary key,
-  job_no bigint, -- refers to jobs; null: no job was created
+  -- Null: no job was created.
+  job_no bigint, -- refers to jobs
   run_id bigint, -- refers to runs
   attempt int,
   -- Of the attempt: a batch that is written twice creates one row.
