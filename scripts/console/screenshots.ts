@@ -13,8 +13,8 @@ const SIZES = [
   { width: 375, height: 812 },
 ] as const
 const THEMES = ['light', 'dark'] as const
-/** Of the documents, by the name of the picture. `overview` and `job` there show a farm with more work than the demo. */
-const IN_DOCS = ['run', 'findings']
+/** Of the documents, by the name of the picture. `job` there shows a farm with more work than the demo. */
+const IN_DOCS = ['run', 'findings', 'overview']
 
 const root = join(import.meta.dirname, '../..')
 const folder = join(root, '.cache/screenshots')
