@@ -281,7 +281,7 @@ describe('the proof of a scan', () => {
       'not_tested',
     ],
     ['a module that it does not depend on failed', row('tls', 'check', { status: 'failed' }), 'gone'],
-    ['a step of its own was skipped', row('deep', 'extra', { status: 'skipped' }), 'gone'],
+    ['a step of the same module was skipped', row('deep', 'extra', { status: 'skipped' }), 'gone'],
     ['a hook of the flow failed', row('', 'hook', { status: 'failed' }), 'not_tested'],
   ])('A scan closes only with the modules before it: %s', async (name, step, seen) => {
     const workspace = workspaceOf(name)

@@ -50,7 +50,7 @@ const judgement = (
   remediation: string,
 ): object => {
   if (verdict === 'false_positive')
-    return { status: 'not_affected', impact_statement: reason || 'Somebody decided that it does not apply.' }
+    return { status: 'not_affected', impact_statement: reason || 'A person decided that it does not apply.' }
   if (verdict === 'fixed_claimed' || seen === 'gone') return { status: 'fixed' }
   if (verdict === 'accepted')
     return {

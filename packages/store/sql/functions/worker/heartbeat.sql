@@ -1,5 +1,5 @@
 -- Renews the lease of a worker. Returns what an operator wants the worker to do, and its runs: which are to be
--- cancelled, and whose logs somebody follows. The version tells it to read again what runs may scan.
+-- cancelled, and whose logs are followed. The version tells it to read again what runs may scan.
 create or replace function worker.heartbeat(p_secret text, p_worker_id text, p_busy int, p_draining boolean) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: batch
