@@ -223,10 +223,11 @@ export class Executor implements AsyncDisposable {
     }
     this.#giveUp.abort()
     clearInterval(this.#flushing)
-    const { workerId } = this.#lease
     await this.#lease[Symbol.asyncDispose]()
     await this.#performer[Symbol.asyncDispose]()
     await this.#folders[Symbol.asyncDispose]()
+    // Read now: this process may have joined while the drain waited.
+    const { workerId } = this.#lease
     if (workerId === undefined) return
     await store.leave(workerId).catch((error: unknown) => {
       log.warn('could not release the lease of this worker; it will expire', { reason: errorText(error) })

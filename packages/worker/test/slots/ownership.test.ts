@@ -160,6 +160,27 @@ test('A run whose claim was pending when the drain began is handed back without 
   await harness.cancelled(runId)
 })
 
+test('A process that joins while it drains leaves the farm', async () => {
+  const joining = Promise.withResolvers<void>()
+  const mayJoin = Promise.withResolvers<void>()
+  const store: RunStore = {
+    ...harness.runStore,
+    join: async (intro) => {
+      joining.resolve()
+      await mayJoin.promise
+      return harness.runStore.join(intro)
+    },
+  }
+  const executor = harness.executor({ store })
+  await joining.promise
+  const drained = executor.drain(HOUR_MS)
+  // The drain has begun to wait for the lease by now.
+  await new Promise((resolve) => setImmediate(resolve))
+  mayJoin.resolve()
+  await drained
+  expect((await harness.store.workers.list()).data).toEqual([])
+})
+
 test('A drain kills runs that do not end in time and hands them back', async () => {
   const executor = harness.executor({ slots: 2 })
   const [long = 0] = await harness.submit([SLOW], { targets: ['long.test'] })
