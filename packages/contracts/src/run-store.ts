@@ -3,7 +3,7 @@ import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, Wanted, WorkflowKind } from './enums.ts'
 import type { WorkerTool } from './resources.ts'
 import type { RunTally } from './run-outcome.ts'
-import type { NeverScanRule, RefusalPlace, ScopeRules } from './scope/schemas.ts'
+import type { NeverScanRule, RunRefusalPlace, ScopeRules } from './scope/schemas.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
 
 /** A run with its attempt. Writes of any other attempt are refused. */
@@ -148,7 +148,7 @@ export interface RefusalRecord {
   readonly seq: number
   readonly target: string
   readonly reason: string
-  readonly place: Extract<RefusalPlace, 'start' | 'item' | 'redirect'>
+  readonly place: RunRefusalPlace
 }
 
 export interface RunEnd extends RunKey {

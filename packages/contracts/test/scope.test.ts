@@ -237,6 +237,12 @@ test.each([
   ['/etc/passwd.txt', false],
   ['443', false],
   ['hunter2!', false],
+  ['report.txt', false],
+  ['results/scan.JSON', false],
+  ['backup.tar.gz', false],
+  ['https://report.txt/', true],
+  ['report.txt:8080', true],
+  ['archive.zip', true],
 ])('whether the item %s of a loop names a host: %s', (item, expected) => {
   expect(namesHost(item)).toBe(expected)
 })
@@ -247,7 +253,7 @@ const random = (seed: number) => () => {
   return (seed >>> 8) / 2 ** 24
 }
 
-test('20,000 generated addresses are allowed and forbidden as the BlockList of Node says', () => {
+test('4,000 generated addresses are allowed and forbidden as the BlockList of Node says', () => {
   const next = random(7)
   const pick = (most: number): number => Math.floor(next() * most)
   const v4 = (): string => `10.0.${pick(3)}.${pick(256)}`
@@ -277,7 +283,7 @@ test('20,000 generated addresses are allowed and forbidden as the BlockList of N
   }
   let cases = 0
   let agreed = 0
-  for (let round = 0; round < 400; round++) {
+  for (let round = 0; round < 80; round++) {
     const sets = [new BlockList(), new BlockList(), new BlockList()] as const
     const texts = sets.map((set) =>
       Array.from({ length: 1 + pick(4) }, () => {
@@ -300,8 +306,8 @@ test('20,000 generated addresses are allowed and forbidden as the BlockList of N
       agreed += found ? 1 : 0
     }
   }
-  expect(cases).toBe(20_000)
+  expect(cases).toBe(4_000)
   // Both answers are frequent.
-  expect(agreed).toBeGreaterThan(1_000)
-  expect(agreed).toBeLessThan(19_000)
+  expect(agreed).toBeGreaterThan(200)
+  expect(agreed).toBeLessThan(3_800)
 })

@@ -31,7 +31,7 @@ export { providersFor } from './llm/providers.ts'
 export { LOG_FUNCTIONS } from './log.ts'
 export { httpRequest } from './network/http-request.ts'
 export { isPublic } from './network/public-address.ts'
-export { answerJson, redirectPermit } from './network/network.ts'
+export { answerJson } from './network/network.ts'
 export {
   domainParts,
   isCidr,

@@ -12,8 +12,8 @@ export interface FunctionServices {
   readonly llm?: LlmSettings
   /** `http.allow_private` */
   readonly http?: { readonly allowPrivate: boolean }
-  /** Resolves to the reason why an item of a loop, or the destination of a redirect, may not be scanned. */
-  permit?(target: string, place: 'item' | 'redirect'): Promise<string | undefined>
+  /** Resolves to the reason why an item of a loop, or the URL of a request, may not be scanned. */
+  readonly permit?: (target: string, place: 'item' | 'request' | 'redirect') => Promise<string | undefined>
   /** Starts another workflow and resolves with its outcome: `run_module`, `run_flow`. */
   run?(request: {
     kind: 'module' | 'flow'

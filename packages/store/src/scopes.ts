@@ -8,7 +8,7 @@ import type {
   Scope,
   ScopeRules,
 } from '@scanfarm/contracts'
-import { sql, type Kysely } from 'kysely'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { isUniqueViolation } from './connection.ts'
 import { contains, where } from './findings/condition.ts'
 import { refusalItems, type Refused } from './jobs.ts'
@@ -106,6 +106,20 @@ export const makeScopes = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
         from scopes_version v`.execute(db)
       const [row] = rows
       return row === undefined || row.book === null ? undefined : { version: row.version, ...row.book }
+    },
+    /** Whether a job has no scope, and nor has the workspace, or that of one of its runs. */
+    async isUnbound(jobId: string, workspace?: string): Promise<boolean> {
+      const isFree = (of: RawBuilder<unknown>) =>
+        sql`not exists (select from scope_workspaces w where w.workspace = ${of})`
+      const { rows } = await sql`
+        select from jobs j where j.job_id = ${storable(jobId)} and j.scope_no is null and ${
+          workspace === undefined
+            ? sql`(exists (select from runs r where r.job_no = j.id and ${isFree(sql`r.workspace`)})
+                   or exists (select from job_targets t, unnest(t.workspaces) as u(name)
+                              where t.job_no = j.id and ${isFree(sql`u.name`)}))`
+            : isFree(sql`${storable(workspace)}`)
+        }`.execute(db)
+      return rows.length > 0
     },
     /** Records the refusals of a request that created no job. */
     async refuse(refused: Refused): Promise<void> {

@@ -4,6 +4,7 @@ export { homesOf, openRunners, toolFoldersOf, workFolderOf } from './settings/ex
 export { Executor } from './slots/executor.ts'
 export type { RunSource } from './slots/run-sources.ts'
 export { startServerSlots } from './slots/server-slots.ts'
+export { countRefusals } from './slots/metrics.ts'
 export { folderProblems, openToolFolders } from './tools/tool-folders.ts'
 export { isListedTool, ToolVersions } from './tools/tool-versions.ts'
 export { usableTools } from './tools/usable-tools.ts'

@@ -39,6 +39,8 @@ export const TESTED_BY: Readonly<Record<string, string>> = {
   'records that `GET /vulnerabilities/facets` counts': 'packages/server/test/routes/triage.test.ts',
   'rules about findings': 'packages/server/test/routes/finding-rules.test.ts',
   'changes and runs of a finding': 'packages/server/test/routes/triage.test.ts',
+  'scopes of a farm': 'packages/store/test/scopes.test.ts',
+  'refused targets that': 'packages/server/test/submission/gather-targets.test.ts',
   'audit log': 'packages/server/test/routes/audit.test.ts',
   'saved filters': 'packages/server/test/routes/triage.test.ts',
   'triggers of `POST /triggers/test`': 'packages/server/test/routes/triggers.test.ts',

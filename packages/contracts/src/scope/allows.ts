@@ -4,7 +4,8 @@ import type { NeverScanRule, ScopeRules } from './schemas.ts'
 import { readTarget, type ScopeTarget } from './target.ts'
 import { isOpen, opensNext, windowsText } from './windows.ts'
 
-export type RefusalCause = 'never_scan' | 'denied' | 'not_allowed' | 'unclear' | 'expired' | 'closed'
+export type RefusalCause =
+  'never_scan' | 'denied' | 'not_allowed' | 'unclear' | 'unresolved' | 'expired' | 'closed'
 
 /** Whether a target may be scanned now; if not, the reason for people. */
 export type Permission =

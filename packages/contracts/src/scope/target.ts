@@ -84,12 +84,16 @@ export const readTarget = (text: string): ReadTarget => {
 const NAME =
   /^(?:[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)\.?$/u
 
+/** Endings of files that are no top-level domains. */
+const FILE_NAME =
+  /^[^/?#:@\\]+\.(?:txt|log|csv|tsv|jsonl?|xml|html?|ya?ml|toml|ini|conf|cfg|lst|sarif|g?nmap|pcap|pdf|docx?|xlsx?|pptx?|png|jpe?g|gif|svg|css|jsx?|php|aspx?|jsp|sql|bak|old|tmp|exe|dll|jar|war|pem|crt|tar|t?gz|bz2|xz|7z)$/i
+
 /**
  * Whether an item of a loop is a host or a URL: a URL with a host, an address, a range of addresses, or a name with a
- * dot. Other words are passwords, paths and the like.
+ * dot. Other words are passwords, files, paths and the like.
  */
 export const namesHost = (item: string): boolean => {
-  if (FILE.test(item)) return false
+  if (FILE.test(item) || FILE_NAME.test(item)) return false
   if (SCHEME.test(item)) return true
   const target = readTarget(item)
   if (typeof target === 'string')

@@ -1,4 +1,4 @@
-import { httpRequest, answerJson, redirectPermit } from '@scanfarm/functions'
+import { httpRequest, answerJson } from '@scanfarm/functions'
 import { fromJson, parseDuration } from '@scanfarm/language'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { renderPlain } from '../step/render.ts'
@@ -37,7 +37,7 @@ export const runHttp = async (at: StepContext, call: HttpCall): Promise<StepEnd>
     signal: signalOf(at),
     now: () => run.ports.monotonic(),
     allowPrivate: run.input.services?.http?.allowPrivate,
-    permit: redirectPermit(run.input.services ?? {}),
+    permit: run.input.services?.permit,
   })
   if (signalOf(at).aborted) return interruption(at)
   const exports = {

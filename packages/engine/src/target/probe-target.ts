@@ -65,7 +65,13 @@ const ask = async (method: string, url: URL, signal: AbortSignal): Promise<Incom
       .end()
   })
 
-const answerOf = async (method: string, start: string, signal: AbortSignal): Promise<IncomingMessage> => {
+/** The first answer that is no redirect, or redirects to where the run may not go. */
+const answerOf = async (
+  method: string,
+  start: string,
+  { input: { services } }: Run,
+  signal: AbortSignal,
+): Promise<IncomingMessage> => {
   let url = new URL(start)
   for (let hop = 0; ; hop += 1) {
     const answer = await ask(method, url, signal)
@@ -74,14 +80,15 @@ const answerOf = async (method: string, start: string, signal: AbortSignal): Pro
     if (status < 300 || status > 399 || location === undefined || hop === MAX_REDIRECTS) return answer
     const next = new URL(location, url)
     if (next.protocol !== 'http:' && next.protocol !== 'https:') return answer
+    if ((await services?.permit?.(next.href, 'redirect')) !== undefined) return answer
     url = next
   }
 }
 
-const webVariables = async (url: string, { signal: stop }: Run): Promise<[Probed, Value][]> => {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(HTTP_MS)])
-  const answer = await answerOf('HEAD', url, signal)
-    .catch(() => answerOf('GET', url, signal))
+const webVariables = async (url: string, run: Run): Promise<[Probed, Value][]> => {
+  const signal = AbortSignal.any([run.signal, AbortSignal.timeout(HTTP_MS)])
+  const answer = await answerOf('HEAD', url, run, signal)
+    .catch(() => answerOf('GET', url, run, signal))
     .catch(() => undefined)
   if (answer === undefined) return []
   const { statusCode = 0, headers } = answer

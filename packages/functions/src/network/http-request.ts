@@ -43,8 +43,8 @@ export interface HttpPorts {
   readonly now: () => number
   /** Follow redirects of public servers to private addresses: `http.allow_private`. */
   readonly allowPrivate?: boolean | undefined
-  /** The reason why a redirect to this URL must not be followed. */
-  readonly permit?: ((url: string) => Promise<string | undefined>) | undefined
+  /** The reason why this URL must not be requested. */
+  readonly permit?: ((url: string, place: 'request' | 'redirect') => Promise<string | undefined>) | undefined
   /** For tests, which have no public addresses. */
   readonly isPublic?: (address: string) => boolean
 }
@@ -74,14 +74,14 @@ export const httpRequest = async (question: HttpQuestion, ports: HttpPorts): Pro
       if (answer.status < 500) return answer
     } catch (error) {
       answer = failed(causeOf(error))
-      if (error instanceof RefusedRedirect || error instanceof RefusedAddress) return answer
+      if (error instanceof RefusedUrl || error instanceof RefusedAddress) return answer
     }
   }
   return answer
 }
 
-/** A redirect that is not followed. Another try would be refused as well. */
-class RefusedRedirect extends Error {}
+/** A URL that is not requested. Another try would be refused as well. */
+class RefusedUrl extends Error {}
 
 /** One attempt: the answer after all redirects. */
 const followed = async (
@@ -93,6 +93,9 @@ const followed = async (
   let hop: Hop = { url: new URL(url), method, headers, body: hasNoBody ? '' : body }
   let wasPublic = false
   for (let redirects = 0; ; redirects++) {
+    const refusal = await permit?.(hop.url.href, redirects === 0 ? 'request' : 'redirect')
+    if (refusal !== undefined)
+      throw new RefusedUrl(`${redirects === 0 ? '' : 'a redirect to '}${hop.url.host}: ${refusal}`)
     const refuse = (address: string): string | undefined =>
       isPublicAddress(address)
         ? undefined
@@ -110,10 +113,8 @@ const followed = async (
     if (location === undefined)
       return { status, headers: textsOf(response.headers), body: await readBody(response, MAX_BODY) }
     response.destroy()
-    if (redirects === MAX_REDIRECTS) throw new RefusedRedirect(`more than ${MAX_REDIRECTS} redirects`)
+    if (redirects === MAX_REDIRECTS) throw new RefusedUrl(`more than ${MAX_REDIRECTS} redirects`)
     hop = nextHop(hop, status, location)
-    const refusal = await permit?.(hop.url.href)
-    if (refusal !== undefined) throw new RefusedRedirect(`a redirect to ${hop.url.host}: ${refusal}`)
   }
 }
 
@@ -128,9 +129,7 @@ interface Hop {
 const nextHop = ({ url, method, headers, body }: Hop, status: number, location: string): Hop => {
   const next = URL.parse(location, url.href)
   if (next === null || !/^https?:$/.test(next.protocol))
-    throw new RefusedRedirect(
-      `a redirect to ${JSON.stringify(location)}, which is not a URL of http or https`,
-    )
+    throw new RefusedUrl(`a redirect to ${JSON.stringify(location)}, which is not a URL of http or https`)
   const isSame = next.origin === url.origin
   const becomesGet =
     status === 303 ? method !== 'GET' && method !== 'HEAD' : method === 'POST' && status <= 302

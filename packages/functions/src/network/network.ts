@@ -5,8 +5,7 @@ import { answeringHosts } from './answering.ts'
 import { fn, isObject, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
 import { pathArg } from '../files/files.ts'
 import { parseObject } from '../text/jsonl.ts'
-import type { FunctionServices } from '../services.ts'
-import { httpRequest, type HttpAnswer, type HttpPorts } from './http-request.ts'
+import { httpRequest, type HttpAnswer } from './http-request.ts'
 
 const TIMEOUT_MS = 30_000
 
@@ -34,10 +33,6 @@ export const answerJson = (answer: HttpAnswer, failure = 'error'): { [key: strin
   response_time_ms: answer.timeMs,
 })
 
-/** Checks the destinations of redirects. */
-export const redirectPermit = ({ permit }: FunctionServices): HttpPorts['permit'] =>
-  permit && (async (url) => await permit(url, 'redirect'))
-
 const parsedHeaders = (value: Json | undefined): Record<string, string> => {
   let headers = value
   if (typeof value === 'string' && value.trim() !== '') headers = parseObject(value) ?? null
@@ -64,7 +59,7 @@ const ask = async (
         signal,
         now: () => ports.monotonic(),
         allowPrivate: services.http?.allowPrivate,
-        permit: redirectPermit(services),
+        permit: services.permit,
       },
     ),
   )

@@ -10,8 +10,9 @@ import {
   type Permission,
   type RefusedTarget,
 } from '@scanfarm/contracts'
-import { Counter, type Registry } from '@scanfarm/platform'
+import type { Registry } from '@scanfarm/platform'
 import type { Refused, ScopeBook, Store, TargetDraft } from '@scanfarm/store'
+import { countRefusals } from '@scanfarm/worker'
 
 /** Decides about the targets of one request. */
 export interface Keeper {
@@ -28,28 +29,24 @@ export interface Keeper {
 /** Naming a workspace takes time, which most targets need not. */
 export type Refusing = (target: string, workspace: () => string) => string | undefined
 
-export const countRefusals = (registry: Registry): Counter<'place'> =>
-  new Counter({
-    name: 'scanfarm_targets_refused_total',
-    help: 'Targets that this process refused, because they are out of scope or on the never-scan list',
-    labelNames: ['place'],
-    registers: [registry],
-  })
-
-const NO_SCOPE: Permission = {
+const NO_SCOPE = {
   allowed: false,
   cause: 'not_allowed',
   reason: 'neither the request nor the workspace has a scope, which the setting scope.required demands',
-}
+} satisfies Permission
 
 /** The scopes and the never-scan list as the database has them. */
 export class Scopes {
-  readonly #store: Pick<Store['scopes'], 'book' | 'refuse'>
+  readonly #store: Pick<Store['scopes'], 'book' | 'refuse' | 'isUnbound'>
   readonly #required: boolean
-  readonly #refused: Counter<'place'>
+  readonly #refused: ReturnType<typeof countRefusals>
   #compiled: CompiledBook | undefined
 
-  constructor(store: Pick<Store['scopes'], 'book' | 'refuse'>, required: boolean, metrics: Registry) {
+  constructor(
+    store: Pick<Store['scopes'], 'book' | 'refuse' | 'isUnbound'>,
+    required: boolean,
+    metrics: Registry,
+  ) {
     this.#store = store
     this.#required = required
     this.#refused = countRefusals(metrics)
@@ -94,8 +91,14 @@ export class Scopes {
     })
   }
 
+  /** Refuses to repeat or start runs of a job, or one in a workspace, that need a scope and have none. */
+  async demandScope(jobId: string, workspace?: string): Promise<void> {
+    if (this.#required && (await this.#store.isUnbound(jobId, workspace)))
+      throw new AppError('target_refused', NO_SCOPE.reason)
+  }
+
   count(targets: number, place: 'submit' | 'trigger'): void {
-    if (targets > 0) this.#refused.inc({ place }, targets)
+    if (targets > 0) this.#refused(place, targets)
   }
 
   async #current(): Promise<CompiledBook> {

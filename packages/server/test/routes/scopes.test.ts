@@ -306,7 +306,20 @@ describe('the targets of a request', () => {
     expect(body.message).toContain('which the setting scope.required demands')
     await add({ name: 'all', allowed: ['*'], workspaces: ['home'] }, strict)
     await run({ target: 'a.example', scope: 'all' }, strict).expect(202)
-    await run({ target: 'a.example', workspace: 'home' }, strict).expect(202)
+    const { body: bound } = await run({ target: 'a.example', workspace: 'home' }, strict).expect(202)
+    const { body: copy } = await strict.operator.post(`/api/runs/${bound.run_uuid}/duplicate`).expect(201)
+    await strict.admin.patch('/api/scopes/all').send({ workspaces: [] }).expect(200)
+    for (const path of [
+      `jobs/${bound.job_id}/retry`,
+      `runs/${bound.run_uuid}/duplicate`,
+      `runs/${copy.run_uuid}/start`,
+    ]) {
+      const { body: unbound } = await strict.operator.post(`/api/${path}`).send({}).expect(400)
+      expect(unbound).toMatchObject({
+        code: 'target_refused',
+        message: expect.stringMatching(/^neither the request nor the workspace has a scope/),
+      })
+    }
   })
 })
 

@@ -139,3 +139,11 @@ describe('targets of a long file', () => {
     expect(told).toBeLessThan(2_000)
   })
 })
+
+test('All refused targets are counted, and 10,000 of them are listed', async () => {
+  const limits = { ...LIMITS, refusal: (target: string) => (target === 'host-0.example' ? undefined : 'no') }
+  const upload = storeOf(hosts(12_000))
+  const { count, refused } = await gatherTargets({ module: 'probe', target_file: PATH }, upload, limits)
+  expect([count, refused?.count, refused?.listed.length]).toEqual([1, 11_999, 10_000])
+  expect(refused?.listed[0]).toEqual({ target: 'host-1.example', reason: 'no' })
+})

@@ -1,4 +1,6 @@
 import { lookup } from 'node:dns/promises'
+import type { LookupAddress } from 'node:dns'
+import { errorText } from '@scanfarm/platform'
 import {
   allows,
   allowsAddresses,
@@ -29,12 +31,17 @@ interface Known {
  */
 export class Boundaries {
   readonly #store: Pick<RunStore, 'boundary'>
+  readonly #resolver: Resolver
   readonly #known = new Map<string, Known>()
   /** 0: the farm has no scope and no entry. */
   #version = 0
 
-  constructor(store: Pick<RunStore, 'boundary'>) {
+  constructor(
+    store: Pick<RunStore, 'boundary'>,
+    resolver: Resolver = { resolve: addressesOf, limitMs: DNS_MS },
+  ) {
     this.#store = store
+    this.#resolver = resolver
   }
 
   /** The farm has reported this version. */
@@ -50,7 +57,14 @@ export class Boundaries {
     const permission = allows(boundary, target, new Date())
     if (!permission.allowed || !hasAddresses(boundary)) return permission
     for (const name of namesIn(target)) {
-      const found = allowsAddresses(boundary, target, await addressesOf(name))
+      const addresses = await resolved(name, this.#resolver)
+      if ('problem' in addresses)
+        return {
+          allowed: false,
+          cause: 'unresolved',
+          reason: `addresses are forbidden, and those of ${name} are not known: ${addresses.problem}`,
+        }
+      const found = allowsAddresses(boundary, target, addresses)
       if (!found.allowed) return found
     }
     return ALLOWED
@@ -77,13 +91,30 @@ export class Boundaries {
   }
 }
 
-/** Of a name, as programs on this machine find them; none if it does not resolve in time. */
-const addressesOf = async (name: string): Promise<string[]> => {
-  const { promise: late, resolve } = Promise.withResolvers<{ address: string }[]>()
-  const timer = setTimeout(() => resolve([]), DNS_MS)
+interface Resolver {
+  readonly resolve: (name: string) => Promise<readonly LookupAddress[]>
+  readonly limitMs: number
+}
+
+/** As programs on this machine find them. */
+const addressesOf = (name: string): Promise<LookupAddress[]> => lookup(name, { all: true })
+
+/** A name that does not exist has no addresses; any other failure leaves them unknown. */
+const resolved = async (
+  name: string,
+  { resolve, limitMs }: Resolver,
+): Promise<readonly string[] | { readonly problem: string }> => {
+  const { promise: late, resolve: end } = Promise.withResolvers<{ problem: string }>()
+  const timer = setTimeout(() => end({ problem: `no answer within ${limitMs / 1000} s` }), limitMs)
+  const answer = resolve(name).then(
+    (found) => found.map(({ address }) => address),
+    (error: unknown) => {
+      const code = Error.isError(error) && 'code' in error ? String(error.code) : errorText(error)
+      return code === 'ENOTFOUND' ? [] : { problem: code }
+    },
+  )
   try {
-    const found = await Promise.race([lookup(name, { all: true }).catch(() => []), late])
-    return found.map(({ address }) => address)
+    return await Promise.race([answer, late])
   } finally {
     clearTimeout(timer)
   }

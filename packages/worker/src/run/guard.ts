@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { namesHost, type Permission } from '@scanfarm/contracts'
+import { namesHost, type Permission, type RunRefusalPlace } from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
 import type { Session } from '../slots/session.ts'
 import type { Boundaries } from './boundaries.ts'
@@ -8,10 +8,12 @@ import type { Boundaries } from './boundaries.ts'
 export class Guard {
   readonly #session: Session
   readonly #boundaries: Boundaries
+  readonly #onRefused: ((place: RunRefusalPlace) => void) | undefined
 
-  constructor(session: Session, boundaries: Boundaries) {
+  constructor(session: Session, boundaries: Boundaries, onRefused?: (place: RunRefusalPlace) => void) {
     this.#session = session
     this.#boundaries = boundaries
+    this.#onRefused = onRefused
   }
 
   /** Before the first step. `file`: the uploaded file that is the target; each line of it is checked. */
@@ -39,19 +41,22 @@ export class Guard {
     return found
   }
 
-  /** The reason why an item or the destination of a redirect may not be scanned. */
-  async refusal(target: string, place: 'item' | 'redirect'): Promise<string | undefined> {
-    const { run, recorder } = this.#session
-    const found = await this.#boundaries.permission(run, target)
+  /** The reason why an item may not be scanned, or a URL not requested. */
+  async refusal(target: string, place: RunRefusalPlace): Promise<string | undefined> {
+    const found = await this.#boundaries.permission(this.#session.run, target)
     if (found.allowed) return undefined
-    recorder.refused({ target, reason: found.reason, place })
+    this.#record(target, found.reason, place)
     return found.reason
   }
 
   /** A run that waits for its window is not refused. */
   #noted(target: string, found: Permission): Permission {
-    if (!found.allowed && found.cause !== 'closed')
-      this.#session.recorder.refused({ target, reason: found.reason, place: 'start' })
+    if (!found.allowed && found.cause !== 'closed') this.#record(target, found.reason, 'start')
     return found
+  }
+
+  #record(target: string, reason: string, place: RunRefusalPlace): void {
+    this.#session.recorder.refused({ target, reason, place })
+    this.#onRefused?.(place)
   }
 }

@@ -92,7 +92,7 @@ const perform = async (
   { engine, workFolders, options, boundaries }: PerformContext,
 ): Promise<Verdict> => {
   const { folders, recorder, signal } = session
-  const guard = new Guard(session, boundaries)
+  const guard = new Guard(session, boundaries, options.onRefused)
   const file = await fetchTarget(session, place, options.artifacts)
   const permission = await guard.start(file)
   if (!permission.allowed) {

@@ -1,4 +1,4 @@
-import type { RunOutcome } from '@scanfarm/contracts'
+import type { RefusalPlace, RunOutcome } from '@scanfarm/contracts'
 import { Counter, Gauge, Histogram, type Registry } from '@scanfarm/platform'
 import type { ExecutorOptions, ExecutorStatus } from './options.ts'
 
@@ -9,6 +9,23 @@ const RUNS: Readonly<Record<SlotKind, string>> = {
   worker: 'Runs of this worker',
   local: 'Local runs of this server',
   cloud: 'Cloud runs of this server',
+}
+
+const REFUSED = 'scanfarm_targets_refused_total'
+
+/** Counts refused targets by where they were refused. A server counts those of its requests and of its runs in one metric. */
+export const countRefusals = (registry: Registry): ((place: RefusalPlace, targets?: number) => void) => {
+  const known = registry.getSingleMetric(REFUSED)
+  const counter =
+    known instanceof Counter
+      ? known
+      : new Counter({
+          name: REFUSED,
+          help: 'Targets that this process refused, because they are out of scope or on the never-scan list',
+          labelNames: ['place'],
+          registers: [registry],
+        })
+  return (place, targets = 1) => counter.inc({ place }, targets)
 }
 
 const DURATION_BUCKETS = [0.01, 0.05, 0.1, 0.5, 1, 5, 30, 60, 300, 1800, 7200]

@@ -10,7 +10,7 @@ import { sharedOptions, logFolders, openRunners } from '../settings/executor-opt
 import type { RunSettings } from '../settings/settings.ts'
 import { logIsolation } from '../users/isolation.ts'
 import { Executor } from './executor.ts'
-import { createSlotMetrics, type SlotKind } from './metrics.ts'
+import { countRefusals, createSlotMetrics, type SlotKind } from './metrics.ts'
 import type { RunSource } from './run-sources.ts'
 
 /** What the program around the slots provides. */
@@ -83,6 +83,7 @@ export function openSlots(
     },
     log,
     onRunEnded: createSlotMetrics(metrics, kind, () => executor.status),
+    onRefused: countRefusals(metrics),
   })
   return executor
 }

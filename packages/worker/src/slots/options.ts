@@ -2,6 +2,7 @@ import type {
   ArtifactStore,
   CollectArtifact,
   RunnerProvider,
+  RunRefusalPlace,
   RunOutcome,
   RunStore,
 } from '@scanfarm/contracts'
@@ -56,6 +57,8 @@ export interface ExecutorOptions {
   readonly log: Logger
   /** `outcome` is missing when the run was lost or handed back. */
   onRunEnded?(ending: RunEnding, seconds: number, outcome?: RunOutcome): void
+  /** A run of this process met a target that it may not scan. */
+  readonly onRefused?: (place: RunRefusalPlace) => void
 }
 
 /** Time for the end of commands before the lease ends, besides the one between TERM and KILL. */

@@ -111,8 +111,11 @@ test('Items of a loop that are out of scope are left out, and the run is not cle
   ])
 })
 
-test('A redirect to a forbidden host is not followed', async () => {
+test('No request is sent to a forbidden host, and no redirect to it is followed', async () => {
+  const paths: string[] = []
+  const places: string[] = []
   const server = createServer((request, response) => {
+    paths.push(request.url ?? '')
     if (request.url === '/end') return void response.end('reached')
     response.writeHead(302, { location: `http://127.0.0.2:${String(request.socket.localPort)}/end` }).end()
   })
@@ -121,16 +124,36 @@ test('A redirect to a forbidden host is not followed', async () => {
   const port = typeof address === 'object' && address !== null ? address.port : 0
   try {
     const job = { scopeNo: await scopeNo({ allowed: ['127.0.0.1', 'a.example'] }) }
-    await using _executor = harness.executor()
+    await using _executor = harness.executor({ onRefused: (place) => places.push(place) })
     const [runId = 0] = await harness.submit(
       [{ name: 'ask', type: 'http', url: `http://127.0.0.1:${port}/` }],
       { targets: ['a.example'], job },
     )
     const { error_message: error } = await harness.ended(runId)
     expect(error).toContain(`a redirect to 127.0.0.2:${port}: the scope`)
-    expect(await refusals(runId)).toMatchObject([
-      { place: 'redirect', target: `http://127.0.0.2:${port}/end` },
+    const target = `http://127.0.0.2:${port}/end`
+    expect(await refusals(runId)).toMatchObject([{ place: 'redirect', target }])
+    const [asked = 0] = await harness.submit(
+      [
+        { name: 'ask', type: 'http', url: target, on_error: [{ action: 'continue' }] },
+        { name: 'call', type: 'function', function: `log_info(http_get("${target}").error)` },
+      ],
+      { targets: ['a.example'], job },
+    )
+    await harness.ended(asked)
+    expect(await refusals(asked)).toMatchObject([
+      { place: 'request', target },
+      { place: 'request', target },
     ])
+    const [probed = 0] = await harness.submit([bash('one', 'echo {{TargetStatusCode}}')], {
+      targets: [`http://127.0.0.1:${port}/`],
+      job: { ...job, params: { heuristics_check: 'advanced' } },
+    })
+    await harness.ended(probed)
+    expect(await outputs(probed)).toEqual(['302'])
+    expect(await refusals(probed)).toMatchObject([{ place: 'redirect', target }])
+    expect(paths).not.toContain('/end')
+    expect(places).toEqual(['redirect', 'request', 'request', 'redirect'])
   } finally {
     server.close()
     server.closeAllConnections()

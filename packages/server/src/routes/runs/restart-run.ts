@@ -32,11 +32,14 @@ export const duplicateRun = route(
         target: Type.String(),
       }),
     },
-    errors: ['not_found', 'invalid_input'],
+    errors: ['not_found', 'invalid_input', 'target_refused'],
   },
-  async ({ store }, { params }) => {
+  async ({ store, scopes }, { params }) => {
+    const source = await store.runs.find(params.id)
+    if (source === undefined) throw noRun(params.id)
     // The run may be older than the limits of params.
-    refuse(paramsProblems((await store.runs.find(params.id))?.params ?? {}))
+    refuse(paramsProblems(source.params))
+    await scopes.demandScope(source.run_group_id, source.workspace)
     const copy = await store.runs.duplicate(params.id)
     const run = copy && (await store.runs.find(copy.runUuid))
     if (copy === undefined || run === undefined) throw noRun(params.id)
@@ -75,6 +78,7 @@ export const startRun = route(
     errors: [
       'not_found',
       'bad_request',
+      'target_refused',
       'wrong_state',
       'master_required',
       'local_disabled',
@@ -85,10 +89,11 @@ export const startRun = route(
     ],
   },
   async (context, { params }) => {
-    const { store, notifier } = context
+    const { store, scopes, notifier } = context
     const before = await store.runs.find(params.id)
     if (before === undefined) throw noRun(params.id)
     if (before.status !== 'pending') throw notPending(before.status)
+    await scopes.demandScope(before.run_group_id, before.workspace)
     await refuseMode(before.run_mode, context)
     const start = await store.runs.start(params.id, await machinesFor(context, params.id))
     if (start === undefined) throw noRun(params.id)

@@ -13,6 +13,7 @@ import { JobPath, noJob } from './jobs.ts'
 const START_ERRORS = [
   'not_found',
   'invalid_input',
+  'target_refused',
   'wrong_state',
   'master_required',
   'local_disabled',
@@ -26,11 +27,12 @@ const DEFAULT_STATUSES = ['failed', 'cancelled'] as const
 
 /** Undefined: there is nothing to repeat. */
 const retryIn = async (context: ServerContext, jobId: string, selection: RetrySelection) => {
-  const { store, notifier } = context
+  const { store, scopes, notifier } = context
   const source = await store.jobs.retrySource(jobId)
   if (source === undefined) throw noJob(jobId)
   // The job may be older than the limits of params.
   refuse(paramsProblems(source.params))
+  await scopes.demandScope(jobId)
   await refuseMode(source.runMode, context)
   const cloud =
     source.runMode === 'cloud'

@@ -1,0 +1,28 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { MAX_SCOPES } from '../src/index.ts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+
+test('A farm has at most 1,000 scopes, and no entry is added beyond the most of the never-scan list', async () => {
+  const { scopes } = db.store
+  await asSuperuser(
+    (client) =>
+      client.query(`
+        insert into scan_scopes (name, allowed, denied, owner, note, windows, zone, created_by)
+        select 's' || n, '{*}', '{}', '', '', '[]', 'UTC', 'test' from generate_series(2, ${MAX_SCOPES}) n`),
+    db.url,
+  )
+  expect(await scopes.add({ name: 'last', allowed: ['*'] }, 'test')).toMatchObject({ name: 'last' })
+  expect(await scopes.add({ name: 'more', allowed: ['*'] }, 'test')).toBe('full')
+  expect(await scopes.find('more')).toBeUndefined()
+
+  const entry = (name: string) => ({ entry: `${name}.example`, reason: 'a hospital' })
+  expect(await scopes.addNeverScan([entry('a')], 'test', 2)).toMatchObject({ added: 1 })
+  expect(await scopes.addNeverScan([entry('b'), entry('c')], 'test', 2)).toBe('full')
+  expect((await scopes.neverScan(undefined, { offset: 0, limit: 10 })).total).toBe(1)
+})
