@@ -190,9 +190,9 @@ const CHUNK = 65_536
 const SLOW: readonly (readonly [format: ImportFormat, what: string, text: () => string])[] = [
   ['nmap', 'a host of 250,000 attributes', () => `<nmaprun><host ${attributes(250_000)}/></nmaprun>`],
   ['nmap', 'a tag that never ends', () => `<nmaprun>${'<'.repeat(4_000_000)}`],
-  ['sarif', 'a million results that are no findings', () => sarif('{"kind":"pass"},'.repeat(1_000_000))],
+  ['sarif', '200,000 results that are no findings', () => sarif('{"kind":"pass"},'.repeat(200_000))],
   ['sarif', 'lists within lists', () => sarif(`${'['.repeat(201)}${']'.repeat(201)},`.repeat(10_000))],
-  ['jsonl', 'lines of lists within lists', () => `${'['.repeat(201)}${']'.repeat(201)}\n`.repeat(80_000)],
+  ['jsonl', 'lines of lists within lists', () => `${'['.repeat(201)}${']'.repeat(201)}\n`.repeat(15_000)],
 ]
 const attributes = (count: number) => Array.from({ length: count }, (_, index) => `a${index}="1"`).join(' ')
 const sarif = (results: string) => `{"version":"2.1.0","runs":[{"results":[${results}1]}]}`
@@ -287,10 +287,11 @@ const memoryOfChildren = (): number => {
 test('a SARIF file of 60 MB is read in at most 200 MiB of memory', async () => {
   const results = async function* (): AsyncGenerator<Uint8Array> {
     yield Buffer.from('{"version":"2.1.0","runs":[{"results":[')
+    // Few and long results: their count takes the time, their size the memory.
     for (let part = 0; part < 1_000; part += 1) {
-      const some = Array.from({ length: 60 }, (_, n) => ({
+      const some = Array.from({ length: 6 }, (_, n) => ({
         ruleId: 'r',
-        message: { text: `${part} ${n} ${'x'.repeat(800)}` },
+        message: { text: `${part} ${n} ${'x'.repeat(10_000)}` },
         locations: [
           { physicalLocation: { artifactLocation: { uri: `f${n}` }, region: { startLine: part } } },
         ],
@@ -304,7 +305,7 @@ test('a SARIF file of 60 MB is read in at most 200 MiB of memory', async () => {
     count += vulnerabilities.length
     memory = Math.max(memory, memoryOfChildren())
   }
-  expect(count).toBe(60_001)
+  expect(count).toBe(6_001)
   expect(memory).toBeGreaterThan(0)
   expect(memory).toBeLessThan(200)
 }, 120_000)

@@ -61,16 +61,13 @@ describe.each(['redis', 'postgres'] as const)('on a queue in %s', (kind) => {
     const claimSome = async (count: number): Promise<number[]> => {
       await using consumer = queue.consumer({ serves: () => true })
       const order: number[] = []
-      await until(async () => {
-        const batch = await consumer.take(1, AbortSignal.timeout(30_000))
-        // One message at a time: those of one fetch come in any order.
-        for (const message of batch) {
+      // One message at a time: those of one fetch come in any order. `take` waits, so the time limit of the test ends this.
+      while (order.length < count)
+        for (const message of await consumer.take(1, AbortSignal.timeout(30_000))) {
           const claimed = await harness.runStore.claim(workerId, [message])
           order.push(...claimed.map(({ runId }) => runId))
           await message.ack()
         }
-        return order.length >= count
-      })
       return order
     }
     return { queue, dispatch, claimSome, [Symbol.asyncDispose]: () => queue[Symbol.asyncDispose]() }

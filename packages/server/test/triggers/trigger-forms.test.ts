@@ -24,6 +24,7 @@ const on = (topic: string, input: string): string => `event: {topic: ${topic}}\n
 const plain = 'date'
 
 let harness: TriggerHarness
+let master: Awaited<ReturnType<TriggerHarness['master']>>
 beforeAll(async () => {
   harness = await openTriggerHarness({
     'absent.yaml': workflow(
@@ -74,13 +75,14 @@ beforeAll(async () => {
     ),
     'all.yaml': workflow('all', `event: {topic: '*', filters: ['event.topic.startsWith("run.")']}`, plain),
   })
+  master = await harness.master()
 })
 afterAll(async () => {
   await harness[Symbol.asyncDispose]()
 })
 
-const fire = async (topic: string, data: object, more: Partial<EventDraft> = {}): Promise<string[]> =>
-  (await harness.master()).emit(eventDraft(topic, data, more), NEVER)
+const fire = (topic: string, data: object, more: Partial<EventDraft> = {}): Promise<string[]> =>
+  master.emit(eventDraft(topic, data, more), NEVER)
 const lastRun = async (name: string): Promise<Record<string, unknown> | undefined> =>
   (await harness.store.runs.list({ workflowName: name }, { offset: 0, limit: 1 })).data.map(
     ({ target, workspace, params }) => ({ target, workspace, params }),
@@ -160,8 +162,7 @@ describe('functions in filters', () => {
   })
 
   test('functions that need a run make the trigger invalid with the reason', async () => {
-    const receiver = await harness.master()
-    const { broken } = await receiver.registry.current()
+    const { broken } = await master.registry.current()
     expect(broken).toMatchObject([
       {
         workflow: { name: 'refused' },
