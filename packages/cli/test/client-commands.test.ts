@@ -353,6 +353,11 @@ test('worker drain --pause and worker resume pause and resume the slots of a ser
   const id = data.find(({ kind }) => kind === 'server')?.id ?? ''
   const refused = await run(['worker', 'drain', id])
   expect(refused).toMatchObject({ code: 5, err: expect.stringContaining('end with the server') })
+  const refusedLater = await run(['workers', 'drain', id, '--for', '2h'])
+  expect(refusedLater).toMatchObject({ code: 5, err: expect.stringContaining('end with the server') })
+  const unclear = await run(['workers', 'drain', id, '--for', 'soon'])
+  expect(unclear).toMatchObject({ code: 2, err: expect.stringContaining('must be a duration like 2h') })
+  expect((await run(['workers', 'drain', id, '--for', '2h', '--pause'])).err).toContain('cannot be used with')
   const paused = await run(['worker', 'drain', id, '--pause'])
   expect(paused.out).toMatch(/^message +The worker drains and stays paused$/m)
   expect(paused.out).toMatch(/^status +draining$/m)

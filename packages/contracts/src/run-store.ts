@@ -65,6 +65,8 @@ export interface WorkerIntro {
   readonly leaseMs: number
   /** What an operator wanted of this process under its previous id. */
   readonly wanted?: Wanted
+  /** With `wanted: stopped`: how much longer it waits for its runs. */
+  readonly drainMs?: number | undefined
 }
 
 export interface HeartbeatReply {
@@ -75,6 +77,8 @@ export interface HeartbeatReply {
   readonly known: boolean
   /** Missing if the worker is unknown. */
   readonly wanted?: Wanted
+  /** How much longer a stopped worker waits for its runs before its program ends. */
+  readonly drainMs?: number
   /** As in `ClaimedRun`. */
   readonly scopesVersion?: number
   /** The runs that this worker executes according to Postgres. */

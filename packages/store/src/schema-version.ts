@@ -26,6 +26,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0024-proof',
   '0025-job-schedules',
   '0026-scopes',
+  '0027-drain-until',
 ]
 
 /** Name of the newest schema file that this program knows. */

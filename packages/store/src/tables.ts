@@ -658,6 +658,7 @@ export interface Tables {
     wanted: Generated<string>
     tools: Generated<unknown>
     secret_hash: Buffer | null
+    drain_until: Timestamp | null
   }
   workspace_counters: {
     workspace: string

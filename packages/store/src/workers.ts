@@ -12,7 +12,7 @@ const RUNS = sql`array(select run_uuid::text from runs where worker_id = w.id an
                        order by id limit ${MAX_LISTED_RUNS})`
 const COLUMNS = sql`
   w.id, w.name, w.hostname, w.pid, w.version, w.kind, w.slots, w.capabilities, w.tools, w.joined_at, w.last_heartbeat,
-  w.wanted, w.lease_until, w.lost_at,
+  w.wanted, w.drain_until, w.lease_until, w.lost_at,
   greatest(0, floor(extract(epoch from now() - w.last_heartbeat) * 1000))::bigint as lease_age_ms,
   case when w.lost_at is not null or w.lease_until < now() then 'lost'
        when w.draining or w.wanted <> 'running' then 'draining'
@@ -97,12 +97,12 @@ export const makeWorkers = (db: Kysely<Tables>) => ({
     const [ended, runs] = await Promise.all([endedRuns(db), runsOf(db, id)])
     return { ...withTasks(row, ended), runs }
   },
-  /** Records what an operator wants of a process, or why that is not possible. */
-  direct: async (id: string, wanted: Wanted): Promise<Directed> => {
+  /** Records what an operator wants of a process, or why that is not possible. `forMs`: a stop waits for its runs. */
+  direct: async (id: string, wanted: Wanted, forMs?: number): Promise<Directed> => {
     if (!canBeStored(id)) return 'unknown'
     const { rows } = await sql<{
       answer: Directed
-    }>`select direct_worker(${id}, ${wanted}) as answer`.execute(db)
+    }>`select direct_worker(${id}, ${wanted}, ${forMs ?? null}) as answer`.execute(db)
     return rows[0]?.answer ?? 'unknown'
   },
   /** Capabilities of each live worker of the kind `worker`. */

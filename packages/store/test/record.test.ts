@@ -388,6 +388,7 @@ describe('heartbeat and leaving', () => {
     expect(await db.runStore.heartbeat(workerId, 2)).toEqual({
       known: true,
       wanted: 'running',
+      drainMs: 0,
       scopesVersion: 0,
       runs: [
         { runId: a.runId, attempt: 1, cancelRequested: false, followed: true },

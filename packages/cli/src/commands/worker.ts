@@ -1,10 +1,10 @@
 import type { WorkerDetail } from '@scanfarm/contracts'
 import { createLogger, runMain } from '@scanfarm/platform'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { workerId } from '../client/names.ts'
 import { printFields, printJson } from '../client/table.ts'
-import { collect, idArgument } from '../options.ts'
+import { collect, duration, idArgument } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -20,6 +20,7 @@ interface WorkerOptions {
 
 interface DrainOptions extends ClientOptions {
   readonly pause?: boolean
+  readonly for?: number
 }
 
 const printAnswer = (
@@ -35,10 +36,18 @@ const printAnswer = (
 export const drainCommand = (terminal: Terminal): Command =>
   clientCommand('drain', 'Let a worker finish its runs, claim no more, and end.')
     .argument('<worker>', 'name or id, from `scanfarm workers`', idArgument)
+    .addOption(
+      new Option('--for <duration>', 'wait this long for its runs, for example 2h; otherwise worker.drain_ms')
+        .argParser(duration)
+        .conflicts('pause'),
+    )
     .option('--pause', 'keep the worker: it claims no runs until `worker resume`')
-    .action(async (id: string, { pause, ...options }: DrainOptions) => {
+    .action(async (id: string, { pause, for: forMs, ...options }: DrainOptions) => {
       const api = connect(terminal, options)
-      const init = { params: { path: { id: await workerId(api, id) } }, body: { stop: pause !== true } }
+      const init = {
+        params: { path: { id: await workerId(api, id) } },
+        body: { stop: pause !== true, ...(forMs === undefined ? {} : { for: `${forMs}ms` }) },
+      }
       printAnswer(terminal, options, await api.call(({ POST }) => POST('/workers/{id}/drain', init)))
     })
 

@@ -173,6 +173,29 @@ describe('POST /workers/{id}/drain', () => {
     await server.runStore.leave(id)
   })
 
+  test('A drain for a time is stored with its end, a later one replaces it, and others than durations are refused', async () => {
+    const id = await joined('worker')
+    const drain = (body: object) => server.operator.post(`/api/workers/${id}/drain`).send(body)
+    for (const [body, message] of [
+      [{ for: 'soon' }, '"soon" is not a duration up to 7d; for example: 30m, 2h, 1h30m'],
+      [{ for: '8d' }, '"8d" is not a duration up to 7d'],
+      [{ for: '0s' }, '"0s" is not a duration up to 7d'],
+      [{ for: '2h', stop: false }, 'a paused worker waits for its runs without a limit'],
+    ] as const) {
+      const { body: refused } = await drain(body).expect(400)
+      expect(refused.details).toEqual([{ path: '/for', message: expect.stringContaining(message) }])
+    }
+    const began = Date.now()
+    const { body } = await drain({ for: '2h' }).expect(200)
+    expect(Date.parse(body.data.drain_until) - began).toBeGreaterThan(7_000_000)
+    const reply = await server.runStore.heartbeat(id, 0)
+    expect(reply.wanted).toBe('stopped')
+    expect(reply.drainMs).toBeGreaterThan(6_000_000)
+    expect((await drain({}).expect(200)).body.data).toMatchObject({ wanted: 'stopped', drain_until: null })
+    expect(await server.runStore.heartbeat(id, 0)).toMatchObject({ wanted: 'stopped', drainMs: 0 })
+    await server.runStore.leave(id)
+  })
+
   test('The slots of a server can be paused, which keeps local runs waiting, but not stopped', async () => {
     const id = await joined('server')
     const { body } = await server.operator.post(`/api/workers/${id}/drain`).send({}).expect(409)

@@ -67,6 +67,6 @@ export const workerQuery = (id: string) =>
     refetchInterval: HEARTBEAT_MS,
   })
 
-export const drainWorker = (id: string, stop: boolean) =>
-  answer(api.POST('/workers/{id}/drain', { ...pathOf(id), body: { stop } }))
+export const drainWorker = (id: string, body: { readonly stop?: boolean; readonly for?: string }) =>
+  answer(api.POST('/workers/{id}/drain', { ...pathOf(id), body }))
 export const resumeWorker = (id: string) => answer(api.POST('/workers/{id}/resume', pathOf(id)))

@@ -1,11 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import {
-  PRIORITY_RANK,
-  type Backoff,
-  type ClaimedRun,
-  type Wanted,
-  type WorkerTool,
-} from '@scanfarm/contracts'
+import type { Backoff, ClaimedRun, Wanted, WorkerTool } from '@scanfarm/contracts'
 import { backOff, errorText, settlesWithin } from '@scanfarm/platform'
 import type { Homes } from '../workspaces/homes.ts'
 import { WorkFolders } from '../workspaces/work-folders.ts'
@@ -15,8 +9,9 @@ import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorTimes } from './limits.ts
 import { Gathering } from './gathering.ts'
 import { stopAfterMs, type ExecutorOptions, type ExecutorStatus } from './options.ts'
 import { RunWork } from './run-work.ts'
-import { RunsAhead } from './runs-ahead.ts'
+import { byUrgency, RunsAhead } from './runs-ahead.ts'
 import type { Session } from './session.ts'
+import { StopRequest } from './stop-request.ts'
 import { TurnLimit } from './turn-limit.ts'
 import { WorkerLease } from './worker-lease.ts'
 
@@ -36,10 +31,6 @@ const MOST_BEGINNINGS = 16
 
 /** Time after the deadline of a drain for killing commands and handing runs back. */
 const KILL_MS = 5_000
-
-/** The most urgent run first, then the oldest. */
-const byUrgency = (a: ClaimedRun, b: ClaimedRun): number =>
-  PRIORITY_RANK[a.priority] - PRIORITY_RANK[b.priority] || a.runId - b.runId
 
 /**
  * The slots of a process: takes runs from its source, executes and records them. While the database is unavailable,
@@ -64,7 +55,7 @@ export class Executor implements AsyncDisposable {
   readonly #stopTaking = new AbortController()
   readonly #giveUp = new AbortController()
   readonly #joined = Promise.withResolvers<void>()
-  readonly #stopRequest = Promise.withResolvers<'stop requested'>()
+  readonly #stopRequest = new StopRequest()
   /** Aborted while an operator wants no more claims. */
   #pause = new AbortController()
   #taking: Promise<void> | undefined
@@ -108,7 +99,7 @@ export class Executor implements AsyncDisposable {
       draining: () => this.#stopTaking.signal.aborted,
       handBack: (keys) => this.#writer.handBack(keys),
       onAnswer: () => this.#writer.noteSuccess(),
-      onWanted: (wanted) => this.#follow(wanted),
+      onWanted: (wanted, drainMs) => this.#follow(wanted, drainMs),
       onScopes: (version) => this.#performer.noteScopes(version),
       onJoined: () => {
         this.#joined.resolve()
@@ -192,9 +183,9 @@ export class Executor implements AsyncDisposable {
     if (this.#pause.signal.aborted) this.#lease.recheckSoon()
   }
 
-  /** Resolves when an operator wants the program to end. Claims have stopped by then; the caller drains. */
+  /** Resolves when an operator wants the program to end and has it wait no longer for its runs; the caller drains. */
   get stopRequested(): Promise<'stop requested'> {
-    return this.#stopRequest.promise
+    return this.#stopRequest.due
   }
 
   /**
@@ -224,6 +215,7 @@ export class Executor implements AsyncDisposable {
     this.#giveUp.abort()
     clearInterval(this.#flushing)
     await this.#lease[Symbol.asyncDispose]()
+    this.#stopRequest[Symbol.dispose]()
     await this.#performer[Symbol.asyncDispose]()
     await this.#folders[Symbol.asyncDispose]()
     // Read now: this process may have joined while the drain waited.
@@ -239,10 +231,10 @@ export class Executor implements AsyncDisposable {
     while (this.#executing.size > 0) await Promise.all(this.#executing)
   }
 
-  #follow(wanted: Wanted): void {
+  #follow(wanted: Wanted, drainMs: number): void {
     if (wanted !== 'running') this.#pause.abort()
     else if (this.#pause.signal.aborted) this.#pause = new AbortController()
-    if (wanted === 'stopped') this.#stopRequest.resolve('stop requested')
+    if (wanted === 'stopped') this.#stopRequest.waitFor(drainMs)
     this.#changed()
   }
 
@@ -259,6 +251,7 @@ export class Executor implements AsyncDisposable {
       // Few free places are left until they are enough for a group.
       const isPaused = this.#pause.signal.aborted
       if (workerId === undefined || isPaused || this.#room() <= this.#ahead.most() / 2) {
+        if (this.#sessions.size === 0) this.#stopRequest.noteIdle()
         await this.#change.promise
         continue
       }

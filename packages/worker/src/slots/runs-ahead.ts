@@ -1,3 +1,9 @@
+import { PRIORITY_RANK, type ClaimedRun } from '@scanfarm/contracts'
+
+/** The most urgent run first, then the oldest. */
+export const byUrgency = (a: ClaimedRun, b: ClaimedRun): number =>
+  PRIORITY_RANK[a.priority] - PRIORITY_RANK[b.priority] || a.runId - b.runId
+
 /** Most runs ahead for each slot. */
 const AHEAD_PER_SLOT = 8
 /** The limit is at least this, so that a process with few slots also writes very short runs in groups. */

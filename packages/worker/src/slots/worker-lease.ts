@@ -21,8 +21,8 @@ export interface WorkerLeaseOptions {
   handBack(keys: readonly RunKey[]): Promise<void>
   /** The store answered. */
   onAnswer(): void
-  /** An operator wants something else than before. */
-  onWanted(wanted: Wanted): void
+  /** An operator wants something else than before, or stops the program: in `drainMs`, or after its last run. */
+  onWanted(wanted: Wanted, drainMs: number): void
   /** Scopes or the never-scan list have this version. */
   onScopes(version: number): void
   /** The process has a new worker id to claim with. */
@@ -55,6 +55,8 @@ export class WorkerLease implements AsyncDisposable {
   #unknownRuns = new Set<string>()
   #capabilities: readonly string[]
   #wanted: Wanted = 'running'
+  /** While it is to stop: the time of this process until which it waits for its runs. */
+  #drainUntil = -Infinity
   /** As Postgres knows them. */
   #offered: readonly string[]
 
@@ -136,7 +138,9 @@ export class WorkerLease implements AsyncDisposable {
     const workerId = randomUUID()
     const capabilities = this.#capabilities
     const sentAt = performance.now()
-    await store.join({ ...intro, capabilities, workerId, wanted: this.#wanted })
+    const left = Math.ceil(this.#drainUntil - sentAt)
+    const drainMs = left > 0 ? left : undefined
+    await store.join({ ...intro, capabilities, workerId, wanted: this.#wanted, drainMs })
     this.#workerId = workerId
     this.#offered = capabilities
     this.#reported = NO_TOOLS
@@ -171,15 +175,17 @@ export class WorkerLease implements AsyncDisposable {
     this.#renewed(sentAt)
     if (!reply.known) return this.#onLeaseLost()
     this.#options.onScopes(reply.scopesVersion ?? 0)
-    this.#follow(reply.wanted ?? 'running')
+    this.#follow(reply.wanted ?? 'running', reply.drainMs ?? 0)
     await this.#compare(reply, expected, wasClaiming)
   }
 
-  #follow(wanted: Wanted): void {
-    if (wanted === this.#wanted) return
+  #follow(wanted: Wanted, drainMs: number): void {
+    this.#drainUntil = performance.now() + drainMs
+    const isNew = wanted !== this.#wanted
     this.#wanted = wanted
-    this.#options.log.info('an operator changed what this worker does', { wanted })
-    this.#options.onWanted(wanted)
+    if (isNew)
+      this.#options.log.info('an operator changed what this worker does', { wanted, drain_ms: drainMs })
+    if (isNew || wanted === 'stopped') this.#options.onWanted(wanted, drainMs)
   }
 
   #renewed(sentAt: number): void {

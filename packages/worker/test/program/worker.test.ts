@@ -181,6 +181,32 @@ describe('A worker', () => {
     await cluster.store.runs.requestCancel(String(runId))
   })
 
+  test.each([
+    ['its last run ends', 'completed'],
+    ['the time is over', 'queued'],
+  ])('that an operator drains for a time stops when %s', async (_, status) => {
+    const { workers } = cluster.store
+    const target = freshName()
+    const worker = await startWorker(cluster.config({ SCANFARM_WORKER_DRAIN_MS: '200' }), overrides)
+    const stopped = () => Promise.race([worker.stopRequested, Promise.resolve('waiting')])
+    const command = 'echo up >> {{Output}}/up; while test ! -e {{Output}}/go; do sleep 0.1; done'
+    const [runId = 0] = await cluster.submit([{ name: 'slow', command }], [target])
+    await cluster.written(target, 'up')
+    const [joined] = (await workers.list()).data
+    const id = joined?.id ?? ''
+    expect(await workers.direct(id, 'stopped', 3_600_000)).toBe('ok')
+    await until(() => (worker.status.paused ? true : undefined), { what: 'the drain' })
+    expect(await stopped()).toBe('waiting')
+    const [later = 0] = await cluster.submit([{ name: 'noop', command: 'true' }], [freshName()])
+    if (status === 'queued') expect(await workers.direct(id, 'stopped', 1)).toBe('ok')
+    else await writeFile(join(cluster.folder, 'data/work/workspaces', target, 'go'), '')
+    expect(await worker.stopRequested).toBe('stop requested')
+    await worker[Symbol.asyncDispose]()
+    expect(await cluster.run(runId)).toMatchObject({ status, attempt: 1 })
+    expect(await cluster.run(later)).toMatchObject({ status: 'queued', attempt: 0 })
+    for (const run of [runId, later]) await cluster.store.runs.requestCancel(String(run))
+  })
+
   test('waits for a database without a schema until it is stopped', async () => {
     await using database = await emptyDatabase()
     const stop = new AbortController()

@@ -1,7 +1,9 @@
 import { AppError, TOOL, Worker, WorkerDetail, type Wanted } from '@scanfarm/contracts'
+import { parseDuration } from '@scanfarm/language'
 import { Type } from 'typebox'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { ServerContext } from '../../context.ts'
+import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { part, partBody, partQuery } from '../paging.ts'
 
@@ -64,8 +66,9 @@ const direct = async (
   { store, queue, log }: ServerContext,
   id: string,
   wanted: Wanted,
+  forMs?: number,
 ): Promise<WorkerDetail> => {
-  const directed = await store.workers.direct(id, wanted)
+  const directed = await store.workers.direct(id, wanted, forMs)
   if (directed === 'lost')
     throw new AppError('wrong_state', 'this worker is lost: it owns no runs and cannot be reached')
   if (directed === 'slots')
@@ -83,6 +86,22 @@ const direct = async (
   return worker
 }
 
+const MOST_DRAIN_MS = 7 * 86_400_000
+
+const drainTime = (body: { readonly for?: string; readonly stop?: boolean }): number | undefined => {
+  if (body.for === undefined) return undefined
+  if (body.stop === false)
+    refuse([
+      { path: '/for', message: 'a paused worker waits for its runs without a limit: leave out for or stop' },
+    ])
+  const ms = parseDuration(body.for)
+  if (ms === undefined || ms < 1 || ms > MOST_DRAIN_MS)
+    refuse([
+      { path: '/for', message: `"${body.for}" is not a duration up to 7d; for example: 30m, 2h, 1h30m` },
+    ])
+  return Math.ceil(ms ?? 0)
+}
+
 export const drainWorker = route(
   {
     method: 'post',
@@ -90,13 +109,20 @@ export const drainWorker = route(
     tag: 'Farm',
     summary: 'Drain a worker: it claims no more runs and finishes those it has',
     description:
-      'By default its program then ends as after SIGTERM: runs that are still under way after `worker.drain_ms` are handed back, and another worker executes them again. With `stop: false` the worker stays, finishes its runs without a time limit and is paused until `POST /workers/{id}/resume`. The slots of a server can only be paused. The request is stored: it survives a restart of servers, and a worker that misses the signal reads it with its next heartbeat, at the latest after a third of `worker.lease_ms`. Repeating it changes nothing; a pause can become a stop.',
+      'By default its program then ends as after SIGTERM: runs that are still under way after `worker.drain_ms` are handed back, and another worker executes them again. With `for` it waits that long for its runs first, and ends as soon as the last one has; a later drain replaces the time. With `stop: false` the worker stays, finishes its runs without a time limit and is paused until `POST /workers/{id}/resume`. The slots of a server can only be paused. The request is stored: it survives a restart of servers, and a worker that misses the signal reads it with its next heartbeat, at the latest after a third of `worker.lease_ms`. Repeating it changes nothing; a pause can become a stop.',
     role: 'operator',
     params: WorkerPath,
     body: Type.Object(
       {
         stop: Type.Optional(
           Type.Boolean({ description: 'Whether its program ends when it is drained; default true' }),
+        ),
+        for: Type.Optional(
+          Type.String({
+            minLength: 1,
+            maxLength: 32,
+            description: 'How long it waits for its runs before its program ends, at most 7d; for example 2h',
+          }),
         ),
       },
       { additionalProperties: false },
@@ -106,7 +132,7 @@ export const drainWorker = route(
   },
   async (context, { params, body }) => {
     const stop = body.stop ?? true
-    const data = await direct(context, params.id, stop ? 'stopped' : 'paused')
+    const data = await direct(context, params.id, stop ? 'stopped' : 'paused', drainTime(body))
     const message = stop ? 'The worker drains and ends' : 'The worker drains and stays paused'
     return { message, data }
   },

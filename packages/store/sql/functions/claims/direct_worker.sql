@@ -1,5 +1,6 @@
--- Records what an operator wants a process to do, and notifies the masters, whose slots may be meant.
-create or replace function direct_worker(p_id text, p_wanted text) returns text
+-- Records what an operator wants a process to do, and notifies the masters, whose slots may be meant. A worker that is
+-- stopped waits for its runs for p_for_ms; null: its program ends as after SIGTERM.
+create or replace function direct_worker(p_id text, p_wanted text, p_for_ms bigint) returns text
 language plpgsql as $$
 declare
   v_worker workers;
@@ -14,7 +15,7 @@ begin
   elsif p_wanted <> 'stopped' and v_worker.wanted = 'stopped' then
     return 'stopping';
   end if;
-  update workers set wanted = p_wanted where id = p_id and wanted <> p_wanted;
+  update workers set wanted = p_wanted, drain_until = now() + p_for_ms * interval '1 ms' where id = p_id;
   perform notify_masters();
   return 'ok';
 end $$;

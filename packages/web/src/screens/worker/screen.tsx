@@ -68,6 +68,11 @@ const Explanation = ({ worker }: { worker: WorkerDetail }) => {
             {stateOf(worker) === 'stopping'
               ? 'It claims no more runs; its program ends when those it has are finished.'
               : 'It claims no more runs and is paused when those it has are finished.'}{' '}
+            {worker.drain_until === null ? null : (
+              <>
+                It waits for them until <Time at={worker.drain_until} />.{' '}
+              </>
+            )}
             {left === 0 ? 'None is left.' : `${left} ${left === 1 ? 'is' : 'are'} left.`}
           </p>
           <Progress value={worker.slots - left} max={worker.slots} label="Free slots" />

@@ -1,7 +1,8 @@
+import { useState } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
 import { drainWorker, resumeWorker } from '../../api/farm.ts'
 import { useRefusal } from '../../api/role.ts'
-import { Confirm, toast } from '../../ui/index.ts'
+import { Confirm, SelectField, toast } from '../../ui/index.ts'
 import { stateOf, type Worker } from './state.tsx'
 
 interface Order {
@@ -9,23 +10,23 @@ interface Order {
   readonly done: string
   readonly text: string
   readonly can: (worker: Worker) => boolean
-  readonly send: (id: string) => Promise<unknown>
+  readonly send: (id: string, wait: string) => Promise<unknown>
 }
 
 const ORDERS: readonly Order[] = [
   {
     verb: 'Drain',
     done: 'drains and ends',
-    text: 'It claims no more runs, finishes those it has, and its program ends. Runs that take longer than worker.drain_ms start again on another worker. To use it again, start its program on its machine.',
+    text: 'It claims no more runs, finishes those it has, and its program ends. Runs that take longer start again on another worker. To use it again, start its program on its machine.',
     can: (worker) => worker.kind === 'worker' && !['stopping', 'lost'].includes(stateOf(worker)),
-    send: (id) => drainWorker(id, true),
+    send: (id, wait) => drainWorker(id, wait === '' ? {} : { for: wait }),
   },
   {
     verb: 'Pause',
     done: 'finishes its runs and claims no more',
     text: 'It finishes the runs it has, without a time limit, and claims no more until you resume it.',
     can: (worker) => ['busy', 'idle'].includes(stateOf(worker)),
-    send: (id) => drainWorker(id, false),
+    send: (id) => drainWorker(id, { stop: false }),
   },
   {
     verb: 'Resume',
@@ -36,6 +37,12 @@ const ORDERS: readonly Order[] = [
   },
 ]
 
+/** `""`: as after SIGTERM. */
+const WAITS = [
+  { value: '', label: 'as long as worker.drain_ms' },
+  ...['10m', '1h', '2h', '8h', '1d'].map((value) => ({ value, label: `at most ${value}` })),
+]
+
 const nameOf = (workers: readonly Worker[]): string =>
   workers.length === 1 ? (workers[0]?.name ?? '') : `${workers.length} workers`
 
@@ -43,9 +50,10 @@ const nameOf = (workers: readonly Worker[]): string =>
 export const WorkerActions = ({ workers, onDone }: { workers: readonly Worker[]; onDone?: () => void }) => {
   const queries = useQueryClient()
   const refusal = useRefusal('operator')
+  const [wait, setWait] = useState('')
   const act = async ({ send, done }: Order, those: readonly Worker[]) => {
     try {
-      for (const { id } of those) await send(id)
+      for (const { id } of those) await send(id, wait)
       toast(`${nameOf(those)}: ${done}.`)
       onDone?.()
     } finally {
@@ -72,6 +80,15 @@ export const WorkerActions = ({ workers, onDone }: { workers: readonly Worker[];
         onConfirm={() => act(order, those)}
       >
         <p>{order.text}</p>
+        {order.verb === 'Drain' ? (
+          <SelectField
+            label="Wait for its runs"
+            name="for"
+            value={wait}
+            onChange={(event) => setWait(event.target.value)}
+            options={WAITS}
+          />
+        ) : null}
         {skipped > 0 ? (
           <p className="muted">
             {skipped} of the selected {skipped === 1 ? 'is' : 'are'} not affected: lost, already so, or slots
