@@ -27,6 +27,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0025-job-schedules',
   '0026-scopes',
   '0027-drain-until',
+  '0028-import-speed',
 ]
 
 /** Name of the newest schema file that this program knows. */

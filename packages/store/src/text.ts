@@ -5,12 +5,16 @@ export const storable = (text: string): string => text.replaceAll('\0', '').toWe
 export const canBeStored = (text: string): boolean => text === storable(text)
 
 /** JSON text of a value, with all strings and keys made storable. */
-export const storableJson = (value: unknown): string =>
-  JSON.stringify(value, (_key, inner: unknown) => {
+export const storableJson = (value: unknown): string => {
+  const json = JSON.stringify(value)
+  // JSON has NUL and unpaired surrogates as escapes.
+  if (!/\\u(?:0000|d[89a-f])/.test(json)) return json
+  return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner === 'string') return storable(inner)
     if (inner !== null && typeof inner === 'object' && !Array.isArray(inner)) return withStorableKeys(inner)
     return inner
   })
+}
 
 const withStorableKeys = (object: object): object => {
   const entries = Object.entries(object)

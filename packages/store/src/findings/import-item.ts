@@ -65,18 +65,32 @@ export const halvesOf = <T extends FindingContent | AssetContent>(
   return halves.filter((half) => half.length > 0)
 }
 
-/**
- * The items of an import as JSON. `content` identifies what an item says, so that the database finds records that do not
- * change without reading them.
- */
-export const itemsOf = (workspace: string, source: string, records: FoundRecords['records']): string => {
-  const withContent = (item: FindingContent | AssetContent) => ({
-    ...item,
-    content: hash('sha256', JSON.stringify([records.kind, workspace, source, item])),
-  })
-  return storableJson(
-    records.kind === 'asset'
-      ? records.items.map(withContent)
-      : records.items.map((item) => ({ ...withContent(item), raw_vuln_json: shortened(item) })),
-  )
+/** What each item says, by a hash: the database finds records that do not change without reading them. */
+export const contentsOf = (
+  workspace: string,
+  source: string,
+  { kind, items }: FoundRecords['records'],
+): string[] => {
+  const origin = JSON.stringify([kind, workspace, source]).slice(0, -1)
+  return items.map((item) => hash('sha256', `${origin},${JSON.stringify(item)}]`))
 }
+
+/** The items of an import as JSON, with their `content`. */
+export const itemsOf = (
+  workspace: string,
+  source: string,
+  records: FoundRecords['records'],
+  contents: readonly string[] = contentsOf(workspace, source, records),
+): string =>
+  storableJson(
+    records.kind === 'asset'
+      ? records.items.map((item, index) => ({ ...item, content: contents[index] }))
+      : records.items.map((item, index) => ({
+          ...item,
+          content: contents[index],
+          raw_vuln_json: shortened(item),
+        })),
+  )
+
+/** Hashes as Postgres reads them. */
+export const byteas = (hashes: readonly string[]): string[] => hashes.map((one) => `\\x${one}`)

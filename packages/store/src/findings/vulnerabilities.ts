@@ -10,7 +10,7 @@ import {
 } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { PageOf, PageRequest } from '../page.ts'
-import { halvesOf, identitiesOf, itemsOf } from './import-item.ts'
+import { byteas, contentsOf, halvesOf, identitiesOf, itemsOf } from './import-item.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import {
@@ -106,9 +106,17 @@ const importHalf = async (
   items: readonly FindingContent[],
   part: ImportPart | undefined,
 ): Promise<ImportSummary> => {
+  const records = { kind: 'vulnerability', items } as const
+  const contents = contentsOf(workspace, source, records)
+  const ofPart = sql`${part?.of ?? null}::uuid, ${part?.no ?? null}::int`
+  const known = await sql<{ counts: ImportSummary | null }>`
+    select see_known_findings(${byteas(contents)}::bytea[], ${items.map(({ occurrences = 1 }) => occurrences)}::int[],
+      ${ofPart}) as counts
+  `.execute(db)
+  if (known.rows[0]?.counts) return known.rows[0].counts
   const { rows } = await sql<{ counts: ImportSummary }>`
-    select import_vulnerabilities(${storable(workspace)}, ${itemsOf(workspace, source, { kind: 'vulnerability', items })}::jsonb, ${source}, null, null,
-      ${part?.of ?? null}::uuid, ${part?.no ?? null}::int) as counts
+    select import_vulnerabilities(${storable(workspace)}, ${itemsOf(workspace, source, records, contents)}::jsonb, ${source},
+      null, null, ${ofPart}) as counts
   `.execute(db)
   if (rows[0] === undefined) throw new Error('no answer from import_vulnerabilities')
   return rows[0].counts

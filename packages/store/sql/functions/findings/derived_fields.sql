@@ -9,6 +9,16 @@ language plpgsql stable as $$
 declare
   v_verdict jsonb := coalesce(p_decision -> 'verdict', p_ruled -> 'verdict', '{}');
 begin
+  if p_decision = '{}' and p_ruled = '{}' then
+    severity := p_scan_severity;
+    tags := p_scan_tags;
+    verdict := 'none';
+    reason := '';
+    decided_by := '';
+    assignee := '';
+    state := case p_seen when 'gone' then 'gone' else 'open' end;
+    return;
+  end if;
   severity := coalesce(p_decision ->> 'severity', p_ruled #>> '{severity,value}', p_scan_severity);
   assignee := coalesce(p_decision ->> 'assignee', p_ruled #>> '{assignee,value}', '');
   tags := merged_tags(p_scan_tags, p_ruled -> 'tags', p_decision -> 'add_tags', p_decision -> 'remove_tags', 256);

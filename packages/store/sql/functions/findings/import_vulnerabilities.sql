@@ -8,7 +8,6 @@ declare
   v_saved saved_record[];
 begin
   lock table finding_rules in access share mode;
-  perform adopt_fingerprints(p_workspace, p_items);
   select array_agg(s) into v_saved
   from save_vulnerabilities(p_workspace, p_items, (p_run).id, p_source, p_import, p_part) s;
   perform log_record_events('vuln.found', 'vulnerability', p_workspace, p_run,
@@ -16,7 +15,7 @@ begin
           where s.reopened or s.created and v.state = 'open' order by v.id));
   perform log_record_events('vuln.back', 'vulnerability', p_workspace, p_run,
     array(select finding_event_data(v, p_run, true) from unnest(v_saved) s join vulnerabilities v on v.id = s.id
-          where v.back_at = now() order by v.id));
+          where not s.created and v.back_at = now() order by v.id));
   if (p_run).id is not null then
     perform record_sightings(p_run, p_scope_id, 'vulnerability', array_agg(v.id), array_agg(
       finding_seen(v) || jsonb_build_object('severity', v.scan_severity, 'tags', v.scan_tags)))

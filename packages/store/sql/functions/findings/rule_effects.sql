@@ -9,6 +9,9 @@ declare
   r finding_rules;
   v_effects jsonb := '{}';
 begin
+  if (p_draft).name is null and not exists (select from finding_rules) then
+    return v_effects;
+  end if;
   for r in
     select (s.rule).* from (
       select f as rule from finding_rules f where f.id is distinct from (p_draft).id

@@ -12,7 +12,7 @@ as $$
     select i.*, decode(i.content, 'hex') as content_hash, asset_hash(p_workspace, i.asset_value, i.url) as hash
     from rows from (jsonb_to_recordset(p_items) as (
         asset_type text, asset_value text, url text, host_ip text, scheme text, status_code int, title text,
-        content_type text, technologies jsonb, open_ports jsonb, dns_records jsonb, remarks jsonb, raw_json_data text,
+        content_type text, technologies text[], open_ports text[], dns_records text[], remarks text[], raw_json_data text,
         content text))
       with ordinality as i(asset_type, asset_value, url, host_ip, scheme, status_code, title, content_type,
         technologies, open_ports, dns_records, remarks, raw_json_data, content, n)
@@ -23,7 +23,8 @@ as $$
     insert into assets as a (workspace, asset_type, asset_value, url, host_ip, scheme, status_code, title, content_type,
       technologies, open_ports, dns_records, remarks, raw_json_data, asset_hash, source, first_run)
     select p_workspace, i.asset_type, i.asset_value, i.url, i.host_ip, i.scheme, i.status_code, i.title, i.content_type,
-      text_array(i.technologies), text_array(i.open_ports), text_array(i.dns_records), text_array(i.remarks), i.raw_json_data,
+      coalesce(i.technologies, '{}'), coalesce(i.open_ports, '{}'), coalesce(i.dns_records, '{}'),
+      coalesce(i.remarks, '{}'), i.raw_json_data,
       i.hash, p_source, p_run_id
     from distinct_items i
     order by i.hash

@@ -15,7 +15,7 @@ as $$
       finding_hash(p_workspace, i.vuln_info, i.vuln_title, i.asset_value, i.asset_type, i.fingerprint) as hash
     from rows from (jsonb_to_recordset(p_items) as (
         vuln_info text, vuln_title text, vuln_desc text, vuln_poc text, severity text, confidence text, asset_type text,
-        asset_value text, tags jsonb, detail_http_request text, detail_http_response text, raw_vuln_json text,
+        asset_value text, tags text[], detail_http_request text, detail_http_response text, raw_vuln_json text,
         fingerprint text, occurrences int, content text))
       with ordinality as i(vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence, asset_type,
         asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, fingerprint, occurrences, content, n)
@@ -23,14 +23,17 @@ as $$
   ), distinct_items as materialized (
     select distinct on (hash) *, sum(coalesce(occurrences, 1)) over (partition by hash)::int as times
     from items where hash is not null order by hash, severity_rank(severity), n desc
+  ), rules as materialized (
+    -- Without rules, what the scanner reported decides: the trigger that derives fields has nothing to do.
+    select case when exists (select from finding_rules) then null else 'open' end as seen
   ), known as (
     insert into vulnerabilities as v (workspace, vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence,
       asset_type, asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, fingerprint,
-      finding_hash, holds, source, first_run)
+      finding_hash, holds, source, first_run, seen, scan_severity, scan_tags)
     select p_workspace, i.vuln_info, i.vuln_title, i.vuln_desc, i.vuln_poc, i.severity, i.confidence,
-      i.asset_type, i.asset_value, text_array(i.tags), i.detail_http_request, i.detail_http_response, i.raw_vuln_json,
-      coalesce(i.fingerprint, ''), i.hash, true, p_source, p_run_id
-    from distinct_items i
+      i.asset_type, i.asset_value, coalesce(i.tags, '{}'), i.detail_http_request, i.detail_http_response, i.raw_vuln_json,
+      coalesce(i.fingerprint, ''), i.hash, true, p_source, p_run_id, r.seen, i.severity, coalesce(i.tags, '{}')
+    from distinct_items i cross join rules r
     order by i.hash
     on conflict (finding_hash) where holds do update
     set (vuln_info, vuln_title, vuln_desc, vuln_poc, detail_http_request, detail_http_response, raw_vuln_json) = (
@@ -72,12 +75,12 @@ as $$
   ), loose_saved as (
     insert into vulnerabilities (id, workspace, vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence,
       asset_type, asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, fingerprint,
-      finding_hash, holds, source, first_run)
+      finding_hash, holds, source, first_run, seen, scan_severity, scan_tags)
     overriding system value
     select i.id, p_workspace, i.vuln_info, i.vuln_title, i.vuln_desc, i.vuln_poc, i.severity, i.confidence,
-      i.asset_type, i.asset_value, text_array(i.tags), i.detail_http_request, i.detail_http_response, i.raw_vuln_json,
-      coalesce(i.fingerprint, ''), null, false, p_source, p_run_id
-    from loose i
+      i.asset_type, i.asset_value, coalesce(i.tags, '{}'), i.detail_http_request, i.detail_http_response, i.raw_vuln_json,
+      coalesce(i.fingerprint, ''), null, false, p_source, p_run_id, r.seen, i.severity, coalesce(i.tags, '{}')
+    from loose i cross join rules r
   ), loose_seen as (
     insert into finding_sightings (finding_id, last_seen, times_seen, last_run, occurrences, last_import, import_part)
     select l.id, now(), 1, p_run_id, coalesce(l.occurrences, 1), p_import, p_part from loose l
