@@ -150,3 +150,74 @@ describe('rows read with old statistics', () => {
     expect(removed).toBeLessThan(REACH)
   })
 })
+
+describe('imports whose plans are from the time when there was nothing', () => {
+  const CONTENTS = `array(select decode(i ->> 'content', 'hex') from jsonb_array_elements($1::jsonb) i)`
+  const numbered = <T>(count: number, item: (n: number) => T): T[] =>
+    Array.from({ length: count }, (_, n) => item(n))
+
+  /** Rows of a table that the last imports of a session read: first many small ones, then one large, then one small again. */
+  const rowsReadByLast = (table: string, call: string, itemOf: (n: number) => object): Promise<number> =>
+    asSuperuser(async (client) => {
+      const imported = async (from: number, count: number): Promise<number> => {
+        const items = JSON.stringify(numbered(count, (n) => itemOf(from + n)))
+        // The second time, nothing changes.
+        for (let turn = 0; turn < 2; turn += 1) await client.query(call, [items])
+        const { rows } = await client.query<{ read: string }>(
+          `select idx_tup_fetch + seq_tup_read as read from pg_stat_xact_user_tables where relname = $1`,
+          [table],
+        )
+        return Number(rows[0]?.read)
+      }
+      await client.query('begin')
+      // A session keeps a plan after five executions.
+      for (let round = 0; round < 8; round += 1) await imported(round * BATCH, BATCH)
+      const before = await imported(CROWD, CROWD)
+      const after = await imported(3 * CROWD, BATCH)
+      await client.query('rollback')
+      return after - before
+    }, db.url)
+
+  test('findings', async () => {
+    const call = `select coalesce(
+      see_known_findings(${CONTENTS}, array(select 1 from jsonb_array_elements($1::jsonb)), null, null),
+      import_vulnerabilities('plans', $1::jsonb, 'test', null, null, null, null))`
+    const read = await rowsReadByLast('vulnerabilities', call, (n) => ({
+      vuln_info: 'check',
+      vuln_title: 'Title',
+      vuln_desc: '',
+      vuln_poc: '',
+      severity: 'low',
+      confidence: 'Firm',
+      asset_type: 'web',
+      asset_value: `http://a.example/${n}`,
+      tags: [],
+      detail_http_request: '',
+      detail_http_response: '',
+      raw_vuln_json: '',
+      content: n.toString(16).padStart(64, '0'),
+    }))
+    expect(read).toBeLessThan(REACH)
+  })
+
+  test('assets', async () => {
+    const call = `select coalesce(see_known_assets(${CONTENTS}), import_assets('plans', $1::jsonb, 'test', null, null))`
+    const read = await rowsReadByLast('assets', call, (n) => ({
+      asset_type: 'host',
+      asset_value: `a${n}.example`,
+      url: '',
+      host_ip: '',
+      scheme: '',
+      status_code: 0,
+      title: '',
+      content_type: '',
+      technologies: [],
+      open_ports: [],
+      dns_records: [],
+      remarks: [],
+      raw_json_data: '',
+      content: n.toString(16).padStart(64, '0'),
+    }))
+    expect(read).toBeLessThan(REACH)
+  })
+})

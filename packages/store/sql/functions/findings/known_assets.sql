@@ -13,8 +13,9 @@ declare
 begin
   select array_agg(k.content), array_agg(k.id), array_agg(k.items) into v_known, v_ids, v_items
   from (select t.content_hash as content, t.asset_id as id, count(*) as items
-        from unnest(p_contents) as c(content) join asset_sightings t on t.content_hash = c.content
-        join assets a on a.id = t.asset_id where a.state = 'open'
+        from unnest(p_contents) as c(content)
+        cross join lateral (select * from asset_sightings s where s.content_hash = c.content offset 0) t
+        cross join lateral (select from assets a where a.id = t.asset_id and a.state = 'open' offset 0) a
         group by t.content_hash, t.asset_id) k;
   if v_known is null then
     return;
@@ -22,7 +23,8 @@ begin
   if (select sum(n) from unnest(v_items) n) < cardinality(p_contents) then
     v_changed := array(
       select a.id from jsonb_to_recordset(p_items) as i(content text, asset_value text, url text)
-      join assets a on a.asset_hash = asset_hash(p_workspace, i.asset_value, i.url)
+      cross join lateral (
+        select k.id from assets k where k.asset_hash = asset_hash(p_workspace, i.asset_value, i.url) offset 0) a
       where i.content is null or decode(i.content, 'hex') not in (select unnest(v_known)));
   end if;
   return query

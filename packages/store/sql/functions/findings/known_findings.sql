@@ -18,8 +18,10 @@ begin
   into v_known, v_ids, v_items, v_results
   from (select t.content_hash as content, t.finding_id as id, count(*) as items, sum(c.results) as results
         from unnest(p_contents, p_results) as c(content, results)
-        join finding_sightings t on t.content_hash = c.content
-        join vulnerabilities v on v.id = t.finding_id where v.holds and v.seen = 'open' and (v.verdict <> 'fixed_claimed' or v.back_at is not null)
+        cross join lateral (select * from finding_sightings s where s.content_hash = c.content offset 0) t
+        cross join lateral (
+          select from vulnerabilities v where v.id = t.finding_id and v.holds and v.seen = 'open'
+            and (v.verdict <> 'fixed_claimed' or v.back_at is not null) offset 0) v
         group by t.content_hash, t.finding_id) k;
   if v_known is null then
     return;
@@ -29,8 +31,9 @@ begin
       select v.id
       from jsonb_to_recordset(p_items) as i(content text, vuln_info text, vuln_title text, asset_value text,
                                             asset_type text, fingerprint text)
-      join vulnerabilities v on v.holds and v.finding_hash
-        = finding_hash(p_workspace, i.vuln_info, i.vuln_title, i.asset_value, i.asset_type, i.fingerprint)
+      cross join lateral (
+        select k.id from vulnerabilities k where k.holds and k.finding_hash
+          = finding_hash(p_workspace, i.vuln_info, i.vuln_title, i.asset_value, i.asset_type, i.fingerprint) offset 0) v
       where i.content is null or decode(i.content, 'hex') not in (select unnest(v_known)));
   end if;
   return query

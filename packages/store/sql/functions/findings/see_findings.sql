@@ -7,19 +7,20 @@ language sql
 set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
   with locked as materialized (
-    select t.finding_id, k.content, k.times
-    from unnest(p_contents, p_ids, p_times) as k(content, id, times)
-    join finding_sightings t on t.finding_id = k.id and t.content_hash = k.content
-    order by t.finding_id for update of t
+    select t.finding_id from (
+      select * from unnest(p_contents, p_ids) as k(content, id) order by k.id offset 0) k
+    cross join lateral (
+      select s.finding_id from finding_sightings s where s.finding_id = k.id and s.content_hash = k.content
+      for update) t
   )
   update finding_sightings t
   set last_seen = greatest(t.last_seen, now()),
     times_seen = t.times_seen + case when t.last_run = p_run_id or t.last_import = p_import then 0 else 1 end,
     last_run = greatest(t.last_run, p_run_id),
     occurrences = case when t.last_import = p_import and t.import_part <> p_part
-      then t.occurrences + l.times else l.times end,
+      then t.occurrences + p_times[array_position(p_ids, t.finding_id)] else p_times[array_position(p_ids, t.finding_id)] end,
     last_import = p_import,
     import_part = case when t.last_import = p_import then t.import_part else p_part end
-  from locked l where t.finding_id = l.finding_id
-  returning l.content, t.finding_id, t.import_part <> p_part
+  where t.finding_id = any(array(select l.finding_id from locked l))
+  returning p_contents[array_position(p_ids, t.finding_id)], t.finding_id, t.import_part <> p_part
 $$;
