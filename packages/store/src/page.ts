@@ -4,13 +4,14 @@ import type { Tables } from './tables.ts'
 /** A cursor is the last id of a page. */
 export const encodeCursor = (lastId: number): string => Buffer.from(`b${lastId}`).toString('base64url')
 
+export const invalidCursor = (): AppError =>
+  new AppError('bad_request', 'the cursor is invalid', {
+    details: [{ path: '/cursor', message: 'must be the next_cursor of an earlier response' }],
+  })
+
 export function decodeCursor(cursor: string): number {
   const id = Number(/^b(\d{1,15})$/.exec(Buffer.from(cursor, 'base64url').toString('latin1'))?.[1])
-  if (Number.isNaN(id)) {
-    throw new AppError('bad_request', 'the cursor is invalid', {
-      details: [{ path: '/cursor', message: 'must be the next_cursor of an earlier response' }],
-    })
-  }
+  if (Number.isNaN(id)) throw invalidCursor()
   return id
 }
 
@@ -46,6 +47,8 @@ export interface PageSource {
   readonly columns: RawBuilder<unknown>
   /** Lowest ids first; default false. */
   readonly ascending?: boolean
+  /** Another order, of rows of `from`. */
+  readonly order?: RawBuilder<unknown>
   /** Default PAGE_BYTES. */
   readonly maxBytes?: number
 }
@@ -57,23 +60,23 @@ export interface PageRows<T> {
 }
 
 /**
- * Rows of a page, ordered by id. The database sums their bytes and returns only rows that fit, which bounds the memory
+ * Rows of a page, ordered by id unless the source has another order. The database sums their bytes and returns only rows that fit, which bounds the memory
  * of the driver and this process.
  */
 export async function readPage<T extends object>(
   db: Kysely<Tables>,
-  { ids, from, id, bytes, columns, ascending = false, maxBytes = PAGE_BYTES }: PageSource,
+  { ids, from, id, bytes, columns, ascending = false, maxBytes = PAGE_BYTES, ...source }: PageSource,
 ): Promise<PageRows<T>> {
-  const order = ascending ? sql`` : sql`desc`
+  const order = source.order ?? (ascending ? id : sql`${id} desc`)
   const { rows } = await sql<T & { page_rows: number }>`
     with ids as materialized (${ids}), fitting as (
       select page_id, page_rows from (
         select ids.id as page_id, count(*) over () as page_rows, row_number() over w as n,
                sum(${bytes}) over w as up_to
-        from ids join ${from} on ${id} = ids.id window w as (order by ids.id ${order})
+        from ids join ${from} on ${id} = ids.id window w as (order by ${order})
       ) sized where n = 1 or up_to <= ${maxBytes}
     )
-    select ${columns}, page_rows from fitting join ${from} on ${id} = page_id order by ${id} ${order}
+    select ${columns}, page_rows from fitting join ${from} on ${id} = page_id order by ${order}
   `.execute(db)
   return {
     rows: rows.map(({ page_rows: _, ...row }) => row as unknown as T),
@@ -81,19 +84,21 @@ export async function readPage<T extends object>(
   }
 }
 
-/** The page of a list for callers; `idOf` is the id after which the next page begins. */
+/** The page of a list for callers; `idOf` is the id after which the next page begins, unless its order has cursors. */
 export const pageOf = <T, R = T>(
   { rows, truncated }: PageRows<R>,
   {
     total,
     limit,
     idOf,
+    cursorOf = (row) => encodeCursor(idOf(row)),
     item,
   }: {
     total: number
     /** Undefined: only bytes are limited. */
     limit: number | undefined
     idOf: (row: R) => number
+    cursorOf?: (row: R) => string
     item: (row: R) => T
   },
 ): PageOf<T> => {
@@ -101,8 +106,7 @@ export const pageOf = <T, R = T>(
   return {
     data: rows.map(item),
     total,
-    nextCursor:
-      last !== undefined && (truncated || rows.length === limit) ? encodeCursor(idOf(last)) : undefined,
+    nextCursor: last !== undefined && (truncated || rows.length === limit) ? cursorOf(last) : undefined,
     truncated,
   }
 }

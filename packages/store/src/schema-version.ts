@@ -28,6 +28,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0026-scopes',
   '0027-drain-until',
   '0028-import-speed',
+  '0029-finding-order',
 ]
 
 /** Name of the newest schema file that this program knows. */

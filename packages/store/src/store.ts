@@ -8,6 +8,7 @@ import { makeEvents } from './events.ts'
 import { makeFeed } from './events/feed.ts'
 import { makeFarm } from './farm.ts'
 import { makeFigures } from './figures.ts'
+import { makeHosts } from './hosts.ts'
 import { makeRules } from './findings/rules.ts'
 import { makeScans } from './findings/scans.ts'
 import { makeSavedFilters } from './saved-filters.ts'
@@ -91,6 +92,8 @@ export async function openStore(options: StoreOptions) {
     savedFilters: guarded(makeSavedFilters(db)),
     vulnerabilities: guarded(makeVulnerabilities(db, totals)),
     assets: guarded(makeAssets(db, totals)),
+    /** What scans know of one name or address. */
+    hosts: guarded(makeHosts(db)),
     /** Rules that decide about findings. */
     rules: guarded(makeRules(db, upkeep)),
     /** The jobs of schedules, and what they changed. */

@@ -223,6 +223,27 @@ describe('the list of vulnerabilities', () => {
   })
 })
 
+test('The order of severity is read from an index, also after a cursor', async () => {
+  await db.store.vulnerabilities.import('w', 'nuclei', [findingOf()])
+  const plans = await asSuperuser(async (client) => {
+    await client.query('set enable_seqscan = off; set enable_sort = off')
+    const after = '(severity_rank(v.severity), -v.id) > (4::bigint, -10::bigint)'
+    const found: string[] = []
+    for (const condition of ["v.state = 'open'", `v.state = 'open' and ${after}`]) {
+      const { rows } = await client.query<{ 'QUERY PLAN': string }>(
+        `explain select v.id from vulnerabilities v where ${condition}
+         order by severity_rank(v.severity), (-v.id) limit 100`,
+      )
+      found.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
+    }
+    return found
+  }, db.url)
+  for (const plan of plans) {
+    expect(plan).toMatch(/Index Scan using vulnerabilities_order/)
+    expect(plan).not.toContain('Sort')
+  }
+})
+
 describe('assets', () => {
   test('An asset is discovered once and updated when it changes; fields that an import leaves empty are kept', async () => {
     const { assets } = db.store

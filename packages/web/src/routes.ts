@@ -56,6 +56,7 @@ export const ROUTES: readonly ScreenRoute[] = [
     load: () => import('./screens/assets/screen.tsx'),
   },
   { path: '/assets/$id', title: 'Asset', load: () => import('./screens/asset/screen.tsx') },
+  { path: '/hosts/$host', title: 'Host', load: () => import('./screens/host/screen.tsx') },
   {
     path: '/changes',
     title: 'Changes',

@@ -30,6 +30,7 @@ import { getStats, listTables } from './farm/stats.ts'
 import { drainWorker, getWorker, listWorkers, registryInfo, resumeWorker } from './farm/workers.ts'
 import { assetStats, countAssetFacets, getAsset, listAssets } from './findings/assets.ts'
 import { changeVulnerability } from './findings/decisions.ts'
+import { getHost } from './findings/hosts.ts'
 import { diffAssets, diffRuns, diffVulnerabilities } from './findings/diff.ts'
 import { changeVulnerabilities, countVulnerabilityFacets } from './findings/triage.ts'
 import {
@@ -44,6 +45,7 @@ import { exportVulnerabilities, importVulnerabilities } from './findings/transfe
 import {
   createVulnerability,
   getVulnerability,
+  groupVulnerabilities,
   listVulnerabilities,
   removeVulnerability,
   summariseVulnerabilities,
@@ -173,6 +175,7 @@ export const apiRoutes = (): Route[] => {
     functionList,
     evaluateFunction,
     listVulnerabilities,
+    groupVulnerabilities,
     summariseVulnerabilities,
     exportVulnerabilities,
     countVulnerabilityFacets,
@@ -195,6 +198,7 @@ export const apiRoutes = (): Route[] => {
     listAssetDiffs,
     countAssetFacets,
     getAsset,
+    getHost,
     assetStats,
     listWorkspaces,
     listWorkspaceNames,

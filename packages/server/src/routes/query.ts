@@ -1,4 +1,5 @@
 import { AppError, type FieldError } from '@scanfarm/contracts'
+import { SORTED_RECORDS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { WORDS } from '../http/word-list.ts'
 import { refuse } from '../http/refusal.ts'
@@ -28,6 +29,18 @@ export const List = (description: string) =>
 /** A query parameter with a list of words from a fixed set, which `wordsOf` reads. */
 export const WordList = (words: readonly string[], description: string) =>
   Type.Optional(Type.String({ maxLength: MAX_LIST_LENGTH, description, [WORDS]: words }))
+
+export const Host = Type.Optional(
+  Type.String({ maxLength: 255, description: 'Name or address of the host, ignoring case' }),
+)
+
+/** A query parameter that sorts a list. */
+export const Sort = <N extends string>(names: readonly N[]) =>
+  Type.Optional(
+    Type.Enum([...names, ...names.map((name): `-${N}` => `-${name}`)], {
+      description: `Default: newest first. With a minus in reverse. Other orders than that of severity sort at most ${SORTED_RECORDS} records`,
+    }),
+  )
 
 /** The values of `a, b`; undefined if there are none. */
 export const commaList = (text: string | undefined): string[] | undefined => {

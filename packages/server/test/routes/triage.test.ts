@@ -272,6 +272,7 @@ describe('GET /vulnerabilities/facets', () => {
       ],
       state: [{ value: 'open', count: 4 }],
       asset_value: [{ value: 'https://a.example', count: 4 }],
+      host: [{ value: 'a.example', count: 4 }],
       workflow: [
         { value: '', count: 3 },
         { value: 'probe', count: 1 },

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { AssetContent } from '@scanfarm/contracts'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { refusal, testServer, type TestServer } from '../_server.ts'
 
@@ -184,6 +185,168 @@ describe('GET /vulnerabilities', () => {
     expect(titles(rest.body)).toEqual(['t1'])
     const byOffset = await server.viewer.get('/api/vulnerabilities?workspace=pages&offset=2').expect(200)
     expect(titles(byOffset.body)).toEqual(['t1'])
+  })
+})
+
+describe('the order of lists', () => {
+  interface Listed {
+    readonly data: readonly { readonly vuln_title: string; readonly asset_value: string }[]
+    readonly pagination: { readonly next_cursor?: string }
+  }
+  const list = async (path: string): Promise<Listed> =>
+    (await server.viewer.get(`/api/${path}`).expect(200)).body as Listed
+
+  /** All pages of two. */
+  const pages = async (path: string): Promise<Listed['data'][number][]> => {
+    const found: Listed['data'][number][] = []
+    for (let cursor: string | undefined = ''; cursor !== undefined;) {
+      const { data, pagination } = await list(
+        `${path}&limit=2${cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`}`,
+      )
+      found.push(...data)
+      cursor = pagination.next_cursor
+    }
+    return found
+  }
+
+  test('findings are sorted by severity and other columns, equal ones newest first, page by page', async () => {
+    const workspace = 'sorted'
+    for (const [vuln_title, severity, asset_value] of [
+      ['b', 'low', 'https://z.example'],
+      ['Ö', 'critical', 'https://y.example'],
+      ['a', 'info', 'https://x.example'],
+      ['c', 'critical', 'https://w.example'],
+      ['B', 'low', 'https://v.example'],
+    ])
+      await create({ workspace, vuln_title, severity, asset_value })
+    const titles = async (sort: string) =>
+      (await pages(`vulnerabilities?workspace=${workspace}&sort=${sort}`)).map(({ vuln_title }) => vuln_title)
+    expect(await titles('severity')).toEqual(['c', 'Ö', 'B', 'b', 'a'])
+    expect(await titles('-severity')).toEqual(['a', 'b', 'B', 'Ö', 'c'])
+    expect((await titles('title')).filter((title) => title !== 'Ö')).toEqual(['a', 'B', 'b', 'c'])
+    expect(await titles('asset')).toEqual(['B', 'c', 'a', 'Ö', 'b'])
+    expect(await titles('-last_seen')).toEqual(['B', 'c', 'a', 'Ö', 'b'])
+    expect(await titles('workspace')).toHaveLength(5)
+    const { pagination } = await list(`vulnerabilities?workspace=${workspace}&sort=severity&limit=2`)
+    const cursor = encodeURIComponent(pagination.next_cursor ?? '')
+    await server.viewer.get(`/api/vulnerabilities?sort=title&cursor=${cursor}`).expect(400)
+    await server.viewer.get(`/api/vulnerabilities?cursor=${cursor}`).expect(400)
+    await server.viewer.get('/api/vulnerabilities?sort=colour').expect(400)
+  })
+
+  test('findings are grouped by check and by host, the worst group first, and a group is a filter', async () => {
+    const workspace = 'grouped'
+    for (const [vuln_info, severity, asset_value, asset_type] of [
+      ['weak', 'low', 'https://one.example/a', 'web'],
+      ['weak', 'medium', 'One.example:8443', 'port'],
+      ['weak', 'low', 'two.example', 'port'],
+      ['bad', 'critical', 'user@[2001:DB8::1]:22', 'port'],
+      ['', 'info', 'src/one.example', 'file'],
+    ])
+      await create({
+        workspace,
+        vuln_info,
+        vuln_title: `title of ${vuln_info || 'none'}`,
+        severity,
+        asset_value,
+        asset_type,
+      })
+    const groups = async (by: string) =>
+      (await server.viewer.get(`/api/vulnerabilities/groups?workspace=${workspace}&by=${by}`).expect(200))
+        .body.data as object
+    expect(await groups('check')).toEqual({
+      counted: 5,
+      complete: true,
+      total: 3,
+      groups: [
+        { value: 'bad', title: 'title of bad', severity: 'critical', count: 1, checks: 1, hosts: 1 },
+        { value: 'weak', title: 'title of weak', severity: 'medium', count: 3, checks: 1, hosts: 2 },
+        { value: 'title of none', title: 'title of none', severity: 'info', count: 1, checks: 1, hosts: 1 },
+      ],
+    })
+    expect(await groups('host')).toMatchObject({
+      total: 4,
+      groups: [
+        { value: '2001:db8::1', severity: 'critical', count: 1 },
+        { value: 'one.example', severity: 'medium', count: 2 },
+        { value: 'two.example', severity: 'low', count: 1 },
+        { value: '', severity: 'info', count: 1 },
+      ],
+    })
+    const places = async (filter: string) =>
+      (await list(`vulnerabilities?workspace=${workspace}&${filter}`)).data.map((row) => row.asset_value)
+    expect(await places('host=ONE.example')).toEqual(['One.example:8443', 'https://one.example/a'])
+    expect(await places('host=2001:db8::1')).toEqual(['user@[2001:DB8::1]:22'])
+    expect(await places('check=weak&host=two.example')).toEqual(['two.example'])
+    expect(await places('check=wea')).toEqual([])
+    expect(await places('check=title of none')).toEqual(['src/one.example'])
+    await server.viewer.get('/api/vulnerabilities/groups').expect(400)
+  })
+
+  test('a host has its ports, technologies, findings and runs', async () => {
+    const workspace = 'one-host'
+    const asset = (fields: Partial<AssetContent>): AssetContent => ({
+      asset_type: 'ip',
+      asset_value: '',
+      url: '',
+      host_ip: '',
+      scheme: '',
+      status_code: 0,
+      title: '',
+      content_type: '',
+      technologies: [],
+      open_ports: [],
+      dns_records: [],
+      remarks: [],
+      raw_json_data: '',
+      ...fields,
+    })
+    await server.store.assets.import(workspace, 'nmap', [
+      asset({
+        asset_type: 'ip',
+        asset_value: '10.9.8.7',
+        host_ip: '10.9.8.7',
+        open_ports: ['22/tcp', '443/tcp'],
+      }),
+      asset({
+        asset_type: 'port',
+        asset_value: '10.9.8.7:22',
+        host_ip: '10.9.8.7',
+        open_ports: ['22/tcp'],
+        title: 'ssh OpenSSH',
+      }),
+      asset({
+        asset_type: 'http',
+        asset_value: 'www.host.example',
+        url: 'https://www.host.example/',
+        host_ip: '10.9.8.7',
+        technologies: ['nginx:1.22'],
+      }),
+      asset({ asset_type: 'ip', asset_value: '10.9.8.77', host_ip: '10.9.8.77', open_ports: ['1/tcp'] }),
+    ])
+    await create({ workspace, severity: 'high', asset_value: '10.9.8.7:22', asset_type: 'port' })
+    await create({ workspace, severity: 'high', asset_value: '10.9.8.77:22', asset_type: 'port' })
+    const read = async (host: string) =>
+      (await server.viewer.get(`/api/hosts/${encodeURIComponent(host)}`).expect(200)).body.data as object
+    expect(await read('10.9.8.7')).toMatchObject({
+      host: '10.9.8.7',
+      names: ['www.host.example'],
+      addresses: ['10.9.8.7'],
+      workspaces: [workspace],
+      technologies: ['nginx:1.22'],
+      assets: 3,
+      ports: [
+        { port: '22/tcp', service: 'ssh OpenSSH', state: 'open' },
+        { port: '443/tcp', service: '' },
+      ],
+      findings: { high: 1 },
+      runs: [],
+    })
+    expect(await read('WWW.host.example')).toMatchObject({ addresses: ['10.9.8.7'], assets: 1, findings: {} })
+    const sorted = await pages(`assets?host=10.9.8.7&sort=-asset`)
+    expect(sorted.map((row) => row.asset_value)).toEqual(['www.host.example', '10.9.8.7:22', '10.9.8.7'])
+    const { body } = await server.viewer.get('/api/hosts/10.9.8.70').expect(404)
+    expect(body.message).toContain('no asset and no finding is at host "10.9.8.70"')
   })
 })
 

@@ -12,6 +12,13 @@ import { byteas, contentsOf, halvesOf, itemsOf } from '../findings/import-item.t
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from '../findings/facets.ts'
 import { contains, has, isLastRun, isOneOf, where } from '../findings/condition.ts'
+import {
+  sortedBy,
+  SORTED_LETTERS,
+  type SortedRow,
+  type SortKey,
+  type SortRequest,
+} from '../findings/sorted.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
@@ -45,7 +52,26 @@ export interface AssetFilter {
   /** Found, or found again, after this time. */
   readonly newSince?: Date
   readonly org?: string
+  /** A name or an address: that of its place, or its address. */
+  readonly host?: string
 }
+
+const SORT_KEYS = {
+  asset: {
+    key: sql`lower(left(coalesce(nullif(a.url, ''), a.asset_value), ${SORTED_LETTERS}))`,
+    type: 'text',
+  },
+  type: { key: sql`left(a.asset_type, ${SORTED_LETTERS})`, type: 'text' },
+  title: { key: sql`lower(left(a.title, ${SORTED_LETTERS}))`, type: 'text' },
+  status: { key: sql`a.status_code`, type: 'bigint' },
+  workspace: { key: sql`left(a.workspace, ${SORTED_LETTERS})`, type: 'text' },
+  last_seen: {
+    key: sql`(select (extract(epoch from s.last_seen) * 1e6)::bigint from asset_sightings s where s.asset_id = a.id)`,
+    type: 'bigint',
+  },
+} as const satisfies Record<string, SortKey>
+export type AssetSort = keyof typeof SORT_KEYS
+export const ASSET_SORTS = Object.keys(SORT_KEYS) as AssetSort[]
 
 const FACETS = ['state', 'workspace', 'asset_type', 'source', 'status_code', 'technology', 'port'] as const
 type AssetFacet = (typeof FACETS)[number]
@@ -59,7 +85,8 @@ export interface AssetStats {
 }
 
 export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
-  list: (filter: AssetFilter, page: PageRequest): Promise<PageOf<Asset>> => list(db, totals, filter, page),
+  list: (filter: AssetFilter, page: SortRequest<AssetSort>): Promise<PageOf<Asset>> =>
+    list(db, totals, filter, page),
   find: (id: number): Promise<Asset | undefined> => find(db, id),
   /** Those that exist, lowest ids first, at most one page of bytes. */
   all: async (ids: readonly number[]): Promise<Asset[]> =>
@@ -109,7 +136,20 @@ const portNames = (port: string | undefined): string[] | undefined => {
 const anyOf = (conditions: readonly RawBuilder<unknown>[] | undefined): RawBuilder<unknown>[] =>
   conditions === undefined || conditions.length === 0 ? [] : [sql`(${sql.join(conditions, sql` or `)})`]
 
-const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
+/** The same expression as in the index. */
+const TEXT = sql`(asset_value || ' ' || url || ' ' || title)`
+const HOST = sql`host_of(coalesce(nullif(url, ''), asset_value))`
+
+const isAtHost = (given: string | undefined): RawBuilder<unknown>[] => {
+  if (given === undefined || given === '') return []
+  const host = sql`lower(${storable(given)})`
+  return [
+    sql`(host_ip = ${host} and host_ip <> '' or ${sql.join(contains(TEXT, given), sql` and `)}
+         and asset_type not in ('file', 'package', 'network') and ${HOST} = ${host})`,
+  ]
+}
+
+export const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
   ...isOneOf('workspace', filter.workspaces),
   ...isOneOf('asset_type', filter.assetTypes),
   ...isOneOf('state', filter.state === undefined ? undefined : [filter.state]),
@@ -131,25 +171,58 @@ const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
   ...isLastRun('asset', filter.runUuid),
   ...(filter.newSince === undefined ? [] : [sql`opened_at > ${filter.newSince}`]),
   ...ofOrg(sql`workspace`, filter.org),
-  // The same expression as in the index.
-  ...contains(sql`(asset_value || ' ' || url || ' ' || title)`, filter.search),
+  ...contains(TEXT, filter.search),
+  ...isAtHost(filter.host),
 ]
 
 const list = async (
   db: Kysely<Tables>,
   totals: Totals,
   filter: AssetFilter,
-  page: PageRequest,
+  { sort, ...page }: SortRequest<AssetSort>,
 ): Promise<PageOf<Asset>> => {
-  const search = { part: filter.search, parameter: 'search' }
+  const search = searchOf(filter)
   const total = await totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () =>
     boundedSearch(db, search, (on) => count(on, filter)),
   )
+  if (sort !== undefined) return await listSorted(db, filter, page, { sort, total })
   const found =
     total === 0
       ? { rows: [], truncated: false }
       : await boundedSearch(db, search, (on) => pageOfAssets(on, filter, page, total <= FEW))
   return pageOf(found, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
+}
+
+const searchOf = ({ search = '', host = '' }: AssetFilter) =>
+  search.length < host.length
+    ? { part: host, parameter: 'host' }
+    : { part: search === '' ? undefined : search, parameter: 'search' }
+
+const listSorted = async (
+  db: Kysely<Tables>,
+  filter: AssetFilter,
+  { cursor, offset, limit }: PageRequest,
+  { sort, total }: { sort: string; total: number },
+): Promise<PageOf<Asset>> => {
+  const by = sortedBy(SORT_KEYS, sort, sql`a.id`)
+  by.demandFew(total)
+  const conditions = [...conditionsOf(filter), ...(cursor === undefined ? [] : [by.after(cursor)])]
+  const found = await boundedSearch(db, searchOf(filter), (on) =>
+    readPage<Asset & SortedRow>(on, {
+      ...SOURCE,
+      ids: sql`select a.id from assets a ${where(conditions)} order by ${by.order}
+               limit ${limit} offset ${cursor === undefined ? offset : 0}`,
+      order: by.order,
+      columns: sql`${COLUMNS}, ${by.key} as sort_key`,
+    }),
+  )
+  return pageOf(found, {
+    total,
+    limit,
+    idOf: (row) => row.id,
+    cursorOf: by.cursorOf,
+    item: ({ sort_key: _, ...row }) => row,
+  })
 }
 
 const count = async (db: Kysely<Tables>, filter: AssetFilter): Promise<number> => {
@@ -184,17 +257,15 @@ const assetsOf = (
   db: Kysely<Tables>,
   ids: RawBuilder<unknown>,
   ascending = false,
-): Promise<PageRows<Asset>> =>
-  readPage(db, {
-    ids,
-    ascending,
-    from: sql`(assets a ${RUNS})`,
-    id: sql`a.id`,
-    bytes: sql`octet_length(a.asset_value) + octet_length(a.url) + octet_length(a.title)
-      + octet_length(a.technologies::text) + octet_length(a.open_ports::text) + octet_length(a.dns_records::text)
-      + octet_length(a.remarks::text) + octet_length(a.raw_json_data::text)`,
-    columns: COLUMNS,
-  })
+): Promise<PageRows<Asset>> => readPage(db, { ...SOURCE, ids, ascending, columns: COLUMNS })
+
+const SOURCE = {
+  from: sql`(assets a ${RUNS})`,
+  id: sql`a.id`,
+  bytes: sql`octet_length(a.asset_value) + octet_length(a.url) + octet_length(a.title)
+    + octet_length(a.technologies::text) + octet_length(a.open_ports::text) + octet_length(a.dns_records::text)
+    + octet_length(a.remarks::text) + octet_length(a.raw_json_data::text)`,
+}
 
 const find = async (db: Kysely<Tables>, id: number): Promise<Asset | undefined> => {
   const { rows } = await sql<Asset>`select ${COLUMNS} from assets a ${RUNS} where a.id = ${id}`.execute(db)
@@ -249,7 +320,7 @@ const stats = async (db: Kysely<Tables>, workspaces: readonly string[] | undefin
 }
 
 const countFacets = (db: Kysely<Tables>, filter: AssetFilter): Promise<Facets<AssetFacet>> =>
-  boundedSearch(db, { part: filter.search, parameter: 'search' }, async (on) => {
+  boundedSearch(db, searchOf(filter), async (on) => {
     const { rows } = await sql<FacetRow<AssetFacet>>`
       with found as materialized (
         select state, workspace, asset_type, source, status_code::text as status_code, technologies, open_ports

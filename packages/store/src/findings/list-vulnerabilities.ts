@@ -1,10 +1,12 @@
 import type { Confidence, FindingState, Seen, Severity, Verdict, Vulnerability } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
+import { storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg, orgOfWorkspace } from '../workspaces/names.ts'
 import { boundedSearch } from './bounded-search.ts'
 import { contains, has, isLastRun, isOneOf, where } from './condition.ts'
+import { sortedBy, SORTED_LETTERS, type SortedRow, type SortKey, type SortRequest } from './sorted.ts'
 import type { Tables } from '../tables.ts'
 
 export interface VulnerabilityFilter {
@@ -30,7 +32,30 @@ export interface VulnerabilityFilter {
   /** The run that saw it last. */
   readonly runUuid?: string
   readonly org?: string
+  /** The identifier, or the title of a finding without one. */
+  readonly check?: string
+  /** The host of its place. */
+  readonly host?: string
 }
+
+/** What rules and groups call the check of a finding. */
+export const CHECK = sql`(case vuln_info when '' then vuln_title else vuln_info end)`
+/** '' for places that are no hosts. */
+export const HOST = sql`(case when asset_type in ('file', 'package') then '' else host_of(asset_value) end)`
+
+const SORT_KEYS = {
+  // The same expressions as in the index.
+  severity: { key: sql`severity_rank(v.severity)`, type: 'bigint', isIndexed: true },
+  title: { key: sql`lower(left(v.vuln_title, ${SORTED_LETTERS}))`, type: 'text' },
+  asset: { key: sql`lower(left(v.asset_value, ${SORTED_LETTERS}))`, type: 'text' },
+  workspace: { key: sql`left(v.workspace, ${SORTED_LETTERS})`, type: 'text' },
+  last_seen: {
+    key: sql`(select (extract(epoch from s.last_seen) * 1e6)::bigint from finding_sightings s where s.finding_id = v.id)`,
+    type: 'bigint',
+  },
+} as const satisfies Record<string, SortKey>
+export type VulnerabilitySort = keyof typeof SORT_KEYS
+export const VULNERABILITY_SORTS = Object.keys(SORT_KEYS) as VulnerabilitySort[]
 
 /** Columns of a record `v`, joined with its last sighting, and its first and last run. */
 const COLUMNS = sql`
@@ -67,6 +92,12 @@ export const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[]
   // The first of them is what the index serves.
   ...contains(TEXT, filter.assetValue),
   ...contains(sql`asset_value`, filter.assetValue),
+  ...contains(TEXT, filter.check),
+  ...(filter.check === undefined || filter.check === '' ? [] : [sql`${CHECK} = ${storable(filter.check)}`]),
+  ...contains(TEXT, filter.host),
+  ...(filter.host === undefined || filter.host === ''
+    ? []
+    : [sql`${HOST} = lower(${storable(filter.host)})`]),
 ]
 
 export const totalOf = (db: Kysely<Tables>, totals: Totals, filter: VulnerabilityFilter): Promise<number> =>
@@ -79,21 +110,23 @@ export const totalOf = (db: Kysely<Tables>, totals: Totals, filter: Vulnerabilit
     }),
   )
 
-/** The longer part decides whether the index serves the search. */
-export const searchOf = ({ assetValue = '', search = '' }: VulnerabilityFilter) => {
-  if (assetValue === '' && search === '') return { part: undefined, parameter: 'search' }
-  return search.length < assetValue.length
-    ? { part: assetValue, parameter: 'asset_value' }
-    : { part: search, parameter: 'search' }
+/** The longest part decides whether the index serves the search. */
+export const searchOf = ({ assetValue = '', search = '', check = '', host = '' }: VulnerabilityFilter) => {
+  const parts = Object.entries({ search, asset_value: assetValue, check, host }).filter(
+    ([, part]) => part !== '',
+  )
+  const [longest] = parts.sort(([, a], [, b]) => b.length - a.length)
+  return { part: longest?.[1], parameter: longest?.[0] ?? 'search' }
 }
 
-/** Page of findings, newest first. */
+/** Page of findings, newest first unless sorted. */
 export async function listVulnerabilities(
   db: Kysely<Tables>,
   totals: Totals,
   filter: VulnerabilityFilter,
-  page: PageRequest,
+  { sort, ...page }: SortRequest<VulnerabilitySort>,
 ): Promise<PageOf<Vulnerability>> {
+  if (sort !== undefined) return await listSorted(db, totals, filter, page, sort)
   const below = page.cursor === undefined ? undefined : decodeCursor(page.cursor)
   const bounds = { below, offset: below === undefined ? page.offset : 0, limit: page.limit }
   const [total, found] = await Promise.all([
@@ -101,6 +134,35 @@ export async function listVulnerabilities(
     boundedSearch(db, searchOf(filter), (on) => pageOfVulnerabilities(on, filter, bounds)),
   ])
   return pageOf(found, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
+}
+
+const listSorted = async (
+  db: Kysely<Tables>,
+  totals: Totals,
+  filter: VulnerabilityFilter,
+  { cursor, offset, limit }: PageRequest,
+  sort: string,
+): Promise<PageOf<Vulnerability>> => {
+  const by = sortedBy(SORT_KEYS, sort, sql`v.id`)
+  const conditions = [...conditionsOf(filter), ...(cursor === undefined ? [] : [by.after(cursor)])]
+  const total = await totalOf(db, totals, filter)
+  by.demandFew(total)
+  const found = await boundedSearch(db, searchOf(filter), (on) =>
+    readPage<Vulnerability & SortedRow>(on, {
+      ...SOURCE,
+      ids: sql`select v.id from vulnerabilities v ${where(conditions)} order by ${by.order}
+               limit ${limit} offset ${cursor === undefined ? offset : 0}`,
+      order: by.order,
+      columns: sql`${COLUMNS}, ${by.key} as sort_key`,
+    }),
+  )
+  return pageOf(found, {
+    total,
+    limit,
+    idOf: (row) => row.id,
+    cursorOf: by.cursorOf,
+    item: ({ sort_key: _, ...row }) => row,
+  })
 }
 
 export async function pageOfVulnerabilities(
@@ -120,18 +182,16 @@ export const vulnerabilitiesOf = (
   db: Kysely<Tables>,
   ids: RawBuilder<unknown>,
   ascending = false,
-): Promise<PageRows<Vulnerability>> =>
-  readPage(db, {
-    ids,
-    ascending,
-    from: sql`(vulnerabilities v ${RUNS})`,
-    id: sql`v.id`,
-    // The record of the scanner repeats request and response.
-    bytes: sql`octet_length(v.vuln_title) + octet_length(v.vuln_desc) + octet_length(v.vuln_poc)
-      + octet_length(v.asset_value) + octet_length(v.tags::text) + octet_length(v.raw_vuln_json)
-      + 2 * (octet_length(v.detail_http_request) + octet_length(v.detail_http_response))`,
-    columns: COLUMNS,
-  })
+): Promise<PageRows<Vulnerability>> => readPage(db, { ...SOURCE, ids, ascending, columns: COLUMNS })
+
+const SOURCE = {
+  from: sql`(vulnerabilities v ${RUNS})`,
+  id: sql`v.id`,
+  // The record of the scanner repeats request and response.
+  bytes: sql`octet_length(v.vuln_title) + octet_length(v.vuln_desc) + octet_length(v.vuln_poc)
+    + octet_length(v.asset_value) + octet_length(v.tags::text) + octet_length(v.raw_vuln_json)
+    + 2 * (octet_length(v.detail_http_request) + octet_length(v.detail_http_response))`,
+}
 
 export async function findVulnerability(db: Kysely<Tables>, id: number): Promise<Vulnerability | undefined> {
   const { rows } = await sql<Vulnerability>`

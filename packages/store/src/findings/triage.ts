@@ -12,7 +12,7 @@ import type { Totals } from '../totals.ts'
 import { boundedSearch } from './bounded-search.ts'
 import { where } from './condition.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from './facets.ts'
-import { conditionsOf, searchOf, type VulnerabilityFilter } from './list-vulnerabilities.ts'
+import { conditionsOf, HOST, searchOf, type VulnerabilityFilter } from './list-vulnerabilities.ts'
 import type { Tables } from '../tables.ts'
 
 /** `null` takes a decision back: rules and scans decide again. */
@@ -70,6 +70,7 @@ const FACETS = [
   'asset_type',
   'source',
   'asset_value',
+  'host',
   'workflow',
 ] as const
 type FacetName = (typeof FACETS)[number]
@@ -166,6 +167,8 @@ const countFacets = (db: Kysely<Tables>, filter: VulnerabilityFilter): Promise<F
         from vulnerabilities ${where(conditionsOf(filter))} order by id desc limit ${FACET_RECORDS}
       ), by_run as materialized (
         select last_run, count(*) as count from found group by last_run
+      ), by_place as materialized (
+        select asset_value, asset_type, count(*) as count from found group by asset_value, asset_type
       ), grouped as (
         select case when grouping(severity) = 0 then 'severity' when grouping(confidence) = 0 then 'confidence'
                     when grouping(state) = 0 then 'state' when grouping(seen) = 0 then 'seen'
@@ -179,6 +182,8 @@ const countFacets = (db: Kysely<Tables>, filter: VulnerabilityFilter): Promise<F
         from found
         group by grouping sets ((severity), (confidence), (state), (seen), (verdict), (assignee), (workspace),
                                 (asset_type), (source), (asset_value), ())
+        union all
+        select 'host', left(${HOST}, 512), sum(count)::bigint from by_place group by 2
         union all
         select 'workflow', coalesce(r.workflow_name, ''), sum(b.count)::bigint
         from by_run b left join runs r on r.id = b.last_run group by 2

@@ -9,7 +9,8 @@ import {
   type Vulnerability,
 } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import type { PageOf, PageRequest } from '../page.ts'
+import type { PageOf } from '../page.ts'
+import { groupVulnerabilities, type GroupBy, type Groups } from './groups.ts'
 import { byteas, contentsOf, halvesOf, identitiesOf, itemsOf } from './import-item.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
@@ -20,12 +21,21 @@ import {
   totalOf,
   vulnerabilitiesOf,
   type VulnerabilityFilter,
+  type VulnerabilitySort,
 } from './list-vulnerabilities.ts'
+import type { SortRequest } from './sorted.ts'
 import type { Tables } from '../tables.ts'
 
 export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
-  list: (filter: VulnerabilityFilter, page: PageRequest): Promise<PageOf<Vulnerability>> =>
+  list: (filter: VulnerabilityFilter, page: SortRequest<VulnerabilitySort>): Promise<PageOf<Vulnerability>> =>
     listVulnerabilities(db, totals, filter, page),
+  /** Findings of one check, or of one host, as one row, the worst first. */
+  groups: (filter: VulnerabilityFilter, by: GroupBy): Promise<Groups> =>
+    totals.group(
+      `groups ${by} ${JSON.stringify(Object.entries(filter).sort())}`,
+      () => groupVulnerabilities(db, filter, by),
+      ({ counted }) => counted,
+    ),
   find: (id: number): Promise<Vulnerability | undefined> => findVulnerability(db, id),
   /** Those that exist, lowest ids first, at most one page of bytes. */
   all: async (ids: readonly number[]): Promise<Vulnerability[]> =>

@@ -20,11 +20,13 @@ export const ASSET_FILTERS = [
   'status_code',
   'source',
   'run_id',
+  'host',
+  'sort',
 ] as const
 export type AssetFilters = Readonly<Partial<Record<(typeof ASSET_FILTERS)[number], string>>>
 
-/** The filters as the API names them. */
-export const assetQueryOf = ({ since, state = 'open', ...rest }: AssetFilters): Query => ({
+/** The filters as the API names them, without the order. */
+export const assetQueryOf = ({ since, state = 'open', sort: _, ...rest }: AssetFilters): Query => ({
   ...rest,
   state,
   new_since: newSince(since),
@@ -33,14 +35,16 @@ export const assetQueryOf = ({ since, state = 'open', ...rest }: AssetFilters): 
 const PAGE = 100
 
 export const assetsQuery = (filters: AssetFilters) =>
-  listQuery(['assets', filters], (cursor) =>
-    answer(api.GET('/assets', { params: { query: { ...assetQueryOf(filters), cursor, limit: PAGE } } })),
-  )
+  listQuery(['assets', filters], (cursor) => {
+    const sort = filters.sort as Query['sort']
+    const query = { ...assetQueryOf(filters), sort, cursor, limit: PAGE }
+    return answer(api.GET('/assets', { params: { query } }))
+  })
 
 export const assetTotalQuery = (filters: AssetFilters) =>
   queryOptions({
     ...COUNTS,
-    queryKey: ['counts', 'assets', 'total', filters],
+    queryKey: ['counts', 'assets', 'total', assetQueryOf(filters)],
     queryFn: async () =>
       (await answer(api.GET('/assets', { params: { query: { ...assetQueryOf(filters), limit: 1 } } })))
         .pagination.total,
@@ -49,7 +53,7 @@ export const assetTotalQuery = (filters: AssetFilters) =>
 export const assetFacetsQuery = (filters: AssetFilters) =>
   queryOptions({
     ...COUNTS,
-    queryKey: ['counts', 'assets', 'facets', filters],
+    queryKey: ['counts', 'assets', 'facets', assetQueryOf(filters)],
     queryFn: async () =>
       (await answer(api.GET('/assets/facets', { params: { query: assetQueryOf(filters) } }))).data,
     placeholderData: (before) => before,

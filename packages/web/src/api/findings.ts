@@ -35,11 +35,14 @@ export const FINDING_FILTERS = [
   'asset_value',
   'tag',
   'run_id',
+  'check',
+  'host',
+  'sort',
 ] as const
 export type FindingFilters = Readonly<Partial<Record<(typeof FINDING_FILTERS)[number], string>>>
 
-/** The filters as the API names them. */
-export const findingQueryOf = ({ since, state = 'open', back, ...rest }: FindingFilters): Query => ({
+/** The filters as the API names them, without the order. */
+export const findingQueryOf = ({ since, state = 'open', back, sort: _, ...rest }: FindingFilters): Query => ({
   ...rest,
   ...(back === undefined ? {} : { back: back === 'true' }),
   state,
@@ -48,17 +51,37 @@ export const findingQueryOf = ({ since, state = 'open', back, ...rest }: Finding
 
 const PAGE = 100
 
+type Sort = NonNullable<Query['sort']>
+
+/** The order that a list has until the user chooses another. */
+export const FIRST_SORT = 'severity'
+
 export const findingsQuery = (filters: FindingFilters) =>
-  listQuery(['findings', filters], (cursor) =>
-    answer(
-      api.GET('/vulnerabilities', { params: { query: { ...findingQueryOf(filters), cursor, limit: PAGE } } }),
-    ),
-  )
+  listQuery(['findings', filters], (cursor) => {
+    const sort = (filters.sort ?? FIRST_SORT) as Sort
+    const query = { ...findingQueryOf(filters), sort, cursor, limit: PAGE }
+    return answer(api.GET('/vulnerabilities', { params: { query } }))
+  })
+
+export const GROUP_BY = ['check', 'host'] as const
+export type GroupBy = (typeof GROUP_BY)[number]
+
+export const findingGroupsQuery = (filters: FindingFilters, by: GroupBy) =>
+  queryOptions({
+    queryKey: ['findings', 'groups', by, findingQueryOf(filters)],
+    queryFn: async () =>
+      (
+        await answer(
+          api.GET('/vulnerabilities/groups', { params: { query: { ...findingQueryOf(filters), by } } }),
+        )
+      ).data,
+    placeholderData: (before) => before,
+  })
 
 export const findingTotalQuery = (filters: FindingFilters) =>
   queryOptions({
     ...COUNTS,
-    queryKey: ['counts', 'findings', 'total', filters],
+    queryKey: ['counts', 'findings', 'total', findingQueryOf(filters)],
     queryFn: async () =>
       (
         await answer(
@@ -70,7 +93,7 @@ export const findingTotalQuery = (filters: FindingFilters) =>
 export const findingFacetsQuery = (filters: FindingFilters) =>
   queryOptions({
     ...COUNTS,
-    queryKey: ['counts', 'findings', 'facets', filters],
+    queryKey: ['counts', 'findings', 'facets', findingQueryOf(filters)],
     queryFn: async () =>
       (await answer(api.GET('/vulnerabilities/facets', { params: { query: findingQueryOf(filters) } }))).data,
     placeholderData: (before) => before,

@@ -27,6 +27,7 @@ export const Search = () => {
   const wanted = useQuiet(text.trim(), REST_MS)
   const { data, error, isFetching } = useQuery({ ...searchQuery(wanted), enabled: open && wanted !== '' })
   useShortcut('/', 'Search', () => input.current?.focus(), 'Everywhere')
+  useShortcut('Ctrl+k', 'Search', () => input.current?.select(), 'Everywhere')
   const isCurrent = wanted === text.trim()
   const groups = isCurrent ? [...screensOf(wanted), ...(data ?? [])] : []
   const hits = groups.flatMap((group) => group.hits)
@@ -84,7 +85,7 @@ export const Search = () => {
           autoComplete="off"
           spellCheck={false}
           maxLength={256}
-          placeholder="Search ( / )"
+          placeholder="Search ( / or Ctrl+K )"
           value={text}
           onChange={({ target }) => {
             setText(target.value)

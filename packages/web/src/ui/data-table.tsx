@@ -1,19 +1,11 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useRef, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { Button } from './button.tsx'
+import type { Column, Order } from './column.ts'
 import { Menu } from './menu.tsx'
 import { ErrorPanel, Skeleton } from './page.tsx'
 import { useShortcut } from './shortcuts.ts'
-
-export interface Column<T> {
-  readonly id: string
-  readonly label: string
-  /** A track of CSS grid: `120px`, `minmax(160px, 2fr)`. */
-  readonly width: string
-  readonly cell: (row: T) => ReactNode
-  /** Hidden until the user chooses it. */
-  readonly hidden?: boolean
-  readonly align?: 'end'
-}
+import { SortHead, useOrder } from './sort.tsx'
 
 export interface DataTableProps<T> {
   /** For screen readers, and the name below which the browser remembers the columns. */
@@ -33,6 +25,8 @@ export interface DataTableProps<T> {
     readonly loading?: boolean
     readonly loadMore?: () => void
   }
+  /** How the server has sorted the list. */
+  readonly order?: Order
   readonly keyOf: (row: T) => string
   readonly empty: ReactNode
   /** Enter on the row under the cursor. */
@@ -42,6 +36,8 @@ export interface DataTableProps<T> {
 }
 
 const ROW_PX = 36
+/** More rows are loaded when so few are left below those on the screen. */
+const ROWS_AHEAD = 30
 const NO_ROWS: readonly never[] = []
 
 const storedColumns = (label: string): readonly string[] | undefined =>
@@ -85,20 +81,40 @@ const withoutNew = <T,>(
 }
 
 /** A virtual table: keys j, k and Enter move and open, x selects. */
-export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk }: DataTableProps<T>) => {
+export const DataTable = <T,>({
+  label,
+  columns,
+  list,
+  order,
+  keyOf,
+  empty,
+  onOpen,
+  bulk,
+}: DataTableProps<T>) => {
   const scroller = useRef<HTMLDivElement>(null)
   const [cursor, setCursor] = useState(-1)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [shown, setShown] = useState<readonly string[]>(
     () => storedColumns(label) ?? columns.filter(({ hidden }) => hidden !== true).map(({ id }) => id),
   )
-  const { rows, waiting, showAll } = useSteadyRows(list, list.rows ?? NO_ROWS, keyOf)
+  const { rows: steady, waiting, showAll } = useSteadyRows(list, list.rows ?? NO_ROWS, keyOf)
+  const { rows, orderOf } = useOrder(columns, steady, { given: order, isWhole: list.more !== true })
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => ROW_PX,
     overscan: 12,
   })
+  const last = virtual.getVirtualItems().at(-1)?.index ?? -1
+  const { more = false, loading = false, error, loadMore } = list
+  const isShort = more && !loading && !error && last >= rows.length - ROWS_AHEAD
+  useEffect(() => {
+    if (isShort) loadMore?.()
+  }, [isShort, loadMore])
+  // Other filters or another order: another list.
+  useEffect(() => {
+    scroller.current?.scrollTo({ top: 0 })
+  }, [list.id])
   const move = (by: number) => {
     const next = Math.min(rows.length - 1, Math.max(0, cursor + by))
     setCursor(next)
@@ -110,9 +126,9 @@ export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk
   useShortcut('k', 'Previous row', () => move(-1))
   useShortcut('Enter', 'Open the row', () => {
     const row = rows[cursor]
-    const { activeElement } = document
-    const elsewhere = activeElement && activeElement !== document.body && activeElement !== scroller.current
-    if (row === undefined || elsewhere) return false
+    const { activeElement: active } = document
+    const isFree = active === null || active === document.body || active === scroller.current
+    if (row === undefined || (!isFree && !active.matches('input[type="checkbox"]'))) return false
     onOpen?.(row)
     return true
   })
@@ -183,10 +199,8 @@ export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk
                 />
               </span>
             ) : null}
-            {visible.map(({ id, label: text, align }) => (
-              <span role="columnheader" key={id} className={align === 'end' ? 'end' : ''}>
-                {text}
-              </span>
+            {visible.map((column) => (
+              <SortHead key={column.id} column={column} order={orderOf(column)} />
             ))}
           </div>
           <div role="rowgroup" className="rows" style={{ height: virtual.getTotalSize() }}>
@@ -222,15 +236,10 @@ export const DataTable = <T,>({ label, columns, list, keyOf, empty, onOpen, bulk
             })}
           </div>
         </div>
-        {list.more ? (
-          <button
-            type="button"
-            className="button button-quiet more"
-            disabled={list.loading}
-            onClick={list.loadMore}
-          >
-            {list.loading ? 'Loading' : 'Load more'}
-          </button>
+        {more ? (
+          <div className="more" role="status">
+            {error ? <Button onClick={loadMore}>Load the next rows again</Button> : 'Loading…'}
+          </div>
         ) : null}
       </div>
     </div>

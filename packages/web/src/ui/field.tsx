@@ -1,17 +1,5 @@
-import { createContext, use, useId, type ComponentProps, type ReactNode } from 'react'
-import { ApiError } from '../api/client.ts'
-
-const Errors = createContext<unknown>(undefined)
-
-/** What the API says about one field: `name` or a path below it, `targets` for `targets/0` and `/targets.0`. */
-const problemOf = (error: unknown, name: string): string | undefined => {
-  if (!(error instanceof ApiError)) return undefined
-  const found = error.details.find(({ path }) => {
-    const plain = path.replace(/^\//, '').replaceAll('/', '.')
-    return plain === name || plain.startsWith(`${name}.`)
-  })
-  return found?.message
-}
+import { use, useEffect, useId, useState, type ComponentProps, type ReactNode } from 'react'
+import { FormErrors, problemOf } from './form-errors.ts'
 
 interface FormProps {
   readonly onSubmit: (values: Readonly<Record<string, string>>) => void
@@ -21,24 +9,27 @@ interface FormProps {
 }
 
 /** Calls `onSubmit` with the text of every named input. */
-export const Form = ({ onSubmit, error, children }: FormProps) => (
-  <Errors value={error}>
-    <form
-      className="form"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const entries = [...new FormData(event.currentTarget)]
-        onSubmit(
-          Object.fromEntries(
-            entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-          ),
-        )
-      }}
-    >
-      {children}
-    </form>
-  </Errors>
-)
+export const Form = ({ onSubmit, error, children }: FormProps) => {
+  const [names] = useState(() => new Set<string>())
+  return (
+    <FormErrors value={{ error, names }}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const entries = [...new FormData(event.currentTarget)]
+          onSubmit(
+            Object.fromEntries(
+              entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
+            ),
+          )
+        }}
+      >
+        {children}
+      </form>
+    </FormErrors>
+  )
+}
 
 interface FrameProps {
   readonly name: string
@@ -48,7 +39,12 @@ interface FrameProps {
 
 const useFrame = ({ name, hint }: FrameProps) => {
   const id = useId()
-  const problem = problemOf(use(Errors), name)
+  const { error, names } = use(FormErrors)
+  useEffect(() => {
+    names.add(name)
+    return () => void names.delete(name)
+  }, [names, name])
+  const problem = problemOf(error, name)
   const about = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`]
     .join(' ')
     .trim()

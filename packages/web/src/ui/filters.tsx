@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback, useMemo, type ReactNode } from 'react'
+import { useCallback, useEffect, useMemo, useRef, type ReactNode } from 'react'
 import { Button } from './button.tsx'
 import { Combobox, SelectField } from './field.tsx'
 
@@ -10,6 +10,8 @@ export interface Filter {
   /** The values to choose from; without them the filter is a text. */
   readonly options?: readonly string[]
   readonly suggestions?: readonly string[]
+  /** Of the choice that sets no filter; default `any`. */
+  readonly none?: string
 }
 
 /** Of lists whose rows have a priority. */
@@ -45,6 +47,38 @@ export const useFilters = <N extends string>(names: readonly N[]) => {
   return [values, set] as const
 }
 
+interface TextFilterProps {
+  readonly name: string
+  readonly label: string
+  readonly value: string
+  readonly suggestions: readonly string[]
+  readonly onApply: (value: string) => void
+}
+
+/** Keeps the focus when it applies, and follows the URL. */
+const TextFilter = ({ value, onApply, ...rest }: TextFilterProps) => {
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (input.current) input.current.value = value
+  }, [value])
+  const apply = () => {
+    const text = input.current?.value.trim() ?? ''
+    if (text !== value) onApply(text)
+  }
+  return (
+    <Combobox
+      {...rest}
+      ref={input}
+      placeholder="any"
+      defaultValue={value}
+      onBlur={apply}
+      onKeyDown={({ key }) => {
+        if (key === 'Enter') apply()
+      }}
+    />
+  )
+}
+
 interface FilterBarProps {
   readonly filters: readonly Filter[]
   /** Names of filters that are elsewhere on the screen, and are cleared together with these. */
@@ -60,7 +94,7 @@ export const FilterBar = ({ filters, others = [], children }: FilterBarProps) =>
   const used = names.filter((name) => values[name] !== undefined)
   return (
     <search className="filters">
-      {filters.map(({ name, label, options, suggestions = [] }) =>
+      {filters.map(({ name, label, options, suggestions = [], none = 'any' }) =>
         options ? (
           <SelectField
             key={name}
@@ -69,25 +103,18 @@ export const FilterBar = ({ filters, others = [], children }: FilterBarProps) =>
             value={values[name] ?? ''}
             onChange={(event) => set({ [name]: event.currentTarget.value })}
             options={[
-              { value: '', label: 'any' },
+              { value: '', label: none },
               ...options.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
             ]}
           />
         ) : (
-          <Combobox
-            key={`${name} ${values[name]}`}
+          <TextFilter
+            key={name}
             name={name}
             label={label}
-            placeholder="any"
-            defaultValue={values[name] ?? ''}
+            value={values[name] ?? ''}
             suggestions={suggestions}
-            onBlur={(event) => {
-              const value = event.currentTarget.value.trim()
-              if (value !== (values[name] ?? '')) set({ [name]: value })
-            }}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter') set({ [name]: event.currentTarget.value.trim() })
-            }}
+            onApply={(value) => set({ [name]: value })}
           />
         ),
       )}

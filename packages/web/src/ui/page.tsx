@@ -1,6 +1,7 @@
-import { useEffect, type ReactNode } from 'react'
+import { use, useEffect, type ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
 import { Button } from './button.tsx'
+import { FormErrors, panelTexts } from './form-errors.ts'
 
 export const usePageTitle = (title: string): void => {
   useEffect(() => {
@@ -39,15 +40,14 @@ export const EmptyState = ({ title, children }: { title: string; children?: Reac
 
 export const ErrorPanel = ({ error, onRetry }: { error: unknown; onRetry?: () => void }) => {
   const known = error instanceof ApiError
+  const { text, others } = panelTexts(error, use(FormErrors))
   return (
     <div className="error-panel" role="alert">
-      <p>{error instanceof Error ? error.message : String(error)}</p>
-      {known && error.details.length > 0 ? (
+      <p>{text}</p>
+      {others.length > 0 ? (
         <ul>
-          {error.details.map(({ path, message }) => (
-            <li key={`${path} ${message}`}>
-              <code>{path}</code> {message}
-            </li>
+          {others.map((other) => (
+            <li key={other}>{other}</li>
           ))}
         </ul>
       ) : null}

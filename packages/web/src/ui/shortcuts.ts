@@ -1,7 +1,7 @@
 import { useEffect, useRef, useSyncExternalStore } from 'react'
 
 interface Shortcut {
-  /** One key, or two after each other: `g r`. */
+  /** One key, or two after each other: `g r`. `Ctrl+k` also works with the command key, and in inputs. */
   readonly keys: string
   readonly does: string
   /** The heading in the help. */
@@ -22,12 +22,16 @@ const change = (next: readonly Shortcut[]): void => {
   for (const watcher of watchers) watcher()
 }
 
-const typing = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && target.closest('input, textarea, select, dialog, [popover]') !== null
+/** A checkbox needs no letters: keys work after a click on one. */
+const TYPING = 'input:not([type="checkbox"]), textarea, select'
+const isWithin = (target: EventTarget | null, selector: string): boolean =>
+  target instanceof HTMLElement && target.closest(selector) !== null
 
 const take = (event: KeyboardEvent): void => {
-  const { key } = event
-  if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return
+  const isControl = event.ctrlKey || event.metaKey
+  const key = isControl ? `Ctrl+${event.key}` : event.key
+  if (event.altKey || isWithin(event.target, 'dialog, [popover]')) return
+  if (!isControl && isWithin(event.target, TYPING)) return
   if (event.defaultPrevented || key === 'Shift') return
   const keys = first !== '' && event.timeStamp - firstAt < PAIR_MS ? `${first} ${key}` : key
   first = ''

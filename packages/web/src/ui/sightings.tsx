@@ -1,5 +1,5 @@
 import { Badge, type Tone } from './badge.tsx'
-import type { Column } from './data-table.tsx'
+import type { Column } from './column.ts'
 import { Time } from './values.tsx'
 
 /** Whether the latest scans still see a finding or an asset. */
@@ -42,5 +42,11 @@ interface Seen {
 export const SEEN_COLUMNS: readonly Column<Seen>[] = [
   { id: 'state', label: 'State', width: '62px', cell: ({ state }) => <RecordState state={state} /> },
   { id: 'first', label: 'First seen', width: '70px', cell: ({ first_seen }) => <Time at={first_seen} /> },
-  { id: 'last', label: 'Last seen', width: '70px', cell: ({ last_seen }) => <Time at={last_seen} /> },
+  {
+    id: 'last',
+    label: 'Last seen',
+    width: '78px',
+    sort: 'last_seen',
+    cell: ({ last_seen }) => <Time at={last_seen} />,
+  },
 ]

@@ -108,6 +108,47 @@ test('More than 1,000 findings are changed in steps', async () => {
   await page.getByRole('link', { name: 'Gone 1,203' }).waitFor()
 })
 
+test('Findings are in the order of severity, sorted, grouped and loaded as one scrolls, and a host has a page', async () => {
+  const many = Array.from({ length: 130 }, (_, index) => ({ id: `n${index}` }))
+  await importAll('lists', [{ id: 'z', severity: 'critical' }, ...many])
+  const page = await farm().open('/findings?workspace=lists')
+  await row(page, 'z').and(page.locator('[aria-rowindex="2"]')).waitFor()
+  await page.waitForFunction(() => {
+    const list = document.querySelector('.table-scroll')
+    list?.scrollTo(0, list.scrollHeight)
+    return list?.querySelector('[aria-rowindex="132"]') !== null
+  })
+  const head = page.getByRole('columnheader', { name: 'Finding' })
+  await head.getByRole('button').click()
+  await row(page, 'n0').and(page.locator('[aria-rowindex="2"]')).waitFor()
+  await head.getByRole('button').click()
+  await row(page, 'z').and(page.locator('[aria-rowindex="2"]')).waitFor()
+  expect(await head.getAttribute('aria-sort')).toBe('descending')
+  await page.waitForURL('**sort=-title')
+
+  // Keys work after a click on a facet.
+  await page.getByRole('checkbox', { name: /critical/ }).check()
+  await row(page, 'n129').waitFor({ state: 'detached' })
+  for (const key of ['j', 'Enter']) await page.keyboard.press(key)
+  await page.getByRole('heading', { name: 'Title of z' }).waitFor()
+  await page.keyboard.press('Control+k')
+  await page.locator('input[type="search"]:focus').waitFor()
+
+  await page.goto('/findings?workspace=lists')
+  await page.getByLabel('Group by').selectOption('check')
+  await page.getByText('131 in all').waitFor()
+  await rows(page).first().getByRole('link', { name: 'Title of z' }).click()
+  await page.waitForURL('**check=z**')
+  await page.getByLabel('Group by').selectOption('host')
+  await rows(page).getByRole('link', { name: 'one.test' }).click()
+  await page.waitForURL('**host=one.test**')
+  await page.goto('/hosts/one.test')
+  await page.getByRole('heading', { name: 'one.test', exact: true }).waitFor()
+  await row(page, 'z').waitFor()
+  await page.getByRole('tab', { name: 'Ports (0)' }).click()
+  await page.getByText('No scan found an open port.').waitFor()
+})
+
 test('A finding shows its evidence, links only to web pages, and keeps its history', async () => {
   await importAll('one', [{ id: 'first' }, { id: 'second' }])
   const page = await farm().open('/findings?workspace=one')
@@ -275,6 +316,9 @@ test('A comparison shows what changed between two runs, and an asset the runs th
 
   await rows(page).getByRole('link', { name: 'https://one.test' }).click()
   await page.getByRole('heading', { name: 'https://one.test' }).waitFor()
+  await page.getByRole('link', { name: 'one.test', exact: true }).click()
+  await page.getByRole('tab', { name: 'Assets (1)' }).click()
+  await rows(page).getByRole('link', { name: 'https://one.test' }).click()
   await page.getByRole('tab', { name: 'Runs (2)' }).click()
   await page.getByRole('link', { name: 'Changes since the run before' }).click()
   await page.waitForURL(`**/changes?kind=assets&a=${a}&b=${b}`)

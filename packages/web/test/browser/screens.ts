@@ -125,6 +125,8 @@ export const populate = async (console: Console): Promise<string[]> => {
     `/jobs/${job}`,
     ...jobRuns.data.slice(0, 1).map(({ run_uuid }) => `/runs/${run_uuid}`),
     ...made.slice(0, 1).map(({ data }) => `/findings/${data.data.id}`),
+    '/findings?group=check',
+    '/hosts/one.test',
     '/workflows/survey',
     ...workers.data.slice(0, 1).map(({ id }) => `/workers/${id}`),
   ]

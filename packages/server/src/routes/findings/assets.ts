@@ -1,5 +1,5 @@
 import { AppError, Asset, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
-import { FACET_RECORDS, type AssetFilter } from '@scanfarm/store'
+import { ASSET_SORTS, FACET_RECORDS, type AssetFilter } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
@@ -7,11 +7,13 @@ import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import {
   aliased,
   commaList,
+  Host,
   List,
   longRowId,
   nameList,
   NewSince,
   newSinceOf,
+  Sort,
   wordsOf,
   WordList,
 } from '../query.ts'
@@ -43,6 +45,7 @@ const filterQuery = {
   min_content_length: Length,
   max_content_length: Length,
   port: Type.Optional(Type.String()),
+  host: Host,
   source: List('Exact names, separated by commas'),
   state: WordList(FINDING_STATES, 'One or more, separated by commas'),
   new_since: NewSince,
@@ -72,6 +75,7 @@ const assetFilter = (query: Static<typeof FilterQuery>): AssetFilter => {
     statusCodes: statusCodes(query.status_code),
     technology: query.technology,
     port: query.port,
+    host: query.host,
     technologies: nameList(query.tech),
     remarks: nameList(query.remarks),
     contentTypes: commaList(query.content_type),
@@ -92,16 +96,19 @@ export const listAssets = route(
     method: 'get',
     path: '/assets',
     tag: 'Findings',
-    summary: 'List assets, newest first',
+    summary: 'List assets, newest first or sorted',
     role: 'viewer',
-    query: Type.Object({ ...filterQuery, ...pageQuery }, { additionalProperties: false }),
+    query: Type.Object(
+      { ...filterQuery, ...pageQuery, sort: Sort(ASSET_SORTS) },
+      { additionalProperties: false },
+    ),
     responses: { 200: page(Asset) },
     errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)
     const filter = { ...assetFilter(query), org: await orgOf(store, query.org) }
-    return pageBody(await store.assets.list(filter, request), request)
+    return pageBody(await store.assets.list(filter, { ...request, sort: query.sort }), request)
   },
 )
 

@@ -122,6 +122,7 @@ export const countVulnerabilityFacets = route(
           asset_type: FacetValues,
           source: FacetValues,
           asset_value: FacetValues,
+          host: FacetValues,
           workflow: FacetValues,
         }),
       ),

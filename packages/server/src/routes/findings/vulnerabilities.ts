@@ -18,13 +18,32 @@ import {
   wrapped,
   type FindingContent,
 } from '@scanfarm/contracts'
-import type { Store, VulnerabilityFilter } from '@scanfarm/store'
+import {
+  FACET_RECORDS,
+  GROUP_BY,
+  MAX_GROUPS,
+  VULNERABILITY_SORTS,
+  type Store,
+  type VulnerabilityFilter,
+} from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse, textProblems } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { aliased, List, longRowId, nameList, NewSince, newSinceOf, wordsOf, WordList } from '../query.ts'
+import {
+  aliased,
+  Host,
+  List,
+  longRowId,
+  nameList,
+  NewSince,
+  newSinceOf,
+  Sort,
+  wordsOf,
+  WordList,
+} from '../query.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+import { FACETS_COUNTED } from './facets.ts'
 
 /** Filters of lists and exports. */
 export const vulnerabilityQuery = {
@@ -49,6 +68,13 @@ export const vulnerabilityQuery = {
   back: Type.Optional(Type.Boolean({ description: 'A scan saw it again after a fix was claimed' })),
   assignee: Type.Optional(Type.String({ maxLength: DECISION_LIMITS.assignee, description: 'Exact name' })),
   source: Type.Optional(Type.String()),
+  check: Type.Optional(
+    Type.String({
+      maxLength: FINDING_LIMITS.vuln_title,
+      description: 'Exact identifier, or the title of findings without one',
+    }),
+  ),
+  host: Host,
   run_id: Type.Optional(Type.String({ description: 'run_uuid of the run that last saw it' })),
   run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
 }
@@ -72,6 +98,8 @@ export const vulnerabilityFilter = (query: Static<typeof VulnerabilityQuery>): V
     isBack: query.back,
     assignee: query.assignee === '' ? undefined : query.assignee,
     source: query.source,
+    check: query.check,
+    host: query.host,
     runUuid: aliased(query, 'run_id', 'run_uuid'),
   }
 }
@@ -81,16 +109,62 @@ export const listVulnerabilities = route(
     method: 'get',
     path: '/vulnerabilities',
     tag: 'Findings',
-    summary: 'List vulnerabilities, newest first',
+    summary: 'List vulnerabilities, newest first or sorted',
     role: 'viewer',
-    query: Type.Object({ ...vulnerabilityQuery, ...orgQuery, ...pageQuery }, { additionalProperties: false }),
+    query: Type.Object(
+      { ...vulnerabilityQuery, ...orgQuery, ...pageQuery, sort: Sort(VULNERABILITY_SORTS) },
+      { additionalProperties: false },
+    ),
     responses: { 200: page(Vulnerability) },
     errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)
     const filter = { ...vulnerabilityFilter(query), org: await orgOf(store, query.org) }
-    return pageBody(await store.vulnerabilities.list(filter, request), request)
+    return pageBody(await store.vulnerabilities.list(filter, { ...request, sort: query.sort }), request)
+  },
+)
+
+export const groupVulnerabilities = route(
+  {
+    method: 'get',
+    path: '/vulnerabilities/groups',
+    tag: 'Findings',
+    summary: 'Group vulnerabilities by check or by host, the worst first',
+    description: `Takes the filters of GET /vulnerabilities. Groups the newest ${FACET_RECORDS} records that match, and answers with at most ${MAX_GROUPS} groups; \`complete\` is false if there are more. Large counts may be some seconds old.`,
+    role: 'viewer',
+    query: Type.Object(
+      { ...vulnerabilityQuery, ...orgQuery, by: Type.Enum([...GROUP_BY]) },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: wrapped(
+        Type.Object({
+          ...FACETS_COUNTED,
+          total: Type.Integer({ minimum: 0, description: 'Groups' }),
+          groups: Type.Array(
+            Type.Object({
+              value: Type.String({
+                description:
+                  'For the parameter of that name; "" for findings without identifier and title, or host',
+              }),
+              title: Type.String({ description: 'Of its worst finding' }),
+              severity: Type.Enum([...SEVERITIES], { description: 'Of its worst finding' }),
+              count: Type.Integer({ minimum: 1 }),
+              checks: Type.Integer({ minimum: 1 }),
+              hosts: Type.Integer({ minimum: 1 }),
+            }),
+          ),
+        }),
+      ),
+    },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query }) => {
+    const filter = { ...vulnerabilityFilter(query), org: await orgOf(store, query.org) }
+    const { counted, total, groups } = await store.vulnerabilities.groups(filter, query.by)
+    const complete = counted < FACET_RECORDS && total <= MAX_GROUPS
+    return { data: { counted, complete, total, groups } }
   },
 )
 

@@ -18,7 +18,7 @@ import { pageQuery } from '../paging.ts'
 const Count = Type.Integer({ minimum: 0 })
 
 const Some = Type.Optional(Count)
-const Severities = Type.Object(
+export const Severities = Type.Object(
   { critical: Some, high: Some, medium: Some, low: Some, info: Some },
   { description: 'By severity; one without findings is left out' },
 )

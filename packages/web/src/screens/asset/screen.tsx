@@ -2,10 +2,9 @@ import '../../styles/findings.css'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { assetQuery } from '../../api/assets.ts'
-import { findingsQuery } from '../../api/findings.ts'
+import { hostOf, hostPath } from '../../api/hosts.ts'
 import {
   Commands,
-  DataTable,
   EmptyState,
   ExternalLink,
   hrefWith,
@@ -16,62 +15,29 @@ import {
   RecordPage,
   RecordState,
   SeenBy,
-  Severity,
   Time,
   UrlTabs,
-  useList,
 } from '../../ui/index.ts'
+import { FindingList } from '../findings/list.tsx'
 
 type Asset = Awaited<ReturnType<NonNullable<ReturnType<typeof assetQuery>['queryFn']>>>
 
 const Findings = ({ workspace, place }: { workspace: string; place: string }) => {
   const filters = { workspace, asset_value: place, state: 'open,gone' }
-  const list = useList(findingsQuery(filters))
   return (
-    <DataTable
+    <FindingList
       label="Findings of the asset"
-      list={list}
-      keyOf={({ id }) => String(id)}
+      filters={filters}
       empty={
         <EmptyState title="No findings">No finding of this workspace has a place with “{place}”.</EmptyState>
       }
-      columns={[
-        {
-          id: 'severity',
-          label: 'Severity',
-          width: '88px',
-          cell: ({ severity }) => <Severity severity={severity} />,
-        },
-        {
-          id: 'title',
-          label: 'Finding',
-          width: 'minmax(200px, 2fr)',
-          cell: ({ id, vuln_title, vuln_info }) => (
-            <Link href={hrefWith(`/findings/${id}`, filters)}>
-              {vuln_title || vuln_info || `finding ${id}`}
-            </Link>
-          ),
-        },
-        {
-          id: 'place',
-          label: 'Place',
-          width: 'minmax(160px, 2fr)',
-          cell: ({ asset_value }) => <span title={asset_value}>{asset_value}</span>,
-        },
-        {
-          id: 'state',
-          label: 'State',
-          width: '68px',
-          cell: ({ state }) => <RecordState state={state} />,
-        },
-        { id: 'last', label: 'Last seen', width: '76px', cell: ({ last_seen }) => <Time at={last_seen} /> },
-      ]}
     />
   )
 }
 
 const AssetPage = ({ asset }: { asset: Asset }) => {
   const { workspace } = asset
+  const host = hostOf({ ...asset, asset_value: asset.url || asset.asset_value })
   return (
     <Page
       title={asset.url || asset.asset_value}
@@ -87,6 +53,7 @@ const AssetPage = ({ asset }: { asset: Asset }) => {
           ['Value', asset.asset_value],
           ['URL', asset.url === '' ? '' : <ExternalLink key="url" href={asset.url} />],
           ['Title', asset.title],
+          ['Host', host === '' ? '' : <Link href={hostPath(host)}>{host}</Link>],
           ['Address', asset.host_ip],
           ['HTTP status', asset.status_code || ''],
           ['Content', asset.content_type],

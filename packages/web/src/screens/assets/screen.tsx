@@ -6,7 +6,6 @@ import {
   assetQueryOf,
   assetsQuery,
   assetTotalQuery,
-  type Asset,
   type AssetFilters,
 } from '../../api/assets.ts'
 import { workspaceNamesQuery } from '../../api/findings.ts'
@@ -22,12 +21,11 @@ import {
   LinkButton,
   Page,
   SavedFilters,
-  SEEN_COLUMNS,
   StateViews,
   useFilters,
   useList,
-  type Column,
 } from '../../ui/index.ts'
+import { COLUMNS } from './columns.tsx'
 
 /** `field`: the name in the answer. */
 const FACETS = [
@@ -38,59 +36,6 @@ const FACETS = [
   { name: 'status_code', field: 'status_code', label: 'HTTP status' },
   { name: 'source', field: 'source', label: 'Source' },
 ] as const
-
-const COLUMNS: readonly Column<Asset>[] = [
-  {
-    id: 'asset',
-    label: 'Asset',
-    width: 'minmax(160px, 3fr)',
-    cell: ({ id, url, asset_value }) => (
-      <Link href={`/assets/${id}`} title={url || asset_value}>
-        {url || asset_value}
-      </Link>
-    ),
-  },
-  { id: 'type', label: 'Type', width: '60px', cell: ({ asset_type }) => asset_type },
-  {
-    id: 'title',
-    label: 'Title',
-    width: 'minmax(80px, 2fr)',
-    cell: ({ title }) => <span title={title}>{title}</span>,
-  },
-  {
-    id: 'status',
-    label: 'HTTP',
-    width: '44px',
-    cell: ({ status_code }) => (status_code === 0 ? '' : <span className="number">{status_code}</span>),
-  },
-  {
-    id: 'ports',
-    label: 'Open ports',
-    width: 'minmax(80px, 1fr)',
-    cell: ({ open_ports }) => (
-      <span className="number" title={open_ports.join(', ')}>
-        {open_ports.join(', ')}
-      </span>
-    ),
-  },
-  {
-    id: 'tech',
-    label: 'Technologies',
-    width: 'minmax(90px, 2fr)',
-    cell: ({ technologies }) => <span title={technologies.join(', ')}>{technologies.join(', ')}</span>,
-  },
-  { id: 'workspace', label: 'Workspace', width: '100px', cell: ({ workspace }) => workspace },
-  ...SEEN_COLUMNS,
-  { id: 'ip', label: 'Address', width: '120px', hidden: true, cell: ({ host_ip }) => host_ip },
-  { id: 'source', label: 'Source', width: '90px', hidden: true, cell: ({ source }) => source },
-  {
-    id: 'remarks',
-    label: 'Remarks',
-    width: 'minmax(100px, 1fr)',
-    hidden: true,
-    cell: ({ remarks }) => remarks.join(', '),
-  },
-]
 
 /** Each facet shows the counts without its own choice, so that another value can be added. */
 const useFacets = (filters: AssetFilters) => {
@@ -111,7 +56,7 @@ const Views = ({ filters }: { filters: AssetFilters }) => {
 }
 
 export const Screen = () => {
-  const [filters] = useFilters(ASSET_FILTERS)
+  const [filters, set] = useFilters(ASSET_FILTERS)
   const navigate = useNavigate()
   const list = useList(assetsQuery(filters))
   const facets = useFacets(filters)
@@ -138,6 +83,7 @@ export const Screen = () => {
           { name: 'workspace', label: 'Workspace', suggestions: workspaces },
           { name: 'port', label: 'Open port' },
           { name: 'tech', label: 'Technology' },
+          { name: 'host', label: 'Host' },
           { name: 'run_id', label: 'Last seen by run' },
         ]}
         others={['asset_type', 'status_code', 'source']}
@@ -153,6 +99,7 @@ export const Screen = () => {
           label="Assets"
           columns={COLUMNS}
           list={list}
+          order={{ value: filters.sort ?? '', onChange: (sort) => set({ sort }) }}
           keyOf={({ id }) => String(id)}
           onOpen={({ id }) => void navigate({ href: `/assets/${id}` })}
           empty={

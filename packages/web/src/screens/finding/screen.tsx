@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { FINDING_FILTERS, findingQuery, type FindingFilters } from '../../api/findings.ts'
+import { hostOf, hostPath } from '../../api/hosts.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
   Button,
@@ -109,6 +110,7 @@ const Actions = ({ finding, filters }: { finding: Finding; filters: FindingFilte
 
 const FindingPage = ({ finding }: { finding: Finding }) => {
   const [filters] = useFilters(FINDING_FILTERS)
+  const host = hostOf(finding)
   const title = finding.vuln_title || finding.vuln_info || `Finding ${finding.id}`
   return (
     <Page title={title} actions={<Actions finding={finding} filters={filters} />}>
@@ -124,22 +126,7 @@ const FindingPage = ({ finding }: { finding: Finding }) => {
             'Asset',
             finding.asset_value === '' ? '' : <ExternalLink key="asset" href={finding.asset_value} />,
           ],
-          [
-            'What else is known',
-            finding.asset_value === '' ? (
-              ''
-            ) : (
-              <Link
-                key="assets"
-                href={hrefWith('/assets', {
-                  workspace: finding.workspace,
-                  search: hostOf(finding.asset_value),
-                })}
-              >
-                Assets of {hostOf(finding.asset_value)}
-              </Link>
-            ),
-          ],
+          ['Host', host === '' ? '' : <Link href={hostPath(host)}>{host}</Link>],
           ['Asset type', finding.asset_type],
           [
             'Workspace',
@@ -194,6 +181,3 @@ export const Screen = () => {
     </RecordPage>
   )
 }
-
-/** The host of a URL; other text as it is. */
-const hostOf = (place: string): string => (URL.canParse(place) && new URL(place).hostname) || place

@@ -5,6 +5,8 @@ import { useState } from 'react'
 import {
   EXPORT_FORMATS,
   FINDING_FILTERS,
+  FIRST_SORT,
+  GROUP_BY,
   findingFacetsQuery,
   findingQueryOf,
   findingsQuery,
@@ -23,20 +25,19 @@ import {
   Facet,
   FacetedList,
   FilterBar,
-  FindingStatus,
   hrefWith,
   Link,
   Menu,
   Page,
   SavedFilters,
-  SEEN_COLUMNS,
   Severity,
   useFilters,
   useList,
   useShortcut,
-  type Column,
   type FacetValue,
 } from '../../ui/index.ts'
+import { columnsOf } from './columns.tsx'
+import { Groups } from './groups.tsx'
 import { Import } from './import.tsx'
 import { Triage, type ChangeId } from './triage.tsx'
 import { Views } from './views.tsx'
@@ -50,63 +51,8 @@ const FACETS = [
   { name: 'source', label: 'Source', single: true },
   { name: 'confidence', label: 'Confidence' },
   { name: 'assignee', label: 'Assignee', single: true },
-  { name: 'asset_value', label: 'Asset', single: true },
+  { name: 'host', label: 'Host', single: true },
 ] as const
-
-const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] => [
-  {
-    id: 'severity',
-    label: 'Severity',
-    width: '82px',
-    cell: ({ severity }) => <Severity severity={severity} />,
-  },
-  {
-    id: 'title',
-    label: 'Finding',
-    width: 'minmax(190px, 3fr)',
-    cell: ({ id, vuln_title, vuln_info }) => (
-      <Link href={hrefWith(`/findings/${id}`, filters)} title={vuln_title}>
-        {vuln_title || vuln_info || `finding ${id}`}
-      </Link>
-    ),
-  },
-  {
-    id: 'asset',
-    label: 'Asset',
-    width: 'minmax(150px, 2fr)',
-    cell: ({ asset_value }) => <span title={asset_value}>{asset_value}</span>,
-  },
-  { id: 'workspace', label: 'Workspace', width: '100px', cell: ({ workspace }) => workspace },
-  { id: 'status', label: 'Status', width: '118px', cell: (finding) => <FindingStatus finding={finding} /> },
-  ...SEEN_COLUMNS.filter(({ id }) => id !== 'state'),
-  {
-    id: 'seen',
-    label: 'Seen by',
-    width: '72px',
-    cell: ({ times_seen, run_uuid, source }) =>
-      run_uuid === '' ? (
-        <span className="muted">{source}</span>
-      ) : (
-        <Link href={`/runs/${run_uuid}`}>{times_seen === 1 ? '1 scan' : `${times_seen} scans`}</Link>
-      ),
-  },
-  { id: 'info', label: 'Identifier', width: '150px', hidden: true, cell: ({ vuln_info }) => vuln_info },
-  {
-    id: 'tags',
-    label: 'Tags',
-    width: 'minmax(100px, 1fr)',
-    hidden: true,
-    cell: ({ tags }) => tags.join(', '),
-  },
-  {
-    id: 'confidence',
-    label: 'Confidence',
-    width: '104px',
-    hidden: true,
-    cell: ({ confidence }) => confidence,
-  },
-  { id: 'type', label: 'Type', width: '84px', hidden: true, cell: ({ asset_type }) => asset_type },
-]
 
 /** Each facet shows the counts without its own choice, so that another value can be added. */
 const useFacets = (filters: FindingFilters): readonly (readonly FacetValue[] | undefined)[] => {
@@ -160,7 +106,9 @@ const Bulk = ({ rows, onTriage }: BulkProps) => {
 }
 
 export const Screen = () => {
-  const [filters] = useFilters(FINDING_FILTERS)
+  const [filters, set] = useFilters(FINDING_FILTERS)
+  const [{ group }] = useFilters(['group'])
+  const by = GROUP_BY.find((each) => each === group)
   const navigate = useNavigate()
   const refusal = useRefusal('operator')
   const list = useList(findingsQuery(filters))
@@ -168,6 +116,20 @@ export const Screen = () => {
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
   const [triage, setTriage] = useState<{ scope: Scope; first?: ChangeId; clear?: () => void }>()
   const isFiltered = Object.keys(filters).length > 0
+  const empty = (
+    <EmptyState title={filters.since ? 'Nothing new' : 'No findings'}>
+      {isFiltered ? (
+        <>
+          No finding matches these filters. <Link href="/findings">Show all open findings</Link>
+        </>
+      ) : (
+        <>
+          Findings of runs appear here. <Link href="/workflows">Start a workflow</Link>, or import the file of
+          a scanner.
+        </>
+      )}
+    </EmptyState>
+  )
   const query = hrefWith('/vulnerabilities', findingQueryOf(filters))
   const total = list.total ?? 0
   return (
@@ -206,11 +168,12 @@ export const Screen = () => {
         filters={[
           { name: 'search', label: 'Title, identifier or asset' },
           { name: 'asset_value', label: 'Asset' },
+          { name: 'group', label: 'Group by', options: GROUP_BY, none: 'nothing' },
           { name: 'workspace', label: 'Workspace', suggestions: workspaces },
           { name: 'tag', label: 'Tag' },
           { name: 'run_id', label: 'Last seen by run' },
         ]}
-        others={['severity', 'verdict', 'seen', 'back', 'assignee', 'asset_type', 'source', 'confidence']}
+        others={[...FACETS.map(({ name }) => name), 'back', 'check']}
       >
         <SavedFilters screen="findings" names={FINDING_FILTERS} />
       </FilterBar>
@@ -224,30 +187,22 @@ export const Screen = () => {
           />
         ))}
       >
-        <DataTable
-          label="Findings"
-          columns={columnsOf(filters)}
-          list={list}
-          keyOf={({ id }) => String(id)}
-          onOpen={({ id }) => void navigate({ href: hrefWith(`/findings/${id}`, filters) })}
-          bulk={(rows, clear) => (
-            <Bulk rows={rows} onTriage={(ids, first) => setTriage({ scope: { ids }, first, clear })} />
-          )}
-          empty={
-            <EmptyState title={filters.since ? 'Nothing new' : 'No findings'}>
-              {isFiltered ? (
-                <>
-                  No finding matches these filters. <Link href="/findings">Show all open findings</Link>
-                </>
-              ) : (
-                <>
-                  Findings of runs appear here. <Link href="/workflows">Start a workflow</Link>, or import the
-                  file of a scanner.
-                </>
-              )}
-            </EmptyState>
-          }
-        />
+        {by ? (
+          <Groups filters={filters} by={by} empty={empty} />
+        ) : (
+          <DataTable
+            label="Findings"
+            columns={columnsOf(filters)}
+            list={list}
+            order={{ value: filters.sort ?? FIRST_SORT, onChange: (sort) => set({ sort }) }}
+            keyOf={({ id }) => String(id)}
+            onOpen={({ id }) => void navigate({ href: hrefWith(`/findings/${id}`, filters) })}
+            bulk={(rows, clear) => (
+              <Bulk rows={rows} onTriage={(ids, first) => setTriage({ scope: { ids }, first, clear })} />
+            )}
+            empty={empty}
+          />
+        )}
       </FacetedList>
       {triage ? (
         <Triage

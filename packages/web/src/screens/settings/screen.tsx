@@ -35,6 +35,10 @@ const FILTERS: readonly Filter[] = [
   { name: 'given', label: 'Origin', options: ['default', 'environment', 'file', 'command line'] },
 ]
 
+/** The heading of the settings that were given. */
+const CHANGED = 'Changed'
+const isDefault = ({ origin }: Setting): boolean => origin === 'default'
+
 const originOf = ({ origin }: Setting): string => {
   if (origin === 'default' || origin === 'command line') return origin
   return /^[A-Z][A-Z0-9_]*$/.test(origin) ? 'environment' : 'file'
@@ -106,7 +110,6 @@ const Status = () => {
 const Row = ({ setting, pending }: { setting: Setting; pending: boolean }) => {
   const { key, value, origin, description, env, kind, fallback } = setting
   const text = textOf(value)
-  const isDefault = origin === 'default'
   return (
     <li className="setting">
       <div>
@@ -131,7 +134,7 @@ const Row = ({ setting, pending }: { setting: Setting; pending: boolean }) => {
       </div>
       <div className="setting-value">
         {text === '' ? <span className="muted">not set</span> : <code>{text}</code>}
-        <span className={isDefault ? 'muted' : 'setting-origin'}>{origin}</span>
+        <span className={isDefault(setting) ? 'muted' : 'setting-origin'}>{origin}</span>
         {pending ? <Badge tone="warn">changed, restart needed</Badge> : null}
       </div>
     </li>
@@ -149,7 +152,10 @@ const Settings = () => {
         `${setting.key} ${setting.env} ${setting.description} ${textOf(setting.value)}`.toLowerCase()
       return (!given || originOf(setting) === given) && words.every((word) => text.includes(word))
     })
-    return found && [...Map.groupBy(found, ({ key }) => key.split('.')[0] ?? key)]
+    const groupOf = (setting: Setting): string =>
+      isDefault(setting) ? (setting.key.split('.')[0] ?? setting.key) : CHANGED
+    const changedFirst = found?.toSorted((a, b) => Number(isDefault(a)) - Number(isDefault(b)))
+    return changedFirst && [...Map.groupBy(changedFirst, groupOf)]
   }, [data, q, given])
   if (!groups)
     return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={10} />

@@ -120,11 +120,16 @@ const columnsOf = (master: string | undefined, readAt: number): readonly Column<
   },
 ]
 
+/** Lost workers leave the list after an hour, unless the user asks for them. */
+const FORGOTTEN_MS = 3_600_000
+const isForgotten = (worker: Worker): boolean =>
+  stateOf(worker) === 'lost' && worker.lease_age_ms > FORGOTTEN_MS
+
 const matches = (
   worker: Worker,
   { status, kind, text = '' }: Readonly<Partial<Record<string, string>>>,
 ): boolean =>
-  (status === undefined || stateOf(worker) === status) &&
+  (status === undefined ? !isForgotten(worker) : stateOf(worker) === status) &&
   (kind === undefined || worker.kind === kind) &&
   [worker.name, worker.hostname, worker.id, ...worker.capabilities]
     .join(' ')
@@ -139,7 +144,8 @@ export const Screen = () => {
   const { data: master } = useQuery(versionQuery)
   const columns = useMemo(() => columnsOf(master, dataUpdatedAt), [master, dataUpdatedAt])
   const rows = useMemo(() => list.rows?.filter((worker) => matches(worker, filters)), [list.rows, filters])
-  const isFiltered = Object.keys(filters).length > 0
+  const forgotten = filters.status === undefined ? (list.rows?.filter(isForgotten).length ?? 0) : 0
+  const isFiltered = Object.keys(filters).length > 0 || forgotten > 0
   return (
     <Page
       title="Workers"
@@ -170,7 +176,16 @@ export const Screen = () => {
             </div>
           </>
         }
-      />
+      >
+        {forgotten === 0 ? null : (
+          <p className="muted">
+            <Link href="/workers?status=lost">
+              {forgotten === 1 ? '1 worker' : `${forgotten.toLocaleString()} workers`}
+            </Link>{' '}
+            lost more than an hour ago {forgotten === 1 ? 'is' : 'are'} not shown.
+          </p>
+        )}
+      </FilteredList>
     </Page>
   )
 }

@@ -1,0 +1,57 @@
+import { AppError, FindingState, Timestamp, wrapped } from '@scanfarm/contracts'
+import { HOST_RECORDS } from '@scanfarm/store'
+import { Type } from 'typebox'
+import { route } from '../../http/route.ts'
+import { Severities } from '../nights/nights.ts'
+import { List, nameList } from '../query.ts'
+import { SeenBy } from './vulnerabilities.ts'
+
+const Words = Type.Array(Type.String())
+
+export const getHost = route(
+  {
+    method: 'get',
+    path: '/hosts/{host}',
+    tag: 'Findings',
+    summary: 'Read what scans know of one host',
+    description: `Takes a name or an address. Reads the newest ${HOST_RECORDS} assets and findings; the lists themselves are GET /assets?host= and GET /vulnerabilities?host=.`,
+    role: 'viewer',
+    params: Type.Object({ host: Type.String({ maxLength: 255 }) }),
+    query: Type.Object(
+      { workspace: List('Exact names, separated by commas') },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: wrapped(
+        Type.Object({
+          host: Type.String({ description: 'In lower case' }),
+          names: Words,
+          addresses: Words,
+          workspaces: Words,
+          technologies: Words,
+          ports: Type.Array(
+            Type.Object({
+              port: Type.String({ examples: ['443/tcp'] }),
+              service: Type.String({ description: 'What answers there, or ""' }),
+              workspace: Type.String(),
+              state: FindingState,
+              first_seen: Timestamp,
+              last_seen: Timestamp,
+            }),
+          ),
+          assets: Type.Integer({ minimum: 0 }),
+          findings: Severities,
+          runs: SeenBy,
+        }),
+      ),
+    },
+    errors: ['not_found'],
+  },
+  async ({ store }, { params, query }) => {
+    const host = params.host.toLowerCase()
+    const found = await store.hosts.find(host, nameList(query.workspace))
+    if (found === undefined)
+      throw new AppError('not_found', `no asset and no finding is at host ${JSON.stringify(params.host)}`)
+    return { data: { ...found, host } }
+  },
+)

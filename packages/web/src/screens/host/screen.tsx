@@ -1,0 +1,175 @@
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { assetsQuery } from '../../api/assets.ts'
+import { hostPath, hostQuery } from '../../api/hosts.ts'
+import {
+  Commands,
+  DataTable,
+  EmptyState,
+  hrefWith,
+  KeyValues,
+  Link,
+  Page,
+  RecordPage,
+  RecordState,
+  SeenBy,
+  SeverityCounts,
+  Time,
+  UrlTabs,
+  useList,
+  type Column,
+} from '../../ui/index.ts'
+import { COLUMNS } from '../assets/columns.tsx'
+import { FindingList } from '../findings/list.tsx'
+
+type Host = Awaited<ReturnType<NonNullable<ReturnType<typeof hostQuery>['queryFn']>>>
+type Port = Host['ports'][number]
+
+const PORTS: readonly Column<Port>[] = [
+  {
+    id: 'port',
+    label: 'Port',
+    width: '90px',
+    sort: ({ port }) => port,
+    cell: ({ port }) => <span className="number">{port}</span>,
+  },
+  {
+    id: 'service',
+    label: 'Service',
+    width: 'minmax(160px, 3fr)',
+    sort: ({ service }) => service,
+    cell: ({ service }) => <span title={service}>{service}</span>,
+  },
+  {
+    id: 'workspace',
+    label: 'Workspace',
+    width: 'minmax(100px, 1fr)',
+    sort: ({ workspace }) => workspace,
+    cell: ({ workspace }) => workspace,
+  },
+  {
+    id: 'state',
+    label: 'State',
+    width: '70px',
+    sort: ({ state }) => state,
+    cell: ({ state }) => <RecordState state={state} />,
+  },
+  {
+    id: 'first',
+    label: 'First seen',
+    width: '84px',
+    sort: ({ first_seen: at }) => at,
+    cell: ({ first_seen: at }) => <Time at={at} />,
+  },
+  {
+    id: 'last',
+    label: 'Last seen',
+    width: '84px',
+    sort: ({ last_seen: at }) => at,
+    cell: ({ last_seen: at }) => <Time at={at} />,
+  },
+]
+
+const Assets = ({ host }: { host: string }) => {
+  const navigate = useNavigate()
+  return (
+    <DataTable
+      label="Assets of the host"
+      columns={COLUMNS}
+      list={useList(assetsQuery({ host, state: 'open,gone' }))}
+      keyOf={({ id }) => String(id)}
+      onOpen={({ id }) => void navigate({ href: `/assets/${id}` })}
+      empty={<EmptyState title="No assets">Only findings name this host.</EmptyState>}
+    />
+  )
+}
+
+/** Names and addresses of the same machine, each with its own page. */
+const others = (hosts: readonly string[], host: string): ReactNode => {
+  const rest = hosts.filter((other) => other !== host)
+  if (rest.length === 0) return ''
+  return (
+    <span className="chips">
+      {rest.map((other) => (
+        <span key={other} className="chip">
+          <Link href={hostPath(other)}>{other}</Link>
+        </span>
+      ))}
+    </span>
+  )
+}
+
+const HostPage = ({ found }: { found: Host }) => {
+  const { host, ports } = found
+  return (
+    <Page
+      title={host}
+      actions={<Commands lines={[{ title: 'Read the host', api: ['GET', hostPath(host)] }]} />}
+    >
+      <KeyValues
+        facts={[
+          ['Open findings', <SeverityCounts key="findings" counts={found.findings} />],
+          ['Names', others(found.names, host)],
+          ['Addresses', others(found.addresses, host)],
+          ['Technologies', found.technologies.join(', ')],
+          [
+            'Workspaces',
+            <span key="workspaces">
+              {found.workspaces.map((workspace, index) => (
+                <span key={workspace}>
+                  {index === 0 ? '' : ', '}
+                  <Link href={hrefWith('/findings', { workspace, host })}>{workspace}</Link>
+                </span>
+              ))}
+            </span>,
+          ],
+        ]}
+      />
+      <UrlTabs
+        label="Parts of the host"
+        tabs={[
+          {
+            id: 'findings',
+            label: 'Findings',
+            content: (
+              <FindingList
+                label="Findings of the host"
+                filters={{ host, state: 'open,gone' }}
+                empty={<EmptyState title="No findings">No scan found a weakness at this host.</EmptyState>}
+              />
+            ),
+          },
+          {
+            id: 'ports',
+            label: `Ports (${ports.length})`,
+            content: (
+              <DataTable
+                label="Ports of the host"
+                columns={PORTS}
+                list={{ rows: ports, total: ports.length }}
+                keyOf={({ port, workspace }) => `${port} ${workspace}`}
+                empty={<EmptyState title="No ports">No scan found an open port.</EmptyState>}
+              />
+            ),
+          },
+          { id: 'assets', label: `Assets (${found.assets})`, content: <Assets host={host} /> },
+          {
+            id: 'runs',
+            label: `Runs (${found.runs.length})`,
+            content: <SeenBy runs={found.runs} kind="vulnerabilities" />,
+          },
+        ]}
+      />
+    </Page>
+  )
+}
+
+export const Screen = () => {
+  const { host = '' } = useParams({ strict: false }) as { host?: string }
+  return (
+    <RecordPage name="Host" query={useQuery(hostQuery(host))}>
+      {(found) => <HostPage found={found} />}
+    </RecordPage>
+  )
+}

@@ -1,0 +1,53 @@
+import { useMemo, useState } from 'react'
+import type { Column, Order } from './column.ts'
+
+/** Sorts rows here, unless the server has done so. `orderOf`: how a column is sorted, if it can be. */
+export const useOrder = <T,>(
+  columns: readonly Column<T>[],
+  rows: readonly T[],
+  { given, isWhole }: { given: Order | undefined; isWhole: boolean },
+) => {
+  const [value, onChange] = useState('')
+  const id = value.replace(/^-/, '')
+  const by = given ? undefined : columns.find((column) => column.id === id)?.sort
+  const sorted = useMemo(() => {
+    if (typeof by !== 'function') return rows
+    const direction = value.startsWith('-') ? -1 : 1
+    return rows.toSorted((a, b) => direction * compare(by(a), by(b)))
+  }, [rows, by, value])
+  const orderOf = ({ sort }: Column<T>): Order | undefined => {
+    if (typeof sort === 'string') return given
+    return sort && isWhole && !given ? { value, onChange } : undefined
+  }
+  return { rows: sorted, orderOf }
+}
+
+const compare = (a: string | number, b: string | number): number =>
+  typeof a === 'number' && typeof b === 'number'
+    ? a - b
+    : String(a).localeCompare(String(b), undefined, { numeric: true })
+
+/** The head of a column, which sorts the list if the column can: once up, once down, then as the list was. */
+export const SortHead = <T,>({
+  column: { id, label, align, sort },
+  order,
+}: {
+  column: Column<T>
+  order: Order | undefined
+}) => {
+  const name = typeof sort === 'string' ? sort : id
+  const at = order?.value === name ? 'ascending' : order?.value === `-${name}` ? 'descending' : undefined
+  const next = at === undefined ? name : at === 'ascending' ? `-${name}` : ''
+  return (
+    <span role="columnheader" className={align === 'end' ? 'end' : ''} aria-sort={at}>
+      {order ? (
+        <button type="button" className="sort" onClick={() => order.onChange(next)}>
+          {label}
+          <span aria-hidden="true">{at === undefined ? '' : at === 'ascending' ? ' ↑' : ' ↓'}</span>
+        </button>
+      ) : (
+        label
+      )}
+    </span>
+  )
+}
