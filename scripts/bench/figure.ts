@@ -1,9 +1,9 @@
 import { bold, green, red } from '@scanfarm/cli/demo'
 
-export const PARTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm'] as const
+export const PARTS = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'] as const
 export type Part = (typeof PARTS)[number]
 
-export type Unit = 'ms' | 'µs' | '/s' | 'MiB' | 'B' | 's' | '%'
+export type Unit = 'ms' | 'µs' | '/s' | 'MiB' | '%'
 
 /** The limit of this machine for the same work, measured in the same run. Same unit as the figure. */
 export interface Limit {

@@ -12,7 +12,7 @@ const ROUNDS = 3
 /** Of the stored runs, so many of the newest have steps and events. */
 const RECORDED = 1_000_000
 
-/** (k) The cost of a run with many runs in the database, and in small jobs. Part j shows it with more workers. `BENCH_STORED=10000` selects sizes. */
+/** (g) The cost of a run with many runs in the database, and in small jobs. Part f shows it with more workers. `BENCH_STORED=10000` selects sizes. */
 export async function* growth(harness: Harness): AsyncGenerator<Figure> {
   yield* storedRuns(harness)
   yield* jobSizes(harness)
@@ -51,7 +51,7 @@ async function* storedRuns(harness: Harness): AsyncGenerator<Figure> {
     costs.push({ ...without, title: 'empty' }, { ...withRuns, title: text })
     const limit = { what: 'without them' }
     yield {
-      part: 'k',
+      part: 'g',
       name: `CPU of a run, ${text} runs stored`,
       value: farmOf(withRuns.cpu),
       unit: 'µs',
@@ -59,7 +59,7 @@ async function* storedRuns(harness: Harness): AsyncGenerator<Figure> {
       target: atMost(1.2, 'ratio'),
     }
     yield {
-      part: 'k',
+      part: 'g',
       name: `targets a second, ${text} runs stored`,
       value: withRuns.rate,
       unit: '/s',
@@ -109,7 +109,7 @@ async function* jobSizes(harness: Harness): AsyncGenerator<Figure> {
   const [largest] = costs
   for (const { title, cpu } of costs)
     yield {
-      part: 'k',
+      part: 'g',
       name: `CPU of a run in ${title}`,
       value: farmOf(cpu),
       unit: 'µs',

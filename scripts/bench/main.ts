@@ -10,19 +10,14 @@ import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { say, table, title } from '@scanfarm/cli/demo'
 import { api } from './api.ts'
-import { cancelling } from './cancel.ts'
 import { webConsole } from './console.ts'
 import { HEAD, isMet, PARTS, ratioOf, rowOf, shortfallOf, type Figure, type Part } from './figure.ts'
 import { growth } from './growth.ts'
 import { Harness } from './harness.ts'
-import { language } from './language.ts'
 import { latency } from './latency.ts'
 import { describeMachine } from './machine.ts'
 import { memory } from './memory.ts'
 import { profile } from './profile.ts'
-import { program } from './program.ts'
-import { queueDepth } from './queue-depth.ts'
-import { spawnRates } from './spawn-rate.ts'
 import { submit } from './submit.ts'
 import { throughput } from './throughput.ts'
 
@@ -33,15 +28,10 @@ const MEASURES: Readonly<
   b: { what: 'submitting many targets', measure: submit },
   c: { what: 'latency of an idle farm', measure: latency },
   d: { what: 'reading with many runs stored', measure: api },
-  e: { what: 'cost of a deep queue', measure: queueDepth },
-  f: { what: 'starting processes from a worker with much memory', measure: spawnRates },
-  g: { what: 'memory', measure: memory },
-  h: { what: 'the workflow language', measure: language },
-  i: { what: 'cancelling', measure: cancelling },
-  j: { what: 'CPU time of a run by component', measure: profile },
-  k: { what: 'growth of the cost of a run', measure: growth },
-  l: { what: 'the program without a farm', measure: program },
-  m: { what: 'the console in a browser', measure: webConsole },
+  e: { what: 'memory', measure: memory },
+  f: { what: 'CPU time of a run by component', measure: profile },
+  g: { what: 'growth of the cost of a run', measure: growth },
+  h: { what: 'the console in a browser', measure: webConsole },
 }
 
 interface Options {

@@ -10,7 +10,7 @@ const KIB_PER_MIB = 1024
 const MOST_MIB = 200
 const MOST_UNDER_LOAD_MIB = 180
 
-/** (g) Resident memory of a master and a worker: when idle, under load, and while a million runs wait. */
+/** (e) Resident memory of a master and a worker: when idle, under load, and while a million runs wait. */
 export async function* memory(harness: Harness): AsyncGenerator<Figure> {
   await using cluster = await startCluster(harness, { workers: 1, slots: 8 })
   await using db = await Database.open(cluster.postgres.url)
@@ -36,7 +36,7 @@ interface Sizes {
 
 const figures = (when: string, sizes: Sizes, most: number | undefined): Figure[] =>
   (['master', 'worker', 'launcher'] as const).map((who) => ({
-    part: 'g',
+    part: 'e',
     name: `${who} ${when}`,
     value: sizes[who],
     unit: 'MiB',

@@ -29,7 +29,7 @@ interface Profile extends Cost {
 }
 
 /**
- * (j) CPU time of a run by component, with a process and without one. `BENCH_SHAPES=1x16,2x8` and `BENCH_MODULES=skip`
+ * (f) CPU time of a run by component, with a process and without one. `BENCH_SHAPES=1x16,2x8` and `BENCH_MODULES=skip`
  * select some of the measurements.
  */
 export async function* profile(harness: Harness): AsyncGenerator<Figure> {
@@ -43,7 +43,7 @@ export async function* profile(harness: Harness): AsyncGenerator<Figure> {
   for (const one of profiles.filter(({ shape }) => shape === shapes[0])) printStatements(one)
   for (const one of profiles)
     yield {
-      part: 'j',
+      part: 'f',
       name: `CPU of a run, ${one.title}`,
       value: farmOf(one.cpu),
       unit: 'µs',

@@ -11,7 +11,7 @@ const QUEUED_MS = 60_000
 const PRIORITIES = ['high', 'normal', 'low'] as const
 type TestedPriority = (typeof PRIORITIES)[number]
 
-export const silent: QueueLog = {
+const silent: QueueLog = {
   debug: () => undefined,
   info: () => undefined,
   warn: () => undefined,
@@ -48,7 +48,7 @@ export async function* submit(harness: Harness): AsyncGenerator<Figure> {
   }
 }
 
-export async function openQueue(cluster: TestCluster): Promise<RunQueue> {
+async function openQueue(cluster: TestCluster): Promise<RunQueue> {
   await using db = await Database.open(cluster.postgres.url)
   const { farm_id } = await db.one<{ farm_id: string }>('select farm_id from farm')
   return await openRunQueue(

@@ -1,5 +1,5 @@
 /** Milliseconds that `work` takes. */
-export async function timeMs(work: () => Promise<unknown>): Promise<number> {
+async function timeMs(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now()
   await work()
   return performance.now() - began

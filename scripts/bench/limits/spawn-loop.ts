@@ -2,15 +2,12 @@
  * Spawns the same command repeatedly and prints the number per second. A separate program, because Node starts
  * processes more slowly the more memory it uses.
  *
- *   spawn-loop.ts COMMANDS WIDTH BALLAST_MIB PROGRAM [ARG…]
+ *   spawn-loop.ts COMMANDS WIDTH PROGRAM [ARG…]
  */
 import { spawn } from 'node:child_process'
 
-const MIB = 1024 * 1024
-const [commands = 0, width = 1, ballastMib = 0] = process.argv.slice(2, 5).map(Number)
-const [program = 'true', ...args] = process.argv.slice(5)
-// The buffer is filled, so that its pages exist and fork has to copy their tables.
-const ballast = Buffer.alloc(ballastMib * MIB, 1)
+const [commands = 0, width = 1] = process.argv.slice(2, 4).map(Number)
+const [program = 'true', ...args] = process.argv.slice(4)
 
 const runOne = (): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -28,4 +25,3 @@ const runCommands = async (): Promise<void> => {
 const began = performance.now()
 await Promise.all(Array.from({ length: width }, runCommands))
 console.log((commands / (performance.now() - began)) * 1_000)
-if (ballast.length !== ballastMib * MIB) process.exitCode = 1

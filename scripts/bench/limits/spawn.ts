@@ -5,7 +5,7 @@ import type { Harness } from '../harness.ts'
 import { medianMs } from '../timing.ts'
 
 const run = promisify(execFile)
-export const WIDTH = 8
+const WIDTH = 8
 const TRIES = 3
 /** The shell and command of a step that does nothing. */
 const SHELL = '/bin/sh'
@@ -25,14 +25,13 @@ export const xargsRate = (harness: Harness): Promise<number> =>
 export const bareNodeRate = (harness: Harness): Promise<number> =>
   harness.once(`limit: bare Node spawning ${SHELL} -c ${COMMAND}, ${WIDTH} at once`, async () => {
     const rates: number[] = []
-    for (let attempt = 0; attempt < TRIES; attempt++) rates.push(await spawnRate(count(harness), 0))
+    for (let attempt = 0; attempt < TRIES; attempt++) rates.push(await spawnRate(count(harness)))
     return rates.sort((a, b) => a - b)[1] ?? 0
   })
 
-/** The same with a Node process that uses `ballastMib` more memory. */
-export async function spawnRate(commands: number, ballastMib: number): Promise<number> {
+async function spawnRate(commands: number): Promise<number> {
   const program = join(import.meta.dirname, 'spawn-loop.ts')
-  const args = [program, String(commands), String(WIDTH), String(ballastMib), SHELL, '-c', COMMAND]
+  const args = [program, String(commands), String(WIDTH), SHELL, '-c', COMMAND]
   const { stdout } = await run(process.execPath, ['--disable-warning=ExperimentalWarning', ...args])
   return Number(stdout)
 }
