@@ -1,26 +1,42 @@
-import { expect, test } from '@jest/globals'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import { type Page, useConsole } from './harness.ts'
 
 const farm = useConsole({
   modules: {
-    finder: `
+    // Scans the web server of the test. A path `slow` cannot be tested.
+    prober: `
 kind: module
-name: finder
+name: prober
 params:
-  - {name: found, default: '', scope: false}
-  - {name: code, default: '0', scope: false}
+  - {name: port, required: true, scope: false}
 steps:
-  - name: write
-    type: bash
-    command: printf '%s' '{{found}}' > found.jsonl
-  - name: import
-    type: function
-    function: db_import_vuln_from_file("", "found.jsonl")
   - name: probe
     type: bash
     on_error: continue
-    command: exit {{code}}
+    command: |
+      site=127.0.0.1/{{port}} bash -s <<'SCRIPT'
+      : > found.jsonl
+      while read -r path id severity; do
+        exec 3<>/dev/tcp/$site
+        printf 'GET /%s HTTP/1.0\\r\\n\\r\\n' "$path" >&3
+        read -r _ status _ <&3
+        exec 3>&-
+        [ "$status" != 503 ] || exit 1
+        [ "$status" != 200 ] || printf '{"template-id": "%s", "info": {"name": "%s", "severity": "%s"}, "matched-at": "http://127.0.0.1/%s", "host": "127.0.0.1", "type": "http"}\\n' "$id" "$id" "$severity" "$path" >> found.jsonl
+      done <<'CHECKS'
+      .env served-env critical
+      .git/HEAD served-git high
+      files/ listing medium
+      backup.zip served-backup high
+      CHECKS
+      SCRIPT
+  - name: import
+    type: function
+    function: db_import_vuln_from_file("", "found.jsonl")
 `,
     summing: `
 kind: module
@@ -37,28 +53,31 @@ reports:
   },
 })
 
-const lines = (...found: readonly (readonly [id: string, severity: string])[]): string =>
-  found
-    .map(([id, severity]) =>
-      JSON.stringify({
-        'template-id': id,
-        info: { name: id, severity },
-        'matched-at': 'https://web.test/',
-        host: 'https://web.test',
-        type: 'http',
-      }),
-    )
-    .join('\n')
+/** The web server that the nights scan: what it serves, and the path at which it fails. */
+const served = new Set<string>()
+let failing = ''
+const site = createServer(({ url = '' }, response) => {
+  const path = url.slice(1)
+  response.writeHead(path === failing ? 503 : served.has(path) ? 200 : 404).end()
+})
+beforeAll(async () => {
+  site.listen(0, '127.0.0.1')
+  await once(site, 'listening')
+})
+afterAll(() => {
+  site.close()
+})
 
 const createSchedule = async (name: string): Promise<string> => {
   const { data } = await farm().api.POST('/schedules', {
     body: {
       name,
-      workflow_name: 'finder',
+      workflow_name: 'prober',
       workflow_kind: 'module',
       trigger_type: 'cron',
       schedule: '0 3 * * *',
-      input_config: { target: 'web.test' },
+      input_config: { target: '127.0.0.1' },
+      params: { port: String((site.address() as AddressInfo).port) },
       workspace: name,
     },
   })
@@ -66,10 +85,8 @@ const createSchedule = async (name: string): Promise<string> => {
 }
 
 /** One night: the schedule runs now, and its job has ended and is counted. */
-const night = async (id: string, params: Record<string, string>): Promise<string> => {
-  const path = { path: { id } }
-  await farm().api.PUT('/schedules/{id}', { params: path, body: { params } })
-  const { data } = await farm().api.POST('/schedules/{id}/trigger', { params: path })
+const night = async (id: string): Promise<string> => {
+  const { data } = await farm().api.POST('/schedules/{id}/trigger', { params: { path: { id } } })
   await until(async () => {
     const { data: nights } = await farm().api.GET('/nights')
     return nights.data.some(({ last }) => last?.job_id === data.job_id)
@@ -79,13 +96,13 @@ const night = async (id: string, params: Record<string, string>): Promise<string
 
 const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
 
-test('The first page shows for each schedule what is new, back and gone, what is open and what was not tested', async () => {
+test('Three nights show what is new, gone, back and not tested, and keep the verdict of the second', async () => {
   const id = await createSchedule('dmz-nightly')
   await createSchedule('never-run')
-  await night(id, { found: lines(['telnet', 'high'], ['old-tls', 'medium']) })
-  const second = await night(id, {
-    found: lines(['telnet', 'high'], ['served-env', 'critical']),
-  })
+  served.add('.env').add('files/')
+  await night(id)
+  served.add('.git/HEAD').delete('files/')
+  const second = await night(id)
   const page = await farm().open('/')
   const dmz = row(page, 'dmz-nightly')
   await dmz.getByText('clean').waitFor()
@@ -93,7 +110,7 @@ test('The first page shows for each schedule what is new, back and gone, what is
     (await dmz.getByRole('cell').allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))
   const [, , found, back, gone, open, untested] = await cells()
   expect([found, back, gone, open, untested]).toEqual([
-    'C 1 critical',
+    'H 1 high',
     '–',
     'M 1 medium',
     'C 1 critical H 1 high',
@@ -102,31 +119,46 @@ test('The first page shows for each schedule what is new, back and gone, what is
   await row(page, 'never-run').getByText('never ran').waitFor()
 
   // The list behind a count has the same findings.
-  await dmz.getByRole('link', { name: '1 critical' }).first().click()
+  await dmz.getByRole('link', { name: '1 high' }).first().click()
   await page.waitForURL(`**/changes?job=${second}&change=new`)
-  await page.getByRole('link', { name: 'served-env' }).waitFor()
+  await page.getByRole('link', { name: 'served-git' }).waitFor()
   await page.getByRole('radio', { name: /Gone 1/ }).check()
-  await page.getByRole('link', { name: 'old-tls' }).waitFor()
+  await page.getByRole('link', { name: 'listing' }).waitFor()
+
+  await page.goto('/findings?workspace=dmz-nightly')
+  await row(page, 'served-git').waitFor()
+  for (const key of ['j', 'x', 'f']) await page.keyboard.press(key)
+  await page.getByLabel('Reason').fill('a page of the test')
+  await page.getByRole('button', { name: 'Change 1 finding' }).click()
+  await row(page, 'served-env').waitFor({ state: 'detached' })
 
   // A night that did not do all of its work is not good, although its run completed.
-  await night(id, {
-    found: lines(['telnet', 'high'], ['served-env', 'critical'], ['old-tls', 'medium']),
-    code: '1',
-  })
+  served.add('files/')
+  failing = 'backup.zip'
+  await night(id)
   await page.goto('/')
   await dmz.getByText('partial').waitFor()
   expect(await dmz.locator('.badge').getAttribute('class')).toContain('tone-warn')
   expect((await cells())[3]).toBe('M 1 medium')
+  // Critical and high ones; the false positive is not open.
+  expect((await cells())[5]).toBe('H 1 high')
   expect((await cells())[6]).toContain('1 of 1 target')
   await page.goto('/jobs')
-  await page.getByRole('row').filter({ hasText: 'finder' }).first().getByText('partial').waitFor()
+  await page.getByRole('row').filter({ hasText: 'prober' }).first().getByText('partial').waitFor()
   await page.goto('/triggers')
   await page.getByRole('row').filter({ hasText: 'dmz-nightly' }).getByText('partial').waitFor()
 
   // Without a choice, the changes are those of the last night.
   await page.goto('/changes')
   await page.getByRole('radio', { name: /Back 1/ }).check()
-  await page.getByRole('link', { name: 'old-tls' }).waitFor()
+  await page.getByRole('link', { name: 'listing' }).waitFor()
+
+  // The third night saw the false positive again, and left it one.
+  await page.goto('/findings?workspace=dmz-nightly&state=open,gone')
+  await row(page, 'served-env').getByText('false positive').waitFor()
+  await page.getByRole('link', { name: 'served-env' }).click()
+  await page.getByText('a page of the test').waitFor()
+  await page.getByRole('tab', { name: 'Runs (3)' }).waitFor()
 })
 
 test('The summary of a run is shown as a document, in which the texts of tools stay texts', async () => {
