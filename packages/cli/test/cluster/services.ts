@@ -1,7 +1,12 @@
-import { spawn, type ChildProcess } from 'node:child_process'
-import { randomInt } from 'node:crypto'
+import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { findRedisProgram, postgresServer, type ServerKind } from '@scanfarm/embedded'
 import { until } from './program.ts'
 
@@ -90,6 +95,49 @@ export class PrivateRedis implements AsyncDisposable {
 
 const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
+const ROOT = join(import.meta.dirname, '../../../..')
+const CACHE = join(ROOT, '.cache')
+const PASSABLE = 0o711
+const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to])
+
+/** Changes with the version of Postgres and with what makes its data folder. */
+const templateName = async (): Promise<string> => {
+  const hash = createHash('sha256')
+  for (const path of ['pnpm-lock.yaml', 'packages/embedded/src/postgres.ts'])
+    hash.update(await readFile(join(ROOT, path)))
+  return `postgres-${hash.digest('hex').slice(0, 16)}`
+}
+
+const makeTemplate = async (template: string): Promise<void> => {
+  const work = await mkdtemp(join(tmpdir(), 'scanfarm-postgres-'))
+  const unfinished = `${template}-${randomUUID()}`
+  try {
+    await chmod(work, PASSABLE)
+    const made = join(work, 'postgres')
+    const server = await postgresServer(made, { settings: NOT_DURABLE })
+    await server.start()
+    await server.stop()
+    // Its copies run at the same time.
+    await rm(join(made, 'port'))
+    await mkdir(CACHE, { recursive: true })
+    await copy(made, unfinished)
+    await rename(unfinished, template).catch((error: unknown) => {
+      // Another process was faster.
+      if (!existsSync(template)) throw error
+    })
+  } finally {
+    await rm(unfinished, { recursive: true, force: true })
+    await rm(work, { recursive: true, force: true })
+  }
+}
+
+/** The folder of a server that nothing has used. Making its data takes longer than a copy. */
+const copyTemplate = async (folder: string): Promise<void> => {
+  const template = join(CACHE, await templateName())
+  if (!existsSync(template)) await makeTemplate(template)
+  await copy(template, folder)
+}
+
 /** A Postgres of one test cluster. It can be stopped and restarted at the same address. */
 export class PrivatePostgres implements AsyncDisposable {
   readonly #server: ServerKind
@@ -106,6 +154,7 @@ export class PrivatePostgres implements AsyncDisposable {
     options: { durable: boolean; settings?: Readonly<Record<string, string>> },
   ): Promise<PrivatePostgres> {
     const settings = { ...(options.durable ? {} : NOT_DURABLE), ...options.settings }
+    await copyTemplate(folder)
     const server = await postgresServer(folder, { settings })
     return new PrivatePostgres(server, await server.start())
   }
