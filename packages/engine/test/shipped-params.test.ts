@@ -201,16 +201,19 @@ describe.each(Object.entries(FLOWS))('the flow %s', (name, target) => {
     const paths = params.filter(({ type }) => type === 'path').map((param) => param.name)
     const newPaths = paths.filter((path) => isFirst(path, bare))
     const others = params.filter(({ type }) => type !== 'path').map((param) => param.name)
-    const cases = [bare, resolved()].flatMap((workflow) =>
-      hostile().flatMap((value, index) =>
-        // A hostile path ends its flow early, so each goes alone. The first value splits words as the third does.
-        [others, ...(workflow === bare && index > 0 ? newPaths.map((one) => [one]) : [])].map((group) => ({
-          workflow,
+    const values = hostile()
+    const cases = [
+      ...values.flatMap((value, index) =>
+        // A hostile path ends its flow early, so each goes alone, with the value that has all characters.
+        [others, ...(index === values.length - 1 ? newPaths.map((one) => [one]) : [])].map((group) => ({
+          workflow: bare,
           value,
           group,
         })),
       ),
-    )
+      // With a type, a value is one word, so the one with all characters is enough.
+      ...values.slice(-1).map((value) => ({ workflow: resolved(), value, group: others })),
+    ]
     await inParallel(cases, async ({ workflow, value, group }) => {
       const given = Object.fromEntries(group.map((one) => [one, value]))
       const calls = await callsOf(workflow, target, { ...basicParams(), ...given })

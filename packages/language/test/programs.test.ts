@@ -240,7 +240,11 @@ describe('a value that an interpreter reads', () => {
   })
 
   for (const shell of SHELLS) {
-    test.each(Object.entries(ALLOWED))(`arrives unchanged in ${shell}: %s`, (place, command) => {
+    // A place of python needs one shell: what differs between shells, other places show sooner.
+    const places = Object.entries(ALLOWED).filter(
+      ([, command]) => shell === SHELLS[0] || !command.includes('python3'),
+    )
+    test.each(places)(`arrives unchanged in ${shell}: %s`, (place, command) => {
       const without = /python|awk|input/.test(place) ? /[\n\u0080-\uffff]/ : /(?!)/
       const values = [...HOSTILE.filter((value) => !without.test(value)), ...sampled(without)]
       const results = runEach(

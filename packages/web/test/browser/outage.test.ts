@@ -20,11 +20,10 @@ const TYPED = 'typed-before'
 /** Forms in dialogs, and the button that opens them. */
 const DIALOGS: readonly (readonly [path: string, button: string])[] = [
   ['/triggers', 'New schedule'],
-  ['/webhooks', 'New subscription'],
   ['/access?tab=users', 'Create a user'],
 ]
 /** Forms on screens of their own. */
-const FORMS: readonly string[] = ['/workflows?view=add', '/workflows/survey#start', '/cloud?tab=estimate']
+const FORMS: readonly string[] = ['/workflows?view=add', '/workflows/survey#start']
 /** One of each kind: figures, a list that follows, a list of facets, a list without events, values. */
 const SCREENS: readonly string[] = ['/', '/jobs', '/findings', '/workers', '/settings']
 
