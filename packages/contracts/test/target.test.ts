@@ -126,7 +126,7 @@ describe('targets', () => {
     })
     const began = performance.now()
     withoutPasswords({ a: '://a:'.repeat(20_000), b: 'a'.repeat(100_000), c: `://:${':'.repeat(100_000)}` })
-    expect(performance.now() - began).toBeLessThan(2_000)
+    expect(performance.now() - began).toBeLessThan(10_000)
   })
 
   test('accepted targets other than URLs contain nothing special to a shell, for any input', () => {

@@ -298,7 +298,8 @@ test('a cancelled run may use its whole grace period, longer than the request wa
   await until(output, (text) => text.includes('begun'))
   const began = performance.now()
   const { status, body } = await call(server, 'DELETE', `/runs/${uuid}`)
-  expect(performance.now() - began).toBeLessThan(6_000)
+  // The request waits for five seconds, a busy machine adds some; the grace period has 30.
+  expect(performance.now() - began).toBeLessThan(25_000)
   expect(status).toBe(200)
   expect(body).toMatchObject({
     message: 'Run cancelled successfully',

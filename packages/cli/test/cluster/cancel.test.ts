@@ -5,8 +5,6 @@ import { begun, lives, openGate, pidsOf } from './traces.ts'
 
 const START_MS = 300_000
 const TEST_MS = 600_000
-/** The longest wait of the server for the worker: a faster answer came from the worker, not from a timeout. */
-const ANSWER_MS = 5_000
 const PROCESSES = 3
 
 interface Cancelled {
@@ -22,7 +20,7 @@ interface Cancelled {
 let cluster: TestCluster
 
 beforeAll(async () => {
-  // Processes that ignore TERM are killed after the grace time, which must be short compared to `ANSWER_MS`.
+  // Processes that ignore TERM are killed after the grace time: in time for the answer of the request.
   cluster = await TestCluster.start({ workers: 1, slots: 2, env: { SCANFARM_RUNS_CANCEL_GRACE_MS: '200' } })
 }, START_MS)
 
@@ -47,9 +45,8 @@ test(
     expect(pids.filter(lives)).toHaveLength(PROCESSES)
 
     const uuid = await onlyRun(jobId)
-    const asked = performance.now()
     const answer = await cluster.client.delete<Cancelled>(`/runs/${uuid}`)
-    expect(performance.now() - asked).toBeLessThan(ANSWER_MS)
+    // Only the worker knows the pids: without its answer there would be a note instead.
     expect(pids.filter(lives)).toEqual([])
     expect(answer).toMatchObject({
       message: 'Run cancelled successfully',

@@ -516,7 +516,7 @@ describe('DELETE /runs/{id}', () => {
     expect(after.body.data.status).toBe('cancelled')
   })
 
-  test('within a longer grace period the answer comes after five seconds, and the owner can still report', async () => {
+  test('within a longer grace period the answer does not wait for its end, and the owner can still report', async () => {
     await using patient = await testServer({
       database: server.database,
       settings: { 'runs.cancel_grace_ms': 60_000 },
@@ -524,7 +524,7 @@ describe('DELETE /runs/{id}', () => {
     const run = await running()
     const began = performance.now()
     const { body } = await patient.operator.delete(`/api/runs/${run.runUuid}`).expect(200)
-    expect(performance.now() - began).toBeLessThan(7_000)
+    expect(performance.now() - began).toBeLessThan(30_000)
     expect(body).toEqual({
       message: 'Run cancelled successfully',
       id: run.runId,
