@@ -15,6 +15,7 @@ export { dockerOptions, type DockerSettings } from './docker/docker-settings.ts'
 export type { ContainerLimits } from './docker/container-plan.ts'
 export type { IsLive } from './docker/sweep.ts'
 export { quote } from './shell/session-script.ts'
+export { connect, type Connection } from './ssh/connection.ts'
 export { createSshRunners, type SshRunnersOptions } from './ssh/ssh-runners.ts'
 export { makeHome } from './homes.ts'
 export {

@@ -53,9 +53,17 @@ export class Connection {
     return !this.#isGone
   }
 
-  /** Runs a command line in the user's login shell. Rejects if the host allows no more channels. */
-  exec(command: string): Promise<ClientChannel> {
-    return promised((done) => this.#client.exec(command, done))
+  /**
+   * Runs a command line in the user's login shell. Rejects if the host allows no more channels. `onOpen` is called before
+   * any event of the channel: a short command may have ended when the promise resolves.
+   */
+  exec(command: string, onOpen?: (channel: ClientChannel) => void): Promise<ClientChannel> {
+    return promised((done) =>
+      this.#client.exec(command, (error, channel) => {
+        if (error === undefined) onOpen?.(channel)
+        done(error, channel)
+      }),
+    )
   }
 
   /** Resolves with a text, the answer of the host, if it offers no SFTP. Rejects like `exec`. */
@@ -197,7 +205,7 @@ const configOf = (
 function explainHandshake(target: SshTarget, error: unknown): string {
   if (fieldOf(error, 'level') !== 'client-authentication') return 'cannot be used'
   const tried = [
-    target.keyFile && `the key ${target.keyFile}`,
+    target.key && `the key ${target.keyFile ?? 'of this farm'}`,
     target.agent && 'the agent',
     target.password !== undefined && 'the password',
   ].filter(Boolean)

@@ -21,11 +21,13 @@ export class HostKeyCheck {
   readonly #known: KnownHosts
   readonly #address: Required<SshAddress>
   readonly #acceptsNew: boolean
+  readonly #only: Buffer | undefined
 
   constructor(target: SshTarget, address: Required<SshAddress>) {
     this.#known = new KnownHosts(target.knownHosts)
     this.#address = address
     this.#acceptsNew = target.hostKeys === 'accept-new'
+    this.#only = target.hostKey
   }
 
   get config(): Pick<ConnectConfig, 'hostVerifier' | 'algorithms'> {
@@ -54,6 +56,14 @@ export class HostKeyCheck {
   #verify(key: Buffer): boolean {
     const { host, port } = this.#address
     this.fingerprint = fingerprint(key)
+    if (this.#only !== undefined) {
+      if (this.#only.equals(key)) return true
+      const shown = `${keyType(key)} ${this.fingerprint}`
+      this.refusal = new RunnerUnavailableError(
+        `the ssh host ${formatSshAddress(this.#address)} shows another host key than the one that it was given: ${shown}. The connection may be intercepted`,
+      )
+      return false
+    }
     const verdict = this.#known.check(host, port, key)
     if (verdict === 'unknown' && this.#acceptsNew) this.#known.add(host, port, key)
     else if (verdict !== 'known') this.refusal = new RunnerUnavailableError(this.#explain(verdict, key))
@@ -72,7 +82,8 @@ export class HostKeyCheck {
 
   /** Prefers the types of the known keys, because a host with keys of several types must show a known one. */
   #algorithms(): ServerHostKeyAlgorithm[] {
-    const types = this.#known.typesFor(this.#address.host, this.#address.port)
+    const { host, port } = this.#address
+    const types = this.#only === undefined ? this.#known.typesFor(host, port) : [keyType(this.#only)]
     const isKnown = (name: string): boolean => types.includes(name.startsWith('rsa-') ? 'ssh-rsa' : name)
     return [...ALGORITHMS.filter(isKnown), ...ALGORITHMS.filter((name) => !isKnown(name))]
   }

@@ -37,6 +37,8 @@ export interface SshTarget {
   readonly agent?: string
   readonly knownHosts: string
   readonly hostKeys: 'strict' | 'accept-new'
+  /** The only key that the host may show; known hosts are not looked up then. */
+  readonly hostKey?: Buffer
 }
 
 const SSH_PORT = 22
