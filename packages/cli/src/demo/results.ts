@@ -1,5 +1,5 @@
 import type { Client } from './client.ts'
-import { dim, green, red, say, table, title, yellow } from './screen.ts'
+import { dim, say, table, title } from './screen.ts'
 
 export interface Finding {
   severity: string
@@ -61,7 +61,7 @@ export async function showResults(client: Client, runs: readonly { run_uuid: str
       String(run.id),
       run.target,
       ...(onMachines ? [run.cloud_instance ?? ''] : []),
-      run.status === 'completed' ? green(run.status) : red(run.status),
+      run.status,
       `${run.completed_steps}/${run.total_steps}`,
       ((Date.parse(run.completed_at) - Date.parse(run.started_at)) / 1000).toFixed(1),
       String(findings.length),
@@ -88,18 +88,12 @@ export async function showResults(client: Client, runs: readonly { run_uuid: str
 
 function showFindings(findings: readonly Finding[]): void {
   const rank = (finding: Finding): number => SEVERITIES.indexOf(finding.severity)
-  const paint = (severity: string): string =>
-    severity === 'critical' || severity === 'high'
-      ? red(severity)
-      : severity === 'medium'
-        ? yellow(severity)
-        : severity
   title('Findings')
   table(
     ['severity', 'asset', 'title', 'evidence'],
     [...findings]
       .sort((a, b) => rank(a) - rank(b) || a.asset.localeCompare(b.asset))
-      .map((finding) => [paint(finding.severity), finding.asset, finding.title, finding.evidence]),
+      .map((finding) => [finding.severity, finding.asset, finding.title, finding.evidence]),
   )
 }
 

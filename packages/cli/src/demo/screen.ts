@@ -1,3 +1,6 @@
+import { printTable } from '../client/table.ts'
+import { processTerminal } from '../terminal.ts'
+
 /** The output of the demo: plain lines, and one line at the bottom that is redrawn during the work. */
 const tty = process.stdout.isTTY === true
 const coloured = tty && process.env.NO_COLOR === undefined
@@ -38,18 +41,14 @@ export function endProgress(): void {
   bottom = ''
 }
 
-const visible = (text: string): string => text.replaceAll(/\u001b\[\d+m/g, '')
-
+/** As in the lists of the other commands: words for states have colours on a terminal. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): void {
-  const widths = head.map((name, column) =>
-    Math.max(name.length, ...rows.map((row) => visible(row[column] ?? '').length)),
-  )
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - visible(cell).length))
-      .join('  ')
-      .trimEnd()
-  say(bold(line(head)))
-  for (const row of rows) say(line(row))
+  const columns = head.map((name, index) => ({
+    title: name,
+    value: (row: readonly string[]) => row[index],
+    coloured: true as const,
+  }))
+  erase()
+  printTable(processTerminal(), columns, rows)
   say('')
 }
