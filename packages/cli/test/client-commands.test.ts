@@ -564,6 +564,23 @@ describe('scopes and the never-scan list', () => {
     expect((await run(['scopes', 'remove', 'lab'])).out).toBe('scope lab removed\n')
   })
 
+  test('was-it-us names the runs whose target a host was, with their commands', async () => {
+    expect((await run(['run', '-m', 'noop', '-t', 'http://198.51.100.7:8080/a', '--wait'])).code).toBe(0)
+    const found = await run(['was-it-us', '198.51.100.7'])
+    expect(found.out).toMatch(/^\S+ +\S+ +\S+ +noop +target http:\/\/198\.51\.100\.7:8080\/a +\S+ on \S+/m)
+    expect(found.out).toMatch(/^\S+ \S+ nothing: true$/m)
+    expect(found.out).toMatch(/^1 run from \S+ to \S+\. Runs from before \S+ are not kept\. It is known of/m)
+    const none = await run(['was-it-us', '198.51.100.8', '--from', '2026-01-01', '--to', '2026-01-02'])
+    expect(none.out).toMatch(/^No run from 2026-01-01T00:00:00\.000Z to 2026-01-02T00:00:00\.000Z\./)
+    expect((await run(['was-it-us', '198.51.100.0/24'])).err).toContain(
+      'is not the address or name of one host',
+    )
+    expect((await run(['was-it-us', 'a.example', '--from', 'noon'])).err).toContain('"noon" is no time')
+    expect(
+      (await run(['was-it-us', 'a.example', '--from', '2026-02-01', '--to', '2026-01-01'])).err,
+    ).toContain('must not be after to')
+  })
+
   test('entries of the never-scan list are added, imported, listed and removed', async () => {
     const added = await run(['never-scan', 'add', 'clinic.example', '--reason', 'a clinic'])
     const id = /id (\d+)/.exec(added.out)?.[1] ?? ''

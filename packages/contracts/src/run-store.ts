@@ -3,7 +3,7 @@ import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, Wanted, WorkflowKind } from './enums.ts'
 import type { WorkerTool } from './resources.ts'
 import type { RunTally } from './run-outcome.ts'
-import type { NeverScanRule, RunRefusalPlace, ScopeRules } from './scope/schemas.ts'
+import type { DestinationPlace, NeverScanRule, RunRefusalPlace, ScopeRules } from './scope/schemas.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
 
 /** A run with its attempt. Writes of any other attempt are refused. */
@@ -145,6 +145,13 @@ export interface RunUpdate extends RunKey {
   readonly artifacts?: readonly ArtifactRecord[]
   readonly events?: readonly EventRecord[]
   readonly refusals?: readonly RefusalRecord[]
+  readonly destinations?: readonly DestinationRecord[]
+}
+
+/** A host that the run may have sent traffic to. The same one twice is one. */
+export interface DestinationRecord {
+  readonly host: string
+  readonly place: DestinationPlace
 }
 
 /** A target that was not scanned. `seq` counts within the attempt, so that a batch that is written twice adds one. */

@@ -33,7 +33,7 @@ export const makeRetention = (db: Kysely<Tables>) => ({
     return { runUuid: rows[0]?.run_uuid, keys: rows[0]?.keys ?? [] }
   },
   /**
-   * Deletes those of the runs that are still old and ended, with their steps, artifacts, scans and observations. A job is
+   * Deletes those of the runs that are still old and ended, with their steps, artifacts, destinations, scans and observations. A job is
    * deleted with its last run. Marks the workspaces, so that machines remove their folders. Resolves to the number.
    */
   removeRuns: (ids: readonly number[], days: number): Promise<number> => removeRuns(db, ids, days),
@@ -80,6 +80,7 @@ const removeRuns = async (db: Kysely<Tables>, ids: readonly number[], days: numb
       of_steps as (delete from steps where run_id in (select id from removed)),
       of_artifacts as (delete from artifacts where run_id in (select id from removed)),
       of_observations as (delete from observations where run_id in (select id from removed)),
+      of_destinations as (delete from destinations where run_id in (select id from removed)),
       of_scans as (delete from scans where run_id in (select id from removed)),
       lost as (select job_no, count(*)::int as runs, ${REMOVED_COUNTS} as counts from removed group by job_no),
       smaller as (update jobs set target_count = target_count - lost.runs,

@@ -29,6 +29,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0027-drain-until',
   '0028-import-speed',
   '0029-finding-order',
+  '0030-destinations',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -33,6 +33,7 @@ import { makeSchedules } from './triggers/schedules.ts'
 import { makeTriggers } from './triggers/triggers.ts'
 import type { LoginPolicy } from './logins.ts'
 import { makeWebhooks } from './webhooks/webhooks.ts'
+import { makeTraffic } from './traffic.ts'
 import { makeTotals } from './totals.ts'
 import { makeUnusedRows } from './unused-rows.ts'
 import { makeWorkers } from './workers.ts'
@@ -101,6 +102,7 @@ export async function openStore(options: StoreOptions) {
     reports: guarded(makeReports(db)),
     /** Scopes, the never-scan list and what they refused. */
     scopes: guarded(makeScopes(db, upkeep)),
+    traffic: guarded(makeTraffic(db)),
     scans: guarded(makeScans(db, upkeep)),
     workspaces: guarded(makeWorkspaces(db, totals)),
     orgs: guarded(makeOrgs(db, totals)),

@@ -128,6 +128,11 @@ export interface Tables {
     provider: string
     reaped_at: Timestamp
   }
+  destinations: {
+    host: string
+    run_id: number
+    place: string
+  }
   event_logs: {
     id: GeneratedAlways<number>
     topic: string

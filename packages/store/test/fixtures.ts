@@ -162,7 +162,7 @@ export const wipe = async (url: string): Promise<void> => {
   await asSuperuser(
     (client) =>
       client.query(
-        'truncate jobs, job_targets, runs, outbox, slots, workers, steps, artifacts, event_logs, cloud_infras, cloud_instances',
+        'truncate jobs, job_targets, runs, outbox, slots, workers, steps, artifacts, destinations, event_logs, cloud_infras, cloud_instances',
       ),
     url,
   )

@@ -54,8 +54,9 @@ const jobWith = async (size: number, count: number): Promise<{ jobId: string; ru
       storeKey: `runs/${run.runId}/report.txt`,
       sha256: '',
     } as const
+    const destinations = [{ host: '192.0.2.1', place: 'item' }] as const
     const steps = [closedStep(1, { logFile: `runs/${run.runId}/log` })]
-    await db.runStore.record([{ ...keyOf(run), totalSteps: 1, steps, artifacts: [artifact] }])
+    await db.runStore.record([{ ...keyOf(run), totalSteps: 1, steps, artifacts: [artifact], destinations }])
     await db.runStore.finish([ended(run)])
     if (run.runId === job.runIds[count - 1]) break
   }
@@ -85,7 +86,8 @@ test('Removing a run removes its records, changes the counts of its job, and rem
   expect((await db.store.runs.list({}, { offset: 0, limit: 10 })).data).toMatchObject([left])
   expect(await db.store.jobs.status(jobId)).toMatchObject({ total_runs: 1, pending: 1, completed: 0 })
   expect(await db.store.jobs.status(other.jobId)).toBeUndefined()
-  for (const table of ['steps', 'artifacts']) expect(await sql(`select 1 from ${table}`)).toEqual([])
+  for (const table of ['steps', 'artifacts', 'destinations'])
+    expect(await sql(`select 1 from ${table}`)).toEqual([])
   expect(await db.store.retention.removeRuns(runIds, DAYS)).toBe(0)
 })
 

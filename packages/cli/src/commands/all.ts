@@ -38,6 +38,7 @@ export const COMMANDS: Commands = {
   cloud: async () => (await import('./cloud.ts')).cloudCommand,
   scopes: async () => (await import('./scopes.ts')).scopesCommand,
   'never-scan': async () => (await import('./never-scan.ts')).neverScanCommand,
+  'was-it-us': async () => (await import('./was-it-us.ts')).wasItUsCommand,
   schedules: async () => (await import('./schedules.ts')).schedulesCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
   events: async () => (await import('./events.ts')).eventsCommand,

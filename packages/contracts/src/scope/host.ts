@@ -6,8 +6,8 @@ export interface Range {
 
 const V4_BASE = 0xffff_0000_0000n
 const V4_ALL = 0xffff_ffffn
-const V4_BITS = 32
-const BITS = 128
+export const V4_BITS = 32
+export const BITS = 128
 
 /** One host, or a set of addresses. `host` is the name in lower case and ASCII, or the address in its usual form. */
 export type Host =
@@ -82,6 +82,15 @@ export const readHost = (text: string): Host | undefined => {
 }
 
 export const isV4 = (at: bigint): boolean => at >= V4_BASE && at <= V4_BASE + V4_ALL
+/** An address in its usual form. */
+export const addressText = (at: bigint): string => {
+  if (isV4(at)) return v4Text(at)
+  const words = Array.from({ length: 8 }, (_, word) =>
+    ((at >> BigInt(112 - 16 * word)) & 0xffffn).toString(16),
+  )
+  return usual(`[${words.join(':')}]`) ?? ''
+}
+
 const v4Text = (at: bigint): string =>
   [24n, 16n, 8n, 0n].map((shift) => String((at >> shift) & 0xffn)).join('.')
 

@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from '../resources.ts'
+import { RunStatus } from '../run-status.ts'
 import { MAX_ENTRY_LENGTH } from './entry.ts'
 import { DAYS } from './windows.ts'
 
@@ -148,3 +149,46 @@ export const Refusal = Type.Object(
   { $id: 'Refusal' },
 )
 export type Refusal = Static<typeof Refusal>
+
+export const DESTINATION_PLACES = ['target', 'item', 'request', 'redirect', 'resolved', 'more'] as const
+export type DestinationPlace = (typeof DESTINATION_PLACES)[number]
+
+/** A run that may have sent traffic to a host. */
+export const Traffic = Type.Object(
+  {
+    run_uuid: Type.String(),
+    job_id: Type.String(),
+    workflow: Type.String(),
+    target: Type.String(),
+    workspace: Type.String(),
+    status: RunStatus,
+    started_at: Timestamp,
+    completed_at: NullableTimestamp,
+    destinations: Type.Array(
+      Type.Object({
+        host: Type.String({ description: 'The host, or the target, network or domain that has it' }),
+        place: Type.Enum([...DESTINATION_PLACES], {
+          description:
+            'target, item (of a loop), request or redirect (of an http step or a function), resolved (an address of a name), more (the run had too many destinations to record them)',
+        }),
+      }),
+      { description: 'Why the run is listed' },
+    ),
+    worker: Type.String({ description: 'Name of the last worker that executed it; "": not known' }),
+    hostname: Type.String({ description: 'Of the machine of the worker' }),
+    egress_address: Type.String({ description: 'Of a cloud machine; "": that of the worker\'s network' }),
+    scope: Type.String({ description: 'That of its request; "": none' }),
+    steps: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        module: Type.String(),
+        command: Type.String(),
+        started_at: NullableTimestamp,
+        completed_at: NullableTimestamp,
+      }),
+      { description: 'The first 100 that ran in the time asked for' },
+    ),
+  },
+  { $id: 'Traffic' },
+)
+export type Traffic = Static<typeof Traffic>

@@ -27,10 +27,11 @@ const hostsOf = (text: string): readonly Host[] | undefined => {
   if (alone !== undefined) return [alone]
   const one = readNetwork(text)?.range ?? readAddressRange(text)
   if (one !== undefined) return [{ kind: 'addresses', host: text, ranges: [one] }]
-  const host = readHost(text)
-  if (host !== undefined) return [host]
   const parts = text.split(',')
-  if (parts.length === 1) return undefined
+  if (parts.length === 1) {
+    const host = readHost(text)
+    return host && [host]
+  }
   const hosts = parts.map(hostsOf)
   const known = hosts.filter((part) => part !== undefined)
   return known.length === hosts.length ? known.flat() : undefined

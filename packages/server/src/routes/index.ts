@@ -77,6 +77,7 @@ import {
 } from './schedules/schedules.ts'
 import { addNeverScan, importNeverScan, listNeverScan, removeNeverScan } from './scopes/never-scan.ts'
 import { listJobRefusals } from './scopes/refusals.ts'
+import { findTraffic } from './scopes/traffic.ts'
 import { addScope, changeScope, checkScope, getScope, listScopes, removeScope } from './scopes/scopes.ts'
 import {
   agentChat,
@@ -216,6 +217,7 @@ export const apiRoutes = (): Route[] => {
     changeScope,
     removeScope,
     checkScope,
+    findTraffic,
     listNeverScan,
     addNeverScan,
     importNeverScan,

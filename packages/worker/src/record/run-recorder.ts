@@ -4,6 +4,9 @@ import {
   type EventRaised,
   LISTED_REFUSALS,
   NO_WORK,
+  ANY_HOST,
+  RECORDED_DESTINATIONS,
+  type DestinationPlace,
   type RefusalRecord,
   type OutputStream,
   type RunKey,
@@ -46,6 +49,7 @@ export class RunRecorder implements Recorder {
   #steps = 0
   #events = 0
   #refusals = 0
+  readonly #destinations = new Set<string>()
 
   constructor(options: RunRecorderOptions) {
     this.#options = options
@@ -161,6 +165,17 @@ export class RunRecorder implements Recorder {
     this.#refusals += 1
     if (this.#refusals <= LISTED_REFUSALS)
       this.buffer.refusal({ seq: this.#refusals, target: shown, reason, place })
+  }
+
+  /** Hosts that the run may send traffic to, by their place. */
+  destinations(place: DestinationPlace, hosts: readonly string[]): void {
+    for (const host of hosts) {
+      const key = `${place} ${host}`
+      if (this.#destinations.has(key) || this.#destinations.size > RECORDED_DESTINATIONS) continue
+      this.#destinations.add(key)
+      const isFull = this.#destinations.size > RECORDED_DESTINATIONS
+      this.buffer.destination(isFull ? { host: ANY_HOST, place: 'more' } : { host, place })
+    }
   }
 
   log(level: LogLevel, line: string): void {

@@ -2,6 +2,7 @@ import {
   NO_WORK,
   type ArtifactRecord,
   type EventRecord,
+  type DestinationRecord,
   type RefusalRecord,
   type RunKey,
   type RunTally,
@@ -73,6 +74,7 @@ export class WriteBuffer {
   #artifacts: ArtifactRecord[] = []
   #events: EventRecord[] = []
   #refusals: RefusalRecord[] = []
+  #destinations: DestinationRecord[] = []
   #changedAt: number | undefined
   #outputAt: number | undefined
   readonly #waiting: (() => void)[] = []
@@ -133,6 +135,11 @@ export class WriteBuffer {
     this.#changed()
   }
 
+  destination(record: DestinationRecord): void {
+    this.#destinations.push(record)
+    this.#changed()
+  }
+
   refusal(record: RefusalRecord): void {
     this.#refusals.push(record)
     this.#changed()
@@ -151,12 +158,14 @@ export class WriteBuffer {
     const artifacts = budget.take(this.#artifacts, () => ARTIFACT_CHARS)
     const events = budget.take(this.#events, (event) => event.data.length)
     const refusals = budget.take(this.#refusals, ({ target, reason }) => target.length + reason.length)
+    const destinations = budget.take(this.#destinations, ({ host }) => host.length)
     const counters = { ...this.#counters }
     const facts = this.#facts
     this.#changedAt = this.#outputAt = undefined
     // Counters never run ahead of the steps that they count.
     const hasAllSteps = steps.length === this.#steps.size
-    const last = this.#size === steps.length + artifacts.length + events.length + refusals.length
+    const taken = [steps, artifacts, events, refusals, destinations]
+    const last = this.#size === taken.reduce((sum, { length }) => sum + length, 0)
     const update: RunUpdate = {
       ...this.#key,
       ...this.#changedCounters(counters, hasAllSteps),
@@ -165,6 +174,7 @@ export class WriteBuffer {
       ...(artifacts.length > 0 && { artifacts }),
       ...(events.length > 0 && { events }),
       ...(refusals.length > 0 && { refusals }),
+      ...(destinations.length > 0 && { destinations }),
     }
     const saved = (): void => {
       const { completedSteps, tally } = this.#savedCounters
@@ -174,6 +184,7 @@ export class WriteBuffer {
       this.#artifacts = this.#artifacts.slice(artifacts.length)
       this.#events = this.#events.slice(events.length)
       this.#refusals = this.#refusals.slice(refusals.length)
+      this.#destinations = this.#destinations.slice(destinations.length)
       if (!last) this.#changed()
       this.#releaseWaiting()
     }
@@ -185,7 +196,8 @@ export class WriteBuffer {
   }
 
   get #size(): number {
-    return this.#steps.size + this.#artifacts.length + this.#events.length + this.#refusals.length
+    const lists = [this.#artifacts, this.#events, this.#refusals, this.#destinations]
+    return lists.reduce((sum, { length }) => sum + length, this.#steps.size)
   }
 
   #isFull(): boolean {
@@ -193,6 +205,7 @@ export class WriteBuffer {
     let chars = this.#artifacts.length * ARTIFACT_CHARS
     for (const step of this.#steps) chars += step.chars
     for (const event of this.#events) chars += event.data.length
+    for (const { host } of this.#destinations) chars += host.length
     for (const { target, reason } of this.#refusals) chars += target.length + reason.length
     return this.#size > backlogItems || chars > backlogChars
   }

@@ -18,7 +18,9 @@ import {
 const MAX_AGE_MS = 60_000
 const MAX_KEPT = 100
 const DNS_MS = 5_000
-const ALLOWED: Permission = { allowed: true }
+/** `addresses`: those of the names in the target, where they had to be found out. */
+export type Checked = Permission & { readonly addresses?: readonly string[] }
+const ALLOWED: Checked = { allowed: true }
 
 interface Known {
   readonly boundary: Promise<Boundary>
@@ -50,12 +52,13 @@ export class Boundaries {
   }
 
   /** Whether a target, or an item of a loop, may be scanned now. The names in it are resolved. */
-  async permission(run: ClaimedRun, target: string): Promise<Permission> {
+  async permission(run: ClaimedRun, target: string): Promise<Checked> {
     this.note(run.scopesVersion)
     if (this.#version === 0) return ALLOWED
     const boundary = await this.#boundaryOf(run)
     const permission = allows(boundary, target, new Date())
     if (!permission.allowed || !hasAddresses(boundary)) return permission
+    const all: string[] = []
     for (const name of namesIn(target)) {
       const addresses = await resolved(name, this.#resolver)
       if ('problem' in addresses)
@@ -66,8 +69,9 @@ export class Boundaries {
         }
       const found = allowsAddresses(boundary, target, addresses)
       if (!found.allowed) return found
+      all.push(...addresses)
     }
-    return ALLOWED
+    return all.length === 0 ? ALLOWED : { allowed: true, addresses: all }
   }
 
   async #boundaryOf(run: ClaimedRun): Promise<Boundary> {

@@ -1,10 +1,17 @@
 import { basename, dirname } from 'node:path'
-import { namesHost, type Permission, type RunRefusalPlace } from '@scanfarm/contracts'
+import {
+  destinationsOf,
+  isFoundByTarget,
+  namesHost,
+  type DestinationPlace,
+  type Permission,
+  type RunRefusalPlace,
+} from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
 import type { Session } from '../slots/session.ts'
-import type { Boundaries } from './boundaries.ts'
+import type { Boundaries, Checked } from './boundaries.ts'
 
-/** Checks what one run may scan, and records what it may not. */
+/** Checks what one run may scan, and records that and what it may not. */
 export class Guard {
   readonly #session: Session
   readonly #boundaries: Boundaries
@@ -20,7 +27,11 @@ export class Guard {
   async start(file: string | undefined): Promise<Permission> {
     const { run } = this.#session
     const found = await this.#boundaries.permission(run, file === undefined ? run.target : '')
-    if (!found.allowed || file === undefined || run.scopesVersion === 0) return this.#noted(run.target, found)
+    if (!found.allowed) return this.#noted(run.target, found)
+    if (file === undefined) {
+      this.#met(run.target, isFoundByTarget(run.target) ? undefined : 'target', found)
+      return found
+    }
     using folder = Folder.at(dirname(file))
     using held = folder.hold(basename(file))
     // Another run in the workspace can replace it.
@@ -32,7 +43,8 @@ export class Guard {
       const line = text.trim()
       if (!namesHost(line)) continue
       const one = await this.#boundaries.permission(run, line)
-      if (!one.allowed)
+      if (one.allowed) this.#met(line, 'target', one)
+      else
         return this.#noted(run.target, {
           ...one,
           reason: `line ${number}, ${line.slice(0, 200)}: ${one.reason}`,
@@ -42,11 +54,20 @@ export class Guard {
   }
 
   /** The reason why an item may not be scanned, or a URL not requested. */
-  async refusal(target: string, place: RunRefusalPlace): Promise<string | undefined> {
+  async refusal(target: string, place: Exclude<RunRefusalPlace, 'start'>): Promise<string | undefined> {
     const found = await this.#boundaries.permission(this.#session.run, target)
-    if (found.allowed) return undefined
+    if (found.allowed) {
+      this.#met(target, place, found)
+      return undefined
+    }
     this.#record(target, found.reason, place)
     return found.reason
+  }
+
+  #met(text: string, place: DestinationPlace | undefined, { addresses = [] }: Checked): void {
+    const { recorder } = this.#session
+    if (place !== undefined) recorder.destinations(place, destinationsOf(text))
+    recorder.destinations('resolved', addresses.flatMap(destinationsOf))
   }
 
   /** A run that waits for its window is not refused. */

@@ -39,7 +39,10 @@ test('A name whose addresses cannot be found out is refused where addresses are 
   expect(await permission(failing('EAI_AGAIN'))).toEqual(unknown('EAI_AGAIN'))
   expect(await permission(() => new Promise(() => {}), 20)).toEqual(unknown('no answer within 0.02 s'))
   expect(await permission(failing('ENOTFOUND'))).toEqual({ allowed: true })
-  expect(await permission(async () => [{ address: '198.51.100.1', family: 4 }])).toEqual({ allowed: true })
+  expect(await permission(async () => [{ address: '198.51.100.1', family: 4 }])).toEqual({
+    allowed: true,
+    addresses: ['198.51.100.1'],
+  })
   expect(await permission(async () => [{ address: '192.0.2.1', family: 4 }])).toMatchObject({
     cause: 'denied',
   })

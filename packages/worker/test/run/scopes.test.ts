@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
-import type { NewScope, Refusal } from '@scanfarm/contracts'
+import { hostSearchOf, type NewScope, type Refusal } from '@scanfarm/contracts'
 import type { Step } from '@scanfarm/language'
 import { openHarness, type Harness } from '../harness/executors.ts'
 import { TEST_MS, bash, freshName } from '../harness/runs.ts'
@@ -158,6 +158,42 @@ test('No request is sent to a forbidden host, and no redirect to it is followed'
     server.close()
     server.closeAllConnections()
   }
+})
+
+test('The hosts of a run are found: its target, items, requests and the addresses of names', async () => {
+  const job = { scopeNo: await scopeNo({ allowed: ['*'], denied: ['192.0.2.0/24'] }) }
+  await using _executor = harness.executor()
+  const name = freshName()
+  const [runId = 0] = await harness.submit(
+    [
+      bash('list', `printf '%s\\n' 198.51.100.0/25 ${name}.example report.txt 192.0.2.9 > {{Output}}/list`),
+      LOOP,
+      { name: 'ask', type: 'http', url: 'http://127.0.0.3:1/', on_error: [{ action: 'continue' }] },
+    ],
+    { targets: ['https://localhost:1/x'], job },
+  )
+  await harness.ended(runId)
+  const found = async (host: string, minutes = 0) => {
+    const search = hostSearchOf(host)
+    if (search === undefined) throw new Error(host)
+    const at = Date.now() + minutes * 60_000
+    const { data } = await harness.store.traffic.find(
+      { ...search, from: new Date(at - 3_600_000), to: new Date(at) },
+      10,
+    )
+    return data
+      .filter(({ target }) => target === 'https://localhost:1/x')
+      .map(({ destinations }) => destinations)
+  }
+  expect(await found('localhost')).toEqual([[{ host: 'https://localhost:1/x', place: 'target' }]])
+  expect(await found('127.0.0.1')).toEqual([[{ host: '127.0.0.1', place: 'resolved' }]])
+  expect(await found('198.51.100.7')).toEqual([[{ host: '198.51.100.0/25', place: 'item' }]])
+  expect(await found(`www.${name}.example`)).toEqual([[{ host: `${name}.example`, place: 'item' }]])
+  expect(await found('127.0.0.3')).toEqual([[{ host: '127.0.0.3', place: 'request' }]])
+  expect(await found('198.51.100.200')).toEqual([])
+  expect(await found('192.0.2.9')).toEqual([])
+  expect(await found('127.0.0.3', 120)).toEqual([])
+  expect(await found('127.0.0.3', -120)).toEqual([])
 })
 
 test('A run waits for the window of its scope, without a slot', async () => {

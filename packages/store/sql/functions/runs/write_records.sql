@@ -1,4 +1,4 @@
--- Records steps, artifacts, refusals and events of the runs p_ids, which the caller has locked. p_updates is that of
+-- Records steps, artifacts, refusals, destinations and events of the runs p_ids, which the caller has locked. p_updates is that of
 -- apply_updates.
 create or replace function write_records(p_updates jsonb, p_ids bigint[]) returns void
 language plpgsql
@@ -47,6 +47,16 @@ begin
       cross join lateral jsonb_array_elements(u.refusals) as f(item)
       join runs r on r.id = u."runId" and r.attempt = u.attempt
       where r.id = any(p_ids)));
+  end if;
+  if jsonb_path_exists(p_updates, '$[*].destinations') then
+    insert into destinations (host, run_id, place)
+    select d.host, r.id, d.place
+    from jsonb_to_recordset(p_updates) as u("runId" bigint, attempt int, destinations jsonb)
+    cross join lateral jsonb_to_recordset(u.destinations) as d(host text, place text)
+    join runs r on r.id = u."runId" and r.attempt = u.attempt
+    where r.id = any(p_ids)
+    order by 1, 2, 3
+    on conflict do nothing;
   end if;
   if jsonb_path_exists(p_updates, '$[*].events') then
     insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,

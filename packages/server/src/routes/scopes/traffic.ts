@@ -1,0 +1,79 @@
+import { AppError, hostSearchOf, MAX_TARGET_LENGTH, Traffic } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { route } from '../../http/route.ts'
+
+const MOST_RUNS = 100
+const DAY_MS = 86_400_000
+
+const moment = (otherwise: string) =>
+  Type.Optional(Type.String({ description: `RFC 3339, or a date; default: ${otherwise}` }))
+
+const timeOf = (name: string, text: string | undefined, otherwise: number): Date => {
+  const time = text === undefined ? otherwise : Date.parse(text)
+  if (Number.isNaN(time)) {
+    const message = `${JSON.stringify(text)} is no time: write it like 2026-11-27T20:00:00Z or 2026-11-27`
+    throw new AppError('invalid_input', `${name}: ${message}`, { details: [{ path: `/${name}`, message }] })
+  }
+  return new Date(time)
+}
+
+const KNOWN =
+  'It is known of targets, items of loops, and URLs of http steps and functions; of the addresses of names only where addresses are forbidden. Hosts that tools find, follow or ask by themselves are not known.'
+
+export const findTraffic = route(
+  {
+    method: 'get',
+    path: '/traffic',
+    tag: 'Scopes',
+    summary: 'Find the runs that may have sent traffic to a host',
+    description:
+      'Runs that worked in the time asked for and had the host, a network or a domain that has it as target, item of a loop, or URL of a request; newest first, at most 100.',
+    role: 'viewer',
+    query: Type.Object(
+      {
+        address: Type.String({
+          minLength: 1,
+          maxLength: MAX_TARGET_LENGTH,
+          description: 'Address or name of a host',
+        }),
+        from: moment('a day before to'),
+        to: moment('now'),
+      },
+      { additionalProperties: false },
+    ),
+    responses: {
+      200: Type.Object({
+        data: Type.Array(Traffic),
+        truncated: Type.Boolean({ description: 'There are more: choose a shorter time' }),
+        message: Type.String({ description: 'What the answer proves' }),
+      }),
+    },
+    errors: ['invalid_input'],
+  },
+  async ({ store }, { query }) => {
+    const search = hostSearchOf(query.address.trim())
+    if (search === undefined) {
+      const message = `${JSON.stringify(query.address)} is not the address or name of one host`
+      throw new AppError('invalid_input', `address: ${message}`, { details: [{ path: '/address', message }] })
+    }
+    const to = timeOf('to', query.to, Date.now())
+    const from = timeOf('from', query.from, to.getTime() - DAY_MS)
+    if (from > to)
+      throw new AppError('invalid_input', 'from: must not be after to', {
+        details: [{ path: '/from', message: 'must not be after to' }],
+      })
+    const { data, truncated, oldestRun } = await store.traffic.find({ ...search, from, to }, MOST_RUNS)
+    const count =
+      data.length === 0
+        ? 'No run'
+        : `${truncated ? 'More than ' : ''}${data.length} ${data.length === 1 ? 'run' : 'runs'}`
+    const kept =
+      oldestRun === null
+        ? ' No run is kept.'
+        : new Date(oldestRun) > from
+          ? ` Runs from before ${oldestRun} are not kept.`
+          : ''
+    const message = `${count} from ${from.toISOString()} to ${to.toISOString()}.${kept} ${KNOWN}`
+    return { data, truncated, message }
+  },
+)
