@@ -1,12 +1,15 @@
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { TestCluster, type Client } from '@scanfarm/cli/testing'
 import { until } from '@scanfarm/testing'
-import { compare, findingsIn, foundIn, nameOf, tableOf } from './found.ts'
+import { compare, findingsIn, foundIn, nameOf, pageOfScores, scoresOfModules, tableOf } from './found.ts'
 import { Lab, type ServiceName } from './lab.ts'
-import { PLANTED, type Planted } from './planted.ts'
+import { CLEAN, PLANTED, WEAK, type Planted } from './planted.ts'
 
 const RUN_MS = 600_000
+/** For `--write` of main.ts. */
+const PAGE = join(import.meta.dirname, '../../.cache/what-baseline-finds.md')
 const WORKFLOWS = join(import.meta.dirname, '../../workflows')
 
 interface Run {
@@ -82,8 +85,11 @@ const untilState = (workspace: string, id: string, state: string): Promise<strin
 describe('the flow baseline', () => {
   test('finds in the whole network everything that is planted, and nothing else', async () => {
     const run = await scan(lab.network, 'network')
-    const scores = compare(PLANTED, await foundIn(client, 'network', lab))
+    const found = await foundIn(client, 'network', lab)
+    const scores = compare(PLANTED, found)
     console.log(tableOf(scores))
+    mkdirSync(dirname(PAGE), { recursive: true })
+    writeFileSync(PAGE, pageOfScores(scoresOfModules(PLANTED, found), WEAK.length, CLEAN.length))
     expect(run).toMatchObject({ status: 'completed', outcome: 'clean' })
     expect(scores.flatMap(({ missed }) => missed)).toEqual([])
     expect(scores.flatMap(({ wrong }) => wrong)).toEqual([])

@@ -18,7 +18,7 @@ interface AssetRow {
   readonly technologies?: readonly string[]
 }
 
-const TOOLS = ['nmap', 'sslscan', 'testssl', 'wapiti']
+const TOOLS = ['content', 'nmap', 'sslscan', 'testssl', 'wapiti']
 
 export const findingsIn = (client: Client, workspace: string): Promise<FindingRow[]> =>
   client.all<FindingRow>(`/vulnerabilities?workspace=${workspace}&state=open,gone`)
@@ -114,4 +114,54 @@ export const tableOf = (scores: readonly Score[]): string => {
       ...wrong.map((name) => `wrong:  ${name}`),
     ])
   return [...lines, ...details].join('\n')
+}
+
+const moduleOf = ({ tool, severity }: Planted): string => {
+  if (tool === 'nmap') return severity === undefined ? 'ports' : 'known-weaknesses'
+  if (tool === 'ffuf' || tool === 'content') return 'content'
+  return tool === 'whatweb' ? 'fingerprint' : tool === 'wapiti' ? 'web-weaknesses' : 'tls'
+}
+
+const isSevere = ({ severity }: Planted): boolean => severity === 'high' || severity === 'critical'
+
+export interface ModuleScore {
+  readonly module: string
+  readonly planted: number
+  readonly found: number
+  /** What is not planted: all of it, and what is high or critical. */
+  readonly wrong: number
+  readonly severe: number
+}
+
+export function scoresOfModules(planted: readonly Planted[], found: readonly Planted[]): ModuleScore[] {
+  const expected = new Set(planted.map(nameOf))
+  const seen = new Set(found.map(nameOf))
+  return [...new Set([...planted, ...found].map(moduleOf))].toSorted().map((module) => {
+    const own = planted.filter((one) => moduleOf(one) === module)
+    const wrong = found.filter((one) => moduleOf(one) === module && !expected.has(nameOf(one)))
+    return {
+      module,
+      planted: own.length,
+      found: own.filter((one) => seen.has(nameOf(one))).length,
+      wrong: wrong.length,
+      severe: wrong.filter(isSevere).length,
+    }
+  })
+}
+
+/** The page of the documentation with these scores. */
+export const pageOfScores = (scores: readonly ModuleScore[], weak: number, clean: number): string => {
+  const rows = scores.map(
+    ({ module, planted, found, wrong, severe }) =>
+      `| \`${module}\` | ${planted} | ${found} | ${Math.floor((100 * found) / planted)} % | ${wrong} | ${severe} |`,
+  )
+  return `# What baseline finds
+
+Written by \`npm run test:tools -- --write\`: one run of the flow \`baseline\` with ${weak} services that have weaknesses and
+${clean} that have none, with the versions of Debian 12. Services, technologies and well-known files count too.
+
+| module | planted | found | of them | false | false, high or critical |
+| --- | ---: | ---: | ---: | ---: | ---: |
+${rows.join('\n')}
+`
 }

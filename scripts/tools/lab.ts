@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '@scanfarm/testing'
 import { PROGRAMS, findProgram, type Program } from '../services/programs.ts'
+import { SITES, type SiteName } from './sites.ts'
 import { webApp } from './web-app.ts'
 
 /** The programs that the lab starts. */
@@ -24,13 +25,17 @@ export const LAB_PROGRAMS = [
   { name: 'vsftpd', debianPackage: 'vsftpd' },
   { name: 'exim4', debianPackage: 'exim4-daemon-light' },
   { name: 'dnsmasq', debianPackage: 'dnsmasq-base' },
+  { name: 'memcached', debianPackage: 'memcached' },
+  { name: 'mosquitto', debianPackage: 'mosquitto' },
+  { name: 'rsync', debianPackage: 'rsync' },
+  { name: 'busybox', debianPackage: 'busybox' },
   PROGRAMS.redis,
   PROGRAMS.sshd,
   PROGRAMS.openssl,
 ] as const satisfies readonly Program[]
 
 /** Each service has its own loopback address, so that findings of a host are those of one service. */
-const HOSTS = {
+const FIRST_HOSTS = {
   careless: '127.0.40.1',
   careful: '127.0.40.2',
   app: '127.0.40.3',
@@ -44,9 +49,23 @@ const HOSTS = {
   'closed-redis': '127.0.40.11',
   dns: '127.0.40.12',
   silent: '127.0.40.13',
+  'closed-ftp': '127.0.40.14',
+  memcached: '127.0.40.15',
+  'writable-ftp': '127.0.40.16',
+  'closed-rsync': '127.0.40.17',
+  mqtt: '127.0.40.18',
+  'closed-mqtt': '127.0.40.19',
+  telnet: '127.0.40.20',
 } as const
 
-export type ServiceName = keyof typeof HOSTS
+export type ServiceName = keyof typeof FIRST_HOSTS | SiteName
+
+const SITE_NAMES = Object.keys(SITES) as SiteName[]
+const FIRST_SITE = 30
+const HOSTS = {
+  ...FIRST_HOSTS,
+  ...Object.fromEntries(SITE_NAMES.map((name, index) => [name, `127.0.40.${FIRST_SITE + index}`])),
+} as Readonly<Record<ServiceName, string>>
 
 export interface Place {
   readonly host: string
@@ -55,7 +74,14 @@ export interface Place {
 
 /** Usual for another service, as that of many web applications: nmap, which does not know the application, names that one. */
 const APP_PORT = 9000
-const NETWORK = '127.0.40.0/28'
+/** nmap knows MQTT by its port. */
+const MQTT_PORT = 1883
+const FIXED_PORTS: Partial<Record<ServiceName, number>> = {
+  app: APP_PORT,
+  mqtt: MQTT_PORT,
+  'closed-mqtt': MQTT_PORT,
+}
+const NETWORK = '127.0.40.0/26'
 const CERTIFICATES = join(import.meta.dirname, '../../packages/cli/src/demo/certificates')
 const DAYS = '30'
 const PASSABLE = 0o755
@@ -85,7 +111,8 @@ export class Lab implements AsyncDisposable {
           {
             host,
             port:
-              name === 'app' ? APP_PORT : firstPort === undefined ? await freePort(host) : firstPort + index,
+              FIXED_PORTS[name as ServiceName] ??
+              (firstPort === undefined ? await freePort(host) : firstPort + index),
           },
         ]),
       ),
@@ -95,8 +122,16 @@ export class Lab implements AsyncDisposable {
       lab.#writeFiles()
       for (const name of ['careless', 'careful', 'old-tls', 'expired-tls', 'good-tls', 'silent'] as const)
         lab.#startNginx(name)
+      for (const name of SITE_NAMES) lab.#startNginx(name)
       lab.#startSsh()
-      lab.#startFtp('YES')
+      lab.#startFtp('ftp', 'YES')
+      lab.#startFtp('closed-ftp', 'NO')
+      lab.#startFtp('writable-ftp', 'YES')
+      lab.#startRsync()
+      lab.#startMqtt('mqtt', 'true')
+      lab.#startMqtt('closed-mqtt', 'false')
+      lab.#startMemcached()
+      lab.#startTelnet()
       lab.#startSmtp()
       lab.#startRedis('redis')
       lab.#startRedis('closed-redis', 'a long passphrase of the lab')
@@ -130,7 +165,7 @@ export class Lab implements AsyncDisposable {
   /** Starts the service again without its mistake. */
   async fix(name: 'ftp' | 'redis'): Promise<void> {
     await this.#stop(name)
-    if (name === 'ftp') this.#startFtp('NO')
+    if (name === 'ftp') this.#startFtp('ftp', 'NO')
     else this.#startRedis('redis', 'a long passphrase of the lab')
     await this.#untilOpen(name)
   }
@@ -170,7 +205,8 @@ export class Lab implements AsyncDisposable {
     const tls = TLS[name]
     const server = [
       `listen ${host}:${port}${tls ? ' ssl' : ''}${name === 'silent' ? ' backlog=1' : ''};`,
-      `root ${join(this.folder, name === 'careless' ? 'careless' : 'www')};`,
+      `root ${join(this.folder, name === 'careless' || isSite(name) ? name : 'www')};`,
+      ...(name === 'single-page' ? ['location / { try_files $uri /index.html; }'] : []),
       ...(name === 'careless' ? ['location /files/ { autoindex on; }'] : ['server_tokens off;', HEADERS]),
       ...(tls ? [tls, this.#certificate(name)] : []),
     ]
@@ -183,6 +219,7 @@ export class Lab implements AsyncDisposable {
       events {}
       http {
         types { text/html html; text/plain txt; }
+        default_type text/plain;
         access_log off;
         ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${own(kind)};`).join('\n')}
         server { ${server.join('\n')} }
@@ -210,10 +247,10 @@ export class Lab implements AsyncDisposable {
     )
   }
 
-  #startFtp(anonymous: 'YES' | 'NO'): void {
-    const { host, port } = this.places.ftp
+  #startFtp(name: 'ftp' | 'closed-ftp' | 'writable-ftp', anonymous: 'YES' | 'NO'): void {
+    const { host, port } = this.places[name]
     this.#configure(
-      'ftp',
+      name,
       'vsftpd',
       [],
       [
@@ -223,7 +260,7 @@ export class Lab implements AsyncDisposable {
         `listen_port=${port}`,
         `anonymous_enable=${anonymous}`,
         'local_enable=YES',
-        `anon_root=${join(this.folder, 'pub')}`,
+        `anon_root=${join(this.folder, name === 'writable-ftp' ? 'upload' : 'pub')}`,
         `secure_chroot_dir=${join(this.folder, 'pub')}`,
         'seccomp_sandbox=NO',
       ],
@@ -300,6 +337,30 @@ export class Lab implements AsyncDisposable {
     )
   }
 
+  #startRsync(): void {
+    const { host, port } = this.places['closed-rsync']
+    const files = join(this.folder, 'pub')
+    const args = ['--daemon', '--no-detach', `--address=${host}`, `--port=${port}`, '--config']
+    const lines = ['use chroot = no', '[backup]', `path = ${files}`, 'read only = yes', 'list = no']
+    this.#configure('closed-rsync', 'rsync', args, lines)
+  }
+
+  #startMqtt(name: 'mqtt' | 'closed-mqtt', anonymous: 'true' | 'false'): void {
+    const { host, port } = this.places[name]
+    const lines = [`listener ${port} ${host}`, `allow_anonymous ${anonymous}`, 'user root']
+    this.#configure(name, 'mosquitto', ['-c'], lines)
+  }
+
+  #startMemcached(): void {
+    const { host, port } = this.places.memcached
+    this.#spawn('memcached', 'memcached', ['-l', host, '-p', String(port), '-U', '0', '-u', 'root'])
+  }
+
+  /** Its sessions end at once. */
+  #startTelnet(): void {
+    this.#spawn('telnet', 'busybox', ['telnetd', '-F', '-b', this.address('telnet'), '-l', '/bin/false'])
+  }
+
   #configure(name: ServiceName, program: string, args: readonly string[], lines: readonly string[]): void {
     const file = join(this.folder, `${name}.conf`)
     writeFileSync(file, `${lines.join('\n')}\n`)
@@ -339,7 +400,12 @@ export class Lab implements AsyncDisposable {
   }
 
   #writeFiles(): void {
-    for (const [path, text] of Object.entries(FILES)) {
+    const sites = Object.entries(SITES).flatMap(([name, files]) =>
+      Object.entries({ 'index.html': FILES['www/index.html'], ...files }).map(
+        ([path, text]) => [`${name}/${path}`, text] as const,
+      ),
+    )
+    for (const [path, text] of [...Object.entries(FILES), ...sites]) {
       const file = join(this.folder, path)
       mkdirSync(join(file, '..'), { recursive: true })
       writeFileSync(file, text)
@@ -347,6 +413,9 @@ export class Lab implements AsyncDisposable {
     mkdirSync(join(this.folder, 'pub'), { recursive: true })
     copyFileSync(join(this.folder, 'pages/welcome.txt'), join(this.folder, 'pub/welcome.txt'))
     chmodSync(join(this.folder, 'pub'), 0o555)
+    mkdirSync(join(this.folder, 'upload/incoming'), { recursive: true })
+    chmodSync(join(this.folder, 'upload/incoming'), 0o777)
+    chmodSync(join(this.folder, 'upload'), 0o555)
     this.#makeCertificate('old-tls', 'rsa:1024', '-sha1', ['-x509', '-subj', '/CN=old.lab.invalid'])
     this.#makeAuthority()
   }
@@ -423,6 +492,8 @@ export class Lab implements AsyncDisposable {
 }
 
 const SILENCE_MS = 1_500
+
+const isSite = (name: ServiceName): name is SiteName => name in SITES
 
 const HEADERS = `
   add_header Content-Security-Policy "default-src 'none'; script-src 'none'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'; img-src 'self'; style-src 'none'; font-src 'none'; connect-src 'none'; media-src 'none'; frame-src 'none'; worker-src 'none'; manifest-src 'none'" always;

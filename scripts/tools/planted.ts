@@ -1,4 +1,5 @@
 import type { ServiceName } from './lab.ts'
+import { MISTAKES, type SiteName } from './sites.ts'
 
 /** Something in the lab that a tool must find. */
 export interface Planted {
@@ -41,6 +42,16 @@ export const PLANTED: readonly Planted[] = [
     'content /admin/',
     'content /backup.zip',
     'content /files/',
+  ]),
+  ...of(
+    'content',
+    'careless',
+  )([
+    ['content-admin-page', 'medium'],
+    ['content-directory-listing', 'medium'],
+    ['content-env-file', 'critical'],
+    ['content-git-repository', 'high'],
+    ['content-site-archive', 'high'],
   ]),
   ...of('wapiti', 'careless')([...HEADERS_MISSING, ['wapiti-backup-file', 'low']]),
 
@@ -97,4 +108,38 @@ export const PLANTED: readonly Planted[] = [
   ...of('nmap', 'redis')(['service redis', ['redis-info', 'critical']]),
   ...of('nmap', 'closed-redis')(['service redis']),
   ...of('nmap', 'dns')(['service domain']),
+  ...of('nmap', 'closed-ftp')(['service ftp']),
+  ...of('nmap', 'memcached')(['service memcached', ['memcached-info', 'high']]),
+  ...of('nmap', 'writable-ftp')(['service ftp', ['ftp-anon', 'high']]),
+  ...of('nmap', 'closed-rsync')(['service rsync']),
+  ...of('nmap', 'mqtt')(['service mosquitto', ['mqtt-subscribe', 'medium']]),
+  ...of('nmap', 'closed-mqtt')(['service mqtt']),
+  ...of('nmap', 'telnet')(['service telnet', ['service-telnet', 'medium']]),
+
+  ...of('nmap', 'login')(['service http']),
+  ...of('whatweb', 'login')(['technology nginx']),
+  ...of('ffuf', 'login')(['content /admin/']),
+  ...of('nmap', 'single-page')(['service http']),
+  ...of('whatweb', 'single-page')(['technology nginx']),
+  ...Object.entries(MISTAKES).flatMap(([site, [check, severity, path]]) => {
+    const name = site as SiteName
+    return [
+      ...of('nmap', name)(['service http']),
+      ...of('whatweb', name)(['technology nginx']),
+      ...of(
+        'ffuf',
+        name,
+      )(site === 'actuator' ? ['content /actuator', `content ${path}`] : [`content ${path}`]),
+      ...of('content', name)([[`content-${check}`, severity]]),
+    ]
+  }),
+]
+
+/** What makes a service weak. */
+const isWeakness = ({ severity }: Planted): boolean => severity !== undefined
+export const WEAK: readonly ServiceName[] = [
+  ...new Set(PLANTED.filter(isWeakness).map(({ service }) => service)),
+]
+export const CLEAN: readonly ServiceName[] = [
+  ...new Set(PLANTED.map(({ service }) => service).filter((service) => !WEAK.includes(service))),
 ]
