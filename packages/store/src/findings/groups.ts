@@ -1,4 +1,4 @@
-import type { Severity } from '@scanfarm/contracts'
+import { SEVERITIES, type Severity } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
 import { boundedSearch } from './bounded-search.ts'
@@ -41,16 +41,21 @@ export const groupVulnerabilities = (
   boundedSearch(db, searchOf(filter), async (on) => {
     const { rows } = await sql<Row>`
       with found as materialized (
-        select left(${CHECK}, ${MAX_NAME}) as "check", left(${HOST}, ${MAX_NAME}) as host, severity, vuln_title
+        select left(${CHECK}, ${MAX_NAME}) as "check", left(asset_value, ${MAX_NAME}) as asset_value, asset_type,
+               severity_rank(severity) as rank, left(vuln_title, ${MAX_NAME}) as title
         from vulnerabilities ${where(conditionsOf(filter))} order by id desc limit ${FACET_RECORDS}
+      ), places as materialized (
+        select asset_value, asset_type, ${HOST} as host
+        from (select distinct asset_value, asset_type from found) each
+      ), parts as (
+        select "check", host, count(*) as count, min(rank) as rank, min(array[rank::text, title]) as worst
+        from found join places using (asset_value, asset_type) group by "check", host
       )
-      select ${sql.ref(by)} as value,
-             left((array_agg(vuln_title order by severity_rank(severity)))[1], ${MAX_NAME}) as title,
-             (array_agg(severity order by severity_rank(severity)))[1] as severity, count(*) as count,
-             count(distinct "check") as checks, count(distinct host) as hosts,
-             (sum(count(*)) over ())::bigint as counted, count(*) over () as total
-      from found group by ${sql.ref(by)}
-      order by min(severity_rank(severity)), count(*) desc, value limit ${MAX_GROUPS}
+      select ${sql.ref(by)} as value, (min(worst))[2] as title, (${SEVERITIES}::text[])[min(rank)] as severity,
+             sum(count)::bigint as count, count(distinct "check") as checks, count(distinct host) as hosts,
+             (sum(sum(count)) over ())::bigint as counted, count(*) over () as total
+      from parts group by ${sql.ref(by)}
+      order by min(rank), sum(count) desc, value limit ${MAX_GROUPS}
     `.execute(on)
     return {
       counted: rows[0]?.counted ?? 0,
