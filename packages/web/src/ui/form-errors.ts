@@ -25,10 +25,12 @@ export const panelTexts = (error: unknown, form: FormState): { text: string; oth
   if (!(error instanceof ApiError) || error.details.length === 0) return { text, others: [] }
   const names = form.error === error ? [...form.names] : []
   const atFields = names.filter((name) => problemOf(error, name) !== undefined)
+  const isAtField = (path: string) => atFields.some((name) => concerns(path, name))
   const others = error.details
-    .filter(({ path, message }) => !text.includes(message) && !atFields.some((name) => concerns(path, name)))
+    .filter(({ path, message }) => !text.includes(message) && !isAtField(path))
     .map(({ path, message }) => `${path.replace(/^\//, '').replaceAll(/[/_]/g, ' ')} ${message}`.trim())
-  // The message of this code repeats the first detail.
-  if (atFields.length === 0 || error.code !== 'invalid_input') return { text, others }
-  return { text: atFields.length === 1 ? 'One field is not valid.' : 'Some fields are not valid.', others }
+  // Most messages repeat the first detail.
+  const repeats = error.details.some(({ path, message }) => text.includes(message) && isAtField(path))
+  const short = atFields.length === 1 ? 'One field is not valid.' : 'Some fields are not valid.'
+  return { text: repeats ? short : text, others }
 }
