@@ -75,8 +75,11 @@ describe('schedules and events', () => {
     }).listen(0, '127.0.0.1')
     await once(endpoint, 'listening')
     const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
-    expect(await parsed('webhooks', 'add', 'chat', url, '--format', 'teams')).toMatchObject({
+    const options = ['--format', 'teams', '--min-severity', 'high', '--template', '{{event.topic}}']
+    expect(await parsed('webhooks', 'add', 'chat', url, ...options)).toMatchObject({
       name: 'chat',
+      min_severity: 'high',
+      template: '{{event.topic}}',
       topics: ['schedule.ended'],
       secret: expect.stringMatching(/^[0-9a-f]{64}$/),
     })

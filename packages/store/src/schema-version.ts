@@ -30,6 +30,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0028-import-speed',
   '0029-finding-order',
   '0030-destinations',
+  '0031-messages',
 ]
 
 /** Name of the newest schema file that this program knows. */

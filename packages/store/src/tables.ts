@@ -643,6 +643,9 @@ export interface Tables {
     since: Generated<Timestamp>
     created_at: Generated<Timestamp>
     updated_at: Generated<Timestamp>
+    min_severity: Generated<string>
+    template: Generated<string>
+    report: Generated<boolean>
   }
   workers: {
     id: string

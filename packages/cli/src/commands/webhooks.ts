@@ -1,4 +1,5 @@
 import type { ItemOf, paths } from '@scanfarm/client'
+import { SEVERITIES } from '@scanfarm/contracts'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import type { Api } from '../client/api.ts'
@@ -9,6 +10,7 @@ import type { Terminal } from '../terminal.ts'
 import { paged, printPage, type PageOptions } from './lists.ts'
 
 type Body = paths['/webhook-subscriptions']['post']['requestBody']['content']['application/json']
+type Severity = (typeof SEVERITIES)[number]
 type Subscription = Awaited<ReturnType<typeof all>>[number]
 type Delivery = ItemOf<'/webhook-deliveries'>
 
@@ -46,6 +48,9 @@ interface AddOptions extends ClientOptions {
   readonly topic?: string[]
   readonly filter?: string[]
   readonly format: Body['format']
+  readonly minSeverity?: Severity
+  readonly template?: string
+  readonly report?: boolean
 }
 
 /** What a person wants to hear of by default. */
@@ -62,14 +67,24 @@ const addCommand = (terminal: Terminal): Command =>
         .choices(['json', 'slack', 'discord', 'teams', 'mail'])
         .default('json'),
     )
+    .addOption(
+      new Option('--min-severity <severity>', 'only if a finding is at least this severe').choices(
+        SEVERITIES,
+      ),
+    )
+    .option('--template <text>', 'text of the message, for example "{{event_data.schedule}} ended"')
+    .option('--report', 'attach the report of the job to mails')
     .action(async (name: string, url: string, options: AddOptions) => {
-      const { topic: topics = NIGHTS, filter: filters = [], format } = options
+      const { topic: topics = NIGHTS, filter: filters = [], format, minSeverity, template, report } = options
       const body = {
         name,
         url,
         topics,
         filters,
         format: url.startsWith('mailto:') ? 'mail' : format,
+        ...(minSeverity === undefined ? {} : { min_severity: minSeverity }),
+        ...(template === undefined ? {} : { template }),
+        ...(report === true ? { report } : {}),
       } as const
       const { data, secret } = await connect(terminal, options).call(({ POST }) =>
         POST('/webhook-subscriptions', { body }),

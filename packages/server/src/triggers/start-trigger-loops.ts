@@ -82,9 +82,10 @@ const watching = ({ receiver, store, log }: ServerContext): Loop => {
   })
 }
 
-const sending = ({ store, receiver, config, log }: ServerContext): Loop[] => {
+const sending = (context: ServerContext): Loop[] => {
+  const { store, receiver, log } = context
   const { webhooks, feed } = store
-  const sender = new WebhookSender({ webhooks, feed, receiver, options: sendOptions(config), log })
+  const sender = new WebhookSender({ webhooks, feed, receiver, options: sendOptions(context), log })
   return [
     new Loop({
       name: 'fan events out',

@@ -8,13 +8,15 @@ const DISCORD_CHARS = 2_000
 const TEAMS_CHARS = 10_000
 
 /**
- * The request body for an event; the same for every attempt. `data` is JSON text, as in the event log. `publicUrl` is the address of the console for links, or "".
- * Teams takes an Adaptive Card (version 1.4) as the attachment of a message.
+ * The request body for an event; the same for every attempt. `data` is JSON text, as in the event log. `publicUrl` is
+ * the address of the console for links, or "". `text` replaces the usual text of a message. Teams takes an Adaptive
+ * Card (version 1.4) as the attachment of a message.
  */
 export const bodyOf = (
   event: EventLogEntry,
   format: Exclude<WebhookFormat, 'mail'>,
   publicUrl = '',
+  text = lineOf(event, publicUrl),
 ): string => {
   switch (format) {
     case 'json':
@@ -31,10 +33,10 @@ export const bodyOf = (
         created_at: event.created_at,
       })
     case 'slack':
-      return JSON.stringify({ text: forSlack(lineOf(event, publicUrl)).slice(0, SLACK_CHARS) })
+      return JSON.stringify({ text: forSlack(text).slice(0, SLACK_CHARS) })
     case 'discord':
       return JSON.stringify({
-        content: forDiscord(lineOf(event, publicUrl)).slice(0, DISCORD_CHARS),
+        content: forDiscord(text).slice(0, DISCORD_CHARS),
         allowed_mentions: { parse: [] },
       })
     case 'teams':
@@ -51,7 +53,7 @@ export const bodyOf = (
                 {
                   type: 'TextBlock',
                   wrap: true,
-                  text: forTeams(lineOf(event, publicUrl)).slice(0, TEAMS_CHARS),
+                  text: forTeams(text).slice(0, TEAMS_CHARS),
                 },
               ],
             },
@@ -62,8 +64,12 @@ export const bodyOf = (
 }
 
 /** The subject and the text of a mail about an event. */
-export const mailOf = (event: EventLogEntry, publicUrl: string): { subject: string; text: string } => {
-  const [head = '', ...more] = lineOf(event, publicUrl).split(' | ')
+export const mailOf = (
+  event: EventLogEntry,
+  publicUrl: string,
+  written?: string,
+): { subject: string; text: string } => {
+  const [head = '', ...more] = written?.split('\n') ?? lineOf(event, publicUrl).split(' | ')
   return { subject: `Scanfarm: ${head}`.slice(0, SUBJECT_CHARS), text: `${[head, ...more].join('\n')}\n` }
 }
 
@@ -118,10 +124,10 @@ const nightOf = (values: Readonly<Record<string, Json>>, workflow: string, publi
 }
 
 /** Any operator can emit these topics with other data. */
-const objectIn = (value: Json | undefined): Readonly<Record<string, Json>> =>
+export const objectIn = (value: Json | undefined): Readonly<Record<string, Json>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 
-const countsIn = (value: Json | undefined): Readonly<Record<string, number>> =>
+export const countsIn = (value: Json | undefined): Readonly<Record<string, number>> =>
   Object.fromEntries(
     Object.entries(objectIn(value)).filter(
       (entry): entry is [string, number] => typeof entry[1] === 'number',

@@ -19,11 +19,19 @@ export const mailAddresses = (url: string): string[] | undefined => {
     : undefined
 }
 
+export interface Message {
+  readonly to: readonly string[]
+  readonly subject: string
+  readonly text: string
+  /** The same for every attempt; mail programs show a message with a known id once. */
+  readonly id: string
+  /** A page in HTML. */
+  readonly attachment: { readonly filename: string; readonly content: string } | undefined
+}
+
 /** Sends one message. Resolves to the answer of the mail server, or the problem. */
 export const sendMail = async (
-  to: readonly string[],
-  subject: string,
-  text: string,
+  { to, subject, text, id, attachment }: Message,
   { url, from }: MailSettings,
 ): Promise<{ answer: string; problem: string }> => {
   if (url === undefined) return { answer: '', problem: 'no mail server is set: set mail.url and mail.from' }
@@ -35,7 +43,16 @@ export const sendMail = async (
       socketTimeout: PATIENCE_MS,
     }
     const transport = createTransport({ url: url.reveal(), ...timeouts })
-    const { response } = await transport.sendMail({ from, to: [...to], subject, text })
+    const messageId = `<${id.replaceAll(/[^\w.-]/g, '_')}@${/[^@>\s]+(?=>?\s*$)/.exec(from)?.[0] ?? 'scanfarm'}>`
+    const attachments = attachment === undefined ? [] : [{ ...attachment, contentType: 'text/html' }]
+    const { response } = await transport.sendMail({
+      from,
+      to: [...to],
+      subject,
+      text,
+      messageId,
+      attachments,
+    })
     return { answer: response, problem: '' }
   } catch (error) {
     return { answer: '', problem: `the mail server: ${errorText(error)}` }

@@ -1,13 +1,18 @@
 import { backoffMs } from '@scanfarm/contracts'
+import type { TriggerEvent, TriggerLanguage } from '@scanfarm/engine'
 import { errorText, type Logger } from '@scanfarm/platform'
 import type { DueDelivery, EventLogEntry, Store, Subscription } from '@scanfarm/store'
 import { triggerEvent } from '../triggers/plan-event.ts'
 import type { EventReceiver } from '../triggers/event-receiver.ts'
 import { topicMatcher } from '../triggers/topics.ts'
+import { dataOf } from '../triggers/trigger-registry.ts'
+import { makeReport } from '../reports/make-report.ts'
 import type { Config } from '../settings.ts'
 import { bodyOf, mailOf } from './delivery-body.ts'
 import { postTo } from './post.ts'
-import { mailAddresses, sendMail, type MailSettings } from './send-mail.ts'
+import { exampleEvent } from './example-event.ts'
+import { isSevereEnough } from './threshold.ts'
+import { mailAddresses, sendMail, type MailSettings, type Message } from './send-mail.ts'
 import { SIGNATURE_HEADER, signatureOf, TIMESTAMP_HEADER } from './signature.ts'
 
 /** Events read in one turn. */
@@ -64,20 +69,8 @@ export class WebhookSender {
   }
 
   async #passes(subscription: Subscription, event: EventLogEntry, signal: AbortSignal): Promise<boolean> {
-    const about = triggerEvent(
-      {
-        topic: event.topic,
-        eventId: event.event_id,
-        name: event.name,
-        source: event.source,
-        dataType: event.data_type,
-        data: event.data,
-        workspace: event.workspace,
-        runId: event.run_id,
-        workflowName: event.workflow_name,
-      },
-      event.created_at,
-    )
+    if (!isSevereEnough(event.data, subscription.minSeverity)) return false
+    const about = aboutEvent(event)
     try {
       for (const filter of subscription.filters)
         if (!(await this.#parts.receiver.planning.language.value(filter, about, signal))) return false
@@ -136,10 +129,10 @@ export interface SentEvent {
 
 /** Sends an event to a subscription: signed to a URL, or by mail. Never rejects. */
 export const sendEvent = async (
-  { url, format, secret }: Pick<Subscription, 'url' | 'format' | 'secret'>,
+  { url, format, secret, template, report }: Subscription,
   event: EventLogEntry,
   deliveryId: number,
-  { publicUrl, mail, ...options }: SendOptions,
+  { publicUrl, mail, language, reportOn, ...options }: SendOptions,
 ): Promise<SentEvent> => {
   const begun = performance.now()
   const sent = (status: number, answer: string, problem: string, retryAfterMs?: number): SentEvent => ({
@@ -149,12 +142,20 @@ export const sendEvent = async (
     retryAfterMs,
     problem,
   })
+  const own = ownText(template, event, language)
   if (format === 'mail') {
-    const { subject, text } = mailOf(event, publicUrl)
-    const { answer, problem } = await sendMail(mailAddresses(url) ?? [], subject, text, mail)
-    return sent(0, answer, problem)
+    const to = mailAddresses(url) ?? []
+    const id = `${event.event_id}.${deliveryId}`
+    try {
+      const attachment = report ? await reportOn(event) : undefined
+      const message = { to, id, attachment, ...mailOf(event, publicUrl, own) }
+      const { answer, problem } = await sendMail(message, mail)
+      return sent(0, answer, problem)
+    } catch (error) {
+      return sent(0, '', `the report: ${errorText(error)}`)
+    }
   }
-  const body = bodyOf(event, format, publicUrl)
+  const body = bodyOf(event, format, publicUrl, own)
   const timestamp = String(Math.trunc(Date.now() / 1_000))
   const headers = {
     'Content-Type': 'application/json',
@@ -177,16 +178,76 @@ export const sendEvent = async (
   }
 }
 
-export const sendOptions = ({ webhooks, http, mail }: Config): Omit<SendOptions, 'signal'> => ({
+const aboutEvent = (event: EventLogEntry): TriggerEvent =>
+  triggerEvent(
+    {
+      topic: event.topic,
+      eventId: event.event_id,
+      name: event.name,
+      source: event.source,
+      dataType: event.data_type,
+      data: event.data,
+      workspace: event.workspace,
+      runId: event.run_id,
+      workflowName: event.workflow_name,
+    },
+    event.created_at,
+  )
+
+/** Undefined: the usual text, also where the data of an event do not suit the template. */
+const ownText = (
+  template: string,
+  event: EventLogEntry,
+  language: SendOptions['language'],
+): string | undefined => {
+  try {
+    return template === '' ? undefined : language.text(template, aboutEvent(event))
+  } catch {
+    return undefined
+  }
+}
+
+/** Why a template cannot be used, or "". */
+export const templateProblem = (template: string, language: SendOptions['language']): string => {
+  try {
+    language.text(template, aboutEvent(exampleEvent()))
+    return ''
+  } catch (error) {
+    return errorText(error)
+  }
+}
+
+export const sendOptions = ({
+  config: { webhooks, http, mail },
+  receiver,
+  store,
+}: SendContext): Omit<SendOptions, 'signal'> => ({
   allowPrivate: webhooks.allowPrivate,
   publicUrl: http.publicUrl,
   mail,
+  language: receiver.planning.language,
+  reportOn: async ({ data }) => {
+    const { job_id: jobId, schedule, workflow } = dataOf(data)
+    if (typeof jobId !== 'string') return undefined
+    const content = await makeReport(store, jobId, `Report of ${String(schedule || workflow || jobId)}`)
+    return content === undefined ? undefined : { filename: `report-${jobId}.html`, content }
+  },
 })
+
+interface SendContext {
+  readonly config: Pick<Config, 'webhooks' | 'http' | 'mail'>
+  readonly receiver: Pick<EventReceiver, 'planning'>
+  readonly store: Store
+}
 
 export interface SendOptions {
   readonly allowPrivate: boolean
   readonly publicUrl: string
   readonly mail: MailSettings
+  /** For the templates of messages. */
+  readonly language: Pick<TriggerLanguage, 'text'>
+  /** The report of the job that an event is about. */
+  readonly reportOn: (event: EventLogEntry) => Promise<Message['attachment']>
   readonly signal: AbortSignal
 }
 

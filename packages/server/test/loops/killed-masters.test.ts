@@ -1,10 +1,12 @@
 // long
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { eventDraft } from '@scanfarm/store/testing'
+import { draft, eventDraft } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
 import { module, openTriggerHarness, type TriggerHarness } from '../triggers/_trigger-harness.ts'
 
@@ -117,6 +119,72 @@ test(
       expect(await count(`select count(*)::int as n ${of}`)).toBe(wanted)
       expect(await count(`select count(distinct target)::int as n ${of}`)).toBe(wanted)
     }
+  },
+  PATIENCE_MS * 2 + 60_000,
+)
+
+test(
+  'the end of a job is one message with one delivery id although masters are killed while they send it',
+  async () => {
+    const { store } = harness
+    const arrived: { event: string; delivery: string }[] = []
+    let kill: (() => void) | undefined
+    await using endpoint = createServer((request, response) => {
+      let body = ''
+      request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+      request.on('end', () => {
+        const { id } = JSON.parse(body) as { id: string }
+        arrived.push({ event: id, delivery: String(request.headers['x-scanfarm-delivery']) })
+        // The masters die before they know that it has arrived.
+        if (kill === undefined) response.end()
+        else kill()
+      })
+    }).listen(0, '127.0.0.1')
+    await once(endpoint, 'listening')
+    const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
+    const more = { minSeverity: '', template: '', report: false, secret: 'secret', enabled: true } as const
+    await store.webhooks.subscribe({
+      name: 'x',
+      url,
+      topics: ['job.ended'],
+      filters: [],
+      format: 'json',
+      ...more,
+    })
+    await using first = new Immortal()
+    await using second = new Immortal()
+    const killed = Promise.withResolvers<void>()
+    kill = () => {
+      first.kill()
+      second.kill()
+      killed.resolve()
+    }
+    const rows = Array.from({ length: 5 }, (_, n) => ({ target: `m${n}.test`, workspace: `m${n}.test` }))
+    for (const row of rows) {
+      const submitted = await store.jobs.submit(draft(), [row])
+      if ('job' in submitted) await store.jobs.requestCancel(submitted.job.jobId)
+    }
+    await killed.promise
+    kill = undefined
+    const delivered = await until(
+      async () => {
+        // The lease of a master that was killed need not be awaited.
+        await harness.sql(
+          "update webhook_deliveries set next_at = now() where next_at > now() + interval '20 s'",
+        )
+        const { data } = await store.webhooks.deliveries({}, { offset: 0, limit: 50 })
+        return data.filter(({ status }) => status === 'delivered').length === rows.length ? data : undefined
+      },
+      { limitMs: PATIENCE_MS },
+    )
+    const events = await harness.sql("select event_id from event_logs where topic = 'job.ended'")
+    expect(events).toHaveLength(rows.length)
+    expect(delivered.map(({ event_id: id }) => id).toSorted()).toEqual(
+      events.map(({ event_id: id }) => id).toSorted(),
+    )
+    const ids = new Map(delivered.map(({ event_id: event, id }) => [event, String(id)]))
+    expect(arrived.length).toBeGreaterThan(rows.length)
+    for (const { event, delivery } of arrived) expect(ids.get(event)).toBe(delivery)
   },
   PATIENCE_MS * 2 + 60_000,
 )

@@ -3,14 +3,16 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { isPublic } from '@scanfarm/functions'
-import { silentLogger } from '@scanfarm/platform'
+import { Secret, silentLogger } from '@scanfarm/platform'
 import type { SubscriptionDraft } from '@scanfarm/store'
-import { eventDraft } from '@scanfarm/store/testing'
+import { draft, eventDraft } from '@scanfarm/store/testing'
+import { SMTPServer } from 'smtp-server'
 import { until } from '@scanfarm/testing'
+import type { Config } from '../../src/settings.ts'
 import { bodyOf } from '../../src/webhooks/delivery-body.ts'
 import { exampleEvent } from '../../src/webhooks/example-event.ts'
 import { signatureOf } from '../../src/webhooks/signature.ts'
-import { MAX_ATTEMPTS, WebhookSender } from '../../src/webhooks/webhook-sender.ts'
+import { MAX_ATTEMPTS, sendOptions, WebhookSender } from '../../src/webhooks/webhook-sender.ts'
 import { NEVER, openTriggerHarness, type TriggerHarness } from '../triggers/_trigger-harness.ts'
 
 interface Request {
@@ -58,19 +60,25 @@ const subscribe = (changes: Partial<SubscriptionDraft> = {}) =>
     topics: ['custom.*'],
     filters: [],
     format: 'json',
+    minSeverity: '',
+    template: '',
+    report: false,
     secret: SECRET,
     enabled: true,
     ...changes,
   })
 const mail = { url: undefined, from: 'farm@example.com' }
-const senderOf = async (allowPrivate = true): Promise<WebhookSender> => {
+const http = { publicUrl: '' } as Config['http']
+const senderOf = async (allowPrivate = true, mailUrl?: Secret): Promise<WebhookSender> => {
   const receiver = await harness.master()
-  const { webhooks, feed } = receiver.store
+  const { store } = receiver
+  const { webhooks, feed } = store
+  const config = { webhooks: { allowPrivate }, http, mail: { ...mail, url: mailUrl } }
   return new WebhookSender({
     webhooks,
     feed,
     receiver,
-    options: { allowPrivate, publicUrl: '', mail },
+    options: sendOptions({ config, receiver, store }),
     log: silentLogger,
   })
 }
@@ -105,6 +113,72 @@ describe('webhooks', () => {
     const timestamp = String(headers['x-scanfarm-timestamp'])
     expect(headers['x-scanfarm-signature']).toBe(signatureOf(SECRET, timestamp, body))
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1, last_status: 200 }])
+  })
+
+  test('a subscription with a least severity gets findings and ends of jobs that are at least so severe', async () => {
+    await subscribe({ minSeverity: 'high' })
+    await record('custom.low', { severity: 'medium' })
+    await record('custom.night', { findings: { new: { low: 9 }, back: {}, gone: { critical: 2 } } })
+    for (const [topic, data] of [
+      ['custom.high', { severity: 'high' }],
+      ['custom.back', { findings: { new: {}, back: { critical: 1 }, gone: {} } }],
+      ['custom.other', { severity: 'loud' }],
+    ] as const)
+      await record(topic, data)
+    const sender = await senderOf()
+    const topics = await until(async () => {
+      await sender.fanOutOnce(NEVER)
+      const made = (await deliveries()).map(({ topic }) => topic)
+      return made.includes('custom.other') ? made : undefined
+    })
+    expect(topics.toSorted()).toEqual(['custom.back', 'custom.high', 'custom.other'])
+  })
+
+  test('a mail has the text of its template, a stable id and the report of the job', async () => {
+    const mails: string[] = []
+    const smtp = new SMTPServer({
+      disabledCommands: ['STARTTLS', 'AUTH'],
+      onData: (stream, _, done) => {
+        let text = ''
+        stream.on('data', (chunk: Buffer) => (text += chunk.toString()))
+        stream.on('end', () => {
+          mails.push(text)
+          done(mails.length === 1 ? new Error('later') : undefined)
+        })
+      },
+    })
+    const listening = smtp.listen(0, '127.0.0.1')
+    await once(listening, 'listening')
+    const { port } = listening.address() as AddressInfo
+    const submitted = await harness.store.jobs.submit(draft(), [{ target: 'a.test', workspace: 'a.test' }])
+    const jobId = 'job' in submitted ? submitted.job.jobId : ''
+    await harness.store.jobs.requestCancel(jobId)
+    await harness.store.jobs.settle(0, 100)
+    const template = '{{event_data.schedule}}: {{event_data.findings.new.high}} high\nSee {{event.topic}}.'
+    const [url, topics] = ['mailto:ops@example.com', ['custom.night']]
+    await subscribe({ url, topics, format: 'mail', template, report: true })
+    const findings = { new: { high: 3 }, back: {}, gone: {} }
+    await record('custom.night', { job_id: jobId, schedule: 'nightly', findings })
+    const sender = await senderOf(true, new Secret(`smtp://127.0.0.1:${port}`))
+    await fanOut([sender])
+    await sender.deliverOnce(NEVER)
+    expect(await deliveries()).toMatchObject([
+      { status: 'pending', last_error: expect.stringMatching(/later/) },
+    ])
+    await dueNow()
+    await sender.deliverOnce(NEVER)
+    await new Promise<void>((resolve) => smtp.close(() => resolve()))
+    expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 2 }])
+    const [first = '', second = ''] = mails
+    expect(second).toContain('Subject: Scanfarm: nightly: 3 high')
+    expect(second).toContain('\r\nSee custom.night.\r\n')
+    expect(second).toContain(`filename=report-${jobId}.html`)
+    const [, page = ''] = second.split(`filename=report-${jobId}.html`)[1]?.split('\r\n\r\n') ?? []
+    const html = Buffer.from(page.split('\r\n--')[0] ?? '', 'base64').toString()
+    expect(html).toContain('Report of nightly')
+    const idOf = (mail: string) => /^Message-ID: <evt_\S+@example\.com>/im.exec(mail)?.[0]
+    expect(idOf(first)).toBeDefined()
+    expect(idOf(second)).toBe(idOf(first))
   })
 
   test('a failed delivery is retried with growing delays, given up, and sent again on request', async () => {

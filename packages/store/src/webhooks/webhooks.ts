@@ -1,3 +1,4 @@
+import type { Severity } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { EventLogEntry } from '../events.ts'
 import type { FeedPosition } from '../events/feed.ts'
@@ -15,6 +16,12 @@ export interface SubscriptionDraft {
   readonly topics: readonly string[]
   readonly filters: readonly string[]
   readonly format: WebhookFormat
+  /** Events about findings need one that is at least this severe; `""`: all are sent. */
+  readonly minSeverity: Severity | ''
+  /** Of the text of a message; `""`: the usual text. */
+  readonly template: string
+  /** Whether a mail about the end of a job has the report attached. */
+  readonly report: boolean
   readonly secret: string
   readonly enabled: boolean
 }
@@ -76,7 +83,8 @@ export interface DueDelivery {
 export const MAX_SUBSCRIPTIONS = 200
 
 const SUBSCRIPTION = sql`
-  id, name, url, topics, filters, format, secret, enabled, since, created_at as "createdAt", updated_at as "updatedAt"`
+  id, name, url, topics, filters, format, min_severity as "minSeverity", template, report, secret, enabled, since, created_at as "createdAt", updated_at as "updatedAt"`
+const DRAFT = sql`name, url, topics, filters, format, min_severity, template, report, secret, enabled`
 const DELIVERY = sql`
   d.id, subscription_id, event_id, topic, status, attempts, next_at, last_status, last_error, created_at, delivered_at,
   last_attempt_at, last_ms, last_answer`
@@ -165,7 +173,7 @@ const subscriptions = (db: Kysely<Tables>) => ({
       return first(
         tx,
         sql<Subscription>`
-          insert into webhook_subscriptions (name, url, topics, filters, format, secret, enabled)
+          insert into webhook_subscriptions (${DRAFT})
           select ${valuesOf(draft)} where (select count(*) from webhook_subscriptions) < ${MAX_SUBSCRIPTIONS}
           returning ${SUBSCRIPTION}`,
       )
@@ -177,7 +185,7 @@ const subscriptions = (db: Kysely<Tables>) => ({
         tx,
         sql<Subscription>`
           update webhook_subscriptions
-          set (name, url, topics, filters, format, secret, enabled) = (select ${valuesOf(draft)}), updated_at = now(),
+          set (${DRAFT}) = (select ${valuesOf(draft)}), updated_at = now(),
               since = case when enabled then since else now() end
           where id = ${id} returning ${SUBSCRIPTION}`,
       )
@@ -196,7 +204,8 @@ const skipAhead = async (tx: Kysely<Tables>): Promise<void> => {
 
 const valuesOf = (draft: SubscriptionDraft) => sql`
   ${storable(draft.name)}, ${storable(draft.url)}, ${draft.topics.map(storable)}::text[],
-  ${draft.filters.map(storable)}::text[], ${draft.format}, ${storable(draft.secret)}, ${draft.enabled}::boolean`
+  ${draft.filters.map(storable)}::text[], ${draft.format}, ${draft.minSeverity}, ${storable(draft.template)},
+  ${draft.report}::boolean, ${storable(draft.secret)}, ${draft.enabled}::boolean`
 
 const deliveries = (db: Kysely<Tables>) => ({
   cursor: async (): Promise<FeedPosition> =>

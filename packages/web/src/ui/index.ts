@@ -28,6 +28,7 @@ export {
   Skeleton,
   usePageTitle,
 } from './page.tsx'
+export { ReportLink } from './report-link.tsx'
 export { RunLink } from './run-link.tsx'
 export { SavedFilters } from './saved-filters.tsx'
 export { SeenBy } from './seen-by.tsx'

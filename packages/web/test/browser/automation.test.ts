@@ -179,6 +179,7 @@ test('A subscription shows its secret once, and a delivery that failed is sent a
   await form.getByLabel('Name').fill('chat')
   await form.getByLabel('URL').fill('http://127.0.0.1:9/hook')
   await form.getByLabel(/^Topics/).fill('custom.hook')
+  await form.getByLabel('Least severity of findings').selectOption('high')
   await form.getByRole('button', { name: 'Create' }).click()
   await page
     .getByRole('dialog', { name: 'The secret of chat' })

@@ -118,10 +118,18 @@ test('Three nights show what is new, gone, back and not tested, and keep the ver
   ])
   await row(page, 'never-run').getByText('never ran').waitFor()
 
+  const opened = page.context().waitForEvent('page')
+  await dmz.getByRole('link', { name: 'Report of dmz-nightly' }).click()
+  await (await opened).getByRole('heading', { name: 'Report of dmz-nightly' }).waitFor()
+
   // The list behind a count has the same findings.
   await dmz.getByRole('link', { name: '1 high' }).first().click()
   await page.waitForURL(`**/changes?job=${second}&change=new`)
   await page.getByRole('link', { name: 'served-git' }).waitFor()
+  await page.goto(`/jobs/${second}`)
+  const report = page.getByRole('link', { name: 'report', exact: true })
+  expect(await report.getAttribute('href')).toBe(`/api/reports/jobs/${second}`)
+  await page.goto(`/changes?job=${second}&change=new`)
   await page.getByRole('radio', { name: /Gone 1/ }).check()
   await page.getByRole('link', { name: 'listing' }).waitFor()
 

@@ -1,14 +1,11 @@
 import { AppError } from '@scanfarm/contracts'
-import { factsOf } from '@scanfarm/findings'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { text, type Answer } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
-import { REPORT_POLICY, reportPage, type Advice } from '../../reports/report-page.ts'
+import { makeReport } from '../../reports/make-report.ts'
+import { REPORT_POLICY } from '../../reports/report-page.ts'
 import { JobPath, noJob } from '../runs/jobs.ts'
-
-/** Most findings of each list of changes. */
-const CHANGES = 100
 
 const page = { 200: { media: ['text/html'], description: 'One page, to be read or printed' } } as const
 const DESCRIPTION =
@@ -20,25 +17,8 @@ const reportOf = async (
   title: string,
   workspace?: string,
 ): Promise<Answer> => {
-  const [job, facts, changes] = await Promise.all([
-    store.jobs.summary(jobId),
-    store.reports.read(jobId, workspace),
-    store.nights.changes(jobId, undefined, CHANGES, workspace),
-  ])
-  if (job === undefined || facts === undefined || changes === undefined) throw noJob(jobId)
-  const known = await store.vulnerabilities.all(facts.issues.map(({ id }) => id))
-  const advice = known.map((finding): [number, Advice] => {
-    const { remediation, references } = factsOf(finding)
-    return [finding.id, { description: finding.vuln_desc, remediation, references }]
-  })
-  const body = reportPage({
-    title,
-    job,
-    facts,
-    changes,
-    advice: new Map(advice),
-    madeAt: new Date().toISOString(),
-  })
+  const body = await makeReport(store, jobId, title, workspace)
+  if (body === undefined) throw noJob(jobId)
   return text(200, 'text/html; charset=utf-8', body, {
     'Content-Security-Policy': `${REPORT_POLICY}; sandbox; frame-ancestors 'none'`,
   })

@@ -1,12 +1,21 @@
 import { randomBytes } from 'node:crypto'
-import { AppError, NullableTimestamp, page, Timestamp, wrapped, type FieldError } from '@scanfarm/contracts'
+import {
+  AppError,
+  NullableTimestamp,
+  page,
+  SEVERITIES,
+  Timestamp,
+  wrapped,
+  type FieldError,
+} from '@scanfarm/contracts'
 import { MAX_SUBSCRIPTIONS, type Subscription, type SubscriptionDraft } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
+import type { ServerContext } from '../../context.ts'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { exampleEvent } from '../../webhooks/example-event.ts'
 import { mailAddresses } from '../../webhooks/send-mail.ts'
-import { sendEvent, sendOptions } from '../../webhooks/webhook-sender.ts'
+import { sendEvent, sendOptions, templateProblem } from '../../webhooks/webhook-sender.ts'
 import { topicProblem } from '../../triggers/topics.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { rowId } from '../query.ts'
@@ -19,6 +28,10 @@ const nothing = (what: string, id: string): AppError =>
   new AppError('not_found', `there is no ${what} ${JSON.stringify(id)}`)
 
 const Format = Type.Enum(['json', 'slack', 'discord', 'teams', 'mail'])
+const MinSeverity = Type.Enum(['', ...SEVERITIES], {
+  description:
+    'Events about findings, and ends of jobs with new findings or ones that are back, are sent if one is at least this severe',
+})
 const Subscribed = Type.Object(
   {
     id: Type.Integer(),
@@ -27,6 +40,9 @@ const Subscribed = Type.Object(
     topics: Type.Array(Type.String()),
     filters: Type.Array(Type.String()),
     format: Format,
+    min_severity: MinSeverity,
+    template: Type.String(),
+    report: Type.Boolean(),
     enabled: Type.Boolean(),
     created_at: Timestamp,
     updated_at: Timestamp,
@@ -49,6 +65,19 @@ const fields = {
 const options = {
   filters: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 16 })),
   format: Type.Optional(Format),
+  min_severity: Type.Optional(MinSeverity),
+  template: Type.Optional(
+    Type.String({
+      maxLength: 4096,
+      description:
+        'Replaces the text of a message, for example "{{event_data.schedule}} ended"; the first line is the subject of a mail. Not for the format json',
+    }),
+  ),
+  report: Type.Optional(
+    Type.Boolean({
+      description: 'Attach the report of the job to mails about job.ended and schedule.ended',
+    }),
+  ),
   secret: Type.Optional(Secret),
   enabled: Type.Optional(Type.Boolean()),
 }
@@ -70,12 +99,15 @@ const shown = (one: Subscription): Static<typeof Subscribed> => ({
   topics: [...one.topics],
   filters: [...one.filters],
   format: one.format,
+  min_severity: one.minSeverity,
+  template: one.template,
+  report: one.report,
   enabled: one.enabled,
   created_at: one.createdAt,
   updated_at: one.updatedAt,
 })
 
-const checked = (draft: SubscriptionDraft): SubscriptionDraft => {
+const checked = (draft: SubscriptionDraft, { receiver }: ServerContext): SubscriptionDraft => {
   const problems: FieldError[] = []
   const url = URL.parse(draft.url)
   if (draft.format === 'mail') {
@@ -92,6 +124,15 @@ const checked = (draft: SubscriptionDraft): SubscriptionDraft => {
     const message = topicProblem(topic)
     if (message !== undefined) problems.push({ path: `/topics/${index}`, message })
   }
+  if (draft.template !== '') {
+    const message =
+      draft.format === 'json'
+        ? 'the format json has no text'
+        : templateProblem(draft.template, receiver.planning.language)
+    if (message !== '') problems.push({ path: '/template', message })
+  }
+  if (draft.report && draft.format !== 'mail')
+    problems.push({ path: '/report', message: 'only messages of the format mail have attachments' })
   refuse(problems)
   return draft
 }
@@ -109,11 +150,14 @@ export const createSubscription = route(
     responses: { 201: Type.Object({ message: Type.String(), data: Subscribed, secret: Type.String() }) },
     errors: ['invalid_input', 'conflict'],
   },
-  async ({ store }, { body }) => {
+  async (context, { body }) => {
+    const { store } = context
     const secret = body.secret ?? randomBytes(SECRET_BYTES).toString('hex')
     const { name, url, topics, filters = [], format = 'json', enabled = true } = body
+    const { min_severity: minSeverity = '', template = '', report = false } = body
+    const texts = { minSeverity, template, report }
     const made = await store.webhooks.subscribe(
-      checked({ name, url, topics, filters, format, secret, enabled }),
+      checked({ name, url, topics, filters, format, ...texts, secret, enabled }, context),
     )
     if (made === undefined)
       throw new AppError('conflict', `there are already ${MAX_SUBSCRIPTIONS} subscriptions: delete one first`)
@@ -145,12 +189,13 @@ export const changeSubscription = route(
     responses: { 200: Type.Object({ message: Type.String(), data: Subscribed }) },
     errors: ['invalid_input', 'not_found'],
   },
-  async ({ store }, { params, body }) => {
+  async (context, { params, body }) => {
+    const { store } = context
     const id = rowId(params.id)
     const known = id === undefined ? undefined : await store.webhooks.subscription(id)
     if (id === undefined || known === undefined) throw nothing('subscription', params.id)
-    const { name, url, topics, filters, format, secret, enabled } = { ...known, ...body }
-    const draft = checked({ name, url, topics, filters, format, secret, enabled })
+    const { min_severity: minSeverity = known.minSeverity, ...changes } = body
+    const draft = checked({ ...known, ...changes, minSeverity }, context)
     const data = await store.webhooks.changeSubscription(id, draft)
     if (data === undefined) throw nothing('subscription', params.id)
     return { message: 'Subscription changed', data: shown(data) }
@@ -195,11 +240,12 @@ export const testSubscription = route(
     },
     errors: ['not_found'],
   },
-  async ({ store, config }, { params, http }) => {
+  async (context, { params, http }) => {
+    const { store } = context
     const id = rowId(params.id)
     const known = id === undefined ? undefined : await store.webhooks.subscription(id)
     if (known === undefined) throw nothing('subscription', params.id)
-    const options = { ...sendOptions(config), signal: http.signal() }
+    const options = { ...sendOptions(context), signal: http.signal() }
     const sent = await sendEvent(known, exampleEvent(), 0, options)
     const { status, answer, ms, problem } = sent
     return { delivered: problem === '', status, answer, ms, problem }

@@ -29,6 +29,7 @@ import {
   Link,
   Menu,
   Page,
+  ReportLink,
   SavedFilters,
   Severity,
   useFilters,
@@ -152,6 +153,9 @@ export const Screen = () => {
           >
             Export
           </Menu>
+          {filters.workspace && workspaces.includes(filters.workspace) ? (
+            <ReportLink of="workspaces" id={filters.workspace} />
+          ) : null}
           <Import workspace={filters.workspace ?? ''} />
           <Button
             refusal={refusal}

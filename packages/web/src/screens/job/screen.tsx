@@ -10,6 +10,7 @@ import {
   Link,
   Page,
   RecordPage,
+  ReportLink,
   Time,
   UrlTabs,
   useList,
@@ -58,9 +59,11 @@ const Facts = ({ job }: { job: JobSummary }) => (
         job.ended_at === null ? (
           ''
         ) : (
-          <Link key="findings" href={`/changes?job=${job.job_id}`}>
-            what changed
-          </Link>
+          <span key="findings">
+            <Link href={`/changes?job=${job.job_id}`}>what changed</Link>
+            {' · '}
+            <ReportLink of="jobs" id={job.job_id} />
+          </span>
         ),
       ],
       ['Ended', job.ended_at === null ? '' : <Time key="ended" at={job.ended_at} />],

@@ -1,7 +1,7 @@
 import '../../styles/nights.css'
 import type { ReactNode } from 'react'
 import type { Night } from '../../api/nights.ts'
-import { Badge, hrefWith, Link, OutcomeBadge, SeverityCounts, Time } from '../../ui/index.ts'
+import { Badge, hrefWith, Link, OutcomeBadge, ReportLink, SeverityCounts, Time } from '../../ui/index.ts'
 
 /** What the last job of a schedule did: cancelled, or its outcome. */
 const Outcome = ({ night: { running, last } }: { night: Night }) => {
@@ -126,7 +126,15 @@ export const NightsTable = ({
           >
             <th scope="row">
               <Link href={changes(night, '')}>{night.name}</Link>
-              <span className="muted night-workflow">{night.workflow_name}</span>
+              <span className="muted night-workflow">
+                {night.workflow_name}
+                {night.last ? (
+                  <>
+                    {' · '}
+                    <ReportLink of="schedules" id={night.schedule_id} name={night.name} />
+                  </>
+                ) : null}
+              </span>
             </th>
             {COLUMNS.map(({ label, cell }) => (
               <td key={label}>{cell(night)}</td>

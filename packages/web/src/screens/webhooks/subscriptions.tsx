@@ -30,6 +30,7 @@ import {
 import { SecretDialog, type Made } from './secret.tsx'
 
 const KEY = ['webhooks']
+const SEVERITIES = ['', 'info', 'low', 'medium', 'high', 'critical'] as const
 const linesOf = (text = ''): string[] =>
   text
     .split('\n')
@@ -51,6 +52,9 @@ const Editor = ({ subscription, onDone }: EditorProps) => {
         topics: linesOf(values['topics']),
         filters: linesOf(values['filters']),
         format: (values['format'] ?? 'json') as 'json',
+        min_severity: (values['min_severity'] ?? '') as '',
+        template: values['template'] ?? '',
+        report: values['report'] === 'yes',
       }
       if (subscription) {
         toast((await changeSubscription(subscription.id, body)).message)
@@ -99,6 +103,31 @@ const Editor = ({ subscription, onDone }: EditorProps) => {
           defaultValue={subscription?.filters.join('\n')}
         />
       </div>
+      <div className="field-row">
+        <SelectField
+          name="min_severity"
+          label="Least severity of findings"
+          defaultValue={subscription?.min_severity ?? ''}
+          options={SEVERITIES.map((value) => ({ value, label: value === '' ? 'any' : value }))}
+        />
+        <SelectField
+          name="report"
+          label="Report of the job"
+          hint="For the format mail."
+          defaultValue={subscription?.report ? 'yes' : ''}
+          options={[
+            { value: '', label: 'not attached' },
+            { value: 'yes', label: 'attached' },
+          ]}
+        />
+      </div>
+      <TextField
+        name="template"
+        label="Text of the message (empty: the usual one)"
+        hint="Not for the format json. The first line is the subject of a mail."
+        placeholder="{{event_data.schedule}} ended: {{event_data.outcome}}"
+        defaultValue={subscription?.template}
+      />
       <FormActions call={save} onBack={() => onDone()}>
         {subscription ? 'Save' : 'Create'}
       </FormActions>
