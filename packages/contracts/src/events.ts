@@ -21,6 +21,8 @@ const DATA_TYPES: Readonly<Record<string, string>> = {
   'schedule.triggered': 'schedule',
   'schedule.ended': 'schedule',
   'webhook.received': 'webhook',
+  'findings.digest': 'digest',
+  'findings.reminder': 'reminder',
 }
 
 export const dataTypeOf = (topic: string): string =>

@@ -68,6 +68,10 @@ export interface JobChanges {
 }
 
 export const makeNights = (db: Kysely<Tables>) => ({
+  /** Writes findings.digest for full hours and findings.reminder for days that have begun; any master calls it. */
+  tell: async (): Promise<void> => {
+    await sql`select tell_findings()`.execute(db)
+  },
   /** By the ids of the schedules. */
   of: (schedules: readonly string[]): Promise<ReadonlyMap<string, Night>> => nightsOf(db, schedules),
   /**

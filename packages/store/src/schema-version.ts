@@ -31,6 +31,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0029-finding-order',
   '0030-destinations',
   '0031-messages',
+  '0032-reminders',
 ]
 
 /** Name of the newest schema file that this program knows. */

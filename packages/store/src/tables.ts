@@ -161,6 +161,8 @@ export interface Tables {
     mass_expiry_since: Timestamp | null
     series_tx: Generated<string>
     series_id: Generated<number>
+    digest_until: Generated<Timestamp>
+    reminded_at: Generated<Timestamp>
   }
   farm_series: {
     minute: Timestamp

@@ -21,6 +21,7 @@ const EVERY = {
   prune: 600_000,
   judgeScans: 2_000,
   expire: 1_000,
+  tellFindings: 60_000,
   figures: 2_000,
   settleJobs: 2_000,
 } as const
@@ -127,6 +128,7 @@ const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetr
     }),
     judging(store, log),
     expiring(store, log),
+    telling(store, log),
     counting(store, log),
     pruning(store, log),
   ]
@@ -176,6 +178,15 @@ const expiring = (store: Store, log: Logger): Loop =>
     intervalMs: EVERY.expire,
     log,
     turn: async () => (await store.triage.expire(EXPIRED)) === EXPIRED,
+  })
+
+/** Writes the events about an hour, and about a day. */
+const telling = (store: Store, log: Logger): Loop =>
+  new Loop({
+    name: 'tell findings',
+    intervalMs: EVERY.tellFindings,
+    log,
+    turn: () => store.nights.tell(),
   })
 
 /** Keeps the counts of waiting runs and those by minute up to date. */

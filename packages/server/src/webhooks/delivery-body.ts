@@ -90,7 +90,8 @@ const TOLD = [
 /** A one-line summary: the topic and the important data. */
 const lineOf = ({ topic, name, data, workflow_name }: EventLogEntry, publicUrl: string): string => {
   const values = dataOf(data)
-  if (topic === 'job.ended' || topic === 'schedule.ended') return nightOf(values, workflow_name, publicUrl)
+  if (NIGHTS.has(topic)) return nightOf(values, workflow_name, publicUrl)
+  if (topic === 'findings.reminder') return reminderOf(values, publicUrl)
   const parts = TOLD.flatMap((key) => {
     const value = Object.hasOwn(values, key) ? values[key] : undefined
     return typeof value === 'string' && value !== '' ? [`${key}: ${value}`] : []
@@ -99,6 +100,7 @@ const lineOf = ({ topic, name, data, workflow_name }: EventLogEntry, publicUrl: 
   return [topic, name === topic ? '' : name, about].filter((part) => part !== '').join(' | ')
 }
 
+const NIGHTS: ReadonlySet<string> = new Set(['job.ended', 'schedule.ended', 'findings.digest'])
 const WORST_FIRST = ['critical', 'high', 'medium', 'low', 'info']
 const OUTCOMES = ['clean', 'partial', 'nothing_done']
 
@@ -112,16 +114,29 @@ const nightOf = (values: Readonly<Record<string, Json>>, workflow: string, publi
     return `${total} ${kind}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`
   })
   const outcomes = OUTCOMES.flatMap((word) => (runs[word] ? [`${runs[word]} ${word.replace('_', ' ')}`] : []))
-  const name = textIn(values['schedule']) || workflow
-  const link = publicUrl === '' ? '' : `${publicUrl.replace(/\/$/, '')}${textIn(values['path'])}`
+  const name = textIn(values['schedule']) || textIn(values['title']) || workflow
   return [
     `${name} ${values['is_cancelled'] === true ? 'was cancelled' : 'ended'}: ${findings.join(', ')}`,
     `${runs['total'] ?? 0} runs${outcomes.length > 0 ? `: ${outcomes.join(', ')}` : ''}`,
-    link,
+    linkOf(values, publicUrl),
   ]
     .filter((part) => part !== '')
     .join(' | ')
 }
+
+/** `3 findings are open | 1 critical, the oldest for 9 days | 2 low, the oldest for 40 days | URL` */
+const reminderOf = (values: Readonly<Record<string, Json>>, publicUrl: string): string => {
+  const [open, days] = [countsIn(values['open']), countsIn(values['oldest_days'])]
+  const total = Object.values(open).reduce((sum, count) => sum + count, 0)
+  const parts = WORST_FIRST.flatMap((word) =>
+    open[word] ? [`${open[word]} ${word}, the oldest for ${days[word] ?? 0} days`] : [],
+  )
+  const link = linkOf(values, publicUrl)
+  return [`${total} findings are open`, ...parts, ...(link === '' ? [] : [link])].join(' | ')
+}
+
+const linkOf = (values: Readonly<Record<string, Json>>, publicUrl: string): string =>
+  publicUrl === '' ? '' : `${publicUrl.replace(/\/$/, '')}${textIn(values['path'])}`
 
 /** Any operator can emit these topics with other data. */
 export const objectIn = (value: Json | undefined): Readonly<Record<string, Json>> =>

@@ -4,17 +4,15 @@ import { countsIn, objectIn } from './delivery-body.ts'
 
 /**
  * Whether the data of an event tells of a finding that is at least this severe: its own one, or those that are new or
- * back at the end of a job. Data without findings is about something else and passes.
+ * back at the end of a job, or open. Data without findings is about something else and passes.
  */
 export const isSevereEnough = (data: string, min: string): boolean => {
   const enough = SEVERITIES.slice(0, SEVERITIES.findIndex((each) => each === min) + 1)
   if (enough.length === 0) return true
-  const { severity, findings } = dataOf(data)
+  const { severity, findings, open } = dataOf(data)
   if (SEVERITIES.some((each) => each === severity)) return enough.some((each) => each === severity)
-  if (findings === undefined) return true
-  const counts = objectIn(findings)
-  return ['new', 'back'].some((kind) => {
-    const byLevel = countsIn(counts[kind])
-    return enough.some((each) => (byLevel[each] ?? 0) > 0)
-  })
+  const { new: found, back } = objectIn(findings)
+  const told = findings === undefined ? [open] : [found, back]
+  if (told.every((counts) => counts === undefined)) return findings === undefined
+  return told.map(countsIn).some((counts) => enough.some((each) => (counts[each] ?? 0) > 0))
 }

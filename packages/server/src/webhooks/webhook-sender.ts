@@ -229,7 +229,8 @@ export const sendOptions = ({
   reportOn: async ({ data }) => {
     const { job_id: jobId, schedule, workflow } = dataOf(data)
     if (typeof jobId !== 'string') return undefined
-    const content = await makeReport(store, jobId, `Report of ${String(schedule || workflow || jobId)}`)
+    const names = [schedule, workflow, jobId].filter((one) => typeof one === 'string')
+    const content = await makeReport(store, jobId, `Report of ${names.find((one) => one !== '') ?? jobId}`)
     return content === undefined ? undefined : { filename: `report-${jobId}.html`, content }
   },
 })

@@ -118,6 +118,7 @@ describe('webhooks', () => {
   test('a subscription with a least severity gets findings and ends of jobs that are at least so severe', async () => {
     await subscribe({ minSeverity: 'high' })
     await record('custom.low', { severity: 'medium' })
+    await record('custom.reminder', { open: { medium: 4 }, oldest_days: { medium: 90 } })
     await record('custom.night', { findings: { new: { low: 9 }, back: {}, gone: { critical: 2 } } })
     for (const [topic, data] of [
       ['custom.high', { severity: 'high' }],
@@ -323,6 +324,14 @@ describe('webhooks', () => {
       'ended: 3 new (1 critical, 2 low), 0 back, 4 gone (4 high) | 10 runs: 8 clean, 1 partial, 1 nothing done'
     expect(JSON.parse(bodyOf(night, 'slack', 'https://farm.example/'))).toEqual({
       text: `nightly_1 ${line} | https://farm.example/jobs/0123`,
+    })
+    const digest = { ...night, topic: 'findings.digest', data: night.data.replace('nightly_1', '2 jobs') }
+    expect(JSON.parse(bodyOf(digest, 'slack'))).toEqual({ text: `2 jobs ${line}` })
+    const open = { open: { low: 2, critical: 1 }, oldest_days: { low: 40, critical: 9 }, path: '/findings' }
+    const reminder = { ...night, topic: 'findings.reminder', data: JSON.stringify(open) }
+    const oldest = '1 critical, the oldest for 9 days | 2 low, the oldest for 40 days'
+    expect(JSON.parse(bodyOf(reminder, 'slack', 'https://farm.example'))).toEqual({
+      text: `3 findings are open | ${oldest} | https://farm.example/findings`,
     })
     expect(JSON.parse(bodyOf(night, 'teams'))).toMatchObject({
       type: 'message',

@@ -30,7 +30,7 @@ const nothing = (what: string, id: string): AppError =>
 const Format = Type.Enum(['json', 'slack', 'discord', 'teams', 'mail'])
 const MinSeverity = Type.Enum(['', ...SEVERITIES], {
   description:
-    'Events about findings, and ends of jobs with new findings or ones that are back, are sent if one is at least this severe',
+    'Events about findings, and ends of jobs with new findings or ones that are back, are sent if one is at least this severe; reminders if one is open',
 })
 const Subscribed = Type.Object(
   {

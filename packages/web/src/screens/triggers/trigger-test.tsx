@@ -43,6 +43,8 @@ const TOPICS = [
   'vuln.found',
   'schedule.triggered',
   'schedule.ended',
+  'findings.digest',
+  'findings.reminder',
   'webhook.received',
   'custom.build',
 ]

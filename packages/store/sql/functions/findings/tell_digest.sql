@@ -1,0 +1,29 @@
+-- Writes findings.digest: the sum of the events of jobs that ended in this time.
+create or replace function tell_digest(p_from timestamptz, p_until timestamptz) returns void
+language sql as $$
+  with ended as (
+    select e.data::jsonb as data
+    from (select * from event_logs where topic = 'job.ended' order by id desc limit 10000) e
+    where e.source = 'executor' and e.created_at >= p_from and e.created_at < p_until
+  ), found as (
+    select kind, jsonb_object_agg(severity, count) as counts
+    from (select k.key as kind, s.key as severity, sum(s.value::bigint) as count
+          from ended, jsonb_each(data -> 'findings') k, jsonb_each_text(k.value) s group by k.key, s.key) c
+    group by kind
+  ), runs as (
+    select r.key as name, sum(r.value::bigint) as count
+    from ended, jsonb_each_text(data -> 'runs') r where r.value ~ '^\d+$' group by r.key
+  )
+  select insert_event(jsonb_build_object(
+    'topic', 'findings.digest', 'event_id', 'evt_digest_' || extract(epoch from p_until)::bigint,
+    'name', 'findings.digest', 'source', 'scheduler', 'data_type', 'digest', 'workspace', '', 'run_id', '',
+    'workflow_name', '', 'data', jsonb_build_object(
+      'title', format('%s of %s to %s UTC', case count(*) when 1 then 'the job' else count(*) || ' jobs' end,
+                      to_char(p_from at time zone 'UTC', 'HH24:MI'), to_char(p_until at time zone 'UTC', 'HH24:MI')),
+      'from', utc_text(p_from), 'until', utc_text(p_until), 'jobs', count(*),
+      'runs', coalesce((select jsonb_object_agg(name, count) from runs), '{}'),
+      'findings', '{"new": {}, "back": {}, "gone": {}}'::jsonb
+                  || coalesce((select jsonb_object_agg(kind, counts) from found), '{}'),
+      'path', '/changes')::text), not event_is_wanted('findings.digest'), '')
+  from ended having count(*) > 0
+$$;

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+
+const told = async (topic: string) => {
+  const { data } = await db.store.events.list({ topic }, { offset: 0, limit: 100 })
+  return data.map(({ data: text }) => JSON.parse(text) as unknown)
+}
+const execute = (statement: string) => asSuperuser((client) => client.query(statement), db.url)
+/** Two masters at the same time. */
+const tell = () => Promise.all([db.store.nights.tell(), db.store.nights.tell()])
+
+const scan = async (workerId: string, name: string, severity: 'high' | 'low'): Promise<void> => {
+  await submitted(db.store, {}, [{ target: `${name}.test`, workspace: name }])
+  const [run] = await claimAll(db.store, db.runStore, workerId)
+  if (run === undefined) throw new Error('nothing was claimed')
+  const items = [findingOf({ vuln_info: name, vuln_title: name, severity })]
+  const records = { kind: 'vulnerability' as const, items }
+  const found = { step: 'import', workspace: name, source: 'workflow' as const, errors: 0, records }
+  await db.runStore.importRecords(keyOf(run), found)
+  await db.runStore.record([{ ...keyOf(run), steps: [closedStep(1)] }])
+  await db.runStore.finish([ended(run)])
+}
+
+test('An hour in which jobs ended, and a day with open findings, are each told once, whichever master does it', async () => {
+  await execute(
+    `update farm set reminded_at = now() + interval '2 days', digest_until = digest_until - interval '3 hours'`,
+  )
+  await tell()
+  expect([...(await told('findings.digest')), ...(await told('findings.reminder'))]).toEqual([])
+  const workerId = await joined(db.runStore)
+  await scan(workerId, 'telnet', 'high')
+  await scan(workerId, 'banner', 'low')
+  await db.store.scans.judge({ limit: 100, history: 3 })
+  await db.store.jobs.settle(0, 100)
+  // Later ones are told when their hour is over.
+  await execute(`update event_logs set created_at = now() + interval '1 hour'`)
+  await execute(`update farm set digest_until = digest_until - interval '3 hours'`)
+  await tell()
+  expect(await told('findings.digest')).toEqual([])
+  await execute(`update event_logs set created_at = now() - interval '2 hours'`)
+  await execute(`update vulnerabilities set opened_at = now() - interval '9 days' where severity = 'high'`)
+  await execute(`update farm set digest_until = date_trunc('hour', now()) - interval '5 hours',
+                                 reminded_at = now() - interval '1 day'`)
+  await tell()
+  await tell()
+  expect(await told('findings.digest')).toMatchObject([
+    {
+      jobs: 2,
+      title: expect.stringMatching(/^2 jobs of \d\d:\d\d to \d\d:\d\d UTC$/),
+      runs: { total: 2, completed: 2, failed: 0 },
+      findings: { new: { high: 1, low: 1 }, back: {}, gone: {} },
+    },
+  ])
+  expect(await told('findings.reminder')).toEqual([
+    { open: { high: 1, low: 1 }, oldest_days: { high: 9, low: 0 }, path: '/findings' },
+  ])
+})
