@@ -10,7 +10,7 @@ interface TrafficFilter extends HostSearch {
   readonly to: Date
 }
 
-export interface FoundTraffic {
+interface FoundTraffic {
   /** Newest first. */
   readonly data: Traffic[]
   /** There are more. */
