@@ -154,6 +154,10 @@ export const Step = Type.Object(
     duration_ms: Count,
     log_file: Type.String({ description: 'Path below the API root that serves the whole log, or ""' }),
     attempt: Count,
+    taken_from: Type.Union(
+      [Type.Object({ run_uuid: Type.String({ format: 'uuid' }), attempt: Count }), Type.Null()],
+      { description: 'The earlier attempt that executed the step; null: this attempt did' },
+    ),
     started_at: NullableTimestamp,
     completed_at: NullableTimestamp,
     created_at: Timestamp,

@@ -2,6 +2,7 @@ import type { RunnerChoice } from './choose-runner.ts'
 import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, Wanted, WorkflowKind } from './enums.ts'
 import type { WorkerTool } from './resources.ts'
+import type { ResumePoint, TakenFrom } from './resume.ts'
 import type { RunTally } from './run-outcome.ts'
 import type { DestinationPlace, NeverScanRule, RunRefusalPlace, ScopeRules } from './scope/schemas.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
@@ -44,6 +45,8 @@ export interface ClaimedRun extends RunKey {
   readonly cancelRequested: boolean
   /** JSON text of the event if a trigger created the run, else `""`. */
   readonly eventEnvelope: string
+  /** What an earlier attempt has stored. */
+  readonly resume?: ResumePoint | null
   /** Grows with each change of scopes and the never-scan list; 0: there are none. */
   readonly scopesVersion: number
   /** The scopes that apply to the run. */
@@ -108,6 +111,8 @@ export interface StepRecord {
   readonly logFile: string
   readonly startedAt: string | null
   readonly completedAt: string | null
+  /** The attempt that executed the step, if it was an earlier one. */
+  readonly takenFrom?: TakenFrom
 }
 
 export interface ArtifactRecord {
@@ -141,6 +146,7 @@ export interface RunUpdate extends RunKey {
   readonly currentPid?: number
   readonly tally?: RunTally
   readonly facts?: Readonly<Record<string, string>>
+  readonly resume?: ResumePoint
   readonly steps?: readonly StepRecord[]
   readonly artifacts?: readonly ArtifactRecord[]
   readonly events?: readonly EventRecord[]

@@ -1,12 +1,14 @@
 import { outcomeOf, type RunOutcome } from '@scanfarm/contracts'
 import type { ResolvedWorkflow, Value } from '@scanfarm/language'
-import { Builtins } from './flow/builtins.ts'
+import type { Ports } from '@scanfarm/functions'
+import { Builtins, RANDOM_LETTERS } from './flow/builtins.ts'
 import { runFlow } from './flow/flow.ts'
 import { workflowOf } from './flow/modules-of.ts'
 import type { ExecuteInput, ExecuteResult } from './input.ts'
 import { runModule } from './flow/module.ts'
 import { probeTarget } from './target/probe-target.ts'
 import { callerParams, FACTS, setParams } from './flow/params.ts'
+import { keptValue, rememberedIn, valueOf } from './flow/resume.ts'
 import { Run } from './flow/run.ts'
 import { Scope } from './flow/scope.ts'
 import { keepsState, StateFiles } from './flow/state-files.ts'
@@ -21,10 +23,24 @@ export const countSteps = (resolved: ResolvedWorkflow): number =>
         0,
       )
 
+/** Built-in variables with the time and a random text are the same in every attempt. */
+const commonPorts = async (run: Run): Promise<Pick<Ports, 'now' | 'random'>> => {
+  if (run.input.resume === undefined) return run.ports
+  const { now, random } = await rememberedIn(run, 'ports', () => ({
+    now: run.ports.now().getTime(),
+    random: Array.from({ length: RANDOM_LETTERS }, run.ports.random),
+  }))
+  let drawn = 0
+  return { now: () => new Date(now), random: () => random[drawn++ % random.length] ?? 0 }
+}
+
 /** The outermost scope, with the variables of the system and the params of the caller. */
 export const baseScopes = async (run: Run): Promise<{ caller: Scope; params: Map<string, Value> }> => {
-  const system = new Scope(new Builtins(run.input, run.ports))
-  system.setAll(await probeTarget(run))
+  const system = new Scope(new Builtins(run.input, await commonPorts(run)))
+  const facts = await rememberedIn(run, 'target', async () =>
+    (await probeTarget(run)).map(([name, value]) => ({ name, value: keptValue(value) })),
+  )
+  system.setAll(facts.map(({ name, value }) => [name, valueOf(value)]))
   const params = new Map(callerParams(run.input.params, run.input.strictParams ?? false))
   for (const name of FACTS) params.delete(name)
   const caller = new Scope(system)

@@ -2,6 +2,7 @@ import type { RunnerChoice, Runner, RunnerSpec, RunOutcome, RunRecorder, RunTall
 import type { AllowedPath, FunctionServices, Folders, Owner, Ports, LocalTarget } from '@scanfarm/functions'
 import type { ResolvedWorkflow } from '@scanfarm/language'
 import type { Engine } from './engine.ts'
+import type { ResumeService } from './flow/kept-unit.ts'
 
 export interface ExecuteLimits {
   /** Bytes of stdout, and of stderr, kept in memory for exports. */
@@ -75,6 +76,8 @@ export interface ExecuteInput {
    */
   readonly runnerChoice?: RunnerChoice
   readonly recorder: RunRecorder
+  /** If missing, nothing is kept for a later attempt. */
+  readonly resume?: ResumeService | undefined
   /** If aborted with the reason `'timeout'`, the run fails; otherwise it is cancelled. */
   readonly signal: AbortSignal
   /** Shared by all runs of a process. If missing, the run creates and closes its own. */

@@ -292,6 +292,9 @@ export interface Override {
 export const ON_PARTIAL = ['complete', 'fail'] as const
 export type OnPartial = (typeof ON_PARTIAL)[number]
 
+/** What another attempt of a run executes again. */
+export const RESUME = ['steps', 'none'] as const
+
 export interface Workflow {
   kind: WorkflowKind
   name: string
@@ -304,6 +307,7 @@ export interface Workflow {
   triggers?: Trigger[]
   reports?: Report[]
   on_partial?: OnPartial
+  resume?: (typeof RESUME)[number]
   preferences?: Preferences
   hooks?: Hooks
   runner?: RunnerType

@@ -12,7 +12,7 @@ import {
   type Dirent,
   type Stats,
 } from 'node:fs'
-import { open, opendir, rename, rmdir, unlink, type FileHandle } from 'node:fs/promises'
+import { lchown, open, opendir, rename, rmdir, symlink, unlink, type FileHandle } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { codeOf, unless } from './errors.ts'
 
@@ -202,6 +202,19 @@ export class Folder extends Held {
       return file
     } catch (error) {
       await file.close()
+      await this.unlink(scratch).catch(unless(['ENOENT'], () => {}))
+      throw error
+    }
+  }
+
+  /** Makes a link, which replaces an entry that is not a folder. It belongs to `owner`. */
+  async link(name: string, target: string, owner?: User): Promise<void> {
+    const scratch = `${name}.${randomUUID()}.tmp`
+    await symlink(target, this.#at(scratch))
+    try {
+      if (owner !== undefined) await lchown(this.#at(scratch), owner.uid, owner.gid)
+      await this.rename(scratch, this, name)
+    } catch (error) {
       await this.unlink(scratch).catch(unless(['ENOENT'], () => {}))
       throw error
     }

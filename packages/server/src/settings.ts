@@ -157,7 +157,7 @@ const serverSettings = {
 }
 
 const { dataDir, log } = platformSettings
-const { workflows, folders, tools, llm, notify, local, worker, runs } = workerSettings
+const { workflows, folders, tools, llm, notify, local, worker, runs, resume } = workerSettings
 const { http, server, uploads, targetFile, jobs, auth, ...rest } = serverSettings
 
 /** Every setting of a server, in the order of the documentation. */
@@ -179,6 +179,7 @@ export const SETTINGS = {
   local,
   worker,
   runs,
+  resume,
   ...runnerSettings,
   auth,
   ...cloudSettings,

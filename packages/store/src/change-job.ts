@@ -1,7 +1,7 @@
-import type { Priority, RunMode } from '@scanfarm/contracts'
+import type { Priority, ResumePoint, RunMode } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from './cloud/requests.ts'
-import { storableJson } from './text.ts'
+import { storable, storableJson } from './text.ts'
 import type { Tables } from './tables.ts'
 
 /** Waiting runs whose priority is changed in one transaction. */
@@ -160,6 +160,17 @@ export const retrySource = async (db: Kysely<Tables>, jobId: string): Promise<Re
   return rows[0]
 }
 
+/** The names of modules are not checked: a flow may give a module another name than its workflow has. */
+export const hasStep = async (db: Kysely<Tables>, jobNo: number, step: string): Promise<boolean> => {
+  const name = JSON.stringify(storable(step.slice(step.lastIndexOf('/') + 1)))
+  const { rows } = await sql<{ has: boolean }>`
+    select jsonb_path_exists(w.json::jsonb, '$.**.steps[*] ? (@.name == $name)',
+                             jsonb_build_object('name', ${name}::jsonb)) as has
+    from jobs j join pinned_workflows w on w.hash = j.workflow_hash where j.id = ${jobNo}
+  `.execute(db)
+  return rows[0]?.has ?? false
+}
+
 export interface RetrySelection {
   readonly statuses: readonly ('failed' | 'cancelled')[]
   readonly outcomes: readonly ('partial' | 'nothing_done')[]
@@ -173,6 +184,14 @@ export interface Retried {
   readonly runs: number
 }
 
+export interface RetryOptions {
+  readonly cloud?: CloudChoice | undefined
+  /** The first step that the runs execute again; null: they begin at the start. */
+  readonly from?: ResumePoint['from'] | null
+  /** More runs are created later. */
+  readonly atOnce?: number
+}
+
 /** Undefined: there is nothing to repeat. Rejects with a unique violation if the id is taken. */
 export const retryJob = async (
   db: Kysely<Tables>,
@@ -181,12 +200,12 @@ export const retryJob = async (
     jobId,
     selection: { statuses, outcomes, runIds },
     cloud,
+    from = null,
     atOnce,
-  }: {
+  }: RetryOptions & {
     readonly jobNo: number
     readonly jobId: string
     readonly selection: RetrySelection
-    readonly cloud: CloudChoice | undefined
     readonly atOnce: number
   },
 ): Promise<Retried | undefined> => {
@@ -194,7 +213,8 @@ export const retryJob = async (
   const { rows } = await refusing(
     sql<{ job_id: string; runs: number }>`
       select job_id, runs from retry_job(${jobNo}, ${jobId}, ${statuses}::text[], ${outcomes}::text[],
-        ${runIds ?? null}::bigint[], ${choice}::jsonb, ${atOnce}::int)
+        ${runIds ?? null}::bigint[], ${choice}::jsonb, ${atOnce}::int,
+        ${from === null ? null : JSON.stringify(from)}::jsonb)
     `.execute(db),
   )
   const [made] = rows

@@ -16,10 +16,12 @@ import {
   finishPriority,
   type FinishedPriority,
   requestPriority,
+  hasStep,
   retryJob,
   retrySource,
   type ChangedPriority,
   type Retried,
+  type RetryOptions,
   type RetrySelection,
   type RetrySource,
   type VoidMessages,
@@ -221,12 +223,15 @@ const makeChanges = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
   ): Promise<FinishedPriority | undefined> => finishPriority(upkeep, onVoid),
   retrySource: async (jobId: string): Promise<RetrySource | undefined> =>
     JOB_ID.test(jobId) ? retrySource(db, jobId) : undefined,
+  /** Whether the workflow of the job has the step; in a flow also `module/step`. */
+  hasStep: (jobNo: number, step: string): Promise<boolean> => hasStep(db, jobNo, step),
   /** Creates a job that repeats runs of another one, in one transaction; undefined if there is nothing to repeat. */
   retry: (
     jobNo: number,
     selection: RetrySelection,
-    { cloud, atOnce = MAX_RUNS_AT_ONCE }: { cloud?: CloudChoice | undefined; atOnce?: number } = {},
-  ): Promise<Retried | undefined> => retryJob(upkeep, { jobNo, jobId: newJobId(), selection, cloud, atOnce }),
+    { cloud, from = null, atOnce = MAX_RUNS_AT_ONCE }: RetryOptions = {},
+  ): Promise<Retried | undefined> =>
+    retryJob(upkeep, { jobNo, jobId: newJobId(), selection, cloud, from, atOnce }),
   /** Stores the final counts of jobs that have ended, after the job `after`. */
   settle: (after: number, limit: number) => settleJobs(upkeep, after, limit),
 })

@@ -102,6 +102,8 @@ export const toRunDetail = (row: RunDetailRow, waitingReason: string): RunDetail
 export const STEP_COLUMNS = sql`
   s.id, s.run_id, s.name as step_name, s.type as step_type, s.module, s.status, s.command, s.output,
   s.error_message, s.exports, s.exit_code, s.duration_ms, s.log_file as log_key, s.attempt, s.started_at,
+  case when s.taken_from is not null then
+    jsonb_build_object('run_uuid', s.taken_from -> 'runUuid', 'attempt', s.taken_from -> 'attempt') end as taken_from,
   s.completed_at, s.created_at`
 
 export type StepRow = Omit<Step, 'error' | 'log_file' | 'run_uuid'> & { log_key: string }

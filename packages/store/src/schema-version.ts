@@ -32,6 +32,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0030-destinations',
   '0031-messages',
   '0032-reminders',
+  '0033-resume',
 ]
 
 /** Name of the newest schema file that this program knows. */

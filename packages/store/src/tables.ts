@@ -264,6 +264,7 @@ export interface Tables {
     open_run: number | null
     scope_no: number | null
     refused: Generated<number>
+    resume_from: unknown
   }
   locks: {
     name: string
@@ -408,6 +409,7 @@ export interface Tables {
     outcome: string | null
     tally: unknown
     past_attempts: unknown
+    resume: unknown
   }
   saved_filters: {
     id: GeneratedAlways<number>
@@ -519,6 +521,7 @@ export interface Tables {
     started_at: Timestamp | null
     completed_at: Timestamp | null
     created_at: Generated<Timestamp>
+    taken_from: unknown
   }
   trigger_clocks: {
     trigger_key: string

@@ -1,6 +1,7 @@
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson } from '../client/table.ts'
+import { CliError, EXIT } from '../exit.ts'
 import { idArgument } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -30,6 +31,28 @@ export const duplicateCommand = (terminal: Terminal): Command =>
       const params = { path: { id } }
       const api = connect(terminal, options)
       printAnswer(terminal, options, await api.call(({ POST }) => POST('/runs/{id}/duplicate', { params })))
+    })
+
+/** What a retry executes again. */
+export const fromOption = (): Option =>
+  new Option(
+    '--from <step>',
+    'what is executed again: failed (default: the first step that failed and all after it), start, or the name of a step',
+  )
+
+export const retryCommand = (terminal: Terminal): Command =>
+  clientCommand('retry', 'Repeat a run that did not do all its work, as a new run.')
+    .argument('<run>', 'number or uuid', idArgument)
+    .addOption(fromOption())
+    .action(async (id: string, { from, ...options }: ClientOptions & { readonly from?: string }) => {
+      const api = connect(terminal, options)
+      const { data } = await api.call(({ POST }) => POST('/runs/retry', { body: { ids: [id], from } }))
+      const [answer] = data
+      if (answer === undefined || answer.result === 'not_found')
+        throw new CliError(EXIT.failed, `there is no run ${id}`)
+      if (answer.result === 'refused')
+        throw new CliError(EXIT.failed, answer.message ?? 'the run was not repeated')
+      printAnswer(terminal, options, answer)
     })
 
 export const startCommand = (terminal: Terminal): Command =>

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { Terminal } from '../terminal.ts'
 import { artifactsCommand } from './artifacts.ts'
-import { cancelCommand, duplicateCommand, startCommand } from './change-runs.ts'
+import { cancelCommand, duplicateCommand, retryCommand, startCommand } from './change-runs.ts'
 import { listRunsCommand, listWorkersCommand, listWorkflowsCommand, stepsCommand } from './lists.ts'
 import { logsCommand } from './logs.ts'
 import { drainCommand, resumeCommand } from './worker.ts'
@@ -25,6 +25,7 @@ export const runsCommand = group(
   listRunsCommand,
   cancelCommand,
   duplicateCommand,
+  retryCommand,
   startCommand,
   stepsCommand,
   logsCommand,

@@ -9,6 +9,7 @@ import { waitForJob } from '../client/wait.ts'
 import { idArgument, wholeNumber } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { checkWork, WAIT_DESCRIPTION } from '../client/check-work.ts'
+import { fromOption } from './change-runs.ts'
 
 interface JobOptions
   extends ClientOptions, Pick<QueryOf<'/jobs'>, 'status' | 'workflow' | 'limit' | 'cursor'> {
@@ -66,6 +67,7 @@ const show = (terminal: Terminal, options: ClientOptions, answer: Answer): void 
   wantsJson(options) ? printJson(terminal, answer) : printFields(terminal, answer)
 
 interface RetryOptions extends ClientOptions {
+  readonly from?: string
   readonly status?: ('failed' | 'cancelled')[]
   readonly outcome?: ('partial' | 'nothing_done')[]
 }
@@ -82,9 +84,10 @@ const retryCommand = (terminal: Terminal): Command =>
         'nothing_done',
       ]),
     )
-    .action(async (id: string, { status: statuses, outcome: outcomes, ...options }: RetryOptions) => {
+    .addOption(fromOption())
+    .action(async (id: string, { status: statuses, outcome: outcomes, from, ...options }: RetryOptions) => {
       const api = connect(terminal, options)
-      const init = { params: paramsOf(id), body: { statuses, outcomes } }
+      const init = { params: paramsOf(id), body: { statuses, outcomes, from } }
       show(terminal, options, await api.call(({ POST }) => POST('/jobs/{job_id}/retry', init)))
     })
 

@@ -29,6 +29,9 @@ const TACTICS: Readonly<Record<string, number>> = { aggressive: 40, fast: 40, ge
 const threadsOf = ({ tactic = '', threads_hold: held = '' }: Facts['params']): number =>
   Math.trunc(Number(held)) || (TACTICS[tactic] ?? THREADS)
 
+/** Length of `RandomString`. */
+export const RANDOM_LETTERS = 6
+
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 
 export const randomText = (length: number, { random }: Pick<Ports, 'random'>, letters = LETTERS): string =>
@@ -157,7 +160,7 @@ export class Builtins implements Variables {
       () => runVariables(input, now),
       () => folderVariables(input),
       () => eventVariables(input.eventEnvelope ?? ''),
-      () => ({ RandomString: randomText(6, ports) }),
+      () => ({ RandomString: randomText(RANDOM_LETTERS, ports) }),
       () => (heuristicsOf(input) === 'none' ? {} : targetVariables(input.target, input.localTarget)),
     ]
   }

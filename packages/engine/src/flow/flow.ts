@@ -12,6 +12,7 @@ import { condition } from '../step/condition.ts'
 import { unmetDependency } from './dependencies.ts'
 import { runHooks, skipSteps, type ListEnd } from './steps-in-order.ts'
 import type { ExecuteInput } from '../input.ts'
+import { actOnce, rememberedIn } from './resume.ts'
 import { leaveOut, runModule } from './module.ts'
 import { workflowOf } from './modules-of.ts'
 import type { ModuleContext, StepContext } from '../step/step-context.ts'
@@ -112,10 +113,13 @@ class Flow {
       end.kind === 'failed' ? ref.on_error : end.kind === 'completed' ? ref.on_success : undefined
     if (actions !== undefined && !this.#run.signal.aborted) {
       const list = end.kind === 'failed' ? 'on_error' : 'on_success'
-      const { abort } = await runActions(this.#context(ref), actions, list).catch((error: unknown) => {
-        if (!(error instanceof RenderError)) throw error
-        this.#run.input.recorder.log('warn', `module ${ref.name}: ${list}: ${error.message}`)
-        return { abort: false }
+      const abort = await actOnce(this.#context(ref, `${ref.name}/${list}`), async () => {
+        const acted = await runActions(this.#context(ref), actions, list).catch((error: unknown) => {
+          if (!(error instanceof RenderError)) throw error
+          this.#run.input.recorder.log('warn', `module ${ref.name}: ${list}: ${error.message}`)
+          return { abort: false }
+        })
+        return acted.abort
       })
       const reason =
         end.kind === 'failed'
@@ -195,18 +199,23 @@ class Flow {
   ): Promise<{ kind: 'true' } | { kind: 'false' } | { kind: 'error'; message: string }> {
     if (ref.condition === undefined || ref.condition === '' || this.#run.input.dryRun === true)
       return { kind: 'true' }
-    const result = await condition(this.#context(ref), ref.condition)
-    return result.kind === 'true' || result.kind === 'error' ? result : { kind: 'false' }
+    const source = ref.condition
+    const [kind, message = ''] = await rememberedIn(this.#run, `condition of ${ref.name}`, async () => {
+      const result = await condition(this.#context(ref), source)
+      return result.kind === 'error' ? ['error', result.message] : [result.kind]
+    })
+    if (kind === 'error') return { kind, message }
+    return { kind: kind === 'true' ? 'true' : 'false' }
   }
 
   /** Step context of a module reference, for its condition and actions. */
-  #context(ref: ModuleRef): StepContext {
+  #context(ref: ModuleRef, key = ref.name): StepContext {
     const module = flowModule(this.#run, this.#scope, ref.name)
     return {
       module,
       step: { name: ref.name, type: 'module', suppress_details: true },
       scope: this.#scope,
-      key: ref.name,
+      key,
       limits: [],
     }
   }

@@ -67,7 +67,7 @@ const prepareModule = async (
 ): Promise<ModuleContext | string> => {
   scope.set('ModuleName', data(workflow.name))
   try {
-    const missing = await setParams(run, workflow.params ?? [], scope, given)
+    const missing = await setParams(run, workflow.params ?? [], scope, given, name)
     if (missing !== '') return missing
     const module: ModuleContext = {
       run,

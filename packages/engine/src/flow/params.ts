@@ -20,6 +20,7 @@ import { generate } from './generators.ts'
 import { heuristicsProblem } from './heuristics.ts'
 import { renderValue } from '../step/render.ts'
 import type { Run } from './run.ts'
+import { rememberedIn } from './resume.ts'
 import type { Scope } from './scope.ts'
 
 /** Variables that callers cannot set. */
@@ -50,6 +51,8 @@ export const setParams = async (
   params: readonly Param[],
   scope: Scope,
   given: (name: string) => Value | undefined,
+  /** Name of the module in the flow, or `""`. */
+  place = '',
 ): Promise<string> => {
   const around = {
     ports: run.ports,
@@ -68,7 +71,11 @@ export const setParams = async (
       if (isSet(value)) set(value)
       else if (isTarget(param.name) && setKnown()) continue
       else if (param.generator !== undefined && param.generator !== '') {
-        const made = run.input.dryRun === true ? param.generator : await generate(param.generator, around)
+        const source = param.generator
+        const made =
+          run.input.dryRun === true
+            ? source
+            : await rememberedIn(run, `param ${place}.${param.name}`, () => generate(source, around))
         set(textOf(made, 'data'))
       } else if (hasDefault(param)) set(defaultValue(run.engine, param.default ?? '', scope))
       else if (setKnown()) continue

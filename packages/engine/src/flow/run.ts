@@ -30,6 +30,8 @@ export class Run implements AsyncDisposable {
   readonly env: Record<string, string> = {}
   readonly mask: Mask
   readonly tally: Tally
+  /** Steps that count and that an earlier attempt has done. */
+  stepsTakenOver = 0
   readonly #ownEngine: boolean
   readonly #runners = new Map<string, Promise<Runner>>()
   readonly #pids: number[] = []

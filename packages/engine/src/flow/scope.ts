@@ -4,6 +4,8 @@ import type { Variables, Value } from '@scanfarm/language'
 export class Scope implements Variables {
   readonly #own = new Map<string, Value>()
   readonly #outer: Variables | undefined
+  /** Names that were set since `trackChanges` or `takeChanges`. */
+  #changed: Set<string> | undefined
 
   constructor(outer?: Variables) {
     this.#outer = outer
@@ -15,10 +17,25 @@ export class Scope implements Variables {
 
   set(name: string, value: Value): void {
     this.#own.set(name, value)
+    this.#changed?.add(name)
   }
 
   setAll(values: Iterable<readonly [string, Value]>): void {
-    for (const [name, value] of values) this.#own.set(name, value)
+    for (const [name, value] of values) this.set(name, value)
+  }
+
+  trackChanges(): void {
+    this.#changed ??= new Set()
+  }
+
+  /** The variables that were set since the last call. */
+  takeChanges(): [string, Value][] {
+    const names = [...(this.#changed ?? [])]
+    this.#changed = new Set()
+    return names.flatMap((name): [string, Value][] => {
+      const value = this.#own.get(name)
+      return value === undefined ? [] : [[name, value]]
+    })
   }
 
   /** Variables that were set in this scope itself. */

@@ -171,7 +171,7 @@ export class StateFiles {
         completed_at: now,
         error_message: '',
         total_steps: this.#total,
-        completed_steps: this.#completed,
+        completed_steps: this.#completed + run.stepsTakenOver,
         hooks_enabled: hasHooks(workflow),
       },
       workspace: { name: workspace, local_path: folders.output },

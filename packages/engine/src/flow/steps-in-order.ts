@@ -2,6 +2,7 @@ import type { Step } from '@scanfarm/language'
 import { type ModuleContext, type StepContext, type OpenRow } from '../step/step-context.ts'
 import { ownRow, skipStep } from '../step/row.ts'
 import type { StepOutcome } from '../step/step-end.ts'
+import { runOnce } from './resume.ts'
 
 export type ListEnd =
   | { readonly kind: 'completed' }
@@ -22,10 +23,10 @@ export const stepContext = (module: ModuleContext, step: Step, key: string): Ste
 
 /** Runs a step of the module's list and counts its result towards the outcome of the run. */
 export const runCounted = async (at: StepContext, rows: OpenRow): Promise<StepOutcome> => {
-  const { run, name: module, runStep } = at.module
+  const { run, name: module } = at.module
   return await run.tally.step(
     { name: at.step.name, module },
-    async (trace) => await runStep({ ...at, trace }, rows),
+    async (trace) => await runOnce({ ...at, trace }, rows),
   )
 }
 
@@ -96,10 +97,7 @@ export const runHooks = async (
   const { run } = module
   for (const [index, step] of steps.entries()) {
     if (run.signal.aborted) return
-    const outcome = await module.runStep(
-      stepContext(module, step, `${when}-hook-${index + 1}`),
-      ownRow(false),
-    )
+    const outcome = await runOnce(stepContext(module, step, `${when}-hook-${index + 1}`), ownRow(false))
     if (outcome.kind === 'failed')
       run.input.recorder.log('warn', `hook ${step.name} failed: ${outcome.error}`)
   }

@@ -2,6 +2,7 @@ import { HEURISTICS } from '@scanfarm/contracts'
 import {
   ON_PARTIAL,
   PARAM_TYPES,
+  RESUME,
   type Dependencies,
   type Hooks,
   type ModuleRef,
@@ -210,6 +211,10 @@ export const workflowSpec: ObjectSpec = spec<Workflow>('workflow', {
   on_partial: choice(
     ON_PARTIAL,
     'The status of a run that completes without the outcome `clean`: `complete` (default) keeps it completed, `fail` makes it failed.',
+  ),
+  resume: choice(
+    RESUME,
+    'Whether another attempt of a run continues after the last completed step (`steps`, default) or begins at the start (`none`).',
   ),
   preferences: object(() => preferencesSpec, 'Defaults of command-line options.'),
   hooks: object(() => hooksSpec, 'Steps before and after the scan.'),

@@ -8,6 +8,7 @@ import {
   RECORDED_DESTINATIONS,
   type DestinationPlace,
   type RefusalRecord,
+  type ResumePoint,
   type OutputStream,
   type RunKey,
   type RunRecorder as Recorder,
@@ -18,6 +19,8 @@ import {
   withoutPassword,
 } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
+import type { KeptRow } from '../resume/entries.ts'
+import type { Journal } from '../resume/journal.ts'
 import { ArtifactUploader, type ArtifactSource } from './artifact-uploader.ts'
 import { LiveLogs } from './live-logs.ts'
 import { RunLog, type GrowingLog, type LogLevel, type StepLog } from './logs.ts'
@@ -29,6 +32,8 @@ export interface RunRecorderOptions extends ArtifactSource {
   readonly run: RunKey & { readonly runUuid: string }
   /** Where files of long outputs are made. */
   readonly folder: string
+  /** What the attempt stores for the next one. */
+  journal?(): Pick<Journal, 'stepClosed' | 'artifact'> | undefined
   /** The live copies of logs cannot be stored. */
   onLiveFailure?(reason: string): void
 }
@@ -119,8 +124,23 @@ export class RunRecorder implements Recorder {
     if (step === undefined) return
     this.#openSteps.delete(closed.key)
     step.close(closed, this.#keepLog(step))
+    this.#options.journal?.()?.stepClosed(closed, counts, step)
     this.buffer.step(step)
     if (counts) this.buffer.countStep()
+  }
+
+  /** The row of a step that an earlier attempt executed. */
+  stepTakenOver({ key, counts, record }: KeptRow, seq: number): void {
+    this.#steps += 1
+    if (counts) this.buffer.countStep()
+    if (this.#steps > this.#options.limits.steps) return
+    const row = { ...record, seq, id: this.#ids.uuid('step', key) }
+    const chars = record.command.length + record.output.length + record.errorMessage.length
+    this.buffer.step({ version: 1, chars, record: () => row })
+  }
+
+  resumePoint(point: ResumePoint): void {
+    this.buffer.resumePoint(point)
   }
 
   tally(tally: RunTally): void {
@@ -138,6 +158,7 @@ export class RunRecorder implements Recorder {
   }
 
   artifact(found: ArtifactFound): void {
+    this.#options.journal?.()?.artifact(found)
     this.#uploader.add(found)
   }
 

@@ -64,6 +64,15 @@ export class RunWriter {
     }
   }
 
+  /** Writes what is left of a run that is handed back: its next attempt may take it over. Gives up at the first failure. */
+  async writeAll(session: Session): Promise<void> {
+    await session.written()
+    while (this.#mayWrite(session)) {
+      const batch = session.recorder.buffer.take()
+      if (batch === undefined || !(await this.#record(session, batch)) || batch.last) return
+    }
+  }
+
   /** Returns runs to the queue, until a time if one is given. Resolves when that is done or given up; then the lease of this worker expires. */
   async handBack(keys: readonly RunKey[], until?: Date): Promise<void> {
     const { store, backoff, log, giveUp } = this.#options

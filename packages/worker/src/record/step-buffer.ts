@@ -12,8 +12,16 @@ export interface StepBufferOptions {
   readonly folder: string
 }
 
-/** The row of one step and its output. `version` grows with every change, so that a batch knows what it has written. */
-export class StepBuffer implements GrowingLog {
+/** The row of a step. `version` grows with every change, so that a batch knows what it has written. */
+export interface StepRow {
+  readonly version: number
+  /** Approximate text in its row. */
+  readonly chars: number
+  record(): StepRecord
+}
+
+/** The row of one step and its output. */
+export class StepBuffer implements GrowingLog, StepRow {
   version = 1
   readonly opened: StepOpened
   readonly #options: StepBufferOptions
@@ -68,7 +76,6 @@ export class StepBuffer implements GrowingLog {
     if (before.length > 0) void this.#log.write(before)
   }
 
-  /** Approximate text in its row. */
   get chars(): number {
     return this.#chars + Math.min(this.#tail.total, this.#options.limits.tailBytes)
   }

@@ -4,12 +4,13 @@ import {
   type EventRecord,
   type DestinationRecord,
   type RefusalRecord,
+  type ResumePoint,
   type RunKey,
   type RunTally,
   type RunUpdate,
 } from '@scanfarm/contracts'
 import type { ExecutorLimits, ExecutorTimes } from '../slots/limits.ts'
-import type { StepBuffer } from './step-buffer.ts'
+import type { StepRow } from './step-buffer.ts'
 
 /** The counters of a run's row. */
 export interface RunCounters {
@@ -70,7 +71,8 @@ export class WriteBuffer {
   readonly #counters: RunCounters = { ...NO_COUNTERS }
   #savedCounters: Readonly<RunCounters> = NO_COUNTERS
   #facts: Readonly<Record<string, string>> | undefined
-  readonly #steps = new Set<StepBuffer>()
+  #resume: ResumePoint | undefined
+  readonly #steps = new Set<StepRow>()
   #artifacts: ArtifactRecord[] = []
   #events: EventRecord[] = []
   #refusals: RefusalRecord[] = []
@@ -115,12 +117,17 @@ export class WriteBuffer {
     this.#changed()
   }
 
-  step(step: StepBuffer): void {
+  resumePoint(point: ResumePoint): void {
+    this.#resume = point
+    this.#changed()
+  }
+
+  step(step: StepRow): void {
     this.#steps.add(step)
     this.#changed()
   }
 
-  output(step: StepBuffer): void {
+  output(step: StepRow): void {
     this.#steps.add(step)
     this.#outputAt ??= performance.now()
   }
@@ -161,6 +168,7 @@ export class WriteBuffer {
     const destinations = budget.take(this.#destinations, ({ host }) => host.length)
     const counters = { ...this.#counters }
     const facts = this.#facts
+    const resume = this.#resume
     this.#changedAt = this.#outputAt = undefined
     // Counters never run ahead of the steps that they count.
     const hasAllSteps = steps.length === this.#steps.size
@@ -170,6 +178,8 @@ export class WriteBuffer {
       ...this.#key,
       ...this.#changedCounters(counters, hasAllSteps),
       ...(facts && { facts }),
+      // A step counts as done once its row says so.
+      ...(resume && hasAllSteps && { resume }),
       ...(steps.length > 0 && { steps: steps.map((step) => step.record()) }),
       ...(artifacts.length > 0 && { artifacts }),
       ...(events.length > 0 && { events }),
@@ -180,6 +190,7 @@ export class WriteBuffer {
       const { completedSteps, tally } = this.#savedCounters
       this.#savedCounters = hasAllSteps ? counters : { ...counters, completedSteps, tally }
       if (this.#facts === facts) this.#facts = undefined
+      if (hasAllSteps && this.#resume === resume) this.#resume = undefined
       steps.forEach((step, index) => step.version === versions[index] && this.#steps.delete(step))
       this.#artifacts = this.#artifacts.slice(artifacts.length)
       this.#events = this.#events.slice(events.length)

@@ -6,7 +6,8 @@ import { Boundaries } from './boundaries.ts'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
 import { findingsService } from './findings-service.ts'
 import type { WorkFolders } from '../workspaces/work-folders.ts'
-import type { ExecutorLimits } from '../slots/limits.ts'
+import type { ExecutorLimits, ExecutorTimes } from '../slots/limits.ts'
+import { openJournal } from '../resume/open-journal.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
 import { Guard } from './guard.ts'
@@ -30,6 +31,7 @@ export function createPerformer(
   options: ExecutorOptions,
   workFolders: WorkFolders,
   limits: ExecutorLimits,
+  times: ExecutorTimes,
   backoff: Backoff,
 ): Performer {
   const workflows = new WorkflowCache<ResolvedWorkflow>(limits.cachedWorkflows, async (hash) =>
@@ -40,10 +42,8 @@ export function createPerformer(
   )
   const boundaries = new Boundaries(options.store)
   let uses: WorkspaceUses | undefined
-  const users = markedUsers(
-    options.users ?? sharedUser(undefined),
-    () => (uses ??= new WorkspaceUses(workFolders.base)),
-  )
+  const usesOf = (): WorkspaceUses => (uses ??= new WorkspaceUses(workFolders.base))
+  const users = markedUsers(options.users ?? sharedUser(undefined), usesOf)
   const workflowOf = async ({ run, signal }: Session): Promise<ResolvedWorkflow> => {
     const shouldRetry = (_error: unknown, attempt: number): boolean => attempt < WORKFLOW_TRIES
     try {
@@ -60,7 +60,8 @@ export function createPerformer(
         const { folders, run, signal } = session
         const place = new RunPlace({ folders, workspace: run.workspace, users, workFolders, signal })
         session.place = place
-        return await perform(session, place, workflow, { engine, workFolders, options, boundaries })
+        const context = { engine, workFolders, options, boundaries, limits, times, uses: usesOf }
+        return await perform(session, place, workflow, context)
       } catch (error) {
         if (session.signal.aborted) return CANCELLED
         if (!isUnavailable(error))
@@ -81,6 +82,9 @@ interface PerformContext {
   readonly workFolders: WorkFolders
   readonly options: ExecutorOptions
   readonly boundaries: Boundaries
+  readonly limits: ExecutorLimits
+  readonly times: ExecutorTimes
+  uses(): WorkspaceUses
 }
 
 const CANCELLED: Verdict = { status: 'cancelled', errorMessage: '' }
@@ -89,8 +93,9 @@ const perform = async (
   session: Session,
   place: RunPlace,
   workflow: ResolvedWorkflow,
-  { engine, workFolders, options, boundaries }: PerformContext,
+  context: PerformContext,
 ): Promise<Verdict> => {
+  const { engine, workFolders, options, boundaries } = context
   const { folders, recorder, signal } = session
   const guard = new Guard(session, boundaries, options.onRefused)
   const file = await fetchTarget(session, place, options.artifacts)
@@ -105,6 +110,7 @@ const perform = async (
   const versions = (): Record<string, string> =>
     toolFacts(declaredTools(workflow, run), run.attempt, options.toolVersions)
   recorder.facts(versions())
+  session.journal = await openJournal(session, place, workflow, context)
   const result = await execute({
     workflow,
     target: run.target,
@@ -130,6 +136,7 @@ const perform = async (
     },
     runnerChoice: run.runner,
     recorder,
+    resume: session.journal,
     engine,
     signal,
     eventEnvelope: run.eventEnvelope,
@@ -213,6 +220,7 @@ const openRunner = async (
     log: (line) => recorder.log('info', line),
   })
   recorder.facts(runner.facts)
+  if (!runner.sharesFiles) session.journal?.usesOtherMachine()
   return pacedRunner(runner, () => recorder.buffer.room())
 }
 

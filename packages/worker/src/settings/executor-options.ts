@@ -32,7 +32,7 @@ export const sharedOptions = (
   storage: FunctionServices['storage'],
   { endUser }: Pick<Runners, 'endUser'>,
 ) => {
-  const { worker, workflows, runner, runs, artifacts, llm, notify, http } = settings
+  const { worker, workflows, runner, runs, resume, artifacts, llm, notify, http } = settings
   const isolation = demandIsolation(settings)
   const homes = homesOf(settings, isolation)
   const users = openUsers(isolation, worker.folder, endUser, homes)
@@ -57,7 +57,11 @@ export const sharedOptions = (
       notify: createNotifyService(notifySettings(notify)),
       http: { allowPrivate: http.allowPrivate },
     },
-    limits: { stepLogBytes: runs.stepLogBytes, artifactBytes: artifacts.maxBytes },
+    limits: {
+      stepLogBytes: runs.stepLogBytes,
+      artifactBytes: artifacts.maxBytes,
+      resumeBytes: resume.maxBytes,
+    },
   } satisfies Partial<ExecutorOptions>
 }
 

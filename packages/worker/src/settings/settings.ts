@@ -191,6 +191,12 @@ export const workerSettings = {
       max: 100 * GIB,
     }),
   },
+  resume: {
+    maxBytes: integer(
+      'Most bytes that one run stores for an attempt after it; a run with more is not resumable from there. 0: nothing is stored.',
+      { default: 256 * MIB, min: 0, max: 100 * GIB },
+    ),
+  },
   retention: {
     workspaces: flag(
       'Remove folders of workspaces from machines that execute runs: after `retention.run_days` has removed the last run of the workspace, or after `retention.workspace_days`.',
@@ -226,6 +232,7 @@ export type RunSettings = Pick<
   | 'http'
   | 'llm'
   | 'notify'
+  | 'resume'
   | 'retention'
   | 'runner'
   | 'runs'

@@ -75,7 +75,7 @@ export class Executor implements AsyncDisposable {
     this.#backoff = backoff
     this.#writer = new RunWriter({ store, log, backoff, giveUp: this.#giveUp.signal })
     this.#ahead = new RunsAhead(intro.slots, this.#times.aheadMs)
-    this.#performer = createPerformer(options, this.#folders, limits, backoff)
+    this.#performer = createPerformer(options, this.#folders, limits, this.#times, backoff)
     this.#work = new RunWork(options, {
       folders: this.#folders,
       performer: this.#performer,

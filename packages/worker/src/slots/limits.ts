@@ -28,6 +28,10 @@ export interface ExecutorLimits {
   /** Rows of one run in its write buffer, and their text; above it no further command of the run starts. */
   readonly backlogItems: number
   readonly backlogChars: number
+  /** What one run stores for a later attempt; 0: nothing. */
+  readonly resumeBytes: number
+  /** The share of its time that a run may wait for that. */
+  readonly resumeShare: number
   /** Parsed workflows in memory. */
   readonly cachedWorkflows: number
 }
@@ -50,6 +54,8 @@ export const EXECUTOR_LIMITS: ExecutorLimits = {
   batchChars: 4 * 1024 * 1024,
   backlogItems: 5_000,
   backlogChars: 64 * 1024 * 1024,
+  resumeBytes: 256 * 1024 * 1024,
+  resumeShare: 0.03,
   cachedWorkflows: 64,
 }
 
@@ -71,6 +77,8 @@ export interface ExecutorTimes {
    * and slots do not wait for them. A more urgent run that is submitted meanwhile starts about this much later.
    */
   readonly aheadMs: number
+  /** A run stores its state for a later attempt at most this often. */
+  readonly resumeMs: number
 }
 
 export const EXECUTOR_TIMES: ExecutorTimes = {
@@ -81,4 +89,5 @@ export const EXECUTOR_TIMES: ExecutorTimes = {
   retryMostMs: 5_000,
   artifactRetryMs: 60_000,
   aheadMs: 150,
+  resumeMs: 1_000,
 }

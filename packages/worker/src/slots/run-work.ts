@@ -51,6 +51,7 @@ export class RunWork {
           roots: [folders.attempt, folders.workspace],
           folder: folders.attempt,
           owner: () => session.place?.owner,
+          journal: () => session.journal,
           limits: this.#ports.limits,
           mask: this.#mask,
           times: this.#ports.times,
@@ -101,21 +102,38 @@ export class RunWork {
     })
   }
 
+  #isClean({ recorder }: Session): boolean {
+    return outcomeOf('completed', recorder.tallied) === 'clean'
+  }
+
+  async #discardJournal({ key, journal }: Session): Promise<void> {
+    await journal?.discard().catch((error: unknown) => {
+      const reason = errorText(error)
+      this.#options.log.warn('what a run stored for a later attempt could not be removed', {
+        run_id: key.runId,
+        reason,
+      })
+    })
+  }
+
   async #performAndRecord(session: Session): Promise<RunEnding> {
     const began = performance.now()
     const { timeoutMs } = session.run
     const limitMs = timeoutMs ?? this.#options.defaultTimeoutMs
     using _timer = limitMs === undefined ? undefined : startTimer(limitMs, () => session.stop('timeout'))
     const outcome = await this.#ports.performer.perform(session)
+    if (outcome.status !== 'completed' || !this.#isClean(session)) await session.journal?.settled()
     const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
     await this.#ports.onWorkOver(session, began)
     const isReturned = session.stopped === 'drain' || session.stopped === 'closed'
     if (!isReturned && session.stopped !== 'lost')
       await this.#ports.writer.finish(session, verdictOf(session, outcome, problem, limitMs))
+    if (isReturned) await this.#ports.writer.writeAll(session)
     if (isReturned) await this.#ports.writer.handBack([session.key], session.opensAt)
     if (session.stopped === 'lost') return 'lost'
     if (isReturned) return 'handed-back'
     const verdict = verdictOf(session, outcome, problem, limitMs)
+    if (verdict.status === 'completed' && this.#isClean(session)) await this.#discardJournal(session)
     if (verdict.status === 'failed') this.#logFailure(session, verdict, performance.now() - began)
     return verdict.status
   }

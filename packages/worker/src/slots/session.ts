@@ -1,6 +1,7 @@
 import type { ClaimedRun, RunKey } from '@scanfarm/contracts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { RunRecorder } from '../record/run-recorder.ts'
+import type { Journal } from '../resume/journal.ts'
 import type { RunPlace } from '../run/run-place.ts'
 
 /**
@@ -32,6 +33,8 @@ export class Session {
   readonly killedPids: number[] = []
   /** Set when the run begins. */
   place: RunPlace | undefined
+  /** What it stores for a later attempt. Set when the run begins. */
+  journal: Journal | undefined
   /** When its scope opens. */
   opensAt: Date | undefined
   /** The work is over and only the end has to be written. */

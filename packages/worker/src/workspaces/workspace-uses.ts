@@ -61,6 +61,12 @@ export class WorkspaceUses {
     return end
   }
 
+  /** Whether more than one run uses the workspace. */
+  isShared(workspaceFolder: string): boolean {
+    const key = `${keyOf(basename(workspaceFolder))}.`
+    return this.#names('run').filter((name) => name.startsWith(key) && this.#isLive(name, 'run')).length > 1
+  }
+
   /** Returns the result of `remove`, or false without calling it when a run uses the workspace. */
   tryRemoval(workspace: string, remove: () => boolean): boolean {
     const end = this.#mark(workspace, 'removal')

@@ -1,4 +1,6 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { asSuperuser } from '@scanfarm/store/testing'
+import { until } from '@scanfarm/testing'
 import { expect, jest, test } from '@jest/globals'
 import { openTestCluster, type TestCluster } from '../harness/workers.ts'
 import { TEST_MS, freshName, gone, isAlive } from '../harness/runs.ts'
@@ -44,6 +46,58 @@ test.concurrent(
       { output: 'by attempt 2\n', status: 'completed' },
       { status: 'completed' },
     ])
+    second.send('SIGTERM')
+    expect(await second.ended).toBe(0)
+  },
+  TEST_MS,
+)
+
+test.concurrent(
+  'A worker that is killed in a step has completed the steps before it once and for all',
+  async () => {
+    await using cluster = await openTestCluster()
+    const target = freshName()
+    const record = `${cluster.folder}/record`
+    await mkdir(record)
+    const noted = (name: string, command: string) => ({
+      name,
+      command: `echo $SCANFARM_ATTEMPT >> ${record}/${name}; ${command}`,
+    })
+    const steps = [
+      noted('one', 'seq 1 9 > {{Output}}/one'),
+      // A run stores nothing for a second after its start.
+      noted('two', 'sleep 1.2; sort -rn {{Output}}/one > {{Output}}/two'),
+      noted('wait', `echo half >> {{Output}}/two; until [ -e ${record}/go ]; do sleep 0.05; done`),
+      noted('last', 'cat {{Output}}/one {{Output}}/two > {{Output}}/last'),
+    ]
+    const first = await cluster.spawnWorker(env)
+    const [runId = 0] = await cluster.submit(steps, [target])
+    const stored = async (): Promise<number | undefined> => {
+      const query = "select (resume ->> 'entries')::int as entries from runs where id = $1"
+      const { rows } = await asSuperuser(
+        (client) => client.query<{ entries: number | null }>(query, [runId]),
+        cluster.databaseUrl,
+      )
+      return rows[0]?.entries ?? undefined
+    }
+    await until(async () => (await stored()) === 1, { what: 'the state after the second step' })
+    first.send('SIGKILL')
+    await first.ended
+    // As on another machine.
+    await rm(`${cluster.folder}/data/work/workspaces/${target}`, { recursive: true })
+    await writeFile(`${record}/go`, '')
+    const second = await cluster.spawnWorker(env)
+    await cluster.reapUntilOneIsLost(LEASE_MS)
+    expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', outcome: 'clean', attempt: 2 })
+    for (const [name, attempts] of [
+      ['one', '1\n'],
+      ['two', '1\n'],
+      ['last', '2\n'],
+    ] as const)
+      expect([name, await readFile(`${record}/${name}`, 'utf8')]).toEqual([name, attempts])
+    const numbers = Array.from({ length: 9 }, (_, index) => index + 1)
+    const lines = [...numbers, ...numbers.toReversed(), 'half']
+    expect(await cluster.written(target, 'last')).toBe(`${lines.join('\n')}\n`)
     second.send('SIGTERM')
     expect(await second.ended).toBe(0)
   },

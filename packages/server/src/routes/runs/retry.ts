@@ -25,8 +25,28 @@ const START_ERRORS = [
 
 const DEFAULT_STATUSES = ['failed', 'cancelled'] as const
 
+const From = Type.Optional(
+  Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description:
+      'What is executed again, if the runs have stored their steps: `failed` (default), the first step that failed and all after it; `start`, everything; or the name of a step (of a module of a flow: `module/step`), it and all after it',
+  }),
+)
+
+/** As the store takes it. */
+const fromOf = async ({ store }: ServerContext, jobNo: number, from = 'failed') => {
+  if (from === 'start') return null
+  if (from === 'failed') return from
+  if (!(await store.jobs.hasStep(jobNo, from)))
+    refuse([
+      { path: '/from', message: `must be start, failed or the name of a step: there is no step ${from}` },
+    ])
+  return { step: from }
+}
+
 /** Undefined: there is nothing to repeat. */
-const retryIn = async (context: ServerContext, jobId: string, selection: RetrySelection) => {
+const retryIn = async (context: ServerContext, jobId: string, selection: RetrySelection, from?: string) => {
   const { store, scopes, notifier } = context
   const source = await store.jobs.retrySource(jobId)
   if (source === undefined) throw noJob(jobId)
@@ -38,7 +58,8 @@ const retryIn = async (context: ServerContext, jobId: string, selection: RetrySe
     source.runMode === 'cloud'
       ? await planCloud(context, source.cloud ?? {}, toolsAmong(needsOf(source.requirementClass)))
       : undefined
-  const retried = await store.jobs.retry(source.no, selection, { cloud, atOnce: RUNS_AT_ONCE })
+  const first = await fromOf(context, source.no, from)
+  const retried = await store.jobs.retry(source.no, selection, { cloud, from: first, atOnce: RUNS_AT_ONCE })
   if (retried !== undefined && retried.runs > 0) notifier.notify()
   return retried
 }
@@ -67,6 +88,7 @@ export const retryJob = route(
             description: 'Also runs with these outcomes, whatever their status',
           }),
         ),
+        from: From,
         pattern: Type.Optional(
           Type.String({
             maxLength: 2_000,
@@ -90,12 +112,12 @@ export const retryJob = route(
     errors: START_ERRORS,
   },
   async (context, { params, body }) => {
-    const { statuses, outcomes = [], pattern } = body
+    const { statuses, outcomes = [], pattern, from } = body
     const chosen = statuses ?? (outcomes.length === 0 ? DEFAULT_STATUSES : [])
     if (chosen.length + outcomes.length === 0)
       refuse([{ path: '/statuses', message: 'must name a status if outcomes is empty: failed, cancelled' }])
     const selection = { statuses: chosen, outcomes, ...(await runsWith(context, params.job_id, pattern)) }
-    const retried = await retryIn(context, params.job_id, selection)
+    const retried = await retryIn(context, params.job_id, selection, from)
     if (retried === undefined) {
       const states = [...chosen, ...outcomes].join(' or ')
       const group = pattern === undefined ? '' : ' with this pattern'
@@ -118,19 +140,15 @@ const runsWith = async ({ store }: ServerContext, jobId: string, pattern: string
 /** Runs of one request. */
 const MOST_RUNS = 1_000
 
-const RunIds = Type.Object(
+const ids = Type.Array(
+  Type.Union([Type.Integer({ minimum: 1 }), Type.String({ minLength: 1, maxLength: 64 })]),
   {
-    ids: Type.Array(
-      Type.Union([Type.Integer({ minimum: 1 }), Type.String({ minLength: 1, maxLength: 64 })]),
-      {
-        minItems: 1,
-        maxItems: MOST_RUNS,
-        description: `Numbers or uuids of runs; at most ${MOST_RUNS}`,
-      },
-    ),
+    minItems: 1,
+    maxItems: MOST_RUNS,
+    description: `Numbers or uuids of runs; at most ${MOST_RUNS}`,
   },
-  { additionalProperties: false },
 )
+const RunIds = Type.Object({ ids }, { additionalProperties: false })
 
 const Id = Type.String({ description: 'As in the request' })
 
@@ -193,7 +211,7 @@ export const retryRuns = route(
     description:
       'Repeats runs that failed, were cancelled, or ended with the outcome partial or nothing_done. The runs of each job become one new job, as with `POST /jobs/{job_id}/retry`; a run that a retry is already executing is not repeated twice.',
     role: 'operator',
-    body: RunIds,
+    body: Type.Object({ ids, from: From }, { additionalProperties: false }),
     responses: {
       200: Type.Object({
         data: Type.Array(
@@ -218,6 +236,7 @@ export const retryRuns = route(
         context,
         jobId,
         runs.map(({ id }) => id),
+        body.from,
       )
       for (const run of runs) {
         const result = answer(run.id)
@@ -248,10 +267,11 @@ const retryOfJob = async (
   context: ServerContext,
   jobId: string,
   runIds: readonly number[],
+  from: string | undefined,
 ): Promise<(runId: number) => RunResult> => {
   const selection = { statuses: DEFAULT_STATUSES, outcomes: ALL_OUTCOMES, runIds }
   try {
-    const retried = await retryIn(context, jobId, selection)
+    const retried = await retryIn(context, jobId, selection, from)
     const made = retried ? await context.store.runs.runsAgain(runIds, retried.jobId) : undefined
     return (runId) => {
       const uuid = made?.get(runId)

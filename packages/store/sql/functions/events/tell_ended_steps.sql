@@ -1,4 +1,4 @@
--- Trigger: writes an event for each step that ended. A final status never changes again, so each ended row has just
+-- Trigger: writes an event for each step that ended, unless an earlier attempt executed it. A final status never changes again, so each ended row has just
 -- ended.
 create or replace function tell_ended_steps() returns trigger
 language plpgsql as $$
@@ -6,7 +6,7 @@ declare
   v_completed_is_wanted boolean;
   v_failed_is_wanted boolean;
 begin
-  if exists (select from written where status in ('completed', 'failed')) then
+  if exists (select from written where status in ('completed', 'failed') and taken_from is null) then
     v_completed_is_wanted := event_is_wanted('step.completed');
     v_failed_is_wanted := event_is_wanted('step.failed');
     insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
@@ -23,7 +23,7 @@ begin
     cross join lateral (select * from runs where id = s.run_id offset 0) r
     cross join lateral (select 'step.' || s.status as topic, case s.status when 'completed' then v_completed_is_wanted
                         else v_failed_is_wanted end as wanted) e
-    where s.status in ('completed', 'failed')
+    where s.status in ('completed', 'failed') and s.taken_from is null
     order by s.run_id, s.seq;
   end if;
   return null;

@@ -7,6 +7,7 @@ declare
   v_job jobs;
   v_chunk job_targets;
   v_sent bigint[];
+  v_last bigint;
 begin
   select t.* into v_chunk from job_targets t join jobs j on j.id = t.job_no
   order by priority_rank(j.priority), t.job_no, t.chunk limit 1 for update of t skip locked;
@@ -15,8 +16,10 @@ begin
   end if;
   select * into v_job from jobs where id = v_chunk.job_no for no key update;
   delete from job_targets where job_no = v_chunk.job_no and chunk = v_chunk.chunk;
+  select max(id) into v_last from runs where job_no = v_job.id;
   v_sent := insert_runs(v_job, v_chunk.targets, v_chunk.workspaces, null,
                         coalesce((p_room -> v_job.requirement_class ->> v_job.priority)::int, 0));
+  perform take_over_runs(v_job.id, coalesce(v_last, 0)) where v_job.resume_from is not null;
   if cardinality(v_sent) < cardinality(v_chunk.targets) then
     perform notify_masters();
   end if;

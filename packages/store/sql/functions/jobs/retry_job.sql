@@ -1,10 +1,11 @@
 -- Creates a job that repeats runs of the job p_job_no: those of its targets whose latest run, in the job and its
 -- retries, has one of the statuses or outcomes. With p_run_ids only targets of these runs count. One retry of a job at a
 -- time, so that two callers never repeat the same run. p_cloud is the infrastructure of a cloud job. More than p_at_once
--- targets are stored, and expand_chunk creates their runs. Returns the id of the new job and the number of its runs; if
+-- targets are stored, and expand_chunk creates their runs. p_from: the first step that its runs execute again, see
+-- ResumePoint of contracts; null: all. Returns the id of the new job and the number of its runs; if
 -- there are none, the job is that retry whose runs have not ended, or null.
 create or replace function retry_job(p_job_no bigint, p_job_id text, p_statuses text[], p_outcomes text[],
-                                     p_run_ids bigint[], p_cloud jsonb, p_at_once int)
+                                     p_run_ids bigint[], p_cloud jsonb, p_at_once int, p_from jsonb)
 returns table (job_id text, runs int)
 language plpgsql as $$
 #variable_conflict use_column
@@ -57,7 +58,8 @@ begin
     from unnest(v_ids) with ordinality u(id, n) join runs r on r.id = u.id;
   end if;
   v_no := submit_job(v_job, v_targets, v_workspaces, null, v_stored, null) ->> 'job_no';
-  update jobs set retry_of = p_job_no where id = v_no;
+  update jobs set retry_of = p_job_no, resume_from = p_from where id = v_no;
+  perform take_over_runs(v_no, 0) where p_from is not null and not v_stored;
   if v_stored then
     insert into job_targets (job_no, chunk, targets, workspaces)
     select v_no, (n - 1) / 2000, array_agg(r.target order by n), array_agg(r.workspace order by n)

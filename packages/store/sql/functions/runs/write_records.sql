@@ -9,14 +9,15 @@ as $$
 begin
   if jsonb_path_exists(p_updates, '$[*].steps') then
     insert into steps (run_id, attempt, seq, id, name, type, module, status, command, output, error_message, exports,
-                       exit_code, duration_ms, log_file, started_at, completed_at)
+                       exit_code, duration_ms, log_file, started_at, completed_at, taken_from)
     select u."runId", u.attempt, s.seq, s.id, s.name, s.type, s.module, s.status, s.command, s.output, s."errorMessage",
            s.exports, s."exitCode", s."durationMs", s."logFile", s."startedAt",
-           case when s.status not in ('pending', 'running') then coalesce(s."completedAt", now()) end
+           case when s.status not in ('pending', 'running') then coalesce(s."completedAt", now()) end, s."takenFrom"
     from jsonb_to_recordset(p_updates) as u("runId" bigint, attempt int, steps jsonb)
     cross join lateral jsonb_to_recordset(u.steps) as s(seq int, id uuid, name text, type text, module text, status text,
       command text, output text, "errorMessage" text, exports jsonb, "exitCode" int, "durationMs" bigint, "logFile" text,
-      "startedAt" timestamptz, "completedAt" timestamptz)
+      "startedAt" timestamptz, "completedAt" timestamptz,
+      "takenFrom" jsonb)
     join runs r on r.id = u."runId" and r.attempt = u.attempt
     where r.id = any(p_ids)
     order by 1, 2, 3
@@ -26,6 +27,19 @@ begin
         exports = excluded.exports, exit_code = excluded.exit_code, duration_ms = excluded.duration_ms,
         log_file = excluded.log_file, started_at = excluded.started_at, completed_at = excluded.completed_at
     where steps.status = 'pending' or (steps.status = 'running' and excluded.status not in ('pending', 'skipped'));
+  end if;
+  if jsonb_path_exists(p_updates, '$[*].resume') then
+    update runs r set resume = u.resume
+    from jsonb_to_recordset(p_updates) as u("runId" bigint, attempt int, resume jsonb)
+    where r.id = any(p_ids) and r.id = u."runId" and r.attempt = u.attempt and u.resume is not null;
+  end if;
+  if jsonb_path_exists(p_updates, '$[*].steps[*].takenFrom') then
+    perform take_over_scans(r, (f.source ->> 'runUuid')::uuid, (f.source ->> 'attempt')::int)
+    from jsonb_to_recordset(p_updates) as u("runId" bigint, attempt int, steps jsonb)
+    cross join lateral (select distinct s -> 'takenFrom' as source from jsonb_array_elements(u.steps) s
+                        where s ? 'takenFrom') f
+    join runs r on r.id = u."runId" and r.attempt = u.attempt
+    where r.id = any(p_ids);
   end if;
   if jsonb_path_exists(p_updates, '$[*].artifacts') then
     insert into artifacts (run_id, attempt, id, name, path, type, content_type, size_bytes, line_count, description,

@@ -9,9 +9,9 @@ begin
   perform demand_worker(p_secret);
   return (
     with asked as materialized (
-      select k.key, r.id as run_id
+      select k.key, r.id as run_id, r.outcome
       from unnest(p_run_uuids, p_attempts, p_keys) as k(run_uuid, attempt, key)
-      cross join lateral (select id, attempt, status from runs where run_uuid = k.run_uuid offset 0) r
+      cross join lateral (select id, attempt, status, outcome from runs where run_uuid = k.run_uuid offset 0) r
       where r.status <> 'running' or r.attempt <> k.attempt
     ), named as (
       select n.key
@@ -20,6 +20,9 @@ begin
         select store_key as key from artifacts where run_id = a.run_id
         union all select log_file from steps where run_id = a.run_id and log_file <> ''
         offset 0) n
-    ), stray as (select key from asked except select key from named)
+    ), stray as (select key from asked
+               -- A later attempt or a retry may take over what they hold.
+               where outcome = 'clean' or key !~ '^runs/[^/]+/[0-9]+/resume/'
+               except select key from named)
     select coalesce(jsonb_agg(key), '[]') from stray);
 end $$;

@@ -75,6 +75,12 @@ const StepDetails = ({ run, step }: { run: RunDetail; step: Step }) => {
           ],
           ['Exit code', step.exit_code],
           ['Attempt', step.attempt],
+          [
+            'Executed by',
+            step.taken_from === null
+              ? ''
+              : `attempt ${step.taken_from.attempt}${step.taken_from.run_uuid === run.run_uuid ? '' : ` of run ${step.taken_from.run_uuid}`}`,
+          ],
         ]}
       />
       {step.command === '' ? null : (

@@ -1,0 +1,48 @@
+import type { ArtifactFound } from '@scanfarm/contracts'
+import type { Json, Piece } from '@scanfarm/language'
+
+/** A value with the origin of its parts, as JSON. */
+export type KeptValue = { readonly text: readonly Piece[] } | { readonly json: Json }
+
+/** Variables that a unit has set, and the environment of commands after it. */
+export interface KeptState {
+  readonly variables: readonly (readonly [name: string, value: KeptValue, isExported: boolean])[]
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** What is known of an ended unit: a step of a module's list, a hook, or the actions of a module. */
+export interface KeptUnit extends KeptState {
+  readonly key: string
+  /** Name of the step, with its module in a flow; `""` for actions. */
+  readonly step: string
+  /** Hash of the rendered command; `""`: nothing was rendered. */
+  readonly command: string
+  readonly outcome:
+    | { readonly kind: 'completed'; readonly goto?: string | undefined }
+    | { readonly kind: 'failed'; readonly error: string; readonly continues: boolean }
+    | { readonly kind: 'skipped' }
+    | { readonly kind: 'skip-module'; readonly message: string }
+    | { readonly kind: 'actions'; readonly abort: boolean }
+  readonly worked: boolean
+  /** The first failure of the step or of a step inside it. */
+  readonly error?: string | undefined
+}
+
+/** What earlier attempts of the run did, and where this attempt notes what it does for later ones. */
+export interface ResumeService {
+  /** Undefined: no earlier attempt has ended the unit, or it has to be repeated. */
+  find(key: string): KeptUnit | undefined
+  /** The unit is not executed: records its rows. Returns how many of them count, and the artifacts found meanwhile. */
+  takeOver(
+    key: string,
+    nextSeq: () => number,
+  ): { readonly counted: number; readonly artifacts: readonly ArtifactFound[] }
+  /** No further unit is taken over. */
+  stop(reason: string): void
+  /** A unit begins that changes files. */
+  begin(key: string): Promise<void>
+  /** It ended; undefined: it was interrupted. */
+  end(key: string, unit: KeptUnit | undefined): Promise<void>
+  /** A JSON value that every attempt must have in common. */
+  remember<T>(key: string, make: () => T | Promise<T>): Promise<T>
+}

@@ -1,0 +1,173 @@
+import { createHash } from 'node:crypto'
+import { Text, type Json, type Value } from '@scanfarm/language'
+import { prepare } from '../steps/dispatch.ts'
+import { signalOf, type OpenRow, type StepContext } from '../step/step-context.ts'
+import { RenderError } from '../step/render.ts'
+import type { StepOutcome } from '../step/step-end.ts'
+import type { KeptState, KeptUnit, KeptValue, ResumeService } from './kept-unit.ts'
+import type { StepTrace } from './tally.ts'
+import type { Run } from './run.ts'
+
+export const keptValue = (value: Value): KeptValue =>
+  value instanceof Text ? { text: value.pieces } : { json: value as Json }
+
+export const valueOf = (kept: KeptValue): Value =>
+  'text' in kept ? new Text(kept.text) : (kept.json as Exclude<Json, string>)
+
+const stateOf = ({ module }: StepContext): KeptState => ({
+  variables: module.scope
+    .takeChanges()
+    .map(([name, value]) => [name, keptValue(value), module.exported.has(name)]),
+  env: { ...module.run.env },
+})
+
+const restore = ({ module }: StepContext, { variables, env }: KeptState): void => {
+  for (const [name, kept, isExported] of variables) {
+    module.scope.set(name, valueOf(kept))
+    if (isExported) module.exported.add(name)
+  }
+  Object.assign(module.run.env, env)
+}
+
+const hashOf = (run: Run, command: string): string =>
+  command === ''
+    ? ''
+    : createHash('sha256').update(command.replaceAll(run.input.folders.temp, '\0')).digest('hex')
+
+/** Whether the command is rendered as in the earlier attempt. */
+const hasSameInputs = (at: StepContext, { command }: KeptUnit): boolean => {
+  if (command === '') return true
+  try {
+    return hashOf(at.module.run, prepare(at).command) === command
+  } catch (error) {
+    if (error instanceof RenderError) return false
+    throw error
+  }
+}
+
+const keptOutcome = (outcome: StepOutcome): KeptUnit['outcome'] | undefined => {
+  switch (outcome.kind) {
+    case 'completed':
+      return { kind: 'completed', goto: outcome.goto }
+    case 'failed':
+      return { kind: 'failed', error: outcome.error, continues: outcome.continues }
+    case 'skipped':
+    case 'skip-module':
+      return outcome
+    case 'cancelled':
+      return undefined
+  }
+}
+
+const outcomeOf = (kept: KeptUnit['outcome']): StepOutcome => {
+  if (kept.kind === 'completed') return { ...kept, output: '', exports: new Map() }
+  if (kept.kind === 'failed') return { ...kept, output: '' }
+  return kept.kind === 'actions' ? { kind: 'skipped' } : kept
+}
+
+class UnitTrace implements StepTrace {
+  hasWorked = false
+  error: string | undefined
+  readonly #outer: StepTrace | undefined
+
+  constructor(outer: StepTrace | undefined) {
+    this.#outer = outer
+  }
+
+  worked(): void {
+    this.hasWorked = true
+    this.#outer?.worked()
+  }
+
+  failed(error: string): void {
+    this.error ??= error
+    this.#outer?.failed(error)
+  }
+}
+
+/** The unit as an earlier attempt ended it; undefined: it has to be done. */
+const taken = (at: StepContext, resume: ResumeService): KeptUnit | undefined => {
+  const kept = resume.find(at.key)
+  if (kept === undefined) return undefined
+  if (!hasSameInputs(at, kept)) {
+    resume.stop(`the inputs of step ${at.step.name} have changed`)
+    return undefined
+  }
+  const { run } = at.module
+  const { counted, artifacts } = resume.takeOver(at.key, () => run.nextSeq())
+  run.stepsTakenOver += counted
+  for (const found of artifacts) run.input.recorder.artifact(found)
+  restore(at, kept)
+  if (kept.worked) at.trace?.worked()
+  if (kept.error !== undefined) at.trace?.failed(kept.error)
+  return kept
+}
+
+const nameOf = ({ module, step }: StepContext): string =>
+  module.name === '' ? step.name : `${module.name}/${step.name}`
+
+/** Runs a step of a module's list or a hook, unless an earlier attempt has ended it. */
+export const runOnce = async (at: StepContext, rows: OpenRow): Promise<StepOutcome> => {
+  const { run, runStep } = at.module
+  const { resume } = run.input
+  if (resume === undefined) return await runStep(at, rows)
+  const kept = taken(at, resume)
+  if (kept !== undefined) return outcomeOf(kept.outcome)
+  at.module.scope.trackChanges()
+  await resume.begin(at.key)
+  let command = ''
+  const noted: OpenRow = (one, rendered) => {
+    if (one.key === at.key) command = rendered
+    return rows(one, rendered)
+  }
+  const trace = new UnitTrace(at.trace)
+  let ended: KeptUnit | undefined
+  try {
+    const outcome = await runStep({ ...at, ...(at.trace !== undefined && { trace }) }, noted)
+    const now = signalOf(at).aborted ? undefined : keptOutcome(outcome)
+    if (now !== undefined)
+      ended = {
+        key: at.key,
+        step: nameOf(at),
+        command: hashOf(run, command),
+        outcome: now,
+        worked: trace.hasWorked,
+        error: trace.error,
+        ...stateOf(at),
+      }
+    return outcome
+  } finally {
+    await resume.end(at.key, ended)
+  }
+}
+
+/** Executes the actions of a module of a flow, unless an earlier attempt has. Resolves to whether they abort the flow. */
+export const actOnce = async (at: StepContext, act: () => Promise<boolean>): Promise<boolean> => {
+  const { run } = at.module
+  const { resume } = run.input
+  if (resume === undefined) return await act()
+  const kept = taken(at, resume)
+  if (kept?.outcome.kind === 'actions') return kept.outcome.abort
+  at.module.scope.trackChanges()
+  await resume.begin(at.key)
+  let ended: KeptUnit | undefined
+  try {
+    const abort = await act()
+    if (!run.signal.aborted)
+      ended = {
+        key: at.key,
+        step: '',
+        command: '',
+        outcome: { kind: 'actions', abort },
+        worked: false,
+        ...stateOf(at),
+      }
+    return abort
+  } finally {
+    await resume.end(at.key, ended)
+  }
+}
+
+/** A value that is computed in the first attempt only. */
+export const rememberedIn = async <T>(run: Run, key: string, make: () => T | Promise<T>): Promise<T> =>
+  await (run.input.resume?.remember(key, make) ?? make())

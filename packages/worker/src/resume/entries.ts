@@ -1,0 +1,100 @@
+import {
+  resumePrefix,
+  type ArtifactFound,
+  type ArtifactStore,
+  type ResumePoint,
+  type StepRecord,
+  type TakenFrom,
+} from '@scanfarm/contracts'
+import type { KeptUnit } from '@scanfarm/engine'
+import { text as textOfStream } from 'node:stream/consumers'
+import type { StoredFile } from './contents.ts'
+
+export type KeptEntry =
+  | ({ readonly kind: 'file'; readonly mode: number } & StoredFile)
+  | { readonly kind: 'link'; readonly target: string }
+  | { readonly kind: 'folder'; readonly mode: number }
+
+/** The row of a step that another attempt may take over. */
+export interface KeptRow {
+  /** Of the step: the same in every attempt. */
+  readonly key: string
+  readonly counts: boolean
+  readonly record: StepRecord
+}
+
+export interface EndedUnit {
+  readonly unit: KeptUnit
+  readonly rows: readonly KeptRow[]
+  readonly artifacts: readonly ArtifactFound[]
+}
+
+/** What has changed since the last entry of an attempt. An object of the artifact store, as JSON. */
+export interface Entry {
+  readonly format: 1
+  /** Of the workflow, params and everything else that all steps depend on. */
+  readonly inputs: string
+  readonly values: Readonly<Record<string, unknown>>
+  readonly units: readonly EndedUnit[]
+  /** By path; null: it was removed. */
+  readonly files: Readonly<Record<string, KeptEntry | null>>
+}
+
+/** All entries together. */
+export interface KeptState {
+  readonly inputs: string
+  readonly values: ReadonlyMap<string, unknown>
+  readonly units: ReadonlyMap<string, EndedUnit>
+  readonly files: ReadonlyMap<string, KeptEntry>
+  /** Keys of the entries. */
+  readonly keys: readonly string[]
+}
+
+/** Stands for the folder of the attempt, which each attempt has another of. */
+const TEMP = '~scanfarm:TempDir~'
+
+const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+
+export const entryText = (entry: Entry, temp: string): string =>
+  JSON.stringify(entry).replaceAll(inJson(temp), TEMP)
+
+export const entryKey = (from: TakenFrom, number: number): string => `${resumePrefix(from)}/${number}.json`
+
+/** Whether what follows has to be executed again. */
+const isBefore = ({ from }: ResumePoint, { units }: Entry): boolean => {
+  if (from === undefined) return true
+  if (from === 'failed')
+    return units.every(({ unit }) => unit.error === undefined && unit.outcome.kind !== 'failed')
+  return units.every(({ unit }) => unit.step !== from.step && !unit.step.endsWith(`/${from.step}`))
+}
+
+/** Reads what an attempt has stored, up to what a retry repeats. Rejects when something is missing. */
+export const readEntries = async (
+  artifacts: Pick<ArtifactStore, 'get'>,
+  point: ResumePoint,
+  temp: string,
+): Promise<KeptState> => {
+  const values = new Map<string, unknown>()
+  const units = new Map<string, EndedUnit>()
+  const files = new Map<string, KeptEntry>()
+  const keys: string[] = []
+  let inputs = ''
+  for (let number = 1; number <= point.entries; number++) {
+    const key = entryKey(point, number)
+    const found = await artifacts.get(key)
+    if (found === undefined) throw new Error(`the artifact store has no ${key} any more`)
+    const text = (await textOfStream(found.body)).replaceAll(TEMP, inJson(temp))
+    const entry = JSON.parse(text) as Entry
+    if (entry.format !== 1) throw new Error('another version of Scanfarm stored it')
+    if (!isBefore(point, entry)) break
+    inputs = entry.inputs
+    keys.push(key)
+    for (const [name, value] of Object.entries(entry.values)) values.set(name, value)
+    for (const ended of entry.units) units.set(ended.unit.key, ended)
+    for (const [path, kept] of Object.entries(entry.files)) {
+      if (kept === null) files.delete(path)
+      else files.set(path, kept)
+    }
+  }
+  return { inputs, values, units, files, keys }
+}

@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto'
+import { resumePrefix } from '@scanfarm/contracts'
+import { Mask } from '@scanfarm/engine'
+import type { ResolvedWorkflow } from '@scanfarm/language'
+import { errorText } from '@scanfarm/platform'
+import type { RunPlace } from '../run/run-place.ts'
+import type { ExecutorLimits, ExecutorTimes } from '../slots/limits.ts'
+import type { ExecutorOptions } from '../slots/options.ts'
+import type { Session } from '../slots/session.ts'
+import type { WorkspaceUses } from '../workspaces/workspace-uses.ts'
+import { Contents } from './contents.ts'
+import { Journal } from './journal.ts'
+import { restore, type Restored } from './restore.ts'
+
+interface JournalContext {
+  readonly options: ExecutorOptions
+  readonly limits: ExecutorLimits
+  readonly times: ExecutorTimes
+  uses(): WorkspaceUses
+}
+
+/** Whether a step may follow another one. */
+const hasSeveralSteps = ({ root }: ResolvedWorkflow): boolean =>
+  root.kind === 'flow' || (root.steps ?? []).length > 1 || root.hooks !== undefined
+
+/** Everything that all steps of a run depend on besides files and earlier steps. */
+const inputsOf = ({ run, folders }: Session, { given }: ExecutorOptions): string => {
+  const params = Object.entries(run.params).sort(([one], [other]) => (one < other ? -1 : 1))
+  const inputs = [run.workflowHash, run.target, params, run.runner, folders.workspace, given?.variables ?? {}]
+  return createHash('sha256').update(JSON.stringify(inputs)).digest('hex')
+}
+
+/** Undefined: the run stores nothing for a later attempt. Takes over what an earlier one has stored. */
+export const openJournal = async (
+  session: Session,
+  place: RunPlace,
+  workflow: ResolvedWorkflow,
+  { options, limits, times, uses }: JournalContext,
+): Promise<Journal | undefined> => {
+  if (limits.resumeBytes === 0 || workflow.root.resume === 'none' || !hasSeveralSteps(workflow))
+    return undefined
+  const { run, folders, recorder, signal } = session
+  const secrets = options.given?.secrets ?? []
+  const { artifacts } = options
+  const open = () =>
+    new Contents({
+      artifacts,
+      prefix: resumePrefix(run),
+      mask: new Mask([...secrets, folders.attempt]),
+      maxBytes: limits.resumeBytes,
+    })
+  let contents = open()
+  const inputs = inputsOf(session, options)
+  let restored: Restored | undefined
+  if (run.resume !== undefined && run.resume !== null)
+    try {
+      restored = await restore({
+        artifacts,
+        contents,
+        folders,
+        inputs,
+        point: run.resume,
+        runUuid: run.runUuid,
+        signal,
+        place: () => place.open(),
+      })
+    } catch (error) {
+      if (signal.aborted) return undefined
+      recorder.log('warn', `no step of an earlier attempt is taken over: ${errorText(error)}`)
+      contents = open()
+    }
+  return new Journal({
+    run,
+    folders,
+    artifacts,
+    contents,
+    recorder,
+    secrets: new Mask(secrets),
+    inputs,
+    everyMs: times.resumeMs,
+    share: limits.resumeShare,
+    isShared: () => uses().isShared(folders.workspace),
+    restored,
+  })
+}

@@ -1,0 +1,89 @@
+import type { ArtifactStore, ResumePoint } from '@scanfarm/contracts'
+import type { Folder } from '@scanfarm/paths'
+import type { Owner } from '../users/uids.ts'
+import type { RunFolders } from '../workspaces/work-folders.ts'
+import type { Contents, StoredFile } from './contents.ts'
+import { readEntries, type EndedUnit, type KeptEntry, type KeptRow } from './entries.ts'
+import { holdEntry, putEntry, signatureAt } from './work-files.ts'
+
+/** What an earlier attempt left, with its files in the folders of this attempt. */
+export interface Restored {
+  readonly values: ReadonlyMap<string, unknown>
+  readonly units: ReadonlyMap<string, EndedUnit>
+  readonly files: ReadonlyMap<string, { readonly signature: string; readonly kept: KeptEntry }>
+  readonly keys: readonly string[]
+}
+
+export interface RestoreOptions {
+  readonly artifacts: Pick<ArtifactStore, 'get'>
+  readonly contents: Contents
+  readonly folders: RunFolders
+  readonly inputs: string
+  readonly point: ResumePoint
+  readonly runUuid: string
+  readonly signal: AbortSignal
+  /** Opens the folders of the attempt. */
+  place(): Promise<Owner | undefined>
+}
+
+/** Rejects with the reason when nothing can be taken over. */
+export const restore = async (options: RestoreOptions): Promise<Restored> => {
+  const { artifacts, contents, folders, point } = options
+  const state = await readEntries(artifacts, point, folders.attempt)
+  if (state.units.size === 0) throw new Error('no step before the first one to repeat is stored')
+  if (state.inputs !== options.inputs) throw new Error('the workflow, its params or its folder differ')
+  const owner = await options.place()
+  const files = new Map<string, { signature: string; kept: KeptEntry }>()
+  // Folders come before what they contain.
+  for (const [path, kept] of [...state.files].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    options.signal.throwIfAborted()
+    await restoreEntry(options, path, kept, owner)
+    if (kept.kind === 'file') contents.note(kept)
+    const signature = signatureAt(folders, path)
+    if (signature !== undefined) files.set(path, { signature, kept })
+  }
+  const units = new Map([...state.units].map(([key, ended]) => [key, withSource(ended, options)]))
+  return { values: state.values, units, files, keys: state.keys }
+}
+
+const restoreEntry = async (
+  { contents, folders, signal }: RestoreOptions,
+  path: string,
+  kept: KeptEntry,
+  owner: Owner | undefined,
+): Promise<void> => {
+  if (kept.kind === 'file' && (await isInPlace(contents, folders, path, kept))) return
+  await putEntry(folders, path, owner, async (folder: Folder, name) => {
+    if (kept.kind === 'link') return void (await folder.link(name, kept.target, owner))
+    if (kept.kind === 'folder') {
+      using made = folder.makeFolder(name, { owner, mode: kept.mode })
+      if (made === undefined) throw new Error(`${path.slice(2)} is not a folder`)
+      return
+    }
+    const body = await contents.read(kept)
+    const { mode } = kept
+    await folder.replace(name, async (file) => await file.writeFile(body, { signal }), { owner, mode })
+  })
+}
+
+/** On the machine of the earlier attempt most files are as they were. */
+const isInPlace = async (
+  contents: Contents,
+  folders: RunFolders,
+  path: string,
+  kept: StoredFile,
+): Promise<boolean> => {
+  using held = holdEntry(folders, path)
+  return held !== undefined && (await contents.isStored(held, kept))
+}
+
+/** Rows name the attempt that executed them. A log of another run may be deleted with it. */
+const withSource = (ended: EndedUnit, { point, runUuid }: RestoreOptions): EndedUnit => ({
+  ...ended,
+  rows: ended.rows.map((row): KeptRow => {
+    const { record } = row
+    const takenFrom = record.takenFrom ?? { runUuid: point.runUuid, attempt: point.attempt }
+    const logFile = point.runUuid === runUuid ? record.logFile : ''
+    return { ...row, record: { ...record, logFile, takenFrom } }
+  }),
+})

@@ -1,0 +1,224 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import type { Step, Workflow } from '@scanfarm/language'
+import { until } from '@scanfarm/testing'
+import { openHarness, type Harness } from '../harness/executors.ts'
+import { bash, freshName, TEST_MS, waitFor } from '../harness/runs.ts'
+
+jest.setTimeout(TEST_MS)
+
+let harness: Harness
+let record: string
+beforeAll(async () => {
+  harness = await openHarness()
+  record = join(harness.folder, 'record')
+  await mkdir(record)
+})
+afterAll(async () => harness[Symbol.asyncDispose]())
+
+/** Stores after each step, however short. */
+const eager = { times: { resumeMs: 0 }, limits: { resumeShare: Infinity } }
+/** Shell text that notes an execution of the step outside of the workspace. */
+const noted = (target: string, name: string): string =>
+  `echo $SCANFARM_ATTEMPT >> ${record}/${target}-${name}`
+const executions = async (target: string, name: string): Promise<string> =>
+  await readFile(join(record, `${target}-${name}`), 'utf8').catch(() => '')
+const inWorkspace = (target: string, ...names: string[]): string =>
+  join(harness.folder, 'work/workspaces', target, ...names)
+
+/** Two steps with files and exports, and a third that waits for a file and depends on both. */
+const chain = (target: string): Step[] => [
+  bash('one', `${noted(target, 'one')}; mkdir -p {{Output}}/sub; seq 1 5 > {{Output}}/sub/list; echo 5`, {
+    exports: { count: 'stdout' },
+  }),
+  bash(
+    'two',
+    `${noted(target, 'two')}; sort -rn {{Output}}/sub/list > {{Output}}/sorted; echo "{{count}}" > {{TempDir}}/kept`,
+  ),
+  bash(
+    'three',
+    `${noted(target, 'three')}; echo half >> {{Output}}/sorted; ${waitFor(`${record}/${target}-go`)};
+     cat {{TempDir}}/kept > {{Output}}/all; wc -l < {{Output}}/sorted >> {{Output}}/all; echo "{{count}}" >> {{Output}}/all`,
+  ),
+]
+
+const stored = async (runId: number, entries: number): Promise<void> => {
+  const { run_uuid } = await harness.run(runId)
+  const key = `runs/${run_uuid}/1/resume/${entries}.json`
+  await until(async () => (await harness.artifacts.size(key)) !== undefined, { limitMs: 40_000 })
+}
+
+const release = (target: string): Promise<void> => writeFile(join(record, `${target}-go`), '')
+
+/** Executes a workflow until its step waits and `entries` are stored, then drains the executor. */
+const drained = async (
+  target: string,
+  workflow: Step[] | Omit<Workflow, 'name'>,
+  entries: number,
+  meanwhile: (runId: number) => Promise<void> = async () => {},
+): Promise<number> => {
+  await using executor = harness.executor(eager)
+  const [runId = 0] = await harness.submit(workflow, { targets: [target] })
+  await meanwhile(runId)
+  await until(async () => (await executions(target, 'three')) !== '')
+  await stored(runId, entries)
+  await executor.drain(0)
+  expect(await harness.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
+  return runId
+}
+
+test('a drained run continues on another machine after its last completed step, with its files and exports', async () => {
+  const target = freshName()
+  const runId = await drained(target, chain(target), 2)
+  // The other machine has no folder of the workspace.
+  await rename(inWorkspace(target), join(record, `${target}-away`))
+  await release(target)
+  await using _ = harness.executor(eager)
+  expect(await harness.ended(runId)).toMatchObject({
+    status: 'completed',
+    outcome: 'clean',
+    attempt: 2,
+    completed_steps: 3,
+  })
+  expect(await readFile(inWorkspace(target, 'all'), 'utf8')).toBe('5\n6\n5\n')
+  expect(await executions(target, 'one')).toBe('1\n')
+  expect(await executions(target, 'two')).toBe('1\n')
+  expect(await executions(target, 'three')).toBe('1\n2\n')
+  const { run_uuid } = await harness.run(runId)
+  const from = { run_uuid, attempt: 1 }
+  expect(await harness.steps(runId)).toMatchObject([
+    {
+      step_name: 'one',
+      attempt: 2,
+      status: 'completed',
+      output: '5\n',
+      exports: { count: '5' },
+      taken_from: from,
+    },
+    { step_name: 'two', attempt: 2, status: 'completed', taken_from: from },
+    { step_name: 'three', attempt: 2, status: 'completed', taken_from: null },
+  ])
+})
+
+test('a drained flow takes over hooks, actions, parallel modules and failed steps, and executes the rest', async () => {
+  const target = freshName()
+  const note = (name: string): string => noted(target, name)
+  const flow: Omit<Workflow, 'name'> = {
+    kind: 'flow',
+    hooks: { pre_scan_steps: [bash('before', note('before'))] },
+    modules: [
+      {
+        name: 'first',
+        steps: [
+          bash('fails', `${note('fails')}; exit 3`, { on_error: [{ action: 'continue' }] }),
+          bash('skipped', note('skipped'), { pre_condition: 'false' }),
+          bash('works', `${note('works')}; echo "{{RandomString}} {{TimeStamp}}" > {{Output}}/common`),
+        ],
+        on_success: [
+          { action: 'run', type: 'bash', command: note('action') },
+          { action: 'export', name: 'found', value: 'yes' },
+        ],
+      },
+      {
+        name: 'second',
+        depends_on: ['first'],
+        condition: '!fileExists("{{Output}}/made")',
+        steps: [
+          bash('made', `${note('made')}; ${waitFor(`${record}/${target}-let`)}; touch {{Output}}/made`),
+          bash(
+            'three',
+            `${note('three')}; ${waitFor(`${record}/${target}-go`)}; echo "{{RandomString}} {{TimeStamp}}" >> {{Output}}/common; echo "{{found}}" > {{Output}}/found`,
+          ),
+        ],
+      },
+    ],
+  }
+  const runId = await drained(target, flow, 6, async (id) => {
+    await stored(id, 5)
+    await writeFile(join(record, `${target}-let`), '')
+  })
+  await rm(inWorkspace(target), { recursive: true })
+  await release(target)
+  await using _ = harness.executor(eager)
+  expect(await harness.ended(runId)).toMatchObject({
+    status: 'completed',
+    outcome: 'partial',
+    failed_steps: 1,
+    completed_steps: 5,
+  })
+  for (const name of ['before', 'fails', 'works', 'action', 'made'])
+    expect([name, await executions(target, name)]).toEqual([name, '1\n'])
+  const lines = (await readFile(inWorkspace(target, 'common'), 'utf8')).trimEnd().split('\n')
+  expect(lines).toEqual([lines[0], lines[0]])
+  expect(await readFile(inWorkspace(target, 'found'), 'utf8')).toBe('yes\n')
+})
+
+test('a retry of a failed run begins at the failed step, at a named step, or at the start', async () => {
+  const target = freshName()
+  await using _ = harness.executor(eager)
+  const fails = (name: string): Step =>
+    bash(name, `${noted(target, name)}; test -e ${record}/${target}-mended`)
+  const steps = [
+    bash('one', `${noted(target, 'one')}; echo 1 > {{Output}}/one`),
+    bash('two', `${noted(target, 'two')}; cat {{Output}}/one > {{Output}}/two`),
+    fails('three'),
+  ]
+  const [first = 0] = await harness.submit(steps, { targets: [target] })
+  expect(await harness.ended(first)).toMatchObject({ status: 'failed' })
+  const retried = async (from: Parameters<typeof harness.store.jobs.retry>[2]): Promise<number> => {
+    const { run_group_id: jobId } = await harness.run(first)
+    const source = await harness.store.jobs.retrySource(jobId)
+    const selection = { statuses: ['failed', 'cancelled'], outcomes: [] } as const
+    const job = await harness.store.jobs.retry(source?.no ?? 0, selection, from)
+    const { data } = await harness.store.runs.list({ jobId: job?.jobId ?? '' }, { offset: 0, limit: 10 })
+    const id = data[0]?.id ?? 0
+    await harness.ended(id)
+    return id
+  }
+  const counts = async (): Promise<number[]> =>
+    await Promise.all(
+      ['one', 'two', 'three'].map(async (name) => (await executions(target, name)).split('\n').length - 1),
+    )
+  await rm(inWorkspace(target), { recursive: true })
+  await retried({ from: 'failed' })
+  expect(await counts()).toEqual([1, 1, 2])
+  expect(await readFile(inWorkspace(target, 'two'), 'utf8')).toBe('1\n')
+  await retried({ from: { step: 'two' } })
+  expect(await counts()).toEqual([1, 2, 3])
+  await retried({ from: null })
+  expect(await counts()).toEqual([2, 3, 4])
+  await writeFile(join(record, `${target}-mended`), '')
+  const last = await retried({ from: 'failed' })
+  expect(await counts()).toEqual([2, 3, 5])
+  const { run_uuid, status } = await harness.run(last)
+  expect(status).toBe('completed')
+  // Nothing is left of what the run took over.
+  const left = async (): Promise<string[]> =>
+    (await Array.fromAsync(harness.artifacts.list(`runs/${run_uuid}`), ({ key }) => key)).filter((key) =>
+      key.includes('/resume/'),
+    )
+  await until(async () => (await left()).length === 0)
+})
+
+test('a run stores nothing with resume: none, and says why when it cannot store its state', async () => {
+  const [plain, secret] = [freshName(), freshName()]
+  await using _ = harness.executor({
+    ...eager,
+    given: { folders: {}, env: {}, variables: {}, secrets: ['hunter2hunter2'] },
+  })
+  const steps = (target: string): Step[] => [
+    bash('one', `${noted(target, 'one')}; echo hunter2hunter2 > {{Output}}/one`),
+    bash('two', noted(target, 'two')),
+    bash('three', 'exit 1'),
+  ]
+  const [none = 0] = await harness.submit(
+    { kind: 'module', resume: 'none', steps: steps(plain) },
+    { targets: [plain] },
+  )
+  const [open = 0] = await harness.submit(steps(secret), { targets: [secret] })
+  expect((await harness.ended(none)).facts).toEqual({})
+  expect((await harness.ended(open)).facts).toEqual({
+    'not resumable': 'w/one contains a secret or the path of the folder TempDir',
+  })
+})
