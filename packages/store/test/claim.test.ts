@@ -71,6 +71,7 @@ describe('claiming', () => {
         eventEnvelope: '{"topic":"custom.x"}',
         scopesVersion: 0,
         scopes: [],
+        resume: null,
       },
     ]
     expect(await claimAll(db.store, db.runStore, workerId)).toEqual(expected)
