@@ -53,12 +53,15 @@ export interface Catalog {
   references(entry: WorkflowEntry, workflow: Workflow): CatalogReferences
   /** Reads all sources again, for example after an upload. */
   reload(): Promise<void>
+  /** How often `reload` has read them, beginning with 1. */
+  readonly version: number
   /** Reads all sources again and counts the differences. */
   refresh(): Promise<RefreshResult>
 }
 
 export const createCatalog = (library: WorkflowLibrary, sources: readonly WorkflowSource[]): Catalog => {
   const pins = new WeakMap<ResolvedWorkflow, Pinned>()
+  let version = 1
   const pinned = (resolved: ResolvedWorkflow): Pinned => {
     const known = pins.get(resolved)
     if (known !== undefined) return known
@@ -123,7 +126,13 @@ export const createCatalog = (library: WorkflowLibrary, sources: readonly Workfl
         modules: new Map(found),
       }
     },
-    reload: () => library.refresh({ force: true }),
+    async reload() {
+      await library.refresh({ force: true })
+      version += 1
+    },
+    get version() {
+      return version
+    },
     async refresh() {
       await library.refresh({ force: true })
       const now = byFile(library.list())

@@ -76,7 +76,8 @@ describe('GET /settings/status and POST /settings/reload', () => {
       llm_configured: false,
     })
     const reloaded = await server.admin.post('/osm/api/settings/reload').expect(200)
-    expect(reloaded.body).toMatchObject({ reloaded: ['workflows'], restart_required: [] })
+    const version = body.config_version + 1
+    expect(reloaded.body).toMatchObject({ reloaded: ['workflows'], restart_required: [], version })
   })
 
   test('the status names settings that require a restart, without values of secrets', async () => {

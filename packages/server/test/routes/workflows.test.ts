@@ -142,7 +142,7 @@ describe('GET /workflows/{name}', () => {
     expect(body).toMatchObject({
       name: 'probe',
       kind: 'module',
-      steps: [{ name: 'hello', type: 'bash' }],
+      steps: [{ index: 0, name: 'hello', type: 'bash' }],
       problems: [],
     })
   })

@@ -58,9 +58,14 @@ export const settingsAsYaml = route(
   async (context) => text(200, 'text/yaml; charset=utf-8', settingsYaml(tableOf(context), context.config)),
 )
 
+/** What a running server reloads. */
+const RELOADED = ['workflows']
+
 const Status = Type.Object({
   hot_reload_enabled: Type.Literal(false, { description: 'Settings are read only when a server starts' }),
   watcher_running: Type.Literal(false),
+  config_version: Type.Integer({ description: 'Rises with each reload' }),
+  callback_count: Type.Integer({ description: 'Parts that a reload reads again' }),
   config_path: Type.String({ description: 'The settings file, or ""' }),
   restart_required: Type.Array(Type.String(), {
     description: 'Settings whose value has changed; a restart applies them',
@@ -91,6 +96,8 @@ export const settingsStatus = route(
     return {
       hot_reload_enabled: false as const,
       watcher_running: false as const,
+      config_version: context.catalog.version,
+      callback_count: RELOADED.length,
       config_path: settings?.file ?? '',
       ...sinceStart(context),
       version: VERSION,
@@ -118,9 +125,6 @@ const sinceStart = (context: Written): { restart_required: string[]; problems: s
   }
 }
 
-/** What a running server reloads. */
-const RELOADED = ['workflows']
-
 export const reloadSettings = route(
   {
     method: 'post',
@@ -133,7 +137,7 @@ export const reloadSettings = route(
     responses: {
       200: Type.Object({
         message: Type.String(),
-        version: Type.String(),
+        version: Type.Integer({ description: '`config_version` from now on' }),
         reload_time: Type.String(),
         reloaded: Type.Array(Type.String()),
         restart_required: Type.Array(Type.String()),
@@ -155,7 +159,7 @@ export const reloadSettings = route(
         restart_required.length === 0
           ? 'Workflows reloaded; no setting has changed'
           : `Workflows reloaded; restart the server to apply ${restart_required.join(', ')}`,
-      version: VERSION,
+      version: context.catalog.version,
       reload_time: `${(performance.now() - from).toFixed(1)}ms`,
       reloaded: RELOADED,
       restart_required,

@@ -280,7 +280,7 @@ export const getWorkflow = route(
     if (query.json !== true) return text(200, 'application/yaml; charset=utf-8', await catalog.yaml(entry))
     return json(200, {
       ...(await summary(catalog, entry, await toolsOfFarm(store))),
-      steps: entry.workflow?.steps ?? [],
+      steps: (entry.workflow?.steps ?? []).map((step, index) => ({ index, ...step })),
       modules: entry.workflow?.modules ?? [],
       triggers: entry.triggers,
       dependencies: entry.workflow?.dependencies ?? {},
