@@ -202,7 +202,7 @@ const schemaOf = (schema: TSchema, components: Map<string, Json>, inline = false
   const walk = (node: unknown, top: boolean): Json => {
     if (Array.isArray(node)) return node.map((item) => walk(item, false))
     if (typeof node !== 'object' || node === null) return node as Json
-    const { $id, ...rest } = node as { $id?: string; const?: unknown }
+    const { $id, ...rest } = withOptional(node) as { $id?: string; const?: unknown }
     // Generated clients refuse answers with a boolean constant: they compare it with the text.
     if (typeof rest.const === 'boolean') delete rest.const
     // Without a type, generated Go code takes the value for one that is always given.
@@ -217,6 +217,39 @@ const schemaOf = (schema: TSchema, components: Map<string, Json>, inline = false
     return { $ref: `#/components/schemas/${$id}` }
   }
   return walk(schema, true)
+}
+
+interface Property {
+  readonly anyOf?: readonly { readonly type?: string; readonly enum?: readonly unknown[] }[]
+}
+
+/** The generator for Python refuses optional properties that are `anyOf` a type and null: they get one type. */
+const withOptional = (node: object): object => {
+  const { properties, required = [] } = node as {
+    properties?: Readonly<Record<string, Property>>
+    required?: readonly string[]
+  }
+  if (properties === undefined) return node
+  const entries = Object.entries(properties)
+  return {
+    ...node,
+    properties: Object.fromEntries(
+      entries.map(([name, property]) => [name, required.includes(name) ? property : orNull(property)]),
+    ),
+  }
+}
+
+const orNull = (property: Property): object => {
+  const { anyOf = [], ...rest } = property
+  const [type, none] = anyOf
+  const kind = type?.type ?? (asTexts(type?.enum) ? 'string' : undefined)
+  if (anyOf.length !== 2 || kind === undefined || none?.type !== 'null') return property
+  return {
+    ...type,
+    ...rest,
+    type: [kind, 'null'],
+    ...(type?.enum !== undefined && { enum: [...type.enum, null] }),
+  }
 }
 
 const asTexts = (values: unknown): boolean =>

@@ -37,3 +37,16 @@ test.each(['severity', 'confidence', 'state'])('A list of the filter %s is an ar
     schema: { type: 'array', items: { enum: expect.any(Array) } },
   })
 })
+
+test('An optional property that may be null has one type: the generator for Python refuses a choice', () => {
+  const isChoice = (property: { anyOf?: { type?: string }[] }): boolean =>
+    property.anyOf?.some(({ type }) => type === 'null') === true &&
+    !property.anyOf.some((one) => '$ref' in one)
+  expect(
+    where(({ properties = {}, required = [] }) =>
+      Object.entries(properties as Record<string, { anyOf?: { type?: string }[] }>).some(
+        ([name, property]) => !(required as string[]).includes(name) && isChoice(property),
+      ),
+    ),
+  ).toEqual([])
+})

@@ -127,18 +127,6 @@ describe('bodies without progress', () => {
       expect(performance.now() - from).toBeLessThan(IDLE_MS * 20)
     },
   )
-
-  test('a body that makes progress is not aborted', async () => {
-    const body = Buffer.from(JSON.stringify({ username: 'a', password: 'b' }))
-    const { request, answer } = open(`${server.url}/login`, { length: body.length })
-    const piece = Math.ceil(body.length / 4)
-    for (let at = 0; at < body.length; at += piece) {
-      request.write(body.subarray(at, at + piece))
-      // Each pause is shorter than the limit; the whole transfer is longer.
-      await setTimeout(IDLE_MS / 3)
-    }
-    expect((await answer).status).toBe(401)
-  })
 })
 
 /** A server that reads every body, with the limits of the test. */
@@ -161,6 +149,20 @@ const bodyServer = async (pace: BodyPace) => {
     },
   }
 }
+
+test('a body that makes progress is not aborted', async () => {
+  const idleMs = 6_000
+  await using slow = await bodyServer({ idleMs, graceMs: 60_000, bytesPerSecond: 1 })
+  const body = Buffer.from(JSON.stringify({ username: 'a', password: 'b' }))
+  const { request, answer } = open(slow.url, { length: body.length })
+  const piece = Math.ceil(body.length / 5)
+  for (let at = 0; at < body.length; at += piece) {
+    request.write(body.subarray(at, at + piece))
+    // Each pause is much shorter than the limit; the whole transfer is longer.
+    await setTimeout(idleMs / 4)
+  }
+  expect((await answer).status).toBe(200)
+})
 
 test('a body below the minimum rate is aborted', async () => {
   await using slow = await bodyServer({ idleMs: 1_000, graceMs: 500, bytesPerSecond: 10_000 })
