@@ -232,9 +232,7 @@ export const Worker = Type.Object(
         'Programs of the shipped manifest that it has, with their versions. Empty until it has asked them, and for workers of older versions',
     }),
     wanted: Wanted,
-    drain_until: Type.Union([Timestamp, Type.Null()], {
-      description: 'Until then a stopped worker waits for its runs; then its program ends as after SIGTERM',
-    }),
+    drain_until: Type.Union([Timestamp, Type.Null()], { description: 'It waits for its runs until then' }),
     joined_at: Timestamp,
     last_heartbeat: Timestamp,
     lease_age_ms: Type.Integer({ minimum: 0, description: 'Milliseconds since last_heartbeat' }),

@@ -12,7 +12,7 @@ const runs = useRuns()
 const AGENT = 'Mozilla/5.0 (X11; Linux)'
 const VALUES = [
   AGENT,
-  // Each character in a word of its own, beside few others: a failure names one of these.
+  // A value has few characters, so that the name of a failing test shows which one is wrong.
   'a(b a)b a;b a|b a&b',
   'a$b a<b a>b a`b',
   `a'b a"b a\\b`,
