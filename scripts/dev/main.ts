@@ -47,7 +47,6 @@ const settings = {
   SCANFARM_DATA_DIR: join(ROOT, '.scanfarm/dev'),
   SCANFARM_LOG_FORMAT: 'pretty',
   // A restart does not wait for runs: they are handed back, and the next process claims them again.
-  SCANFARM_SERVER_DRAIN_MS: '0',
   SCANFARM_WORKER_DRAIN_MS: '0',
   ...process.env,
 }

@@ -95,7 +95,7 @@ describe('precedence', () => {
     expect(origins.get('http.port')).toBe('command line')
     expect(origins.get('http.host')).toBe(`${configPath}:3`)
     expect(origins.get('log.level')).toBe('SCANFARM_LOG_LEVEL')
-    expect(origins.get('http.json_bytes')).toBe('default')
+    expect(origins.get('http.trust_proxy')).toBe('default')
   })
 
   test('an empty variable counts as not set', () => {

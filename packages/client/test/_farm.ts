@@ -54,7 +54,7 @@ export const startFarm = async (): Promise<Farm> => {
           'auth.initial_token': TOKEN,
           'http.port': port,
           'local.slots': 4,
-          'server.drain_ms': 500,
+          'worker.drain_ms': 500,
         },
       }),
       {},

@@ -1,4 +1,4 @@
-/** Default limit of the data of an event, in bytes of JSON. A setting can change it for the API and webhooks. */
+/** Limit of the data of an event, in bytes of JSON. */
 export const EVENT_DATA_BYTES = 64 * 1024
 /** Maximum characters of the topic, name, source and data type. */
 export const EVENT_WORD_LENGTH = 256

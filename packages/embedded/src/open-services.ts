@@ -14,7 +14,6 @@ interface ServiceNeeds {
     readonly database: { readonly url: Secret | undefined; readonly directUrl: Secret | undefined }
     readonly redis: {
       readonly url: Secret | undefined
-      readonly keep: boolean
       readonly ca: string | undefined
     }
     readonly queue: { readonly kind: 'auto' | 'redis' | 'postgres' }
@@ -99,11 +98,7 @@ const openRedis = async (
   const program = await findRedisProgram(needs.searchPath ?? searchPath())
   if (!program) return undefined
   const folder = join(await serviceFolder(needs.config.dataDir, serviceAccount()), 'redis')
-  const server = await share(
-    scope,
-    await redisServer(folder, program.path, { keep: needs.config.redis.keep }),
-    needs.log,
-  )
+  const server = await share(scope, await redisServer(folder, program.path), needs.log)
   return {
     value: { kind: 'redis', url: server.url },
     line: ownLine(`queue: own ${program.version}`, server, folder),

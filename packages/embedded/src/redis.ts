@@ -19,11 +19,6 @@ const START_TRIES = 5
 const RETRY_MS = 200
 const LOG_TAIL = 2_000
 
-export interface RedisOptions {
-  /** Keep the content across restarts, in a log on disk (default). */
-  readonly keep?: boolean
-}
-
 /** The server that was started in a folder. */
 interface Started {
   readonly identity: string
@@ -36,7 +31,6 @@ interface Place {
   readonly log: string
   readonly program: string
   readonly account: Account
-  readonly keep: boolean
 }
 
 const stateFile = (folder: string): string => join(folder, 'server.json')
@@ -76,7 +70,7 @@ const configText = (place: Place, port: number, password: string): string =>
     `requirepass ${password}`,
     `dir "${place.data}"`,
     'save ""',
-    `appendonly ${place.keep ? 'yes' : 'no'}`,
+    'appendonly yes',
     'appendfsync everysec',
     'maxmemory-policy noeviction',
     'loglevel warning',
@@ -148,11 +142,7 @@ const stop = async (place: Place): Promise<void> => {
 }
 
 /** The embedded Redis of this folder, which runs this program of the machine. Listens only on 127.0.0.1. */
-export const redisServer = async (
-  path: string,
-  program: string,
-  options: RedisOptions = {},
-): Promise<ServerKind> => {
+export const redisServer = async (path: string, program: string): Promise<ServerKind> => {
   await makePassable(path)
   const folder = await realpath(path)
   const place: Place = {
@@ -161,7 +151,6 @@ export const redisServer = async (
     log: join(folder, 'server.log'),
     program,
     account: serviceAccount(),
-    keep: options.keep ?? true,
   }
   return { folder, running: () => answering(place), start: () => start(place), stop: () => stop(place) }
 }

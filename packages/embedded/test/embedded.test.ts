@@ -28,7 +28,6 @@ afterAll(async () => {
 interface Options {
   readonly databaseUrl?: string
   readonly redisUrl?: string
-  readonly keep?: boolean
   readonly kind?: 'auto' | 'redis' | 'postgres'
   readonly queue?: boolean
   readonly farm?: boolean
@@ -43,7 +42,7 @@ const open = (options: Options = {}): Promise<Services> =>
     config: {
       dataDir,
       database: { url: secret(options.databaseUrl), directUrl: undefined },
-      redis: { url: secret(options.redisUrl), keep: options.keep ?? true, ca: undefined },
+      redis: { url: secret(options.redisUrl), ca: undefined },
       queue: { kind: options.kind ?? 'auto' },
     },
     need: { queue: options.queue ?? false, farm: options.farm ?? false },
@@ -217,10 +216,10 @@ describe('the queue', () => {
     expect(services.queue).toMatchObject({ kind: 'postgres', url: services.databaseUrl })
   })
 
-  test.each([true, false])('The queue is on an embedded Redis whose content is kept: %s', async (keep) => {
-    await using services = await open({ queue: true, keep })
+  test('The queue is on an embedded Redis whose content is kept', async () => {
+    await using services = await open({ queue: true })
     expect(services.queue?.kind).toBe('redis')
-    expect(existsSync(join(dataDir, 'services/redis/data/appendonlydir'))).toBe(keep)
+    expect(existsSync(join(dataDir, 'services/redis/data/appendonlydir'))).toBe(true)
     rmSync(join(dataDir, 'services/redis/data'), { recursive: true })
   })
 

@@ -1,4 +1,4 @@
-import { checked, choice, flag, path, secret } from '@scanfarm/platform'
+import { checked, choice, path, secret } from '@scanfarm/platform'
 
 export const queueSettings = {
   redis: {
@@ -10,10 +10,6 @@ export const queueSettings = {
     ),
     ca: path(
       'File with the certificates (PEM) that sign those of the Redis server. Not set: the public ones.',
-    ),
-    keep: flag(
-      'Whether the embedded Redis keeps the queue across restarts. Otherwise the queue is refilled from the database.',
-      { default: true },
     ),
   },
   queue: checked(

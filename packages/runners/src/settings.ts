@@ -1,15 +1,4 @@
-import {
-  VARIABLE_NAME,
-  choice,
-  flag,
-  integer,
-  list,
-  path,
-  paths,
-  secret,
-  text,
-  variables,
-} from '@scanfarm/platform'
+import { VARIABLE_NAME, choice, flag, list, path, paths, secret, text, variables } from '@scanfarm/platform'
 
 const OWN = /^(SCANFARM_.*|(DATABASE|REDIS)_URL(_FILE)?)$/
 const SHELL =
@@ -63,11 +52,6 @@ export const runnerSettings = {
       'Let commands on this machine gain privileges: by setuid programs like `sudo`, and by file capabilities. In sandboxes they never do.',
       { default: false },
     ),
-    processes: integer('Maximum number of processes and threads of one workspace that has its own user.', {
-      default: 4096,
-      min: 16,
-      max: 4_000_000,
-    }),
     paths: paths(
       'Files and folders, with their content, that functions and steps of workflows may read in addition to the folders of the run. The suffix `:rw` also allows writing. The user of commands needs the permission as well.',
       { default: [] },

@@ -31,6 +31,21 @@ export interface SettingsSource {
   read(): Config
 }
 
+/** Bounds of requests. */
+export interface ServerLimits {
+  /** A request whose body makes no progress for this long is answered with 408. */
+  readonly bodyIdleMs: number
+  readonly uploadBytes: number
+  /** Targets of one request. */
+  readonly targets: number
+}
+
+export const SERVER_LIMITS: ServerLimits = {
+  bodyIdleMs: 15_000,
+  uploadBytes: 256 * 1024 * 1024,
+  targets: 10_000_000,
+}
+
 /** All parts of a server. Handlers and loops take only what they use. */
 export interface ServerContext {
   readonly config: Config
@@ -64,6 +79,7 @@ export interface ServerContext {
   readonly providers: CloudProviders
   /** Overrides for times and limits of cloud mode that are not settings. */
   readonly provisioning: Partial<ProvisioningSettings>
+  readonly limits: ServerLimits
   readonly notifier: Notifier
   readonly receiver: EventReceiver
   readonly streams: EventStreams

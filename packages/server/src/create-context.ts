@@ -22,7 +22,7 @@ import { WebConsole } from './console/web-console.ts'
 import { createCatalog } from './catalog/catalog.ts'
 import { uploadedSource } from './catalog/uploaded-source.ts'
 import { ConcurrencyLimit } from './concurrency-limit.ts'
-import type { ServerContext, SettingsSource } from './context.ts'
+import { SERVER_LIMITS, type ServerContext, type ServerLimits, type SettingsSource } from './context.ts'
 import { Dispatcher } from './loops/dispatcher.ts'
 import { countDispatched } from './loops/metrics.ts'
 import { Notifier } from './notifier.ts'
@@ -48,6 +48,7 @@ export interface Overrides {
   readonly artifacts?: ArtifactStore
   readonly providers?: CloudProviders
   readonly provisioning?: Partial<ProvisioningSettings>
+  readonly limits?: Partial<ServerLimits>
   readonly checkResponses?: boolean
   /** The checkout or installation that contains the console. */
   readonly consoleRoot?: string
@@ -135,6 +136,7 @@ export async function createContext(
     questions: new ConcurrencyLimit(MAX_QUESTIONS, 'requests to the language model'),
     providers,
     provisioning: overrides.provisioning ?? {},
+    limits: { ...SERVER_LIMITS, ...overrides.limits },
     notifier,
     receiver,
     streams: scope.use(new EventStreams(store.feed, notifier)),
@@ -192,9 +194,7 @@ const openData = async (
       url: services.databaseUrl,
       directUrl: services.directUrl,
       poolSize: config.database.poolServer - OTHER_CONNECTIONS,
-      statementTimeoutMs: config.database.statementMs,
       applicationName: 'scanfarm server',
-      logins: { freeFailures: config.auth.loginAttempts, longestWaitMs: config.auth.loginWaitMs },
       log: (message, facts) => log.warn(message, facts),
     }),
   )

@@ -18,34 +18,10 @@ import { runnerSettings } from '@scanfarm/runners/settings'
 import { storeSettings } from '@scanfarm/store/settings'
 import { workerSettings } from '@scanfarm/worker/settings'
 
-const KIB = 1024
-const MIB = 1024 * KIB
-const GIB = 1024 * MIB
-const HOUR_MS = 3_600_000
-
 const serverSettings = {
   http: {
     ...workerSettings.http,
     port: integer('Port of the API. 0: any free port.', { default: 8002, min: 0, max: 65_535 }),
-    jsonBytes: integer('Largest JSON body, in bytes. Most routes have a lower limit.', {
-      default: 16 * MIB,
-      min: KIB,
-      max: GIB,
-    }),
-    bodyIdleMs: integer('A request whose body makes no progress for this long is answered with 408.', {
-      default: 15_000,
-      min: 100,
-      max: HOUR_MS,
-    }),
-    maxConnections: integer('Maximum number of simultaneous connections of a server.', {
-      default: 2_000,
-      min: 10,
-      max: 1_000_000,
-    }),
-    maxConnectionsPerAddress: integer(
-      'Maximum number of simultaneous connections of one address, unless it is a proxy of `http.trust_proxy`.',
-      { default: 500, min: 1, max: 1_000_000 },
-    ),
     trustProxy: list('Addresses or CIDR blocks of proxies whose `X-Forwarded-*` headers are trusted.', {
       default: [],
     }),
@@ -63,17 +39,6 @@ const serverSettings = {
       default: false,
       env: ['SCANFARM_MASTER'],
     }),
-    drainMs: integer(
-      'How long a stopping server waits for requests and local runs before it hands the runs back.',
-      {
-        default: 25_000,
-        min: 0,
-        max: HOUR_MS,
-      },
-    ),
-  },
-  uploads: {
-    maxBytes: integer('Largest uploaded file, in bytes.', { default: 256 * MIB, min: KIB, max: 1024 * GIB }),
   },
   targetFile: {
     folders: paths('Folders on the server from which `target_file` may be read, in addition to uploads.', {
@@ -81,11 +46,6 @@ const serverSettings = {
     }),
   },
   jobs: {
-    maxTargets: integer('Maximum number of targets in one request.', {
-      default: 10_000_000,
-      min: 1,
-      max: 100_000_000,
-    }),
     missingTools: choice(
       'If no live worker has the programs that the distributed runs of a request need: `wait` accepts it, with a warning; `fail` refuses it with 409 `missing_tools`, also if no worker is connected, so do not combine it with workers that are started on demand. Requests choose for themselves with `missing_tools`. Runs of triggers always wait.',
       { of: MISSING_TOOLS, default: 'wait' },
@@ -101,15 +61,6 @@ const serverSettings = {
       'Administrator token that is created on the first start. Not set: a random token, which is written to `admin-token` in the data folder.',
     ),
     sessionHours: integer('Lifetime of a login.', { default: 24, min: 1, max: 24 * 365 }),
-    loginAttempts: integer(
-      'Failed logins of one user from one address without a delay. After that, the delay doubles with each failure.',
-      {
-        default: 5,
-        min: 1,
-        max: 1_000,
-      },
-    ),
-    loginWaitMs: integer('Longest delay after a failed login.', { default: 60_000, min: 100, max: HOUR_MS }),
   },
   console: {
     enabled: flag('Serve the web console at `/`.', { default: true }),
@@ -121,11 +72,6 @@ const serverSettings = {
     enabled: flag('Accept events and start workflows on them.', {
       default: (lookup) => lookup('scheduler.enabled') === true,
       defaultText: '`scheduler.enabled`',
-    }),
-    dataBytes: integer('Largest JSON data of an event from the API or a webhook, in bytes.', {
-      default: 64 * KIB,
-      min: KIB,
-      max: MIB,
     }),
   },
   mail: {
@@ -158,7 +104,7 @@ const serverSettings = {
 
 const { dataDir, log } = platformSettings
 const { workflows, folders, tools, llm, notify, local, worker, runs, resume } = workerSettings
-const { http, server, uploads, targetFile, jobs, auth, ...rest } = serverSettings
+const { http, server, targetFile, jobs, auth, ...rest } = serverSettings
 
 /** Every setting of a server, in the order of the documentation. */
 export const SETTINGS = {
@@ -170,7 +116,6 @@ export const SETTINGS = {
   workflows,
   folders,
   tools,
-  uploads,
   targetFile,
   jobs,
   ...artifactSettings,

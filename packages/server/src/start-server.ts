@@ -17,7 +17,7 @@ export interface RunningServer extends AsyncDisposable {
 
 /**
  * Starts the API, the loops and the slots. Disposing drains them: no new requests or runs are accepted, and requests,
- * local runs and cloud runs in progress get `server.drain_ms`. Remaining requests are then closed and remaining runs
+ * local runs and cloud runs in progress get `worker.drain_ms`. Remaining requests are then closed and remaining runs
  * are handed back.
  */
 export async function startServer(
@@ -41,8 +41,8 @@ export async function startServer(
   const http = await listenHttp(app, {
     host: config.http.host,
     port: config.http.port,
-    drainMs: config.server.drainMs,
-    connections: connectionLimits(config.http, app),
+    drainMs: config.worker.drainMs,
+    connections: connectionLimits(app),
   })
   context.log.info('the server is listening', { url: http.url, master: context.master })
   const working = running.move()

@@ -9,6 +9,7 @@ import type { Store } from '@scanfarm/store'
 import { testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import request, { type Agent } from 'supertest'
 import { newToken, tokenHash } from '../src/access/api-token.ts'
+import type { ServerLimits } from '../src/context.ts'
 import { createContext } from '../src/create-context.ts'
 import { createApp } from '../src/http/app.ts'
 import { listenHttp } from '../src/http/listen.ts'
@@ -19,6 +20,7 @@ export interface TestServerOptions {
   readonly master?: boolean
   /** Settings by dotted key. */
   readonly settings?: Readonly<Record<string, unknown>>
+  readonly limits?: Partial<ServerLimits>
   /** YAML by file name. */
   readonly workflows?: Readonly<Record<string, string>>
   /** The settings returned by a reread; missing: they cannot be read again. */
@@ -165,6 +167,7 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
         store: database.store,
         queue,
         checkResponses: true,
+        limits: options.limits ?? {},
         consoleRoot: options.consoleRoot ?? folder,
         announce: (token) => (firstToken = token),
       },

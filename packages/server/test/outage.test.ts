@@ -29,7 +29,7 @@ beforeAll(async () => {
     'auth.initial_token': TOKEN,
     'http.port': 0,
     'local.slots': 0,
-    'server.drain_ms': 1_000,
+    'worker.drain_ms': 1_000,
   }
   server = await startServer(
     readConfig(SETTINGS, { env: {}, argvOverrides }),

@@ -53,7 +53,7 @@ const config = (settings: Record<string, unknown> = {}): Config =>
       'local.slots': 2,
       // The survey of this server expects no page.
       'console.enabled': false,
-      'server.drain_ms': 500,
+      'worker.drain_ms': 500,
       ...settings,
     },
   })
@@ -241,7 +241,7 @@ describe('a server that stops', () => {
   })
 
   test('a server that stops answers its open requests and accepts no new ones', async () => {
-    const server = await start({ 'server.drain_ms': 10_000 })
+    const server = await start({ 'worker.drain_ms': 10_000 })
     const upload = slowUpload(server)
     let stopping: PromiseLike<void> | undefined
     try {
@@ -256,7 +256,7 @@ describe('a server that stops', () => {
   })
 
   test('a server that stops closes requests that exceed the drain time', async () => {
-    const server = await start({ 'server.drain_ms': 100 })
+    const server = await start({ 'worker.drain_ms': 100 })
     const upload = slowUpload(server)
     try {
       await arrived()
@@ -289,7 +289,7 @@ describe('two servers on one database', () => {
 })
 
 test('a cancelled run may use its whole grace period, longer than the request waits, and its report is stored', async () => {
-  await using server = await start({ 'runs.cancel_grace_ms': 30_000, 'server.drain_ms': 30_000 })
+  await using server = await start({ 'runs.cancel_grace_ms': 30_000, 'worker.drain_ms': 30_000 })
   const uuid = await submit(server, 'saving')
   const output = async (): Promise<string> => {
     const { data } = (await call(server, 'GET', `/runs/${uuid}/steps`)).body

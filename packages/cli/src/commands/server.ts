@@ -47,7 +47,7 @@ export const serverCommand = (terminal: Terminal): Command =>
         },
         {
           log,
-          stopMs: config.server.drainMs + CLOSE_MS,
+          stopMs: config.worker.drainMs + CLOSE_MS,
         },
       )
     })

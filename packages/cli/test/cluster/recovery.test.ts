@@ -8,7 +8,7 @@ import { begun, hold, openGate } from './traces.ts'
 const START_MS = 300_000
 const TEST_MS = 600_000
 const STEPS = ['rest', 'say']
-/** Lost workers after which a run that ran alone is quarantined: the default of `runs.quarantine_after`. */
+/** Lost workers after which a run that ran alone is quarantined: one less than the default of `runs.max_attempts`. */
 const LOST_WORKERS = 2
 const SLOTS = 8
 /** Targets in the middle of the job, one for each slot of both workers: they wait until the gate is open. */

@@ -183,6 +183,11 @@ const unknownVariables = ({ env }: ConfigSources, table: readonly Entry[]): stri
   })
 }
 
+const unknownOverrides = ({ argvOverrides = {} }: ConfigSources, table: readonly Entry[]): string[] =>
+  Object.keys(argvOverrides)
+    .filter((key) => !table.some((entry) => entry.key === key))
+    .map((key) => `unknown key ${key} on the command line`)
+
 /**
  * Reads the settings file, the environment and the command line; later sources override earlier ones. An empty
  * variable counts as not set. Throws a `ConfigError` that lists every problem.
@@ -197,7 +202,7 @@ export const loadConfig = <S extends SettingsTable>(settings: S, sources: Config
   const loading: Loading = {
     sources,
     file,
-    problems: [...file.problems, ...unknownVariables(sources, table)],
+    problems: [...file.problems, ...unknownVariables(sources, table), ...unknownOverrides(sources, table)],
     values: new Map(),
     origins: new Map(),
     secretFiles: new Set(),

@@ -33,7 +33,7 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
   app.set('case sensitive routing', true)
   if (context.config.http.trustProxy.length > 0) app.set('trust proxy', [...context.config.http.trustProxy])
   const bodies = new BodyWatch({
-    idleMs: context.config.http.bodyIdleMs,
+    idleMs: context.limits.bodyIdleMs,
     graceMs: BODY_GRACE_MS,
     bytesPerSecond: BODY_BYTES_PER_SECOND,
   })
@@ -64,15 +64,16 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
   return app
 }
 
-/** The limits of the settings. Trusted proxies are exempt, because they carry many clients. */
-export const connectionLimits = (
-  { maxConnections, maxConnectionsPerAddress }: ServerContext['config']['http'],
-  app: Express,
-): ConnectionLimits => {
+/** Simultaneous connections of a server, and of one address. */
+const CONNECTIONS = 2_000
+const CONNECTIONS_PER_ADDRESS = 500
+
+/** Trusted proxies are exempt, because they carry many clients. */
+export const connectionLimits = (app: Express): ConnectionLimits => {
   const trusted = app.get('trust proxy fn') as (address: string, hop: number) => boolean
   return {
-    total: maxConnections,
-    perAddress: maxConnectionsPerAddress,
+    total: CONNECTIONS,
+    perAddress: CONNECTIONS_PER_ADDRESS,
     isProxy: (address) => trusted(address, 0),
   }
 }

@@ -41,7 +41,7 @@ export interface RouteSpec<
   readonly query?: Q
   /** JSON; validated without coercion. */
   readonly body?: B
-  /** Maximum body size if it is not 1 MiB; the setting `http.json_bytes` can only lower it. */
+  /** Maximum body size if it is not 1 MiB. */
   readonly bodyBytes?: number
   /** The body contains text from tools and hosts: NUL and lone surrogates are removed instead of refused. */
   readonly anyText?: boolean

@@ -24,7 +24,7 @@ export function serve(route: Route, context: ServerContext, bodies: BodyBudgets)
   const records = isRecorded(spec)
   const needsBody = spec.body !== undefined
   const role = spec.role
-  const maxBytes = Math.min(spec.bodyBytes ?? JSON_BYTES, context.config.http.jsonBytes)
+  const maxBytes = spec.bodyBytes ?? JSON_BYTES
   return async (request, response) => {
     refuseNul(request.originalUrl)
     const caller = role === 'public' ? GUEST : await context.access.authenticate(request, role)

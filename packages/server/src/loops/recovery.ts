@@ -11,7 +11,6 @@ const REAP_LIMIT = 1_000
 export interface ReapParts {
   readonly recovery: Pick<Store['recovery'], 'reapOnce'>
   readonly maxAttempts: number
-  readonly quarantineAfter: number
   readonly leaseMs: number
   readonly metrics: LoopMetrics
   readonly log: Logger
@@ -19,10 +18,10 @@ export interface ReapParts {
 
 /** Requeues or ends the runs of workers whose lease has expired. Returns true if there may be more. */
 export const reapOnce = async (parts: ReapParts): Promise<boolean> => {
-  const { maxAttempts, quarantineAfter, leaseMs, metrics, log } = parts
+  const { maxAttempts, leaseMs, metrics, log } = parts
   const { heldBack, ...taken } = await parts.recovery.reapOnce({
     maxAttempts,
-    quarantineAfter,
+    quarantineAfter: Math.max(1, maxAttempts - 1),
     leaseMs,
     limit: REAP_LIMIT,
   })

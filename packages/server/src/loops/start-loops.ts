@@ -37,7 +37,7 @@ export interface LoopContext {
   readonly metrics: Registry
   readonly config: {
     readonly worker: Pick<Config['worker'], 'leaseMs'>
-    readonly runs: Pick<Config['runs'], 'maxAttempts' | 'quarantineAfter' | 'cancelGraceMs'>
+    readonly runs: Pick<Config['runs'], 'maxAttempts' | 'cancelGraceMs'>
   }
 }
 
@@ -89,7 +89,7 @@ const dispatching = ({ dispatcher, log }: LoopContext): Loop[] => {
 
 const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetrics): Loop[] => {
   const { recovery } = store
-  const { maxAttempts, quarantineAfter, cancelGraceMs } = config.runs
+  const { maxAttempts, cancelGraceMs } = config.runs
   const { leaseMs } = config.worker
   return [
     ...(queue ? [findingLost(store, queue, log, metrics)] : []),
@@ -99,7 +99,7 @@ const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetr
       // With a pause of a whole lease between its turns the reaper would consider itself absent.
       backoff: { firstMs: EVERY.reap, mostMs: EVERY.reap },
       log,
-      turn: () => reapOnce({ recovery, maxAttempts, quarantineAfter, leaseMs, metrics, log }),
+      turn: () => reapOnce({ recovery, maxAttempts, leaseMs, metrics, log }),
     }),
     new Loop({
       name: 'force cancels',

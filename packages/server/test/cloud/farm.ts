@@ -110,7 +110,7 @@ export async function openCloudFarm(): Promise<CloudFarm> {
       'http.port': 0,
       'local.slots': 0,
       'worker.lease_ms': leaseMs,
-      'server.drain_ms': 500,
+      'worker.drain_ms': 500,
       'cloud.enabled': true,
     }
   }

@@ -10,7 +10,7 @@ const MIB = 1024 * 1024
 
 let server: TestServer
 beforeAll(async () => {
-  server = await testServer({ settings: { 'http.body_idle_ms': 60_000 } })
+  server = await testServer({ limits: { bodyIdleMs: 60_000 } })
 })
 afterAll(async () => server[Symbol.asyncDispose]())
 

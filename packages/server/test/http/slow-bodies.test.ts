@@ -17,7 +17,7 @@ const MIB = 1024 * 1024
 
 let server: TestServer
 beforeAll(async () => {
-  server = await testServer({ settings: { 'http.body_idle_ms': IDLE_MS } })
+  server = await testServer({ limits: { bodyIdleMs: IDLE_MS } })
 })
 afterAll(async () => server[Symbol.asyncDispose]())
 

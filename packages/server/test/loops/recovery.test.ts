@@ -52,7 +52,7 @@ const start = () =>
     metrics: createMetrics(),
     config: {
       worker: { leaseMs: LEASE_MS },
-      runs: { maxAttempts: 3, quarantineAfter: 2, cancelGraceMs: 1_000 },
+      runs: { maxAttempts: 3, cancelGraceMs: 1_000 },
     },
   })
 
@@ -227,7 +227,7 @@ test('a server without a queue runs its loops and stops them in order', async ()
     metrics: createMetrics(),
     config: {
       worker: { leaseMs: LEASE_MS },
-      runs: { maxAttempts: 3, quarantineAfter: 2, cancelGraceMs: 1_000 },
+      runs: { maxAttempts: 3, cancelGraceMs: 1_000 },
     },
   })
   loops.wake()

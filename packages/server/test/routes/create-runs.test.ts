@@ -13,7 +13,8 @@ beforeAll(async () => {
   await mkdir(lists)
   master = await testServer({
     master: true,
-    settings: { 'target_file.folders': [lists], 'jobs.max_targets': 50 },
+    settings: { 'target_file.folders': [lists] },
+    limits: { targets: 50 },
   })
 })
 afterAll(async () => {

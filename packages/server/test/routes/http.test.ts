@@ -6,7 +6,7 @@ import { refusal, testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
 beforeAll(async () => {
-  server = await testServer({ settings: { 'http.json_bytes': 4096 } })
+  server = await testServer()
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()
@@ -179,20 +179,24 @@ describe('JSON bodies', () => {
   })
 
   test('a body above the limit answers 413, with and without Content-Length', async () => {
-    const body = JSON.stringify({ flow: 'x'.repeat(5000) })
-    const response = await post(body).expect(413)
-    expect(response.body).toEqual(refusal('payload_too_large', 'the body is larger than 4096 bytes'))
-    const chunked = await fetch(`${server.url}/api/runs`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${server.tokens.operator}`, 'Content-Type': 'application/json' },
-      body: new ReadableStream({
+    const login = (body: string | ReadableStream) =>
+      fetch(`${server.url}/api/login`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body,
+        duplex: 'half',
+      } as RequestInit)
+    const response = await login(JSON.stringify({ username: 'x'.repeat(5000) }))
+    expect(response.status).toBe(413)
+    expect(await response.json()).toEqual(refusal('payload_too_large', 'the body is larger than 4096 bytes'))
+    const chunked = await login(
+      new ReadableStream({
         start(controller) {
           for (let at = 0; at < 100; at += 1) controller.enqueue(Buffer.alloc(1000, 0x20))
           controller.close()
         },
       }),
-      duplex: 'half',
-    } as RequestInit)
+    )
     expect(chunked.status).toBe(413)
     await chunked.body?.cancel()
   })

@@ -7,7 +7,7 @@ const MAX_BYTES = 1024 * 1024
 
 let server: TestServer
 beforeAll(async () => {
-  server = await testServer({ settings: { 'uploads.max_bytes': MAX_BYTES } })
+  server = await testServer({ limits: { uploadBytes: MAX_BYTES } })
 })
 afterAll(async () => {
   await server[Symbol.asyncDispose]()

@@ -5,6 +5,9 @@ import { openRunQueue, QueueSetupError, type RunQueue } from '@scanfarm/queue'
 import { openRunStore, SchemaError } from '@scanfarm/store'
 import type { WorkerConfig } from '../settings/settings.ts'
 
+/** One for claims and heartbeats, one for records. */
+const CONNECTIONS = 2
+
 /** What a worker shares with all others. */
 export interface WorkerServices {
   readonly farmId: string
@@ -25,8 +28,7 @@ export async function openWorkerServices(
   const store = scope.use(
     await openRunStore({
       url: services.databaseUrl,
-      poolSize: config.database.poolWorker,
-      statementTimeoutMs: config.database.statementMs,
+      poolSize: CONNECTIONS,
       applicationName: `scanfarm worker ${config.worker.name}`,
       log: (message, facts) => log.warn(message, facts),
     }),

@@ -58,7 +58,6 @@ export const sharedOptions = (
       http: { allowPrivate: http.allowPrivate },
     },
     limits: {
-      stepLogBytes: runs.stepLogBytes,
       artifactBytes: artifacts.maxBytes,
       resumeBytes: resume.maxBytes,
     },

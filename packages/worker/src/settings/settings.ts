@@ -22,9 +22,8 @@ import { runnerSettings } from '@scanfarm/runners/settings'
 import { storeSettings } from '@scanfarm/store/settings'
 import { toolSettings } from '@scanfarm/tools/settings'
 
-const KIB = 1024
-const MIB = 1024 * KIB
-const GIB = 1024 * MIB
+const MIB = 1024 ** 2
+const GIB = 1024 ** 3
 const HOUR_MS = 3_600_000
 
 const inBase = (name: string) => ({
@@ -145,11 +144,14 @@ export const workerSettings = {
       min: 3_000,
       max: HOUR_MS,
     }),
-    drainMs: integer('How long a stopping worker waits for its runs before it hands them back.', {
-      default: 25_000,
-      min: 0,
-      max: 24 * HOUR_MS,
-    }),
+    drainMs: integer(
+      'How long a stopping worker or server waits for its runs, and for requests, before it hands the runs back.',
+      {
+        default: 25_000,
+        min: 0,
+        max: 24 * HOUR_MS,
+      },
+    ),
     folder: path('Folder that contains the work folders of runs.', inDataDir('work')),
     healthPort: integer('Port of `/health`, `/health/ready` and `/metrics` of a worker. 0: not served.', {
       default: 0,
@@ -158,14 +160,13 @@ export const workerSettings = {
     }),
   },
   runs: {
-    maxAttempts: integer('A run that has lost this many workers is quarantined: it fails.', {
-      default: 3,
-      min: 1,
-      max: 100,
-    }),
-    quarantineAfter: integer(
-      'The same for the run that is the likely cause: among the runs of the worker, the one that had lost the most workers.',
-      { default: 2, min: 2, max: 100 },
+    maxAttempts: integer(
+      'A run that has lost this many workers is quarantined: it fails. One less for the run that is the likely cause: among the runs of the worker, the one that had lost the most workers.',
+      {
+        default: 3,
+        min: 1,
+        max: 100,
+      },
     ),
     cancelGraceMs: integer(
       'Time between TERM and KILL. A master ends a cancelled run without its worker 4 seconds later, so use the same value on masters and workers.',
@@ -184,11 +185,6 @@ export const workerSettings = {
       default: 0,
       min: 0,
       max: 525_600,
-    }),
-    stepLogBytes: integer('Largest log of a step; further output is counted and dropped.', {
-      default: 64 * MIB,
-      min: 16 * KIB,
-      max: 100 * GIB,
     }),
   },
   resume: {

@@ -12,7 +12,6 @@ const POLL_MS = 1_000
 export interface ServerSlotHost extends SlotHost {
   readonly config: RunSettings &
     Pick<WorkerConfig, 'local'> & {
-      readonly server: { readonly drainMs: number }
       readonly cloud: { readonly enabled: boolean; readonly slots: number }
     }
   /** There may be new runs. */
@@ -37,7 +36,7 @@ export async function startServerSlots(host: ServerSlotHost): Promise<AsyncDispo
   }
 }
 
-/** Disposing drains: no more runs, `server.drain_ms` for those under way, the rest is handed back. */
+/** Disposing drains: no more runs, `worker.drain_ms` for those under way, the rest is handed back. */
 async function start(host: ServerSlotHost, kind: 'local' | 'cloud'): Promise<AsyncDisposable> {
   const { config, store } = host
   const isCloud = kind === 'cloud'
@@ -78,7 +77,7 @@ async function start(host: ServerSlotHost, kind: 'local' | 'cloud'): Promise<Asy
     (found) => executor.report(found),
   )
   if (versions) scope.use(versions).start()
-  scope.defer(() => executor.drain(config.server.drainMs))
+  scope.defer(() => executor.drain(config.worker.drainMs))
   executor.start()
   return scope.move()
 }

@@ -127,10 +127,13 @@ export const describeIsolation = (isolation: Isolation): string => {
 /** 007 where the group of commands belongs to them alone, 077 where other users may share it. */
 const UMASKS = { uids: '007', user: '077', bubblewrap: '077', none: undefined }
 
+/** Most processes and threads of one workspace that has its own user. */
+const PROCESSES = 4096
+
 /** Options of the host runner. A setuid `bwrap` needs its privileges, and gives up new ones for its command. */
 export const hostOptions = (
   isolation: Isolation,
-  { processes, newPrivileges }: Pick<RunSettings['runner'], 'processes' | 'newPrivileges'>,
+  { newPrivileges }: Pick<RunSettings['runner'], 'newPrivileges'>,
 ): Pick<HostRunnersOptions, 'user' | 'bounds' | 'sandbox'> => ({
   ...(isolation.kind === 'user' && { user: isolation.owner }),
   ...(isolation.kind === 'bubblewrap' && { sandbox: isolation.sandbox }),
@@ -138,7 +141,7 @@ export const hostOptions = (
     ...(UMASKS[isolation.kind] !== undefined && { umask: UMASKS[isolation.kind] }),
     noNewPrivileges: isolation.kind !== 'bubblewrap' && !newPrivileges,
     // The bound counts all processes of a user, so it must not apply to the user of this process.
-    ...((isolation.kind === 'uids' || isolation.kind === 'user') && { processes }),
+    ...((isolation.kind === 'uids' || isolation.kind === 'user') && { processes: PROCESSES }),
   },
 })
 

@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { AppError, dataTypeOf, EmitEvent, EventEmitted, SYSTEM_SOURCES } from '@scanfarm/contracts'
+import {
+  AppError,
+  dataTypeOf,
+  EmitEvent,
+  EVENT_DATA_BYTES,
+  EventEmitted,
+  SYSTEM_SOURCES,
+} from '@scanfarm/contracts'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import type { EventReceiver } from '../../triggers/event-receiver.ts'
@@ -18,10 +25,10 @@ export const refuseWithoutReceiver = ({ enabled }: EventReceiver): void => {
 }
 
 /** The event log, triggers, streams and runs each store a copy. */
-export const refuseLargeData = (data: string, maxBytes: number): void => {
+export const refuseLargeData = (data: string): void => {
   const size = Buffer.byteLength(data)
-  if (size <= maxBytes) return
-  const message = `has ${size} bytes of JSON, more than the limit event_receiver.data_bytes of ${maxBytes}: store large content as an artifact or a file and send its location`
+  if (size <= EVENT_DATA_BYTES) return
+  const message = `has ${size} bytes of JSON, more than the limit of ${EVENT_DATA_BYTES}: store large content as an artifact or a file and send its location`
   refuse([{ path: '/data', message }], 'payload_too_large')
 }
 
@@ -52,11 +59,11 @@ export const emitEvent = route(
     responses: { 200: EventEmitted },
     errors: ['invalid_input', 'payload_too_large', 'unavailable'],
   },
-  async ({ receiver, notifier, config }, { body, http }) => {
+  async ({ receiver, notifier }, { body, http }) => {
     refuseWithoutReceiver(receiver)
     const { topic } = body
     const data = JSON.stringify(body.data)
-    refuseLargeData(data, config.eventReceiver.dataBytes)
+    refuseLargeData(data)
     const eventId = `evt_${randomUUID().replaceAll('-', '')}`
     const fired = await receiver.emit(
       {

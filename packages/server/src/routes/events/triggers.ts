@@ -239,10 +239,10 @@ export const testTriggers = route(
     responses: { 200: wrapped(Type.Array(Tested)) },
     errors: ['invalid_input', 'not_found', 'payload_too_large', 'unavailable'],
   },
-  async ({ receiver, store, evaluations, config }, { body, http }) => {
+  async ({ receiver, store, evaluations }, { body, http }) => {
     using _slot = evaluations.acquire()
     const { key, workflow, trigger: name, event = {} } = body
-    refuseLargeData(JSON.stringify(event.data ?? {}), config.eventReceiver.dataBytes)
+    refuseLargeData(JSON.stringify(event.data ?? {}))
     const { ready, broken } = await receiver.registry.current()
     const isAsked = (one: ReadyTrigger | BrokenTrigger): boolean =>
       (key === undefined || ('key' in one && one.key === key)) &&

@@ -95,7 +95,7 @@ export const createRuns = route(
       targetless?.gathered ??
       (await gatherTargets(body, artifacts, {
         folders: config.targetFile.folders,
-        maxTargets: config.jobs.maxTargets,
+        maxTargets: context.limits.targets,
         refusal: keeper.refusal,
       }))
     await scopes.demand(gathered, body.strict)

@@ -24,8 +24,8 @@ export const uploadFile = route(
     },
     errors: ['invalid_input', 'payload_too_large', 'unsupported_media_type'],
   },
-  async ({ artifacts, config }, { http }) =>
-    receiveFile(http.stream, config.uploads.maxBytes, async ({ filename: given, body, lines }) => {
+  async ({ artifacts, limits }, { http }) =>
+    receiveFile(http.stream, limits.uploadBytes, async ({ filename: given, body, lines }) => {
       const filename = newUploadName(given)
       const path = uploadPath(filename)
       const { size } = await artifacts.put(path, body)
