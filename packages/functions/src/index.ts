@@ -14,6 +14,7 @@ export {
   makeFolder,
   moveFile,
   openNew,
+  openToAppend,
   runPath,
   writeText,
 } from './files/files.ts'

@@ -28,6 +28,41 @@ export interface KeptUnit extends KeptState {
   readonly error?: string | undefined
 }
 
+/** What is known of a loop that has not ended: the figures so far, and the rest since it was noted before. */
+export interface KeptItems {
+  /** Of the step. */
+  readonly key: string
+  /** The loop began, so that what was noted before is void. */
+  readonly begins: boolean
+  /** Ended items: first and last index of ranges. */
+  readonly ended: readonly (readonly [first: number, last: number])[]
+  /** The number of items that were read, and their hash. */
+  readonly read: number
+  readonly hash: string
+  readonly counts: ItemCounts
+  readonly output: string
+  readonly worked: boolean
+  /** The first failure of an item. */
+  readonly error?: string | undefined
+  readonly env: Readonly<Record<string, string>>
+}
+
+export interface ItemCounts {
+  readonly completed: number
+  readonly failed: number
+  readonly skipped: number
+  readonly refused: number
+  readonly firstError: string
+}
+
+/** A loop that an earlier attempt began: what it noted, and what it recorded meanwhile. */
+export interface BegunLoop {
+  readonly items: KeptItems
+  /** Number of failed items that have a row. */
+  readonly rows: number
+  readonly artifacts: readonly ArtifactFound[]
+}
+
 /** What earlier attempts of the run did, and where this attempt notes what it does for later ones. */
 export interface ResumeService {
   /** Undefined: no earlier attempt has ended the unit, or it has to be repeated. */
@@ -43,6 +78,14 @@ export interface ResumeService {
   begin(key: string): Promise<void>
   /** It ended; undefined: it was interrupted. */
   end(key: string, unit: KeptUnit | undefined): Promise<void>
+  /** Undefined: no earlier attempt has begun the loop of this unit, or it has to be repeated. */
+  findItems(key: string): BegunLoop | undefined
+  /** The items that ended are not executed: records the rows of those that failed. */
+  takeOverItems(key: string, nextSeq: () => number): void
+  /** Whether the items of the loop can be noted. `take`: what has changed since it was called before. */
+  openItems(key: string, take: () => KeptItems): boolean
+  /** An item of the loop has ended. */
+  itemEnded(key: string): Promise<void>
   /** A JSON value that every attempt must have in common. */
   remember<T>(key: string, make: () => T | Promise<T>): Promise<T>
 }

@@ -5,7 +5,7 @@ import { signalOf, type OpenRow, type StepContext } from '../step/step-context.t
 import { RenderError } from '../step/render.ts'
 import type { StepOutcome } from '../step/step-end.ts'
 import type { KeptState, KeptUnit, KeptValue, ResumeService } from './kept-unit.ts'
-import type { StepTrace } from './tally.ts'
+import { UnitTrace } from './tally.ts'
 import type { Run } from './run.ts'
 
 export const keptValue = (value: Value): KeptValue =>
@@ -63,26 +63,6 @@ const outcomeOf = (kept: KeptUnit['outcome']): StepOutcome => {
   if (kept.kind === 'completed') return { ...kept, output: '', exports: new Map() }
   if (kept.kind === 'failed') return { ...kept, output: '' }
   return kept.kind === 'actions' ? { kind: 'skipped' } : kept
-}
-
-class UnitTrace implements StepTrace {
-  hasWorked = false
-  error: string | undefined
-  readonly #outer: StepTrace | undefined
-
-  constructor(outer: StepTrace | undefined) {
-    this.#outer = outer
-  }
-
-  worked(): void {
-    this.hasWorked = true
-    this.#outer?.worked()
-  }
-
-  failed(error: string): void {
-    this.error ??= error
-    this.#outer?.failed(error)
-  }
 }
 
 /** The unit as an earlier attempt ended it; undefined: it has to be done. */

@@ -35,6 +35,27 @@ export class InnerTrace implements StepTrace {
   }
 }
 
+/** Passes results on and keeps what another attempt has to know of them. */
+export class UnitTrace implements StepTrace {
+  hasWorked = false
+  error: string | undefined
+  readonly #outer: StepTrace | undefined
+
+  constructor(outer: StepTrace | undefined) {
+    this.#outer = outer
+  }
+
+  worked(): void {
+    this.hasWorked = true
+    this.#outer?.worked()
+  }
+
+  failed(error: string): void {
+    this.error ??= error
+    this.#outer?.failed(error)
+  }
+}
+
 const LOGGING: ReadonlySet<string> = new Set(LOG_FUNCTIONS.functions.map(({ name }) => name))
 const CONTAINERS: ReadonlySet<string> = new Set(['foreach', 'parallel-steps'])
 

@@ -49,8 +49,8 @@ export const ownRow =
   }
 
 /** Records a step only if it fails, and only the first few: for the items of a loop. */
-export const rowForFailures = (most: number): OpenRow => {
-  let rows = 0
+export const rowForFailures = (most: number, rowsBefore = 0): OpenRow => {
+  let rows = rowsBefore
   return (at, command) => {
     const { run } = at.module
     const from = run.ports.monotonic()

@@ -7,9 +7,11 @@ import { type StepContext, interruption, signalOf } from '../step/step-context.t
 import { pool } from '../step/pool.ts'
 import { renderPlain } from '../step/render.ts'
 import { rowForFailures } from '../step/row.ts'
+import type { BegunLoop, ItemCounts } from '../flow/kept-unit.ts'
 import { Scope } from '../flow/scope.ts'
 import { failed, type StepEnd, type StepOutcome } from '../step/step-end.ts'
 import { teeFile, type TeeFile } from '../step/tee-file.ts'
+import { openLedger, type Ledger } from './ledger.ts'
 import { loopVariables, withLoopSyntax } from './loop-variables.ts'
 
 export interface Loop {
@@ -66,13 +68,34 @@ const refusalOf = async (
   return undefined
 }
 
-class Tally {
+/** Items that an earlier attempt of the run has not ended, with their place in the file. */
+const openItems = async function* (
+  all: AsyncIterable<string>,
+  ledger: Ledger | undefined,
+): AsyncGenerator<{ item: string; index: number }> {
+  let index = 0
+  for await (const item of all) {
+    if (ledger?.reads(item) !== true) yield { item, index }
+    index++
+  }
+}
+
+class Tally implements ItemCounts {
   completed = 0
   failed = 0
   skipped = 0
   refused = 0
   firstError = ''
   skipModule: (StepOutcome & { kind: 'skip-module' }) | undefined
+
+  restore(counts: ItemCounts): void {
+    Object.assign(this, counts)
+  }
+
+  get counts(): ItemCounts {
+    const { completed, failed: failures, skipped, refused, firstError } = this
+    return { completed, failed: failures, skipped, refused, firstError }
+  }
 
   add(outcome: StepOutcome): void {
     if (outcome.kind === 'completed') this.completed++
@@ -106,46 +129,68 @@ export const runForeach = async (at: StepContext, { input, threads }: Loop): Pro
   await run.files.beforeLocal()
   const path = runPath(input, run.input)
   if (!(await isThere(path, run.input))) return failed(`failed to count input lines: ${input} does not exist`)
+  const tally = new Tally()
+  const opened = await openLedger(
+    at,
+    () => items(path, run.input),
+    () => tally.counts,
+  )
   const streaming = renderPlain(run.engine, at.step.exports?.['streaming_output'] ?? '', at.scope)
-  const file = streaming === '' ? undefined : await teeFile(streaming, run.input, run.mask)
+  const mode = opened.begun === undefined ? 'new' : 'append'
+  const file = streaming === '' ? undefined : await teeFile(streaming, run.input, run.mask, mode)
   try {
-    return await loop(at, path, Math.min(Math.max(1, threads), run.limits.foreachThreads), file)
+    const width = Math.min(Math.max(1, threads), run.limits.foreachThreads)
+    return await loop(at, { path, width, tally, file, ...opened })
   } finally {
     await file?.close()
   }
 }
 
+interface Opened {
+  readonly path: string
+  readonly width: number
+  readonly tally: Tally
+  readonly file: TeeFile | undefined
+  readonly ledger?: Ledger
+  readonly begun?: BegunLoop
+}
+
 const loop = async (
-  at: StepContext,
-  input: string,
-  threads: number,
-  file: TeeFile | undefined,
+  outer: StepContext,
+  { path, width, tally, file, ledger, begun }: Opened,
 ): Promise<StepEnd> => {
+  const at = ledger === undefined || outer.trace === undefined ? outer : { ...outer, trace: ledger.trace }
   const { run } = at.module
   const variable = at.step.variable ?? 'item'
   const inner = withLoopSyntax(at.step.step ?? { name: 'item', type: 'bash' }, variable)
-  const rows = rowForFailures(run.limits.foreachFailedRows)
-  const tally = new Tally()
+  const rows = rowForFailures(run.limits.foreachFailedRows, begun?.rows)
   const capture = new Capture(run.limits.captureBytes)
+  if (begun !== undefined) {
+    tally.restore(begun.items.counts)
+    capture.add('stdout', Buffer.from(begun.items.output))
+  }
   await pool(
-    items(input, run.input),
-    threads,
-    async (item, index) => {
+    openItems(items(path, run.input), ledger),
+    width,
+    async ({ item, index }) => {
       const scope = new Scope(at.scope)
       const value = await valueOf(at, variable, item)
       const refusal = await refusalOf(at, item, value)
       if (refusal !== undefined) {
         tally.refused++
         at.trace?.failed(`${item}: ${refusal}`)
-        return
+        return void (await ledger?.itemEnded(index, ''))
       }
       scope.setAll(loopVariables(variable, value, index + 1))
       const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows)
       tally.add(outcome)
-      if (!('output' in outcome) || outcome.output === '') return
-      const chunk = Buffer.from(`${outcome.output}\n`)
-      capture.add('stdout', chunk)
-      await file?.write(chunk)
+      const text = 'output' in outcome && outcome.output !== '' ? `${outcome.output}\n` : ''
+      if (text !== '') {
+        const chunk = Buffer.from(text)
+        capture.add('stdout', chunk)
+        await file?.write(chunk)
+      }
+      if (!signalOf(at).aborted) await ledger?.itemEnded(index, text)
     },
     () => !signalOf(at).aborted && tally.skipModule === undefined,
   )

@@ -49,6 +49,9 @@ export const makeFolder = async (path: string, scope: FileScope): Promise<void> 
 export const openNew = async (path: string, scope: FileScope): Promise<FileHandle> =>
   await openFile(path, scope, O_WRONLY | O_CREAT | O_TRUNC)
 
+export const openToAppend = async (path: string, scope: FileScope): Promise<FileHandle> =>
+  await openFile(path, scope, O_WRONLY | O_CREAT | O_APPEND)
+
 export const writeText = async (path: string, text: string, scope: FileScope): Promise<void> => {
   await using file = await openNew(path, scope)
   await file.writeFile(text)
@@ -155,7 +158,7 @@ export const mustBeFile = async (path: string, scope: FileScope): Promise<void> 
 export const appendFile = async (dest: string, source: string, scope: FileScope): Promise<boolean> => {
   if (!(await isThere(source, scope))) return false
   await using from = await openFile(source, scope, O_RDONLY)
-  await using to = await openFile(dest, scope, O_WRONLY | O_CREAT | O_APPEND)
+  await using to = await openToAppend(dest, scope)
   const buffer = Buffer.alloc(64 * 1024)
   for (;;) {
     const { bytesRead } = await from.read(buffer)

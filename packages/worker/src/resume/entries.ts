@@ -6,7 +6,7 @@ import {
   type StepRecord,
   type TakenFrom,
 } from '@scanfarm/contracts'
-import type { KeptUnit } from '@scanfarm/engine'
+import type { KeptItems, KeptUnit } from '@scanfarm/engine'
 import { text as textOfStream } from 'node:stream/consumers'
 import type { StoredFile } from './contents.ts'
 
@@ -29,6 +29,13 @@ export interface EndedUnit {
   readonly artifacts: readonly ArtifactFound[]
 }
 
+/** A loop that had not ended. */
+export interface KeptLoop {
+  readonly items: KeptItems
+  readonly rows: readonly KeptRow[]
+  readonly artifacts: readonly ArtifactFound[]
+}
+
 /** What has changed since the last entry of an attempt. An object of the artifact store, as JSON. */
 export interface Entry {
   readonly format: 1
@@ -36,6 +43,7 @@ export interface Entry {
   readonly inputs: string
   readonly values: Readonly<Record<string, unknown>>
   readonly units: readonly EndedUnit[]
+  readonly loops: readonly KeptLoop[]
   /** By path; null: it was removed. */
   readonly files: Readonly<Record<string, KeptEntry | null>>
 }
@@ -45,6 +53,7 @@ export interface KeptState {
   readonly inputs: string
   readonly values: ReadonlyMap<string, unknown>
   readonly units: ReadonlyMap<string, EndedUnit>
+  readonly loops: ReadonlyMap<string, KeptLoop>
   readonly files: ReadonlyMap<string, KeptEntry>
   /** Keys of the entries. */
   readonly keys: readonly string[]
@@ -68,6 +77,23 @@ const isBefore = ({ from }: ResumePoint, { units }: Entry): boolean => {
   return units.every(({ unit }) => unit.step !== from.step && !unit.step.endsWith(`/${from.step}`))
 }
 
+const joined = (before: KeptLoop | undefined, next: KeptLoop): KeptLoop => {
+  if (before === undefined || next.items.begins) return next
+  return {
+    items: {
+      ...next.items,
+      ended: [...before.items.ended, ...next.items.ended],
+      output: before.items.output + next.items.output,
+    },
+    rows: [...before.rows, ...next.rows],
+    artifacts: [...before.artifacts, ...next.artifacts],
+  }
+}
+
+/** A retry repeats a whole loop that had failures, and the named step. */
+const isRepeated = ({ from }: ResumePoint, { items }: KeptLoop): boolean =>
+  from !== undefined && (from !== 'failed' || items.error !== undefined || items.counts.failed > 0)
+
 /** Reads what an attempt has stored, up to what a retry repeats. Rejects when something is missing. */
 export const readEntries = async (
   artifacts: Pick<ArtifactStore, 'get'>,
@@ -76,6 +102,7 @@ export const readEntries = async (
 ): Promise<KeptState> => {
   const values = new Map<string, unknown>()
   const units = new Map<string, EndedUnit>()
+  const loops = new Map<string, KeptLoop>()
   const files = new Map<string, KeptEntry>()
   const keys: string[] = []
   let inputs = ''
@@ -91,10 +118,12 @@ export const readEntries = async (
     keys.push(key)
     for (const [name, value] of Object.entries(entry.values)) values.set(name, value)
     for (const ended of entry.units) units.set(ended.unit.key, ended)
+    for (const loop of entry.loops) loops.set(loop.items.key, joined(loops.get(loop.items.key), loop))
     for (const [path, kept] of Object.entries(entry.files)) {
       if (kept === null) files.delete(path)
       else files.set(path, kept)
     }
   }
-  return { inputs, values, units, files, keys }
+  for (const [key, loop] of loops) if (isRepeated(point, loop)) loops.delete(key)
+  return { inputs, values, units, loops, files, keys }
 }

@@ -4,12 +4,13 @@ import {
   type ResumePoint,
   type StepClosed,
 } from '@scanfarm/contracts'
-import type { KeptUnit, Mask, ResumeService } from '@scanfarm/engine'
+import type { BegunLoop, KeptItems, KeptUnit, Mask, ResumeService } from '@scanfarm/engine'
 import { errorText } from '@scanfarm/platform'
 import { Readable } from 'node:stream'
 import type { StepBuffer } from '../record/step-buffer.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import { bytesOf, type Contents } from './contents.ts'
+import { keptRow, Loops, type LoopInWork, type RowInWork } from './loops.ts'
 import { entryKey, entryText, type Entry, type EndedUnit, type KeptEntry, type KeptRow } from './entries.ts'
 import { findEntries, holdEntry, isAsFound, NotResumable, type FoundEntry } from './work-files.ts'
 import type { Restored } from './restore.ts'
@@ -52,12 +53,6 @@ const CLOCK_MS = 1_000
 /** Entries that wait while another is stored. */
 const MAX_WAITING = 4
 
-interface RowInWork {
-  readonly counts: boolean
-  readonly buffer: StepBuffer
-  readonly key: string
-}
-
 interface Changes {
   readonly found: readonly FoundEntry[]
   /** Contents by path, if they are small. */
@@ -70,11 +65,13 @@ interface Pending {
   artifacts: ArtifactFound[]
 }
 
+interface Done {
+  readonly pending: readonly Pending[]
+  readonly loops: readonly LoopInWork[]
+}
+
 const ownsRow = (unit: string, row: string): boolean =>
   row === unit || ['.', '/', '-'].some((mark) => row.startsWith(unit + mark))
-
-const keptRow = (row: RowInWork | KeptRow): KeptRow =>
-  'record' in row ? row : { key: row.key, counts: row.counts, record: row.buffer.record() }
 
 /**
  * Stores after steps what an attempt has done, so that another attempt continues there. Finding changed files is
@@ -84,7 +81,8 @@ export class Journal implements ResumeService {
   readonly #options: JournalOptions
   readonly #since = Date.now() - CLOCK_MS
   readonly #earlier: ReadonlyMap<string, EndedUnit>
-  readonly #running = new Map<string, RowInWork[]>()
+  readonly #running = new Map<string, (RowInWork | KeptRow)[]>()
+  readonly #loops: Loops
   /** What is stored, and how the files were found. */
   readonly #files = new Map<string, { readonly signature: string; readonly kept: KeptEntry }>()
   readonly #keys: string[] = []
@@ -98,6 +96,7 @@ export class Journal implements ResumeService {
   /** Entries that are being stored, one after the other. */
   #storing: Promise<void> = Promise.resolve()
   #waiting = 0
+  #isFinding = false
   #stopped = false
   #off = false
 
@@ -105,6 +104,7 @@ export class Journal implements ResumeService {
     this.#options = options
     const { restored } = options
     this.#earlier = restored?.units ?? new Map()
+    this.#loops = new Loops(restored?.loops)
     if (restored === undefined) return
     for (const [path, file] of restored.files) this.#files.set(path, file)
     this.#values = new Map(restored.values)
@@ -138,10 +138,31 @@ export class Journal implements ResumeService {
   async end(key: string, unit: KeptUnit | undefined): Promise<void> {
     const rows = this.#running.get(key) ?? []
     this.#running.delete(key)
+    this.#loops.close(key)
     if (unit === undefined || this.#off) return
     this.#pending.push({ unit, rows, artifacts: this.#artifacts.splice(0) })
     this.#rows += rows.length
     if (this.#running.size > 0) await this.#storeIfDue(true)
+  }
+
+  findItems(key: string): BegunLoop | undefined {
+    return this.#stopped ? undefined : this.#loops.find(key)
+  }
+
+  takeOverItems(key: string, nextSeq: () => number): void {
+    const rows = this.#loops.takeOver(key)
+    for (const row of rows) this.#options.recorder.stepTakenOver(row, nextSeq())
+    this.#running.get(key)?.push(...rows)
+  }
+
+  openItems(key: string, take: () => KeptItems): boolean {
+    if (this.#off || !this.#running.has(key)) return false
+    this.#loops.open(key, take)
+    return true
+  }
+
+  async itemEnded(key: string): Promise<void> {
+    if (this.#loops.ended(key)) await this.#storeIfDue(true)
   }
 
   async remember<T>(key: string, make: () => T | Promise<T>): Promise<T> {
@@ -180,11 +201,15 @@ export class Journal implements ResumeService {
   }
 
   async #storeIfDue(isParallel: boolean): Promise<void> {
-    if (this.#off || this.#waiting >= MAX_WAITING || this.#pending.length === 0) return
+    const hasNews = this.#pending.length > 0 || this.#loops.haveNews
+    if (this.#off || this.#isFinding || this.#waiting >= MAX_WAITING || !hasNews) return
     const passed = performance.now() - this.#lastAt
     const pause = Math.max(this.#options.everyMs, this.#cost / this.#options.share)
     if (passed < pause && this.#rows < MAX_ROWS) return
     const from = performance.now()
+    this.#isFinding = true
+    // An item that ends from here on is in the next entry, even if its files are in this one.
+    const loops = this.#loops.take(this.#running, this.#artifacts)
     try {
       if (this.#options.isShared()) throw new NotResumable('another run uses its workspace')
       const found = await findEntries(this.#options.folders, this.#since, (path) => this.#files.has(path))
@@ -192,10 +217,11 @@ export class Journal implements ResumeService {
       const pending = this.#pending.splice(0)
       this.#rows = 0
       this.#waiting += 1
-      this.#storing = this.#storing.then(() => this.#store(pending, changes, isParallel))
+      this.#storing = this.#storing.then(() => this.#store({ pending, loops }, changes, isParallel))
     } catch (error) {
       this.#giveUp(errorText(error))
     }
+    this.#isFinding = false
     this.#lastAt = performance.now()
     this.#cost = this.#lastAt - from
   }
@@ -215,7 +241,7 @@ export class Journal implements ResumeService {
   }
 
   /** Never rejects. */
-  async #store(pending: readonly Pending[], { found, bytes }: Changes, isParallel: boolean): Promise<void> {
+  async #store(done: Done, { found, bytes }: Changes, isParallel: boolean): Promise<void> {
     this.#waiting -= 1
     if (this.#off) return
     try {
@@ -229,9 +255,9 @@ export class Journal implements ResumeService {
         const kept = await this.#keep(entry, isParallel, bytes.get(entry.path))
         if (kept !== undefined) stored.set(entry.path, { signature: entry.signature, kept })
         // The next step has changed the file: the state after this one is gone.
-        else if (!isParallel) return void this.#pending.unshift(...pending)
+        else if (!isParallel) return void this.#pending.unshift(...done.pending)
       }
-      await this.#putEntry(pending, stored, removed)
+      await this.#putEntry(done, stored, removed)
     } catch (error) {
       this.#giveUp(errorText(error))
     }
@@ -258,13 +284,15 @@ export class Journal implements ResumeService {
   }
 
   async #putEntry(
-    pending: readonly Pending[],
+    { pending, loops }: Done,
     stored: ReadonlyMap<string, { signature: string; kept: KeptEntry }>,
     removed: readonly string[],
   ): Promise<void> {
     const { run, recorder, artifacts, folders, secrets, inputs } = this.#options
     // The first entry has everything that an earlier attempt left.
-    const files = this.#entries === 0 ? new Map([...this.#files, ...stored]) : stored
+    const isFirst = this.#entries === 0
+    const files = isFirst ? new Map([...this.#files, ...stored]) : stored
+    const earlierLoops = isFirst ? this.#loops.earlier : []
     const entry: Entry = {
       format: 1,
       inputs,
@@ -274,6 +302,7 @@ export class Journal implements ResumeService {
         rows: rows.map(keptRow),
         artifacts: found,
       })),
+      loops: [...earlierLoops, ...loops].map((loop) => ({ ...loop, rows: loop.rows.map(keptRow) })),
       files: Object.fromEntries([
         ...[...files].map(([path, { kept }]) => [path, kept] as const),
         ...removed.map((path) => [path, null] as const),

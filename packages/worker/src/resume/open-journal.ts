@@ -19,9 +19,11 @@ interface JournalContext {
   uses(): WorkspaceUses
 }
 
-/** Whether a step may follow another one. */
-const hasSeveralSteps = ({ root }: ResolvedWorkflow): boolean =>
-  root.kind === 'flow' || (root.steps ?? []).length > 1 || root.hooks !== undefined
+/** Whether a part of the run can end before the run does. */
+const hasParts = ({ root }: ResolvedWorkflow): boolean => {
+  const { kind, steps = [], hooks } = root
+  return kind === 'flow' || steps.length > 1 || steps[0]?.type === 'foreach' || hooks !== undefined
+}
 
 /** Everything that all steps of a run depend on besides files and earlier steps. */
 const inputsOf = ({ run, folders }: Session, { given }: ExecutorOptions): string => {
@@ -37,8 +39,7 @@ export const openJournal = async (
   workflow: ResolvedWorkflow,
   { options, limits, times, uses }: JournalContext,
 ): Promise<Journal | undefined> => {
-  if (limits.resumeBytes === 0 || workflow.root.resume === 'none' || !hasSeveralSteps(workflow))
-    return undefined
+  if (limits.resumeBytes === 0 || workflow.root.resume === 'none' || !hasParts(workflow)) return undefined
   const { run, folders, recorder, signal } = session
   const secrets = options.given?.secrets ?? []
   const { artifacts } = options

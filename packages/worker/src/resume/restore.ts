@@ -3,13 +3,14 @@ import type { Folder } from '@scanfarm/paths'
 import type { Owner } from '../users/uids.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { Contents, StoredFile } from './contents.ts'
-import { readEntries, type EndedUnit, type KeptEntry, type KeptRow } from './entries.ts'
+import { readEntries, type EndedUnit, type KeptEntry, type KeptLoop, type KeptRow } from './entries.ts'
 import { holdEntry, putEntry, signatureAt } from './work-files.ts'
 
 /** What an earlier attempt left, with its files in the folders of this attempt. */
 export interface Restored {
   readonly values: ReadonlyMap<string, unknown>
   readonly units: ReadonlyMap<string, EndedUnit>
+  readonly loops: ReadonlyMap<string, KeptLoop>
   readonly files: ReadonlyMap<string, { readonly signature: string; readonly kept: KeptEntry }>
   readonly keys: readonly string[]
 }
@@ -30,7 +31,8 @@ export interface RestoreOptions {
 export const restore = async (options: RestoreOptions): Promise<Restored> => {
   const { artifacts, contents, folders, point } = options
   const state = await readEntries(artifacts, point, folders.attempt)
-  if (state.units.size === 0) throw new Error('no step before the first one to repeat is stored')
+  if (state.units.size + state.loops.size === 0)
+    throw new Error('no step before the first one to repeat is stored')
   if (state.inputs !== options.inputs) throw new Error('the workflow, its params or its folder differ')
   const owner = await options.place()
   const files = new Map<string, { signature: string; kept: KeptEntry }>()
@@ -43,7 +45,8 @@ export const restore = async (options: RestoreOptions): Promise<Restored> => {
     if (signature !== undefined) files.set(path, { signature, kept })
   }
   const units = new Map([...state.units].map(([key, ended]) => [key, withSource(ended, options)]))
-  return { values: state.values, units, files, keys: state.keys }
+  const loops = new Map([...state.loops].map(([key, loop]) => [key, withSource(loop, options)]))
+  return { values: state.values, units, loops, files, keys: state.keys }
 }
 
 const restoreEntry = async (
@@ -78,7 +81,7 @@ const isInPlace = async (
 }
 
 /** Rows name the attempt that executed them. A log of another run may be deleted with it. */
-const withSource = (ended: EndedUnit, { point, runUuid }: RestoreOptions): EndedUnit => ({
+const withSource = <T extends EndedUnit | KeptLoop>(ended: T, { point, runUuid }: RestoreOptions): T => ({
   ...ended,
   rows: ended.rows.map((row): KeptRow => {
     const { record } = row

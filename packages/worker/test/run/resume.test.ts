@@ -154,6 +154,54 @@ test('a drained flow takes over hooks, actions, parallel modules and failed step
   expect(await readFile(inWorkspace(target, 'found'), 'utf8')).toBe('yes\n')
 })
 
+test('a drained loop leaves out the items that ended, and joins outputs, failures and figures', async () => {
+  const target = freshName()
+  const all = Array.from({ length: 40 }, (_, index) => `item-${index}`)
+  const loop: Step = {
+    name: 'each',
+    type: 'foreach',
+    input: '{{Output}}/list',
+    variable: 'word',
+    step: bash(
+      'one',
+      `echo [[word]] [[_id_]] >> ${record}/${target}-three
+       case [[word]] in item-1) exit 4 ;; item-30) ${waitFor(`${record}/${target}-go`)} ;; esac
+       echo [[word]] | tee -a {{Output}}/words`,
+    ),
+    on_error: [{ action: 'continue' }],
+    exports: { streaming_output: '{{Output}}/streamed' },
+  }
+  const list = bash('list', `printf 'item-%s\\n' $(seq 0 39) > {{Output}}/list`)
+  const runId = await drained(target, [list, loop], 3, async () => {
+    await until(async () => (await executions(target, 'three')).includes('item-30'))
+  })
+  await rename(inWorkspace(target), join(record, `${target}-away`))
+  await release(target)
+  await using _ = harness.executor(eager)
+  expect(await harness.ended(runId)).toMatchObject({ status: 'completed', outcome: 'partial', attempt: 2 })
+  const begun = (await executions(target, 'three')).trimEnd().split('\n')
+  const [first = ''] = begun.slice(31)
+  const from = all.indexOf(first.split(' ')[0] ?? '')
+  // At least the item that was interrupted is executed again.
+  expect(from).toBeGreaterThan(1)
+  expect(from).toBeLessThanOrEqual(30)
+  const again = [...all.slice(0, 31), ...all.slice(from)]
+  expect(begun).toEqual(again.map((item) => `${item} ${Number(item.slice(5)) + 1}`))
+  const done = `${all.filter((item) => item !== 'item-1').join('\n')}\n`
+  expect(await readFile(inWorkspace(target, 'words'), 'utf8')).toBe(done)
+  expect(await readFile(inWorkspace(target, 'streamed'), 'utf8')).toBe(done)
+  expect(await harness.steps(runId)).toMatchObject([
+    { step_name: 'list', taken_from: { attempt: 1 } },
+    {
+      step_name: 'each',
+      status: 'failed',
+      error_message: expect.stringContaining('40 items: 39 completed, 1 failed, 0 skipped'),
+      taken_from: null,
+    },
+    { step_name: 'one', status: 'failed', attempt: 2, taken_from: { attempt: 1 } },
+  ])
+})
+
 test('a retry of a failed run begins at the failed step, at a named step, or at the start', async () => {
   const target = freshName()
   await using _ = harness.executor(eager)
