@@ -22,6 +22,9 @@ const FILES = [
   'LICENSE',
 ]
 
+/** Cases of workflows are for those who change them. */
+const CASES = ['workflows/**/*.test/**']
+
 interface Manifest {
   readonly version: string
   readonly description: string
@@ -77,7 +80,7 @@ const fill = async (folder: string): Promise<void> => {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), content)
   }
-  for (const path of globSync(FILES, { cwd: root })) copy(path)
+  for (const path of globSync(FILES, { cwd: root, exclude: CASES })) copy(path)
   copy('scripts/pack/scanfarm', 'bin/scanfarm')
   copy('scripts/pack/README.md', 'README.md')
 

@@ -3,6 +3,7 @@ export { evaluateStandalone, type ExpressionResult } from './evaluate-standalone
 export { execute } from './execute.ts'
 export { targetMismatch } from './flow/dependencies.ts'
 export { checkParams, paramWarnings } from './flow/params.ts'
+export { resolveName } from './target/resolve-name.ts'
 export { possibleModules, type KnownRun } from './flow/possible-modules.ts'
 export { CONSOLE_LIMITS, FunctionConsole, listFunctions, type ListedFunction } from './function-console.ts'
 export { operatorInputOf, type OperatorInput, type OperatorSettings } from './operator-input.ts'

@@ -1,4 +1,5 @@
 export { startWorker, type RunningWorker, type WorkerOverrides } from './program/start-worker.ts'
+export { findingsService } from './run/findings-service.ts'
 export { llmSettings } from './settings/function-settings.ts'
 export { homesOf, openRunners, toolFoldersOf, workFolderOf } from './settings/executor-options.ts'
 export { Executor } from './slots/executor.ts'

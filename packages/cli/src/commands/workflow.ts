@@ -6,8 +6,10 @@ import { Command, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { printJson, printTable } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { addParams, collect } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
+import type { RecordOptions, TestOptions } from '../workflow-test/test-workflows.ts'
 
 interface LintOptions {
   readonly config?: string
@@ -131,9 +133,51 @@ const showCommand = (terminal: Terminal): Command =>
       else show(terminal, workflow, requirements(workflow))
     })
 
+interface TestCommandOptions extends TestOptions, Partial<RecordOptions> {}
+
+const testAll = async (
+  terminal: Terminal,
+  paths: readonly string[],
+  { record, ...options }: TestCommandOptions,
+): Promise<void> => {
+  const [workflow, ...more] = paths
+  const { recordCase, testWorkflows } = await import('../workflow-test/test-workflows.ts')
+  if (record === undefined) return await testWorkflows(terminal, paths, options)
+  if (workflow === undefined || more.length > 0 || !/^[\w.-]+$/.test(record))
+    throw new CliError(
+      EXIT.usage,
+      '--record NAME makes a case of one workflow file; NAME has only letters, digits, _ . and -',
+    )
+  await mustBeReadable(workflow)
+  await recordCase(terminal, workflow, { ...options, record })
+}
+
+const testCommand = (terminal: Terminal): Command =>
+  addParams(
+    new Command('test')
+      .description(
+        'Run the cases of workflows, with stand-ins for their programs; exit code 1 if one differs, 2 if there are none. The cases of NAME.yaml are in the folder NAME.test beside it.',
+      )
+      .argument('<path...>', 'workflow files, or folders that contain them'),
+    'with --record: parameter of the workflow',
+  )
+    .option('--case <name>', 'run only the cases of this name')
+    .option('--update', 'write what happens into the cases as what they expect')
+    .addOption(
+      new Option(
+        '--record <name>',
+        'run the workflow with its real programs, and make a case of it',
+      ).conflicts(['case', 'update']),
+    )
+    .option('-t, --target <target>', 'with --record: target of the run')
+    .option('--program <name>', 'with --record: another program to record; repeatable', collect)
+    .option('--config <file>', 'settings file')
+    .action((paths: string[], options: TestCommandOptions) => testAll(terminal, paths, options))
+
 export const workflowCommand = (terminal: Terminal): Command =>
   new Command('workflow')
-    .description('Check and show workflows, and print the schema of their language.')
+    .description('Check, test and show workflows, and print the schema of their language.')
     .addCommand(lintCommand(terminal))
+    .addCommand(testCommand(terminal))
     .addCommand(showCommand(terminal))
     .addCommand(schemaCommand(terminal))

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { RunnerProvider, RunRecorder } from '@scanfarm/contracts'
 import { makeFolder } from '@scanfarm/platform'
 import { execute, type Engine, type ExecuteResult } from '@scanfarm/engine'
-import { parseAllowedPaths, type AllowedPath } from '@scanfarm/functions'
+import { parseAllowedPaths, type AllowedPath, type FunctionServices, type Ports } from '@scanfarm/functions'
 import { notWritten } from '../client/files.ts'
 import type { Terminal } from '../terminal.ts'
 import { ownEnvironment } from '../workflows/own-environment.ts'
@@ -25,6 +25,10 @@ export interface ExecContext {
   readonly timeoutMs: number | undefined
   /** Aborted by the caller: ends all runs. */
   readonly signal: AbortSignal
+  /** An existing folder for temporary files; default: a new one for each run. */
+  readonly temp?: string
+  readonly services?: FunctionServices
+  readonly ports?: Partial<Ports>
 }
 
 /** Longer waits overflow the timer. */
@@ -50,7 +54,7 @@ export const perform = async (
 ): Promise<ExecuteResult> => {
   const { terminal, config, engine, runners, params } = context
   const { target, output, uuid, workspaces } = run
-  const temp = await mkdtemp(join(tmpdir(), 'scanfarm-exec-'))
+  const temp = context.temp ?? (await mkdtemp(join(tmpdir(), 'scanfarm-exec-')))
   const { signal, end } = limited(context.signal, context.timeoutMs)
   try {
     if (!context.dryRun)
@@ -90,12 +94,14 @@ export const perform = async (
       recorder,
       engine,
       signal,
+      ...(context.services === undefined ? {} : { services: context.services }),
+      ...(context.ports === undefined ? {} : { ports: context.ports }),
       dryRun: context.dryRun,
       skipValidation: context.skipValidation,
       limits: { graceMs: config.runs.cancelGraceMs },
     })
   } finally {
     end()
-    await rm(temp, { recursive: true, force: true })
+    if (context.temp === undefined) await rm(temp, { recursive: true, force: true })
   }
 }

@@ -17,16 +17,22 @@ const MAX_FILES = 20_000
 
 const isYaml = (name: string): boolean => /\.ya?ml$/i.test(name)
 
-/** All YAML files below a folder, except hidden files and folders. A missing folder counts as empty. */
+/** The folder `NAME.test` beside a workflow `NAME.yaml` has its cases. */
+const hasCases = (folder: string, names: ReadonlySet<string>): boolean =>
+  folder.endsWith('.test') && ['.yaml', '.yml'].some((end) => names.has(folder.replace(/\.test$/, end)))
+
+/** All YAML files below a folder, except hidden files and folders and cases. A missing folder counts as empty. */
 export const folderSource = (folder: string): WorkflowSource => {
   const root = resolve(folder)
   const walk = async (at: string, into: SourceEntry[]): Promise<void> => {
     const items = await readdir(at, { withFileTypes: true }).catch(() => [])
+    const names = new Set(items.map(({ name }) => name))
     for (const item of items.sort((a, b) => a.name.localeCompare(b.name))) {
       if (item.name.startsWith('.') || item.name === 'node_modules') continue
       const path = join(at, item.name)
-      if (item.isDirectory()) await walk(path, into)
-      else if (isYaml(item.name) && into.length < MAX_FILES) {
+      if (item.isDirectory()) {
+        if (!hasCases(item.name, names)) await walk(path, into)
+      } else if (isYaml(item.name) && into.length < MAX_FILES) {
         const facts = await stat(path).catch(() => undefined)
         if (facts?.isFile() !== true) continue
         const version = `${facts.mtimeMs}:${facts.size}:${facts.ino}`

@@ -30,9 +30,15 @@ const owned = <T>(answer: T | undefined): T => {
   return answer
 }
 
+/** The part of the database that functions use. */
+type RecordStore = Pick<
+  RunStore,
+  'importRecords' | 'knownFolder' | 'readRecords' | 'readRuns' | 'addToCounter'
+>
+
 /** The database for the functions of one attempt: every write carries the run and the attempt. */
 export const findingsService = (
-  store: RunStore,
+  store: RecordStore,
   run: RunKey,
   /** Params of the run that select what it scans. */
   scope: Readonly<Record<string, string>>,

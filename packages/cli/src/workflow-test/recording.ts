@@ -1,0 +1,123 @@
+import { access, constants, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join, resolve, sep } from 'node:path'
+import type { CaseContent, RecordedCall } from '@scanfarm/contracts'
+import { contentOf } from './case-file.ts'
+import { CliError, EXIT } from '../exit.ts'
+import type { Places } from './places.ts'
+import { quoted } from './stand-ins.ts'
+
+const EXECUTABLE = 0o755
+/** A recording is a file that people read. */
+const MAX_FILE_BYTES = 1 << 20
+
+/** Runs a program and keeps its arguments, output, exit code, and the files that changed meanwhile. */
+const wrapper = (name: string, real: string, { calls, output, temp }: Places): string => `#!/bin/sh
+[ -z "$SCANFARM_RECORDS" ] || exec ${quoted(real)} "$@"
+export SCANFARM_RECORDS=1
+call=$(mktemp -d ${quoted(join(calls, 'call.XXXXXX'))}) || exit 125
+printf %s ${quoted(name)} > "$call/program"
+for one do printf '%s\\0' "$one"; done > "$call/args"
+pwd > "$call/cwd"
+date +%s%N > "$call/began"
+mkfifo "$call/out" "$call/err"
+tee "$call/stdout" < "$call/out" &
+tee "$call/stderr" < "$call/err" >&2 &
+${quoted(real)} "$@" > "$call/out" 2> "$call/err"
+code=$?
+wait
+mkdir "$call/files"
+find ${quoted(output)} ${quoted(temp)} -type f -cnewer "$call/began" -size -${MAX_FILE_BYTES / 1024}k -exec cp --parents -t "$call/files" {} +
+printf %s "$code" > "$call/code"
+exit "$code"
+`
+
+const onPath = async (name: string, path: string): Promise<string | undefined> => {
+  for (const folder of path.split(':').filter((one) => one.startsWith('/'))) {
+    const file = join(folder, name)
+    const found = await access(file, constants.X_OK).then(
+      async () => (await stat(file)).isFile(),
+      () => false,
+    )
+    if (found) return file
+  }
+  return undefined
+}
+
+/** Makes programs that record the real ones. */
+export const makeWrappers = async (
+  programs: readonly string[],
+  path: string,
+  places: Places,
+): Promise<void> => {
+  for (const name of programs) {
+    const real = await onPath(name, path)
+    if (real === undefined)
+      throw new CliError(EXIT.usage, `${name} is not on PATH: install it, then record the case`)
+    await writeFile(join(places.programs, name), wrapper(name, real, places), { mode: EXECUTABLE })
+  }
+}
+
+/** Paths that an argument may name: the argument itself, and what follows `=`. */
+const namedBy = (args: readonly string[], cwd: string): string[] =>
+  args
+    .flatMap((arg) => [arg, arg.slice(arg.indexOf('=') + 1)])
+    .filter((text) => text !== '')
+    .map((text) => resolve(cwd, text))
+
+const filesBelow = async (folder: string): Promise<string[]> =>
+  (await readdir(folder, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort()
+
+/** Other steps write files at the same time: those of a call are the ones that its arguments name, or begin to name. */
+const filesOf = async (
+  folder: string,
+  args: readonly string[],
+  cwd: string,
+  { hide, output, temp }: Places,
+): Promise<Record<string, CaseContent>> => {
+  const roots = new Set([cwd, output, temp])
+  const named = namedBy(args, cwd).filter(
+    (path) => !roots.has(path) && `${path}${sep}`.startsWith(resolve(output, '..')),
+  )
+  const found: Record<string, CaseContent> = {}
+  for (const copy of await filesBelow(folder)) {
+    const path = copy.slice(folder.length)
+    if (!named.some((start) => path.startsWith(start))) continue
+    const content = contentOf(await readFile(copy), hide)
+    // Caches and databases that a tool keeps for itself.
+    if (typeof content === 'string' || path.startsWith(output)) found[hide(path)] = content
+  }
+  return found
+}
+
+const readCall = async (folder: string, places: Places): Promise<{ began: string; call: RecordedCall }> => {
+  const bytes = (name: string): Promise<Buffer> => readFile(join(folder, name))
+  const text = async (name: string): Promise<string> => (await bytes(name)).toString('utf8')
+  const args = (await text('args')).split('\0').slice(0, -1)
+  const [stdout, stderr] = [await bytes('stdout'), await bytes('stderr')]
+  const files = await filesOf(join(folder, 'files'), args, (await text('cwd')).trimEnd(), places)
+  const code = Number(await text('code'))
+  return {
+    began: await text('began'),
+    call: {
+      program: await text('program'),
+      args: args.map(places.hide),
+      ...(code === 0 ? {} : { exit_code: code }),
+      ...(stdout.length === 0 ? {} : { stdout: contentOf(stdout, places.hide) }),
+      ...(stderr.length === 0 ? {} : { stderr: contentOf(stderr, places.hide) }),
+      ...(Object.keys(files).length === 0 ? {} : { files }),
+    },
+  }
+}
+
+/** The calls of a run, in order. A call that was killed has no exit code and is left out. */
+export const recordedCalls = async (places: Places): Promise<RecordedCall[]> => {
+  const found = []
+  for (const name of await readdir(places.calls)) {
+    const folder = join(places.calls, name)
+    if ((await readdir(folder)).includes('code')) found.push(await readCall(folder, places))
+  }
+  return found.sort((a, b) => a.began.localeCompare(b.began)).map(({ call }) => call)
+}
