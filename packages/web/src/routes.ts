@@ -95,6 +95,13 @@ export const ROUTES: readonly ScreenRoute[] = [
     load: () => import('./screens/webhooks/screen.tsx'),
   },
   {
+    path: '/scopes',
+    title: 'Scopes',
+    key: 'p',
+    group: 'Automation',
+    load: () => import('./screens/scopes/screen.tsx'),
+  },
+  {
     path: '/workers',
     title: 'Workers',
     key: 'k',

@@ -194,6 +194,107 @@ test('A subscription shows its secret once, and a delivery that failed is sent a
   await page.getByText('1 delivery is sent again.').waitFor()
 })
 
+test('A target out of a scope is refused, the job says why, and the command that went out is found', async () => {
+  const page = await farm().open('/scopes')
+  await page.getByRole('button', { name: 'New scope' }).click()
+  const form = page.getByRole('dialog', { name: 'New scope' })
+  await form.getByLabel('Name').fill('shop')
+  await form.getByLabel(/^Allowed/).fill('*.shop.test')
+  await form.getByLabel(/^Denied/).fill('pay.shop.test')
+  await form.getByLabel(/^When runs may scan/).fill('at night')
+  await form.getByRole('button', { name: 'Create' }).click()
+  await form.getByText('Write the window "at night" like 22:00-06:00').waitFor()
+  await form.getByLabel(/^When runs may scan/).fill('00:00-00:00')
+  await form.getByRole('button', { name: 'Create' }).click()
+  const row = page.getByRole('row', { name: /shop/ })
+  await row.getByText('00:00-00:00').waitFor()
+  const choose = async (name: string) => {
+    await row.getByRole('button', { name: 'Actions of shop' }).click()
+    await page.getByRole('menuitem', { name }).click()
+  }
+  await choose('Edit')
+  const edit = page.getByRole('dialog', { name: 'Edit the scope shop' })
+  await edit.getByLabel('Owner').fill('ada')
+  await edit.getByLabel('Valid until').fill('2099-01-01T00:00')
+  await edit.getByRole('button', { name: 'Save' }).click()
+  await row.getByText('ada').waitFor()
+  const { data } = await farm().api.GET('/scopes/{name}', { params: { path: { name: 'shop' } } })
+  expect(data.data).toMatchObject({ denied: ['pay.shop.test'], windows: [{ from: '00:00', to: '00:00' }] })
+  expect(data.data.valid_until).toMatch(/^(2098-12-31|2099-01-01)T/)
+
+  await page.goto('/workflows/listener')
+  const start = page.getByRole('complementary', { name: 'Start' })
+  await start.getByRole('textbox', { name: /^Targets/ }).fill('www.shop.test\npay.shop.test')
+  await start.getByText('Where, when and how').click()
+  await start.getByLabel('Where', { exact: true }).selectOption('distributed')
+  await start.getByLabel('Scope', { exact: true }).selectOption('shop')
+  await start.getByText(/--scope shop$/).waitFor()
+  await start.getByRole('button', { name: 'Start 2 runs' }).click()
+  await page.waitForURL('**/jobs/*')
+  await farm().api.waitForJob(page.url().split('/').at(-1) ?? '')
+  await page.getByRole('tab', { name: 'Refused (1)' }).click()
+  const refused = page.getByRole('row', { name: /pay\.shop\.test/ })
+  await refused.getByText('when the job was submitted').waitFor()
+  expect(await refused.textContent()).toContain('the scope shop denies pay.shop.test')
+
+  await page.goto('/scopes?tab=was-it-us')
+  const search = async (address: string) => {
+    await page.getByLabel('Address or name of the host').fill(address)
+    await page.getByRole('button', { name: 'Search' }).click()
+  }
+  await search('www.shop.test')
+  const step = page.getByRole('row', { name: /echo fast www\.shop\.test 22/ })
+  await step.getByText('target www.shop.test').waitFor()
+  await step.getByText('shop', { exact: true }).waitFor()
+  await page.getByRole('status').filter({ hasText: '1 run from' }).waitFor()
+  await search('pay.shop.test')
+  await page.getByText('It was not us').waitFor()
+  expect(page.url()).toContain('address=pay.shop.test')
+
+  await page.getByRole('tab', { name: 'Scopes' }).click()
+  await choose('Delete')
+  await page.getByRole('button', { name: 'Delete the scope' }).click()
+  await page.getByText('No scopes').waitFor()
+})
+
+test('The never-scan list takes entries and files, and says which line is wrong', async () => {
+  const page = await farm().open('/scopes?tab=never-scan')
+  await page.getByRole('button', { name: 'Add an entry' }).click()
+  await page.getByLabel('Host, domain or network').fill('hospital.test')
+  await page.getByLabel('Reason', { exact: true }).fill('asked for it')
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  const row = (name: string) => page.getByRole('row').filter({ hasText: name })
+  await row('hospital.test').getByText('asked for it').waitFor()
+
+  await page.getByRole('button', { name: 'Import a file' }).click()
+  const form = page.getByRole('dialog', { name: 'Import a file' })
+  const give = async (text: string) => {
+    await form
+      .getByLabel('File')
+      .setInputFiles({ name: 'list.txt', mimeType: 'text/plain', buffer: Buffer.from(text) })
+    await form.getByRole('button', { name: 'Import' }).click()
+  }
+  await form.getByLabel('Reason').fill('a contract')
+  farm().problems.expect(/POST \/api\/never-scan\/import: 400/)
+  await give('school.test\nnot a host\n')
+  await form.getByText(/line 2/).waitFor()
+  await give('school.test # pupils\nbank.test\n')
+  await row('school.test').getByText('pupils').waitFor()
+  await row('bank.test').getByText('a contract').waitFor()
+
+  await page.getByLabel('Entry or reason').fill('pupils')
+  await page.keyboard.press('Enter')
+  await row('bank.test').waitFor({ state: 'detached' })
+  await row('school.test').getByRole('button', { name: 'Remove' }).click()
+  await page.getByRole('button', { name: 'Remove the entry' }).click()
+  await page.getByText('Nothing matches these filters').waitFor()
+
+  const operator = await farm().open('/scopes?tab=never-scan', { role: 'operator' })
+  expect(await refusalOf(operator.getByRole('button', { name: 'Add an entry' }))).toMatch(
+    /needs the role admin/,
+  )
+})
+
 test('A viewer sees why the buttons that change something are disabled', async () => {
   const page = await farm().open('/triggers', { role: 'viewer' })
   expect(await refusalOf(page.getByRole('button', { name: 'New schedule' }))).toMatch(/needs the role admin/)

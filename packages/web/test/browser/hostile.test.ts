@@ -135,6 +135,13 @@ const STATEMENTS: readonly string[] = [
    from unnest(array['workflow', 'workflow_failed']) kind, unnest(array[300, 2000]) length`,
   `insert into finding_rules (name, position, asset_glob, severities, reason, assignee, tags, created_by)
    select p, n, p, array['low'], p, p, array[p], p from payloads on conflict do nothing`,
+  `insert into scan_scopes (name, allowed, denied, owner, note, windows, zone, created_by)
+   select p, '{*}', array[p], p, p, '[]', 'UTC', p from payloads on conflict do nothing`,
+  `insert into never_scan (entry, reason, workflow, created_by)
+   select 'n' || n || '.test', p, p, p from payloads`,
+  `insert into refusals (job_no, place, target, reason)
+   select (select min(id) from jobs where workflow_name = 'hostile'), 'submit', p, p from payloads`,
+  `update jobs set refused = 1 where workflow_name = 'hostile'`,
   `update jobs set requirement_class = 'tool:' || $2 where workflow_name = 'endless'`,
 ]
 

@@ -68,7 +68,18 @@ export const eachView = async (
 /** Something in every list, and the paths of one thing of each kind. */
 export const populate = async (console: Console): Promise<string[]> => {
   const { api } = console
-  const job = await console.finish('survey', ['one.test', 'two.test', 'three.test'])
+  await api.POST('/scopes', {
+    body: {
+      name: 'shop',
+      allowed: ['*.shop.test', '10.0.0.0/8'],
+      denied: ['pay.shop.test'],
+      owner: 'ada',
+      windows: [{ days: ['mon', 'tue'], from: '22:00', to: '06:00' }],
+      workspaces: ['shop'],
+    },
+  })
+  await api.POST('/never-scan', { body: { entry: 'hospital.test', reason: 'asked to be left alone' } })
+  const job = await console.finish('survey', ['one.test', 'two.test', 'three.test', 'hospital.test'])
   await console.finish('broken', ['down.test', 'gone.test'])
   await console.start('endless', ['endless.test'])
   const findings = ['critical', 'high', 'medium', 'low', 'info'] as const
@@ -127,6 +138,7 @@ export const populate = async (console: Console): Promise<string[]> => {
     ...made.slice(0, 1).map(({ data }) => `/findings/${data.data.id}`),
     '/findings?group=check',
     '/hosts/one.test',
+    '/scopes?tab=was-it-us&address=one.test',
     '/workflows/survey',
     ...workers.data.slice(0, 1).map(({ id }) => `/workers/${id}`),
   ]

@@ -16,11 +16,13 @@ import {
   Form,
   hrefWith,
   Link,
+  localTimeOf,
   Page,
   RunLink,
   Severity,
   Tabs,
   Time,
+  timeOfLocal,
   useFilters,
   type Column,
 } from '../../ui/index.ts'
@@ -41,13 +43,7 @@ const comparisonOf = ({ workspace, from, to, a, b }: Search): Comparison | undef
 const oneOf = <T extends string>(values: readonly [T, ...T[]], text: string | undefined): T =>
   values.find((value) => value === text) ?? values[0]
 
-/** `datetime-local` has no time zone: the browser's. */
-const localOf = (text: string | undefined): string => {
-  const time = Date.parse(newSince(text) ?? '')
-  if (Number.isNaN(time)) return ''
-  return new Date(time - new Date(time).getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-}
-const isoOf = (local: string | undefined): string => (local ? new Date(local).toISOString() : '')
+const localOf = (text: string | undefined): string => localTimeOf(newSince(text))
 
 const PERIODS = [
   { label: '24 hours', from: '24h' },
@@ -66,12 +62,12 @@ const PeriodForm = ({ search, set }: { search: Search; set: (changes: Search) =>
         set({
           ...keep,
           workspace: (values['workspace'] ?? '').trim(),
-          from: values['from'] === localOf(from) ? from : isoOf(values['from']),
-          to: isoOf(values['to']),
+          from: values['from'] === localOf(from) ? from : timeOfLocal(values['from']),
+          to: timeOfLocal(values['to']),
         })
       }
     >
-      <div className="compare-form">
+      <div className="form-line">
         <Combobox
           name="workspace"
           label="Workspace"
@@ -105,7 +101,7 @@ const RunsForm = ({ search: { a, b }, set }: { search: Search; set: (changes: Se
     key={`${a} ${b}`}
     onSubmit={(values) => set({ a: values['a']?.trim() ?? '', b: values['b']?.trim() ?? '' })}
   >
-    <div className="compare-form">
+    <div className="form-line">
       <Field name="a" label="Earlier run (number or id)" defaultValue={a} required />
       <Field name="b" label="Later run (number or id)" defaultValue={b} required />
       <Button type="submit" kind="primary">

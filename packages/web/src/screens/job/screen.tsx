@@ -21,6 +21,7 @@ import { COLUMNS } from '../runs/columns.tsx'
 import { Actions } from './actions.tsx'
 import { Failures } from './failures.tsx'
 import { Progress } from './progress.tsx'
+import { Refusals } from './refusals.tsx'
 import { Strip } from './strip.tsx'
 
 const Runs = ({ jobId }: { jobId: string }) => {
@@ -49,6 +50,16 @@ const Facts = ({ job }: { job: JobSummary }) => (
         </Link>,
       ],
       ['Targets', job.target_count.toLocaleString()],
+      [
+        'Scope',
+        job.scope === '' ? (
+          ''
+        ) : (
+          <Link key="scope" href="/scopes">
+            {job.scope}
+          </Link>
+        ),
+      ],
       ['Priority', job.priority],
       ['Mode', job.run_mode],
       ['At once', job.concurrency],
@@ -132,6 +143,15 @@ const JobPage = ({ job }: { job: JobSummary }) => {
             content: <Failures jobId={id} ended={ended} />,
           },
           { id: 'runs', label: 'Runs', content: <Runs jobId={id} /> },
+          ...(job.refused === 0
+            ? []
+            : [
+                {
+                  id: 'refused',
+                  label: `Refused (${job.refused.toLocaleString()})`,
+                  content: <Refusals jobId={id} />,
+                },
+              ]),
         ]}
       />
     </Page>

@@ -10,6 +10,7 @@ import {
   ErrorPanel,
   Field,
   Form,
+  linesOf,
   SelectField,
   TextField,
   toast,
@@ -46,12 +47,6 @@ const initialTexts = (schedule: Schedule | undefined): Readonly<Record<string, s
   priority: schedule?.priority ?? 'normal',
   timeout: schedule?.timeout === undefined ? '' : String(schedule.timeout),
 })
-
-const linesOf = (text = ''): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
 
 const inputOf = (text: string | undefined): Record<string, string> =>
   Object.fromEntries(

@@ -35,7 +35,7 @@ export const Incoming = () => {
   return (
     <div className="stack">
       <Form onSubmit={() => create.mutate()} error={create.error}>
-        <div className="webhook-head">
+        <div className="form-line">
           <Field
             name="name"
             label="Name of a new webhook"

@@ -20,6 +20,7 @@ import {
   Form,
   FormActions,
   Link,
+  linesOf,
   Menu,
   SelectField,
   TextField,
@@ -31,11 +32,6 @@ import { SecretDialog, type Made } from './secret.tsx'
 
 const KEY = ['webhooks']
 const SEVERITIES = ['', 'info', 'low', 'medium', 'high', 'critical'] as const
-const linesOf = (text = ''): string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '')
 
 interface EditorProps {
   readonly subscription?: Subscription
@@ -210,7 +206,7 @@ export const Subscriptions = () => {
   }
   return (
     <div className="stack">
-      <div className="webhook-head">
+      <div className="form-line">
         <Button kind="primary" onClick={() => setEditing('new')}>
           New subscription
         </Button>

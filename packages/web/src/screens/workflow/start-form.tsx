@@ -2,6 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { useRefusal } from '../../api/role.ts'
+import { scopesQuery } from '../../api/scopes.ts'
 import { providersQuery, startRuns, uploadTargets, type WorkflowPage } from '../../api/workflows.ts'
 import {
   Button,
@@ -38,6 +39,7 @@ interface OptionsProps {
 
 const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
   const { run_mode: mode = '', runner_type: runner = '', schedule = '' } = values
+  const { data: scopes = [] } = useQuery(scopesQuery)
   const { data: cloud } = useQuery({ ...providersQuery, enabled: mode === 'cloud' })
   const bound = (name: string) => ({
     name,
@@ -102,6 +104,22 @@ const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
         <Field {...bound('timeout')} label="Time limit of each run" placeholder="30m, 2h" />
         <Field {...bound('concurrency')} label="Targets at a time" type="number" min={1} placeholder="all" />
         <Field {...bound('workspace')} label="Workspace" placeholder="one for each target" />
+        <SelectField
+          {...bound('scope')}
+          label="Scope"
+          options={choices(
+            'of the workspace',
+            scopes.map(({ name }) => name),
+          )}
+        />
+        <SelectField
+          {...bound('strict')}
+          label="Targets out of scope"
+          options={[
+            { value: '', label: 'leave them out' },
+            { value: 'true', label: 'refuse all targets' },
+          ]}
+        />
       </div>
       <Field
         {...bound('schedule')}
@@ -143,8 +161,9 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
       const path = file === undefined ? undefined : (await uploadTargets(file)).path
       return startRuns(requestOf(workflow, values, path))
     },
-    onSuccess: ({ job_id: job, target_count: runs, warnings = [] }) => {
+    onSuccess: ({ job_id: job, target_count: runs, refused_count: refused = 0, warnings = [] }) => {
       toast(`${runs} ${runs === 1 ? 'run' : 'runs'} started.`)
+      if (refused > 0) toast(`${refused} ${refused === 1 ? 'target is' : 'targets are'} out of scope.`, 'bad')
       for (const { field, message } of warnings) toast(`${field}: ${message}`, 'bad')
       void navigate({ href: `/jobs/${encodeURIComponent(job)}` })
     },

@@ -20,7 +20,7 @@ export const targetsOf = (text: string): readonly string[] => [
 ]
 
 const NUMBERS = ['concurrency', 'cloud_instances']
-const FLAGS = ['cloud_use_spot', 'cloud_auto_destroy']
+const FLAGS = ['cloud_use_spot', 'cloud_auto_destroy', 'strict']
 
 const valueOf = (name: string, text: string): string | number | boolean =>
   NUMBERS.includes(name) ? Number(text) : FLAGS.includes(name) ? text === 'true' : text
@@ -69,6 +69,7 @@ const FLAG_OF: Readonly<Record<string, string>> = {
   timeout: '--timeout',
   concurrency: '--concurrency',
   workspace: '--space',
+  scope: '--scope',
   cloud_provider: '--cloud-provider',
   cloud_instances: '--instances',
   cloud_instance_type: '--instance-type',
@@ -78,6 +79,7 @@ const SWITCHES: Readonly<Record<string, string>> = {
   cloud_use_spot: '--spot',
   cloud_auto_destroy: '--auto-destroy',
   empty_target: '--empty-target',
+  strict: '--strict',
 }
 
 /** More targets are a file in the command line. */

@@ -1,0 +1,45 @@
+import { refusalsQuery, type Refusal } from '../../api/scopes.ts'
+import { DataTable, EmptyState, Link, Time, useList, type Column } from '../../ui/index.ts'
+
+const PLACES: Readonly<Record<Refusal['place'], string>> = {
+  submit: 'when the job was submitted',
+  trigger: 'when the trigger fired',
+  start: 'at the start of its run',
+  item: 'as item of a loop',
+  request: 'before a request',
+  redirect: 'after a redirect',
+}
+
+const COLUMNS: readonly Column<Refusal>[] = [
+  {
+    id: 'target',
+    label: 'Target',
+    width: 'minmax(160px, 1fr)',
+    cell: ({ target }) => <strong title={target}>{target}</strong>,
+  },
+  {
+    id: 'reason',
+    label: 'Why',
+    width: 'minmax(200px, 2fr)',
+    cell: ({ reason }) => <span title={reason}>{reason}</span>,
+  },
+  { id: 'place', label: 'Where', width: '220px', cell: ({ place }) => PLACES[place] },
+  {
+    id: 'run',
+    label: 'Run',
+    width: '64px',
+    cell: ({ run_uuid: run }) => (run === '' ? '' : <Link href={`/runs/${run}`}>show</Link>),
+  },
+  { id: 'at', label: 'Time', width: '96px', cell: ({ created_at: at }) => <Time at={at} /> },
+]
+
+/** Targets of the job that were not scanned because a scope or the never-scan list forbids them. */
+export const Refusals = ({ jobId }: { jobId: string }) => (
+  <DataTable
+    label="Refused targets"
+    columns={COLUMNS}
+    list={useList(refusalsQuery(jobId))}
+    keyOf={({ id }) => String(id)}
+    empty={<EmptyState title="No longer listed">Refusals are listed for 90 days.</EmptyState>}
+  />
+)

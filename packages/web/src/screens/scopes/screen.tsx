@@ -1,0 +1,46 @@
+import { useRefusal } from '../../api/role.ts'
+import { Commands, EmptyState, Page, UrlTabs, type CommandLine } from '../../ui/index.ts'
+import { NeverScanList } from './never-scan.tsx'
+import { Scopes } from './scopes.tsx'
+import { WasItUs } from './was-it-us.tsx'
+
+const LINES: readonly CommandLine[] = [
+  { title: 'List the scopes', cli: ['scopes', 'list'], api: ['GET', '/scopes'] },
+  {
+    title: 'Say whether a target may be scanned',
+    cli: ['scopes', 'check', 'TARGET'],
+    api: ['GET', '/scope-check?target=TARGET'],
+  },
+  { title: 'List what no run may scan', cli: ['never-scan', 'list'], api: ['GET', '/never-scan'] },
+  {
+    title: 'Find the runs that may have sent traffic to a host',
+    cli: ['was-it-us', 'ADDRESS'],
+    api: ['GET', '/traffic?address=ADDRESS'],
+  },
+]
+
+/** What may be scanned, what never is, and who sent what. */
+export const Screen = () => {
+  const refusal = useRefusal('operator')
+  return (
+    <Page title="Scopes" actions={<Commands lines={LINES} />}>
+      <UrlTabs
+        label="Parts of the page"
+        tabs={[
+          { id: 'scopes', label: 'Scopes', content: <Scopes /> },
+          {
+            id: 'never-scan',
+            label: 'Never scan',
+            content:
+              refusal === undefined ? (
+                <NeverScanList />
+              ) : (
+                <EmptyState title="The never-scan list is for operators">{refusal}</EmptyState>
+              ),
+          },
+          { id: 'was-it-us', label: 'Was that us?', content: <WasItUs /> },
+        ]}
+      />
+    </Page>
+  )
+}
