@@ -6,12 +6,15 @@ import { databaseDiagrams } from './database-diagram.ts'
 import { databaseTypes } from './database-types.ts'
 import { endpointTable } from './endpoint-table.ts'
 import { importFormats } from './import-formats.ts'
+import { toolFacts } from './tool-facts.ts'
 
 const SETTINGS_INTRO =
   '[Operating a farm](../operations.md#settings) explains the settings file and the order of precedence.'
 const COMMANDS_INTRO = '`scanfarm COMMAND --help` prints the options of a command.'
 const API_INTRO =
   'Paths are below `/api` and `/osm/api`. The OpenAPI document of a server has every field (`/docs`). [Using the API](../api.md) is the guide.'
+const TOOLS_INTRO =
+  'What the scanners of Debian 12 did in a network of their own: `npm run tools:facts` measures it again. [Scanners](../scanners.md) describes how the shipped workflows call them.'
 const OSMEDEUS_INTRO =
   '"yes": the same method and path answer with the fields that clients read; answers may have more fields. [Coming from Osmedeus](../migrating.md) has the differences that hold for all.'
 
@@ -47,4 +50,5 @@ export const FILES: readonly GeneratedFile[] = [
   page('commands', 'Commands', COMMANDS_INTRO, commandReference),
   page('osmedeus', 'Endpoints of Osmedeus', OSMEDEUS_INTRO, compatibilityTable),
   page('api', 'API', API_INTRO, endpointTable),
+  page('tools', 'What scanners do', TOOLS_INTRO, toolFacts),
 ]

@@ -132,6 +132,21 @@ describe('scanfarm tools', () => {
     })
   })
 
+  test('facts shows what was seen of a tool, and that one was not tried', async () => {
+    const found = await tools(['facts', 'whatweb', 'scan'])
+    expect(found).toMatchObject({ code: 0, err: '' })
+    expect(found.out).toMatch(/^whatweb\n  version tried: [\d.]+\n/)
+    expect(found.out).toContain('redirects to other hosts: follows; --follow-redirect=same-site forbids it\n')
+    expect(found.out).toMatch(/\nscan: it was not tried\n$/)
+    expect(JSON.parse((await tools(['facts', 'whatweb', '--json'])).out)).toMatchObject({
+      whatweb: { redirects: { follows: true } },
+    })
+    expect(await tools(['facts', 'whatweeb'])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('did you mean whatweb?'),
+    })
+  })
+
   test('install takes the tools of a workflow, with the mirror of the settings', async () => {
     const flow = join(base, 'flow.yaml')
     const text =

@@ -28,6 +28,58 @@ const Question = Type.Object(
   closed,
 )
 
+const Line = Type.String({ minLength: 1, maxLength: 256 })
+/** `complete`: does not show that something is wrong; `error`: says so; `cut`: ends in the middle; `none`: empty or no file. */
+const Report = Type.Enum(['complete', 'error', 'cut', 'none'])
+const ended = {
+  exit: Type.Union([Type.Integer({ minimum: 0, maximum: 255 }), Type.Literal('running')]),
+  report: Report,
+}
+const Ended = Type.Object(ended, closed)
+const Stopped = Type.Object(
+  {
+    ...ended,
+    /** `running`: it did not end within these. */
+    seconds: Type.Number({ minimum: 0 }),
+    /** Programs that it left running. */
+    leaves: Type.Optional(Type.Array(Line, { maxItems: 16 })),
+  },
+  closed,
+)
+
+/** What a version of a tool was seen to do: `npm run tools:facts` measures it. */
+const Facts = Type.Object(
+  {
+    tried: Line,
+    /** Missing: no flag limits it. */
+    rate: Type.Optional(
+      Type.Object(
+        {
+          flag: Line,
+          of: Type.Enum(['packets', 'connections', 'requests']),
+          /** What was counted in the worst second, divided by what the flag says. */
+          factor: Type.Number({ minimum: 0 }),
+        },
+        closed,
+      ),
+    ),
+    /** Missing: it cannot use one. */
+    proxy: Type.Optional(Line),
+    /** The most in a second to one service, without a limit. */
+    connections: Type.Integer({ minimum: 0 }),
+    requests: Type.Integer({ minimum: 0 }),
+    /** Whether it follows redirects to other hosts. */
+    redirects: Type.Object({ follows: Type.Boolean(), forbid: Type.Optional(Line) }, closed),
+    /** Names that it looks up for a target without a name. */
+    contacts: Type.Array(Type.Object({ name: Line, avoid: Type.Optional(Line) }, closed), { maxItems: 32 }),
+    targets: Type.Object({ refused: Ended, gone: Ended, unresolved: Type.Optional(Ended) }, closed),
+    stop: Type.Object({ term: Stopped, int: Stopped }, closed),
+    notes: Type.Optional(Type.Array(Line, { maxItems: 16 })),
+  },
+  closed,
+)
+export type Facts = Static<typeof Facts>
+
 const Entry = Type.Object(
   {
     purpose: Type.String({ maxLength: 256 }),
@@ -38,6 +90,7 @@ const Entry = Type.Object(
     release: Type.Optional(Release),
     ask: Type.Optional(Question),
     needs: Type.Optional(Type.Array(Type.String(), { maxItems: 16 })),
+    facts: Type.Optional(Facts),
   },
   closed,
 )

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { ConfigError } from '@scanfarm/platform'
-import { parseManifest, readManifest } from '../src/index.ts'
+import { factTexts, parseManifest, readManifest } from '../src/index.ts'
 
 const problemsOf = (text: string): readonly string[] => {
   try {
@@ -26,6 +26,21 @@ ${rest}`
 const SHA = 'a'.repeat(64)
 const ASK = "    ask: { args: [-V], pattern: 'v(.+)' }\n"
 
+const FACTS = {
+  tried: '1.2',
+  rate: { flag: '--rate', of: 'packets', factor: 1.4 },
+  connections: 5,
+  requests: 9,
+  redirects: { follows: true, forbid: '--stay' },
+  contacts: [{ name: 'home.example', avoid: '--quiet' }],
+  targets: { refused: { exit: 0, report: 'complete' }, gone: { exit: 1, report: 'none' } },
+  stop: {
+    term: { exit: 143, report: 'cut', seconds: 0.5, leaves: ['helper', 'sleep'] },
+    int: { exit: 'running', report: 'none', seconds: 15 },
+  },
+  notes: ['it is slow'],
+}
+
 test('the shipped manifest has checksums for both architectures of each release file', () => {
   const manifest = readManifest()
   expect(manifest.get('nmap')).toMatchObject({ name: 'nmap', debian: 'nmap' })
@@ -36,6 +51,28 @@ test('the shipped manifest has checksums for both architectures of each release 
     expect(new Set(Object.values(release.sha256)).size).toBe(architectures.length)
     expect(release.url).toMatch(/^https:\/\/github\.com\/projectdiscovery\//)
   }
+})
+
+test('facts of a tool are shown as texts', () => {
+  const manifest = parseManifest(
+    entry(`    debian: scan\n${ASK}    facts: ${JSON.stringify(FACTS)}\n`),
+    'tools.yaml',
+  )
+  const { facts } = manifest.get('scan') ?? {}
+  expect(facts === undefined ? [] : factTexts(facts)).toEqual([
+    ['version tried', '1.2'],
+    ['limit', '`--rate`: 1.4 times as many packets in the worst second'],
+    ['without a limit, in a second', '5 connections, 9 requests to a service'],
+    ['proxy', 'none'],
+    ['redirects to other hosts', 'follows; `--stay` forbids it'],
+    ['looks up by itself', 'home.example (avoided by `--quiet`)'],
+    ['target refuses', 'exit code 0, a report that looks complete'],
+    ['target is gone', 'exit code 1, no report'],
+    ['name has no address', 'takes no names'],
+    ['SIGTERM', 'exit code 143, a report that is cut off, after 0.5 s; leaves helper and sleep running'],
+    ['SIGINT', 'still runs, no report, after 15 s'],
+    ['remark', 'it is slow'],
+  ])
 })
 
 test('entries of an own manifest replace the shipped ones of the same names, and others are added', async () => {
@@ -93,6 +130,11 @@ test.each([
     'one checksum for a URL with {arch}',
     entry(`    release: { url: 'http://a/{arch}.zip', program: p, sha256: { any: ${SHA} } }\n${ASK}`),
     /release.sha256.any: is for files/,
+  ],
+  [
+    'facts of an unknown kind of report',
+    entry(`    debian: scan\n${ASK}    facts: ${JSON.stringify(FACTS).replaceAll('"cut"', '"torn"')}\n`),
+    /facts.stop.term.report: must be one of/,
   ],
   [
     'a bad pattern',

@@ -1,4 +1,12 @@
-import { architecturesOf, mirrorTool, statusOf, ToolError, toolProblems, type Tool } from '@scanfarm/tools'
+import {
+  architecturesOf,
+  factTexts,
+  mirrorTool,
+  statusOf,
+  ToolError,
+  toolProblems,
+  type Tool,
+} from '@scanfarm/tools'
 import { Command, Option } from 'commander'
 import { printJson, printTable } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -130,6 +138,30 @@ const installCommand = (terminal: Terminal): Command =>
       }),
     )
 
+const factsCommand = (terminal: Terminal): Command =>
+  toolCommand(
+    'facts',
+    'Show what a tool was seen to do: rates, redirects, hosts that it contacts, exit codes, signals.',
+  )
+    .argument('<name...>', 'tools')
+    .option('--json', 'as JSON')
+    .action(
+      reporting(async (names: string[], options: ToolOptions & { readonly json?: boolean }) => {
+        const tools = await selectedTools(openTools(terminal, options), names, {})
+        const known = (tools ?? []).filter(({ name }) => names.includes(name))
+        if (options.json === true)
+          return printJson(
+            terminal,
+            Object.fromEntries(known.map(({ name, facts }) => [name, facts ?? null])),
+          )
+        for (const { name, facts } of known) {
+          printLine(terminal, facts === undefined ? `${name}: it was not tried` : `${name}`)
+          for (const [what, text] of facts === undefined ? [] : factTexts(facts))
+            printLine(terminal, `  ${what}: ${text.replaceAll('`', '')}`)
+        }
+      }),
+    )
+
 const verifyCommand = (terminal: Terminal): Command =>
   forFlow(
     toolCommand(
@@ -189,5 +221,6 @@ export const toolsCommand = (terminal: Terminal): Command =>
     .description('Install and check the programs that workflows need on this machine.')
     .addCommand(listCommand(terminal))
     .addCommand(installCommand(terminal))
+    .addCommand(factsCommand(terminal))
     .addCommand(verifyCommand(terminal))
     .addCommand(mirrorCommand(terminal))
