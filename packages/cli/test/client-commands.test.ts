@@ -511,6 +511,14 @@ test('run is distributed without --mode if a worker is connected', async () => {
   })
 })
 
+test('the weight of an owner is set and listed', async () => {
+  expect((await run(['shares', 'set', 'token:ci', '5'])).out).toBe('token:ci has weight 5\n')
+  expect((await run(['shares', 'list'])).out).toMatch(/^token:ci +5$/m)
+  expect((await run(['shares', 'set', 'ci', '5'])).err).toContain('owner')
+  await run(['shares', 'set', 'token:ci', '1'])
+  expect(await parsed('shares', 'list')).toEqual([])
+})
+
 describe('scopes and the never-scan list', () => {
   test('a scope is added, changed, checked and removed', async () => {
     const window = ['--window', 'sat,sun 08:00-20:00', '--zone', 'Europe/Berlin']

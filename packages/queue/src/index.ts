@@ -9,4 +9,5 @@ export {
   type QueueMessage,
   type QueueOptions,
   type RunQueue,
+  type Share,
 } from './run-queue.ts'

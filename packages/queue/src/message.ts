@@ -1,6 +1,6 @@
 import { compile, PRIORITY_RANK, type Ticket } from '@scanfarm/contracts'
 import { Type } from 'typebox'
-import type { QueueMessage } from './run-queue.ts'
+import type { QueueMessage, Share } from './run-queue.ts'
 
 /** BullMQ rejects ids that consist of digits only or contain `:`. */
 export const messageId = ({ runId, epoch }: Ticket): string => `r${runId}-${epoch}`
@@ -11,6 +11,7 @@ export const runIdOf = (id: string): number => Number(/^r(\d+)-\d+$/.exec(id)?.[
 export interface BullMessage {
   readonly name: 'run'
   readonly data: Ticket
+  readonly share: Share
   readonly opts: {
     readonly jobId: string
     readonly priority: number
@@ -26,10 +27,11 @@ export const bullMessage = (message: QueueMessage): BullMessage => {
     throw new Error(
       `run ${message.runId}: a message needs one of the priorities ${Object.keys(PRIORITY_RANK).join(', ')}`,
     )
-  const { runId, epoch } = message
+  const { runId, epoch, share } = message
   return {
     name: 'run',
     data: { runId, epoch },
+    share,
     opts: { jobId: messageId(message), priority, removeOnComplete: true, removeOnFail: true },
   }
 }

@@ -1,13 +1,15 @@
-/** The order of messages: by rank, then by the age of the run. */
+/** The order of messages: by rank, then by place, then by the age of the run. */
 export interface Head {
   /** The lowest rank is taken first. 0: the message was returned from a dead consumer and precedes its queue. */
   readonly rank: number
+  /** Among the messages with its rank; 0: without. */
+  readonly place: number
   readonly runId: number
 }
 
 /**
- * How many messages to take from each queue to get the `max` most urgent ones; among equals, those of the oldest runs.
- * Run ids grow with time, so no class starves another one.
+ * How many messages to take from each queue to get the first `max` ones. Places and run ids grow with time, so no class
+ * starves another one.
  *
  * @param heads the first messages of each queue, in the order in which they would be taken
  */
@@ -30,4 +32,5 @@ const firstOf = (heads: readonly (readonly Head[])[], counts: readonly number[])
   return first?.queue
 }
 
-const isBefore = (a: Head, b: Head): boolean => a.rank < b.rank || (a.rank === b.rank && a.runId < b.runId)
+const isBefore = (a: Head, b: Head): boolean =>
+  (a.rank - b.rank || a.place - b.place || a.runId - b.runId) < 0

@@ -42,8 +42,17 @@ export interface MessageRef extends Ticket {
   readonly requirementClass: string
 }
 
+/** Whose turn a message of some priority takes. */
+export interface Share {
+  readonly jobNo: number
+  /** Who submitted the job; all owners get the same share, times `weight`, and the jobs of one owner share it. */
+  readonly owner: string
+  readonly weight: number
+}
+
 export interface QueueMessage extends MessageRef {
   readonly priority: Priority
+  readonly share: Share
 }
 
 /**

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { planTake } from '../src/plan-take.ts'
 
 const heads = (...pairs: readonly (readonly [rank: number, runId: number])[]) =>
-  pairs.map(([rank, runId]) => ({ rank, runId }))
+  pairs.map(([rank, runId]) => ({ rank, place: 0, runId }))
 
 test('Empty queues have nothing to take', () => {
   expect(planTake([], 5)).toEqual([])
@@ -16,6 +16,12 @@ test('The lowest ranks of all queues are taken', () => {
 test('Of equal ranks the oldest runs of all queues are taken', () => {
   expect(planTake([heads([3, 10], [3, 40]), heads([3, 20], [3, 30])], 3)).toEqual([1, 2])
   expect(planTake([heads([3, 75]), heads([3, 5])], 1)).toEqual([0, 1])
+})
+
+test('Among equal ranks the lower place is taken first, whatever the age of the run', () => {
+  const places = (...all: readonly number[]) => all.map((place) => ({ rank: 3, place, runId: place * 10 }))
+  const older = places(5, 6, 7).map((head) => ({ ...head, runId: 1 }))
+  expect(planTake([older, places(2, 6, 8)], 3)).toEqual([2, 1])
 })
 
 test('Messages of a dead consumer are taken first', () => {

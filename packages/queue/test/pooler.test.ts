@@ -4,7 +4,9 @@ import { startPgbouncer } from '@scanfarm/testing/pgbouncer'
 import { openRunQueue, type QueueLog } from '../src/index.ts'
 import { newFarm, postgresBackend, quiet, type TestBackend } from './backends.ts'
 
-const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
+const share = { jobNo: 1, owner: '', weight: 1 }
+const message = (runId: number) =>
+  ({ runId, epoch: 1, priority: 'normal', requirementClass: '', share }) as const
 
 let at: TestBackend
 beforeAll(async () => {

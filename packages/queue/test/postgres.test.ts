@@ -9,7 +9,9 @@ import { openRunQueue } from '../src/index.ts'
 import { PostgresNotifier } from '../src/postgres/notifier.ts'
 import { newFarm, postgresBackend, quiet, type TestBackend } from './backends.ts'
 
-const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
+const share = { jobNo: 1, owner: '', weight: 1 }
+const message = (runId: number) =>
+  ({ runId, epoch: 1, priority: 'normal', requirementClass: '', share }) as const
 const serveAll = { serves: () => true }
 const patience = () => AbortSignal.timeout(60_000)
 

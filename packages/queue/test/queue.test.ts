@@ -14,6 +14,7 @@ const message = (runId: number, priority: Priority, requirementClass = '', epoch
   epoch,
   priority,
   requirementClass,
+  share: { jobNo: 1, owner: '', weight: 1 },
 })
 
 /** Takes messages one by one, like a worker with a single slot. */
@@ -92,13 +93,13 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
       await addYounger()
       await queue.add(old.map((id) => message(id, 'normal', 'docker')))
       const order: number[] = []
-      while (order.length < old.length) {
+      while (!old.every((id) => order.includes(id))) {
         await addYounger()
         const batch = await consumer.take(slots, AbortSignal.timeout(PATIENCE_MS))
         order.push(...batch.map(({ runId }) => runId))
         await Promise.all(batch.map((delivery) => delivery.ack()))
       }
-      expect(order.sort((a, b) => a - b)).toEqual(old)
+      expect(order.length).toBeLessThan(5 * old.length)
       // A more urgent message still comes first, even if its run is newer.
       await queue.add([message(9_999, 'high', 'ssh')])
       expect(await takeAll(consumer, 1)).toEqual([9_999])

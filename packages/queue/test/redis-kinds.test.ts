@@ -13,7 +13,9 @@ import { RIGHTS } from '../src/redis/rights.ts'
 import { newFarm, quiet, startRedis, type RedisServer } from './backends.ts'
 import { freePort } from './redis-server.ts'
 
-const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
+const share = { jobNo: 1, owner: '', weight: 1 }
+const message = (runId: number) =>
+  ({ runId, epoch: 1, priority: 'normal', requirementClass: '', share }) as const
 const run = promisify(execFile)
 const portOf = (server: RedisServer): string => new URL(server.url).port
 

@@ -6,7 +6,9 @@ import { openRunQueue, QueueSetupError, type RunQueue } from '../src/index.ts'
 import { queueName } from '../src/names.ts'
 import { newFarm, quiet, startRedis, type RedisServer } from './backends.ts'
 
-const message = (runId: number) => ({ runId, epoch: 1, priority: 'normal', requirementClass: '' }) as const
+const share = { jobNo: 1, owner: '', weight: 1 }
+const message = (runId: number) =>
+  ({ runId, epoch: 1, priority: 'normal', requirementClass: '', share }) as const
 const serveAll = { serves: () => true }
 const patience = () => AbortSignal.timeout(60_000)
 
@@ -241,6 +243,66 @@ describe('the queue on a failing Redis', () => {
   })
 
   const nextOf = (worker: Worker) => worker.getNextJob('a token', { block: false })
+
+  /** Adds `count` messages of a job with ids from `from`. */
+  const fill = (
+    queue: RunQueue,
+    from: number,
+    count: number,
+    owner = { jobNo: from, owner: 'a', weight: 1 },
+  ) => queue.add(Array.from({ length: count }, (_, n) => ({ ...message(from + n), share: owner })))
+  const takenOf = async (queue: RunQueue, count: number): Promise<number[]> => {
+    await using consumer = queue.consumer(serveAll)
+    const taken = []
+    while (taken.length < count) {
+      const batch = await consumer.take(count - taken.length, patience())
+      taken.push(...batch.map(({ runId }) => runId))
+      await Promise.all(batch.map((delivery) => delivery.ack()))
+    }
+    return taken
+  }
+
+  test('Ten small jobs start beside a large one that was queued before them', async () => {
+    await using queue = await open()
+    await fill(queue, 1_000_000, 5_000)
+    for (let job = 1; job <= 10; job += 1) await fill(queue, job * 100, 10)
+    const first = await takenOf(queue, 220)
+    expect(first.filter((runId) => runId < 2_000)).toHaveLength(100)
+    // The runs of a job stay in order, and the large job is not held up.
+    const large = first.filter((runId) => runId >= 1_000_000)
+    expect(large).toEqual(large.map((_, n) => 1_000_000 + n))
+    expect(first.slice(0, 24).filter((runId) => runId >= 1_000_000).length).toBeGreaterThan(4)
+    expect(await takenOf(queue, 3)).toEqual([1_000_120, 1_000_121, 1_000_122])
+  })
+
+  test('Owners get runs by weight, however many jobs they have', async () => {
+    await using queue = await open()
+    for (let round = 0; round < 20; round += 1) {
+      for (let job = 1; job <= 4; job += 1)
+        await fill(queue, 10_000 * job + 50 * round, 50, { jobNo: job, owner: 'a', weight: 1 })
+      await fill(queue, 100_000 + 50 * round, 50, { jobNo: 9, owner: 'b', weight: 3 })
+    }
+    const taken = await takenOf(queue, 1_000)
+    const heavy = taken.filter((runId) => runId >= 100_000).length
+    expect(heavy).toBeGreaterThan(675)
+    expect(heavy).toBeLessThan(825)
+  })
+
+  test('A class that was empty for long does not precede the others when it gets messages', async () => {
+    await using queue = await open()
+    await fill(queue, 1, 300)
+    await takenOf(queue, 200)
+    await queue.add(
+      Array.from({ length: 100 }, (_, n) => ({
+        ...message(1_001 + n),
+        requirementClass: 'docker',
+        share: { jobNo: 2, owner: 'b', weight: 1 },
+      })),
+    )
+    const taken = await takenOf(queue, 40)
+    expect(taken.filter((runId) => runId < 1_000).length).toBeGreaterThan(15)
+    expect(taken.filter((runId) => runId > 1_000).length).toBeGreaterThan(15)
+  })
 
   test('A waiting message uses less than a kilobyte', async () => {
     await using queue = await open()

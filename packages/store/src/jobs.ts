@@ -82,6 +82,8 @@ export interface JobDraft {
   readonly triggerName: string
   readonly scheduleId: string
   readonly eventEnvelope: string
+  /** Whose share of the workers its runs use: "token:NAME" or "user:NAME"; missing: that of triggers. */
+  readonly submittedBy?: string
   /** Of the request; missing: that of the workspace applies alone. */
   readonly scopeNo?: number | undefined
   readonly refused?: Refused | undefined
@@ -185,11 +187,11 @@ export const makeJobs = (db: Kysely<Tables>, upkeep: Kysely<Tables>, totals: Tot
   expandOnce: async (
     room: Readonly<Record<string, Readonly<Record<Priority, number>>>> = {},
   ): Promise<readonly OutboxRow[] | undefined> => {
-    const { rows } = await sql<{ made: { class: string; priority: Priority; sent: number[] } | null }>`
+    const { rows } = await sql<{ made: Made | null }>`
       select expand_chunk(${JSON.stringify(room)}::jsonb) as made
     `.execute(upkeep)
     const made = rows[0]?.made
-    return made?.sent.map((runId) => sentRow(runId, { ...made, requirementClass: made.class }))
+    return made ? sentRows(made, { ...made, requirementClass: made.class }) : undefined
   },
 })
 
@@ -236,11 +238,26 @@ const makeChanges = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
   settle: (after: number, limit: number) => settleJobs(upkeep, after, limit),
 })
 
-/** An outbox row of a new run. */
-const sentRow = (
-  runId: number,
+/** New runs that are stored as sent, and their job. */
+interface Sent {
+  readonly sent: readonly number[]
+  readonly job_no: number
+  readonly owner: string
+  readonly weight: number
+}
+
+interface Made extends Sent {
+  readonly class: string
+  readonly priority: Priority
+}
+
+const sentRows = (
+  { sent, job_no: jobNo, owner, weight }: Sent,
   { priority, requirementClass }: Pick<OutboxRow, 'priority' | 'requirementClass'>,
-): OutboxRow => ({ runId, epoch: 0, priority, requirementClass })
+): OutboxRow[] => {
+  const share = { jobNo, owner, weight }
+  return sent.map((runId) => ({ runId, epoch: 0, priority, requirementClass, share }))
+}
 
 const JOB_ID = /^[0-9a-f]{16}$/
 
@@ -304,7 +321,7 @@ async function insertJob(
   }
   const insert = async (on: Kysely<Tables>, now: readonly TargetDraft[], stored: boolean) => {
     const { rows } = await sql<{
-      made: { job_no?: number; sent?: number[]; kept?: KeptAnswer & { request_hash: string } }
+      made: Partial<Sent> & { kept?: KeptAnswer & { request_hash: string } }
     }>`
       select submit_job(${storableJson(columns)}::jsonb, ${now.map((t) => storable(t.target))}::text[],
         ${now.map((t) => t.workspace)}::text[], ${job.runUuid ?? null}::uuid, ${stored}, ${kept}::jsonb,
@@ -332,7 +349,10 @@ async function insertJob(
             await sql`select join_infra(${result.job_no}, ${storableJson(choice)}::jsonb)`.execute(tx)
           return result
         })
-  if (!made.kept) return { job, sent: (made.sent ?? []).map((runId) => sentRow(runId, draft)) }
+  if (!made.kept) {
+    const { sent = [], job_no = 0, owner = '', weight = 1 } = made
+    return { job, sent: sentRows({ sent, job_no, owner, weight }, draft) }
+  }
   if (made.kept.request_hash !== idempotency?.requestHash) throw idempotencyConflict()
   return { kept: { status: made.kept.status, body: made.kept.body } }
 }
@@ -374,6 +394,7 @@ export const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) =
   trigger_name: draft.triggerName,
   schedule_id: job.scheduleId ?? draft.scheduleId,
   event_envelope: draft.eventEnvelope,
+  submitted_by: draft.submittedBy ?? '',
   starts: start,
   target_count: job.targetCount,
   scope_no: draft.scopeNo ?? null,

@@ -13,6 +13,9 @@ interface TakenRow {
   readonly epoch: number
   readonly rank: number
   readonly class: string
+  readonly job_no: number
+  readonly owner: string
+  readonly weight: number
 }
 
 interface TakeOptions {
@@ -27,11 +30,13 @@ export interface OutboxRow {
   readonly epoch: number
   readonly priority: Priority
   readonly requirementClass: string
+  /** Of its job, in what workers start. */
+  readonly share: { readonly jobNo: number; readonly owner: string; readonly weight: number }
 }
 
 export const makeOutbox = (db: Kysely<Tables>) => ({
   /**
-   * Takes ready rows of the classes by priority, then by run id, and marks them as sent in a short transaction
+   * Takes ready rows of the classes by priority, then by the shares of their jobs, and marks them as sent in a short transaction
    * (`for update skip locked`). Rows that were marked more than `staleMs` ago are taken again. `room`: most rows of each
    * priority.
    */
@@ -55,6 +60,7 @@ const toOutboxRow = (row: TakenRow): OutboxRow => ({
   epoch: row.epoch,
   priority: priorityOfRank(row.rank),
   requirementClass: row.class,
+  share: { jobNo: row.job_no, owner: row.owner, weight: row.weight },
 })
 
 const take = async (
@@ -62,7 +68,7 @@ const take = async (
   { classes, room, limit, staleMs }: TakeOptions,
 ): Promise<OutboxRow[]> => {
   const { rows } = await sql<TakenRow>`
-    select run_id, epoch, rank, class
+    select run_id, epoch, rank, class, job_no, owner, weight
     from take_outbox(${classes}::text[], ${BY_RANK.map((priority) => Math.min(room[priority], MAX_INT))}::int[], ${limit}::int, ${staleMs}::int)
   `.execute(db)
   return rows.map(toOutboxRow)

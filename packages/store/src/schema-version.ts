@@ -33,6 +33,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0031-messages',
   '0032-reminders',
   '0033-resume',
+  '0034-shares',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -27,6 +27,7 @@ import { guarded as guardedBy } from './retry.ts'
 import { makeRunStore } from './run-store/make-run-store.ts'
 import { DEFAULT_OUTAGE_MS, newSecret } from './run-store/open-run-store.ts'
 import { makeScopes } from './scopes.ts'
+import { makeShares } from './shares.ts'
 import { makeRuns } from './runs.ts'
 import { demandSchema } from './schema-version.ts'
 import { makeSchedules } from './triggers/schedules.ts'
@@ -102,6 +103,7 @@ export async function openStore(options: StoreOptions) {
     reports: guarded(makeReports(db)),
     /** Scopes, the never-scan list and what they refused. */
     scopes: guarded(makeScopes(db, upkeep)),
+    shares: guarded(makeShares(db)),
     traffic: guarded(makeTraffic(db)),
     scans: guarded(makeScans(db, upkeep)),
     workspaces: guarded(makeWorkspaces(db, totals)),

@@ -265,6 +265,7 @@ export interface Tables {
     scope_no: number | null
     refused: Generated<number>
     resume_from: unknown
+    submitted_by: Generated<string>
   }
   locks: {
     name: string
@@ -490,6 +491,10 @@ export interface Tables {
     created_at: Generated<Timestamp>
     expires_at: Timestamp
     last_used_at: Generated<Timestamp>
+  }
+  shares: {
+    owner: string
+    weight: number
   }
   sightings: {
     kind: string

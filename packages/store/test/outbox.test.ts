@@ -32,6 +32,24 @@ describe('taking from the outbox', () => {
     expect(rows[2]).toMatchObject({ requirementClass: 'docker', epoch: 0 })
   })
 
+  test('A job gets its part of a batch, by the share of its owner, whatever was submitted before it', async () => {
+    const large = await submitted(db.store, { submittedBy: 'token:a' }, targets(500))
+    const small = await submitted(db.store, { submittedBy: 'token:a' }, targets(3))
+    await sql("insert into shares values ('token:b', 3)")
+    const other = await submitted(db.store, { submittedBy: 'token:b' }, targets(500))
+    const rows = await take(db.store, { limit: 80 })
+    const count = ({ runIds }: typeof large) => rows.filter(({ runId }) => runIds.includes(runId)).length
+    expect(rows).toHaveLength(80)
+    expect(count(small)).toBe(3)
+    expect(Math.abs(count(other) - 62)).toBeLessThan(5)
+    expect(rows.at(-1)?.share).toMatchObject({ owner: 'token:b', weight: 3 })
+    // With room for one row only, none of the jobs waits for the end of another.
+    const next = await submitted(db.store, { submittedBy: 'token:c' })
+    for (let taken: number[] = []; !taken.includes(next.runIds[0] ?? 0);)
+      taken = ids(await take(db.store, { limit: 1 }))
+    expect((await take(db.store)).length).toBeGreaterThan(800)
+  })
+
   test('An urgent run that is submitted after thousands of others is next', async () => {
     await submitted(db.store, { priority: 'low' }, targets(5_000))
     await take(db.store, { limit: 10 })
@@ -107,7 +125,7 @@ describe('taking from the outbox', () => {
     const [first] = await db.runStore.claim(await joined(db.runStore), rows.slice(0, 1))
     if (!first) throw new Error('nothing claimed')
     await db.runStore.handBack([keyOf(first)])
-    const again = { runId: first.runId, epoch: 1, priority: 'normal', requirementClass: '' }
+    const again = { ...rows[0], epoch: 1 }
     await db.store.outbox.remove(rows)
     expect(await take(db.store)).toEqual([again])
     // The row of the new epoch is marked as sent too, as another dispatcher may have done.

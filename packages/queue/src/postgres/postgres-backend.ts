@@ -148,7 +148,7 @@ export class PostgresBackend implements Backend {
       [queues, limit],
     )
     return rows.map(({ ids, ranks }) =>
-      ids.map((id, index) => ({ rank: ranks[index] ?? 0, runId: runIdOf(id) })),
+      ids.map((id, index) => ({ rank: ranks[index] ?? 0, place: 0, runId: runIdOf(id) })),
     )
   }
 

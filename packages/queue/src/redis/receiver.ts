@@ -7,6 +7,8 @@ export interface RedisReceiverOptions {
   readonly client: ScriptedRedis
   readonly queue: string
   readonly keys: QueueKeys
+  /** Key of the places that were taken last. */
+  readonly placesKey: string
   readonly lockMs: number
   /** Returns messages whose lock has expired. */
   readonly worker: Pick<Worker, 'close'> & { getBackend(): { moveStalledJobsToWait(): Promise<string[]> } }
@@ -22,8 +24,12 @@ export class RedisReceiver implements Receiver {
 
   /** `client`: another connection, whose commands precede this one. */
   async take(max: number, client = this.#options.client): Promise<Received[]> {
-    const { lockMs } = this.#options
-    const keys = this.#keys('wait', 'prioritized', 'active', 'meta', 'marker', '')
+    const { lockMs, placesKey } = this.#options
+    const keys = [
+      ...this.#keys('wait', 'prioritized', 'active', 'meta', 'marker'),
+      placesKey,
+      ...this.#keys(''),
+    ]
     const taken = await client.scanfarmTake(...keys, max, this.#token, lockMs)
     return Array.from({ length: taken.length / 2 }, (_, n) => ({
       id: taken[2 * n] ?? '',

@@ -23,7 +23,7 @@ import { RedisReceiver } from './receiver.ts'
 import { withScripts, type ScriptedRedis } from './scripts.ts'
 import { RedisSender } from './sender.ts'
 
-/** BullMQ's score of a prioritised message is rank * 2^32 + counter. */
+/** BullMQ's score of a prioritised message is rank * 2^32 + a number below 2^32: here its place. */
 const RANK_UNIT = 2 ** 32
 const NEVER = 2 ** 31 - 1
 /** Types of commands that the scripts of the queue use. */
@@ -83,6 +83,7 @@ export class RedisBackend implements Backend {
       keyOf: (kind) => this.#keys.toKey(name, kind),
       requirementClass,
       classesKey: this.#classesKey,
+      placesKey: this.#placesKey,
     })
   }
 
@@ -104,6 +105,7 @@ export class RedisBackend implements Backend {
       client: this.#client,
       queue,
       keys: this.#keys,
+      placesKey: this.#placesKey,
       lockMs: redelivery.lockMs,
       worker,
     })
@@ -135,7 +137,7 @@ export class RedisBackend implements Backend {
     return queues.map((_, index) => [
       ...textsOf(replies[index * 2])
         .toReversed()
-        .map((id) => ({ rank: 0, runId: runIdOf(id) })),
+        .map((id) => ({ rank: 0, place: 0, runId: runIdOf(id) })),
       ...headsOf(textsOf(replies[index * 2 + 1])),
     ])
   }
@@ -215,6 +217,10 @@ export class RedisBackend implements Backend {
     return `${this.#farm}:classes`
   }
 
+  get #placesKey(): string {
+    return `${this.#farm}:places`
+  }
+
   #bullOptions() {
     // `check` verifies the version. BullMQ makes no calls when it opens a queue: if Redis were unreachable at that
     // moment, the queue would stay broken.
@@ -237,6 +243,10 @@ const textsOf = (reply: unknown): string[] => (Array.isArray(reply) ? reply.map(
 
 /** Of a reply to `ZRANGE … WITHSCORES`: member, score, member, score. */
 const headsOf = (reply: readonly string[]): Head[] =>
-  reply.flatMap((id, index) =>
-    index % 2 === 0 ? [{ rank: Math.floor(Number(reply[index + 1]) / RANK_UNIT), runId: runIdOf(id) }] : [],
-  )
+  reply.flatMap((id, index) => (index % 2 === 0 ? [headOf(id, Number(reply[index + 1]))] : []))
+
+const headOf = (id: string, score: number): Head => ({
+  rank: Math.floor(score / RANK_UNIT),
+  place: score % RANK_UNIT,
+  runId: runIdOf(id),
+})

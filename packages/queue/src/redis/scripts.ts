@@ -8,23 +8,59 @@ import type { Redis } from 'ioredis'
 /**
  * Adds messages that do not exist yet, and the class of the queue to those in use, whose list may have been flushed.
  *
- * KEYS: prioritized, priority counter, marker, meta, classes, prefix of messages. ARGV: class, most entries of the event
- * stream, time, then for each message: id, data, priority.
+ * Each gets a place in the order of its priority. The places of a job begin after the message that is taken next, so a
+ * new job does not wait for what older ones have queued, and lie further apart the more jobs of its owner are queued and
+ * the lower its weight is. `fair:RANK` has the last place of each job whose messages wait, `fair:RANK:owners` the number of
+ * these jobs by owner.
+ *
+ * KEYS: prioritized, places that were taken last, marker, meta, classes, prefix of messages. ARGV: class, most entries of
+ * the event stream, time, number of jobs; for each job: priority, id, owner, weight; then for each message: id, data, the
+ * number of its job.
  */
 const ADD = `
+local UNIT = 0x100000000
 redis.call('SADD', KEYS[5], ARGV[1])
 redis.call('HSET', KEYS[4], 'opts.maxLenEvents', ARGV[2])
+local passed = {}
+local function start(rank, jobs, owners)
+  local base = rank * UNIT
+  local first = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. base, '(' .. base + UNIT, 'WITHSCORES', 'LIMIT', 0, 1)
+  if #first == 0 then
+    redis.call('DEL', jobs, owners)
+    return (tonumber(redis.call('HGET', KEYS[2], rank)) or 0) % 0x80000000
+  end
+  local now = tonumber(first[2]) - base
+  for _, job in ipairs(redis.call('ZRANGEBYSCORE', jobs, '-inf', now)) do
+    local owner = string.match(job, ':(.*)')
+    redis.call('ZREM', jobs, job)
+    if redis.call('HINCRBY', owners, owner, -1) < 1 then redis.call('HDEL', owners, owner) end
+  end
+  return now
+end
+local jobs, at = {}, 5
+for n = 1, tonumber(ARGV[4]) do
+  local rank, owner = tonumber(ARGV[at]), ARGV[at + 2]
+  local key = KEYS[6] .. 'fair:' .. rank
+  local owners, member = key .. ':owners', ARGV[at + 1] .. ':' .. owner
+  passed[rank] = passed[rank] or start(rank, key, owners)
+  local last = redis.call('ZSCORE', key, member)
+  local count = last and redis.call('HGET', owners, owner) or redis.call('HINCRBY', owners, owner, 1)
+  jobs[n] = {rank = rank, key = key, member = member, place = math.max(passed[rank], tonumber(last) or 0),
+    step = tonumber(count) / tonumber(ARGV[at + 3])}
+  at = at + 4
+end
 local scores, added = {}, 0
-local counter = redis.call('INCRBY', KEYS[2], (#ARGV - 3) / 3) - (#ARGV - 3) / 3
-for i = 4, #ARGV, 3 do
-  local id, data, priority = ARGV[i], ARGV[i + 1], ARGV[i + 2]
+for i = at, #ARGV, 3 do
+  local id, data, job = ARGV[i], ARGV[i + 1], jobs[tonumber(ARGV[i + 2])]
   if redis.call('HSETNX', KEYS[6] .. id, 'data', data) == 1 then
-    redis.call('HSET', KEYS[6] .. id, 'name', 'run', 'opts', '{}', 'timestamp', ARGV[3], 'delay', 0, 'priority', priority)
-    counter, added = counter + 1, added + 1
-    scores[2 * added - 1] = priority * 0x100000000 + counter % 0x100000000
+    redis.call('HSET', KEYS[6] .. id, 'name', 'run', 'opts', '{}', 'timestamp', ARGV[3], 'delay', 0, 'priority', job.rank)
+    job.place = math.min(job.place + job.step, UNIT - 1)
+    added = added + 1
+    scores[2 * added - 1] = job.rank * UNIT + job.place
     scores[2 * added] = id
   end
 end
+for _, job in ipairs(jobs) do redis.call('ZADD', job.key, job.place, job.member) end
 if added > 0 then
   redis.call('ZADD', KEYS[1], unpack(scores))
   redis.call('ZADD', KEYS[3], 0, '0')
@@ -33,7 +69,8 @@ end`
 /**
  * Makes the most urgent messages active and locks them.
  *
- * KEYS: wait, prioritized, active, meta, marker, prefix of messages. ARGV: most messages, token, ms of a lock.
+ * KEYS: wait, prioritized, active, meta, marker, places that were taken last, prefix of messages. ARGV: most messages, token,
+ * ms of a lock.
  */
 const TAKE = `
 if redis.call('HEXISTS', KEYS[4], 'paused') == 1 then return {} end
@@ -42,13 +79,17 @@ local ids = redis.call('RPOP', KEYS[1], most) or {}
 if #ids < most then
   local popped = redis.call('ZPOPMIN', KEYS[2], most - #ids)
   for i = 1, #popped, 2 do ids[#ids + 1] = popped[i] end
+  local score = tonumber(popped[#popped]) or 0
+  local rank = math.floor(score / 0x100000000)
+  local place = score - rank * 0x100000000
+  if place > 0 then redis.call('HSET', KEYS[6], rank, place) end
 end
 if #ids == 0 then return {} end
 local taken = {}
 for i, id in ipairs(ids) do
-  redis.call('SET', KEYS[6] .. id .. ':lock', ARGV[2], 'PX', ARGV[3])
+  redis.call('SET', KEYS[7] .. id .. ':lock', ARGV[2], 'PX', ARGV[3])
   taken[2 * i - 1] = id
-  taken[2 * i] = redis.call('HGET', KEYS[6] .. id, 'data') or ''
+  taken[2 * i] = redis.call('HGET', KEYS[7] .. id, 'data') or ''
 end
 redis.call('LPUSH', KEYS[3], unpack(ids))
 if redis.call('LLEN', KEYS[1]) + redis.call('ZCARD', KEYS[2]) > 0 then redis.call('ZADD', KEYS[5], 0, '0') end
@@ -81,14 +122,12 @@ interface Scripts {
   scanfarmSettle(...values: readonly (string | number)[]): Promise<unknown>
 }
 
-const KEYS = 6
-
 export type ScriptedRedis = Redis & Scripts
 
 /** Adds the scripts to a connection. */
 export const withScripts = (client: Redis): ScriptedRedis => {
-  client.defineCommand('scanfarmAdd', { numberOfKeys: KEYS, lua: ADD })
-  client.defineCommand('scanfarmTake', { numberOfKeys: KEYS, lua: TAKE })
-  client.defineCommand('scanfarmSettle', { numberOfKeys: KEYS, lua: SETTLE })
+  client.defineCommand('scanfarmAdd', { numberOfKeys: 6, lua: ADD })
+  client.defineCommand('scanfarmTake', { numberOfKeys: 7, lua: TAKE })
+  client.defineCommand('scanfarmSettle', { numberOfKeys: 6, lua: SETTLE })
   return client as ScriptedRedis
 }

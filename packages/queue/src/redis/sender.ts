@@ -12,6 +12,8 @@ export interface RedisSenderOptions {
   readonly requirementClass: string
   /** Key of the set of classes in use. */
   readonly classesKey: string
+  /** Key of the places that were taken last. */
+  readonly placesKey: string
   /** Key of a part of the queue. */
   keyOf(part: string): string
 }
@@ -24,10 +26,27 @@ export class RedisSender implements Sender {
   }
 
   async addBulk(messages: readonly BullMessage[]): Promise<void> {
-    const { client, requirementClass, classesKey, keyOf } = this.#options
-    const keys = [...['prioritized', 'pc', 'marker', 'meta'].map(keyOf), classesKey, keyOf('')]
-    const rows = messages.flatMap(({ data, opts }) => [opts.jobId, JSON.stringify(data), opts.priority])
-    await client.scanfarmAdd(...keys, requirementClass, MAX_EVENTS, Date.now(), ...rows)
+    const { client, requirementClass, classesKey, placesKey, keyOf } = this.#options
+    const keys = [keyOf('prioritized'), placesKey, keyOf('marker'), keyOf('meta'), classesKey, keyOf('')]
+    const numbers = new Map<string, number>()
+    const jobs: (string | number)[] = []
+    const rows = messages.flatMap(({ data, share: { jobNo, owner, weight }, opts }) => {
+      const job = `${opts.priority}:${jobNo}`
+      if (!numbers.has(job)) {
+        numbers.set(job, numbers.size + 1)
+        jobs.push(opts.priority, jobNo, owner, weight)
+      }
+      return [opts.jobId, JSON.stringify(data), numbers.get(job) ?? 0]
+    })
+    await client.scanfarmAdd(
+      ...keys,
+      requirementClass,
+      MAX_EVENTS,
+      Date.now(),
+      numbers.size,
+      ...jobs,
+      ...rows,
+    )
   }
 
   getCountsPerPriority(ranks: number[]): Promise<Record<string, number>> {

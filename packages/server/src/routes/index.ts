@@ -25,6 +25,7 @@ import { documentation } from './farm/documentation.ts'
 import { health, metrics, ready, serverInfo } from './farm/farm.ts'
 import { listSettings, reloadSettings, settingsAsYaml, settingsStatus } from './farm/settings.ts'
 import { readQueue, readQueuePlace } from './farm/queue.ts'
+import { listShares, setShare } from './farm/shares.ts'
 import { readOverview, readSeries } from './farm/series.ts'
 import { getStats, listTables } from './farm/stats.ts'
 import { drainWorker, getWorker, listWorkers, registryInfo, resumeWorker } from './farm/workers.ts'
@@ -287,6 +288,8 @@ export const apiRoutes = (): Route[] => {
     readOverview,
     readSeries,
     readQueue,
+    listShares,
+    setShare,
     readQueuePlace,
     health,
     ready,

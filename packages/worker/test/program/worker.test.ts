@@ -117,7 +117,8 @@ describe.each(['redis', 'postgres'] as const)('A queue on %s', (kind) => {
       concurrency: 1,
     })
     await cluster.ended(runId)
-    await cluster.queue.add([{ runId, epoch: 0, priority: 'normal', requirementClass: '' }])
+    const share = { jobNo: 1, owner: '', weight: 1 }
+    await cluster.queue.add([{ runId, epoch: 0, priority: 'normal', requirementClass: '', share }])
     await until(async () => ((await cluster.queue.waiting('')).normal === 0 ? true : undefined), {
       what: 'an empty queue',
     })

@@ -105,6 +105,7 @@ export const createRuns = route(
         targets: gathered.targets,
         operatorVariables: operatorVariables(config),
       })),
+      submittedBy: `${caller.kind}:${caller.name}`,
       scopeNo: keeper.scopeNo,
       ...(refused && { refused: { ...refused, place: 'submit' as const } }),
     }

@@ -1,6 +1,6 @@
 -- Creates the runs of one chunk of a large job, the most urgent job first. Null: there is no chunk left. p_room holds, by
--- requirement class and rank, how many runs may be marked as sent. Returns the class and priority of the job and the ids
--- of the runs that were (fill_outbox).
+-- requirement class and rank, how many runs may be marked as sent. Returns class, priority and share of the job and the
+-- ids of the runs that were (fill_outbox).
 create or replace function expand_chunk(p_room jsonb default '{}') returns jsonb
 language plpgsql as $$
 declare
@@ -23,5 +23,6 @@ begin
   if cardinality(v_sent) < cardinality(v_chunk.targets) then
     perform notify_masters();
   end if;
-  return jsonb_build_object('class', v_job.requirement_class, 'priority', v_job.priority, 'sent', to_jsonb(v_sent));
+  return share_of_job(v_job)
+    || jsonb_build_object('class', v_job.requirement_class, 'priority', v_job.priority, 'sent', v_sent);
 end $$;

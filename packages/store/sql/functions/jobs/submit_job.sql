@@ -30,11 +30,12 @@ begin
   insert into jobs (job_id, workflow_name, workflow_kind, workflow_hash, params, priority, run_mode, runner_type,
     runner_given, docker_image, docker_network, ssh_host, timeout_minutes, concurrency, requirement_class, trigger_type,
       trigger_name,
-    schedule_id, event_envelope, starts, target_count, cloud, scope_no, refused)
+    schedule_id, event_envelope, starts, target_count, cloud, scope_no, refused, submitted_by)
   select job_id, workflow_name, workflow_kind, workflow_hash, params, priority, run_mode, runner_type,
     runner_given, docker_image, coalesce(docker_network, ''), ssh_host, timeout_minutes, concurrency, requirement_class,
       trigger_type, trigger_name,
-    schedule_id, event_envelope, starts, target_count, cloud, scope_no, coalesce(refused, 0)
+    schedule_id, event_envelope, starts, target_count, cloud, scope_no, coalesce(refused, 0),
+    coalesce((select s.owner from shares s where s.owner = 'workspace:' || p_workspaces[1]), submitted_by, '')
   from jsonb_populate_record(null::jobs, p_job)
   returning * into v_job;
   if p_stored then
@@ -50,5 +51,5 @@ begin
   if p_stored or cardinality(v_sent) < cardinality(p_targets) then
     perform notify_masters();
   end if;
-  return jsonb_build_object('job_no', v_job.id, 'sent', to_jsonb(v_sent));
+  return share_of_job(v_job) || jsonb_build_object('sent', v_sent);
 end $$;

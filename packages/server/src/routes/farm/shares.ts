@@ -1,0 +1,47 @@
+import { AppError, wrapped } from '@scanfarm/contracts'
+import { Type } from 'typebox'
+import { route } from '../../http/route.ts'
+
+const Share = Type.Object(
+  {
+    owner: Type.String({
+      pattern: '^(token|user|workspace):.{1,128}$',
+      description:
+        'token:NAME, user:NAME, or workspace:NAME for the jobs whose first run is in this workspace, whoever submits them',
+    }),
+    weight: Type.Integer({ minimum: 1, maximum: 1_000 }),
+  },
+  { additionalProperties: false },
+)
+
+export const listShares = route(
+  {
+    method: 'get',
+    path: '/shares',
+    tag: 'Farm',
+    summary: 'List whose runs get more than one share of the workers',
+    role: 'viewer',
+    responses: { 200: Type.Object({ data: Type.Array(Share) }) },
+    errors: [],
+  },
+  async ({ store }) => ({ data: await store.shares.list() }),
+)
+
+export const setShare = route(
+  {
+    method: 'put',
+    path: '/shares',
+    tag: 'Farm',
+    summary: 'Set how many shares of the workers the runs of an owner get',
+    description:
+      'Among the waiting runs of one priority, owners get runs started in proportion to their weight (default 1), and the jobs of one owner share equally. It applies to what is queued from now.',
+    role: 'admin',
+    body: Share,
+    responses: { 200: wrapped(Share) },
+    errors: ['invalid_input', 'conflict'],
+  },
+  async ({ store }, { body }) => {
+    if (await store.shares.set(body)) return { data: body }
+    throw new AppError('conflict', '1,000 owners have a weight: set one of them to 1 first')
+  },
+)
