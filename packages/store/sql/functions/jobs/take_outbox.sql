@@ -27,7 +27,7 @@ begin
         with waiting as materialized (
           select c.class, w.job_no, coalesce(s.weight, 1) / count(*) over (partition by j.submitted_by)::float8 as part
           from unnest(p_classes) as c(class)
-          cross join lateral waiting_jobs(c.class, v_rank, v_room) as w(job_no)
+          cross join lateral waiting_jobs(c.class, v_rank, greatest(v_room, 1000)) as w(job_no)
           join jobs j on j.id = w.job_no left join shares s on s.owner = j.submitted_by
         ), shared as materialized (
           select class, job_no, part, ceil(v_room * part / sum(part) over ())::int as most from waiting
