@@ -176,6 +176,33 @@ const TESTSSL = (...lines: readonly (readonly [host: string, id: string, severit
 const MASSCAN = (...hosts: readonly string[]) =>
   JSON.stringify(hosts.map((ip) => ({ ip, ports: [{ port: 80, proto: 'tcp', status: 'open' }] })))
 
+test('A tool that the timeout stops closes nothing, although it exits with 0 and leaves a complete report', async () => {
+  await using _executor = harness.executor()
+  const file = '{{Output}}/nuclei.jsonl'
+  const reported = async (ids: readonly string[], then: string) => {
+    const lines = ids.map((id) => `'${NUCLEI(id)}'`).join(' ')
+    const [runId = 0] = await harness.submit([
+      bash('scan', `trap 'exit 0' TERM; printf '%s\\n' ${lines} > ${file}; ${then}`, {
+        timeout: then === 'exit' ? '10m' : '3s',
+        on_error: [{ action: 'continue' }],
+      }),
+      call('import', `db_import_vuln_from_file("stopped", "${file}")`),
+    ])
+    const run = await harness.ended(runId)
+    await harness.store.scans.judge({ limit: 100, history: 10 })
+    const { data } = await harness.store.vulnerabilities.list(
+      { workspaces: ['stopped'] },
+      { offset: 0, limit: 10 },
+    )
+    const states = Object.fromEntries(data.map(({ vuln_info, state }) => [vuln_info, state]))
+    return { outcome: run?.outcome, states }
+  }
+  const open = { one: 'open', two: 'open' }
+  expect(await reported(['one', 'two'], 'exit')).toMatchObject({ states: open })
+  expect(await reported(['one'], 'while :; do sleep 0.1; done')).toEqual({ outcome: 'partial', states: open })
+  expect(await reported(['one'], 'exit')).toMatchObject({ states: { one: 'open', two: 'gone' } })
+})
+
 /** Runs a workflow that imports a report. Returns the result of the import, and the state of each record by its value. */
 const importReport = async (workspace: string, format: string, report: string) => {
   const [runId = 0] = await harness.submit([
