@@ -11,6 +11,8 @@ const TYPES: Readonly<Record<string, string>> = {
   numeric: 'ColumnType<string, number | string>',
   boolean: 'boolean',
   bytea: 'Buffer',
+  date: 'ColumnType<string, Date | string>',
+  float8: 'number',
   inet: 'string',
   jsonb: 'unknown',
   timestamptz: 'Timestamp',

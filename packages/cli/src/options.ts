@@ -64,6 +64,13 @@ export const wholeNumber = (text: string): number => {
 /** For counts that may be 0. */
 export const wholeNumberOrZero = (text: string): number => (text === '0' ? 0 : wholeNumber(text))
 
+/** A probability. */
+export const share = (text: string): number => {
+  const value = Number(text)
+  if (!/^\d*\.?\d+$/.test(text) || value > 1) throw new InvalidArgumentError('must be a number from 0 to 1')
+  return value
+}
+
 const MAX_DAYS = 365
 
 /** Milliseconds of `2h`, `1h30m`, `90s`, `1.5d`; a number alone is seconds, as in workflows. */

@@ -465,7 +465,7 @@ describe('findings', () => {
     expect(shown).toMatch(/^seen +open$/m)
     expect(shown).toMatch(/ Bob$/m)
     expect((await run(['findings', 'list', '--verdict', 'accepted'])).out).toMatch(
-      new RegExp(`^${id} +high +accepted +Weak +https://a.example$`, 'm'),
+      new RegExp(`^${id} +40 +high +accepted +Weak +https://a.example$`, 'm'),
     )
     expect(await run(['findings', 'triage', id, '--undo'])).toMatchObject({ code: 0 })
     expect(await run(['findings', 'triage', '999999', '--verdict', 'none'])).toMatchObject({ code: 1 })
@@ -481,6 +481,22 @@ describe('findings', () => {
     expect((await run(['findings', 'show', id])).out).toMatch(/^rules +Lab \(tags, verdict\)$/m)
     expect((await run(['findings', 'rules', 'remove', 'lab'])).out).toBe('rule removed; 1 findings changed\n')
     expect((await run(['findings', 'rules', 'remove', 'lab'])).code).toBe(5)
+    expect(await run(['findings', 'triage', id, '--tag', 'CVE-2026-9001'])).toMatchObject({ code: 0 })
+    const epss = join(folder, 'epss.csv')
+    writeFileSync(epss, 'cve,epss,percentile\nCVE-2026-9001,0.2,0.95\n')
+    expect(await run(['findings', 'enrich', epss])).toMatchObject({
+      code: 0,
+      out: `${epss}: epss, 1 CVEs, 1 findings changed\n`,
+    })
+    expect((await run(['findings', 'enrich'])).out).toMatch(/^epss .* 1 /m)
+    expect((await run(['findings', 'list', '--min-epss', '0.2', '--sort', 'priority'])).out).toMatch(
+      new RegExp(`^${id} +50 +high`, 'm'),
+    )
+    expect((await run(['findings', 'list', '--kev'])).out).not.toContain('Weak')
+    expect(await run(['findings', 'list', '--min-epss', '2'])).toMatchObject({ code: 2 })
+    expect((await run(['findings', 'show', id])).out).toMatch(
+      /^epss +10 +20.00 % probability of exploitation/m,
+    )
     const sarif = await run(['findings', 'export', '--format', 'sarif', '--workspace', 'cli'])
     expect(JSON.parse(sarif.out)).toMatchObject({
       version: '2.1.0',

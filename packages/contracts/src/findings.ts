@@ -110,6 +110,63 @@ const decisionFields = {
   scan_severity: Severity,
 }
 
+/** What a priority is made of, in the order in which it is shown. */
+export const PRIORITY_FACTORS = ['severity', 'kev', 'epss', 'exposure'] as const
+
+/** From files about CVEs: see enrichment. */
+const enrichmentFields = {
+  cves: Type.Array(Type.String(), { description: 'CVEs that its identifier and tags name' }),
+  epss: Type.Union([Type.Number(), Type.Null()], {
+    description:
+      'The highest probability of its CVEs to be exploited within 30 days, from 0 to 1; null: not known',
+  }),
+  epss_percentile: Type.Union([Type.Number(), Type.Null()], {
+    description: 'The share of all CVEs with at most this probability',
+  }),
+  kev: Type.Boolean({
+    description: 'One of its CVEs is in the catalog of exploited vulnerabilities of CISA',
+  }),
+  kev_due: Type.Union([Type.String({ format: 'date' }), Type.Null()], {
+    description: 'When CISA wants it fixed',
+  }),
+  priority: Type.Object(
+    {
+      score: Type.Integer({ minimum: 0, maximum: 100 }),
+      why: Type.Array(
+        Type.Object({
+          factor: Type.Enum([...PRIORITY_FACTORS]),
+          points: Type.Integer({ minimum: 0 }),
+          text: Type.String(),
+        }),
+        { description: 'The points add up to the score' },
+      ),
+    },
+    { description: 'What to look at first' },
+  ),
+}
+
+/** A vector of CVSS with its base score. */
+export const Cvss = Type.Object({
+  version: Type.Enum(['2.0', '3.0', '3.1', '4.0']),
+  vector: Type.String(),
+  score: Type.Number(),
+})
+export type Cvss = Static<typeof Cvss>
+
+/** A file about CVEs that is stored. */
+export const Enrichment = Type.Object(
+  {
+    kind: Type.Enum(['epss', 'kev'], { description: 'epss: scores of FIRST; kev: the catalog of CISA' }),
+    version: Type.String({ description: 'Of the model or the catalog, or ""' }),
+    published: Type.String({ description: 'As the file names it, or ""' }),
+    cves: Type.Integer({ minimum: 1 }),
+    loaded_at: Timestamp,
+    loaded_by: Type.String(),
+  },
+  { $id: 'Enrichment' },
+)
+export type Enrichment = Static<typeof Enrichment>
+
 export const Vulnerability = Type.Object(
   {
     id: Type.Integer(),
@@ -117,6 +174,7 @@ export const Vulnerability = Type.Object(
     org_uuid: Type.String({ format: 'uuid', description: 'Organisation that has the workspace' }),
     ...contentFields,
     ...decisionFields,
+    ...enrichmentFields,
     fingerprint,
     occurrences,
     finding_hash: Type.String({ description: 'Identity in hex; "" when what or where is missing' }),

@@ -1,3 +1,5 @@
+export { cvssOf } from './cvss.ts'
+export { MAX_ENRICHMENT_BYTES, readEnrichment, type Enrichment } from './enrichment.ts'
 export { assetOf, findingOf } from './content.ts'
 export {
   EXPORT_FORMATS,
@@ -12,4 +14,4 @@ export { nucleiMiss } from './import/nuclei-row.ts'
 export { openReport, readFindings } from './import/read-findings.ts'
 export { sarifReport } from './import/sarif-report.ts'
 export { EXPORT_KINDS, writeFindings } from './export/write-findings.ts'
-export { factsOf } from './export/facts.ts'
+export { factsOf, recordOf } from './export/facts.ts'

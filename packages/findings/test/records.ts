@@ -31,6 +31,12 @@ export const record = (changes: Partial<Vulnerability> = {}): Vulnerability => (
   assignee: '',
   ticket: '',
   scan_severity: 'critical',
+  cves: ['CVE-2026-1234'],
+  epss: null,
+  epss_percentile: null,
+  kev: false,
+  kev_due: null,
+  priority: { score: 50, why: [] },
   first_seen: '2026-01-31T12:00:00.000Z',
   last_seen: '2026-02-01T12:00:00.000Z',
   last_seen_at: '2026-02-01T12:00:00.000Z',
@@ -89,7 +95,7 @@ export const textOf = async (pieces: AsyncIterable<string>): Promise<string> =>
   (await Array.fromAsync(pieces)).join('')
 
 /** Bytes in small pieces, cut anywhere. */
-export async function* bytesOf(text: string, size = 7): AsyncGenerator<Uint8Array> {
+export async function* bytesOf(text: string | Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text)
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size)
 }

@@ -34,6 +34,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0032-reminders',
   '0033-resume',
   '0034-shares',
+  '0036-enrichment',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -9,6 +9,7 @@ import { makeFeed } from './events/feed.ts'
 import { makeFarm } from './farm.ts'
 import { makeFigures } from './figures.ts'
 import { makeHosts } from './hosts.ts'
+import { makeEnrichment } from './findings/enrichment.ts'
 import { makeRules } from './findings/rules.ts'
 import { makeScans } from './findings/scans.ts'
 import { makeSavedFilters } from './saved-filters.ts'
@@ -98,6 +99,8 @@ export async function openStore(options: StoreOptions) {
     hosts: guarded(makeHosts(db)),
     /** Rules that decide about findings. */
     rules: guarded(makeRules(db, upkeep)),
+    /** Files about CVEs. */
+    enrichment: guarded(makeEnrichment(db, upkeep)),
     /** The jobs of schedules, and what they changed. */
     nights: guarded(makeNights(db)),
     reports: guarded(makeReports(db)),

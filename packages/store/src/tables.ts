@@ -128,10 +128,23 @@ export interface Tables {
     provider: string
     reaped_at: Timestamp
   }
+  cve_scores: {
+    cve: string
+    score: number
+    percentile: number
+  }
   destinations: {
     host: string
     run_id: number
     place: string
+  }
+  enrichments: {
+    kind: string
+    version: string
+    published: string
+    cves: number
+    loaded_at: Generated<Timestamp>
+    loaded_by: string
   }
   event_logs: {
     id: GeneratedAlways<number>
@@ -150,6 +163,11 @@ export interface Tables {
     created_at: Generated<Timestamp>
     tx: Generated<string>
     claimed_until: Timestamp | null
+  }
+  exploited_cves: {
+    cve: string
+    added: ColumnType<string, Date | string>
+    due: ColumnType<string, Date | string> | null
   }
   farm: {
     only_row: Generated<boolean>
@@ -609,6 +627,11 @@ export interface Tables {
     back_at: Timestamp | null
     assignee: Generated<string>
     ticket: Generated<string>
+    cves: Generated<string[]>
+    epss: number | null
+    epss_percentile: number | null
+    kev: Generated<boolean>
+    kev_due: ColumnType<string, Date | string> | null
   }
   watched_files: {
     trigger_key: string

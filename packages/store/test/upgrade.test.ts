@@ -27,7 +27,8 @@ const ADDED = `
   import_part failed secret_hash last_seen times_seen last_run seen seen_reason scan_severity scan_tags decision ruled
   verdict reason until decided_by decided_at back_at assignee ticket comment check_id names_untested scan_params
   scope_no refused drain_until min_severity template report
-  digest_until reminded_at resume taken_from resume_from submitted_by`
+  digest_until reminded_at resume taken_from resume_from submitted_by
+  cves epss epss_percentile kev kev_due`
   .trim()
   .split(/\s+/)
 

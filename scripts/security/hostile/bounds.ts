@@ -134,6 +134,7 @@ export const TESTED_BY: Readonly<Record<string, string>> = {
   'tries to kill the processes': 'packages/runners/test/kill-user.test.ts',
   'JSON of the arguments': 'packages/engine/test/functions/bounds.test.ts',
   'reading a report of more than 64 KiB': 'packages/findings/test/import.test.ts',
+  'a file about CVEs': 'packages/findings/test/enrichment.test.ts',
   'imports of a server': 'packages/server/test/routes/vulnerabilities.test.ts',
   'release file of a tool': 'packages/tools/test/install.test.ts',
   'version that a program prints': 'packages/tools/test/version.test.ts',

@@ -27,6 +27,12 @@ const HISTORY: readonly Column<{ changed_at: string; changed_by: string; what: s
   { title: 'WHAT', value: ({ what }) => what },
 ]
 
+const WHY: readonly Column<Vulnerability['priority']['why'][number]>[] = [
+  { title: 'PRIORITY', value: ({ factor }) => factor },
+  { title: 'POINTS', value: ({ points }) => points },
+  { title: 'WHY', value: ({ text }) => text },
+]
+
 const changeText = (changes: Readonly<Record<string, { from?: unknown; to?: unknown }>>): string =>
   Object.entries(changes)
     .map(([field, { to }]) => `${field} ${typeof to === 'string' ? to : JSON.stringify(to)}`)
@@ -50,6 +56,9 @@ export const showCommand = (terminal: Terminal): Command =>
           data.severity === data.scan_severity
             ? data.severity
             : `${data.severity} (scanner: ${data.scan_severity})`,
+        priority: data.priority.score,
+        cvss: data.cvss === null ? '' : `${data.cvss.score} (${data.cvss.vector})`,
+        cves: data.cves.join(', '),
         state: data.state,
         seen: data.seen_reason === '' ? data.seen : `${data.seen}: ${data.seen_reason}`,
         verdict: [
@@ -70,6 +79,8 @@ export const showCommand = (terminal: Terminal): Command =>
         first_seen: data.first_seen,
         last_seen: data.last_seen,
       })
+      printLine(terminal, '')
+      printTable(terminal, WHY, data.priority.why)
       const rows = data.history.map(({ changed_at, changed_by, changes, comment, run_uuid }) => ({
         changed_at,
         changed_by: changed_by || (run_uuid === '' ? '' : `run ${run_uuid}`),

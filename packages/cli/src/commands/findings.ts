@@ -1,10 +1,11 @@
 import { basename } from 'node:path'
-import type { Asset, ImportProblem, ImportSummary, Vulnerability } from '@scanfarm/contracts'
+import type { Asset, Enrichment, ImportProblem, ImportSummary, Vulnerability } from '@scanfarm/contracts'
 import { Command } from 'commander'
 import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { readBlob, printBody, saveBody } from '../client/files.ts'
-import { printFields, printJson, type Column } from '../client/table.ts'
+import { printFields, printJson, printTable, type Column } from '../client/table.ts'
+import { share } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { cut, rulesCommand, showCommand, statusOf, triageCommand } from './finding-decisions.ts'
 import { paged, printPage, type PageOptions } from './lists.ts'
@@ -19,6 +20,8 @@ interface FilterOptions extends ClientOptions {
   readonly verdict?: string
   readonly assignee?: string
   readonly back?: boolean
+  readonly kev?: boolean
+  readonly minEpss?: number
   readonly run?: string
 }
 
@@ -33,6 +36,8 @@ const filtered = (command: Command): Command =>
     .option('--verdict <words>', 'none, confirmed, false_positive, accepted or fixed_claimed')
     .option('--assignee <name>', 'who takes care of it')
     .option('--back', 'seen again after a fix was claimed')
+    .option('--kev', 'in the catalog of exploited vulnerabilities of CISA')
+    .option('--min-epss <share>', 'at least this probability of exploitation, from 0 to 1', share)
     .option('--run <uuid>', 'last seen by this run')
 
 const queryOf = ({
@@ -45,6 +50,8 @@ const queryOf = ({
   verdict,
   assignee,
   back,
+  kev,
+  minEpss,
   run,
 }: FilterOptions) => ({
   workspace,
@@ -56,11 +63,14 @@ const queryOf = ({
   verdict,
   assignee,
   back,
+  kev,
+  min_epss: minEpss,
   run_uuid: run,
 })
 
 const COLUMNS: readonly Column<Vulnerability>[] = [
   { title: 'ID', value: (finding) => finding.id },
+  { title: 'PRIO', value: (finding) => finding.priority.score },
   { title: 'SEVERITY', value: (finding) => finding.severity, coloured: true },
   { title: 'STATUS', value: statusOf, coloured: true },
   { title: 'WHAT', value: (finding) => cut(finding.vuln_title || finding.vuln_info, 32) },
@@ -68,16 +78,19 @@ const COLUMNS: readonly Column<Vulnerability>[] = [
 ]
 
 const listCommand = (terminal: Terminal): Command =>
-  paged(filtered(clientCommand('list', 'List vulnerabilities, newest first.'))).action(
-    async (options: FilterOptions & PageOptions) => {
-      const { limit, offset } = options
-      const query = { ...queryOf(options), limit, offset }
+  paged(filtered(clientCommand('list', 'List vulnerabilities, newest first.')))
+    .option(
+      '--sort <field>',
+      'priority, severity, epss, title, asset, workspace or last_seen; with - in reverse',
+    )
+    .action(async (options: FilterOptions & PageOptions & Pick<QueryOf<'/vulnerabilities'>, 'sort'>) => {
+      const { limit, offset, sort } = options
+      const query = { ...queryOf(options), limit, offset, sort }
       const page = await connect(terminal, options).call(({ GET }) =>
         GET('/vulnerabilities', { params: { query } }),
       )
       printPage(terminal, options, page, COLUMNS)
-    },
-  )
+    })
 
 interface ImportOptions extends ClientOptions {
   readonly workspace: string
@@ -132,6 +145,45 @@ const importCommand = (terminal: Terminal): Command =>
         printLine(terminal, line === undefined ? `problem: ${reason}` : `problem in line ${line}: ${reason}`)
     })
 
+interface Loaded {
+  readonly kind: string
+  readonly cves: number
+  readonly changed: number
+}
+
+const ENRICHMENTS: readonly Column<Enrichment>[] = [
+  { title: 'KIND', value: ({ kind }) => kind },
+  { title: 'VERSION', value: ({ version }) => version },
+  { title: 'PUBLISHED', value: ({ published }) => published },
+  { title: 'CVES', value: ({ cves }) => cves },
+  { title: 'LOADED', value: ({ loaded_at }) => loaded_at },
+  { title: 'BY', value: ({ loaded_by }) => loaded_by },
+]
+
+const enrichCommand = (terminal: Terminal): Command =>
+  clientCommand(
+    'enrich',
+    'Load files about CVEs: the CSV of EPSS, the JSON of CISA KEV; or list those loaded.',
+  )
+    .argument('[files...]', 'files as they are published; the CSV also in gzip')
+    .action(async (files: string[], options: ClientOptions) => {
+      const connection = connect(terminal, options)
+      if (files.length === 0) {
+        const { data } = await connection.call(({ GET }) => GET('/enrichments'))
+        if (wantsJson(options)) return printJson(terminal, data)
+        return printTable(terminal, ENRICHMENTS, data)
+      }
+      for (const file of files) {
+        const answer = await connection.upload<Loaded>('/enrichments', basename(file), await readBlob(file))
+        if (wantsJson(options)) printJson(terminal, answer)
+        else
+          printLine(
+            terminal,
+            `${file}: ${answer.kind}, ${answer.cves} CVEs, ${answer.changed} findings changed`,
+          )
+      }
+    })
+
 interface ExportOptions extends FilterOptions {
   readonly format: QueryOf<'/vulnerabilities/export'>['format']
   readonly to?: string
@@ -159,6 +211,7 @@ export const findingsCommand = (terminal: Terminal): Command =>
     .addCommand(triageCommand(terminal))
     .addCommand(rulesCommand(terminal))
     .addCommand(importCommand(terminal))
+    .addCommand(enrichCommand(terminal))
     .addCommand(exportCommand(terminal))
 
 interface AssetsOptions extends ClientOptions, PageOptions {

@@ -21,7 +21,7 @@ const MAX_TITLE = 511
 
 const dojoFinding = (finding: Vulnerability) => {
   const { vuln_info, vuln_title } = finding
-  const { cves, cwes, cvssVector, cvssScore, references, remediation } = factsOf(finding)
+  const { cves, cwes, cvss, cvssScore, references, remediation } = factsOf(finding)
   const [cve] = cves
   const [cwe] = cwes
   const isMitigated = finding.state === 'gone' && !['false_positive', 'accepted'].includes(finding.verdict)
@@ -40,7 +40,7 @@ const dojoFinding = (finding: Vulnerability) => {
     unique_id_from_tool: finding.finding_hash || String(finding.id),
     ...(cve === undefined ? {} : { cve, vulnerability_ids: cves }),
     ...(cwe === undefined ? {} : { cwe }),
-    ...(cvssVector === '' ? {} : { cvssv3: cvssVector }),
+    ...(cvss?.version.startsWith('3.') === true ? { cvssv3: cvss.vector } : {}),
     ...(cvssScore === undefined ? {} : { cvssv3_score: cvssScore }),
     ...(references.length === 0 ? {} : { references: references.join('\n') }),
     ...(remediation === '' ? {} : { mitigation: remediation }),

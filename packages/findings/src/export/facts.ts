@@ -1,4 +1,5 @@
-import type { Severity, Vulnerability } from '@scanfarm/contracts'
+import type { Cvss, Severity, Vulnerability } from '@scanfarm/contracts'
+import { cvssOf } from '../cvss.ts'
 import { asText, asTexts, at, isRecord, pick, type Unknown } from '../fields.ts'
 
 /** What other tools have fields for, from the record of the scanner and the tags. */
@@ -6,9 +7,9 @@ export interface Facts {
   readonly cves: readonly string[]
   /** Numbers of CWEs. */
   readonly cwes: readonly number[]
+  /** That of the scanner, or else of the vector. */
   readonly cvssScore: number | undefined
-  /** A vector of CVSS 3, or `""`. */
-  readonly cvssVector: string
+  readonly cvss: Cvss | undefined
   readonly references: readonly string[]
   readonly remediation: string
 }
@@ -31,7 +32,6 @@ const NAMES = {
   cve: ['info.classification.cve-id', 'cve-id', 'cve'],
   cwe: ['info.classification.cwe-id', 'cwe-id', 'cwe'],
   score: ['info.classification.cvss-score', 'cvss-score', 'cvss_score'],
-  vector: ['info.classification.cvss-metrics', 'cvss-metrics', 'cvss_vector'],
   references: ['info.reference', 'references', 'reference'],
   remediation: ['info.remediation', 'remediation', 'solution'],
 } as const
@@ -48,13 +48,14 @@ export const factsOf = ({ raw_vuln_json, vuln_info, tags }: Vulnerability): Fact
   const texts = (name: keyof typeof NAMES): string[] => asTexts(pick(raw, ...NAMES[name]))
   const named = [vuln_info, ...tags]
   const score = Number(texts('score')[0])
+  const cvss = cvssOf(raw)
   return {
     cves: once(
       matches([...named, ...texts('cve')], /\bCVE-\d{4}-\d{4,7}\b/gi).map((cve) => cve.toUpperCase()),
     ),
     cwes: once(matches([...tags, ...texts('cwe')], /\bCWE-(\d{1,5})\b/gi).map(Number)),
-    cvssScore: score > 0 && score <= 10 ? score : undefined,
-    cvssVector: texts('vector').find((text) => /^CVSS:3\.[01]\/[A-Z:/]+$/.test(text)) ?? '',
+    cvssScore: score > 0 && score <= 10 ? score : cvss?.score,
+    cvss,
     references: once(
       [...texts('references'), asText(at(raw, 'rule', 'helpUri'))]
         .flatMap((text) => text.split(/\s+/))

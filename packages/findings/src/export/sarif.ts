@@ -124,7 +124,7 @@ const resultOf = (ruleId: string, finding: Vulnerability, facts: Facts): object 
     cves: facts.cves,
     cwes: facts.cwes.map((cwe) => `CWE-${cwe}`),
     ...(facts.cvssScore === undefined ? {} : { cvssScore: facts.cvssScore }),
-    ...(facts.cvssVector === '' ? {} : { cvssVector: facts.cvssVector }),
+    ...(facts.cvss === undefined ? {} : { cvssVector: facts.cvss.vector }),
     references: facts.references,
     ...(facts.remediation === '' ? {} : { remediation: facts.remediation }),
     state: finding.state,

@@ -29,7 +29,10 @@ export const nucleiRow = (row: Unknown): Unknown => {
     severity: info('severity') ?? '',
     asset_type: row['type'] === 'file' ? 'file' : 'web',
     asset_value: row['type'] === 'file' ? inFile(row) : placeOf(row),
-    tags: asTexts(info('tags')).flatMap((text) => text.split(',').map((tag) => tag.trim())),
+    tags: [
+      ...asTexts(info('tags')).flatMap((text) => text.split(',').map((tag) => tag.trim())),
+      ...asTexts(pick(row, 'info.classification.cve-id')).map((cve) => cve.toUpperCase()),
+    ],
     detail_http_request: pick(row, 'request') ?? '',
     detail_http_response: pick(row, 'response') ?? '',
     // The matchers and extractors of a template are different results.

@@ -1,3 +1,4 @@
+import { cvssOf } from '../cvss.ts'
 import { asList, asText, asTexts, at } from '../fields.ts'
 import { dependencyFinding, severityOfScore } from './dependencies.ts'
 import { isList, jsonReport } from './json-report.ts'
@@ -47,7 +48,7 @@ function* packageRecords(one: unknown, file: string): Generator<Imported> {
       version: asText(at(one, 'package', 'version')),
       fixed: [...new Set(found.flatMap(fixesOf))],
       severity:
-        severityOfScore(Number(at(group, 'max_severity'))) ??
+        severityOfScore(Number(at(group, 'max_severity')) || scoreOf(found)) ??
         (found
           .map((known) => asText(at(known, 'database_specific', 'severity')))
           .find((word) => word !== '') ||
@@ -60,6 +61,10 @@ function* packageRecords(one: unknown, file: string): Generator<Imported> {
     })
   }
 }
+
+/** Older versions write no score of a group. */
+const scoreOf = (found: readonly unknown[]): number =>
+  Math.max(0, ...found.map((known) => cvssOf(at(known, 'severity'))?.score ?? 0))
 
 const fixesOf = (found: unknown): string[] =>
   asList(at(found, 'affected'))

@@ -31,6 +31,7 @@ import { getStats, listTables } from './farm/stats.ts'
 import { drainWorker, getWorker, listWorkers, registryInfo, resumeWorker } from './farm/workers.ts'
 import { assetStats, countAssetFacets, getAsset, listAssets } from './findings/assets.ts'
 import { changeVulnerability } from './findings/decisions.ts'
+import { listEnrichments, loadEnrichment } from './findings/enrichment.ts'
 import { getHost } from './findings/hosts.ts'
 import { diffAssets, diffRuns, diffVulnerabilities } from './findings/diff.ts'
 import { changeVulnerabilities, countVulnerabilityFacets } from './findings/triage.ts'
@@ -189,6 +190,8 @@ export const apiRoutes = (): Route[] => {
     getVulnerability,
     changeVulnerability,
     removeVulnerability,
+    listEnrichments,
+    loadEnrichment,
     listFindingRules,
     previewFindingRule,
     addFindingRule,

@@ -38,7 +38,7 @@ export const Host = Type.Optional(
 export const Sort = <N extends string>(names: readonly N[]) =>
   Type.Optional(
     Type.Enum([...names, ...names.map((name): `-${N}` => `-${name}`)], {
-      description: `Default: newest first. With a minus in reverse. Other orders than that of severity sort at most ${SORTED_RECORDS} records`,
+      description: `Default: newest first. With a minus in reverse. Other orders than severity and priority, the worst first, sort at most ${SORTED_RECORDS} records`,
     }),
   )
 

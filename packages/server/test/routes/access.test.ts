@@ -81,6 +81,7 @@ describe('an insufficient role answers 403', () => {
     ['patch', '/users/1'],
     ['delete', '/users/1'],
     ['get', '/settings'],
+    ['post', '/enrichments'],
   ] as const
 
   test.each(VIEWER_MAY_NOT)('a viewer may not call %s %s', async (method, path) => {

@@ -326,3 +326,49 @@ describe('saved filters', () => {
     await server.viewer.post('/api/saved-filters').send(body).expect(400)
   })
 })
+
+test('Files about CVEs are loaded over HTTP, and findings show, filter and sort by them', async () => {
+  const raw_vuln_json = JSON.stringify({ cvss: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' })
+  const first = await create('enriched', { vuln_info: 'CVE-2026-8001', severity: 'low', raw_vuln_json })
+  await create('enriched', { vuln_info: 'weak', severity: 'high' })
+  const load = (file: string) => server.admin.post('/api/enrichments').type('text/plain').send(file)
+  const epss = '#model_version:v1,score_date:2026-11-27\ncve,epss,percentile\nCVE-2026-8001,0.91,0.99\n'
+  expect((await load(epss).expect(200)).body).toEqual({
+    message: 'File loaded',
+    kind: 'epss',
+    cves: 1,
+    changed: 1,
+  })
+  await load(
+    JSON.stringify({
+      catalogVersion: '1',
+      vulnerabilities: [{ cveID: 'CVE-2026-8001', dateAdded: '2026-11-01', dueDate: '2026-12-01' }],
+    }),
+  ).expect(200)
+  expect((await load('a,b\n1,2').expect(400)).body).toMatchObject({
+    code: 'invalid_input',
+    details: [{ path: '/file' }],
+  })
+  const { body } = await server.viewer.get('/api/enrichments').expect(200)
+  expect(body).toMatchObject({
+    data: [
+      { kind: 'epss', cves: 1, published: '2026-11-27' },
+      { kind: 'kev', cves: 1 },
+    ],
+  })
+  const list = async (query: string) =>
+    (await server.viewer.get(`/api/vulnerabilities?workspace=enriched&${query}`).expect(200)).body.data as {
+      vuln_info: string
+    }[]
+  expect((await list('sort=priority')).map(({ vuln_info }) => vuln_info)).toEqual(['CVE-2026-8001', 'weak'])
+  expect(await list('kev=true&min_epss=0.9')).toMatchObject([{ epss: 0.91, kev_due: '2026-12-01' }])
+  expect(await list('min_epss=0.95')).toEqual([])
+  await server.viewer.get('/api/vulnerabilities?min_epss=2').expect(400)
+  expect(await read(first)).toMatchObject({
+    cvss: { version: '3.1', score: 9.8 },
+    priority: {
+      score: 60,
+      why: [{ factor: 'severity' }, { factor: 'kev' }, { factor: 'epss' }, { factor: 'exposure' }],
+    },
+  })
+})

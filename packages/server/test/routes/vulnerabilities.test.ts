@@ -60,6 +60,18 @@ describe('POST /vulnerabilities', () => {
         assignee: '',
         ticket: '',
         scan_severity: 'info',
+        cves: [],
+        epss: null,
+        epss_percentile: null,
+        kev: false,
+        kev_due: null,
+        priority: {
+          score: 0,
+          why: [
+            { factor: 'severity', points: 0, text: 'info' },
+            { factor: 'exposure', points: 0, text: 'not on a network' },
+          ],
+        },
         first_seen: expect.any(String),
         last_seen: expect.any(String),
         last_seen_at: expect.any(String),

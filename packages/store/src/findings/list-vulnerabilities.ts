@@ -36,6 +36,9 @@ export interface VulnerabilityFilter {
   readonly check?: string
   /** The host of its place. */
   readonly host?: string
+  /** Whether one of its CVEs is known to be exploited. */
+  readonly isExploited?: boolean
+  readonly minEpss?: number
 }
 
 /** What rules and groups call the check of a finding. */
@@ -46,6 +49,12 @@ export const HOST = sql`(case when asset_type in ('file', 'package') then '' els
 const SORT_KEYS = {
   // The same expressions as in the index.
   severity: { key: sql`severity_rank(v.severity)`, type: 'bigint', isIndexed: true },
+  priority: {
+    key: sql`(-priority_score(v.severity, v.epss, v.kev, v.asset_type, v.asset_value))`,
+    type: 'bigint',
+    isIndexed: true,
+  },
+  epss: { key: sql`(-(coalesce(v.epss, 0) * 1e6)::bigint)`, type: 'bigint' },
   title: { key: sql`lower(left(v.vuln_title, ${SORTED_LETTERS}))`, type: 'text' },
   asset: { key: sql`lower(left(v.asset_value, ${SORTED_LETTERS}))`, type: 'text' },
   workspace: { key: sql`left(v.workspace, ${SORTED_LETTERS})`, type: 'text' },
@@ -65,7 +74,10 @@ const COLUMNS = sql`
   coalesce(encode(v.finding_hash, 'hex'), '') as finding_hash, v.state, v.first_seen, t.last_seen,
   t.last_seen as last_seen_at, t.times_seen, v.gone_at, coalesce(f.run_uuid::text, '') as first_run_uuid,
   coalesce(l.run_uuid::text, '') as run_uuid, v.seen, v.seen_reason, v.verdict, v.reason, v.until, v.decided_by,
-  v.decided_at, v.back_at, v.assignee, v.ticket, v.scan_severity, v.source, v.created_at, v.updated_at`
+  v.decided_at, v.back_at, v.assignee, v.ticket, v.scan_severity, v.cves, v.epss, v.epss_percentile, v.kev, v.kev_due::text as kev_due,
+  priority_of(v.severity, v.scan_severity, v.epss, v.epss_percentile, v.kev, v.kev_due, v.asset_type, v.asset_value)
+    as priority,
+  v.source, v.created_at, v.updated_at`
 const RUNS = sql`
   join finding_sightings t on t.finding_id = v.id
   left join runs f on f.id = v.first_run left join runs l on l.id = t.last_run`
@@ -83,6 +95,8 @@ export const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[]
   ...isOneOf('verdict', filter.verdicts),
   ...(filter.isBack === undefined ? [] : [filter.isBack ? sql`back_at is not null` : sql`back_at is null`]),
   ...isOneOf('assignee', filter.assignee === undefined ? undefined : [filter.assignee]),
+  ...(filter.isExploited === undefined ? [] : [filter.isExploited ? sql`kev` : sql`not kev`]),
+  ...(filter.minEpss === undefined ? [] : [sql`epss >= ${filter.minEpss}`]),
   ...isOneOf('source', filter.source === undefined ? undefined : [filter.source]),
   ...isLastRun('vulnerability', filter.runUuid),
   ...ofOrg(sql`workspace`, filter.org),

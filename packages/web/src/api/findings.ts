@@ -24,6 +24,8 @@ export const FINDING_FILTERS = [
   'seen',
   'verdict',
   'back',
+  'kev',
+  'min_epss',
   'assignee',
   'since',
   'severity',
@@ -42,9 +44,19 @@ export const FINDING_FILTERS = [
 export type FindingFilters = Readonly<Partial<Record<(typeof FINDING_FILTERS)[number], string>>>
 
 /** The filters as the API names them, without the order. */
-export const findingQueryOf = ({ since, state = 'open', back, sort: _, ...rest }: FindingFilters): Query => ({
+export const findingQueryOf = ({
+  since,
+  state = 'open',
+  back,
+  kev,
+  min_epss,
+  sort: _,
+  ...rest
+}: FindingFilters): Query => ({
   ...rest,
   ...(back === undefined ? {} : { back: back === 'true' }),
+  ...(kev === undefined ? {} : { kev: kev === 'true' }),
+  ...(min_epss === undefined ? {} : { min_epss: Number(min_epss) }),
   state,
   new_since: newSince(since),
 })

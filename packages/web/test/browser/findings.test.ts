@@ -157,6 +157,11 @@ test('A finding shows its evidence, links only to web pages, and keeps its histo
   await page.getByRole('link', { name: first }).click()
   await page.getByRole('heading', { name: first }).waitFor()
   expect(await page.getByRole('region', { name: 'Request' }).textContent()).toBe('GET /login HTTP/1.1')
+  await page
+    .getByRole('list', { name: 'Why it has this priority' })
+    .getByText(/^\+\d+ /)
+    .first()
+    .waitFor()
   const link = page.getByRole('link', { name: 'https://advisory.test/1' })
   expect(await link.getAttribute('rel')).toBe('noreferrer noopener')
   expect(await page.locator('a[href^="javascript:"]').count()).toBe(0)

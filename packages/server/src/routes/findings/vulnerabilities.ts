@@ -1,6 +1,7 @@
 import {
   AppError,
   CONFIDENCES,
+  Cvss,
   DECISION_LIMITS,
   FINDING_LIMITS,
   FINDING_STATES,
@@ -18,6 +19,7 @@ import {
   wrapped,
   type FindingContent,
 } from '@scanfarm/contracts'
+import { cvssOf, recordOf } from '@scanfarm/findings'
 import {
   FACET_RECORDS,
   GROUP_BY,
@@ -67,6 +69,12 @@ export const vulnerabilityQuery = {
   verdict: WordList(VERDICTS, 'What people decided: one or more, separated by commas'),
   back: Type.Optional(Type.Boolean({ description: 'A scan saw it again after a fix was claimed' })),
   assignee: Type.Optional(Type.String({ maxLength: DECISION_LIMITS.assignee, description: 'Exact name' })),
+  kev: Type.Optional(
+    Type.Boolean({ description: 'One of its CVEs is in the catalog of exploited vulnerabilities of CISA' }),
+  ),
+  min_epss: Type.Optional(
+    Type.Number({ minimum: 0, maximum: 1, description: 'At least this probability of exploitation' }),
+  ),
   source: Type.Optional(Type.String()),
   check: Type.Optional(
     Type.String({
@@ -96,6 +104,8 @@ export const vulnerabilityFilter = (query: Static<typeof VulnerabilityQuery>): V
     seen: wordsOf('seen', query.seen, SEEN),
     verdicts: wordsOf('verdict', query.verdict, VERDICTS),
     isBack: query.back,
+    isExploited: query.kev,
+    minEpss: query.min_epss,
     assignee: query.assignee === '' ? undefined : query.assignee,
     source: query.source,
     check: query.check,
@@ -220,6 +230,7 @@ export const SeenBy = Type.Array(
 
 export const VulnerabilityDetail = Type.Object({
   ...Vulnerability.properties,
+  cvss: Type.Union([Cvss, Type.Null()], { description: 'The newest vector in the record of the scanner' }),
   runs: SeenBy,
   rules: Type.Array(RuleEffect, { description: 'Rules that match it, in the order in which they apply' }),
   history: Type.Array(
@@ -248,6 +259,7 @@ export const vulnerabilityDetail = async (
   ])
   return {
     ...data,
+    cvss: cvssOf(recordOf(data.raw_vuln_json)) ?? null,
     runs: [...runs],
     rules: rules.map((rule) => ({ ...rule, sets: [...rule.sets] })),
     history: history.map((one) => ({ ...one, changes: { ...one.changes } })),

@@ -31,6 +31,7 @@ import { Triage } from '../findings/triage.tsx'
 import { decisionFacts } from './decision.tsx'
 import { History } from './history.tsx'
 import { Neighbours } from './neighbours.tsx'
+import { Priority } from './priority.tsx'
 import { referencesOf } from './references.ts'
 import { Tags, useChange } from './tags.tsx'
 
@@ -118,6 +119,8 @@ const FindingPage = ({ finding }: { finding: Finding }) => {
       <KeyValues
         facts={[
           ['Severity', <Severity key="severity" severity={finding.severity} />],
+          ['Priority', <Priority key="priority" priority={finding.priority} />],
+          ['CVSS', finding.cvss === null ? '' : `${finding.cvss.score} (${finding.cvss.vector})`],
           ['Status', <FindingStatus key="status" finding={finding} />],
           ...decisionFacts(finding),
           ['Identifier', finding.vuln_info],

@@ -2,6 +2,8 @@ import type { Finding, FindingFilters } from '../../api/findings.ts'
 import { hostOf, hostPath } from '../../api/hosts.ts'
 import { FindingStatus, hrefWith, Link, SEEN_COLUMNS, Severity, type Column } from '../../ui/index.ts'
 
+const percentOf = (share: number): string => `${(100 * share).toFixed(1)} %`
+
 /** Of every list of findings; links keep the filters. */
 export const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] => [
   {
@@ -10,6 +12,17 @@ export const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] =
     width: '84px',
     sort: 'severity',
     cell: ({ severity }) => <Severity severity={severity} />,
+  },
+  {
+    id: 'priority',
+    label: 'Priority',
+    width: '72px',
+    sort: 'priority',
+    cell: ({ priority }) => (
+      <span title={priority.why.map(({ points, text }) => `${points} ${text}`).join('\n')}>
+        {priority.score}
+      </span>
+    ),
   },
   {
     id: 'title',
@@ -57,6 +70,21 @@ export const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] =
       ) : (
         <Link href={`/runs/${run_uuid}`}>{times_seen === 1 ? '1 scan' : `${times_seen} scans`}</Link>
       ),
+  },
+  {
+    id: 'epss',
+    label: 'EPSS',
+    width: '72px',
+    sort: 'epss',
+    hidden: true,
+    cell: ({ epss }) => (epss === null ? '' : percentOf(epss)),
+  },
+  {
+    id: 'kev',
+    label: 'Exploited',
+    width: '110px',
+    hidden: true,
+    cell: ({ kev, kev_due }) => (kev ? (kev_due ?? 'yes') : ''),
   },
   { id: 'info', label: 'Identifier', width: '150px', hidden: true, cell: ({ vuln_info }) => vuln_info },
   {

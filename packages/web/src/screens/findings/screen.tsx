@@ -175,6 +175,8 @@ export const Screen = () => {
           { name: 'group', label: 'Group by', options: GROUP_BY, none: 'nothing' },
           { name: 'workspace', label: 'Workspace', suggestions: workspaces },
           { name: 'tag', label: 'Tag' },
+          { name: 'kev', label: 'Known to be exploited', options: ['true', 'false'], none: 'any' },
+          { name: 'min_epss', label: 'EPSS from', options: ['0.01', '0.1', '0.5'], none: 'any' },
           { name: 'run_id', label: 'Last seen by run' },
         ]}
         others={[...FACETS.map(({ name }) => name), 'back', 'check']}
