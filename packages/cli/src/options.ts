@@ -36,6 +36,19 @@ export const addParams = (command: Command, description: string): Command =>
     .option('-p, --param <name=value>', `${description}; repeatable`, collectParam)
     .addOption(new Alias('--params <name=value>', 'param').argParser(collectParam))
 
+/** `-f` and `-m` name the flow or module, as in all commands; only one of them and `option` may be given. */
+export const addWorkflow = (command: Command, option: Option): Command => {
+  const only = (text: string, before?: string): string => {
+    if (before !== undefined) throw new InvalidArgumentError('name one flow or module')
+    return text
+  }
+  const name = option.name()
+  command.addOption(option.argParser(only))
+  for (const flags of ['-f, --flow <name>', '-m, --module <name>'])
+    if (!flags.includes(`--${name} `)) command.addOption(new Alias(flags, name).argParser(only))
+  return command
+}
+
 /** An id that becomes part of a path of the API. */
 export const idArgument = (text: string): string => {
   if (/^\s*\.{0,2}\s*$/.test(text)) throw new InvalidArgumentError('must be an id')

@@ -118,7 +118,6 @@ export const jobCommand = (terminal: Terminal): Command =>
         'partial',
       ]),
     )
-    .option('--workflow <name>', 'list only jobs of this workflow')
     .option('--limit <count>', 'maximum number of jobs to list', wholeNumber)
     .option('--cursor <cursor>', 'continue a list')
     .addCommand(retryCommand(terminal))

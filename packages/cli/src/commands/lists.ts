@@ -1,9 +1,9 @@
 import type { Artifact, Pagination, Run, Step, Worker } from '@scanfarm/contracts'
-import type { Command } from 'commander'
+import { Option, type Command } from 'commander'
 import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printJson, printTable, shortTime, type Column } from '../client/table.ts'
-import { idArgument, wholeNumber, wholeNumberOrZero } from '../options.ts'
+import { addWorkflow, idArgument, wholeNumber, wholeNumberOrZero } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 export interface Page<T> {
@@ -56,13 +56,15 @@ const RUN_COLUMNS: readonly Column<Run>[] = [
 const WAITING: Column<Run> = { title: 'WAITING', value: (run) => run.waiting_reason }
 
 export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
-  paged(clientCommand(name, 'List runs, newest first.'))
+  addWorkflow(
+    paged(clientCommand(name, 'List runs, newest first.')),
+    new Option('--workflow <name>', 'runs of this flow or module'),
+  )
     .option('--status <status>', 'pending, queued, running, completed, failed or cancelled')
     .option(
       '--outcome <outcomes>',
       'outcomes of ended runs, separated by commas: clean, partial, nothing_done',
     )
-    .option('--workflow <name>', 'runs of this workflow')
     .option('--target <target>', 'runs on this target')
     .option('--priority <priority>', 'low, normal, high or critical')
     .option('--job <id>', 'runs of this job')

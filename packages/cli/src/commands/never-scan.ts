@@ -47,7 +47,6 @@ const withReason = (command: Command): Command =>
   command
     .requiredOption('--reason <text>', 'why')
     .option('--until <time>', 'when it ends: a date, or RFC 3339; default: never')
-    .option('--workflow <name>', 'only for runs of this workflow')
 
 const shared = ({ reason, until, workflow }: AddOptions) => ({
   reason,

@@ -54,7 +54,6 @@ const createCommand = (terminal: Terminal): Command =>
   addParams(
     clientCommand('create', 'Start a workflow on a schedule, on events, or when files change.')
       .argument('<name>', 'name of the schedule')
-      .requiredOption('-w, --workflow <name>', 'flow or module')
       .option('-t, --target <target>', 'target of the runs; repeatable', collect),
     'parameter of the workflow',
   )

@@ -151,7 +151,6 @@ const checkTarget = (terminal: Terminal): Command =>
     .argument('<target>', 'target')
     .option('--scope <name>', 'scope of the request; default: that of the workspace alone')
     .option('--workspace <name>', 'workspace; default: that of the target')
-    .option('--workflow <name>', 'workflow, for entries of the never-scan list that are for one')
     .action(async (target: string, options: CheckOptions) => {
       const { scope, workspace, workflow } = options
       const query = {

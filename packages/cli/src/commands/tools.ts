@@ -37,7 +37,10 @@ const toolCommand = (name: string, description: string): Command =>
     .option('--config <file>', 'settings file')
 
 const forFlow = (command: Command): Command =>
-  command.option('--flow <workflow>', 'the tools that this workflow needs: its name or file')
+  addWorkflow(
+    command,
+    new Option('-f, --flow <workflow>', 'the tools that this workflow needs: its name or file'),
+  )
 
 const fromMirror = (command: Command): Command =>
   command.option('--mirror <place>', 'URL or folder with the release files (tools.mirror)')

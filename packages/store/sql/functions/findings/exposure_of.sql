@@ -9,8 +9,8 @@ begin
   if p_asset_type in ('file', 'package') or p_place = '' then
     return 'none';
   end if;
-  v_host := host_of(p_place);
-  v_address := address_of(v_host);
+  v_host := public.host_of(p_place);
+  v_address := public.address_of(v_host);
   if v_address is null then
     return case when v_host ~ '^[^.]*$|(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|private|test|example|invalid|arpa)\.?$'
       then 'private' else 'internet' end;

@@ -4,7 +4,7 @@ returns int[]
 language plpgsql immutable as $$
 begin
   return array[
-    10 * (5 - severity_rank(p_severity)),
+    10 * (5 - public.severity_rank(p_severity)),
     case when p_kev then 30 else 0 end,
     case when p_epss >= 0.5 then 20 when p_epss >= 0.1 then 10 when p_epss >= 0.01 then 5 else 0 end,
     case p_exposure when 'internet' then 10 else 0 end];
