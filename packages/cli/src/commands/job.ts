@@ -6,7 +6,7 @@ import { clientCommand, connect, wantsJson, type ClientOptions } from '../client
 import { progressLine } from '../client/progress.ts'
 import { printFields, printJson, printTable, shortTime, type Column } from '../client/table.ts'
 import { waitForJob } from '../client/wait.ts'
-import { idArgument, wholeNumber } from '../options.ts'
+import { addWorkflow, idArgument, wholeNumber } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { checkWork, WAIT_DESCRIPTION } from '../client/check-work.ts'
 import { fromOption } from './change-runs.ts'
@@ -102,7 +102,10 @@ const priorityCommand = (terminal: Terminal): Command =>
     })
 
 export const jobCommand = (terminal: Terminal): Command =>
-  clientCommand('job', 'List jobs, or show the runs that one request started.')
+  addWorkflow(
+    clientCommand('job', 'List jobs, or show the runs that one request started.'),
+    new Option('--workflow <name>', 'list only jobs of this flow or module'),
+  )
     .alias('jobs')
     // Options after the name of a subcommand belong to it.
     .enablePositionalOptions()

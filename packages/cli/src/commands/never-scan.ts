@@ -1,10 +1,10 @@
 import type { NeverScan } from '@scanfarm/contracts'
 import { text as textOf } from 'node:stream/consumers'
-import { Command } from 'commander'
+import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { readBlob } from '../client/files.ts'
 import { printJson, printTable, type Column } from '../client/table.ts'
-import { wholeNumber } from '../options.ts'
+import { addWorkflow, wholeNumber } from '../options.ts'
 import { standardInput } from '../scan/target-lines.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { cut } from './finding-decisions.ts'
@@ -44,7 +44,7 @@ interface AddOptions extends ClientOptions {
 }
 
 const withReason = (command: Command): Command =>
-  command
+  addWorkflow(command, new Option('--workflow <name>', 'only for runs of this flow or module'))
     .requiredOption('--reason <text>', 'why')
     .option('--until <time>', 'when it ends: a date, or RFC 3339; default: never')
 

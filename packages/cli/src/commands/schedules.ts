@@ -5,7 +5,7 @@ import { clientCommand, connect, wantsJson, type ClientOptions } from '../client
 import { scheduleId } from '../client/names.ts'
 import { printFields, printJson, shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { addParams, collect, collectParam, idArgument } from '../options.ts'
+import { addParams, addWorkflow, collect, collectParam, idArgument } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 import { paged, printPage, type PageOptions } from './lists.ts'
 
@@ -52,7 +52,10 @@ interface CreateOptions extends ClientOptions {
 
 const createCommand = (terminal: Terminal): Command =>
   addParams(
-    clientCommand('create', 'Start a workflow on a schedule, on events, or when files change.')
+    addWorkflow(
+      clientCommand('create', 'Start a workflow on a schedule, on events, or when files change.'),
+      new Option('-w, --workflow <name>', 'flow or module').makeOptionMandatory(),
+    )
       .argument('<name>', 'name of the schedule')
       .option('-t, --target <target>', 'target of the runs; repeatable', collect),
     'parameter of the workflow',

@@ -1,10 +1,10 @@
 import type { Scope } from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson, printTable, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { collect, idArgument } from '../options.ts'
+import { addWorkflow, collect, idArgument } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { cut } from './finding-decisions.ts'
 
@@ -147,7 +147,10 @@ interface CheckOptions extends ClientOptions {
 }
 
 const checkTarget = (terminal: Terminal): Command =>
-  clientCommand('check', 'Say whether a target may be scanned, and why not.')
+  addWorkflow(
+    clientCommand('check', 'Say whether a target may be scanned, and why not.'),
+    new Option('--workflow <name>', 'flow or module, for entries of the never-scan list that are for one'),
+  )
     .argument('<target>', 'target')
     .option('--scope <name>', 'scope of the request; default: that of the workspace alone')
     .option('--workspace <name>', 'workspace; default: that of the target')

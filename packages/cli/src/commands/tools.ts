@@ -10,6 +10,7 @@ import {
 import { Command, Option } from 'commander'
 import { printJson, printTable } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { addWorkflow } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { installTools, labelOf, useProxy } from '../tools/install-tools.ts'
 import { openTools, selectedTools, type ToolOptions } from '../tools/open-tools.ts'
