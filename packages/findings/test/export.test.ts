@@ -100,7 +100,8 @@ test('the DefectDojo export uses the field values of DefectDojo', async () => {
 
 test('the OpenVEX export says what people decided about known vulnerabilities', async () => {
   const purl = 'pkg:npm/lodash@4.17.20'
-  const one = (changes: Partial<Vulnerability>) => record({ vuln_poc: '', ...changes })
+  let id = 0
+  const one = (changes: Partial<Vulnerability>) => record({ id: (id += 1), vuln_poc: '', ...changes })
   const { statements, ...document } = JSON.parse(
     await textOf(
       writeFindings(
@@ -135,8 +136,14 @@ test('the OpenVEX export says what people decided about known vulnerabilities', 
     products: [{ '@id': 'https://a.example/login?a=1' }],
   }
   expect(statements).toEqual([
-    { ...web, timestamp: '2026-02-01T12:00:00.000Z', status: 'under_investigation' },
     {
+      '@id': 'urn:scanfarm:finding:1:CVE-2026-1234',
+      ...web,
+      timestamp: '2026-02-01T12:00:00.000Z',
+      status: 'under_investigation',
+    },
+    {
+      '@id': 'urn:scanfarm:finding:2:CVE-2020-28500',
       vulnerability: { name: 'CVE-2020-28500', aliases: ['GHSA-29mw-wpgm-hmr9'] },
       products: [{ '@id': purl }],
       timestamp: '2026-03-01T00:00:00.000Z',

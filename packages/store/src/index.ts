@@ -56,6 +56,7 @@ export {
 } from './findings/list-vulnerabilities.ts'
 export { GROUP_BY, MAX_GROUPS, type GroupBy } from './findings/groups.ts'
 export { SORTED_RECORDS } from './findings/sorted.ts'
+export { RUN_SORTS, type RunSort } from './run-list.ts'
 export type { RecordChange, RecordChanges } from './findings/scans.ts'
 export type { FindingChange } from './findings/triage.ts'
 export { MAX_RULES, PREVIEW } from './findings/rules.ts'

@@ -8,6 +8,13 @@ import {
 } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from './page.ts'
+import {
+  sortedBy,
+  SORTED_LETTERS,
+  type SortedRow,
+  type SortKey,
+  type SortRequest,
+} from './findings/sorted.ts'
 import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
 import { canBeStored } from './text.ts'
 import type { Totals } from './totals.ts'
@@ -38,23 +45,69 @@ const ALL_STATUSES: readonly RunStatus[] = [
   'cancelled',
 ]
 
-/** Page of runs, newest first. */
+const SORT_KEYS = {
+  created: { key: sql`r.id`, type: 'bigint', isIndexed: true },
+  target: { key: sql`lower(left(r.target, ${SORTED_LETTERS}))`, type: 'text' },
+  workflow: { key: sql`left(r.workflow_name, ${SORTED_LETTERS})`, type: 'text' },
+  workspace: { key: sql`left(r.workspace, ${SORTED_LETTERS})`, type: 'text' },
+  status: { key: sql`r.status`, type: 'text' },
+  outcome: { key: sql`coalesce(r.outcome, '')`, type: 'text' },
+  // Of ended runs, in microseconds.
+  took: {
+    key: sql`coalesce((extract(epoch from r.completed_at - r.started_at) * 1e6)::bigint, -1)`,
+    type: 'bigint',
+  },
+} as const satisfies Record<string, SortKey>
+export type RunSort = keyof typeof SORT_KEYS
+export const RUN_SORTS = Object.keys(SORT_KEYS) as RunSort[]
+
+/** Page of runs, newest first unless sorted. */
 export async function listRuns(
   db: Kysely<Tables>,
   totals: Totals,
   filter: RunFilter,
-  page: PageRequest,
+  { sort, ...page }: SortRequest<RunSort>,
 ): Promise<PageOf<Run>> {
-  const [total, found] = await Promise.all([
-    totals.of(`runs ${JSON.stringify(Object.entries(filter).sort())}`, () => countRuns(db, filter)),
-    pageOfRuns(db, filter, page),
-  ])
+  const counted = totals.of(`runs ${JSON.stringify(Object.entries(filter).sort())}`, () =>
+    countRuns(db, filter),
+  )
+  if (sort !== undefined) return await sortedRuns(db, filter, page, sort, await counted)
+  const [total, found] = await Promise.all([counted, pageOfRuns(db, filter, page)])
   const reasons = await waitingReasons(db, found.rows)
   return pageOf(found, {
     total,
     limit: page.limit,
     idOf: (row) => row.id,
     item: (row) => toRun(row, reasons.get(row.id) ?? ''),
+  })
+}
+
+const sortedRuns = async (
+  db: Kysely<Tables>,
+  filter: RunFilter,
+  { cursor, offset, limit }: PageRequest,
+  sort: string,
+  total: number,
+): Promise<PageOf<Run>> => {
+  const by = sortedBy(SORT_KEYS, sort, sql`r.id`)
+  by.demandFew(total)
+  const conditions = [...conditionsOf(filter), ...(cursor === undefined ? [] : [by.after(cursor)])]
+  const found = await readPage<RunRow & SortedRow>(db, {
+    ids: sql`select r.id from runs r where ${and(conditions)} order by ${by.order}
+             limit ${limit} offset ${cursor === undefined ? offset : 0}`,
+    from: FROM,
+    id: sql`r.id`,
+    bytes: RUN_BYTES,
+    columns: sql`${RUN_COLUMNS}, ${by.key} as sort_key`,
+    order: by.order,
+  })
+  const reasons = await waitingReasons(db, found.rows)
+  return pageOf(found, {
+    total,
+    limit,
+    idOf: (row) => row.id,
+    cursorOf: by.cursorOf,
+    item: ({ sort_key: _, ...row }) => toRun(row, reasons.get(row.id) ?? ''),
   })
 }
 
@@ -87,14 +140,18 @@ const conditionsBesideStatus = (filter: RunFilter): RawBuilder<unknown>[] => {
     : [sql`false`]
 }
 
-const countRuns = async (db: Kysely<Tables>, filter: RunFilter): Promise<number> => {
+const conditionsOf = (filter: RunFilter): RawBuilder<unknown>[] => {
   const statuses = statusesOf(filter.status)
   const conditions = conditionsBesideStatus(filter)
   if (statuses) conditions.push(sql`status = any(${statuses})`)
   if (filter.outcomes) conditions.push(sql`outcome = any(${filter.outcomes})`)
+  return conditions
+}
+
+const countRuns = async (db: Kysely<Tables>, filter: RunFilter): Promise<number> => {
   const { rows } = await sql<{
     total: number
-  }>`select count(*) as total from runs where ${and(conditions)}`.execute(db)
+  }>`select count(*) as total from runs where ${and(conditionsOf(filter))}`.execute(db)
   return rows[0]?.total ?? 0
 }
 
@@ -124,6 +181,8 @@ const branchesOf = (
   )
 }
 
+const FROM = sql`(runs r join jobs j on j.id = r.job_no)`
+
 /**
  * Reads the ids of the page from an index, then the rows: otherwise a deep offset fetches every row that it skips. The
  * indexes on (status, id), (workflow_name, status, id) and (outcome, id) are sorted within one status and outcome only,
@@ -151,7 +210,7 @@ const pageOfRuns = async (
     : sql`select id from runs where ${and(conditions)}`
   return readPage(db, {
     ids: sql`select id from (${candidates}) c order by id desc limit ${page.limit} offset ${offset}`,
-    from: sql`(runs r join jobs j on j.id = r.job_no)`,
+    from: FROM,
     id: sql`r.id`,
     bytes: RUN_BYTES,
     columns: RUN_COLUMNS,

@@ -12,7 +12,8 @@ import type {
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from './cloud/requests.ts'
 import { decodeCursor, pageOf, readPage, ROW_BYTES, type PageOf, type PageRequest } from './page.ts'
-import { countByStatus, listRuns, type RunFilter } from './run-list.ts'
+import type { SortRequest } from './findings/sorted.ts'
+import { countByStatus, listRuns, type RunFilter, type RunSort } from './run-list.ts'
 import {
   artifactAt,
   listAllArtifacts,
@@ -82,7 +83,8 @@ export interface KnownRun {
 type CloudOfRun = { readonly fields: CloudFields; readonly requirementClass: string }
 
 export const makeRuns = (db: Kysely<Tables>, totals: Totals) => ({
-  list: (filter: RunFilter, page: PageRequest): Promise<PageOf<Run>> => listRuns(db, totals, filter, page),
+  list: (filter: RunFilter, page: SortRequest<RunSort>): Promise<PageOf<Run>> =>
+    listRuns(db, totals, filter, page),
   find: (ref: RunRef): Promise<RunDetail | undefined> => findDetail(db, ref),
   /** Null: the run is not queued. Undefined for an unknown run. */
   queuePlace: async (ref: RunRef): Promise<QueuePlace | null | undefined> => {

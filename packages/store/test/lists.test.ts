@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { openStore } from '../src/index.ts'
 import type { PageRequest } from '../src/page.ts'
-import type { RunFilter } from '../src/run-list.ts'
+import type { RunFilter, RunSort } from '../src/run-list.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, joined, submitted, targets, wipe } from './fixtures.ts'
 
@@ -53,6 +53,35 @@ describe('the list of runs', () => {
     }
     expect((await list({ status: 'pending' }, { limit: 1 })).total).toBe(5)
     expect((await list({ workflowName: 'b' }, { limit: 1 })).total).toBe(5)
+  })
+
+  test('Runs are sorted by a column, in pages and in reverse', async () => {
+    const { runIds } = await submitted(db.store, { workflowName: 'b' }, targets(3, 'x'))
+    const [other = 0] = (await submitted(db.store, { workflowName: 'a' }, targets(1, 'y'))).runIds
+    const workerId = await joined(db.runStore)
+    const [first] = await claimAll(db.store, db.runStore, workerId)
+    if (first === undefined) throw new Error('nothing claimed')
+    await db.runStore.finish([ended(first, 'failed')])
+    const sorted = async (sort: RunSort | `-${RunSort}`): Promise<number[]> => {
+      const found: number[] = []
+      for (let cursor: string | undefined; ;) {
+        const page = await db.store.runs.list({}, { offset: 0, limit: 2, sort, ...(cursor && { cursor }) })
+        expect(page.total).toBe(4)
+        found.push(...page.data.map(({ id }) => id))
+        cursor = page.nextCursor
+        if (cursor === undefined) return found
+      }
+    }
+    expect(await sorted('created')).toEqual([...runIds, other])
+    expect(await sorted('target')).toEqual([...runIds, other])
+    expect(await sorted('-target')).toEqual([other, ...runIds.toReversed()])
+    expect(await sorted('workflow')).toEqual([other, ...runIds.toReversed()])
+    expect((await sorted('status'))[0]).toBe(first.runId)
+    expect((await sorted('-took'))[0]).toBe(first.runId)
+    expect((await sorted('-outcome'))[0]).toBe(first.runId)
+    await expect(db.store.runs.list({}, { offset: 0, limit: 2, sort: 'took', cursor: 'b1' })).rejects.toThrow(
+      'the cursor is invalid',
+    )
   })
 
   test('Pages by offset and by cursor have the same runs, each of them once', async () => {

@@ -38,7 +38,10 @@ export const paged = (command: Command): Command =>
     .option('--offset <count>', 'number of records to skip', wholeNumberOrZero)
 
 interface RunsOptions
-  extends ClientOptions, Pick<QueryOf<'/runs'>, 'status' | 'outcome' | 'target' | 'priority'>, PageOptions {
+  extends
+    ClientOptions,
+    Pick<QueryOf<'/runs'>, 'status' | 'outcome' | 'target' | 'priority' | 'sort'>,
+    PageOptions {
   readonly workflow?: string
   readonly job?: string
 }
@@ -68,9 +71,23 @@ export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
     .option('--target <target>', 'runs on this target')
     .option('--priority <priority>', 'low, normal, high or critical')
     .option('--job <id>', 'runs of this job')
+    .option(
+      '--sort <field>',
+      'created, target, workflow, workspace, status, outcome or took; with - in reverse',
+    )
     .action(async (options: RunsOptions) => {
-      const { status, outcome, workflow, target, priority, job, limit, offset } = options
-      const query = { status, outcome, workflow_name: workflow, target, priority, job_id: job, limit, offset }
+      const { status, outcome, workflow, target, priority, job, limit, offset, sort } = options
+      const query = {
+        status,
+        outcome,
+        workflow_name: workflow,
+        target,
+        priority,
+        job_id: job,
+        limit,
+        offset,
+        sort,
+      }
       const page = await connect(terminal, options).call(({ GET }) => GET('/runs', { params: { query } }))
       const waits = page.data.some((run) => run.waiting_reason !== '')
       printPage(terminal, options, page, waits ? [...RUN_COLUMNS, WAITING] : RUN_COLUMNS)

@@ -37,6 +37,8 @@ const statementsOf = (finding: Vulnerability): object[] => {
   const advisory = ADVISORY.test(vuln_info) ? vuln_info : undefined
   const names = cves.length === 0 ? [advisory].flatMap((name) => name ?? []) : cves
   return names.map((name) => ({
+    // No two statements may be equal, and several findings of a place may have one CVE.
+    '@id': `urn:scanfarm:finding:${finding.id}:${encodeURIComponent(name)}`,
     vulnerability: { name, ...(advisory === undefined || advisory === name ? {} : { aliases: [advisory] }) },
     products: [{ '@id': productOf(finding) }],
     timestamp: finding.decided_at ?? finding.last_seen,

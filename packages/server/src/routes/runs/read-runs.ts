@@ -10,10 +10,11 @@ import {
   RunStatus,
   Step,
 } from '@scanfarm/contracts'
+import { RUN_SORTS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { aliased, wordsOf, WordList } from '../query.ts'
+import { aliased, Sort, wordsOf, WordList } from '../query.ts'
 import { listed, runShape } from './established-runs.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
 
@@ -27,7 +28,7 @@ export const listRuns = route(
     method: 'get',
     path: '/runs',
     tag: 'Runs',
-    summary: 'List runs, newest first',
+    summary: 'List runs, newest first or sorted',
     role: 'viewer',
     query: Type.Object(
       {
@@ -43,6 +44,7 @@ export const listRuns = route(
         run_group_id: Type.Optional(Type.String({ description: 'Alias of job_id' })),
         ...orgQuery,
         ...pageQuery,
+        sort: Sort(RUN_SORTS),
       },
       { additionalProperties: false },
     ),
@@ -58,7 +60,7 @@ export const listRuns = route(
     const outcomes = wordsOf('outcome', query.outcome, RunOutcome.enum)
     const org = await orgOf(store, query.org)
     const filter = { status, outcomes, workflowName, target, workspace, runMode, priority, jobId, org }
-    const found = await store.runs.list(filter, request)
+    const found = await store.runs.list(filter, { ...request, sort: query.sort })
     const shown = await runShape(context, http.root)
     return pageBody({ ...found, data: found.data.map((run) => listed(shown(run))) }, request)
   },

@@ -27,7 +27,7 @@ const FILTERS: readonly Filter[] = [
   { name: 'run_mode', label: 'Mode', options: ['local', 'distributed', 'cloud'] },
   { name: 'job_id', label: 'Job' },
 ]
-const NAMES = FILTERS.map(({ name }) => name)
+const NAMES = [...FILTERS.map(({ name }) => name), 'sort']
 
 /** The program has no filter by workspace or mode. */
 const OPTIONS: Readonly<Record<string, string>> = {
@@ -37,6 +37,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   target: '--target',
   priority: '--priority',
   job_id: '--job',
+  sort: '--sort',
 }
 
 const cliOf = (filters: Readonly<Partial<Record<string, string>>>): readonly string[] | undefined => {
@@ -47,7 +48,7 @@ const cliOf = (filters: Readonly<Partial<Record<string, string>>>): readonly str
 }
 
 export const Screen = () => {
-  const [filters] = useFilters(NAMES)
+  const [filters, set] = useFilters(NAMES)
   const navigate = useNavigate()
   const list = useList(runsQuery(filters as RunFilters))
   const query = new URLSearchParams(filters as Record<string, string>).toString()
@@ -68,6 +69,7 @@ export const Screen = () => {
         label="Runs"
         columns={COLUMNS}
         list={list}
+        order={{ value: filters['sort'] ?? '', onChange: (sort) => set({ sort }) }}
         keyOf={({ run_uuid }) => run_uuid}
         onOpen={({ run_uuid }) => void navigate({ href: `/runs/${run_uuid}` })}
         bulk={(runs, clear) => <BulkActions runs={runs} clear={clear} />}
