@@ -465,7 +465,7 @@ describe('findings', () => {
     expect(shown).toMatch(/^seen +open$/m)
     expect(shown).toMatch(/ Bob$/m)
     expect((await run(['findings', 'list', '--verdict', 'accepted'])).out).toMatch(
-      new RegExp(`^${id} +40 +high +accepted +Weak +https://a.example$`, 'm'),
+      new RegExp(`^${id} +30 +high +accepted +Weak +https://a.example$`, 'm'),
     )
     expect(await run(['findings', 'triage', id, '--undo'])).toMatchObject({ code: 0 })
     expect(await run(['findings', 'triage', '999999', '--verdict', 'none'])).toMatchObject({ code: 1 })
@@ -490,7 +490,7 @@ describe('findings', () => {
     })
     expect((await run(['findings', 'enrich'])).out).toMatch(/^epss .* 1 /m)
     expect((await run(['findings', 'list', '--min-epss', '0.2', '--sort', 'priority'])).out).toMatch(
-      new RegExp(`^${id} +50 +high`, 'm'),
+      new RegExp(`^${id} +40 +high`, 'm'),
     )
     expect((await run(['findings', 'list', '--kev'])).out).not.toContain('Weak')
     expect(await run(['findings', 'list', '--min-epss', '2'])).toMatchObject({ code: 2 })

@@ -64,7 +64,7 @@ describe('usage', () => {
     [['events', 'list', '--offset', '-1'], /must be a whole number/],
     [['run', 'show', ''], /must be an id/],
     [['cancel', '..'], /must be an id/],
-    [['runs', '--prot'], /^scanfarm: unknown option '--prot'\n +see: scanfarm runs --help$/m],
+    [['runs', '--xyz'], /^scanfarm: unknown option '--xyz'\n +see: scanfarm runs --help$/m],
     [['run', '-f', 'x', '-t', 'y', '-p', 'a=1', '--params', 'a=2'], /a is given twice/],
     [
       ['schedules', 'create', 'n', '-w', 'x', '-t', 'y'],
