@@ -32,6 +32,7 @@ const ENGINES: Readonly<Record<string, () => Promise<Engine>>> = {
   SCANFARM_TEST_CHROMIUM: openProgram(PROGRAMS.chromium),
   SCANFARM_TEST_BUBBLEWRAP: openProgram(PROGRAMS.bubblewrap),
   SCANFARM_TEST_NMAP: openProgram(PROGRAMS.nmap),
+  SCANFARM_TEST_NFT: openProgram(PROGRAMS.nft, PROGRAMS.ip),
   SCANFARM_TEST_PGBOUNCER: openProgram(PROGRAMS.pgbouncer),
 }
 

@@ -19,6 +19,8 @@ export const PROGRAMS = {
   chromium: { name: 'chromium', debianPackage: 'chromium' },
   busybox: { name: 'busybox', debianPackage: 'busybox-static' },
   bubblewrap: { name: 'bwrap', debianPackage: 'bubblewrap' },
+  nft: { name: 'nft', debianPackage: 'nftables' },
+  ip: { name: 'ip', debianPackage: 'iproute2' },
   nmap: { name: 'nmap', debianPackage: 'nmap' },
   pgbouncer: { name: 'pgbouncer', debianPackage: 'pgbouncer' },
 } as const satisfies Record<string, Program>

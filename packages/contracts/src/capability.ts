@@ -8,6 +8,9 @@ export const canServe = (capabilities: readonly string[], needs: readonly string
 /** Prefix of program names in capabilities, and in the facts of a run. */
 export const TOOL = 'tool:'
 
+/** Capability of a machine whose kernel sends no packets of commands to forbidden addresses. */
+export const ENFORCED = 'scope:enforced'
+
 /** Name of a requirement class: its sorted words separated by spaces. `""` is the class that every worker serves. */
 export const classOf = (needs: readonly string[]): string => [...new Set(needs)].sort().join(' ')
 

@@ -40,7 +40,12 @@ export interface CommandIo {
 
 /** Result of a program. `killed` lists the pids that were alive when the kill began. */
 export type Outcome =
-  | { readonly kind: 'exited'; readonly code: number }
+  | {
+      readonly kind: 'exited'
+      readonly code: number
+      /** Which of its packets the machine did not send, because their destination is forbidden. */
+      readonly blocked?: string
+    }
   | { readonly kind: 'signalled'; readonly signal: string; readonly reason?: string }
   | { readonly kind: 'timed-out'; readonly killed: readonly number[] }
   | { readonly kind: 'cancelled'; readonly killed: readonly number[] }

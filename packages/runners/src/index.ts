@@ -1,7 +1,7 @@
 export { createHostRunners, type HostRunners, type HostRunnersOptions } from './host/host-runners.ts'
 export { findSandbox, sandboxWords, type Sandbox, type SandboxPaths } from './host/sandbox.ts'
 export { MARKER_VARIABLE } from './marker.ts'
-export { isSameProcess, processStart } from './host/process-table.ts'
+export { isSameProcess, processStart, userOf } from './host/process-table.ts'
 export {
   createDockerRunners,
   type DockerRunners,

@@ -131,6 +131,7 @@ describe('judging scans', () => {
   test.each<[string, Omit<Scan, 'sees'>, Partial<FoundRecords>]>([
     ['the run failed', { status: 'failed' }, {}],
     ['a step failed, though the run went on', { steps: [{ status: 'failed', exitCode: 1 }] }, {}],
+    ['packets of a step were not sent', { steps: [{ errorMessage: 'blocked: 1 packet was not sent' }] }, {}],
     ['records could not be used', {}, { errors: 1 }],
     ['another step imported', {}, { step: 'other' }],
     ['it was another target', { target: 'other.test' }, {}],

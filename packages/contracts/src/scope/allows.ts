@@ -1,5 +1,5 @@
 import { EntrySet } from './entry-set.ts'
-import { readHost, type Range } from './host.ts'
+import { addressRanges } from './host.ts'
 import type { NeverScanRule, ScopeRules } from './schemas.ts'
 import { readTarget, type ScopeTarget } from './target.ts'
 import { isOpen, opensNext, windowsText } from './windows.ts'
@@ -146,7 +146,7 @@ export const allowsAddresses = (
   const target = readTarget(text)
   const port = typeof target === 'string' ? undefined : target.port
   for (const address of addresses) {
-    const ranges = rangesOf(address)
+    const ranges = addressRanges(address)
     const never = boundary.neverScan.entries.forbidsAddresses(ranges, port)
     if (never !== undefined) return listed(`its address ${address}`, never, boundary.neverScan)
     for (const { rules, denied } of boundary.scopes) {
@@ -155,9 +155,4 @@ export const allowsAddresses = (
     }
   }
   return ALLOWED
-}
-
-const rangesOf = (address: string): readonly Range[] => {
-  const host = readHost(address)
-  return host?.kind === 'addresses' ? host.ranges : []
 }

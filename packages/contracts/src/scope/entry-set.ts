@@ -45,6 +45,12 @@ export class EntrySet {
     else push(this.#names, entry.host, entry)
   }
 
+  *entries(): Generator<Entry> {
+    yield* this.#any
+    yield* this.#networks
+    for (const kept of [this.#names, this.#urls]) for (const entries of kept.values()) yield* entries
+  }
+
   get hasAddresses(): boolean {
     return this.#networks.length > 0
   }

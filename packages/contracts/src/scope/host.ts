@@ -4,8 +4,8 @@ export interface Range {
   readonly hi: bigint
 }
 
-const V4_BASE = 0xffff_0000_0000n
-const V4_ALL = 0xffff_ffffn
+export const V4_BASE = 0xffff_0000_0000n
+export const V4_ALL = 0xffff_ffffn
 export const V4_BITS = 32
 export const BITS = 128
 
@@ -81,6 +81,12 @@ export const readHost = (text: string): Host | undefined => {
   }
 }
 
+/** The ranges of a text that is an address. */
+export const addressRanges = (address: string): readonly Range[] => {
+  const host = readHost(address)
+  return host?.kind === 'addresses' ? host.ranges : []
+}
+
 export const isV4 = (at: bigint): boolean => at >= V4_BASE && at <= V4_BASE + V4_ALL
 /** An address in its usual form. */
 export const addressText = (at: bigint): string => {
@@ -147,6 +153,15 @@ export const readAddressRange = (text: string): Range | undefined => {
 
 const NAT64 = v6Number('64:ff9b::')
 const SIX_TO_FOUR = 0x2002n
+
+/** The IPv6 addresses by which a gateway contacts these IPv4 addresses. */
+export const embedding = ({ lo, hi }: Range): readonly Range[] => [
+  { lo: NAT64 + lo - V4_BASE, hi: NAT64 + hi - V4_BASE },
+  {
+    lo: (SIX_TO_FOUR << 112n) + ((lo - V4_BASE) << 80n),
+    hi: (SIX_TO_FOUR << 112n) + ((hi - V4_BASE + 1n) << 80n) - 1n,
+  },
+]
 
 /** The IPv4 address that a gateway for this IPv6 address contacts, if there is one. */
 export const embedded = ({ lo, hi }: Range): Range | undefined => {

@@ -93,6 +93,8 @@ export const runCommand = async (
   )
   if (pid !== 0) run.pidEnded(pid)
   run.files.afterCommand(runner)
+  const blocked = outcome.kind === 'exited' ? outcome.blocked : undefined
+  if (blocked !== undefined) at.trace?.failed(blocked)
   return toEnd(at, outcome, capture, timeoutMs ?? 0)
 }
 
@@ -156,12 +158,15 @@ const toEnd = (at: StepContext, outcome: Outcome, capture: Capture, timeoutMs: n
       ...(exitCode !== undefined && { exitCode }),
       ...written,
     }
-  if (outcome.code === 0) return { kind: 'done', exitCode: 0, ...written }
+  const { blocked } = outcome
+  if (outcome.code === 0)
+    return { kind: 'done', exitCode: 0, ...(blocked !== undefined && { blocked }), ...written }
   return {
     kind: 'failed',
     error: [
       `command exited with code ${outcome.code}`,
       at.step.suppress_details === true ? '' : reasonOf(at.module, outcome.code, capture),
+      blocked,
     ]
       .filter(Boolean)
       .join(': '),

@@ -103,6 +103,6 @@ export const execOn = async (
     exitCode: exitCodeOf(outcome) ?? -1,
     stdout: capture.text('stdout'),
     stderr: capture.text('stderr'),
-    problem: outcome.kind === 'exited' ? '' : reason,
+    problem: outcome.kind === 'exited' ? (outcome.blocked ?? '') : reason,
   }
 }

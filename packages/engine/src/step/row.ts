@@ -48,7 +48,7 @@ export const ownRow =
     return { close: (status, closing = {}) => close(at, status, closing, from, counts) }
   }
 
-/** Records a step only if it fails, and only the first few: for the items of a loop. */
+/** Records a step only if it fails or does not do all, and only the first few: for the items of a loop. */
 export const rowForFailures = (most: number, rowsBefore = 0): OpenRow => {
   let rows = rowsBefore
   return (at, command) => {
@@ -57,7 +57,8 @@ export const rowForFailures = (most: number, rowsBefore = 0): OpenRow => {
     const startedAt = run.ports.now()
     return {
       close(status, closing = {}) {
-        if (status !== 'failed' || rows >= most) return
+        const isPartial = status === 'completed' && closing.error !== undefined
+        if ((status !== 'failed' && !isPartial) || rows >= most) return
         rows++
         const row = { ...at, key: run.uniqueKey(`${at.key}/failed-${rows}`) }
         open(row, command, startedAt)

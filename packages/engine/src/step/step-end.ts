@@ -8,6 +8,8 @@ export type StepEnd =
       /** stdout and stderr combined. */
       readonly output: string
       readonly exitCode?: number
+      /** It did its work, except for packets that were not sent. */
+      readonly blocked?: string | undefined
       /** Variables that the step type sets itself. */
       readonly exports?: Readonly<Record<string, Value>>
     }

@@ -81,7 +81,12 @@ const succeed = async (
   const { values } = exports
   setExports(at, values)
   if (isWork(at.step, command)) at.trace?.worked()
-  row.close('completed', { exports: recordedExports(at, values), exitCode: end.exitCode, output: end.output })
+  row.close('completed', {
+    error: end.blocked,
+    exports: recordedExports(at, values),
+    exitCode: end.exitCode,
+    output: end.output,
+  })
   return await afterSuccess(at, end, values)
 }
 

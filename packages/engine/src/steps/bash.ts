@@ -84,7 +84,10 @@ export const combine = (ends: readonly StepEnd[]): StepEnd => {
   const bad = ends.find(({ kind }) => kind === 'cancelled') ?? ends.find(({ kind }) => kind !== 'done')
   const written = { stdout: join('stdout'), output: join('output') }
   if (bad?.kind === 'failed') return { ...bad, ...written }
-  return bad ?? { kind: 'done', exitCode: 0, ...written }
+  const blocked = ends
+    .map((end) => (end.kind === 'done' ? end.blocked : undefined))
+    .find((text) => text !== undefined)
+  return bad ?? { kind: 'done', exitCode: 0, blocked, ...written }
 }
 
 /** Runs commands in the runner of the module. */

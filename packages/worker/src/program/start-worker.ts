@@ -42,13 +42,14 @@ export async function startWorker(
   const metrics = createMetrics()
   const host = { config, farmId, store, artifacts, log, metrics }
   logMachine(host)
-  const machine = openMachine(host, scope)
+  const machine = await openMachine(host, scope)
   const places = toolPlaces(config, machine)
   const toolVersions = new ToolVersions({ places, log })
   const capabilities = new Capabilities({
     places,
     docker: runner,
     labels: worker.labels,
+    always: machine.enforcement.capabilities,
     log,
   })
   await capabilities.detectFirst()

@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import type { LookupAddress } from 'node:dns'
 import { errorText } from '@scanfarm/platform'
+import { ForbiddenNetwork } from '../network/forbidden.ts'
 import {
   allows,
   allowsAddresses,
@@ -8,6 +9,7 @@ import {
   hasAddresses,
   namesIn,
   type Boundary,
+  type NetworkPart,
   type ClaimedRun,
   type Permission,
   type RunKey,
@@ -35,6 +37,7 @@ export class Boundaries {
   readonly #store: Pick<RunStore, 'boundary'>
   readonly #resolver: Resolver
   readonly #known = new Map<string, Known>()
+  readonly #networks = new WeakMap<Boundary, ForbiddenNetwork>()
   /** 0: the farm has no scope and no entry. */
   #version = 0
 
@@ -72,6 +75,21 @@ export class Boundaries {
       all.push(...addresses)
     }
     return all.length === 0 ? ALLOWED : { allowed: true, addresses: all }
+  }
+
+  /** Where no packet of the run may be sent. `scanned`: names that it may scan. */
+  async forbidden(run: ClaimedRun, scanned: ReadonlySet<string>): Promise<readonly NetworkPart[]> {
+    this.note(run.scopesVersion)
+    if (this.#version === 0) return []
+    const boundary = await this.#boundaryOf(run)
+    const known =
+      this.#networks.get(boundary) ??
+      new ForbiddenNetwork(boundary, async (name) => {
+        const found = await resolved(name, this.#resolver)
+        return 'problem' in found ? [] : found
+      })
+    this.#networks.set(boundary, known)
+    return await known.parts(scanned)
   }
 
   async #boundaryOf(run: ClaimedRun): Promise<Boundary> {

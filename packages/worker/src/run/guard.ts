@@ -3,18 +3,26 @@ import {
   destinationsOf,
   isFoundByTarget,
   namesHost,
+  namesIn,
   type DestinationPlace,
+  type NetworkPart,
   type Permission,
   type RunRefusalPlace,
 } from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
+import type { Blocked } from '../network/firewall.ts'
 import type { Session } from '../slots/session.ts'
 import type { Boundaries, Checked } from './boundaries.ts'
+
+/** Most names that a run scans whose addresses are found out, and most addresses of one command that are recorded. */
+const SCANNED_NAMES = 100
+const BLOCKED_ADDRESSES = 100
 
 /** Checks what one run may scan, and records that and what it may not. */
 export class Guard {
   readonly #session: Session
   readonly #boundaries: Boundaries
+  readonly #scanned = new Set<string>()
   readonly #onRefused: ((place: RunRefusalPlace) => void) | undefined
 
   constructor(session: Session, boundaries: Boundaries, onRefused?: (place: RunRefusalPlace) => void) {
@@ -54,7 +62,10 @@ export class Guard {
   }
 
   /** The reason why an item may not be scanned, or a URL not requested. */
-  async refusal(target: string, place: Exclude<RunRefusalPlace, 'start'>): Promise<string | undefined> {
+  async refusal(
+    target: string,
+    place: Exclude<RunRefusalPlace, 'start' | 'kernel'>,
+  ): Promise<string | undefined> {
     const found = await this.#boundaries.permission(this.#session.run, target)
     if (found.allowed) {
       this.#met(target, place, found)
@@ -64,8 +75,30 @@ export class Guard {
     return found.reason
   }
 
+  /** Where no packet of its commands may be sent. */
+  async forbidden(): Promise<readonly NetworkPart[]> {
+    return await this.#boundaries.forbidden(this.#session.run, this.#scanned)
+  }
+
+  /** Records that the kernel did not send packets of a command; says so in words. */
+  async blocked({ packets, addresses }: Blocked): Promise<string> {
+    const known = [...addresses].sort(([, a], [, b]) => b - a)
+    for (const [address, count] of known.slice(0, BLOCKED_ADDRESSES)) {
+      const found = await this.#boundaries.permission(this.#session.run, address)
+      const why = found.allowed ? 'a forbidden host has it' : found.reason
+      this.#record(address, `${plural(count, 'packet')} of a command not sent: ${why}`, 'kernel')
+    }
+    if (known.length === 0) this.#record('', `${plural(packets, 'packet')} of a command not sent`, 'kernel')
+    const [first] = known
+    const more =
+      known.length > 1 ? ` and ${plural(known.length - 1, 'other address', 'other addresses')}` : ''
+    const where = first === undefined ? '' : ` to ${first[0]}${more}`
+    return `blocked: ${plural(packets, 'packet')}${where} ${packets === 1 ? 'was' : 'were'} not sent`
+  }
+
   #met(text: string, place: DestinationPlace | undefined, { addresses = [] }: Checked): void {
     const { recorder } = this.#session
+    for (const name of namesIn(text)) if (this.#scanned.size < SCANNED_NAMES) this.#scanned.add(name)
     if (place !== undefined) recorder.destinations(place, destinationsOf(text))
     recorder.destinations('resolved', addresses.flatMap(destinationsOf))
   }
@@ -81,3 +114,6 @@ export class Guard {
     this.#onRefused?.(place)
   }
 }
+
+const plural = (count: number, one: string, more = `${one}s`): string =>
+  `${count} ${count === 1 ? one : more}`

@@ -11,6 +11,7 @@ import { openJournal } from '../resume/open-journal.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
 import { Guard } from './guard.ts'
+import { guardedRunner } from './guarded-runner.ts'
 import { RunPlace } from './run-place.ts'
 import { fetchTarget } from './target-file.ts'
 import { sharedUser } from '../users/command-users.ts'
@@ -61,7 +62,11 @@ export function createPerformer(
         const place = new RunPlace({ folders, workspace: run.workspace, users, workFolders, signal })
         session.place = place
         const context = { engine, workFolders, options, boundaries, limits, times, uses: usesOf }
-        return await perform(session, place, workflow, context)
+        try {
+          return await perform(session, place, workflow, context)
+        } finally {
+          if (place.owner !== undefined) await options.firewall?.end(place.owner.uid, place)
+        }
       } catch (error) {
         if (session.signal.aborted) return CANCELLED
         if (!isUnavailable(error))
@@ -129,7 +134,7 @@ const perform = async (
     variables: given?.variables ?? {},
     secrets: given?.secrets ?? [],
     place: () => place.open(),
-    openRunner: (spec) => openRunner(session, place, spec, options),
+    openRunner: (spec) => openRunner(session, place, guard, spec, options),
     onRunner: (module, where) => {
       const declared = run.runner?.type ?? runnerOf(workflow)
       if (where.type !== 'host' || declared !== 'host') recorder.facts(placeFacts(module, where))
@@ -200,8 +205,9 @@ const placeFacts = (
 const openRunner = async (
   session: Session,
   place: RunPlace,
+  guard: Guard,
   spec: RunnerSpec,
-  { runners, homes }: ExecutorOptions,
+  { runners, homes, firewall }: ExecutorOptions,
 ): Promise<Runner> => {
   const { run, folders, recorder, signal } = session
   const home = homes?.own(folders.workspace)
@@ -221,7 +227,11 @@ const openRunner = async (
   })
   recorder.facts(runner.facts)
   if (!runner.sharesFiles) session.journal?.usesOtherMachine()
-  return pacedRunner(runner, () => recorder.buffer.room())
+  const guarded =
+    firewall === undefined || runner.type !== 'host'
+      ? runner
+      : guardedRunner(runner, { firewall, guard, place })
+  return pacedRunner(guarded, () => recorder.buffer.room())
 }
 
 /** Starts no command while the write buffer is full. */

@@ -4,6 +4,7 @@ import type { ArtifactStore, RunnerProvider, RunStore } from '@scanfarm/contract
 import { Loop, type Logger, type Registry } from '@scanfarm/platform'
 import type { Runners } from '@scanfarm/runners'
 import packageJson from '../../package.json' with { type: 'json' }
+import { openFirewall, type Enforcement } from '../network/open-firewall.ts'
 import type { ToolVersions } from '../tools/tool-versions.ts'
 import { createSweep, SWEEP_EVERY_MS } from '../workspaces/sweep.ts'
 import { sharedOptions, logFolders, openRunners } from '../settings/executor-options.ts'
@@ -26,17 +27,22 @@ export interface SlotHost {
 /** The runners of this machine, and what its slots need to know of it. */
 export interface Machine {
   readonly runners: Runners
+  readonly enforcement: Enforcement
   readonly executor: ReturnType<typeof sharedOptions>
 }
 
-/** Closes with `scope`. */
-export const openMachine = (
-  { config, farmId }: Pick<SlotHost, 'config' | 'farmId'>,
+/** Closes with `scope`. `executesHere`: commands of runs execute on this machine. */
+export const openMachine = async (
+  { config, farmId, log }: Pick<SlotHost, 'config' | 'farmId' | 'log'>,
   scope: AsyncDisposableStack,
-): Machine => {
+  executesHere = true,
+): Promise<Machine> => {
+  const enforcement = executesHere
+    ? await openFirewall(config, log, scope)
+    : { firewall: undefined, capabilities: [] }
   const storage = scope.use(openObjectStorage(config.storage.s3))
   const runners = scope.use(openRunners(config, farmId))
-  return { runners, executor: sharedOptions(config, storage, runners) }
+  return { runners, enforcement, executor: sharedOptions(config, storage, runners) }
 }
 
 /** For the log of a program that is about to execute commands on this machine. */
@@ -71,6 +77,7 @@ export function openSlots(
     collect: collectArtifact,
     toolVersions,
     runners,
+    firewall: machine.enforcement.firewall,
     intro: {
       name,
       hostname: hostname(),

@@ -9,6 +9,7 @@ import type {
 import type { Logger } from '@scanfarm/platform'
 import type { OperatorInput } from '@scanfarm/engine'
 import type { AllowedPath, FunctionServices } from '@scanfarm/functions'
+import type { Firewall } from '../network/firewall.ts'
 import type { Homes } from '../workspaces/homes.ts'
 import type { ExecutorLimits, ExecutorTimes } from './limits.ts'
 import type { Introduction } from './worker-lease.ts'
@@ -30,6 +31,8 @@ export interface ExecutorOptions {
   readonly folder: string
   /** The users that commands run as; default: the user of this process. */
   readonly users?: CommandUsers
+  /** Keeps packets of commands from forbidden addresses; missing where this process cannot. */
+  readonly firewall?: Firewall | undefined
   /** `HOME` of commands on this machine; default: the folder of the attempt. */
   readonly homes?: Homes | undefined
   /** Variables, secrets and folders that the operator gives to every run. */

@@ -42,7 +42,7 @@ async function start(host: ServerSlotHost, kind: 'local' | 'cloud'): Promise<Asy
   const isCloud = kind === 'cloud'
   await using scope = new AsyncDisposableStack()
   if (!isCloud) logMachine(host)
-  const machine = openMachine(host, scope)
+  const machine = await openMachine(host, scope, !isCloud)
   const source = createPolledSource({
     claim: (workerId, max) => (isCloud ? store.claimCloud(workerId, max) : store.claimLocal(workerId, max)),
     pollMs: POLL_MS,

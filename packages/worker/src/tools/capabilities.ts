@@ -11,6 +11,8 @@ export interface CapabilityOptions {
   readonly docker: DockerSettings
   /** `name=value` */
   readonly labels: readonly string[]
+  /** Of the process. */
+  readonly always: readonly string[]
   readonly log: Logger
 }
 
@@ -64,12 +66,12 @@ export class Capabilities {
   }
 
   async #detect(state: string, signal?: AbortSignal): Promise<void> {
-    const { places, docker, labels } = this.#options
+    const { places, docker, labels, always } = this.#options
     const tools = await usableTools(places, await programsOn(places.path), signal)
     const found = await detectCapabilities({
       tools,
       docker: engineAddress(docker),
-      labels: labels.map((label) => `label:${label}`),
+      labels: [...labels.map((label) => `label:${label}`), ...always],
     })
     if (signal?.aborted === true) return
     this.#current = found

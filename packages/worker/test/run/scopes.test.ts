@@ -4,6 +4,12 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { hostSearchOf, type NewScope, type Refusal } from '@scanfarm/contracts'
 import type { Step } from '@scanfarm/language'
+import { silentLogger } from '@scanfarm/platform'
+import { createHostRunners } from '@scanfarm/runners'
+import { join } from 'node:path'
+import { Firewall } from '../../src/network/firewall.ts'
+import { UserPool } from '../../src/users/user-pool.ts'
+import { canFilter } from '../harness/can-filter.ts'
 import { openHarness, type Harness } from '../harness/executors.ts'
 import { TEST_MS, bash, freshName } from '../harness/runs.ts'
 
@@ -230,3 +236,63 @@ test('An entry that is added while a run works applies to its next items', async
   expect(await harness.ended(runId)).toMatchObject({ outcome: 'partial' })
   expect(await refusals(runId)).toMatchObject([{ target: late, place: 'item' }])
 })
+
+const withRules = canFilter ? test : test.skip
+withRules(
+  'Packets that the kernel does not send are refusals, and the step and its run are not clean',
+  async () => {
+    await using runners = createHostRunners()
+    await using firewall = await Firewall.open(silentLogger)
+    const places: string[] = []
+    const users = new UserPool({
+      range: { first: 38_910, last: 38_919 },
+      folder: join(harness.folder, 'uids'),
+      endUser: (user, areOurs) => runners.endUser(user, areOurs),
+    })
+    await using _executor = harness.executor({
+      users,
+      runners,
+      firewall,
+      onRefused: (place) => void places.push(place),
+    })
+    const send = (address: string, more = 'true') =>
+      bash('send', `bash -c ': < /dev/tcp/${address}/9'; ${more}; echo sent`)
+    const job = { scopeNo: await scopeNo({ allowed: ['*'], denied: ['127.66.0.7', '127.67.0.0/16:9'] }) }
+    const loop: Step = {
+      name: 'loop',
+      type: 'foreach',
+      input: '{{Output}}/list',
+      variable: 'x',
+      step: send('127.67.0.{{x}}'),
+    }
+    const listed = bash('list', 'echo 5 > {{Output}}/list')
+    const steps = [send('127.66.0.7', `bash -c ': < /dev/tcp/127.67.0.1/9'`), listed, loop]
+    const [runId = 0] = await harness.submit(steps, { targets: [freshName()], job })
+    expect(await harness.ended(runId)).toMatchObject({
+      status: 'completed',
+      outcome: 'partial',
+      failed_steps: 2,
+    })
+    const rows = await harness.steps(runId)
+    expect(rows.map(({ status, error_message: error }) => [status, error])).toEqual([
+      [
+        'completed',
+        expect.stringMatching(
+          /^blocked: \d+ packets to 127\.6[67]\.0\.[17] and 1 other address were not sent$/,
+        ),
+      ],
+      ['completed', ''],
+      ['completed', ''],
+      ['completed', expect.stringMatching(/^blocked: \d+ packets? to 127\.67\.0\.5 (was|were) not sent$/)],
+    ])
+    expect(rows[0]?.output).toContain('sent')
+    expect((await refusals(runId)).map(({ target, place }) => `${target} ${place}`).sort()).toEqual([
+      '127.66.0.7 kernel',
+      '127.67.0.1 kernel',
+      '127.67.0.5 kernel',
+    ])
+    expect(places).toEqual(['kernel', 'kernel', 'kernel'])
+    const [clean = 0] = await harness.submit([send('127.68.0.1')], { targets: [freshName()], job })
+    expect(await harness.ended(clean)).toMatchObject({ status: 'completed', outcome: 'clean' })
+  },
+)

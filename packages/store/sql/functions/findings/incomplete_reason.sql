@@ -12,6 +12,7 @@ language sql stable as $$
      where s.run_id = p_run.id and s.attempt = p_run.attempt
        and (s.module = '' or p_modules is null or s.module = any(p_modules))
        and (s.status = 'cancelled' or s.status = 'failed' and s.module <> all(p_explained)
+            or s.status = 'completed' and starts_with(s.error_message, 'blocked: ')
             or s.module <> p_module and s.status = 'skipped' and starts_with(s.error_message, 'the module is left out: '))
      order by s.seq limit 1),
     -- The end of the run may have come before a failed step was recorded.

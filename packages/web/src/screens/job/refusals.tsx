@@ -8,6 +8,7 @@ const PLACES: Readonly<Record<Refusal['place'], string>> = {
   item: 'as item of a loop',
   request: 'before a request',
   redirect: 'after a redirect',
+  kernel: 'packets of a command',
 }
 
 const COLUMNS: readonly Column<Refusal>[] = [

@@ -1,0 +1,301 @@
+import type { NetworkPart } from '@scanfarm/contracts'
+import { errorText, type Logger } from '@scanfarm/platform'
+import { networkDevices } from './devices.ts'
+import { nft, NftSession } from './nft.ts'
+import { countsOf, tableNames, userRulesOf, type Counted } from './nft-answers.ts'
+import { deviceChain, FAMILIES, HITS, rulesetOf, tableText, type Ruleset } from './ruleset.ts'
+import { busyUids, deadTables, newTable } from './table-names.ts'
+
+const DEVICES_EVERY_MS = 1_000
+const SWEEP_EVERY_MS = 60_000
+/** Rules that no user has are kept for the next run. */
+const MOST_UNUSED = 8
+
+/** Packets of a user that were not sent. */
+export interface Blocked {
+  readonly packets: number
+  /** Those of which the address is known. */
+  readonly addresses: ReadonlyMap<string, number>
+}
+
+/** The rules of a user, by who wants them: runs of a workspace share a user, and what one forbids is forbidden to all. */
+type UserRules = Map<object, Ruleset>
+
+const NOTHING: Blocked = { packets: 0, addresses: new Map() }
+
+/**
+ * Rules of the kernel for the packets of commands, by their user. `inet output` sees what goes through sockets, `netdev
+ * egress` also what tools write to a device themselves. Nothing is executed before the first user has rules.
+ */
+export class Firewall implements AsyncDisposable {
+  readonly #log: Logger
+  readonly #table = newTable()
+  readonly #users = new Map<number, UserRules>()
+  /** Rules in the table, the latest last. */
+  readonly #rulesets = new Map<string, Ruleset>()
+  /** Devices with a chain. */
+  #devices: ReadonlyMap<string, string> = new Map()
+  #chains = 0
+  /** The rules of users in the kernel. */
+  #applied: ReadonlySet<string> = new Set()
+  /** Number of the set that proves the last change. */
+  #proof = 0
+  #isMade = false
+  #session: NftSession | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+  /** Rules are made once for each boundary. */
+  readonly #rendered = new WeakMap<readonly NetworkPart[], Ruleset>()
+  #reading: { readonly queued: Promise<void> } | undefined
+  #counted: ReadonlyMap<number, Blocked> = new Map()
+  #watch: NodeJS.Timeout | undefined
+  /** Rules of workers that were killed remain. */
+  #hasDead = false
+  #sweptAt = -Infinity
+
+  private constructor(log: Logger) {
+    this.#log = log
+  }
+
+  /** Rejects with the reason why the kernel of this machine cannot do it for this process. */
+  static async open(log: Logger): Promise<Firewall> {
+    const firewall = new Firewall(log)
+    const probe = `${firewall.#table}_probe`
+    const remove = FAMILIES.map((family) => `delete table ${family} ${probe}`).join('\n')
+    await nft(`${tableText(probe)}\n${deviceChain(probe, 'probe', 'lo')}\n${remove}\n`)
+    await firewall.#sweep()
+    return firewall
+  }
+
+  /** Before a command of `holder` starts as a user. Undefined: no rules apply to the user. Rejects when they cannot be set. */
+  async begin(uid: number, holder: object, forbidden: readonly NetworkPart[]): Promise<Watch | undefined> {
+    const known = this.#users.get(uid)
+    if (forbidden.length === 0 && known === undefined) {
+      if (this.#hasDead) await this.#inTurn(() => this.#sweep(uid))
+      return undefined
+    }
+    const rules = known ?? new Map<object, Ruleset>()
+    if (forbidden.length === 0) rules.delete(holder)
+    else rules.set(holder, this.#rulesetOf(forbidden))
+    this.#users.set(uid, rules)
+    await this.#inTurn(() => this.#apply(uid))
+    if (rules.size === 0) return undefined
+    const before = this.#counted.get(uid) ?? NOTHING
+    return { blocked: async () => difference(before, await this.#count(uid)) }
+  }
+
+  /** After the last command of `holder`. */
+  async end(uid: number, holder: object): Promise<void> {
+    if (this.#users.get(uid)?.delete(holder) === true) await this.#inTurn(() => this.#apply(uid))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#turn.catch(() => undefined)
+    clearInterval(this.#watch)
+    this.#session?.end()
+    if (this.#isMade)
+      await nft(`${this.#removal().join('\n')}\n`).catch((error: unknown) =>
+        this.#warn('the rules remain', error),
+      )
+    this.#isMade = false
+  }
+
+  /** Statements that also work when there is no table. */
+  #removal(): string[] {
+    return FAMILIES.flatMap((family) => [
+      `add table ${family} ${this.#table}`,
+      `delete table ${family} ${this.#table}`,
+    ])
+  }
+
+  #warn(what: string, error: unknown): void {
+    this.#log.warn(`packets of commands: ${what}`, { reason: errorText(error) })
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.catch(() => undefined).then(work)
+    this.#turn = done
+    return done
+  }
+
+  #rulesetOf(forbidden: readonly NetworkPart[]): Ruleset {
+    const known = this.#rendered.get(forbidden) ?? rulesetOf(this.#table, forbidden)
+    this.#rendered.set(forbidden, known)
+    return known
+  }
+
+  async #apply(uid: number): Promise<void> {
+    if (this.#hasDead) await this.#sweep(uid)
+    if (this.#users.get(uid)?.size === 0) this.#users.delete(uid)
+    const wanted = new Map<string, Ruleset>()
+    const rules = new Set<string>()
+    for (const [user, holders] of this.#users)
+      for (const ruleset of holders.values()) {
+        wanted.set(ruleset.name, ruleset)
+        rules.add(`meta skuid ${user} jump ${ruleset.name}`)
+      }
+    if (rules.size === 0 && !this.#isMade) return
+    try {
+      await this.#set(rules, [...wanted.values()])
+    } catch (error) {
+      // What applies is not known: the next change makes all of it again, at once.
+      this.#isMade = false
+      throw error
+    }
+    this.#applied = rules
+    this.#keepWatch()
+  }
+
+  async #set(rules: ReadonlySet<string>, wanted: readonly Ruleset[]): Promise<void> {
+    const isNew = !this.#isMade
+    if (isNew) {
+      this.#rulesets.clear()
+      this.#devices = new Map()
+      this.#counted = new Map()
+      this.#proof = 0
+    }
+    const missing = wanted.filter(({ name }) => !this.#rulesets.has(name))
+    const users = FAMILIES.flatMap((family) => {
+      const chain = `${family} ${this.#table} users`
+      return [`flush chain ${chain}`, ...[...rules].map((rule) => `add rule ${chain} ${rule}`)]
+    })
+    if (isNew || missing.length > 0) {
+      const unused = this.#unused(wanted)
+      await nft(
+        [
+          ...(isNew ? [...this.#removal(), tableText(this.#table)] : []),
+          ...missing.map(({ add }) => add),
+          ...users,
+          ...unused.map(({ remove }) => remove),
+          '',
+        ].join('\n'),
+      )
+      this.#isMade = true
+      for (const { name } of unused) this.#rulesets.delete(name)
+    } else if (rules.size !== this.#applied.size || !rules.isSubsetOf(this.#applied)) {
+      // An empty set proves the change: to list it is quick, while nft reads the elements of all sets to list a chain.
+      const set = (number: number): string => `set inet ${this.#table} change${number}`
+      const before = this.#proof === 0 ? [] : [`delete ${set(this.#proof)}`]
+      this.#proof += 1
+      const statements = [...users, `add ${set(this.#proof)} { type uid; }`, ...before]
+      await this.#asked.ask(statements.join('; '), [`list ${set(this.#proof)}`])
+    }
+    for (const ruleset of wanted) {
+      this.#rulesets.delete(ruleset.name)
+      this.#rulesets.set(ruleset.name, ruleset)
+    }
+    await this.#cover()
+  }
+
+  get #asked(): NftSession {
+    if (this.#session?.isOver !== false) this.#session = new NftSession()
+    return this.#session
+  }
+
+  #keepWatch(): void {
+    this.#watch ??= setInterval(() => {
+      if (this.#users.size === 0) return
+      const isDue = performance.now() - this.#sweptAt > SWEEP_EVERY_MS
+      this.#inTurn(() => (isDue ? this.#sweep() : this.#cover())).catch((error: unknown) =>
+        this.#warn('devices or old rules cannot be checked', error),
+      )
+    }, DEVICES_EVERY_MS)
+  }
+
+  #unused(wanted: readonly Ruleset[]): Ruleset[] {
+    const used = new Set(wanted.map(({ name }) => name))
+    return [...this.#rulesets.values()].filter(({ name }) => !used.has(name)).slice(0, -MOST_UNUSED)
+  }
+
+  /** Devices that have appeared since. The kernel removes the chain of one that has gone. */
+  async #cover(): Promise<void> {
+    const now = networkDevices()
+    const added = [...now].filter(([key]) => !this.#devices.has(key))
+    const chains = added.map(([, name]) => deviceChain(this.#table, `d${(this.#chains += 1)}`, name))
+    if (chains.length > 0) await nft(`${chains.join('\n')}\n`)
+    this.#devices = now
+  }
+
+  /** What was blocked until now. Callers that come while the counters are being read share the next reading. */
+  async #count(uid: number): Promise<Blocked> {
+    if (this.#reading === undefined) {
+      const queued = this.#inTurn(async () => {
+        this.#reading = undefined
+        await this.#read()
+      })
+      this.#reading = { queued }
+    }
+    await this.#reading.queued
+    return this.#counted.get(uid) ?? NOTHING
+  }
+
+  async #read(): Promise<void> {
+    const list = (set: string): string[] =>
+      FAMILIES.map((family) => `list set ${family} ${this.#table} ${set}`)
+    const read = async (...sets: readonly string[]): Promise<Counted[]> =>
+      (await this.#asked.ask('', sets.flatMap(list))).flatMap(countsOf)
+    const totals = sums(await read(HITS.total), ({ key: [uid] }) => Number(uid))
+    const isNew = [...totals].some(([uid, packets]) => packets !== this.#counted.get(uid)?.packets)
+    if (!isNew) return
+    const byUser = Map.groupBy(await read(HITS.v4, HITS.v6), ({ key: [uid] }) => Number(uid))
+    this.#counted = new Map(
+      [...totals].map(([uid, packets]) => [
+        uid,
+        { packets, addresses: sums(byUser.get(uid) ?? [], ({ key: [, address] }) => String(address)) },
+      ]),
+    )
+  }
+
+  /** Removes tables of workers that were killed, except the rules of users that still have processes. `uid` has none. */
+  async #sweep(uid?: number): Promise<void> {
+    const dead = deadTables(tableNames(await nft('', ['-j', 'list', 'tables'])))
+    this.#hasDead = dead.length > 0
+    this.#sweptAt = performance.now()
+    if (dead.length === 0) return
+    const busy = busyUids()
+    for (const table of dead) {
+      const rules = await Promise.all(
+        FAMILIES.map(async (family) => {
+          const answer = await nft('', ['-j', 'list', 'chain', family, table, 'users'])
+          return userRulesOf(answer).map((rule) => ({ ...rule, family }))
+        }),
+      )
+      const isFree = (user: number): boolean => user === uid || this.#users.has(user) || !busy.has(user)
+      const free = rules.flat().filter((rule) => isFree(rule.uid))
+      const statements =
+        free.length === rules.flat().length
+          ? FAMILIES.map((family) => `delete table ${family} ${table}`)
+          : free.map(({ family, handle }) => `delete rule ${family} ${table} users handle ${handle}`)
+      // Another worker may remove the same.
+      if (statements.length > 0)
+        await nft(`${statements.join('\n')}\n`).catch((error: unknown) =>
+          this.#warn('old rules remain', error),
+        )
+    }
+  }
+}
+
+/** Counts of one user from here on. */
+export interface Watch {
+  blocked(): Promise<Blocked>
+}
+
+const sums = <K>(elements: readonly Counted[], keyOf: (element: Counted) => K): Map<K, number> => {
+  const found = new Map<K, number>()
+  for (const element of elements) {
+    const key = keyOf(element)
+    found.set(key, (found.get(key) ?? 0) + element.packets)
+  }
+  return found
+}
+
+const difference = (before: Blocked, now: Blocked): Blocked => {
+  // Counts begin at 0 again when the rules had to be made again.
+  if (now.packets < before.packets) return now
+  const addresses = [...now.addresses].map(
+    ([address, packets]) => [address, packets - (before.addresses.get(address) ?? 0)] as const,
+  )
+  return {
+    packets: now.packets - before.packets,
+    addresses: new Map(addresses.filter(([, packets]) => packets > 0)),
+  }
+}

@@ -1,0 +1,42 @@
+import { ENFORCED } from '@scanfarm/contracts'
+import { errorText, type Logger } from '@scanfarm/platform'
+import type { RunSettings } from '../settings/settings.ts'
+import { demandIsolation, type Isolation } from '../users/isolation.ts'
+import { Firewall } from './firewall.ts'
+
+export interface Enforcement {
+  /** Undefined: this process cannot limit the packets of its commands. */
+  readonly firewall: Firewall | undefined
+  /** What it offers to runs. */
+  readonly capabilities: readonly string[]
+}
+
+const cannot = (isolation: Isolation): string | undefined => {
+  if (isolation.kind === 'uids' || isolation.kind === 'user') return undefined
+  return 'commands do not run as users that only they have: the worker must run as root'
+}
+
+/** Opens what keeps packets of commands from forbidden addresses, and logs whether scopes are enforced. */
+export const openFirewall = async (
+  settings: RunSettings,
+  log: Logger,
+  scope: AsyncDisposableStack,
+): Promise<Enforcement> => {
+  const checkedOnly = (reason: string, firewall?: Firewall): Enforcement => {
+    log.info('scope: checked, not enforced', { reason })
+    return { firewall, capabilities: [] }
+  }
+  const problem = cannot(demandIsolation(settings))
+  if (problem !== undefined) return checkedOnly(problem)
+  try {
+    const firewall = scope.use(await Firewall.open(log))
+    if (settings.runner.newPrivileges)
+      return checkedOnly('runner.new_privileges lets commands become other users', firewall)
+    log.info('scope: enforced')
+    return { firewall, capabilities: [ENFORCED] }
+  } catch (error) {
+    return checkedOnly(
+      `${errorText(error)}; nftables, the right CAP_NET_ADMIN and Linux 5.16 or newer are needed`,
+    )
+  }
+}

@@ -1,0 +1,161 @@
+import { createHash } from 'node:crypto'
+import { embedding, V4_ALL, V4_BASE, type NetworkPart, type PortRange, type Range } from '@scanfarm/contracts'
+
+/** Rules of a boundary for the table of a worker. Equal boundaries have the same name. */
+export interface Ruleset {
+  readonly name: string
+  /** Statements that add its sets and chains, in both families. */
+  readonly add: string
+  /** Removes them. */
+  readonly remove: string
+}
+
+export const FAMILIES = ['inet', 'netdev'] as const
+export type Family = (typeof FAMILIES)[number]
+
+const v4Text = (at: bigint): string => [24n, 16n, 8n, 0n].map((by) => String((at >> by) & 0xffn)).join('.')
+const v6Text = (at: bigint): string =>
+  Array.from({ length: 8 }, (_, word) => ((at >> BigInt(112 - 16 * word)) & 0xffffn).toString(16)).join(':')
+
+const element = ({ lo, hi }: Range, text: (at: bigint) => string): string =>
+  lo === hi ? text(lo) : `${text(lo)}-${text(hi)}`
+
+/** The IPv4 addresses of a range. */
+const v4Of = ({ lo, hi }: Range): Range[] => {
+  const from = lo < V4_BASE ? V4_BASE : lo
+  const to = hi > V4_BASE + V4_ALL ? V4_BASE + V4_ALL : hi
+  return from <= to ? [{ lo: from, hi: to }] : []
+}
+
+/** In order and without overlaps: nft takes far longer to merge them. */
+const merged = (ranges: readonly Range[]): Range[] => {
+  const found: { lo: bigint; hi: bigint }[] = []
+  for (const { lo, hi } of ranges.toSorted((a, b) => (a.lo < b.lo ? -1 : a.lo > b.lo ? 1 : 0))) {
+    const last = found.at(-1)
+    if (last === undefined || lo > last.hi + 1n) found.push({ lo, hi })
+    else if (hi > last.hi) last.hi = hi
+  }
+  return found
+}
+
+const isV4Only = ({ lo, hi }: Range): boolean => lo >= V4_BASE && hi <= V4_BASE + V4_ALL
+
+/** Elements of sets. A packet for an IPv4 address may also travel in IPv6, to a gateway. */
+const elementsOf = (ranges: readonly Range[]): { v4: string[]; v6: string[] } => {
+  const v4 = merged(ranges.flatMap(v4Of))
+  const v6 = merged([...ranges.filter((range) => !isV4Only(range)), ...v4.flatMap(embedding)])
+  return {
+    v4: v4.map(({ lo, hi }) => element({ lo: lo - V4_BASE, hi: hi - V4_BASE }, v4Text)),
+    v6: v6.map((range) => element(range, v6Text)),
+  }
+}
+
+const portsText = (ports: readonly PortRange[]): string =>
+  ports.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(', ')
+
+/** Protocols whose headers begin with two ports. */
+const WITH_PORTS = 'meta l4proto { tcp, udp, sctp, dccp, udplite }'
+
+/** Sets of the packets that were not sent, by uid. */
+export const HITS = { total: 'total', v4: 'hits4', v6: 'hits6' } as const
+
+/**
+ * The table of a worker. `users` has the rules of each uid; its changes do not touch sets, whose elements nft would read
+ * all. `blocked` counts packets of a uid by their destination, and does not send them.
+ */
+export const tableText = (table: string): string =>
+  FAMILIES.map((family) => {
+    const verdict =
+      family === 'inet'
+        ? // Programs learn at once that the packet was not sent. The answer to another source would leave the machine.
+          ['fib saddr type local reject with icmpx type admin-prohibited', 'drop']
+        : ['drop']
+    const count = [
+      `update @${HITS.total} { meta skuid }`,
+      `update @${HITS.v4} { meta skuid . ip daddr }`,
+      `update @${HITS.v6} { meta skuid . ip6 daddr }`,
+    ]
+    const set = (name: string, type: string): string =>
+      `set ${name} { type ${type}; size 65535; flags dynamic,timeout; timeout 1h; counter; }`
+    return [
+      `table ${family} ${table} {`,
+      set(HITS.total, 'uid').replace('dynamic,timeout; timeout 1h', 'dynamic'),
+      set(HITS.v4, 'uid . ipv4_addr'),
+      set(HITS.v6, 'uid . ipv6_addr'),
+      `chain blocked {\n${[...count, ...verdict].join('\n')}\n}`,
+      'chain users {\n}',
+      ...(family === 'inet'
+        ? [outputChain]
+        : [
+            `chain blocked_arp {\nupdate @${HITS.total} { meta skuid }\nupdate @${HITS.v4} { meta skuid . arp daddr ip }\ndrop\n}`,
+            `chain odd {\n${ODD_FRAMES.map((match) => `${match} goto blocked`).join('\n')}\n}`,
+          ]),
+      '}',
+    ].join('\n')
+  }).join('\n')
+
+/** Before addresses are translated: `netdev` sees those that they are translated to. */
+const outputChain = `chain output {
+type filter hook output priority raw; policy accept;
+jump users
+}`
+
+/** Frames that tools write to a device themselves and whose content is not what they say, or has no address to compare. */
+const ODD_FRAMES = [
+  'meta protocol != { ip, ip6, arp }',
+  'meta oiftype { ether, loopback } meta protocol ip @ll,96,16 != 0x0800',
+  'meta oiftype { ether, loopback } meta protocol ip6 @ll,96,16 != 0x86dd',
+  'meta oiftype { ether, loopback } meta protocol arp @ll,96,16 != 0x0806',
+  'meta oiftype != { ether, loopback } meta protocol arp',
+  'ip version != 4',
+  'ip6 version != 6',
+]
+
+/** Frames to one device. */
+export const deviceChain = (table: string, chain: string, device: string): string => `table netdev ${table} {
+chain ${chain} {
+type filter hook egress device "${device}" priority 0; policy accept;
+jump users
+}
+}`
+
+/** Rules that forbid these addresses. */
+export const rulesetOf = (table: string, forbidden: readonly NetworkPart[]): Ruleset => {
+  const sets: { name: string; type: string; elements: string[] }[] = []
+  const rules: string[] = []
+  const arp: string[] = []
+  for (const [index, { ports, ranges }] of forbidden.entries()) {
+    const { v4, v6 } = elementsOf(ranges)
+    const where = ports === undefined ? '' : ` ${WITH_PORTS} th dport { ${portsText(ports)} }`
+    for (const [family, type, match, elements] of [
+      ['4', 'ipv4_addr', 'ip daddr', v4],
+      ['6', 'ipv6_addr', 'ip6 daddr', v6],
+    ] as const) {
+      if (elements.length === 0) continue
+      const name = `%%_${index}_${family}`
+      sets.push({ name, type, elements })
+      rules.push(`${match} @${name}${where} goto blocked`)
+      if (family === '4' && ports === undefined) arp.push(`arp daddr ip @${name} goto blocked_arp`)
+    }
+  }
+  const body = (family: Family): string =>
+    [
+      `table ${family} ${table} {`,
+      ...sets.map(
+        ({ name, type, elements }) =>
+          `set ${name} { type ${type}; flags interval; elements = { ${elements.join(',\n')} } }`,
+      ),
+      `chain %% {\n${[...rules, ...(family === 'netdev' ? [...arp, 'goto odd'] : [])].join('\n')}\n}`,
+      '}',
+    ].join('\n')
+  const text = FAMILIES.map(body).join('\n')
+  const name = `b${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
+  return {
+    name,
+    add: text.replaceAll('%%', name),
+    remove: FAMILIES.flatMap((family) => [
+      `delete chain ${family} ${table} ${name}`,
+      ...sets.map((set) => `delete set ${family} ${table} ${set.name.replace('%%', name)}`),
+    ]).join('\n'),
+  }
+}

@@ -1,0 +1,161 @@
+/**
+ * Sends packets in a network namespace of its own, where a device leads to one that counts what arrives. Prints what
+ * happened as JSON. With the argument `hold`: keeps rules until it is killed.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { boundaryOf, forbiddenByNetwork, type NetworkPart } from '@scanfarm/contracts'
+import { silentLogger } from '@scanfarm/platform'
+import { until } from '@scanfarm/testing'
+import { Firewall } from '../../src/network/firewall.ts'
+
+const UID = 61_001
+const OTHER = 61_002
+const ALLOWED = '198.51.100.10'
+const FORBIDDEN = '198.51.100.200'
+const FORBIDDEN_V6 = '2001:db8:2::5'
+
+const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
+const tables = (): string[] =>
+  run('nft', 'list', 'tables')
+    .split('\n')
+    .filter((line) => line.includes('scanfarm'))
+const forbidden = (...denied: string[]): readonly NetworkPart[] =>
+  forbiddenByNetwork(
+    boundaryOf(
+      [
+        {
+          name: 'test',
+          allowed: ['*'],
+          denied,
+          valid_from: null,
+          valid_until: null,
+          windows: [],
+          zone: 'UTC',
+        },
+      ],
+      [],
+    ),
+  )?.networks ?? []
+
+const RULES = forbidden('198.51.100.128/25', '2001:db8:2::/48', `${ALLOWED}:99`)
+
+const MACHINE = `
+link set lo up
+link add v0 type veth peer name v1
+link set v0 up
+link set v1 up
+addr add 198.51.100.1/24 dev v0
+-6 addr add 2001:db8:1::1/64 dev v0 nodad
+-6 route add 2001:db8:2::/48 dev v0
+`
+const COUNTER = `table netdev arrived {
+set seen { type ipv4_addr; flags dynamic; counter; }
+set seen6 { type ipv6_addr; flags dynamic; counter; }
+chain c {
+type filter hook ingress device "v1" priority 0; policy accept;
+update @seen { ip daddr }
+update @seen { arp daddr ip }
+update @seen6 { ip6 daddr }
+}
+}
+`
+
+/** How often a packet for an address has arrived. */
+const arrived = (address: string): number => {
+  const set = run('nft', 'list', 'set', 'netdev', 'arrived', address.includes(':') ? 'seen6' : 'seen')
+  return Number(new RegExp(`[ {,\\t]${address} counter packets (\\d+)`).exec(set)?.[1] ?? 0)
+}
+
+/** nmap as a user with the right to raw sockets. */
+const nmap = (uid: number, ...args: string[]): void => {
+  const ids = [`--reuid=${uid}`, '--regid=61001', '--clear-groups']
+  const rights = ['--inh-caps=+net_raw', '--ambient-caps=+net_raw', 'env', 'NMAP_PRIVILEGED=1']
+  const options = ['-n', '--max-retries', '0', '--host-timeout', '20s']
+  run('setpriv', ...ids, ...rights, 'nmap', ...options, ...args)
+}
+
+const SENDERS = {
+  connect: ['-sT', '-Pn', '-p', '80'],
+  'raw socket': ['-sS', '-Pn', '-p', '80', '--send-ip', '--disable-arp-ping'],
+  'packet socket': ['-sS', '-Pn', '-p', '80', '--send-eth', '--disable-arp-ping'],
+  udp: ['-sU', '-Pn', '-p', '53', '--send-ip', '--disable-arp-ping'],
+  arp: ['-sn', '-PR'],
+} as const
+
+const tell = (facts: Record<string, unknown>): void => console.log(JSON.stringify(facts))
+
+if (process.argv[2] === 'hold') {
+  const firewall = await Firewall.open(silentLogger)
+  await firewall.begin(UID, {}, RULES)
+  console.log('ready')
+  setInterval(() => undefined, 60_000)
+} else {
+  for (const line of MACHINE.trim().split('\n')) run('ip', ...line.split(' '))
+  const [, mac = ''] = /link\/ether (\S+)/.exec(run('ip', 'link', 'show', 'v1')) ?? []
+  for (const address of [ALLOWED, FORBIDDEN, FORBIDDEN_V6])
+    run('ip', 'neigh', 'add', address, 'lladdr', mac, 'dev', 'v0')
+  execFileSync('nft', ['-f', '-'], { input: COUNTER })
+
+  const firewall = await Firewall.open(silentLogger)
+  const none = await firewall.begin(UID, {}, [])
+  tell({ nothing: { watch: none ?? null, tables: tables() } })
+
+  const holder = {}
+  for (const [name, args] of Object.entries(SENDERS)) {
+    const watch = await firewall.begin(UID, holder, RULES)
+    const before = arrived(ALLOWED)
+    nmap(UID, ...args, FORBIDDEN, ALLOWED)
+    const { packets, addresses = new Map<string, number>() } = (await watch?.blocked()) ?? {}
+    tell({
+      [name]: {
+        blocked: [...addresses.keys()],
+        packets: packets === addresses.get(FORBIDDEN) ? 'all to it' : packets,
+        forbidden: arrived(FORBIDDEN),
+        allowed: arrived(ALLOWED) > before,
+      },
+    })
+  }
+  const watch = await firewall.begin(UID, holder, RULES)
+  nmap(UID, '-6', '-sT', '-Pn', '-p', '80', FORBIDDEN_V6)
+  const before = arrived(ALLOWED)
+  nmap(UID, '-sT', '-Pn', '-p', '99', ALLOWED)
+  tell({
+    others: {
+      blocked: [...((await watch?.blocked())?.addresses.keys() ?? [])].sort(),
+      arrived: arrived(FORBIDDEN_V6) + arrived(ALLOWED) - before,
+    },
+  })
+
+  run('ip', 'link', 'add', 'w0', 'type', 'veth', 'peer', 'name', 'w1')
+  await until(() =>
+    run('nft', 'list', 'table', 'netdev', tables()[0]?.split(' ').at(-1) ?? '').includes('"w0"'),
+  )
+  tell({ 'a later device': 'covered' })
+
+  // What another run in the workspace forbids remains.
+  const second = {}
+  await firewall.begin(UID, second, forbidden(FORBIDDEN))
+  await firewall.end(UID, holder)
+  nmap(UID, '-sT', '-Pn', '-p', '80', FORBIDDEN)
+  const whileShared = arrived(FORBIDDEN)
+  nmap(OTHER, '-sT', '-Pn', '-p', '80', FORBIDDEN)
+  const ofOther = arrived(FORBIDDEN)
+  await firewall.end(UID, second)
+  nmap(UID, '-sT', '-Pn', '-p', '80', FORBIDDEN)
+  tell({ ends: { whileShared, ofOther: ofOther > 0, after: arrived(FORBIDDEN) > ofOther } })
+  await firewall[Symbol.asyncDispose]()
+  const left = tables()
+
+  const killed = spawn(process.execPath, [...process.execArgv, import.meta.filename, 'hold'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(killed.stdout, 'data')
+  const held = tables().length
+  killed.kill('SIGKILL')
+  await once(killed, 'close')
+  const remaining = tables().length
+  await using next = await Firewall.open(silentLogger)
+  tell({ tables: { left, held, remaining, swept: tables().length } })
+  await next.end(UID, {})
+}
