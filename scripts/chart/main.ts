@@ -71,7 +71,7 @@ const GOOD: Record<
       ...external,
       artifacts: {
         kind: 's3',
-        s3: { bucket: 'b', endpoint: 'https://minio:9000', forcePathStyle: true, existingSecret: 's3' },
+        s3: { bucket: 'b', endpoint: 'https://minio:9000', existingSecret: 's3' },
       },
     },
   },

@@ -41,7 +41,7 @@ export class EngineMachines implements Machines {
       SCANFARM_CLOUD_ENABLED: 'true',
       SCANFARM_CLOUD_PROVIDER: 'local',
       SCANFARM_CLOUD_LOCAL_ENABLED: 'true',
-      SCANFARM_CLOUD_LOCAL_DOCKER_SOCKET: this.#engine.address.slice('unix://'.length),
+      SCANFARM_CLOUD_ENDPOINTS: `local=${this.#engine.address}`,
     }
   }
 

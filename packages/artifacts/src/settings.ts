@@ -2,7 +2,6 @@ import {
   allOrNone,
   checked,
   choice,
-  flag,
   inDataDir,
   integer,
   path,
@@ -16,13 +15,10 @@ import type { S3Options } from './s3-client.ts'
 const KIB = 1024
 const GIB = 1024 ** 3
 
+/** Services other than AWS get the bucket in the path: not all have a host name for each bucket. */
 const common = {
-  ca: path('File with the certificates (PEM) that sign those of the service. Not set: the public ones.'),
   accessKey: secret('Access key. Not set: the default AWS credential chain.'),
   secretKey: secret('Secret key that belongs to the access key.'),
-  forcePathStyle: flag('Address the bucket in the path instead of the host name, as MinIO requires.', {
-    default: false,
-  }),
 }
 
 export const artifactSettings = {
@@ -47,6 +43,9 @@ export const artifactSettings = {
           bucket: text('Bucket. Required for `artifacts.kind: s3`.'),
           region: text('Region of the bucket.', { default: 'us-east-1' }),
           prefix: text('Prefix of every key.', { default: '' }),
+          ca: path(
+            'File with the certificates (PEM) that sign those of this service and of `storage.s3`. Not set: the public ones.',
+          ),
           ...common,
         },
         allOrNone('artifacts.s3.access_key', 'artifacts.s3.secret_key'),
@@ -91,10 +90,10 @@ export function artifactOptions(
 }
 
 export const s3Options = (settings: S3Settings): S3Options => {
-  const { endpoint, bucket = '', region, prefix, accessKey, secretKey, forcePathStyle, ca } = settings
+  const { endpoint, bucket = '', region, prefix, accessKey, secretKey, ca } = settings
   const credentials =
     accessKey === undefined || secretKey === undefined
       ? undefined
       : { accessKeyId: accessKey.reveal(), secretAccessKey: secretKey.reveal() }
-  return { endpoint, bucket, region, prefix, credentials, forcePathStyle, ca }
+  return { endpoint, bucket, region, prefix, credentials, ca, forcePathStyle: endpoint !== undefined }
 }

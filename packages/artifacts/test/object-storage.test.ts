@@ -37,7 +37,6 @@ const open = (prefix: string, bucket = 'shelf', page?: number): ObjectStorage =>
     prefix,
     accessKey: hidden('test'),
     secretKey: hidden('secret-of-test'),
-    forcePathStyle: true,
   }
   const storage = openObjectStorage(settings, page)
   if (storage === undefined) throw new Error('no storage')
@@ -142,5 +141,5 @@ test('Bad keys and missing buckets have distinct errors', async () => {
 
 test('Without a bucket in the settings there is no object storage', () => {
   const nothing = { endpoint: undefined, bucket: undefined, accessKey: undefined, secretKey: undefined }
-  expect(openObjectStorage({ ...nothing, region: 'r', prefix: '', forcePathStyle: false })).toBeUndefined()
+  expect(openObjectStorage({ ...nothing, region: 'r', prefix: '' })).toBeUndefined()
 })

@@ -44,7 +44,7 @@ beforeAll(async () => {
       SCANFARM_AUTH_INITIAL_TOKEN: TOKEN,
       SCANFARM_CLOUD_ENABLED: 'yes',
       SCANFARM_CLOUD_DIGITALOCEAN_TOKEN: 'dop_v1_test',
-      SCANFARM_CLOUD_DIGITALOCEAN_ENDPOINT: `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
+      SCANFARM_CLOUD_ENDPOINTS: `digitalocean=http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
     },
   })
 }, START_MS)

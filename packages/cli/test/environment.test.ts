@@ -69,19 +69,19 @@ test('exec uses the home of the user, or keeps the one of runner.home between ru
   expect(outputOf(await exec(more, command))).toBe(first + first)
 })
 
-test('config masks the variables of runner.env and prints all folders', async () => {
+test('config masks the variables of runner.env and prints the folder for tools', async () => {
   const { out } = await run({ SCANFARM_RUNNER_ENV: `MY_KEY=${SECRET},MODE=fast` }, 'config')
   expect(out).toContain('runner.env: ["MY_KEY=***","MODE=fast"]')
-  expect(out).toContain(`folders.templates: "${join(folder, 'data/base/markdown-report-templates')}"`)
+  expect(out).toContain(`folders.base: "${join(folder, 'data/base')}"`)
   expect(out).not.toContain(SECRET)
 })
 
 test('doctor prints the folders with their programs, the home, and the missing and the masked variables', async () => {
-  const tools = join(folder, 'tools')
-  mkdirSync(tools)
+  const tools = join(folder, 'tools/external-binaries')
+  mkdirSync(tools, { recursive: true })
   writeFileSync(join(tools, 'mytool'), '#!/bin/sh\n', { mode: 0o755 })
   const more = {
-    SCANFARM_FOLDERS_BINARIES: tools,
+    SCANFARM_FOLDERS_BASE: join(folder, 'tools'),
     SCANFARM_RUNNER_HOME: join(folder, 'homes'),
     SCANFARM_RUNNER_ENV: `MISSING,MY_KEY=${SECRET}`,
     SCANFARM_RUNNER_ISOLATION: 'none',

@@ -190,13 +190,13 @@ describe('settings of clouds', () => {
     const env = {
       SCANFARM_CLOUD_AWS_ACCESS_KEY: 'a',
       SCANFARM_CLOUD_AZURE_TENANT: 't',
-      SCANFARM_CLOUD_HOURS: '30',
+      SCANFARM_CLOUD_TYPES: 'aws=t3.small,aws=t3.large',
       SCANFARM_CLOUD_PROVIDER: 'local',
     }
     expect(problemsOf({ env })).toEqual([
       'cloud.aws.secret_key must be set too: set all of cloud.aws.access_key, cloud.aws.secret_key, or none',
       'cloud.azure.client and cloud.azure.secret must be set too: set all of cloud.azure.tenant, cloud.azure.client, cloud.azure.secret, or none',
-      'cloud.hours must not be more than cloud.limits.max_hours: 30 is more than 24',
+      'cloud.types has several entries for aws: keep one',
       'cloud.provider is local, which is for development: set cloud.local.enabled to true too',
     ])
   })

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { loadConfig, readConfig, showConfig, type ConfigSources } from '@scanfarm/platform'
+import { toolFolders } from '@scanfarm/worker'
 import { SETTINGS } from '../src/settings.ts'
 
 let folder = ''
@@ -138,10 +139,14 @@ test('Variables of workflows keep numbers and booleans, and are secret only by n
 })
 
 test('The folders for tools are below the data folder, with the names of an established base folder', () => {
-  const { folders } = readConfig(SETTINGS, { env: { SCANFARM_DATA_DIR: '/d' } })
-  expect(folders).toMatchObject({ base: '/d/base', data: '/d/base/external-data', workflows: '/d/workflows' })
-  const moved = readConfig(SETTINGS, {
-    env: { SCANFARM_FOLDERS_BASE: '/b', SCANFARM_FOLDERS_DATA: '/lists' },
-  }).folders
-  expect(moved).toMatchObject({ binaries: '/b/external-binaries', data: '/lists', snapshots: '/b/snapshot' })
+  const foldersOf = (env: Record<string, string>) => toolFolders(readConfig(SETTINGS, { env }))
+  expect(foldersOf({ SCANFARM_DATA_DIR: '/d' })).toMatchObject({
+    base: '/d/base',
+    data: '/d/base/external-data',
+    workflows: '/d/workflows',
+  })
+  expect(foldersOf({ SCANFARM_FOLDERS_BASE: '/b' })).toMatchObject({
+    binaries: '/b/external-binaries',
+    snapshots: '/b/snapshot',
+  })
 })

@@ -18,10 +18,10 @@ export const toAppError = (error: unknown): AppError => {
 }
 
 const ADVICE: Readonly<Record<CloudProviderName, string>> = {
-  aws: 'set cloud.aws.access_key and cloud.aws.secret_key, or cloud.aws.region for the usual AWS credentials',
+  aws: 'set cloud.aws.access_key and cloud.aws.secret_key, or aws=REGION in cloud.regions for the usual AWS credentials',
   gcp: 'set cloud.gcp.credentials_file, or cloud.gcp.project for the usual Google credentials',
   azure:
-    'set cloud.azure.subscription, resource_group and subnet; also tenant, client and secret unless the usual Azure credentials are present',
+    'set cloud.azure.subscription and resource_group, and azure=NETWORK/SUBNET in cloud.networks; also tenant, client and secret unless the usual Azure credentials are present',
   digitalocean: 'set cloud.digitalocean.token',
   linode: 'set cloud.linode.token',
   hetzner: 'set cloud.hetzner.token',

@@ -27,6 +27,8 @@ export interface CloudContext {
 /** Prefix of the field names in the request, for error messages. */
 export type FieldPrefix = '' | 'cloud_'
 
+/** Lifetime of machines whose request names none. */
+const HOURS = 8
 const PRICE_TIMEOUT_MS = 20_000
 
 /** In the settings, 0 means no limit. */
@@ -85,7 +87,7 @@ export async function resolveRequest(
     useSpot: kind.spot,
     instances: request.instances ?? 1,
     autoDestroy: request.autoDestroy ?? false,
-    hours: request.hours ?? config.cloud.hours,
+    hours: request.hours ?? Math.min(HOURS, config.cloud.limits.maxHours),
     hourlyPrice,
     tools: request.tools,
   }
@@ -106,16 +108,16 @@ const refuseField = (name: string, message: string): never => {
 
 /** AWS lists machines region by region: machines in a region outside of the settings would never be found again. */
 const refuseRegion = (
-  { aws }: Config['cloud'],
+  { regions }: Config['cloud'],
   { name, defaults }: CloudProvider,
   region: string | undefined,
   prefix: FieldPrefix,
 ): void => {
   if (name !== 'aws' || region === undefined) return
-  if (region === defaults.region || aws.regions.includes(region)) return
+  if (region === defaults.region || regions.includes(`aws=${region}`)) return
   refuseField(
     `${prefix}region`,
-    `is not among the regions in the settings: add ${region} to cloud.aws.regions`,
+    `is not among the regions in the settings: add aws=${region} to cloud.regions`,
   )
 }
 

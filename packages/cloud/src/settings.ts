@@ -6,7 +6,6 @@ import {
   flag,
   integer,
   list,
-  path,
   secret,
   text,
   type ConfigOf,
@@ -14,21 +13,33 @@ import {
 } from '@scanfarm/platform'
 
 const PAID = ['aws', 'gcp', 'azure', 'digitalocean', 'linode', 'hetzner'] as const
+const ALL = [...PAID, 'local']
 
-const place = {
-  region: text('Where machines are created unless a request names a region. Not set: see docs/cloud.md.'),
-  type: text('Type of machines unless a request names one. Not set: a small type.'),
-}
-const image = text('Image of machines, which must have cloud-init. Not set: a current Debian or Ubuntu.')
-const endpoint = text("URL of the provider's API. Not set: the public API.")
-const privateAddress = flag(
-  'Connect to machines at their private addresses. For servers in the same network.',
-  {
-    default: false,
-  },
-)
 /** 0 stands for none. */
 const bound = { default: 0, min: 0 }
+
+/** A list of `provider=value`. */
+const byProvider = (description: string) =>
+  list(`${description} As \`provider=value\`.`, {
+    default: [],
+    item: new RegExp(`^(${ALL.join('|')}|azure-login)=.+$`),
+    itemText: 'entries of the form provider=value',
+  })
+
+/** The values of a provider, in the order of the list. */
+export const valuesOf = (entries: readonly string[], provider: string): string[] =>
+  entries.filter((entry) => entry.startsWith(`${provider}=`)).map((entry) => entry.slice(provider.length + 1))
+
+/** Only the lists of regions and networks may have several entries of a provider. */
+const repeated =
+  (...keys: readonly string[]) =>
+  (value: Lookup): string[] =>
+    keys.flatMap((key) => {
+      const names = (value(key) as readonly string[]).map((entry) => entry.slice(0, entry.indexOf('=')))
+      return [...new Set(names.filter((name, index) => names.indexOf(name) !== index))].map(
+        (name) => `${key} has several entries for ${name}: keep one`,
+      )
+    })
 
 const cloud = {
   enabled: flag('Allow cloud runs.', { default: false }),
@@ -40,16 +51,6 @@ const cloud = {
     default: 32,
     min: 0,
     max: 1024,
-  }),
-  bootMinutes: integer('A machine that is not ready after this time is destroyed.', {
-    default: 10,
-    min: 1,
-    max: 120,
-  }),
-  hours: integer('Machines are always destroyed after this time, unless a request names a shorter one.', {
-    default: 8,
-    min: 1,
-    max: 8760,
   }),
   limits: {
     maxInstances: integer('Maximum number of machines of one infrastructure.', {
@@ -84,21 +85,29 @@ const cloud = {
   setup: list('Shell commands that every machine executes as root when it starts, before it accepts runs.', {
     default: [],
   }),
+  regions: byProvider(
+    'Where machines are created: the first region (Google: zone) of a provider, unless a request names another. AWS creates machines only in these regions.',
+  ),
+  types: byProvider('Types of machines, unless a request names one. Not set: a small type.'),
+  images: byProvider(
+    'Images of machines, which must have cloud-init. Not set: a current Debian or Ubuntu; of `local`: an image that is built on first use.',
+  ),
+  networks: byProvider(
+    'Networks of machines: a subnet and security groups at AWS, a network at Google, a `network/subnet` at Azure (required), the id of a VPC at DigitalOcean or of a network at Hetzner.',
+  ),
+  privateAddresses: list(
+    'Providers whose machines are reached at their private addresses. For servers in the same network.',
+    { default: [], item: new RegExp(`^(${PAID.join('|')})$`), itemText: 'names of providers' },
+  ),
+  endpoints: byProvider(
+    'URLs of the APIs of providers, for gateways and separate clouds; `azure-login` is the authority that issues tokens. Not set: the public ones; of `local`: the docker socket of this machine.',
+  ),
   aws: checked(
     {
       accessKey: secret(
-        'Access key id. Not set: the default AWS credential chain, if `cloud.aws.region` is set.',
+        'Access key id. Not set: the default AWS credential chain, if `cloud.regions` has a region of AWS.',
       ),
       secretKey: secret('Secret key that belongs to the access key id.'),
-      ...place,
-      regions: list('Additional regions that requests may name.', { default: [] }),
-      image,
-      subnet: text('Subnet. Not set: the default subnet of the region.'),
-      securityGroups: list('Security groups, which must allow the servers to connect to port 22.', {
-        default: [],
-      }),
-      endpoint,
-      privateAddress,
     },
     allOrNone('cloud.aws.access_key', 'cloud.aws.secret_key'),
   ),
@@ -107,13 +116,6 @@ const cloud = {
       secretFile: true,
     }),
     project: text('Project of the machines. Not set: the project of the credentials.'),
-    zone: text('Where machines are created unless a request names a zone, for example europe-west1-b.'),
-    zones: list('Zones in which machines are created if a request names their region.', { default: [] }),
-    type: place.type,
-    image,
-    network: text('Network. Not set: the default network.'),
-    endpoint,
-    privateAddress,
   },
   azure: checked(
     {
@@ -124,35 +126,15 @@ const cloud = {
       secret: secret('Client secret.'),
       subscription: text('Subscription id.'),
       resourceGroup: text('Resource group of all resources. It must exist.'),
-      ...place,
-      image,
-      subnet: text('Subnet of the machines, as `network/subnet` or its id. It must allow ssh.'),
-      endpoint,
-      authority: text('URL that issues tokens. Not set: the public one.'),
-      privateAddress,
     },
     (value) => [
       ...allOrNone('cloud.azure.tenant', 'cloud.azure.client', 'cloud.azure.secret')(value),
-      ...allOrNone('cloud.azure.subscription', 'cloud.azure.resource_group', 'cloud.azure.subnet')(value),
+      ...allOrNone('cloud.azure.subscription', 'cloud.azure.resource_group')(value),
     ],
   ),
-  digitalocean: {
-    token: secret('API token.'),
-    ...place,
-    image,
-    vpc: text('Id of the VPC. Not set: the default VPC of the region.'),
-    endpoint,
-    privateAddress,
-  },
-  linode: { token: secret('Personal access token.'), ...place, image, endpoint },
-  hetzner: {
-    token: secret('API token of the project.'),
-    ...place,
-    image,
-    network: text('Id of a private network that machines also join.'),
-    endpoint,
-    privateAddress,
-  },
+  digitalocean: { token: secret('API token.') },
+  linode: { token: secret('Personal access token.') },
+  hetzner: { token: secret('API token of the project.') },
   local: {
     enabled: flag(
       'Offer the provider `local`, whose machines are containers on this machine. For development and tests.',
@@ -160,20 +142,15 @@ const cloud = {
         default: false,
       },
     ),
-    dockerSocket: path('Socket of the docker engine that runs these containers.', {
-      default: (lookup: Lookup) => String(lookup('runner.docker_socket')),
-      defaultText: '`runner.docker_socket`',
-    }),
-    image: text('Image of these containers. Not set: an image that is built on first use.'),
   },
 }
 
 export const cloudSettings = {
   cloud: checked(cloud, (value) => [
-    ...(Number(value('cloud.hours')) > Number(value('cloud.limits.max_hours'))
-      ? [
-          `cloud.hours must not be more than cloud.limits.max_hours: ${String(value('cloud.hours'))} is more than ${String(value('cloud.limits.max_hours'))}`,
-        ]
+    ...repeated('cloud.types', 'cloud.images', 'cloud.endpoints')(value),
+    ...(value('cloud.azure.subscription') !== undefined &&
+    valuesOf(value('cloud.networks') as readonly string[], 'azure').length === 0
+      ? ['cloud.networks must name the subnet of azure: azure=NETWORK/SUBNET']
       : []),
     ...(value('cloud.provider') === 'local' && value('cloud.local.enabled') !== true
       ? ['cloud.provider is local, which is for development: set cloud.local.enabled to true too']

@@ -1,11 +1,64 @@
 import { describe, expect, test } from '@jest/globals'
-import { silentLogger } from '@scanfarm/platform'
+import { readConfig, silentLogger } from '@scanfarm/platform'
 import { openProviders, providersFrom } from '../src/open-providers.ts'
 import { CloudError, type CloudProvider } from '../src/provider.ts'
+import { providerSettings } from '../src/providers/settings.ts'
+import { cloudSettings } from '../src/settings.ts'
 import { openFakeCloud } from './fake-cloud.ts'
 
 const signal = new AbortController().signal
 const kind = { region: 'here', type: 'small', spot: false }
+
+describe('Settings by provider', () => {
+  const settingsOf = (cloud: Record<string, unknown>) =>
+    providerSettings(readConfig(cloudSettings, { env: {}, argvOverrides: cloud }).cloud)
+
+  test('reach the provider that they name', () => {
+    const settings = settingsOf({
+      'cloud.regions': ['aws=eu-west-1', 'aws=us-east-1', 'gcp=europe-west1-b', 'gcp=us-east1-c'],
+      'cloud.types': ['aws=t3.large'],
+      'cloud.images': ['azure=Canonical:ubuntu:server:latest', 'local=mine:1'],
+      'cloud.networks': ['aws=sg-1', 'aws=subnet-1', 'aws=sg-2', 'azure=net/sub', 'gcp=farm'],
+      'cloud.private_addresses': ['azure'],
+      'cloud.endpoints': ['azure=https://management.example', 'azure-login=https://login.example'],
+      'cloud.prices': ['aws:t3.large=0.08', 'azure:B2s=1'],
+      'cloud.gcp.project': 'p',
+      'cloud.azure.subscription': 's',
+      'cloud.azure.resource_group': 'g',
+      'cloud.local.enabled': true,
+    })
+    expect(Object.keys(settings)).toEqual(['aws', 'gcp', 'azure', 'local'])
+    expect(settings.aws).toMatchObject({
+      region: 'eu-west-1',
+      regions: ['us-east-1'],
+      type: 't3.large',
+      subnet: 'subnet-1',
+      securityGroups: ['sg-1', 'sg-2'],
+      privateAddress: false,
+      prices: { 't3.large': 0.08 },
+    })
+    expect(settings.gcp).toMatchObject({ zone: 'europe-west1-b', zones: ['us-east1-c'], network: 'farm' })
+    expect(settings.azure).toMatchObject({
+      image: 'Canonical:ubuntu:server:latest',
+      subnet: 'net/sub',
+      privateAddress: true,
+      endpoint: 'https://management.example',
+      authority: 'https://login.example',
+    })
+    expect(settings.local).toEqual({ dockerSocket: '/var/run/docker.sock', image: 'mine:1' })
+  })
+
+  test.each([
+    [{ 'cloud.regions': ['eu-west-1'] }, 'must hold entries of the form provider=value'],
+    [{ 'cloud.images': ['aws=a', 'aws=b'] }, 'cloud.images has several entries for aws: keep one'],
+    [
+      { 'cloud.azure.subscription': 's', 'cloud.azure.resource_group': 'g' },
+      'cloud.networks must name the subnet of azure: azure=NETWORK/SUBNET',
+    ],
+  ])('%j are refused', (cloud, problem) => {
+    expect(() => settingsOf(cloud)).toThrow(problem)
+  })
+})
 
 describe('The providers of a farm', () => {
   test('are those with settings', async () => {

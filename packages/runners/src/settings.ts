@@ -4,7 +4,7 @@ const OWN = /^(SCANFARM_.*|(DATABASE|REDIS)_URL(_FILE)?)$/
 const SHELL =
   /^(LD_.*|DYLD_.*|GCONV_PATH|BASH_ENV|ENV|BASHOPTS|SHELLOPTS|BASH_FUNC.*|PS[0-4]|PROMPT_COMMAND|IFS|CDPATH|GLOBIGNORE|POSIXLY_CORRECT)$/
 const OTHER_SETTINGS: Readonly<Record<string, string>> = {
-  PATH: 'set runner.path or folders.binaries',
+  PATH: 'set runner.path or folders.base',
   HOME: 'set runner.home',
   TMPDIR: 'each attempt has its own',
   PWD: 'commands start in the folder of the workspace',
@@ -67,11 +67,10 @@ export const runnerSettings = {
       'Docker networks that workflows and callers of runs may choose in addition to `none`. `*` is a wildcard. `host` is the network of the engine’s machine, including its loopback address. Empty: only `none`.',
       { default: ['*'] },
     ),
-    dockerSocket: path('Socket of the docker engine.', { default: '/var/run/docker.sock' }),
-    dockerHost: text('Remote docker engine, as `tcp://host:port`. With TLS if `runner.docker_ca` is set.', {
-      default: (lookup) => `unix://${String(lookup('runner.docker_socket'))}`,
-      defaultText: '`unix://<runner.docker_socket>`',
-    }),
+    dockerHost: text(
+      'Docker engine, as `unix:///path` or `tcp://host:port`. With TLS if `runner.docker_ca` is set.',
+      { default: 'unix:///var/run/docker.sock' },
+    ),
     dockerCa: secret('PEM of the CA that signed the certificate of the docker engine.'),
     dockerCert: secret('PEM of the client certificate for the docker engine.'),
     dockerKey: secret('PEM of the key of the client certificate.'),

@@ -25,7 +25,7 @@ export const releaseFileOf = ({ name, version, release }: Tool, architecture: st
   const sha256 = any ?? new Map(Object.entries(sums)).get(architecture)
   if (sha256 === undefined)
     throw new ToolError(
-      `${name} has no release file for ${architecture}, only for ${Object.keys(sums).join(' and ')}: build it, put it into folders.binaries, and name it in your own manifest`,
+      `${name} has no release file for ${architecture}, only for ${Object.keys(sums).join(' and ')}: build it, put it into the folder {{Binaries}}, and name it in your own manifest`,
     )
   const fill = (text: string): string =>
     text.replaceAll('{version}', version).replaceAll('{arch}', architecture)

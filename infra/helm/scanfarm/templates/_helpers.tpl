@@ -76,7 +76,6 @@ imagePullPolicy: {{ $root.Values.image.pullPolicy }}
 - { name: SCANFARM_ARTIFACTS_S3_REGION, value: {{ .s3.region | quote }} }
 - { name: SCANFARM_ARTIFACTS_S3_PREFIX, value: {{ .s3.prefix | quote }} }
 - { name: SCANFARM_ARTIFACTS_S3_ENDPOINT, value: {{ .s3.endpoint | quote }} }
-- { name: SCANFARM_ARTIFACTS_S3_FORCE_PATH_STYLE, value: {{ .s3.forcePathStyle | quote }} }
 {{- if .s3.existingSecret }}
 - { name: SCANFARM_ARTIFACTS_S3_ACCESS_KEY_FILE, value: /run/scanfarm/s3-access-key }
 - { name: SCANFARM_ARTIFACTS_S3_SECRET_KEY_FILE, value: /run/scanfarm/s3-secret-key }

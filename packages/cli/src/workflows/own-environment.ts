@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { RunnerProvider } from '@scanfarm/contracts'
 import { operatorInputOf, type ExecuteInput } from '@scanfarm/engine'
 import { createRunners, dockerOptions, makeHome } from '@scanfarm/runners'
+import { toolFolders, type ToolFolders } from '@scanfarm/worker'
 import type { Config } from '../settings.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 
@@ -34,7 +35,7 @@ const FOR_ALL = 0o755
 const MODES: Readonly<Record<string, number>> = { base: 0o711, snapshots: 0o700 }
 
 /** Creates the folders, as workers do. If the user is not allowed to, workflows that do not need them still run. */
-const makeFolders = async (folders: Config['folders']): Promise<void> => {
+const makeFolders = async (folders: ToolFolders): Promise<void> => {
   for (const [name, folder] of Object.entries(folders))
     if (folder !== '')
       await mkdir(folder, { recursive: true, mode: MODES[name] ?? FOR_ALL }).catch(() => undefined)
@@ -46,8 +47,9 @@ export const ownEnvironment = async (
   env: NodeJS.ProcessEnv,
   run: OwnRun,
 ): Promise<Pick<ExecuteInput, 'folders' | 'env' | 'variables' | 'secrets' | 'version'>> => {
-  await makeFolders(config.folders)
-  const { env: given, variables, secrets, folders } = operatorInputOf(config)
+  const tools = toolFolders(config)
+  await makeFolders(tools)
+  const { env: given, variables, secrets, folders } = operatorInputOf({ ...config, folders: tools })
   const { PATH = config.runner.path, LANG = 'C.UTF-8' } = env
   const { output, temp, target } = run
   const HOME = await homeOf(config, env, run)

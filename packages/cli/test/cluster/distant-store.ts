@@ -48,7 +48,6 @@ export const startDistantStore = async (delayMs: number): Promise<DistantStore> 
       SCANFARM_ARTIFACTS_KIND: 's3',
       SCANFARM_ARTIFACTS_S3_BUCKET: BUCKET,
       SCANFARM_ARTIFACTS_S3_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      SCANFARM_ARTIFACTS_S3_FORCE_PATH_STYLE: 'true',
       SCANFARM_ARTIFACTS_S3_ACCESS_KEY: 'test',
       SCANFARM_ARTIFACTS_S3_SECRET_KEY: 'secret-of-test',
     },

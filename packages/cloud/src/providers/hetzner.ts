@@ -140,7 +140,7 @@ function networkId(network: string): number {
   if (/^\d{1,15}$/.test(network)) return Number(network)
   throw new CloudError(
     'refused',
-    `cloud.hetzner.network is "${network}"; expected the id of a network, a number`,
+    `hetzner in cloud.networks is "${network}"; expected the id of a network, a number`,
   )
 }
 

@@ -1,23 +1,39 @@
 import type { CloudProviderName } from '@scanfarm/contracts'
-import { Secret } from '@scanfarm/platform'
-import type { Config } from '../settings.ts'
+import { valuesOf, type Config } from '../settings.ts'
 import type { LocalSettings } from './local/index.ts'
 
 type Cloud = Config['cloud']
-type PaidProvider = Exclude<CloudProviderName, 'local'>
-type Revealed<T> = { readonly [K in keyof T]: Secret extends T[K] ? string | undefined : T[K] }
+type Optional<K extends string> = { readonly [N in K]: string | undefined }
 
-/** A group of settings with its secrets revealed, and the operator's own prices: US dollars an hour by machine type. */
-type SettingsOf<N extends PaidProvider> = Revealed<Cloud[N]> & {
+/** What all paid providers have in common. */
+interface Common extends Optional<'region' | 'type' | 'image' | 'endpoint'> {
+  readonly privateAddress: boolean
+  /** The operator's own prices: US dollars an hour by machine type. */
   readonly prices: Readonly<Record<string, number>>
 }
 
-export type AwsSettings = SettingsOf<'aws'>
-export type GcpSettings = SettingsOf<'gcp'>
-export type AzureSettings = SettingsOf<'azure'>
-export type DigitalOceanSettings = SettingsOf<'digitalocean'>
-export type LinodeSettings = SettingsOf<'linode'>
-export type HetznerSettings = SettingsOf<'hetzner'>
+export interface AwsSettings extends Common, Optional<'accessKey' | 'secretKey' | 'subnet'> {
+  /** Additional regions that requests may name. */
+  readonly regions: readonly string[]
+  readonly securityGroups: readonly string[]
+}
+
+export interface GcpSettings
+  extends Omit<Common, 'region'>, Optional<'credentialsFile' | 'project' | 'zone' | 'network'> {
+  /** Zones in which machines are created if a request names their region. */
+  readonly zones: readonly string[]
+}
+
+export interface AzureSettings
+  extends
+    Common,
+    Optional<'tenant' | 'client' | 'secret' | 'subscription' | 'resourceGroup' | 'subnet' | 'authority'> {}
+
+export interface DigitalOceanSettings extends Common, Optional<'token' | 'vpc'> {}
+
+export interface LinodeSettings extends Omit<Common, 'privateAddress'>, Optional<'token'> {}
+
+export interface HetznerSettings extends Common, Optional<'token' | 'network'> {}
 
 /** A missing provider is not configured. */
 export interface ProviderSettings {
@@ -30,32 +46,78 @@ export interface ProviderSettings {
   readonly local?: LocalSettings
 }
 
+const DOCKER_SOCKET = '/var/run/docker.sock'
+
 /** The providers whose required settings are present. Their credentials are not checked. */
 export function providerSettings(cloud: Cloud): ProviderSettings {
   const { aws, gcp, azure, digitalocean, linode, hetzner, local } = cloud
+  const first = (entries: readonly string[], name: string): string | undefined => valuesOf(entries, name)[0]
+  const common = (name: Exclude<CloudProviderName, 'local'>): Common => ({
+    region: first(cloud.regions, name),
+    type: first(cloud.types, name),
+    image: first(cloud.images, name),
+    endpoint: first(cloud.endpoints, name),
+    privateAddress: cloud.privateAddresses.includes(name),
+    prices: pricesOf(cloud, name),
+  })
+  const [awsRegion, ...awsRegions] = valuesOf(cloud.regions, 'aws')
+  const [zone, ...zones] = valuesOf(cloud.regions, 'gcp')
+  const awsNetworks = valuesOf(cloud.networks, 'aws')
+  const isGroup = (id: string): boolean => id.startsWith('sg-')
   return {
     // Without keys, the region selects the usual AWS credentials.
-    ...((aws.accessKey ?? aws.region) !== undefined && { aws: settingsOf(cloud, 'aws') }),
+    ...((aws.accessKey ?? awsRegion) !== undefined && {
+      aws: {
+        ...common('aws'),
+        accessKey: aws.accessKey?.reveal(),
+        secretKey: aws.secretKey?.reveal(),
+        regions: awsRegions,
+        subnet: awsNetworks.find((id) => !isGroup(id)),
+        securityGroups: awsNetworks.filter(isGroup),
+      },
+    }),
     // A credentials file names its project.
-    ...((gcp.project ?? gcp.credentialsFile) !== undefined && { gcp: settingsOf(cloud, 'gcp') }),
-    ...(azure.subscription !== undefined && { azure: settingsOf(cloud, 'azure') }),
-    ...(digitalocean.token !== undefined && { digitalocean: settingsOf(cloud, 'digitalocean') }),
-    ...(linode.token !== undefined && { linode: settingsOf(cloud, 'linode') }),
-    ...(hetzner.token !== undefined && { hetzner: settingsOf(cloud, 'hetzner') }),
-    ...(local.enabled && { local }),
+    ...((gcp.project ?? gcp.credentialsFile) !== undefined && {
+      gcp: { ...common('gcp'), ...gcp, zone, zones, network: first(cloud.networks, 'gcp') },
+    }),
+    ...(azure.subscription !== undefined && {
+      azure: {
+        ...common('azure'),
+        ...azure,
+        secret: azure.secret?.reveal(),
+        subnet: first(cloud.networks, 'azure'),
+        authority: first(cloud.endpoints, 'azure-login'),
+      },
+    }),
+    ...(digitalocean.token !== undefined && {
+      digitalocean: {
+        ...common('digitalocean'),
+        token: digitalocean.token.reveal(),
+        vpc: first(cloud.networks, 'digitalocean'),
+      },
+    }),
+    ...(linode.token !== undefined && { linode: { ...common('linode'), token: linode.token.reveal() } }),
+    ...(hetzner.token !== undefined && {
+      hetzner: {
+        ...common('hetzner'),
+        token: hetzner.token.reveal(),
+        network: first(cloud.networks, 'hetzner'),
+      },
+    }),
+    ...(local.enabled && {
+      local: {
+        dockerSocket: first(cloud.endpoints, 'local') ?? DOCKER_SOCKET,
+        image: first(cloud.images, 'local'),
+      },
+    }),
   }
 }
 
-function settingsOf<N extends PaidProvider>(cloud: Cloud, name: N): SettingsOf<N> {
-  const group = Object.entries(cloud[name]).map(([key, value]: [string, unknown]) => [
-    key,
-    value instanceof Secret ? value.reveal() : value,
-  ])
-  return { ...Object.fromEntries(group), prices: pricesOf(cloud, name) } as SettingsOf<N>
-}
-
 /** `cloud.prices` has entries of the form `provider:type=dollars`. */
-const pricesOf = ({ prices }: Cloud, name: PaidProvider): Readonly<Record<string, number>> =>
+const pricesOf = (
+  { prices }: Cloud,
+  name: Exclude<CloudProviderName, 'local'>,
+): Readonly<Record<string, number>> =>
   Object.fromEntries(
     prices
       .filter((price) => price.startsWith(`${name}:`))

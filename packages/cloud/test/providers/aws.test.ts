@@ -227,7 +227,7 @@ describe('aws', () => {
 
     await expect(world.provider.create({ ...REQUEST, region: 'sa-east-1' }, signal())).rejects.toMatchObject({
       problem: 'refused',
-      message: 'machines are created only in us-east-1, eu-west-1: add sa-east-1 to cloud.aws.regions',
+      message: 'machines are created only in us-east-1, eu-west-1: add aws=sa-east-1 to cloud.regions',
     })
   })
 

@@ -119,7 +119,7 @@ describe('hetzner', () => {
     await using world = await open({ network: 'scans' })
     await expect(world.provider.create(request, signal())).rejects.toMatchObject({
       problem: 'refused',
-      message: expect.stringContaining('cloud.hetzner.network'),
+      message: expect.stringContaining('hetzner in cloud.networks'),
     })
     expect(world.creates()).toBe(0)
   })

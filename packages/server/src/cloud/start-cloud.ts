@@ -10,7 +10,7 @@ export async function startCloud(context: ServerContext): Promise<Provisioning |
     await warnOfMachines(context)
     return undefined
   }
-  const { bootMinutes, setup } = config.cloud
+  const { setup } = config.cloud
   const farmId = await store.farmId()
   log.info('cloud mode is on', { farm_id: farmId, providers: providers.configured })
   return startProvisioning({
@@ -19,7 +19,6 @@ export async function startCloud(context: ServerContext): Promise<Provisioning |
     farmId,
     log,
     settings: {
-      bootMinutes,
       setup,
       path: config.runner.path,
       workFolder: workFolderOf(config),

@@ -1,5 +1,12 @@
 import { readdir } from 'node:fs/promises'
-import { findIsolation, folderProblems, homesOf, openToolFolders, openUsers } from '@scanfarm/worker'
+import {
+  findIsolation,
+  folderProblems,
+  homesOf,
+  openToolFolders,
+  openUsers,
+  toolFolders,
+} from '@scanfarm/worker'
 import { errorText, type Variable } from '@scanfarm/platform'
 import type { Config } from '../settings.ts'
 
@@ -30,7 +37,7 @@ export const checkFolders = async (config: Config): Promise<CheckResult> => {
   const part = 'folders'
   try {
     const sample = sampleOf(config)
-    const folders = openToolFolders(config.folders, sample)
+    const folders = openToolFolders(toolFolders(config), sample)
     const problems = folderProblems(folders, sample)
     if (problems.length > 0) return { part, status: 'warning', message: problems.join('; ') }
     const programs = (await readdir(folders.binaries)).sort()

@@ -9,6 +9,7 @@ import {
   ToolVersions,
   usableTools,
   workFolderOf,
+  toolFolders,
 } from '@scanfarm/worker'
 import type { WorkerTool } from '@scanfarm/contracts'
 import { makeDataDir, openServices } from '@scanfarm/embedded'
@@ -75,7 +76,7 @@ const checkQueue = (
     return description
   })
 
-const searched = ({ folders, runner }: Config): string => `${folders.binaries}:${runner.path}`
+const searched = (config: Config): string => `${toolFolders(config).binaries}:${config.runner.path}`
 
 /** Which of the tools commands of runs can execute, and the versions that are known. */
 export const machineTools = async (

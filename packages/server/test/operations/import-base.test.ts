@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { DatabaseSync } from 'node:sqlite'
@@ -203,7 +203,7 @@ describe('settings of a base folder', () => {
       'server.auth_api_key': 'auth.initial_token',
       'server.cors_allowed_origins': '',
       global_vars: 'workflows.variables',
-      base_folder: '',
+      base_folder: 'folders.base',
     })
     const file = join(root, 'scanfarm.yaml')
     writeFileSync(file, settings_yaml, { mode: 0o600 })
@@ -242,15 +242,15 @@ storage: {enabled: false, bucket: b, region: eu-1}
       'on',
       `notification:
   enabled: true
-  telegram: {enabled: true, bot_token: "1:a", chat_id: 0}
+  telegram: {enabled: true, bot_token: "1:a", chat_id: 5, telegram_channel_map: {alerts: -7}}
   webhooks: [{url: "http://a.test/", enabled: true}, {url: "http://b.test/", enabled: false}]
 storage: {enabled: true, endpoint: "s3.test:9000", use_ssl: false, bucket: b, path_style: true}
 `,
     )
     expect(on.config.notify.telegramToken?.reveal()).toBe('1:a')
-    expect(on.config.notify.telegramChat).toBeUndefined()
+    expect(on.config.notify.telegramChats).toEqual(['5', 'alerts=-7'])
     expect(on.config.notify.webhooks.map(String)).toEqual(['http://a.test/'])
-    expect(on.config.storage.s3).toMatchObject({ endpoint: 'http://s3.test:9000', forcePathStyle: true })
+    expect(on.config.storage.s3).toMatchObject({ endpoint: 'http://s3.test:9000', bucket: 'b' })
   })
 
   test('a variable that is forbidden for commands is reported, and a value is never read as a file name', async () => {
@@ -264,19 +264,16 @@ storage: {enabled: true, endpoint: "s3.test:9000", use_ssl: false, bucket: b, pa
     expect(settings[0]?.note).toMatch(/without PATH: set runner\.path.*; my-var: names are of letters/)
   })
 
-  test('folders are expanded, and settings with the same reason share a line', async () => {
+  test('the base folder is where it is, and settings with the same reason share a line', async () => {
     const { settings, config: read } = await carried(
       'folders',
-      `environments: {external_data: $HOME/data, snapshot: "{{base_folder}}/snap", external_agent_configs: /agents}
+      `base_folder: $HOME/elsewhere
+environments: {external_data: $HOME/data, snapshot: "{{base_folder}}/snap", external_agent_configs: /agents}
 database: {db_engine: sqlite, host: a, port: 1}
 `,
     )
-    expect(read.folders).toMatchObject({
-      data: join(homedir(), 'data'),
-      snapshots: join(root, 'folders', 'snap'),
-      agentConfigs: '/agents',
-    })
-    expect(settings.filter(({ key }) => key.startsWith('database'))).toMatchObject([{ key: 'database.*' }])
+    expect(read.folders.base).toBe(join(root, 'folders'))
+    expect(settings.map(({ key }) => key).toSorted()).toEqual(['base_folder', 'database.*', 'environments.*'])
   })
 })
 

@@ -58,7 +58,7 @@ const start = (settings: Record<string, unknown> = {}): Promise<TestServer> =>
     settings: {
       'cloud.enabled': true,
       'cloud.digitalocean.token': 'dop_v1_of_a_test',
-      'cloud.digitalocean.endpoint': clouds.url,
+      'cloud.endpoints': [`digitalocean=${clouds.url}`],
       ...settings,
     },
   })
@@ -241,13 +241,13 @@ describe('POST /cloud/instances', () => {
     await using aws = await start({
       'cloud.aws.access_key': 'k',
       'cloud.aws.secret_key': 's',
-      'cloud.aws.region': 'eu-west-1',
-      'cloud.aws.endpoint': clouds.url,
+      'cloud.regions': ['aws=eu-west-1'],
+      'cloud.endpoints': [`aws=${clouds.url}`],
     })
     const { body } = await aws.admin
       .post('/api/cloud/instances')
       .send({ provider: 'aws', region: 'us-east-1' })
-    const message = 'is not among the regions in the settings: add us-east-1 to cloud.aws.regions'
+    const message = 'is not among the regions in the settings: add aws=us-east-1 to cloud.regions'
     expect(body).toEqual(refusal('invalid_input', `region: ${message}`, [detail('/region', message)]))
     expect(await infras(aws)).toEqual([])
   })
@@ -399,7 +399,7 @@ describe('GET /cloud/providers', () => {
     await using fresh = await start({
       'cloud.provider': 'hetzner',
       'cloud.hetzner.token': 't',
-      'cloud.hetzner.endpoint': clouds.url,
+      'cloud.endpoints': [`hetzner=${clouds.url}`, `digitalocean=${clouds.url}`],
     })
     const { body } = await fresh.viewer.get('/api/cloud/providers').expect(200)
     expect(body.default_provider).toBe('hetzner')
@@ -664,7 +664,7 @@ describe('a copy of a cloud run', () => {
       settings: {
         'cloud.enabled': true,
         'cloud.digitalocean.token': 'bad',
-        'cloud.digitalocean.endpoint': clouds.url,
+        'cloud.endpoints': [`digitalocean=${clouds.url}`],
       },
     })
     clouds.status = 401

@@ -49,8 +49,8 @@ const settingsWith = (other: string): Record<string, unknown> => ({
   'http.cors_origins': PAYLOADS,
   'cloud.enabled': true,
   'cloud.setup': PAYLOADS,
-  'cloud.digitalocean.region': PAYLOADS[0],
-  'cloud.digitalocean.endpoint': other,
+  'cloud.regions': [`digitalocean=${PAYLOADS[0]}`],
+  'cloud.endpoints': [`digitalocean=${other}`],
 })
 
 let other: OtherHost

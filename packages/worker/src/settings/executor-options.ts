@@ -8,7 +8,7 @@ import { demandIsolation, findIsolation, hostOptions, type Isolation } from '../
 import { llmSettings, notifySettings } from './function-settings.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { RunSettings } from './settings.ts'
-import { folderProblems, openToolFolders, type ToolFolders } from '../tools/tool-folders.ts'
+import { folderProblems, openToolFolders, toolFolders, type ToolFolders } from '../tools/tool-folders.ts'
 import { openUsers } from '../users/open-users.ts'
 
 const MINUTE_MS = 60_000
@@ -40,7 +40,7 @@ export const sharedOptions = (
     folder: worker.folder,
     users,
     homes,
-    given: operatorInputOf({ ...settings, folders: openToolFolders(settings.folders, users.sample) }),
+    given: operatorInputOf({ ...settings, folders: openToolFolders(toolFolders(settings), users.sample) }),
     path: runner.path,
     allowedPaths: [
       ...parseAllowedPaths(runner.paths),
@@ -88,11 +88,11 @@ export const openRunners = (settings: RunSettings, farmId: string): Runners => {
 
 /** The folders for tools; makes missing ones. */
 export const toolFoldersOf = (settings: RunSettings): ToolFolders =>
-  openToolFolders(settings.folders, openUsers(findIsolation(settings), '', async () => {}).sample)
+  openToolFolders(toolFolders(settings), openUsers(findIsolation(settings), '', async () => {}).sample)
 
 /** Logs folders for tools that commands cannot use. */
 export const logFolders = (settings: RunSettings, log: Logger): void => {
   const { sample } = openUsers(findIsolation(settings), '', async () => {})
-  for (const reason of folderProblems(openToolFolders(settings.folders, sample), sample))
+  for (const reason of folderProblems(openToolFolders(toolFolders(settings), sample), sample))
     log.warn('commands cannot use a folder for tools', { reason })
 }

@@ -4,16 +4,14 @@ import type { WorkerConfig } from './settings.ts'
 /** One bot serves all channels; the channel without a name is the default. */
 export const notifySettings = ({
   telegramToken,
-  telegramChat,
-  telegramChannels,
+  telegramChats,
   webhooks,
 }: WorkerConfig['notify']): NotifySettings => {
   const token = telegramToken?.reveal()
-  const named = telegramChannels.map((channel) => {
-    const at = channel.indexOf('=')
-    return { name: channel.slice(0, at), chatId: channel.slice(at + 1) }
+  const chats = telegramChats.map((chat) => {
+    const at = chat.indexOf('=')
+    return { name: chat.slice(0, Math.max(0, at)), chatId: chat.slice(at + 1) }
   })
-  const chats = telegramChat === undefined ? named : [{ name: '', chatId: telegramChat }, ...named]
   return {
     telegram: token === undefined ? [] : chats.map((chat) => ({ ...chat, token })),
     webhooks: webhooks.map((url) => ({ url })),

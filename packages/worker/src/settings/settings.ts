@@ -15,7 +15,6 @@ import {
   text,
   variables,
   type ConfigOf,
-  type Lookup,
 } from '@scanfarm/platform'
 import { queueSettings } from '@scanfarm/queue/settings'
 import { runnerSettings } from '@scanfarm/runners/settings'
@@ -26,10 +25,6 @@ const MIB = 1024 ** 2
 const GIB = 1024 ** 3
 const HOUR_MS = 3_600_000
 
-const inBase = (name: string) => ({
-  default: (lookup: Lookup) => join(String(lookup('folders.base')), name),
-  defaultText: `\`<folders.base>/${name}\``,
-})
 const cpus = { default: () => availableParallelism(), defaultText: 'number of CPUs' }
 
 const FACTS = ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']
@@ -72,32 +67,9 @@ export const workerSettings = {
   },
   folders: {
     base: path(
-      'Parent of the folders for tools (`{{BaseFolder}}`). Programs that execute runs create missing folders below it; commands and functions of workflows may read them.',
+      'Parent of the folders for tools (`{{BaseFolder}}`), [with the names](../operations.md#tools-their-settings-and-secrets) of an Osmedeus base folder. Programs that execute runs create missing ones; commands and functions of workflows may read them.',
       inDataDir('base'),
     ),
-    binaries: path(
-      'Your own programs (`{{Binaries}}`); commands on this machine find them before those in `runner.path`.',
-      inBase('external-binaries'),
-    ),
-    data: path('Word lists and other data (`{{Data}}`, `{{ExternalData}}`).', inBase('external-data')),
-    configs: path('Settings and templates of tools (`{{ExternalConfigs}}`).', inBase('external-configs')),
-    agentConfigs: path(
-      'Settings of agents (`{{ExternalAgentConfigs}}`, `{{ExternalAgents}}`).',
-      inBase('external-agent-configs'),
-    ),
-    scripts: path('Your own scripts (`{{ExternalScripts}}`).', inBase('external-scripts')),
-    templates: path(
-      'Report templates (`{{ExternalMarkdowns}}`, `{{MarkdownTemplates}}`).',
-      inBase('markdown-report-templates'),
-    ),
-    snapshots: path(
-      'Snapshots of all workspaces (`{{SnapshotsFolder}}`). Commands and functions of workflows may only use the folder if `runner.paths` lists it.',
-      inBase('snapshot'),
-    ),
-    workflows: path('The folder in `{{Workflows}}`.', {
-      default: (lookup) => (lookup('workflows.folders') as readonly string[])[0] ?? '',
-      defaultText: 'first of `workflows.folders`',
-    }),
   },
   ...toolSettings,
   llm: checked(
@@ -117,8 +89,9 @@ export const workerSettings = {
   ),
   notify: {
     telegramToken: secret('Token of the Telegram bot that sends notifications of workflows.'),
-    telegramChat: text('Chat id for messages without a channel.'),
-    telegramChannels: list('Additional channels, as `name=chat id`.', { default: [] }),
+    telegramChats: list('Channels, as `name=chat id`; a chat id alone is for messages without a channel.', {
+      default: [],
+    }),
     webhooks: list('URLs to which notifications of workflows are posted.', { default: [], secretPath: true }),
   },
   local: {

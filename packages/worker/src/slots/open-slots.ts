@@ -40,7 +40,7 @@ export const openMachine = async (
   const enforcement = executesHere
     ? await openFirewall(config, log, scope)
     : { firewall: undefined, capabilities: [] }
-  const storage = scope.use(openObjectStorage(config.storage.s3))
+  const storage = scope.use(openObjectStorage({ ...config.storage.s3, ca: config.artifacts.s3.ca }))
   const runners = scope.use(openRunners(config, farmId))
   return { runners, enforcement, executor: sharedOptions(config, storage, runners) }
 }

@@ -5,7 +5,41 @@ import type { RunSettings } from '../settings/settings.ts'
 import { closedFolder } from '../workspaces/work-folders.ts'
 import type { Owner } from '../users/uids.ts'
 
-export type ToolFolders = RunSettings['folders']
+/** Folders on a machine whose content the operator provides. */
+export interface ToolFolders {
+  readonly base: string
+  /** Found before the programs of `runner.path`. */
+  readonly binaries: string
+  readonly data: string
+  readonly configs: string
+  readonly agentConfigs: string
+  readonly scripts: string
+  readonly templates: string
+  /** Closed to workflows unless `runner.paths` lists it. */
+  readonly snapshots: string
+  readonly workflows: string
+}
+
+/** The names are those of an Osmedeus base folder, so that `folders.base` can name an existing one. */
+const foldersIn = (base: string, workflows: string): ToolFolders => ({
+  base,
+  binaries: join(base, 'external-binaries'),
+  data: join(base, 'external-data'),
+  configs: join(base, 'external-configs'),
+  agentConfigs: join(base, 'external-agent-configs'),
+  scripts: join(base, 'external-scripts'),
+  templates: join(base, 'markdown-report-templates'),
+  snapshots: join(base, 'snapshot'),
+  workflows,
+})
+
+interface FolderSettings {
+  readonly folders: Pick<RunSettings['folders'], 'base'>
+  readonly workflows: Pick<RunSettings['workflows'], 'folders'>
+}
+
+export const toolFolders = ({ folders, workflows }: FolderSettings): ToolFolders =>
+  foldersIn(folders.base, workflows.folders[0] ?? '')
 
 const PASSAGE = 0o711
 const READABLE = 0o755
@@ -57,25 +91,21 @@ export function openToolFolders(folders: ToolFolders, sample: Owner | undefined)
     // A worker with a read-only disk works without them.
   }
   const base = realOf(folders.base)
-  const moved = (folder: string): string =>
-    folder === folders.base || folder.startsWith(folders.base + sep)
-      ? base + folder.slice(folders.base.length)
-      : folder
-  return Object.fromEntries(
-    Object.entries(folders).map(([name, folder]) => [name, moved(folder)]),
-  ) as ToolFolders
+  const { workflows } = folders
+  const isBelow = workflows.startsWith(folders.base + sep)
+  return foldersIn(base, isBelow ? base + workflows.slice(folders.base.length) : workflows)
 }
 
-const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+const SETTINGS: Readonly<Record<string, string>> = { home: 'runner.home', workflows: 'workflows.folders' }
 
 /** Folders that do not exist, or that commands of this user cannot enter. */
 export const folderProblems = (
   folders: ToolFolders | { readonly home: string },
   sample: Owner | undefined,
 ): string[] =>
-  Object.entries(folders).flatMap(([name, folder]) => {
+  Object.entries<string>({ ...folders }).flatMap(([name, folder]) => {
     if (folder === '' || name === 'base' || name === 'snapshots') return []
-    const setting = name === 'home' ? 'runner.home' : `folders.${snake(name)}`
+    const setting = SETTINGS[name] ?? 'folders.base'
     if (!existsSync(folder)) return [`${setting}: ${folder} does not exist and could not be created`]
     const closed = sample === undefined ? undefined : closedFolder(realOf(folder), sample)
     return closed === undefined

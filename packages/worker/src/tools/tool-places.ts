@@ -1,5 +1,6 @@
 import { workFolderOf } from '../settings/executor-options.ts'
 import type { RunSettings } from '../settings/settings.ts'
+import { toolFolders } from './tool-folders.ts'
 import type { Machine } from '../slots/open-slots.ts'
 import type { ToolPlaces } from './usable-tools.ts'
 
@@ -11,5 +12,5 @@ export const toolPlaces = (
   runners,
   users: executor.users,
   workFolder: workFolderOf(config),
-  path: `${config.folders.binaries}:${config.runner.path}`,
+  path: `${toolFolders(config).binaries}:${config.runner.path}`,
 })

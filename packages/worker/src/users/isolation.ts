@@ -7,7 +7,7 @@ import { parseAllowedPaths } from '@scanfarm/functions'
 import { type Owner, type UidRange, commandUser, isMapped, readUidRange } from './uids.ts'
 import { skeletonOf } from '../workspaces/homes.ts'
 import { isOpenToOthers, isPrivate } from './open-files.ts'
-import { readableFolders } from '../tools/tool-folders.ts'
+import { readableFolders, toolFolders } from '../tools/tool-folders.ts'
 import { privileges, type Privileges } from './privileges.ts'
 
 /** How the commands of runs are isolated from this process and from each other. */
@@ -52,9 +52,11 @@ const asUser = (name: string): Isolation => {
 }
 
 const inSandbox = (settings: RunSettings): Isolation => {
-  const { files, folders: tools, dataDir, artifacts, workflows, worker, runner } = settings
+  const { files, dataDir, artifacts, workflows, worker, runner } = settings
   const { home, homeMode } = runner
   const homes = home === undefined ? [] : [home]
+  const tools = toolFolders(settings)
+  const dockerSocket = runner.dockerHost.replace(/^unix:\/\//, '')
   const own = files.map(({ path }) => path)
   // A private folder is hidden as a whole; otherwise only the file, since other users can read the folder anyway.
   const folders = own.map((path) => dirname(path)).filter(isPrivate)
@@ -66,7 +68,7 @@ const inSandbox = (settings: RunSettings): Isolation => {
       worker.folder,
       tools.snapshots,
       homedir(),
-      runner.dockerSocket,
+      ...(dockerSocket.startsWith('/') ? [dockerSocket] : []),
       ...(homeMode === 'workspace' ? homes : []),
       ...folders,
       ...own,

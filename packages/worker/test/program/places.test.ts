@@ -45,7 +45,7 @@ const containersOf = (runUuid: string): Promise<string> =>
 const dockerWorker = (): Promise<RunningWorker> =>
   startWorker(
     cluster.config({
-      SCANFARM_RUNNER_DOCKER_SOCKET: new URL(engine.address).pathname,
+      SCANFARM_RUNNER_DOCKER_HOST: engine.address,
       SCANFARM_RUNNER_PATH: '/folder/of/the/worker',
     }),
     overrides,
@@ -67,7 +67,7 @@ describe('Docker runs', () => {
   let worker: RunningWorker
   test('wait with their needs until a worker with a docker engine joins', async () => {
     await using _plain = await startWorker(
-      cluster.config({ SCANFARM_RUNNER_DOCKER_SOCKET: '/nonexistent/docker.sock' }),
+      cluster.config({ SCANFARM_RUNNER_DOCKER_HOST: 'unix:///nonexistent/docker.sock' }),
       overrides,
     )
     const steps = [{ name: 'where', command: 'echo $IMAGE_VARIABLE; echo $PATH' }]

@@ -6,7 +6,7 @@ import { silentLogger } from '@scanfarm/platform'
 import { createHostRunners, type HostRunners } from '@scanfarm/runners'
 import { Homes } from '../../src/workspaces/homes.ts'
 import type { ExecutorOptions } from '../../src/slots/options.ts'
-import { folderProblems, openToolFolders, type ToolFolders } from '../../src/tools/tool-folders.ts'
+import { folderProblems, openToolFolders, toolFolders } from '../../src/tools/tool-folders.ts'
 import { sharedUser } from '../../src/users/command-users.ts'
 import { UserPool } from '../../src/users/user-pool.ts'
 import { openHarness, type Harness } from '../harness/executors.ts'
@@ -201,17 +201,7 @@ describe('Homes', () => {
 })
 
 describe('Folders for tools', () => {
-  const foldersBelow = (base: string): ToolFolders => ({
-    base,
-    binaries: join(base, 'external-binaries'),
-    data: join(base, 'external-data'),
-    configs: join(base, 'external-configs'),
-    agentConfigs: join(base, 'external-agent-configs'),
-    scripts: join(base, 'external-scripts'),
-    templates: join(base, 'markdown-report-templates'),
-    snapshots: join(base, 'snapshot'),
-    workflows: '',
-  })
+  const foldersBelow = (base: string) => toolFolders({ folders: { base }, workflows: { folders: [] } })
 
   test('are made, can be read by commands and functions, and come first in PATH', async () => {
     const folders = openToolFolders(foldersBelow(join(harness.folder, 'base')), undefined)
@@ -261,6 +251,6 @@ describe('Folders for tools', () => {
     const folders = openToolFolders(foldersBelow(join(harness.folder, 'problem')), undefined)
     await chmod(folders.agentConfigs, 0o700)
     const problems = folderProblems(folders, { uid: 37_901, gid: 37_901 })
-    expect(problems).toEqual([expect.stringContaining(`folders.agent_configs: commands cannot enter`)])
+    expect(problems).toEqual([expect.stringContaining('folders.base: commands cannot enter')])
   })
 })

@@ -61,7 +61,6 @@ test('Functions of a run use the object storage and the language model of the se
     prefix: 'below',
     accessKey: hidden('test'),
     secretKey: hidden('secret-of-test'),
-    forcePathStyle: true,
   })
   const llm = llmSettings({ baseUrl: model.baseUrl, apiKey: hidden('k'), model: 'm' })
   await using _executor = harness.executor({ services: { storage, llm } })
@@ -118,7 +117,6 @@ test(
       prefix: 'runs',
       accessKey: hidden('test'),
       secretKey: hidden('secret-of-test'),
-      forcePathStyle: true,
     })
     const owner = process.getuid?.() === 0 ? commandUser('nobody') : undefined
     await using runners = createHostRunners({ user: owner })

@@ -8,8 +8,7 @@ test('Messages without a channel are sent to the chat of the settings', () => {
   expect(
     notifySettings({
       telegramToken: token,
-      telegramChat: '42',
-      telegramChannels: ['alerts=-100=7'],
+      telegramChats: ['42', 'alerts=-100=7'],
       webhooks: ['https://hooks.test/a'],
     }),
   ).toEqual({
@@ -24,8 +23,7 @@ test('Messages without a channel are sent to the chat of the settings', () => {
 test('Settings without a token have no channels', () => {
   const settings = notifySettings({
     telegramToken: undefined,
-    telegramChat: '42',
-    telegramChannels: [],
+    telegramChats: ['42'],
     webhooks: [],
   })
   expect(settings.telegram).toEqual([])

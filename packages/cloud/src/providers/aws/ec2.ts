@@ -77,6 +77,6 @@ export async function newestImage(
   if (newest?.ImageId) return newest.ImageId
   throw new CloudError(
     'refused',
-    `aws has no Ubuntu 24.04 image for ${architecture} in this region: set cloud.aws.image`,
+    `aws has no Ubuntu 24.04 image for ${architecture} in this region: set aws=IMAGE in cloud.images`,
   )
 }

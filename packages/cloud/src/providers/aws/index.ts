@@ -133,7 +133,7 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
       if (!regions.includes(request.region))
         throw new CloudError(
           'refused',
-          `machines are created only in ${regions.join(', ')}: add ${request.region} to cloud.aws.regions`,
+          `machines are created only in ${regions.join(', ')}: add aws=${request.region} to cloud.regions`,
         )
       try {
         return await made(request, signal)

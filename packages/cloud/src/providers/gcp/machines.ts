@@ -44,7 +44,7 @@ export function zoneOf(region: string, { zone, zones }: GcpSettings): string {
   if (found) return found
   throw new CloudError(
     'refused',
-    `gcp creates machines in a zone like ${region}-b, and cloud.gcp.zones has none in ${region}`,
+    `gcp creates machines in a zone like ${region}-b, and cloud.regions has none in ${region}`,
   )
 }
 

@@ -50,7 +50,7 @@ export async function findPrograms(folders: readonly string[] = PROGRAM_FOLDERS)
   if (process.platform !== 'linux')
     throw new CloudError(
       'refused',
-      'the image of local machines can only be built on Linux: set cloud.local.image to an image with sshd',
+      'the image of local machines can only be built on Linux: set local=IMAGE in cloud.images to an image with sshd',
     )
   const found = new Map<string, string>()
   for (const name of [...NEEDED_PROGRAMS, ...IMAGE_PROGRAMS])
@@ -61,7 +61,7 @@ export async function findPrograms(folders: readonly string[] = PROGRAM_FOLDERS)
   throw new CloudError(
     'refused',
     `the image of local machines is built from this system's programs, and ${missing.join(', ')} is missing: ` +
-      'install it (Debian: apt-get install openssh-server) or set cloud.local.image to an image that has it',
+      'install it (Debian: apt-get install openssh-server) or set local=IMAGE in cloud.images to an image that has it',
   )
 }
 

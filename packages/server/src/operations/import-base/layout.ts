@@ -49,7 +49,7 @@ const readSettings = (file: string): Map<string, unknown> => {
 }
 
 /** Expands `$HOME`, `~` and `{{base_folder}}`, which is the current location of the folder. */
-export const expanded = (text: string, folder: string): string => {
+const expanded = (text: string, folder: string): string => {
   const path = text
     .replaceAll(/\{\{\s*base_folder\s*\}\}/g, folder)
     .replace(/^(~|\$HOME|\$\{HOME\})(?=\/|$)/, homedir())

@@ -1,6 +1,6 @@
 import { commandVariableProblem } from '@scanfarm/runners/settings'
 import { stringify } from 'yaml'
-import { expanded, type BaseLayout } from './layout.ts'
+import type { BaseLayout } from './layout.ts'
 import type { SettingReport } from './report.ts'
 import { asText } from './values.ts'
 
@@ -85,27 +85,19 @@ const redisUrl: Carry = (host, all) => {
   return [{ setting: 'redis.url', value: url.href }]
 }
 
+const CHATS = 'notify.telegram_chats'
 const TELEGRAM = ['notification.enabled', 'notification.telegram.enabled']
 const STORAGE = ['storage.enabled']
 const isEmpty = (value: unknown): boolean => value === '' || value === null || value === undefined
 
-const ENVIRONMENTS =
-  'copy its content to the folder shown by `scanfarm config`, or set that folder to this one'
 const DATABASE = 'its records are imported; Scanfarm uses the Postgres database of database.url'
 
 /** How each Osmedeus setting is imported. A key that ends with `*` is a prefix. */
 const RULES: readonly (readonly [string, Carry])[] = [
-  ['base_folder', none('every part has its own setting')],
+  ['base_folder', as('folders.base')],
   ['environments.workflows', none('its files are copied')],
   ['environments.workspaces', none('their files are imported as artifacts')],
-  ['environments.external_binaries_path', as('folders.binaries')],
-  ['environments.external_data', as('folders.data')],
-  ['environments.external_configs', as('folders.configs')],
-  ['environments.external_scripts', as('folders.scripts')],
-  ['environments.external_agent_configs', as('folders.agent_configs')],
-  ['environments.markdown_report_templates', as('folders.templates')],
-  ['environments.snapshot', as('folders.snapshots')],
-  ['environments.*', none(ENVIRONMENTS)],
+  ['environments.*', none('found below folders.base by their usual names; link those that are elsewhere')],
   ['database.*', none(DATABASE)],
   [
     'server.host',
@@ -160,15 +152,13 @@ const RULES: readonly (readonly [string, Carry])[] = [
   ['notification.telegram.bot_token', whenOn(TELEGRAM, as('notify.telegram_token'))],
   [
     'notification.telegram.chat_id',
-    whenOn(TELEGRAM, (value) => [
-      { setting: 'notify.telegram_chat', value: value === 0 ? '' : asText(value) },
-    ]),
+    whenOn(TELEGRAM, (value) => [{ setting: CHATS, value: value === 0 ? [] : [asText(value)] }]),
   ],
   [
     'notification.telegram.telegram_channel_map',
     whenOn(TELEGRAM, (value) => [
       {
-        setting: 'notify.telegram_channels',
+        setting: CHATS,
         value: Object.entries(isMap(value) ? value : {}).map(([name, id]) => `${name}=${asText(id)}`),
       },
     ]),
@@ -201,7 +191,6 @@ const RULES: readonly (readonly [string, Carry])[] = [
   ['storage.secret_access_key', whenOn(STORAGE, as('storage.s3.secret_key'))],
   ['storage.bucket', whenOn(STORAGE, as('storage.s3.bucket'))],
   ['storage.region', whenOn(STORAGE, as('storage.s3.region'))],
-  ['storage.path_style', whenOn(STORAGE, as('storage.s3.force_path_style'))],
   [
     'storage.provider',
     whenOn(STORAGE, (value, all) =>
@@ -227,16 +216,16 @@ const nested = (carried: readonly Carried[]): Record<string, unknown> => {
     const keys = setting.split('.')
     let at = root
     for (const key of keys.slice(0, -1)) at = (at[key] ??= {}) as Record<string, unknown>
-    at[keys.at(-1) ?? ''] = value
+    const last = keys.at(-1) ?? ''
+    at[last] = Array.isArray(value) && Array.isArray(at[last]) ? [...at[last], ...value] : value
   }
   return root
 }
 
 const valueIn = (folder: string, key: string, value: unknown): unknown => {
+  if (key === 'base_folder') return folder
   if (typeof value !== 'string') return value
-  return key.startsWith('environments.')
-    ? expanded(value, folder)
-    : value.replaceAll(/\{\{\s*base_folder\s*\}\}/g, folder)
+  return value.replaceAll(/\{\{\s*base_folder\s*\}\}/g, folder)
 }
 
 /** Reports what happens to each setting that has a value, and creates the settings file with the imported ones. */
