@@ -73,7 +73,7 @@ const FIGURES: readonly Figure[] = [
     ceiling: 128,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 129_500, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 131_000, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
@@ -83,10 +83,10 @@ const FIGURES: readonly Figure[] = [
   {
     name: 'lines of scripts',
     count: sum(linesOf(['scripts/**/*.{ts,js,sh,py}'])),
-    ceiling: 12_150,
+    ceiling: 12_800,
     goal: 6_000,
   },
-  { name: `source files over ${MOST_LINES} lines`, count: large.length, ceiling: 12, goal: 0, places: large },
+  { name: `source files over ${MOST_LINES} lines`, count: large.length, ceiling: 6, goal: 0, places: large },
   {
     name: `source folders of more than ${MOST_FILES} files`,
     count: full.length,

@@ -3,8 +3,6 @@ import {
   runPath,
   writeText,
   checkPath,
-  readText,
-  type FileScope,
   askLlm,
   toChatAnswer,
   type ChatAnswer,
@@ -26,6 +24,7 @@ import { evaluate } from '../step/evaluate.ts'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { renderPlain } from '../step/render.ts'
 import { failed, type StepEnd } from '../step/step-end.ts'
+import { assistantMessage, matchesSchema, resumed, schemaOf, type Message } from './agent-messages.ts'
 import { callTool, describeCall, toolsOf, type Tool } from './agent-tools.ts'
 import { renderConfig, renderJson, samplingOf } from './llm.ts'
 
@@ -37,8 +36,6 @@ const MAX_TOKENS = 500_000
 const TIMEOUT_MS = 30 * 60_000
 const ANSWER_MS = 120_000
 const TRIES = 3
-
-type Message = { [key: string]: Json }
 
 export interface AgentPlan {
   readonly goals: readonly string[]
@@ -285,51 +282,6 @@ class Agent {
   #print(text: string): void {
     if (this.#at.step.suppress_details === true) return
     void this.#at.module.run.input.recorder.output(this.#at.key, 'stdout', Buffer.from(text))
-  }
-}
-
-const assistantMessage = ({ content, toolCalls }: ChatAnswer): Message => ({
-  role: 'assistant',
-  content,
-  ...(toolCalls.length === 0
-    ? {}
-    : {
-        tool_calls: toolCalls.map((call) => ({
-          id: call.id,
-          type: 'function',
-          function: { name: call.name, arguments: call.arguments },
-        })),
-      }),
-})
-
-const resumed = async (path: string, files: FileScope): Promise<Message[]> => {
-  if (path === '') return []
-  const text = await readText(path, files)
-  const value = text === '' ? [] : (JSON.parse(text) as Json)
-  return Array.isArray(value)
-    ? value.filter(
-        (item): item is Message => typeof item === 'object' && item !== null && !Array.isArray(item),
-      )
-    : []
-}
-
-/** Parses a schema that is given as JSON text; other values are returned unchanged. */
-const schemaOf = (schema: Json | undefined): Json | undefined => {
-  if (typeof schema !== 'string') return schema
-  if (schema.trim() === '') return undefined
-  try {
-    return JSON.parse(schema) as Json
-  } catch {
-    return schema
-  }
-}
-
-const matchesSchema = (content: string): boolean => {
-  try {
-    JSON.parse(content)
-    return true
-  } catch {
-    return false
   }
 }
 

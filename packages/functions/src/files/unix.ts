@@ -1,30 +1,23 @@
-import { constants } from 'node:fs/promises'
-import { basename, dirname, isAbsolute, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type { Json } from '@scanfarm/language'
 import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
 import {
   isThere,
   kindOf,
-  mustBeFile,
   makeFolder,
+  mustBeFile,
   pathArg,
   programPath,
   writeLines,
   writeText,
 } from './files.ts'
-import { removeFile, removeTree } from '../paths/remove.ts'
+import { removeTree } from '../paths/remove.ts'
 import { REPLACE_FUNCTIONS } from './replace.ts'
 import { MAX_ITEMS } from './file.ts'
 import { Distinct, linesOf } from './lines.ts'
-import { checkPath, openFile } from '../paths/run-folder.ts'
-
-/** Runs a program; throws `NoResult` if it fails. */
-const must = async (context: FunctionContext, argv: readonly string[], cwd?: string): Promise<string> => {
-  const { exitCode, stdout, stderr, problem } = await context.exec(argv, cwd === undefined ? {} : { cwd })
-  if (exitCode === 0) return stdout
-  const reason = stderr.trim() || problem || `exit code ${exitCode}`
-  throw new NoResult(`${argv[0] ?? ''}: ${reason.slice(0, 500)}`)
-}
+import { checkPath } from '../paths/run-folder.ts'
+import { extract, tar, zip, zipContents } from './archives.ts'
+import { must } from './must.ts'
 
 const run =
   (argv: (args: readonly Json[], context: FunctionContext) => Promise<readonly string[]>) =>
@@ -108,109 +101,6 @@ const cloneSubfolder = async (args: readonly Json[], context: FunctionContext): 
   return true
 }
 
-/** A path as `tar` and `zip` store it: as written by the author, relative to the run's folder. */
-const asWritten = async (args: readonly Json[], context: FunctionContext): Promise<string> => {
-  const path = await programPath(args, 0, context)
-  if (!(await isThere(path, context))) throw new NoResult(`${path} does not exist`)
-  const text = textArg(args, 0).trim()
-  return isAbsolute(text) ? path : `./${text}`
-}
-
-const zip = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const dest = await programPath(args, 1, context, 'write')
-  const source = await asWritten(args, context)
-  await makeFolder(dirname(dest), context)
-  await must(context, ['zip', '-q', '-r', dest, source], context.folders.output)
-  return true
-}
-
-/** The content of a folder is at the top level of the archive; a file is its only entry. */
-const zipContents = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context, 'write')]
-  const kind = await kindOf(source, context)
-  if (kind === undefined) throw new NoResult(`${source} does not exist`)
-  await makeFolder(dirname(dest), context)
-  // zip would add to an existing archive.
-  await removeFile(dest, context)
-  await (kind === 'folder'
-    ? must(context, ['zip', '-q', '-r', dest, '.'], source)
-    : must(context, ['zip', '-q', dest, `./${basename(source)}`], dirname(source)))
-  return true
-}
-
-const UNPACK: readonly (readonly [RegExp, (archive: string, dest: string) => readonly string[]])[] = [
-  [/\.zip$/i, (archive, dest) => ['unzip', '-q', '-o', archive, '-d', dest]],
-  [
-    /\.(tar|tar\.\w+|tgz|tbz2?|txz)$/i,
-    (archive, dest) => ['tar', '-x', '--no-same-owner', '-f', archive, '-C', dest],
-  ],
-  [
-    /\.gz$/i,
-    (archive, dest) => [
-      '/bin/sh',
-      '-c',
-      'gzip -dc -- "$0" > "$1"',
-      archive,
-      join(dest, basename(archive, '.gz')),
-    ],
-  ],
-  [
-    /\.bz2$/i,
-    (archive, dest) => [
-      '/bin/sh',
-      '-c',
-      'bzip2 -dc -- "$0" > "$1"',
-      archive,
-      join(dest, basename(archive, '.bz2')),
-    ],
-  ],
-  [
-    /\.xz$/i,
-    (archive, dest) => [
-      '/bin/sh',
-      '-c',
-      'xz -dc -- "$0" > "$1"',
-      archive,
-      join(dest, basename(archive, '.xz')),
-    ],
-  ],
-  [/\.(7z|rar)$/i, (archive, dest) => ['7z', 'x', '-y', `-o${dest}`, archive]],
-]
-
-/** The first bytes of archives, to detect the type if the name does not show it. */
-const BEGINNINGS: readonly (readonly [string, string])[] = [
-  ['504b0304', '.zip'],
-  ['1f8b', '.tar.gz'],
-  ['425a', '.tar.bz2'],
-  ['fd377a585a00', '.tar.xz'],
-]
-
-const unpackOf = async (archive: string, context: FunctionContext) => {
-  const byName = UNPACK.find(([name]) => name.test(archive))?.[1]
-  if (byName !== undefined) return byName
-  await using file = await openFile(archive, context, constants.O_RDONLY)
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(6))
-  const bytes = buffer.toString('hex', 0, bytesRead)
-  const [, name = ''] = BEGINNINGS.find(([start]) => bytes.startsWith(start)) ?? []
-  return UNPACK.find(([pattern]) => pattern.test(name))?.[1]
-}
-
-const extract =
-  (clean: boolean) =>
-  async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-    const archive = await programPath(args, 0, context)
-    const beside = textArg(args, 1) === ''
-    const dest = beside ? dirname(archive) : pathArg(args, 1, context)
-    await checkPath(dest, context, 'write')
-    await mustBeFile(archive, context)
-    const unpack = await unpackOf(archive, context)
-    if (unpack === undefined) throw new NoResult(`${basename(archive)} is not an archive of a known type`)
-    if (clean && !beside) await removeTree(dest, context)
-    await makeFolder(dest, context)
-    await must(context, unpack(archive, dest))
-    return true
-  }
-
 const difference = async (args: readonly Json[], context: FunctionContext): Promise<string> => {
   const known = new Distinct()
   for await (const line of linesOf(pathArg(args, 0, context), context)) known.add(line)
@@ -220,15 +110,6 @@ const difference = async (args: readonly Json[], context: FunctionContext): Prom
     if (fresh.push(line) > MAX_ITEMS) throw new Error(`more than ${MAX_ITEMS} lines are new; use diff_unix`)
   }
   return fresh.join('\n')
-}
-
-const tar = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
-  const dest = await programPath(args, 1, context, 'write')
-  const source = await asWritten(args, context)
-  await makeFolder(dirname(dest), context)
-  const compress = /\.(tbz2?|bz2)$/.test(dest) ? '-j' : /\.(txz|xz)$/.test(dest) ? '-J' : '-z'
-  await must(context, ['tar', '-c', compress, '-f', dest, '--', source], context.folders.output)
-  return true
 }
 
 /** Runs `sed` with the author's expression and writes the result to a file. */

@@ -217,7 +217,8 @@ const nested = (carried: readonly Carried[]): Record<string, unknown> => {
     let at = root
     for (const key of keys.slice(0, -1)) at = (at[key] ??= {}) as Record<string, unknown>
     const last = keys.at(-1) ?? ''
-    at[last] = Array.isArray(value) && Array.isArray(at[last]) ? [...at[last], ...value] : value
+    const both = [at[last], value]
+    at[last] = both.every((one) => Array.isArray(one)) ? both.flat() : value
   }
   return root
 }
