@@ -138,7 +138,6 @@ export const populate = async (console: Console): Promise<string[]> => {
     ...made.slice(0, 1).map(({ data }) => `/findings/${data.data.id}`),
     '/findings?group=check',
     '/hosts/one.test',
-    '/scopes?tab=was-it-us&address=one.test',
     '/workflows/survey',
     ...workers.data.slice(0, 1).map(({ id }) => `/workers/${id}`),
   ]
