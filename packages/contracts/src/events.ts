@@ -140,6 +140,13 @@ const options = {
   timezone: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'For cron; default UTC' })),
   missed: Type.Optional(Missed),
   missed_window: Type.Optional(Duration),
+  jitter: Type.Optional(
+    Type.String({
+      maxLength: 32,
+      description:
+        'A duration of at most 24h, for cron: each schedule starts later than its times by a part of it, always the same one, so that schedules with equal times do not start together. Without effect on @every',
+    }),
+  ),
   event_topic: Type.Optional(Type.String({ maxLength: 256, description: 'Topic or shell glob; for event' })),
   filters: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 32 })),
   dedupe_key: Type.Optional(Type.String({ maxLength: 1024 })),
@@ -214,6 +221,7 @@ export const Schedule = Type.Object(
     watch_path: Type.String(),
     missed: Missed,
     missed_window: Type.String(),
+    jitter: Type.String(),
     overlap: Overlap,
     filters: Type.Array(Type.String()),
     dedupe_key: Type.String(),

@@ -42,6 +42,7 @@ export interface Trigger {
   timezone?: string
   missed?: 'skip' | 'once' | 'all'
   missed_window?: string
+  jitter?: string
   overlap?: 'allow' | 'skip' | 'queue' | 'cancel-previous'
   run_mode?: 'local' | 'distributed'
   event?: {

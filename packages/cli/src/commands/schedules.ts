@@ -48,6 +48,7 @@ interface CreateOptions extends ClientOptions {
   readonly input?: Readonly<Record<string, string>>
   readonly overlap?: CreateSchedule['overlap']
   readonly missed?: CreateSchedule['missed']
+  readonly jitter?: string
 }
 
 const createCommand = (terminal: Terminal): Command =>
@@ -78,8 +79,21 @@ const createCommand = (terminal: Terminal): Command =>
     .addOption(
       new Option('--missed <policy>', 'policy for missed executions').choices(['skip', 'once', 'all']),
     )
+    .option('--jitter <duration>', 'start later by a fixed part of it, like 30m')
     .action(async (name: string, options: CreateOptions) => {
-      const { workflow, cron, event, watch, timezone, target = [], param, input, overlap, missed } = options
+      const {
+        workflow,
+        cron,
+        event,
+        watch,
+        timezone,
+        target = [],
+        param,
+        input,
+        overlap,
+        missed,
+        jitter,
+      } = options
       if (cron === undefined && event === undefined && watch === undefined)
         throw new CliError(EXIT.usage, 'a schedule needs a trigger: --cron, --event or --watch')
       const body: CreateSchedule = {
@@ -95,6 +109,7 @@ const createCommand = (terminal: Terminal): Command =>
         input,
         overlap,
         missed,
+        jitter,
       }
       const { data } = await connect(terminal, options).call(({ POST }) => POST('/schedules', { body }))
       show(terminal, options, data)

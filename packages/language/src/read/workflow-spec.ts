@@ -92,6 +92,9 @@ const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
     'Which missed times fire after a time without a master: none (`skip`), one for all (`once`, default), or each within missed_window (`all`).',
   ),
   missed_window: text('Age up to which missed times fire, as a duration; default 1h.'),
+  jitter: text(
+    'A duration of at most 24h: each trigger fires later than its times by a part of it, always the same one.',
+  ),
   overlap: choice(
     ['allow', 'skip', 'queue', 'cancel-previous'],
     'What happens if the runs of the last firing have not ended; default allow.',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { parseCron } from '@scanfarm/language'
 import type { CronRule } from './trigger.ts'
 
@@ -10,17 +11,36 @@ const MAX_TIMES = 10_000
 export const nextTime = (schedule: string, timezone: string, after: Date): Date | null =>
   parseCron(schedule, timezone).nextRun(after)
 
+export const MAX_JITTER_MS = 24 * 60 * 60_000
+
+/** The delay of a trigger, below `jitterMs`. */
+export const delayOf = (key: string, jitterMs: number): number => {
+  const part = createHash('sha256').update(key).digest().readUInt32BE() / 2 ** 32
+  return Math.floor(part * jitterMs)
+}
+
+const shifted = (time: Date, ms: number): Date => new Date(time.getTime() + ms)
+
+/** The next time at which a trigger fires, after `after`; null if there is none. */
+export const nextFiring = (
+  { schedule, timezone, delayMs }: Pick<CronRule, 'schedule' | 'timezone' | 'delayMs'>,
+  after: Date,
+): Date | null => {
+  const time = nextTime(schedule, timezone, shifted(after, -delayMs))
+  return time && shifted(time, delayMs)
+}
+
 /**
  * The next time to display: after `decidedUntil`, from which intervals count, if that is in the future. If
  * `decidedUntil` is missing, the trigger has not started yet.
  */
 export const upcomingTime = (
-  { schedule, timezone }: { readonly schedule: string; readonly timezone: string },
+  rule: Pick<CronRule, 'schedule' | 'timezone' | 'delayMs'>,
   decidedUntil: Date | undefined,
   now: Date = new Date(),
 ): string | null => {
-  const time = nextTime(schedule, timezone, decidedUntil ?? now)
-  return ((time ?? now) > now ? time : nextTime(schedule, timezone, now))?.toISOString() ?? null
+  const time = nextFiring(rule, decidedUntil ?? now)
+  return ((time ?? now) > now ? time : nextFiring(rule, now))?.toISOString() ?? null
 }
 
 /** The times after `from` up to and including `until`, oldest first; only the newest if there are too many. */
@@ -39,10 +59,11 @@ export const ON_TIME_MS = 60_000
 /** Maximum missed times that are executed together. */
 const MAX_MADE_UP = 100
 
-/** The times after `from` up to `now` at which the trigger fires, according to its policy for missed times. */
+/** The times for which a trigger fires after `from` up to `now`, according to its policy for missed times. */
 export const dueTimes = (rule: CronRule, from: Date, now: Date): Date[] => {
-  const times = timesBetween(rule.schedule, rule.timezone, from, now)
-  const newerThan = (ms: number): Date[] => times.filter((time) => now.getTime() - time.getTime() <= ms)
+  const until = shifted(now, -rule.delayMs)
+  const times = timesBetween(rule.schedule, rule.timezone, shifted(from, -rule.delayMs), until)
+  const newerThan = (ms: number): Date[] => times.filter((time) => until.getTime() - time.getTime() <= ms)
   switch (rule.missed) {
     case 'skip':
       return newerThan(ON_TIME_MS)

@@ -21,6 +21,7 @@ import {
 import { errorText } from '@scanfarm/platform'
 import type { StoredSchedule } from '@scanfarm/store'
 import { topicProblem } from './topics.ts'
+import { delayOf, MAX_JITTER_MS } from './cron-times.ts'
 import {
   DEDUPE_WINDOW_MS,
   MISSED_WINDOW_MS,
@@ -43,6 +44,7 @@ export const triggerOfFile = (workflow: Owner, trigger: Trigger, index: number):
   if (trigger.on === undefined || trigger.on === 'manual') return undefined
   const name = trigger.name ?? `trigger ${index + 1}`
   const { kind } = workflow
+  const key = `${kind}/${workflow.name}#${trigger.name ?? index + 1}`
   const base = {
     name,
     type: trigger.on,
@@ -53,7 +55,7 @@ export const triggerOfFile = (workflow: Owner, trigger: Trigger, index: number):
   try {
     return checked({
       ...base,
-      key: `${kind}/${workflow.name}#${trigger.name ?? index + 1}`,
+      key,
       ...inputOf(trigger.input ?? {}, workflow.workflow?.params ?? []),
       targets: [],
       workspace: '',
@@ -61,7 +63,7 @@ export const triggerOfFile = (workflow: Owner, trigger: Trigger, index: number):
       runMode: trigger.run_mode,
       priority: undefined,
       run: {},
-      cron: trigger.on === 'cron' ? cronOf(trigger) : undefined,
+      cron: trigger.on === 'cron' ? cronOf(key, trigger) : undefined,
       event: trigger.on === 'event' ? eventOf(trigger) : undefined,
       watch:
         trigger.on === 'watch'
@@ -89,11 +91,19 @@ const broken = (base: Omit<BrokenTrigger, 'problem' | 'fields'>, error: unknown)
   fields: error instanceof TriggerError ? error.fields : [],
 })
 
-const cronOf = (trigger: Trigger) => ({
+/** Throws if it is too long. */
+const jitterOf = (text: string | undefined): number => {
+  const ms = durationOf('jitter', text, 0)
+  if (ms > MAX_JITTER_MS) throw new Error(`jitter: "${text}" is longer than 24h`)
+  return ms
+}
+
+const cronOf = (key: string, trigger: Trigger) => ({
   schedule: trigger.schedule ?? '',
   timezone: trigger.timezone ?? 'UTC',
   missed: trigger.missed ?? 'once',
   missedWindowMs: durationOf('missed_window', trigger.missed_window, MISSED_WINDOW_MS),
+  delayMs: delayOf(key, jitterOf(trigger.jitter)),
 })
 
 const eventOf = ({ event = {} }: Trigger) => ({
@@ -189,6 +199,7 @@ export const triggerOfSchedule = (schedule: StoredSchedule): ReadTrigger => {
               timezone: spec.timezone ?? 'UTC',
               missed: spec.missed ?? 'once',
               missedWindowMs: spec.missedWindowMs ?? MISSED_WINDOW_MS,
+              delayMs: delayOf(schedule.id, spec.jitterMs ?? 0),
             }
           : undefined,
       event:

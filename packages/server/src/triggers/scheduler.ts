@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Store } from '@scanfarm/store'
-import { dueTimes, nextTime } from './cron-times.ts'
+import { dueTimes, nextFiring } from './cron-times.ts'
 import type { EventReceiver } from './event-receiver.ts'
 import { planScheduled } from './plan-scheduled.ts'
 import { RELOAD_MS, type TriggerSet } from './trigger-registry.ts'
@@ -91,11 +91,13 @@ export class Scheduler {
   }
 }
 
-const hashOf = ({ schedule, timezone }: CronRule): string =>
-  createHash('sha256').update(`${schedule}\n${timezone}`).digest('hex')
+const hashOf = ({ schedule, timezone, delayMs }: CronRule): string =>
+  createHash('sha256')
+    .update(`${schedule}\n${timezone}${delayMs === 0 ? '' : `\n${delayMs}`}`)
+    .digest('hex')
 
 const clockOf = (rule: CronRule, specHash: string, handledUntil: Date): Clock => ({
   specHash,
   handledUntil,
-  next: nextTime(rule.schedule, rule.timezone, handledUntil),
+  next: nextFiring(rule, handledUntil),
 })

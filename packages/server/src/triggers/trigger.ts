@@ -35,6 +35,8 @@ export interface CronRule {
   readonly timezone: string
   readonly missed: MissedPolicy
   readonly missedWindowMs: number
+  /** How much later than its times it fires: its part of the jitter. */
+  readonly delayMs: number
 }
 
 export interface EventRule {

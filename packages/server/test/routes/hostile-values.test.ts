@@ -90,6 +90,7 @@ const KNOWN: Readonly<Record<string, unknown>> = {
   from: '2026-01-01T00:00:00Z',
   to: '2026-01-02T00:00:00Z',
   missed_window: '1h',
+  jitter: '1h',
   dedupe_window: '1h',
   debounce: '5s',
   password: 'a long password',

@@ -194,6 +194,7 @@ describe('schedules', () => {
       'must be absolute',
     ],
     ['a bad duration', { ...NIGHTLY, missed_window: 'soon' }, '/missed_window', 'is not a duration'],
+    ['a jitter of more than a day', { ...NIGHTLY, jitter: '25h' }, '/jitter', 'longer than 24h'],
     ['a missing param', { ...NIGHTLY, workflow_name: 'needy' }, '/params/wordlist', 'required'],
     ['an unknown field', { ...NIGHTLY, scedule: 'x' }, '/scedule', 'not a known field'],
   ])('a schedule is refused with %s', async (_, body, path, message) => {

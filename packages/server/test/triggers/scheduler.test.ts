@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { EventReceiver } from '../../src/triggers/event-receiver.ts'
-import { nextTime, timesBetween } from '../../src/triggers/cron-times.ts'
+import { delayOf, nextTime, timesBetween } from '../../src/triggers/cron-times.ts'
 import { Scheduler } from '../../src/triggers/scheduler.ts'
 import type { Store } from '@scanfarm/store'
 import { module, NEVER, openTriggerHarness, type TriggerHarness } from './_trigger-harness.ts'
@@ -17,6 +17,7 @@ beforeAll(async () => {
     'once.yaml': module('once', cron()),
     'skip.yaml': module('skip', cron('    missed: skip\n')),
     'all.yaml': module('all', cron('    missed: all\n    missed_window: 35m\n')),
+    'spread.yaml': module('spread', cron('    jitter: 1h\n', '0 15 * * *')),
     'berlin.yaml': module('berlin', cron('    timezone: Europe/Berlin\n', '30 2 * * *')),
   })
 })
@@ -69,6 +70,26 @@ describe('the scheduler', () => {
     expect(await fired()).toEqual({ once: 2, skip: 2, all: 2 })
     await schedulerOf(await harness.master()).tickOnce(at('10:21'), NEVER)
     expect(await fired()).toEqual({ once: 2, skip: 2, all: 2 })
+  })
+
+  test('a trigger with jitter fires later, by the same part of it each time', async () => {
+    const delayMs = delayOf('module/spread#main', 60 * 60_000)
+    expect(delayMs).toBeGreaterThan(60_000)
+    expect(delayOf('module/other#main', 60 * 60_000)).not.toBe(delayMs)
+    const [receiver, other] = [await harness.master(), await harness.master()]
+    const later = (ms: number) => new Date(at('15:00').getTime() + ms)
+    await schedulerOf(receiver).tickOnce(at('14:59'), NEVER)
+    await schedulerOf(receiver).tickOnce(later(delayMs - 1), NEVER)
+    expect((await fired())['spread']).toBeUndefined()
+    for (const one of [receiver, other, receiver]) await schedulerOf(one).tickOnce(later(delayMs), NEVER)
+    expect((await fired())['spread']).toBe(1)
+    await schedulerOf(other).tickOnce(later(60 * 60_000), NEVER)
+    expect((await fired())['spread']).toBe(1)
+    const { data } = await harness.store.events.list(
+      { topic: 'schedule.triggered', workflowName: 'spread' },
+      { offset: 0, limit: 9 },
+    )
+    expect(JSON.parse(data[0]?.data ?? '')).toMatchObject({ time: '2026-03-01T15:00:00.000Z' })
   })
 
   test('missed times are executed according to the policy of each trigger', async () => {

@@ -35,6 +35,7 @@ export interface ScheduleSpec {
   readonly timezone?: string
   readonly missed?: MissedPolicy
   readonly missedWindowMs?: number
+  readonly jitterMs?: number
   readonly overlap?: Overlap
   readonly filters?: readonly string[]
   readonly dedupeKey?: string

@@ -17,7 +17,7 @@ import { refuse } from '../../http/refusal.ts'
 import { priorityOf } from '../../submission/plan-job.ts'
 import { targetTypeProblems } from '../../submission/gather-targets.ts'
 import { timeoutOf, timeoutProblems } from '../../submission/field-rules.ts'
-import { upcomingTime } from '../../triggers/cron-times.ts'
+import { delayOf, MAX_JITTER_MS, upcomingTime } from '../../triggers/cron-times.ts'
 import { planExecution } from '../../triggers/plan-execution.ts'
 import { triggerOfSchedule } from '../../triggers/read-trigger.ts'
 import type { EventReceiver } from '../../triggers/event-receiver.ts'
@@ -32,11 +32,18 @@ const msOf = (field: string, text: string): number => {
   return ms ?? 0
 }
 
+const jitterMsOf = (text: string): number => {
+  const ms = msOf('jitter', text)
+  if (ms > MAX_JITTER_MS) refuse([{ path: '/jitter', message: `"${text}" is longer than 24h` }])
+  return ms
+}
+
 const specOf = (body: ChangeSchedule, base: ScheduleSpec): ScheduleSpec => ({
   ...base,
   ...(body.timezone === undefined ? {} : { timezone: body.timezone }),
   ...(body.missed === undefined ? {} : { missed: body.missed }),
   ...(body.missed_window === undefined ? {} : { missedWindowMs: msOf('missed_window', body.missed_window) }),
+  ...(body.jitter === undefined ? {} : { jitterMs: jitterMsOf(body.jitter) }),
   ...(body.overlap === undefined ? {} : { overlap: body.overlap }),
   ...(body.filters === undefined ? {} : { filters: body.filters }),
   ...(body.dedupe_key === undefined ? {} : { dedupeKey: body.dedupe_key || undefined }),
@@ -267,6 +274,7 @@ export const shown = (schedule: StoredSchedule, decidedUntil: Date | undefined):
     watch_path: schedule.watchPath,
     missed: spec.missed ?? 'once',
     missed_window: durationText(spec.missedWindowMs ?? MISSED_WINDOW_MS),
+    jitter: durationText(spec.jitterMs ?? 0),
     overlap: spec.overlap ?? 'allow',
     filters: [...(spec.filters ?? [])],
     dedupe_key: spec.dedupeKey ?? '',
@@ -278,7 +286,12 @@ export const shown = (schedule: StoredSchedule, decidedUntil: Date | undefined):
     ...shownRun(spec.run),
     is_enabled: schedule.enabled,
     last_run: schedule.lastRun,
-    next_run: fires ? upcomingTime({ schedule: schedule.schedule, timezone }, decidedUntil) : null,
+    next_run: fires
+      ? upcomingTime(
+          { schedule: schedule.schedule, timezone, delayMs: delayOf(schedule.id, spec.jitterMs ?? 0) },
+          decidedUntil,
+        )
+      : null,
     run_count: schedule.runCount,
     created_at: schedule.createdAt,
     updated_at: schedule.updatedAt,
