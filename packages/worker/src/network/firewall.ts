@@ -83,9 +83,12 @@ export class Firewall implements AsyncDisposable {
     return { blocked: async () => difference(before, await this.#count(uid)) }
   }
 
-  /** After the last command of `holder`. */
+  /** After the last command of `holder`. Rules that could not be removed are made again with the next change. */
   async end(uid: number, holder: object): Promise<void> {
-    if (this.#users.get(uid)?.delete(holder) === true) await this.#inTurn(() => this.#apply(uid))
+    if (this.#users.get(uid)?.delete(holder) !== true) return
+    await this.#inTurn(() => this.#apply(uid)).catch((error: unknown) =>
+      this.#warn('old rules remain', error),
+    )
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
