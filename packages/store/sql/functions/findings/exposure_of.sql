@@ -10,7 +10,10 @@ begin
     return 'none';
   end if;
   v_host := public.host_of(p_place);
-  v_address := public.address_of(v_host);
+  -- Few places are addresses, and address_of has to catch errors, which is expensive.
+  if v_host ~ '^[0-9a-f.:]*[.:][0-9a-f.:]*$' then
+    v_address := public.address_of(v_host);
+  end if;
   if v_address is null then
     return case when v_host ~ '^[^.]*$|(^|\.)(localhost|local|localdomain|internal|intranet|lan|home|corp|private|test|example|invalid|arpa)\.?$'
       then 'private' else 'internet' end;
