@@ -24,6 +24,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'runners/src/shell/session-script.ts': 'a script of this package',
   'runners/src/ssh/known-hosts.ts': 'keys of hosts',
   'runners/src/ssh/target.ts': 'keys of the operator',
+  'worker/src/network/': 'devices, processes and namespaces in /proc',
   'worker/src/record/logs.ts': 'a new file that is unlinked at once',
   'worker/src/tools/': 'folders of tools',
   'worker/src/users/': 'claims of users, and the folders of workspaces themselves',
