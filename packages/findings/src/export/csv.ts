@@ -23,7 +23,7 @@ const COLUMNS = [
   'finding_hash',
 ] as const satisfies readonly (keyof Vulnerability)[]
 
-const cell = (value: Vulnerability[keyof Vulnerability]): string =>
+const cell = (value: Vulnerability[(typeof COLUMNS)[number]]): string =>
   value === null ? '' : Array.isArray(value) ? value.join(' ') : String(value)
 
 /** Quotes values that a spreadsheet would execute as formulas. */
