@@ -10,7 +10,10 @@ const EXECUTABLE = 0o755
 /** A recording is a file that people read. */
 const MAX_FILE_BYTES = 1 << 20
 
-/** Runs a program and keeps its arguments, output, exit code, and the files that changed meanwhile. */
+/**
+ * Runs a program and keeps its arguments, output, exit code, and the files that changed meanwhile. It starts when the
+ * clock of files, which has steps of some milliseconds, has gone on.
+ */
 const wrapper = (name: string, real: string, { calls, output, temp }: Places): string => `#!/bin/sh
 [ -z "$SCANFARM_RECORDS" ] || exec ${quoted(real)} "$@"
 export SCANFARM_RECORDS=1
@@ -19,6 +22,7 @@ printf %s ${quoted(name)} > "$call/program"
 for one do printf '%s\\0' "$one"; done > "$call/args"
 pwd > "$call/cwd"
 date +%s%N > "$call/began"
+until find "$call/tick" -newer "$call/began" 2> /dev/null | grep -q .; do : > "$call/tick"; done
 mkfifo "$call/out" "$call/err"
 tee "$call/stdout" < "$call/out" &
 tee "$call/stderr" < "$call/err" >&2 &
