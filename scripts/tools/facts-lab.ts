@@ -70,7 +70,7 @@ export class FactsLab implements AsyncDisposable {
     return lab
   }
 
-  /** Starts a program on the machine of the tool, in a session of its own. */
+  /** Starts a program on the machine of the tool, in a new session. */
   spawn(program: string, args: readonly string[]): ChildProcess {
     return spawn('nsenter', [`--net=/proc/${this.#machine.pid}/ns/net`, program, ...args], {
       cwd: this.folder,

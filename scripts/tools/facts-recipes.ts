@@ -1,4 +1,4 @@
-/** What a scan is told. */
+/** The input of a scan. */
 export interface Place {
   readonly host: string
   readonly port: number
@@ -16,7 +16,7 @@ export interface Recipe {
   readonly scan: Arguments
   /** A scan that lasts longer than it is watched, of the port named `of`. */
   readonly long: { readonly of: 'slow' | 'silent' | 'tls'; readonly args: Arguments }
-  /** A scan that is told to make 20 of them in a second. */
+  /** A scan with a limit of 20 of them in a second. */
   readonly rate?: { readonly flag: string; readonly of: 'packets' | 'requests'; readonly args: Arguments }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Sends packets in a network namespace of its own, where a device leads to one that counts what arrives. Prints what
+ * Sends packets in a separate network namespace, where a device leads to one that counts what arrives. Prints what
  * happened as JSON. With the argument `hold`: keeps rules until it is killed.
  */
 import { execFileSync, spawn } from 'node:child_process'

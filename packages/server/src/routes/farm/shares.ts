@@ -7,7 +7,7 @@ const Share = Type.Object(
     owner: Type.String({
       pattern: '^(token|user|workspace):.{1,128}$',
       description:
-        'token:NAME, user:NAME, or workspace:NAME for the jobs whose first run is in this workspace, whoever submits them',
+        'token:NAME, user:NAME, or workspace:NAME for all jobs whose first run is in this workspace',
     }),
     weight: Type.Integer({ minimum: 1, maximum: 1_000 }),
   },
