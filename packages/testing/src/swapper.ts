@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, renameSync, rmSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
 
 interface Swapper extends AsyncDisposable {
   /** How often the folder was a link. */
@@ -30,7 +32,10 @@ for (let swaps = 0; ; ) {
   }
 }`
 
-/** A process that swaps a folder with a link to `target` in a tight loop. Resolves when it has begun. */
+/**
+ * A process that swaps a folder with a link to `target` in a tight loop. Resolves when it has begun. At its end the
+ * folder is there again, so that another one can begin.
+ */
 const startSwapper = async (folder: string, target: string): Promise<Swapper> => {
   const child = spawn(process.execPath, ['-e', PROGRAM, folder, target], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -43,6 +48,10 @@ const startSwapper = async (folder: string, target: string): Promise<Swapper> =>
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')
       await once(child, 'close')
+      rmSync(`${folder}.link`, { force: true })
+      if (!existsSync(`${folder}.real`)) return
+      rmSync(folder, { recursive: true, force: true })
+      renameSync(`${folder}.real`, folder)
     },
   }
 }
@@ -58,11 +67,14 @@ export const raceSwapper = async (
   await using swapper = await startSwapper(folder, target)
   const enough = swapper.swaps() + tries / 5
   let successes = 0
-  for (let count = 0; count < tries || swapper.swaps() < enough; count++)
+  for (let count = 0; count < tries || swapper.swaps() < enough; count++) {
     await attempt().then(
       () => (successes += 1),
       () => {},
     )
+    // An attempt may fail without a turn of the event loop, which counts the swaps.
+    await setImmediate()
+  }
   return successes
 }
 

@@ -116,7 +116,7 @@ test('Screens of each kind keep their data and typed text while no master answer
   for (const { page, name, typed } of tabs) {
     await page.getByText(BANNER).waitFor({ state: 'detached' })
     await page.getByRole('button', { name: 'live', exact: true, includeHidden: true }).waitFor()
-    await page.locator('main .error-panel').waitFor({ state: 'detached' })
+    await page.locator('main .error-panel').first().waitFor({ state: 'detached' })
     const kept = await page.evaluate(() => document.documentElement.dataset['loaded'])
     expect({ name, kept, typed: await typedText(page) }).toEqual({ name, kept: 'once', typed })
     if (name.trim() === '/jobs')
