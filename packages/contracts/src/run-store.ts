@@ -1,6 +1,7 @@
 import type { RunnerChoice } from './choose-runner.ts'
 import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, Wanted, WorkflowKind } from './enums.ts'
+import type { ReportFacts } from './report.ts'
 import type { WorkerTool } from './resources.ts'
 import type { ResumePoint, TakenFrom } from './resume.ts'
 import type { RunTally } from './run-outcome.ts'
@@ -299,6 +300,8 @@ export interface RunStore {
     run: RunKey,
     query: { readonly workspace: string; readonly runUuid: string; readonly limit: number },
   ): Promise<RecordRow[] | undefined>
+  /** What a report says about the run's workspace and job. Undefined: the caller no longer owns the run. */
+  readReport(run: RunKey): Promise<ReportFacts | undefined>
   /**
    * Adds to a counter of a workspace, or sets it to 0. Returns its value, or undefined if the caller no longer owns the
    * run. The only call that is not repeated automatically: after a lost response it is unknown whether the value was

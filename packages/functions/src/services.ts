@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import type { ImportProblem, ImportSummary, NotTested } from '@scanfarm/contracts'
+import type { ImportProblem, ImportSummary, NotTested, ReportFacts } from '@scanfarm/contracts'
 import type { ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 
@@ -52,6 +52,8 @@ export interface DatabaseService {
   /** Adds to a counter of the workspace, or sets it to 0; returns its value. */
   count(workspace: string, counter: string, add: number | 'reset'): Promise<number>
   runStatus(filter: { workspace?: string; runUuid?: string }): Promise<Record<string, Json>[]>
+  /** What a report says about the run's workspace and job. */
+  report(): Promise<ReportFacts>
 }
 
 /** The step that imports records. Records that it does not import in a later run are gone, also if it imports none. */

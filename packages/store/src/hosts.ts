@@ -1,11 +1,10 @@
-import type { FindingState } from '@scanfarm/contracts'
+import type { FindingState, SeverityCounts } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { conditionsOf as assetConditions } from './assets/assets.ts'
 import { boundedSearch } from './findings/bounded-search.ts'
 import { where } from './findings/condition.ts'
 import { conditionsOf } from './findings/list-vulnerabilities.ts'
 import type { SeenBy } from './findings/triage.ts'
-import type { SeverityCounts } from './nights.ts'
 import type { Tables } from './tables.ts'
 
 /** Most assets, and most findings, of a host that are read, the newest. */

@@ -1,17 +1,8 @@
-import type { RunOutcome, Seen, Severity, Verdict } from '@scanfarm/contracts'
+import type { ChangeCounts, JobChanges, RunOutcome, SeverityCounts } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { jobNoOf } from './job-no.ts'
 import { canBeStored } from './text.ts'
 import type { Tables } from './tables.ts'
-
-export type SeverityCounts = Readonly<Partial<Record<Severity, number>>>
-
-/** Findings that changed, by severity; a severity without findings is left out. */
-export interface ChangeCounts {
-  readonly new: SeverityCounts
-  readonly back: SeverityCounts
-  readonly gone: SeverityCounts
-}
 
 export interface NightJob {
   readonly job_id: string
@@ -45,28 +36,6 @@ export interface Night {
   readonly workspace_count: number
 }
 
-const CHANGE_KINDS = ['new', 'back', 'gone', 'not_tested'] as const
-export type ChangeKind = (typeof CHANGE_KINDS)[number]
-
-export interface ChangedFinding {
-  readonly id: number
-  readonly severity: Severity
-  readonly vuln_info: string
-  readonly vuln_title: string
-  readonly asset_value: string
-  readonly workspace: string
-  readonly seen: Seen
-  readonly seen_reason: string
-  readonly verdict: Verdict
-  readonly back_at: string | null
-}
-
-/** The findings that a job changed, the most severe first. The lists may be shortened, the counts are not. */
-export interface JobChanges {
-  readonly counts: ChangeCounts & { readonly not_tested: SeverityCounts }
-  readonly findings: Readonly<Record<ChangeKind, ChangedFinding[]>>
-}
-
 export const makeNights = (db: Kysely<Tables>) => ({
   /** Writes findings.digest for full hours and findings.reminder for days that have begun; any master calls it. */
   tell: async (): Promise<void> => {
@@ -96,8 +65,6 @@ const endedJob = (below: RawBuilder<unknown>) => sql`
   select id, ${JOB} from jobs
   where schedule_id = s.id and schedule_id <> '' and final_counts is not null and id < ${below} order by id desc limit 1`
 
-const UNTESTED = sql`('not_tested', 'unreachable')`
-
 const nightsOf = async (
   db: Kysely<Tables>,
   schedules: readonly string[],
@@ -119,7 +86,7 @@ const nightsOf = async (
       from (select distinct workspace from runs where job_no = coalesce(l.id, n.id)) each) w on true
     cross join lateral (
       select coalesce(jsonb_object_agg(severity, count), '{}') as open, coalesce(sum(untested), 0)::bigint as not_tested
-      from (select v.severity, count(*), count(*) filter (where v.seen in ${UNTESTED}) as untested
+      from (select v.severity, count(*), count(*) filter (where v.seen in ('not_tested', 'unreachable')) as untested
             from unnest(w.names) as each(workspace) join vulnerabilities v on v.workspace = each.workspace
             where v.state = 'open' group by v.severity) by_severity) o
   `.execute(db)
@@ -144,47 +111,12 @@ const changesOf = async (
       ? sql`array[${jobNo}::bigint]`
       : sql`array(select distinct r.job_no from runs r where r.workspace in (select workspace from workspaces)
                     and r.job_no > ${after} and r.job_no <= ${jobNo})`
-  const { rows } = await sql<{ kind: ChangeKind; counts: SeverityCounts; findings: ChangedFinding[] }>`
+  const { rows } = await sql<{ changes: JobChanges }>`
     with workspaces as materialized (
       select distinct workspace from runs
       where job_no = ${jobNo} and (${workspace ?? null}::text is null or workspace = ${workspace ?? null})
-    ), changed as materialized (
-      select c.kind, c.id, c.severity from changed_findings(${jobs}) c
-      where ${workspace ?? null}::text is null
-         or (select workspace from vulnerabilities where id = c.id) = ${workspace ?? null}
-      union all
-      select 'not_tested', v.id, v.severity from workspaces w join vulnerabilities v on v.workspace = w.workspace
-      where v.state = 'open' and v.seen in ${UNTESTED}
-    ), numbered as (
-      select *, row_number() over (partition by kind order by severity_rank(severity), id) as n from changed
     )
-    select k.kind,
-           coalesce((select jsonb_object_agg(severity, count) from (
-             select severity, count(*) from changed where kind = k.kind group by severity) c), '{}') as counts,
-           coalesce((
-             select jsonb_agg(jsonb_build_object('id', v.id, 'severity', v.severity, 'vuln_info', left(v.vuln_info, ${TEXT}),
-               'vuln_title', left(v.vuln_title, ${TEXT}), 'asset_value', left(v.asset_value, ${TEXT}),
-               'workspace', v.workspace, 'seen', v.seen, 'seen_reason', v.seen_reason, 'verdict', v.verdict, 'back_at', utc_text(v.back_at)) order by c.n)
-             from numbered c join vulnerabilities v on v.id = c.id where c.kind = k.kind and c.n <= ${limit}), '[]') as findings
-    from unnest(${CHANGE_KINDS}::text[]) k(kind)
+    select job_changes(${jobs}, array(select workspace from workspaces), ${workspace ?? null}, ${limit}) as changes
   `.execute(db)
-  const of = (word: ChangeKind) => rows.find(({ kind }) => kind === word)
-  const counts = (word: ChangeKind): SeverityCounts => of(word)?.counts ?? {}
-  return {
-    counts: {
-      new: counts('new'),
-      back: counts('back'),
-      gone: counts('gone'),
-      not_tested: counts('not_tested'),
-    },
-    findings: {
-      new: of('new')?.findings ?? [],
-      back: of('back')?.findings ?? [],
-      gone: of('gone')?.findings ?? [],
-      not_tested: of('not_tested')?.findings ?? [],
-    },
-  }
+  return rows[0]?.changes
 }
-
-/** Most characters of a text of a list. */
-const TEXT = 300

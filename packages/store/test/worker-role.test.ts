@@ -177,6 +177,7 @@ describe('a process with the login of workers but another secret', () => {
     expect(await answerOf('worker.boundary($1, $2, $3)', asked)).toBeNull()
     expect(await answerOf("worker.records($1, $2, $3, 'asset', 'host-0.test', '{}', 1)", asked)).toBeNull()
     expect(await answerOf("worker.runs_of($1, $2, $3, 'host-0.test', '', 1)", asked)).toBeNull()
+    expect(await answerOf('worker.report($1, $2, $3)', asked)).toBeNull()
     expect(await answerOf("worker.known_folder($1, $2, $3, 'host-0.test', '[]')", asked)).toBeNull()
     expect(await answerOf("worker.add_to_counter($1, $2, $3, 'host-0.test', 'n', 1)", asked)).toBeNull()
     expect(
@@ -243,6 +244,10 @@ describe('a process with the login of workers but another secret', () => {
     const runs = (workspace: string, uuid: string | undefined) =>
       answerOf('worker.runs_of($1, $2, 1, $3, $4, 9)', [mine, workspace, uuid])
     expect(await runs('', found?.run_uuid)).toEqual([])
+    expect(await answerOf('worker.report($1, $2, 1)', [mine])).toMatchObject({
+      workspaces: ['host-0.test'],
+      run_count: 1,
+    })
     expect(await runs('host-0.test', '')).toMatchObject([{ id: mine }])
     await expect(runs('host-1.test', '')).rejects.toThrow('a run reads records of its own workspace only')
   })

@@ -1,11 +1,12 @@
-import type {
-  CaseExpected,
-  FoundRecords,
-  RecordQuery,
-  RecordRow,
-  RunRecorder,
-  StepClosed,
-  StepOpened,
+import {
+  NOTHING_REPORTED,
+  type CaseExpected,
+  type FoundRecords,
+  type RecordQuery,
+  type RecordRow,
+  type RunRecorder,
+  type StepClosed,
+  type StepOpened,
 } from '@scanfarm/contracts'
 import { findingsService } from '@scanfarm/worker'
 import type { Places } from './places.ts'
@@ -67,6 +68,7 @@ export const observe = ({ hide }: Places) => {
       knownFolder: async () => undefined,
       readRecords: async (_run, query) => imported[query.kind].filter((row) => fits(row, query)),
       readRuns: async () => [],
+      readReport: async () => NOTHING_REPORTED,
       async addToCounter(_run, { name, add }) {
         const value = add === 'reset' ? 0 : (counters.get(name) ?? 0) + add
         counters.set(name, value)

@@ -54,6 +54,7 @@ const maskedDatabase = (inner: DatabaseService, mask: Mask): DatabaseService => 
   vulnerabilities: (workspace, filter) => inner.vulnerabilities(workspace, filter),
   count: (workspace, counter, add) => inner.count(workspace, counter, add),
   runStatus: (filter) => inner.runStatus(filter),
+  report: () => inner.report(),
 })
 
 /** Services that mask secrets in what they write to the database. */

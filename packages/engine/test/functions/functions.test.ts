@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
-import { NOTHING_IMPORTED } from '@scanfarm/contracts'
+import { NOTHING_IMPORTED, NOTHING_REPORTED } from '@scanfarm/contracts'
 import { type FunctionServices, FUNCTION_GROUPS, FUNCTIONS } from '@scanfarm/functions'
 import type { Json } from '@scanfarm/language'
 import { useRuns, type Ran } from '../harness/runs.ts'
@@ -326,6 +326,7 @@ describe('functions', () => {
         vulnerabilities: async (_workspace, filter) => [{ vuln_info: 'X', ...filter }],
         count: async (_workspace, counter, add) => (add === 'reset' ? 0 : add + counter.length),
         runStatus: async () => [],
+        report: async () => NOTHING_REPORTED,
       },
       notify: {
         send: async ({ kind, channel, text, file, event }) => {
@@ -362,6 +363,7 @@ describe('functions', () => {
           '{"vuln_info":"X","severity":"high","asset_value":"a"}',
         'db_select_assets("", "markdown")': '| asset_value | asset_type |\n| --- | --- |\n| a | http |',
         'send_telegram_file("nuclei.jsonl")': 'true',
+        'write_report("page.html") && file_contains("page.html", "Report of example.com")': 'true',
         'notify_webhook("hello")': 'true',
         'cdn_upload("nuclei.jsonl", "a/n.jsonl") && cdn_exists("a/n.jsonl") && cdn_read("a/n.jsonl") == read_file("nuclei.jsonl")':
           'true',

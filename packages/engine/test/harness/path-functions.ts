@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { expect } from '@jest/globals'
-import { NOTHING_IMPORTED } from '@scanfarm/contracts'
+import { NOTHING_IMPORTED, NOTHING_REPORTED } from '@scanfarm/contracts'
 import { type FunctionServices, FUNCTIONS } from '@scanfarm/functions'
 
 /** Parameters that are paths, wherever they occur. */
@@ -103,6 +103,7 @@ export const services = (found: string[]): FunctionServices => {
       vulnerabilities: async () => [{ a: 1 }],
       count: async (_workspace, _name, add) => (add === 'reset' ? 0 : add),
       runStatus: async () => [],
+      report: async () => NOTHING_REPORTED,
     },
     notify: { send: async ({ file }) => void keep(file && readFileSync(file.path, 'utf8')) },
     storage: {

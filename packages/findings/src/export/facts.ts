@@ -43,7 +43,11 @@ const matches = (texts: readonly string[], pattern: RegExp): string[] =>
 
 const once = <T>(items: readonly T[]): T[] => [...new Set(items)].slice(0, MOST)
 
-export const factsOf = ({ raw_vuln_json, vuln_info, tags }: Vulnerability): Facts => {
+export const factsOf = ({
+  raw_vuln_json,
+  vuln_info,
+  tags,
+}: Pick<Vulnerability, 'raw_vuln_json' | 'vuln_info' | 'tags'>): Facts => {
   const raw = recordOf(raw_vuln_json)
   const texts = (name: keyof typeof NAMES): string[] => asTexts(pick(raw, ...NAMES[name]))
   const named = [vuln_info, ...tags]

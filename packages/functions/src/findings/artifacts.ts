@@ -1,8 +1,10 @@
-import { basename, extname } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import type { ContentType } from '@scanfarm/contracts'
+import { reportPage } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 import { fn, NoResult, refused, textArg, type FunctionContext, type FunctionDefinition } from '../define.ts'
 import { kindOf, pathArg, writeText } from '../files/files.ts'
+import { databaseOf } from './database-of.ts'
 
 const CONTENT: Readonly<Record<string, ContentType>> = {
   '.json': 'json', '.jsonl': 'jsonl', '.yaml': 'yaml', '.yml': 'yaml', '.html': 'html', '.htm': 'html', '.md': 'md', '.markdown': 'md',
@@ -47,6 +49,22 @@ export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
     async (args, at) => await artifact(args, at, ''),
   ),
 ]
+
+/** The report of the run's workspace, which needs a server. */
+export const REPORT_FUNCTION: FunctionDefinition = fn(
+  'write_report(dest?)',
+  'bool',
+  "Writes the report for a person about the run's workspace and job so far, as one page of HTML, and stores it as an artifact of the run; without a file as report.html in the output folder. What is gone is decided when a run ends, so it is not on the page.",
+  async (args, at) => {
+    const path = textArg(args, 0) === '' ? join(at.folders.output, 'report.html') : pathArg(args, 0, at)
+    const madeAt = at.ports.now().toISOString()
+    const facts = await databaseOf(at).report()
+    await writeText(path, reportPage({ title: `Report of ${at.workspace}`, facts, madeAt }), at)
+    const name = basename(path)
+    at.recorder.artifact({ name, path, type: 'report', contentType: 'html', description: 'Report' })
+    return true
+  },
+)
 
 export const EXPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn('runtime_export()', 'true', 'Writes the state of the run to runtime-export.json.', async (_args, at) => {

@@ -1,4 +1,4 @@
-import { ARTIFACT_FUNCTIONS, EXPORT_FUNCTIONS } from './artifacts.ts'
+import { ARTIFACT_FUNCTIONS, EXPORT_FUNCTIONS, REPORT_FUNCTION } from './artifacts.ts'
 import { COUNTER_FUNCTIONS } from './counters.ts'
 import { NO_DATABASE } from './database-of.ts'
 import { needing, type FunctionGroup } from '../define.ts'
@@ -15,7 +15,7 @@ export const DATABASE_FUNCTIONS: FunctionGroup = {
   title: 'Artifacts and findings (findings need a server)',
   functions: [
     ...ARTIFACT_FUNCTIONS,
-    ...[...IMPORT_FUNCTIONS, ...COUNTER_FUNCTIONS, ...SELECT_FUNCTIONS].map(orTell),
+    ...[...IMPORT_FUNCTIONS, ...COUNTER_FUNCTIONS, ...SELECT_FUNCTIONS, REPORT_FUNCTION].map(orTell),
     ...EXPORT_FUNCTIONS,
   ],
 }

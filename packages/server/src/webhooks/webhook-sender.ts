@@ -1,12 +1,12 @@
 import { backoffMs } from '@scanfarm/contracts'
 import type { TriggerEvent, TriggerLanguage } from '@scanfarm/engine'
+import { reportPage } from '@scanfarm/findings'
 import { errorText, type Logger } from '@scanfarm/platform'
 import type { DueDelivery, EventLogEntry, Store, Subscription } from '@scanfarm/store'
 import { triggerEvent } from '../triggers/plan-event.ts'
 import type { EventReceiver } from '../triggers/event-receiver.ts'
 import { topicMatcher } from '../triggers/topics.ts'
 import { dataOf } from '../triggers/trigger-registry.ts'
-import { makeReport } from '../reports/make-report.ts'
 import type { Config } from '../settings.ts'
 import { bodyOf, mailOf } from './delivery-body.ts'
 import { postTo } from './post.ts'
@@ -230,8 +230,11 @@ export const sendOptions = ({
     const { job_id: jobId, schedule, workflow } = dataOf(data)
     if (typeof jobId !== 'string') return undefined
     const names = [schedule, workflow, jobId].filter((one) => typeof one === 'string')
-    const content = await makeReport(store, jobId, `Report of ${names.find((one) => one !== '') ?? jobId}`)
-    return content === undefined ? undefined : { filename: `report-${jobId}.html`, content }
+    const title = `Report of ${names.find((one) => one !== '') ?? jobId}`
+    const facts = await store.reports.read(jobId)
+    if (facts === undefined) return undefined
+    const content = reportPage({ title, facts, madeAt: new Date().toISOString() })
+    return { filename: `report-${jobId}.html`, content }
   },
 })
 

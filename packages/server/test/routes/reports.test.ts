@@ -44,6 +44,8 @@ const scan = async (items: readonly ReturnType<typeof found>[]): Promise<string>
     .expect(202)
   const [first, second] = await claimLocalRuns(server.runStore)
   if (!first || !second) throw new Error('two runs were to be claimed')
+  const open = await report(`jobs/${body.job_id}`)
+  expect(open.text).toContain('2 runs of the job had not ended')
   await server.runStore.importRecords(first, {
     step: 'import',
     workspace: 'dmz',

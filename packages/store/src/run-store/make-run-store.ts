@@ -4,6 +4,7 @@ import {
   type HeartbeatReply,
   type ImportSummary,
   type RecordRow,
+  type ReportFacts,
   type RunEnd,
   type RunKey,
   type RunStore,
@@ -262,6 +263,9 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
         storable(runUuid),
         limit,
       ])) ?? undefined,
+    readReport: async ({ runId, attempt }) =>
+      (await call<ReportFacts | null>('select worker.report($1, $2, $3) as answer', [runId, attempt])) ??
+      undefined,
     addToCounter: async ({ runId, attempt }, { workspace, name, add }) =>
       (await call<number | null>(
         'select worker.add_to_counter($1, $2, $3, $4, $5, $6) as answer',

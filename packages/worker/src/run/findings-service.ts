@@ -33,7 +33,7 @@ const owned = <T>(answer: T | undefined): T => {
 /** The part of the database that functions use. */
 type RecordStore = Pick<
   RunStore,
-  'importRecords' | 'knownFolder' | 'readRecords' | 'readRuns' | 'addToCounter'
+  'importRecords' | 'knownFolder' | 'readRecords' | 'readRuns' | 'readReport' | 'addToCounter'
 >
 
 /** The database for the functions of one attempt: every write carries the run and the attempt. */
@@ -143,6 +143,7 @@ export const findingsService = (
     count: async (workspace, name, by) => owned(await store.addToCounter(run, { workspace, name, add: by })),
     runStatus: async ({ workspace = '', runUuid = '' }) =>
       owned(await store.readRuns(run, { workspace, runUuid, limit: MAX_RUNS })) as Record<string, Json>[],
+    report: async () => owned(await store.readReport(run)),
   }
 }
 

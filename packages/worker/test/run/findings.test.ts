@@ -30,6 +30,8 @@ const scan = async (lines: readonly string[]): Promise<number> => {
     call('read', 'db_select_vulnerabilities_filtered("", "high", "/one", "jsonl")'),
     call('count', 'db_total_urls("{{Output}}/nuclei.jsonl")'),
     call('open', 'db_select_vuln_high()'),
+    call('report', 'write_report("{{Output}}/page.html")'),
+    bash('page', 'cat {{Output}}/page.html'),
   ])
   const run = await harness.ended(runId)
   expect(run).toMatchObject({ status: 'completed', error_message: '' })
@@ -46,6 +48,13 @@ test('Functions of a run save its findings, and the next run marks missing ones 
   expect(outputs[3]).toBe('true')
   expect(JSON.parse(outputs[4] ?? '')).toMatchObject({ vuln_info: 'one', workspace: expect.any(String) })
   expect(outputs[5]).toBe('2')
+  expect(outputs[7]).toBe('true')
+  for (const words of ['1 run of the job had not ended', 'New (2)', 'one', 'two', 'http://a/one'])
+    expect(outputs[8]).toContain(words)
+  const stored = await harness.store.runs.artifacts(String(first))
+  expect(stored?.data).toContainEqual(
+    expect.objectContaining({ name: 'page.html', artifact_type: 'report', content_type: 'html' }),
+  )
 
   const second = await scan([NUCLEI('one')])
   const { data } = await harness.store.vulnerabilities.list({}, { offset: 0, limit: 10 })

@@ -1,4 +1,5 @@
 import {
+  type ChangeKind,
   NullableTimestamp,
   Pagination,
   RunOutcome,
@@ -8,7 +9,7 @@ import {
   Timestamp,
   Verdict,
 } from '@scanfarm/contracts'
-import type { ChangeKind, Night, NightJob } from '@scanfarm/store'
+import type { Night, NightJob } from '@scanfarm/store'
 import { Type, type Static, type TSchema } from 'typebox'
 import { route } from '../../http/route.ts'
 import { JobPath, noJob } from '../runs/jobs.ts'

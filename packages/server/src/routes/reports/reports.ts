@@ -1,10 +1,9 @@
 import { AppError } from '@scanfarm/contracts'
+import { reportPage, REPORT_POLICY } from '@scanfarm/findings'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { text, type Answer } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
-import { makeReport } from '../../reports/make-report.ts'
-import { REPORT_POLICY } from '../../reports/report-page.ts'
 import { JobPath, noJob } from '../runs/jobs.ts'
 
 const page = { 200: { media: ['text/html'], description: 'One page, to be read or printed' } } as const
@@ -17,8 +16,9 @@ const reportOf = async (
   title: string,
   workspace?: string,
 ): Promise<Answer> => {
-  const body = await makeReport(store, jobId, title, workspace)
-  if (body === undefined) throw noJob(jobId)
+  const facts = await store.reports.read(jobId, workspace)
+  if (facts === undefined) throw noJob(jobId)
+  const body = reportPage({ title, facts, madeAt: new Date().toISOString() })
   return text(200, 'text/html; charset=utf-8', body, {
     'Content-Security-Policy': `${REPORT_POLICY}; sandbox; frame-ancestors 'none'`,
   })

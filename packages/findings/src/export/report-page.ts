@@ -1,25 +1,18 @@
 import { createHash } from 'node:crypto'
-import { SEVERITIES } from '@scanfarm/contracts'
-import type { JobChanges, JobSummary, ReportFacts, SeverityCounts } from '@scanfarm/store'
+import {
+  SEVERITIES,
+  type ChangedFinding,
+  type Issue,
+  type ReportFacts,
+  type SeverityCounts,
+} from '@scanfarm/contracts'
+import { factsOf } from './facts.ts'
 import { Html, markup, NO_HTML } from './html.ts'
-
-type ChangedFinding = JobChanges['findings']['new'][number]
-type Issue = ReportFacts['issues'][number]
 
 export interface Report {
   readonly title: string
-  readonly job: JobSummary
   readonly facts: ReportFacts
-  readonly changes: JobChanges
-  /** What the scanners advise, by the id of the finding that stands for an issue. */
-  readonly advice: ReadonlyMap<number, Advice>
   readonly madeAt: string
-}
-
-export interface Advice {
-  readonly description: string
-  readonly remediation: string
-  readonly references: readonly string[]
 }
 
 const STYLE = `
@@ -58,13 +51,13 @@ const OUTCOMES: Readonly<Record<string, readonly [tone: string, text: string]>> 
 const listOf = (names: readonly string[], count: number): string =>
   names.join(', ') + (count > names.length ? ` and ${count - names.length} more` : '')
 
-const scope = ({ job, facts }: Report): Html =>
+const scope = ({ facts }: Report): Html =>
   markup`<section>
     <h2>Scope</h2>
     <table>
       <tr>
         <th scope="row">Workflow</th>
-        <td>${job.workflow_name}</td>
+        <td>${facts.workflow_name}</td>
       </tr>
       <tr>
         <th scope="row">Targets</th>
@@ -76,11 +69,11 @@ const scope = ({ job, facts }: Report): Html =>
       </tr>
       <tr>
         <th scope="row">Time</th>
-        <td>${day(job.created_at)} to ${day(job.ended_at)}</td>
+        <td>${day(facts.created_at)} to ${day(facts.ended_at) || 'now: it has not ended'}</td>
       </tr>
       <tr>
         <th scope="row">Job</th>
-        <td>${job.job_id}</td>
+        <td>${facts.job_id}</td>
       </tr>
     </table>
   </section>`
@@ -126,9 +119,10 @@ const findings = (
     ${more}`
 }
 
-const coverage = ({ job, facts, changes }: Report): Html => {
-  const [tone, text] = OUTCOMES[job.outcome ?? ''] ?? ['muted', '']
-  const unclean = facts.run_count - facts.clean_count
+const coverage = ({ facts }: Report): Html => {
+  const { changes } = facts
+  const [tone, text] = OUTCOMES[facts.outcome ?? ''] ?? ['muted', '']
+  const unclean = facts.run_count - facts.clean_count - facts.open_count
   const rows = facts.unclean.map(
     ({ target, status, outcome, reason }) =>
       markup`<tr>
@@ -160,12 +154,13 @@ const coverage = ({ job, facts, changes }: Report): Html => {
       ${facts.clean_count} of ${plural(facts.run_count, 'target')} scanned completely.
       <span class="outcome ${tone}">${text}</span>
     </p>
+    ${facts.open_count === 0 ? NO_HTML : markup`<p class="warn">${plural(facts.open_count, 'run')} of the job had not ended when this page was written: what they find later, and what is gone, is not on it.</p>`}
     ${table}
     ${total(changes.counts.not_tested) === 0 ? NO_HTML : findings('Open findings that were not tested again', changes.findings.not_tested, changes.counts.not_tested, true)}
   </section>`
 }
 
-const counts = ({ facts, changes }: Report): Html => {
+const counts = ({ facts: { changes, ...facts } }: Report): Html => {
   const ages = new Map(facts.ages.map((age) => [age.severity, age]))
   const rows = SEVERITIES.map((severity) => {
     const { week = 0, month = 0, quarter = 0, older = 0, oldest = null } = ages.get(severity) ?? {}
@@ -213,8 +208,9 @@ const counts = ({ facts, changes }: Report): Html => {
 const text = (value: string): Html =>
   markup`<p class="text">${value.length > MAX_TEXT ? `${value.slice(0, MAX_TEXT)}…` : value}</p>`
 
-const issueOf = (issue: Issue, advice: Advice | undefined): Html => {
-  const { description = '', remediation = '', references = [] } = advice ?? {}
+const issueOf = (issue: Issue): Html => {
+  const { vuln_desc: description, raw_vuln_json } = issue
+  const { remediation, references } = factsOf({ raw_vuln_json, vuln_info: '', tags: [] })
   return markup`<div class="issue">
     <h3>${severityOf(issue.severity)} ${issue.title}</h3>
     <p class="muted">
@@ -230,17 +226,18 @@ const issueOf = (issue: Issue, advice: Advice | undefined): Html => {
   </div>`
 }
 
-const issues = ({ facts, advice }: Report): Html => {
+const issues = ({ facts }: Report): Html => {
   const left = facts.issue_count - facts.issues.length
   return markup`<section>
     <h2>Top issues</h2>
-    ${facts.issues.length === 0 ? markup`<p class="muted">Nothing is open.</p>` : NO_HTML}${facts.issues.map((issue) => issueOf(issue, advice.get(issue.id)))}${left > 0 ? markup`<p class="muted">${left} more are not listed.</p>` : NO_HTML}
+    ${facts.issues.length === 0 ? markup`<p class="muted">Nothing is open.</p>` : NO_HTML}${facts.issues.map(issueOf)}${left > 0 ? markup`<p class="muted">${left} more are not listed.</p>` : NO_HTML}
   </section>`
 }
 
 /** One page for a person, to be read or printed. */
-export const reportPage = (report: Report): string =>
-  markup`<!doctype html>
+export const reportPage = (report: Report): string => {
+  const { changes } = report.facts
+  return markup`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
@@ -256,9 +253,10 @@ export const reportPage = (report: Report): string =>
           ${scope(report)}${coverage(report)}${counts(report)}
           <section>
             <h2>Changes</h2>
-            ${findings('New', report.changes.findings.new, report.changes.counts.new)}${findings('Back', report.changes.findings.back, report.changes.counts.back)}${findings('Gone', report.changes.findings.gone, report.changes.counts.gone, true)}
+            ${findings('New', changes.findings.new, changes.counts.new)}${findings('Back', changes.findings.back, changes.counts.back)}${findings('Gone', changes.findings.gone, changes.counts.gone, true)}
           </section>
           ${issues(report)}
         </main>
       </body>
     </html> `.text
+}
