@@ -49,6 +49,30 @@ export const addWorkflow = (command: Command, option: Option): Command => {
   return command
 }
 
+/** The options of jobs and schedules that run only what is new or changed. */
+export const addDelta = (command: Command): Command =>
+  command
+    .option('--delta', 'run only targets that are new, changed, or not scanned for --max-age')
+    .option('--max-age <duration>', 'with --delta: like 12h; default 7d')
+    .option(
+      '--full-every <count>',
+      'with --delta: the first and then each time of so many, run all targets',
+      wholeNumber,
+    )
+
+export interface DeltaOptions {
+  readonly delta?: boolean
+  readonly maxAge?: string
+  readonly fullEvery?: number
+}
+
+/** Fields of `POST /runs` and of schedules. */
+export const deltaFields = ({ delta, maxAge, fullEvery }: DeltaOptions) => ({
+  ...(delta === true ? { mode: 'delta' as const } : {}),
+  ...(maxAge === undefined ? {} : { max_age: maxAge }),
+  ...(fullEvery === undefined ? {} : { full_every: fullEvery }),
+})
+
 /** An id that becomes part of a path of the API. */
 export const idArgument = (text: string): string => {
   if (/^\s*\.{0,2}\s*$/.test(text)) throw new InvalidArgumentError('must be an id')

@@ -66,6 +66,23 @@ export const CreateRuns = Type.Object(
           'Refuse the request if a target is out of scope or on the never-scan list; default: the others run',
       }),
     ),
+    mode: Type.Optional(
+      Type.Enum(['all', 'delta'], {
+        description:
+          'delta: only targets that are new, changed, or not scanned for max_age by this workflow with these params in this workspace; nothing of the others is marked as gone. Paths and repositories always run. Default: all',
+      }),
+    ),
+    max_age: Type.Optional(
+      Type.String({ maxLength: 32, description: 'With mode delta: a duration, for example 12h; default 7d' }),
+    ),
+    full_every: Type.Optional(
+      Type.Integer({
+        minimum: 2,
+        maximum: 1000,
+        description:
+          'With mode delta: the first and then each time of so many runs all targets. Counted are those of the schedule, or the requests for the workflow',
+      }),
+    ),
     run_mode: Type.Optional(RunMode),
     cloud_provider: Type.Optional(CloudProviderName),
     cloud_instances: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),
@@ -163,6 +180,12 @@ export const RunsCreated = Type.Object(
       }),
     ),
     refused: Type.Optional(
+      Type.Array(RefusedTarget, { description: `The first ${LISTED_REFUSALS} of them, with the reason` }),
+    ),
+    left_out_count: Type.Optional(
+      Type.Integer({ description: 'Targets that mode delta left out; omitted if there are none' }),
+    ),
+    left_out: Type.Optional(
       Type.Array(RefusedTarget, { description: `The first ${LISTED_REFUSALS} of them, with the reason` }),
     ),
     infra_id: Type.Optional(Type.String()),

@@ -51,6 +51,8 @@ export interface JobSummary {
   readonly scope: string
   /** Targets that were refused before and while it ran. */
   readonly refused: number
+  /** Targets that mode delta left out. */
+  readonly left_out: number
   /** The job that it retries, or "". */
   readonly retry_of: string
   /** The jobs that retry it, oldest first. */
@@ -80,6 +82,7 @@ const RETRIES_SHOWN = 100
 const COLUMNS = sql`
   j.id as no, j.job_id, j.workflow_name, j.workflow_kind, j.priority, j.run_mode, j.target_count, j.concurrency,
   j.trigger_type, j.trigger_name, j.schedule_id, j.created_at, j.cancel_requested_at, j.final_counts,
+  j.left_out,
   job_outcome(j.final_counts, j.target_count) as outcome,
   j.refused + (select count(*) from refusals f where f.job_no = j.id and f.run_id is not null) as refused,
   case when j.scope_no is null then '' else rules_of_scope(j.scope_no) ->> 'name' end as scope,
@@ -95,7 +98,9 @@ const conditionOf = (state: JobState): RawBuilder<unknown> => {
     (name) => sql`(final_counts ->> ${sql.lit(name)})::int = target_count`,
   )
   if (state === 'partial') return sql`not (${sql.join(all, sql` or `)})`
-  return sql`(final_counts ->> ${sql.lit(state)})::int = target_count`
+  // A job without runs is completed.
+  const least = state === 'completed' ? 0 : 1
+  return sql`(final_counts ->> ${sql.lit(state)})::int = greatest(target_count, ${sql.lit(least)})`
 }
 
 /** Jobs, newest first. */

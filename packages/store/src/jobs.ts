@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   AppError,
+  LISTED_REFUSALS,
   type JobStatus,
   type Priority,
   type RefusedTarget,
@@ -87,6 +88,22 @@ export interface JobDraft {
   /** Of the request; missing: that of the workspace applies alone. */
   readonly scopeNo?: number | undefined
   readonly refused?: Refused | undefined
+  /** Of mode delta; missing: all targets run. */
+  readonly delta?: DeltaDraft | undefined
+}
+
+/** What a job of mode delta is and does not run. */
+export interface DeltaDraft {
+  readonly fields: {
+    readonly max_age: string
+    readonly full_every: number | null
+    /** How many jobs of mode delta the same schedule, or requests for the same workflow, had before. */
+    readonly turn: number
+    /** It runs all targets. */
+    readonly full: boolean
+  }
+  /** Without passwords. */
+  readonly leftOut: readonly RefusedTarget[]
 }
 
 /** The targets of a request that no run gets. */
@@ -271,7 +288,7 @@ async function submit(
   options: SubmitOptions,
 ): Promise<Submitted> {
   const count = 'chunks' in targets ? targets.count : targets.length
-  if (count === 0) throw new RangeError('a job needs at least one target')
+  if (count === 0 && draft.delta === undefined) throw new RangeError('a job needs at least one target')
   if ((draft.runMode === 'cloud') !== (options.cloud !== undefined)) {
     throw new RangeError('a cloud job needs an infrastructure, and no other job may have one')
   }
@@ -400,6 +417,9 @@ export const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) =
   scope_no: draft.scopeNo ?? null,
   refused: draft.refused?.count ?? 0,
   refusals: refusalItems(draft.refused),
+  delta: draft.delta?.fields ?? null,
+  left_out: draft.delta?.leftOut.length ?? 0,
+  left_out_items: draft.delta?.leftOut.slice(0, LISTED_REFUSALS) ?? null,
 })
 
 /** The argument `p_items` of the SQL function `record_refusals`. */

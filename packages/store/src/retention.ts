@@ -86,7 +86,9 @@ const removeRuns = async (db: Kysely<Tables>, ids: readonly number[], days: numb
       smaller as (update jobs set target_count = target_count - lost.runs,
                                   final_counts = fewer_counts(final_counts, lost.counts) from lost
                   where jobs.id = lost.job_no and target_count > lost.runs),
-      empty as (delete from jobs using lost where jobs.id = lost.job_no and target_count <= lost.runs)
+      empty as (delete from jobs using lost where jobs.id = lost.job_no and target_count <= lost.runs),
+      without_runs as (delete from jobs where delta is not null and target_count = 0
+                       and created_at < now() - ${days} * interval '1 day')
       select count(*) as removed from removed
     `.execute(tx)
     return rows[0]?.removed ?? 0

@@ -364,7 +364,7 @@ const duplicate = async (db: Kysely<Tables>, ref: RunRef): Promise<Duplicate | u
   await sql`
     select submit_job(
       to_jsonb(j) || jsonb_build_object('job_id', ${copy.jobId}::text, 'starts', false, 'target_count', 1,
-                                        'workflow_json', w.json),
+                                        'delta', null, 'left_out', 0, 'workflow_json', w.json),
       array[r.target], array[r.workspace], ${copy.runUuid}::uuid, false, null)
     from runs r join jobs j on j.id = r.job_no join pinned_workflows w on w.hash = j.workflow_hash
     where r.id = ${run.id}

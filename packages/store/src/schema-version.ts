@@ -35,6 +35,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0033-resume',
   '0034-shares',
   '0036-enrichment',
+  '0037-delta',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -125,18 +125,29 @@ export const makeScopes = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
     async refuse(refused: Refused): Promise<void> {
       await sql`select record_refusals(null, ${storableJson(refusalItems(refused))}::jsonb)`.execute(db)
     },
-    /** Of a job, oldest first; undefined if there is no such job. */
-    async refusals(jobId: string, { offset, limit }: PageRequest): Promise<PageOf<Refusal> | undefined> {
+    /** Of a job, oldest first, or the targets that mode delta left out; undefined if there is no such job. */
+    async refusals(
+      jobId: string,
+      { offset, limit }: PageRequest,
+      ofDelta = false,
+    ): Promise<PageOf<Refusal> | undefined> {
       const no = /^[0-9a-f]{16}$/.test(jobId) ? await jobNoOf(db, jobId) : undefined
       if (no === undefined) return undefined
       const { rows } = await sql<Refusal>`
         select f.id, f.target, f.reason, f.place, f.created_at,
                coalesce((select run_uuid::text from runs r where r.id = f.run_id), '') as run_uuid
-        from refusals f where f.job_no = ${no} order by f.id offset ${offset} limit ${limit}`.execute(db)
-      const { rows: counts } = await sql<{ refused: number }>`
-        select refused + (select count(*) from refusals f where f.job_no = ${no} and f.run_id is not null) as refused
+        from refusals f where f.job_no = ${no} and (f.place = 'delta') = ${ofDelta} order by f.id offset ${offset} limit ${limit}`.execute(
+        db,
+      )
+      const { rows: counts } = await sql<{ refused: number; left_out: number }>`
+        select left_out, refused + (select count(*) from refusals f where f.job_no = ${no} and f.run_id is not null) as refused
         from jobs where id = ${no}`.execute(db)
-      return { data: rows, total: counts[0]?.refused ?? rows.length, ...NO_CURSOR }
+      const [count] = counts
+      return {
+        data: rows,
+        total: (ofDelta ? count?.left_out : count?.refused) ?? rows.length,
+        ...NO_CURSOR,
+      }
     },
     async pruneRefusals(): Promise<number> {
       const { numAffectedRows } = await sql`

@@ -17,6 +17,7 @@ import { makeTriage } from './findings/triage.ts'
 import { makeVulnerabilities } from './findings/vulnerabilities.ts'
 import { makeHistory } from './history/history.ts'
 import { createCloudStore } from './cloud/cloud-store.ts'
+import { makeDelta } from './delta.ts'
 import { makeNights } from './nights.ts'
 import { makeIdempotency } from './idempotency.ts'
 import { makeJobs } from './jobs.ts'
@@ -107,6 +108,8 @@ export async function openStore(options: StoreOptions) {
     /** Scopes, the never-scan list and what they refused. */
     scopes: guarded(makeScopes(db, upkeep)),
     shares: guarded(makeShares(db)),
+    /** What jobs of mode delta run. */
+    delta: guarded(makeDelta(db)),
     traffic: guarded(makeTraffic(db)),
     scans: guarded(makeScans(db, upkeep)),
     workspaces: guarded(makeWorkspaces(db, totals)),

@@ -284,6 +284,8 @@ export interface Tables {
     refused: Generated<number>
     resume_from: unknown
     submitted_by: Generated<string>
+    delta: unknown
+    left_out: Generated<number>
   }
   locks: {
     name: string

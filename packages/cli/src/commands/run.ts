@@ -5,7 +5,7 @@ import { printFields, printJson } from '../client/table.ts'
 import { checkWork, WAIT_DESCRIPTION } from '../client/check-work.ts'
 import { waitForJob } from '../client/wait.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { idArgument, wholeNumber } from '../options.ts'
+import { addDelta, idArgument, wholeNumber } from '../options.ts'
 import { checkRequests } from '../scan/check-requests.ts'
 import { requestOf, type RunOptions } from '../scan/request.ts'
 import { addScanOptions, chosenWorkflows } from '../scan/scan-options.ts'
@@ -43,6 +43,8 @@ const start = async (terminal: Terminal, options: RunOptions): Promise<void> => 
   for (const request of requests) {
     const created = await api.call(({ POST }) => POST('/runs', { body: request }))
     printRefused(terminal, created)
+    if (created.left_out_count !== undefined)
+      terminal.err.write(`scanfarm: left out, since nothing changed: ${created.left_out_count}\n`)
     for (const { field, message } of created.warnings ?? [])
       terminal.err.write(`scanfarm: ${field}: ${message}\n`)
     if (options.wait !== true) return printCreated(terminal, options, created)
@@ -72,9 +74,11 @@ const showCommand = (terminal: Terminal): Command =>
     })
 
 export const runCommand = (terminal: Terminal): Command =>
-  addScanOptions(
-    clientCommand('run', 'Start a workflow on targets.').usage(
-      '(-f FLOW | -m MODULE…) (-t TARGET… | -T FILE) [options]',
+  addDelta(
+    addScanOptions(
+      clientCommand('run', 'Start a workflow on targets.').usage(
+        '(-f FLOW | -m MODULE…) (-t TARGET… | -T FILE) [options]',
+      ),
     ),
   )
     .addOption(

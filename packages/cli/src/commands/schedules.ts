@@ -5,7 +5,16 @@ import { clientCommand, connect, wantsJson, type ClientOptions } from '../client
 import { scheduleId } from '../client/names.ts'
 import { printFields, printJson, shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { addParams, addWorkflow, collect, collectParam, idArgument } from '../options.ts'
+import {
+  addDelta,
+  addParams,
+  addWorkflow,
+  collect,
+  collectParam,
+  deltaFields,
+  idArgument,
+  type DeltaOptions,
+} from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 import { paged, printPage, type PageOptions } from './lists.ts'
 
@@ -37,7 +46,7 @@ const listCommand = (terminal: Terminal): Command =>
 
 type CreateSchedule = paths['/schedules']['post']['requestBody']['content']['application/json']
 
-interface CreateOptions extends ClientOptions {
+interface CreateOptions extends ClientOptions, DeltaOptions {
   readonly workflow: string
   readonly cron?: string
   readonly timezone?: string
@@ -52,14 +61,16 @@ interface CreateOptions extends ClientOptions {
 }
 
 const createCommand = (terminal: Terminal): Command =>
-  addParams(
-    addWorkflow(
-      clientCommand('create', 'Start a workflow on a schedule, on events, or when files change.'),
-      new Option('-w, --workflow <name>', 'flow or module').makeOptionMandatory(),
-    )
-      .argument('<name>', 'name of the schedule')
-      .option('-t, --target <target>', 'target of the runs; repeatable', collect),
-    'parameter of the workflow',
+  addDelta(
+    addParams(
+      addWorkflow(
+        clientCommand('create', 'Start a workflow on a schedule, on events, or when files change.'),
+        new Option('-w, --workflow <name>', 'flow or module').makeOptionMandatory(),
+      )
+        .argument('<name>', 'name of the schedule')
+        .option('-t, --target <target>', 'target of the runs; repeatable', collect),
+      'parameter of the workflow',
+    ),
   )
     .addOption(
       new Option('--cron <expression>', 'cron expression with five fields').conflicts(['event', 'watch']),
@@ -110,6 +121,7 @@ const createCommand = (terminal: Terminal): Command =>
         overlap,
         missed,
         jitter,
+        ...deltaFields(options),
       }
       const { data } = await connect(terminal, options).call(({ POST }) => POST('/schedules', { body }))
       show(terminal, options, data)

@@ -6,13 +6,14 @@ import type { ClientOptions } from '../client/connect.ts'
 import { readBlob } from '../client/files.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
+import { deltaFields, type DeltaOptions } from '../options.ts'
 import { localTarget } from './local-target.ts'
 import { readParams } from './params.ts'
 import { refuseTargets, spaceOf, type ScanOptions } from './scan-options.ts'
 import { readTargetLines, standardInput } from './target-lines.ts'
 
 /** Options of `run` in addition to those of all scans. */
-export interface RunOptions extends ClientOptions, ScanOptions {
+export interface RunOptions extends ClientOptions, ScanOptions, DeltaOptions {
   readonly priority?: CreateRuns['priority']
   readonly mode?: CreateRuns['run_mode']
   readonly runner?: CreateRuns['runner_type']
@@ -131,5 +132,6 @@ export const requestOf = async (terminal: Terminal, api: Api, options: RunOption
     missing_tools: options.missingTools,
     scope: options.scope,
     strict: options.strict,
+    ...deltaFields(options),
   }
 }

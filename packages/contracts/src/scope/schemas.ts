@@ -129,10 +129,19 @@ export type RefusedTarget = Static<typeof RefusedTarget>
 /** Most refusals that an answer, a job and the event log have of one request. */
 export const LISTED_REFUSALS = 10_000
 
-export const REFUSAL_PLACES = ['submit', 'trigger', 'start', 'item', 'request', 'redirect', 'kernel'] as const
+export const REFUSAL_PLACES = [
+  'submit',
+  'trigger',
+  'start',
+  'item',
+  'request',
+  'redirect',
+  'kernel',
+  'delta',
+] as const
 export type RefusalPlace = (typeof REFUSAL_PLACES)[number]
 /** Those of a run. */
-export type RunRefusalPlace = Exclude<RefusalPlace, 'submit' | 'trigger'>
+export type RunRefusalPlace = Exclude<RefusalPlace, 'submit' | 'trigger' | 'delta'>
 
 export const Refusal = Type.Object(
   {
@@ -141,7 +150,7 @@ export const Refusal = Type.Object(
     reason: Type.String(),
     place: Type.Enum([...REFUSAL_PLACES], {
       description:
-        'Where it was refused: submit, trigger, start (of the run), item (of a loop), request or redirect (of an http step or a function), kernel (packets of a command, which were not sent)',
+        'Where it was refused: submit, trigger, start (of the run), item (of a loop), request or redirect (of an http step or a function), kernel (packets of a command, which were not sent); delta: left out, since nothing changed',
     }),
     run_uuid: Type.String({ description: '"" if it became no run' }),
     created_at: Timestamp,

@@ -78,7 +78,7 @@ import {
   triggerSchedule,
 } from './schedules/schedules.ts'
 import { addNeverScan, importNeverScan, listNeverScan, removeNeverScan } from './scopes/never-scan.ts'
-import { listJobRefusals } from './scopes/refusals.ts'
+import { listJobLeftOut, listJobRefusals } from './scopes/refusals.ts'
 import { findTraffic } from './scopes/traffic.ts'
 import { addScope, changeScope, checkScope, getScope, listScopes, removeScope } from './scopes/scopes.ts'
 import {
@@ -227,6 +227,7 @@ export const apiRoutes = (): Route[] => {
     importNeverScan,
     removeNeverScan,
     listJobRefusals,
+    listJobLeftOut,
     listOrgs,
     createOrg,
     getOrg,

@@ -11,6 +11,7 @@ import {
   type Warnings,
 } from '@scanfarm/contracts'
 import { parseDuration } from '@scanfarm/language'
+import { deltaProblems } from './delta.ts'
 import { repeatProblems } from './repeat.ts'
 
 const TARGET_FIELDS = ['target', 'targets', 'target_file'] as const
@@ -28,6 +29,7 @@ export const fieldProblems = (body: CreateRuns): FieldError[] => [
   ...repeatProblems(body),
   ...runnerProblems(body),
   ...cloudProblems(body),
+  ...deltaProblems(body),
 ]
 
 const workflowProblems = (body: CreateRuns): FieldError[] => {

@@ -22,7 +22,7 @@ const FILTER_THREADS = 2
 const START_LIMIT = 100
 
 export interface ReceiverOptions {
-  readonly store: Pick<Store, 'triggers' | 'schedules' | 'runs'>
+  readonly store: Pick<Store, 'triggers' | 'schedules' | 'runs' | 'delta'>
   readonly catalog: Catalog
   readonly master: boolean
   /** Whether this server processes events; without it only the scheduler fires triggers. */
@@ -59,6 +59,7 @@ export class EventReceiver implements AsyncDisposable {
       master: parts.master,
       operatorVariables: parts.operatorVariables ?? [],
       scopes: parts.scopes,
+      delta: parts.store.delta,
       language: new TriggerLanguage(this.#engine, parts.files),
       targetOfRun: async (runUuid) => (await parts.store.runs.find(runUuid))?.target,
       startedByEvent: async (runUuid) => (await parts.store.runs.find(runUuid))?.trigger_type === 'event',

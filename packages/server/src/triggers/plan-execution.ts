@@ -2,9 +2,10 @@ import { AppError, withoutPassword, type CreateRuns } from '@scanfarm/contracts'
 import type { TriggerEvent, TriggerLanguage } from '@scanfarm/engine'
 import { needsTarget, type Json } from '@scanfarm/language'
 import { errorText } from '@scanfarm/platform'
-import type { ExecutionPlan } from '@scanfarm/store'
+import type { ExecutionPlan, Store } from '@scanfarm/store'
 import type { Catalog, Pinned } from '../catalog/catalog.ts'
 import { refuse } from '../http/refusal.ts'
+import { chooseTargets } from '../submission/delta.ts'
 import { fieldProblems } from '../submission/field-rules.ts'
 import { planJob, withRequirements } from '../submission/plan-job.ts'
 import { separate, type Scopes } from '../submission/scopes.ts'
@@ -22,6 +23,7 @@ export interface PlanContext {
   /** Names of the variables of the settings. */
   readonly operatorVariables: readonly string[]
   readonly scopes: Scopes
+  readonly delta: Store['delta']
   /** Whether an event trigger started the run. */
   startedByEvent(runUuid: string): Promise<boolean>
   /** With its password; undefined for an unknown run. */
@@ -56,8 +58,10 @@ export async function planExecution(
   const keeper = await parts.scopes.keeperOf(body.scope, name)
   const drafts = named.map((one) => ({ target: one, workspace: body.workspace ?? workspaceFor(one, name) }))
   const { kept, refused } = separate(drafts, keeper)
-  const targets = kept.map((one) => one.target)
-  const draft = await withRequirements(planJob(body, pinned), pinned, { targets, operatorVariables })
+  const plan = { ...planJob(body, pinned), scheduleId: trigger.scheduleId }
+  const chosen = await chooseTargets(parts, body, plan, kept)
+  const targets = (chosen?.drafts ?? kept).map((one) => one.target)
+  const draft = await withRequirements(plan, pinned, { targets, operatorVariables })
   return {
     triggerKey: trigger.key,
     overlap: trigger.overlap,
@@ -71,12 +75,12 @@ export async function planExecution(
       ...(refused.length > 0 && {
         refused: { count: refused.length, listed: refused, place: 'trigger' as const },
       }),
+      ...(chosen && { delta: chosen.delta }),
       triggerType: trigger.type,
       triggerName: trigger.name,
-      scheduleId: trigger.scheduleId,
       eventEnvelope: JSON.stringify({ ...event, data_raw: JSON.stringify(event.data) }),
     },
-    targets: kept,
+    targets: chosen?.drafts ?? kept,
   }
 }
 

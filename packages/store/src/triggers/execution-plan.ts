@@ -25,7 +25,7 @@ export interface ExecutionPlan {
   /** The same key within the window fires once. */
   readonly dedupe: { readonly key: string; readonly windowMs: number } | undefined
   readonly draft: JobDraft
-  /** Empty if all of them were refused: then the execution fails. */
+  /** Empty if all of them were refused: then the execution fails; or if nothing of them changed. */
   readonly targets: readonly TargetDraft[]
 }
 
@@ -67,7 +67,7 @@ export const dedupeHash = (key: string): string => createHash('sha256').update(k
 export const planJson = ({ triggerKey, overlap, dedupe, draft, targets }: ExecutionPlan) => {
   const count = targets.length
   const [refused] = draft.refused?.listed ?? []
-  if (count === 0 && refused === undefined)
+  if (count === 0 && refused === undefined && draft.delta === undefined)
     throw new RangeError('a trigger execution needs at least one target')
   const runUuid = count === 1 ? randomUUID() : undefined
   return {
@@ -81,7 +81,10 @@ export const planJson = ({ triggerKey, overlap, dedupe, draft, targets }: Execut
     targets: targets.map(({ target }) => target),
     workspaces: targets.map(({ workspace }) => workspace),
     uuid: runUuid ?? null,
-    refused: count === 0 && refused !== undefined ? `${refused.target}: ${refused.reason}` : null,
+    refused:
+      count === 0 && refused !== undefined && !draft.delta?.leftOut.length
+        ? `${refused.target}: ${refused.reason}`
+        : null,
   }
 }
 

@@ -52,7 +52,16 @@ export interface ScheduleSpec {
 /** Fields of its runs, as in `POST /runs`. */
 export type ScheduledRun = Pick<
   CreateRuns,
-  'runner_type' | 'docker_image' | 'docker_network' | 'ssh_host' | 'scope' | 'timeout' | 'concurrency'
+  | 'runner_type'
+  | 'docker_image'
+  | 'docker_network'
+  | 'ssh_host'
+  | 'scope'
+  | 'mode'
+  | 'max_age'
+  | 'full_every'
+  | 'timeout'
+  | 'concurrency'
 >
 
 export interface StoredSchedule extends ScheduleDraft {

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto'
-import { AppError, CreateRuns, needsOf, RunsCreated, type Warnings } from '@scanfarm/contracts'
+import {
+  AppError,
+  CreateRuns,
+  LISTED_REFUSALS,
+  needsOf,
+  RunsCreated,
+  type Warnings,
+} from '@scanfarm/contracts'
 import { paramWarnings } from '@scanfarm/engine'
 import type { JobDraft, SubmittedJob } from '@scanfarm/store'
 import type { Caller } from '../../access/authenticator.ts'
@@ -22,6 +29,7 @@ import {
   withRequirements,
 } from '../../submission/plan-job.ts'
 import { checkMissingTools } from '../../submission/missing-tools.ts'
+import { chooseTargets } from '../../submission/delta.ts'
 import { readRunsForm } from '../../submission/read-forms.ts'
 import { planRepetition } from '../../submission/repeat.ts'
 import { refuseNetwork } from '../../submission/runner-choice.ts'
@@ -91,15 +99,25 @@ export const createRuns = route(
     const plan = planJob(body, pinned)
     const keeper = await scopes.keeperOf(body.scope, plan.workflowName)
     const targetless = withoutTarget(body, pinned, keeper)
-    const gathered =
+    const all =
       targetless?.gathered ??
       (await gatherTargets(body, artifacts, {
         folders: config.targetFile.folders,
         maxTargets: context.limits.targets,
         refusal: keeper.refusal,
       }))
-    await scopes.demand(gathered, body.strict)
-    const { refused } = gathered
+    await scopes.demand(all, body.strict)
+    const { refused } = all
+    const chosen = await chooseTargets(store, body, plan, all.drafts)
+    const gathered: Gathered =
+      chosen === undefined
+        ? all
+        : {
+            ...all,
+            count: chosen.drafts.length,
+            targets: chosen.drafts.map(({ target }) => target),
+            drafts: chosen.drafts,
+          }
     const draft = {
       ...(await withRequirements(plan, pinned, {
         targets: gathered.targets,
@@ -108,9 +126,10 @@ export const createRuns = route(
       submittedBy: `${caller.kind}:${caller.name}`,
       scopeNo: keeper.scopeNo,
       ...(refused && { refused: { ...refused, place: 'submit' as const } }),
+      ...(chosen && { delta: chosen.delta }),
     }
-    const { schedule, warnings } = planRepetition(body, draft, gathered.targets, caller)
-    const repeated = schedule === undefined ? [] : (gathered.targets ?? [])
+    const { schedule, warnings } = planRepetition(body, draft, all.targets, caller)
+    const repeated = schedule === undefined ? [] : (all.targets ?? [])
     refuse(targetTypeProblems(pinned.resolved, repeated, body))
     const waiting = await checkMissingTools(context, draft, body.missing_tools)
     const taken = [
@@ -180,6 +199,12 @@ const created = (
     ...(skipped && { skipped_count: skipped.count, skipped: [...skipped.problems] }),
     ...(body.scope === undefined ? {} : { scope: body.scope }),
     ...(refused && { refused_count: refused.count, refused: [...refused.listed] }),
+    ...(draft.delta?.leftOut.length
+      ? {
+          left_out_count: draft.delta.leftOut.length,
+          left_out: draft.delta.leftOut.slice(0, LISTED_REFUSALS),
+        }
+      : {}),
     ...(infra && {
       infra_id: infra.infraId,
       infra_status_url: infraStatusUrl(root, infra.infraId),

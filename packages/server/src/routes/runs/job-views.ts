@@ -63,6 +63,7 @@ const Summary = Type.Object(
       minimum: 0,
       description: 'Targets that a scope or the never-scan list refused, before and while it ran',
     }),
+    left_out: Type.Integer({ minimum: 0, description: 'Targets that mode delta left out: nothing changed' }),
     retry_of: Type.String({ description: 'The job that it retries, or ""' }),
     retries: Type.Array(Type.String(), { description: 'Jobs that retry it, oldest first; at most 100' }),
     counts: Type.Union([Counts, Type.Null()], {

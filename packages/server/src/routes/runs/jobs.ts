@@ -34,7 +34,7 @@ const JobAnswer = Type.Object({
 })
 
 const overall = ({ total_runs, pending, running, completed, failed, cancelled }: Omit<JobStatus, 'runs'>) => {
-  if (pending === total_runs) return 'pending' as const
+  if (pending > 0 && pending === total_runs) return 'pending' as const
   if (pending + running > 0) return 'running' as const
   if (completed === total_runs) return 'completed' as const
   if (failed === total_runs) return 'failed' as const

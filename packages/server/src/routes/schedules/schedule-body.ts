@@ -15,6 +15,7 @@ import { parseDuration } from '@scanfarm/language'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { refuse } from '../../http/refusal.ts'
 import { priorityOf } from '../../submission/plan-job.ts'
+import { deltaProblems } from '../../submission/delta.ts'
 import { targetTypeProblems } from '../../submission/gather-targets.ts'
 import { timeoutOf, timeoutProblems } from '../../submission/field-rules.ts'
 import { delayOf, MAX_JITTER_MS, upcomingTime } from '../../triggers/cron-times.ts'
@@ -67,6 +68,16 @@ const targetsOf = (
   return { targets: several.length === 0 ? undefined : several.map((one) => one.trim()) }
 }
 
+const deltaOf = ({
+  mode,
+  max_age,
+  full_every,
+}: ScheduledRun): Pick<ScheduledRun, 'mode' | 'max_age' | 'full_every'> => ({
+  ...(mode === undefined ? {} : { mode }),
+  ...(max_age === undefined ? {} : { max_age }),
+  ...(full_every === undefined ? {} : { full_every }),
+})
+
 /** A new runner discards the image or host of the previous one. */
 const runOf = (body: ChangeSchedule): ScheduledRun => ({
   ...(body.runner_type === undefined
@@ -81,6 +92,9 @@ const runOf = (body: ChangeSchedule): ScheduledRun => ({
   ...(body.docker_network === undefined ? {} : { docker_network: body.docker_network }),
   ...(body.ssh_host === undefined ? {} : { ssh_host: body.ssh_host }),
   ...(body.scope === undefined ? {} : { scope: body.scope }),
+  // What belongs to delta goes with it.
+  ...(body.mode === 'all' ? { max_age: undefined, full_every: undefined } : {}),
+  ...deltaOf(body),
   ...(body.timeout === undefined ? {} : { timeout: timeoutOf(body) ?? undefined }),
   ...(body.concurrency === undefined ? {} : { concurrency: body.concurrency }),
 })
@@ -198,6 +212,7 @@ const draftOf = async (
   const given = { schedule: draft.schedule, event_topic: draft.eventTopic, watch_path: draft.watchPath }
   if (given[needed] === '')
     refuse([{ path: `/${needed}`, message: `is required for trigger_type ${draft.triggerType}` }])
+  refuse(deltaProblems({ ...draft.spec.run, run_mode: draft.spec.runMode }))
   return draft
 }
 
@@ -234,7 +249,7 @@ export const checkedTrigger = async (
       signal,
     )
     const [refused] = draftOfRuns.refused?.listed ?? []
-    if (targets.length === 0 && refused !== undefined)
+    if (targets.length === 0 && refused !== undefined && !draftOfRuns.delta?.leftOut.length)
       throw new AppError('target_refused', `${refused.target}: ${refused.reason}`)
     const planned = targets.map(({ target }) => target)
     refuse(targetTypeProblems(resolved, planned, given))
@@ -304,6 +319,7 @@ const shownRun = (run: ScheduledRun = {}): Partial<Schedule> => ({
   ...(run.docker_network === undefined ? {} : { docker_network: run.docker_network }),
   ...(run.ssh_host === undefined ? {} : { ssh_host: run.ssh_host }),
   ...(run.scope === undefined ? {} : { scope: run.scope }),
+  ...deltaOf(run),
   ...(run.timeout === undefined ? {} : { timeout: Number(run.timeout) }),
   ...(run.concurrency === undefined ? {} : { concurrency: run.concurrency }),
 })

@@ -28,3 +28,24 @@ export const listJobRefusals = route(
     return pageBody(found, request)
   },
 )
+
+export const listJobLeftOut = route(
+  {
+    method: 'get',
+    path: '/jobs/{job_id}/left-out',
+    tag: 'Jobs',
+    summary: 'List the targets of a job that mode delta left out, with the run since which nothing changed',
+    description: 'The total also counts those that are not listed: the first 10,000 are, for 90 days.',
+    role: 'viewer',
+    params: JobPath,
+    query: Type.Object(offsets, { additionalProperties: false }),
+    responses: { 200: page(Refusal) },
+    errors: ['not_found', 'invalid_input'],
+  },
+  async ({ store }, { params, query }) => {
+    const request = pageRequest(query)
+    const found = await store.scopes.refusals(params.job_id, request, true)
+    if (found === undefined) throw noJob(params.job_id)
+    return pageBody(found, request)
+  },
+)

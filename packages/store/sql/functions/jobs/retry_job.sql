@@ -49,6 +49,7 @@ begin
   end if;
 
   select to_jsonb(j) || jsonb_build_object('job_id', p_job_id, 'starts', true, 'target_count', cardinality(v_ids), 'refused', 0,
+                                           'delta', null, 'left_out', 0,
                                            'workflow_json', w.json, 'cloud_infra', p_cloud)
   into v_job
   from jobs j join pinned_workflows w on w.hash = j.workflow_hash where j.id = p_job_no;

@@ -29,7 +29,7 @@ begin
   with settled as (
     update jobs j set final_counts = c.counts
     from (
-      select id, target_count from jobs
+      select id, target_count, created_at from jobs
       where final_counts is null and id > p_after and id <= last_no and target_count <= v_small
         and id <> all(v_unjudged)
       order by id limit p_limit
@@ -39,7 +39,9 @@ begin
         'completed', count(*) filter (where status = 'completed'), 'failed', count(*) filter (where status = 'failed'),
         'cancelled', count(*) filter (where status = 'cancelled'), 'clean', count(*) filter (where outcome = 'clean'),
         'partial', count(*) filter (where outcome = 'partial'),
-        'nothing_done', count(*) filter (where outcome = 'nothing_done'), 'ended_at', utc_text(max(completed_at))) as counts
+        'nothing_done', count(*) filter (where outcome = 'nothing_done'),
+        -- A job of mode delta may have nothing to run.
+        'ended_at', utc_text(coalesce(max(completed_at), due.created_at))) as counts
       from runs where job_no = due.id
     ) c
     where j.id = due.id and c.made = due.target_count and c.ended = c.made

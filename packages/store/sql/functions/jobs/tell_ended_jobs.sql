@@ -24,6 +24,6 @@ language sql as $$
                ('schedule.ended', 'scheduler', 'schedule', event_is_wanted('schedule.ended')))
     e(topic, source, data_type, wanted) on e.topic = 'job.ended' or j.schedule_id <> ''
   where j.id = any(p_job_nos)
-    and not (select facts ? 'imported' from runs where job_no = j.id order by job_no, id limit 1)
+    and not coalesce((select facts ? 'imported' from runs where job_no = j.id order by job_no, id limit 1), false)
   order by j.id, e.topic
 $$;

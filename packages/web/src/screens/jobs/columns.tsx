@@ -29,7 +29,7 @@ export const JobBar = ({ job: { counts, target_count: total } }: { job: JobSumma
         <span
           key={name}
           className={`tone-${tone} job-part-${name}`}
-          style={{ width: `${(counts[name] / total) * 100}%` }}
+          style={{ width: `${(counts[name] / Math.max(total, 1)) * 100}%` }}
         />
       ))}
     </span>

@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { NO_WORK, type AssetContent, type Refusal, type RunsCreated } from '@scanfarm/contracts'
+import { testServer, type TestServer } from '../_server.ts'
+import { claimLocalRuns, endRun, type HeldRun } from '../_worker.ts'
+
+let server: TestServer
+beforeAll(async () => {
+  server = await testServer()
+})
+afterAll(async () => {
+  await server[Symbol.asyncDispose]()
+})
+
+const post = (body: object) =>
+  server.operator.post('/api/runs').send({ module: 'probe', workspace: 'shop', concurrency: 10, ...body })
+const start = async (body: object): Promise<RunsCreated> =>
+  (await post({ mode: 'delta', targets: ['a.test', 'b.test'], ...body }).expect(202)).body as RunsCreated
+const end = (run: HeldRun, failedSteps = 0) =>
+  endRun(server.runStore, run, {}, { tally: { ...NO_WORK, worked: true, failedSteps } })
+
+/** Executes what waits; `failing`: the target whose run is not clean. Returns the targets. */
+const execute = async (failing = ''): Promise<string[]> => {
+  const runs = await claimLocalRuns(server.runStore)
+  for (const run of runs) await end(run, run.target === failing ? 1 : 0)
+  await server.store.jobs.settle(0, 100)
+  return runs.map(({ target }) => target)
+}
+
+const asset = (value: string, title: string): AssetContent => ({
+  asset_type: 'http',
+  asset_value: value,
+  url: `http://${value}/`,
+  host_ip: '',
+  scheme: 'http',
+  status_code: 200,
+  title,
+  content_type: '',
+  technologies: [],
+  open_ports: [],
+  dns_records: [],
+  remarks: [],
+  raw_json_data: '',
+})
+
+/** Another scan of the workspace finds a host as it is now. */
+const see = async (value: string, title: string): Promise<void> => {
+  await post({ target: 'other.test' }).expect(202)
+  const [run] = await claimLocalRuns(server.runStore)
+  if (run === undefined) throw new Error('no run waits')
+  await server.runStore.importRecords(run, {
+    step: 'look',
+    workspace: 'shop',
+    source: 'test',
+    records: { kind: 'asset', items: [asset(value, title)] },
+    errors: 0,
+    scope: {},
+  })
+  await end(run)
+}
+
+test('A job of mode delta runs what is new or changed, or did not do all its work, and lists the rest', async () => {
+  expect(await start({})).toMatchObject({ target_count: 2 })
+  expect(await execute()).toEqual(['a.test', 'b.test'])
+
+  const idle = await start({})
+  expect(idle).toMatchObject({
+    message: '0 runs queued',
+    target_count: 0,
+    left_out_count: 2,
+    left_out: [
+      {
+        target: 'a.test',
+        reason: expect.stringMatching(/^nothing changed since \d{4}-\S+Z \(run [0-9a-f-]{36}\)$/),
+      },
+      { target: 'b.test', reason: expect.stringContaining('nothing changed since') },
+    ],
+  })
+  expect(await execute()).toEqual([])
+  await server.operator.post(`/api/jobs/${idle.job_id}/retry`).send({}).expect(409)
+  const failed = await server.viewer.get('/api/jobs?status=failed').expect(200)
+  expect(failed.body.data).toEqual([])
+  const about = async (part: string) => {
+    const answer = await server.viewer.get(`/api/jobs/${idle.job_id}${part}`).expect(200)
+    return answer.body as Record<string, unknown>
+  }
+  expect(await about('')).toMatchObject({ status: 'completed', total_runs: 0, runs: [] })
+  expect(await about('/strip')).toMatchObject({ total: 0, states: '' })
+  expect(await about('/failures')).toMatchObject({ data: [], total: 0 })
+  expect(await about('/progress')).toMatchObject({ total: 0, ended: 0 })
+  expect((await about('/summary'))['data']).toMatchObject({
+    job_id: idle.job_id,
+    outcome: 'clean',
+    ended_at: expect.any(String),
+    left_out: 2,
+    refused: 0,
+    counts: { completed: 0, failed: 0, pending: 0 },
+  })
+  const left = await server.viewer.get(`/api/jobs/${idle.job_id}/left-out?limit=1`).expect(200)
+  expect(left.body.pagination).toMatchObject({ total: 2 })
+  expect((left.body.data as Refusal[]).map(({ target, place }) => ({ target, place }))).toEqual([
+    { target: 'a.test', place: 'delta' },
+  ])
+  const refused = await server.viewer.get(`/api/jobs/${idle.job_id}/refusals`).expect(200)
+  expect(refused.body.data).toEqual([])
+  await server.viewer.get('/api/jobs/0000000000000000/left-out').expect(404)
+
+  await see('www.b.test:80', 'Shop')
+  expect(await start({})).toMatchObject({ target_count: 1, target: 'b.test', left_out_count: 1 })
+  expect(await execute('b.test')).toEqual(['b.test'])
+  await see('www.b.test:80', 'Shop')
+  expect(await start({})).toMatchObject({ target_count: 1, target: 'b.test' })
+  expect(await execute()).toEqual(['b.test'])
+
+  expect(await start({ max_age: '1ms' })).toMatchObject({ target_count: 2 })
+  expect(await execute()).toEqual(['a.test', 'b.test'])
+  expect(await start({ params: { ports: '22' } })).toMatchObject({ target_count: 2 })
+  expect(await execute()).toEqual(['a.test', 'b.test'])
+  expect(await start({ workspace: 'elsewhere' })).toMatchObject({ target_count: 2 })
+  expect(await execute()).toEqual(['a.test', 'b.test'])
+})
+
+test('Anything new in the workspace changes a network, and a repository always runs', async () => {
+  const targets = ['10.7.0.0/30', 'acme/shop', 'e.test']
+  await start({ targets })
+  expect(await execute()).toEqual(targets)
+  expect(await start({ targets })).toMatchObject({ target: 'acme/shop', left_out_count: 2 })
+  await execute()
+  await see('10.7.0.2:80', 'Printer')
+  await start({ targets })
+  expect(await execute()).toEqual(['10.7.0.0/30', 'acme/shop'])
+})
+
+test('A schedule of mode delta runs all targets every so many times', async () => {
+  const { body } = await server.admin
+    .post('/api/schedules')
+    .send({
+      name: 'nightly',
+      workflow_name: 'probe',
+      workflow_kind: 'module',
+      schedule: '0 3 * * *',
+      targets: ['c.test', 'd.test'],
+      concurrency: 10,
+      run_mode: 'local',
+      mode: 'delta',
+      max_age: '30d',
+      full_every: 2,
+    })
+    .expect(201)
+  expect(body.data).toMatchObject({ mode: 'delta', max_age: '30d', full_every: 2 })
+  const night = async (): Promise<string[]> => {
+    await server.operator.post(`/api/schedules/${body.data.id}/trigger`).expect(202)
+    return await execute()
+  }
+  expect(await night()).toEqual(['c.test', 'd.test'])
+  expect(await night()).toEqual([])
+  expect(await night()).toEqual(['c.test', 'd.test'])
+
+  const change = (fields: object) => server.admin.put(`/api/schedules/${body.data.id}`).send(fields)
+  const { body: wrong } = await change({ max_age: 'soon' }).expect(400)
+  expect(wrong.details).toContainEqual({
+    path: '/max_age',
+    message: expect.stringContaining('must be a duration'),
+  })
+  const { body: all } = await change({ mode: 'all' }).expect(200)
+  expect(all.data.mode).toBe('all')
+  expect(all.data).not.toHaveProperty('max_age')
+  expect(await night()).toEqual(['c.test', 'd.test'])
+})
+
+test.each([
+  [{ max_age: '1d' }, '/max_age', 'requires mode delta'],
+  [{ full_every: 3 }, '/full_every', 'requires mode delta'],
+  [{ mode: 'some' }, '/mode', ''],
+  [{ mode: 'delta', max_age: 'soon' }, '/max_age', 'must be a duration'],
+  [{ mode: 'delta', max_age: '9999999d' }, '/max_age', 'up to 3650d'],
+  [{ mode: 'delta', full_every: 1 }, '/full_every', ''],
+  [{ mode: 'delta', run_mode: 'cloud' }, '/mode', 'cannot be delta with run_mode cloud'],
+])('%j is refused at %s', async (fields, path, message) => {
+  const { body } = await post({ target: 'a.test', ...fields }).expect(400)
+  expect(body.details).toContainEqual({ path, message: expect.stringContaining(message) })
+})
