@@ -34,10 +34,11 @@ export const importNeverScan = (body: EntriesFile) => answer(api.POST('/never-sc
 export const removeNeverScan = (id: number) =>
   answer(api.DELETE('/never-scan/{id}', { params: { path: { id } } }))
 
-export const refusalsQuery = (jobId: string) =>
-  offsetQuery(['job', jobId, 'refusals'], (offset) =>
+/** Targets of a job that a scope refused, or that mode delta left out. */
+export const refusalsQuery = (jobId: string, list: 'refusals' | 'left-out') =>
+  offsetQuery(['job', jobId, list], (offset) =>
     answer(
-      api.GET('/jobs/{job_id}/refusals', {
+      api.GET(`/jobs/{job_id}/${list}`, {
         params: { path: { job_id: jobId }, query: { offset, limit: PAGE } },
       }),
     ),

@@ -84,6 +84,25 @@ test('A form that is made from the params starts a job, and shows its command li
   expect(job.status).toBe('completed')
 })
 
+test('A job of mode delta shows what it left out, also if it has nothing to run', async () => {
+  const { api } = farm()
+  const body = { module: 'listener', targets: ['e.example.com', 'f.example.com'] }
+  const { data } = await api.POST('/runs', { body })
+  await api.waitForJob(data?.job_id ?? '')
+  const page = await farm().open('/workflows/listener')
+  const start = page.getByRole('complementary', { name: 'Start' })
+  await start.getByRole('textbox', { name: /^Targets/ }).fill(body.targets.join('\n'))
+  await start.getByText('Where, when and how').click()
+  await start.getByLabel('Scan', { exact: true }).selectOption('delta')
+  await start.getByLabel('Or not scanned for').fill('3d')
+  await start.getByText(/ --delta --max-age 3d$/).waitFor()
+  await start.getByRole('button', { name: 'Start 2 runs' }).click()
+  await page.waitForURL('**/jobs/*')
+  await page.getByRole('tab', { name: 'Left out (2)' }).waitFor()
+  const row = page.getByRole('row', { name: /^f\.example\.com/ })
+  await row.getByText(/^nothing changed since/).waitFor()
+})
+
 test('A refused value is shown at its field', async () => {
   const page = await farm().open('/workflows/listener')
   farm().problems.expect(/POST \/api\/runs: 400/)
@@ -144,9 +163,14 @@ test('A schedule is created with its next times, disabled, and deleted', async (
   await form.getByLabel('Cron expression').fill('0 3 * * 1-5')
   await form.getByText('At 03:00, Monday through Friday').waitFor()
   await form.getByRole('textbox', { name: /^Targets/ }).fill('d.example.com')
+  await form.getByLabel('Scan', { exact: true }).selectOption('delta')
   await form.getByRole('button', { name: 'Create' }).click()
   const row = page.getByRole('row', { name: /nightly/ })
   await row.getByText('enabled').waitFor()
+  const { data } = await farm().api.GET('/schedules')
+  expect(data?.data).toContainEqual(
+    expect.objectContaining({ name: 'nightly', mode: 'delta', max_age: '7d' }),
+  )
   const choose = async (name: string) => {
     await row.getByRole('button', { name: 'Actions of nightly' }).click()
     await page.getByRole('menuitem', { name }).click()

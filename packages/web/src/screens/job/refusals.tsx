@@ -9,6 +9,7 @@ const PLACES: Readonly<Record<Refusal['place'], string>> = {
   request: 'before a request',
   redirect: 'after a redirect',
   kernel: 'packets of a command',
+  delta: '',
 }
 
 const COLUMNS: readonly Column<Refusal>[] = [
@@ -39,8 +40,19 @@ export const Refusals = ({ jobId }: { jobId: string }) => (
   <DataTable
     label="Refused targets"
     columns={COLUMNS}
-    list={useList(refusalsQuery(jobId))}
+    list={useList(refusalsQuery(jobId, 'refusals'))}
     keyOf={({ id }) => String(id)}
     empty={<EmptyState title="No longer listed">Refusals are listed for 90 days.</EmptyState>}
+  />
+)
+
+/** Targets that mode delta left out. */
+export const LeftOut = ({ jobId }: { jobId: string }) => (
+  <DataTable
+    label="Targets left out"
+    columns={COLUMNS.filter(({ id }) => id === 'target' || id === 'reason')}
+    list={useList(refusalsQuery(jobId, 'left-out'))}
+    keyOf={({ id }) => String(id)}
+    empty={<EmptyState title="No longer listed">They are listed for 90 days.</EmptyState>}
   />
 )

@@ -21,7 +21,7 @@ import { COLUMNS } from '../runs/columns.tsx'
 import { Actions } from './actions.tsx'
 import { Failures } from './failures.tsx'
 import { Progress } from './progress.tsx'
-import { Refusals } from './refusals.tsx'
+import { LeftOut, Refusals } from './refusals.tsx'
 import { Strip } from './strip.tsx'
 
 const Runs = ({ jobId }: { jobId: string }) => {
@@ -120,6 +120,8 @@ const JobPage = ({ job }: { job: JobSummary }) => {
   const { job_id: id } = job
   const ended = job.status !== 'open'
   const { counts } = job
+  // Mode delta may leave out all targets.
+  const runs = job.target_count > 0
   const problems = counts === null ? 0 : counts.failed + counts.completed - counts.clean
   return (
     <Page
@@ -132,17 +134,21 @@ const JobPage = ({ job }: { job: JobSummary }) => {
       actions={<Actions job={job} />}
     >
       <Facts job={job} />
-      <Progress jobId={id} ended={ended} />
+      {runs ? <Progress jobId={id} ended={ended} /> : null}
       <UrlTabs
         label="Parts of the job"
         tabs={[
-          { id: 'targets', label: 'Targets', content: <Strip jobId={id} ended={ended} /> },
-          {
-            id: 'failures',
-            label: `Failures${problems > 0 ? ` (${problems.toLocaleString()})` : ''}`,
-            content: <Failures jobId={id} ended={ended} />,
-          },
-          { id: 'runs', label: 'Runs', content: <Runs jobId={id} /> },
+          ...(runs
+            ? [
+                { id: 'targets', label: 'Targets', content: <Strip jobId={id} ended={ended} /> },
+                {
+                  id: 'failures',
+                  label: `Failures${problems > 0 ? ` (${problems.toLocaleString()})` : ''}`,
+                  content: <Failures jobId={id} ended={ended} />,
+                },
+                { id: 'runs', label: 'Runs', content: <Runs jobId={id} /> },
+              ]
+            : []),
           ...(job.refused === 0
             ? []
             : [
@@ -150,6 +156,15 @@ const JobPage = ({ job }: { job: JobSummary }) => {
                   id: 'refused',
                   label: `Refused (${job.refused.toLocaleString()})`,
                   content: <Refusals jobId={id} />,
+                },
+              ]),
+          ...(job.left_out === 0
+            ? []
+            : [
+                {
+                  id: 'left-out',
+                  label: `Left out (${job.left_out.toLocaleString()})`,
+                  content: <LeftOut jobId={id} />,
                 },
               ]),
         ]}

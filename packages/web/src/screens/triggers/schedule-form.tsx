@@ -16,7 +16,7 @@ import {
   toast,
 } from '../../ui/index.ts'
 import { givenParams, ParamFields, type ParamValues } from '../workflow/param-fields.tsx'
-import { targetsOf } from '../workflow/start-request.ts'
+import { MAX_AGE, MODES, targetsOf } from '../workflow/start-request.ts'
 
 const CronPreview = lazy(async () => ({ default: (await import('./cron-preview.tsx')).CronPreview }))
 
@@ -46,6 +46,8 @@ const initialTexts = (schedule: Schedule | undefined): Readonly<Record<string, s
   run_mode: schedule?.run_mode ?? '',
   priority: schedule?.priority ?? 'normal',
   timeout: schedule?.timeout === undefined ? '' : String(schedule.timeout),
+  mode: schedule?.mode === 'delta' ? 'delta' : '',
+  max_age: schedule?.max_age ?? '7d',
 })
 
 const inputOf = (text: string | undefined): Record<string, string> =>
@@ -83,6 +85,7 @@ const requestOf = (texts: Readonly<Record<string, string>>, params: ParamValues)
     priority: text('priority') as 'normal',
     ...(mode === '' ? {} : { run_mode: mode as 'local' }),
     ...(timeout === '' ? {} : { timeout }),
+    ...(text('mode') === 'delta' ? { mode: 'delta', max_age: text('max_age') } : { mode: 'all' }),
   }
 }
 
@@ -102,6 +105,7 @@ const wordsOf = (body: ScheduleRequest): readonly string[] => [
   ...Object.entries(body.input ?? {}).flatMap(([name, value]) => ['--input', `${name}=${value}`]),
   ...(body.overlap === 'allow' || body.overlap === undefined ? [] : ['--overlap', body.overlap]),
   ...(body.missed === 'once' || body.missed === undefined ? [] : ['--missed', body.missed]),
+  ...(body.max_age === undefined ? [] : ['--delta', '--max-age', body.max_age]),
 ]
 
 /** What the command line cannot say. */
@@ -257,6 +261,8 @@ export const ScheduleForm = ({ schedule, onDone }: ScheduleFormProps) => {
           options={options('low', 'normal', 'high', 'critical')}
         />
         <Field {...bound('timeout')} label="Time limit of each run" placeholder="30m, 2h" />
+        <SelectField {...bound('mode')} label="Scan" options={MODES} />
+        {texts['mode'] === 'delta' ? <Field {...bound('max_age')} label={MAX_AGE} required /> : null}
       </div>
       {save.error ? <ErrorPanel error={save.error} /> : null}
       <details className="commands">

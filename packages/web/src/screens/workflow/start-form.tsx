@@ -16,7 +16,7 @@ import {
   type CommandLine,
 } from '../../ui/index.ts'
 import { ParamFields, type ParamValues } from './param-fields.tsx'
-import { linesOf, requestOf, targetsOf } from './start-request.ts'
+import { linesOf, MAX_AGE, MODES, requestOf, targetsOf } from './start-request.ts'
 
 const CronPreview = lazy(async () => ({
   default: (await import('../triggers/cron-preview.tsx')).CronPreview,
@@ -38,9 +38,9 @@ interface OptionsProps {
 }
 
 const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
-  const { run_mode: mode = '', runner_type: runner = '', schedule = '' } = values
+  const { run_mode: where = '', runner_type: runner = '', mode = '', schedule = '' } = values
   const { data: scopes = [] } = useQuery(scopesQuery)
-  const { data: cloud } = useQuery({ ...providersQuery, enabled: mode === 'cloud' })
+  const { data: cloud } = useQuery({ ...providersQuery, enabled: where === 'cloud' })
   const bound = (name: string) => ({
     name,
     value: values[name] ?? '',
@@ -61,7 +61,7 @@ const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
           options={choices('normal', ['low', 'high', 'critical'])}
         />
       </div>
-      {mode === 'cloud' ? (
+      {where === 'cloud' ? (
         <div className="field-row">
           <SelectField
             {...bound('cloud_provider')}
@@ -120,6 +120,8 @@ const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
             { value: 'true', label: 'refuse all targets' },
           ]}
         />
+        <SelectField {...bound('mode')} label="Scan" options={MODES} />
+        {mode === 'delta' ? <Field {...bound('max_age')} label={MAX_AGE} placeholder="7d" /> : null}
       </div>
       <Field
         {...bound('schedule')}
@@ -161,8 +163,15 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
       const path = file === undefined ? undefined : (await uploadTargets(file)).path
       return startRuns(requestOf(workflow, values, path))
     },
-    onSuccess: ({ job_id: job, target_count: runs, refused_count: refused = 0, warnings = [] }) => {
+    onSuccess: ({
+      job_id: job,
+      target_count: runs,
+      refused_count: refused = 0,
+      left_out_count: left = 0,
+      warnings = [],
+    }) => {
       toast(`${runs} ${runs === 1 ? 'run' : 'runs'} started.`)
+      if (left > 0) toast(`${left} ${left === 1 ? 'target has' : 'targets have'} not changed.`)
       if (refused > 0) toast(`${refused} ${refused === 1 ? 'target is' : 'targets are'} out of scope.`, 'bad')
       for (const { field, message } of warnings) toast(`${field}: ${message}`, 'bad')
       void navigate({ href: `/jobs/${encodeURIComponent(job)}` })

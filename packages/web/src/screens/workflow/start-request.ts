@@ -19,6 +19,13 @@ export const targetsOf = (text: string): readonly string[] => [
   ),
 ]
 
+/** Choices of the field `mode`, and what `max_age` is called. */
+export const MODES = [
+  { value: '', label: 'all targets' },
+  { value: 'delta', label: 'new and changed' },
+]
+export const MAX_AGE = 'Or not scanned for'
+
 const NUMBERS = ['concurrency', 'cloud_instances']
 const FLAGS = ['cloud_use_spot', 'cloud_auto_destroy', 'strict']
 
@@ -26,10 +33,14 @@ const valueOf = (name: string, text: string): string | number | boolean =>
   NUMBERS.includes(name) ? Number(text) : FLAGS.includes(name) ? text === 'true' : text
 
 /** Options that belong to another choice are not sent. */
-const isMeant = (name: string, { run_mode: mode, runner_type: runner }: StartValues['options']): boolean => {
-  if (name.startsWith('cloud_')) return mode === 'cloud'
+const isMeant = (
+  name: string,
+  { run_mode: where, runner_type: runner, mode }: StartValues['options'],
+): boolean => {
+  if (name.startsWith('cloud_')) return where === 'cloud'
   if (name === 'docker_image') return runner === 'docker'
   if (name === 'ssh_host') return runner === 'ssh'
+  if (name === 'max_age') return mode === 'delta'
   return true
 }
 
@@ -70,6 +81,7 @@ const FLAG_OF: Readonly<Record<string, string>> = {
   concurrency: '--concurrency',
   workspace: '--space',
   scope: '--scope',
+  max_age: '--max-age',
   cloud_provider: '--cloud-provider',
   cloud_instances: '--instances',
   cloud_instance_type: '--instance-type',
@@ -96,6 +108,7 @@ export const linesOf = (request: StartRequest, fileName = 'targets.txt'): readon
     ...(byFile ? ['-T', fileName] : named.flatMap((one) => ['-t', one])),
     ...Object.entries(params).flatMap(([name, value]) => ['-p', `${name}=${value}`]),
     ...Object.entries(options).flatMap(([name, value]) => {
+      if (name === 'mode') return value === 'delta' ? ['--delta'] : []
       if (SWITCHES[name] !== undefined) return value === true ? [SWITCHES[name]] : []
       return FLAG_OF[name] === undefined ? [] : [FLAG_OF[name], String(value)]
     }),
