@@ -3,6 +3,7 @@ import type { AllowedPath, FunctionServices, Folders, Owner, Ports, LocalTarget 
 import type { ResolvedWorkflow } from '@scanfarm/language'
 import type { Engine } from './engine.ts'
 import type { ResumeService } from './flow/kept-unit.ts'
+import type { Admit } from './step/pool.ts'
 
 export interface ExecuteLimits {
   /** Bytes of stdout, and of stderr, kept in memory for exports. */
@@ -78,6 +79,8 @@ export interface ExecuteInput {
   readonly recorder: RunRecorder
   /** If missing, nothing is kept for a later attempt. */
   readonly resume?: ResumeService | undefined
+  /** Slots for further threads of loops. If missing, all threads that a step asks for run, and one by default. */
+  readonly slots?: { readonly take: Admit } | undefined
   /** If aborted with the reason `'timeout'`, the run fails; otherwise it is cancelled. */
   readonly signal: AbortSignal
   /** Shared by all runs of a process. If missing, the run creates and closes its own. */

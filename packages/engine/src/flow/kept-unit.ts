@@ -40,7 +40,8 @@ export interface KeptItems {
   readonly read: number
   readonly hash: string
   readonly counts: ItemCounts
-  readonly output: string
+  /** Outputs of ended items with their indexes. */
+  readonly outputs: readonly (readonly [index: number, text: string])[]
   readonly worked: boolean
   /** The first failure of an item. */
   readonly error?: string | undefined

@@ -1,28 +1,36 @@
+/** Resolves to the permission to start one item, which is disposed of when the item has ended; undefined: aborted. */
+export type Admit = (signal: AbortSignal) => Promise<Disposable | undefined>
+
 /**
  * Processes items in order, at most `width` at a time. An item is read only when it can start, and nothing is kept of those
  * that have ended, so that memory does not grow with the number of items. No further item is started once `go` returns
- * false or `work` has rejected.
+ * false or `work` has rejected. With `admit`, one item at a time needs no permission, and each further one does.
  */
 export const pool = async <Item>(
   items: Iterable<Item> | AsyncIterable<Item>,
   width: number,
   work: (item: Item, index: number) => Promise<void>,
   go: () => boolean = () => true,
+  admit?: Admit,
 ): Promise<void> => {
   const iterator = Symbol.iterator in items ? items[Symbol.iterator]() : items[Symbol.asyncIterator]()
+  const over = new AbortController()
   let index = 0
-  let isOver = false
-  const lane = async (): Promise<void> => {
-    while (!isOver) {
-      const next = await iterator.next()
-      if (next.done === true || !go()) isOver = true
-      else await work(next.value, index++)
+  const next = async (): Promise<void> => {
+    const found = await iterator.next()
+    if (found.done === true || !go()) over.abort()
+    else await work(found.value, index++)
+  }
+  const lane = async (number: number): Promise<void> => {
+    while (!over.signal.aborted) {
+      using _permission = number === 0 ? undefined : await admit?.(over.signal)
+      if (!over.signal.aborted) await next()
     }
   }
   try {
-    await Promise.all(Array.from({ length: Math.max(1, width) }, lane))
+    await Promise.all(Array.from({ length: Math.max(1, width) }, (_, number) => lane(number)))
   } finally {
-    isOver = true
+    over.abort()
     await iterator.return?.()
   }
 }

@@ -1,31 +1,33 @@
 import { isThere, runPath, linesOf, type FileScope } from '@scanfarm/functions'
 import { namesHost } from '@scanfarm/contracts'
 import { authored, data, fromJson, toJson, type Value } from '@scanfarm/language'
-import { Capture } from '../runner/capture.ts'
 import { evaluate } from '../step/evaluate.ts'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { pool } from '../step/pool.ts'
 import { renderPlain } from '../step/render.ts'
 import { rowForFailures } from '../step/row.ts'
 import type { BegunLoop, ItemCounts } from '../flow/kept-unit.ts'
+import type { Run } from '../flow/run.ts'
 import { Scope } from '../flow/scope.ts'
 import { failed, type StepEnd, type StepOutcome } from '../step/step-end.ts'
 import { teeFile, type TeeFile } from '../step/tee-file.ts'
+import { ItemOutputs } from './item-outputs.ts'
 import { openLedger, type Ledger } from './ledger.ts'
 import { loopVariables, withLoopSyntax } from './loop-variables.ts'
 
 export interface Loop {
   readonly input: string
-  readonly threads: number
+  /** Undefined: as many as there are free slots. */
+  readonly threads: number | undefined
 }
 
 /** Throws `RenderError`. An invalid number of threads is reported by `runForeach`. */
 export const renderLoop = ({ module, step, scope }: StepContext): Loop => {
   const { run } = module
-  const threads = renderPlain(run.engine, step.threads ?? '1', scope).trim()
+  const threads = renderPlain(run.engine, step.threads ?? '', scope).trim()
   return {
     input: renderPlain(run.engine, step.input ?? '', scope),
-    threads: threads === '' ? 1 : Number(threads),
+    threads: threads === '' ? undefined : Number(threads),
   }
 }
 
@@ -121,10 +123,16 @@ class Tally implements ItemCounts {
   }
 }
 
+/** Without slots that loops share, as on one machine, items run one after the other unless the step says otherwise. */
+const widthOf = ({ input: { slots }, limits }: Run, threads: number | undefined): number => {
+  const { foreachThreads } = limits
+  return Math.min(Math.max(1, threads ?? (slots === undefined ? 1 : foreachThreads)), foreachThreads)
+}
+
 /** Runs one step for each line of a file, several in parallel. Memory does not grow with the number of lines. */
 export const runForeach = async (at: StepContext, { input, threads }: Loop): Promise<StepEnd> => {
   const { run } = at.module
-  if (!Number.isInteger(threads))
+  if (threads !== undefined && !Number.isInteger(threads))
     return failed(`threads must be a whole number, not ${at.step.threads ?? ''}`)
   await run.files.beforeLocal()
   const path = runPath(input, run.input)
@@ -139,8 +147,7 @@ export const runForeach = async (at: StepContext, { input, threads }: Loop): Pro
   const mode = opened.begun === undefined ? 'new' : 'append'
   const file = streaming === '' ? undefined : await teeFile(streaming, run.input, run.mask, mode)
   try {
-    const width = Math.min(Math.max(1, threads), run.limits.foreachThreads)
-    return await loop(at, { path, width, tally, file, ...opened })
+    return await loop(at, { path, width: widthOf(run, threads), tally, file, ...opened })
   } finally {
     await file?.close()
   }
@@ -161,13 +168,14 @@ const loop = async (
 ): Promise<StepEnd> => {
   const at = ledger === undefined || outer.trace === undefined ? outer : { ...outer, trace: ledger.trace }
   const { run } = at.module
+  const { slots } = run.input
   const variable = at.step.variable ?? 'item'
   const inner = withLoopSyntax(at.step.step ?? { name: 'item', type: 'bash' }, variable)
   const rows = rowForFailures(run.limits.foreachFailedRows, begun?.rows)
-  const capture = new Capture(run.limits.captureBytes)
+  const outputs = new ItemOutputs(run.limits.captureBytes)
   if (begun !== undefined) {
     tally.restore(begun.items.counts)
-    capture.add('stdout', Buffer.from(begun.items.output))
+    for (const [index, text] of begun.items.outputs) outputs.add(index, text)
   }
   await pool(
     openItems(items(path, run.input), ledger),
@@ -185,25 +193,23 @@ const loop = async (
       const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows)
       tally.add(outcome)
       const text = 'output' in outcome && outcome.output !== '' ? `${outcome.output}\n` : ''
-      if (text !== '') {
-        const chunk = Buffer.from(text)
-        capture.add('stdout', chunk)
-        await file?.write(chunk)
-      }
-      if (!signalOf(at).aborted) await ledger?.itemEnded(index, text)
+      const isKept = text !== '' && outputs.add(index, text)
+      if (text !== '') await file?.write(Buffer.from(text))
+      if (!signalOf(at).aborted) await ledger?.itemEnded(index, isKept ? text : '')
     },
     () => !signalOf(at).aborted && tally.skipModule === undefined,
+    slots && ((over) => slots.take(over)),
   )
   if (run.signal.aborted) return run.interruption()
   await run.input.recorder.output(at.key, 'stdout', Buffer.from(`${tally.line}\n`))
   if (signalOf(at).aborted) {
     const end = interruption(at)
     return end.kind === 'failed'
-      ? { ...end, error: `${end.error} (${tally.line})`, output: capture.output }
+      ? { ...end, error: `${end.error} (${tally.line})`, output: outputs.text }
       : end
   }
   if (tally.skipModule !== undefined) return tally.skipModule
-  const output = capture.output
+  const output = outputs.text
   if (tally.firstError !== '') return { kind: 'failed', error: `${tally.firstError} (${tally.line})`, output }
   const streamed = at.step.exports?.['streaming_output']
   return {

@@ -66,21 +66,19 @@ export class Ledger {
   #earlier: { readonly read: number; readonly hash: string } = { read: 0, hash: '' }
   #begins = true
   #fresh: number[] = []
-  #output: string[] = []
-  #room: number
+  #outputs: (readonly [index: number, text: string])[] = []
   #counts: () => ItemCounts
 
   constructor(at: StepContext, counts: () => ItemCounts) {
     this.#at = at
     this.#counts = counts
     this.trace = new UnitTrace(at.trace)
-    this.#room = at.module.run.limits.captureBytes + 1
   }
 
   restore(items: KeptItems): void {
     this.#earlier = items
     for (const [first, last] of items.ended) for (let index = first; index <= last; index++) this.#end(index)
-    this.#addOutput(items.output)
+    this.#outputs = [...items.outputs]
     if (items.worked) this.trace.worked()
     if (items.error !== undefined) this.trace.failed(items.error)
     Object.assign(this.#at.module.run.env, items.env)
@@ -95,7 +93,7 @@ export class Ledger {
 
   async itemEnded(index: number, output: string): Promise<void> {
     this.#end(index)
-    this.#addOutput(output)
+    if (output !== '') this.#outputs.push([index, output])
     await this.#at.module.run.input.resume?.itemEnded(this.#at.key)
   }
 
@@ -112,7 +110,7 @@ export class Ledger {
       read,
       hash,
       counts: this.#counts(),
-      output: this.#output.splice(0).join(''),
+      outputs: this.#outputs.splice(0),
       worked: this.trace.hasWorked,
       error: this.trace.error,
       env: { ...this.#at.module.run.env },
@@ -122,11 +120,6 @@ export class Ledger {
   #end(index: number): void {
     this.#ended.add(index)
     this.#fresh.push(index)
-  }
-
-  #addOutput(text: string): void {
-    if (this.#room > 0 && text !== '') this.#output.push(text.slice(0, this.#room))
-    this.#room -= text.length
   }
 }
 

@@ -228,7 +228,10 @@ export const stepSpec: ObjectSpec = spec<Step & Record<(typeof REFUSED_KEYS)[num
   input: text('File with one item per line.'),
   variable: text('Name of the variable that holds the item.'),
   variable_pre_process: text('Expression that converts the item into the value of the variable.'),
-  threads: formed('count', 'Number of items that are processed in parallel.'),
+  threads: formed(
+    'count',
+    'Most items that are processed in parallel; in a farm, as far as slots of the worker are free. Default: as many as are free; one in `scanfarm exec`.',
+  ),
   step: object(nestedStepSpec, 'The step that runs for each item.'),
   url: formed('url', 'URL of the request.'),
   method: formed('method', 'Default GET.'),

@@ -38,7 +38,7 @@ export interface KeptLoop {
 
 /** What has changed since the last entry of an attempt. An object of the artifact store, as JSON. */
 export interface Entry {
-  readonly format: 1
+  readonly format: 2
   /** Of the workflow, params and everything else that all steps depend on. */
   readonly inputs: string
   readonly values: Readonly<Record<string, unknown>>
@@ -83,7 +83,7 @@ const joined = (before: KeptLoop | undefined, next: KeptLoop): KeptLoop => {
     items: {
       ...next.items,
       ended: [...before.items.ended, ...next.items.ended],
-      output: before.items.output + next.items.output,
+      outputs: [...before.items.outputs, ...next.items.outputs],
     },
     rows: [...before.rows, ...next.rows],
     artifacts: [...before.artifacts, ...next.artifacts],
@@ -112,7 +112,7 @@ export const readEntries = async (
     if (found === undefined) throw new Error(`the artifact store has no ${key} any more`)
     const text = (await textOfStream(found.body)).replaceAll(TEMP, inJson(temp))
     const entry = JSON.parse(text) as Entry
-    if (entry.format !== 1) throw new Error('another version of Scanfarm stored it')
+    if (entry.format !== 2) throw new Error('another version of Scanfarm stored it')
     if (!isBefore(point, entry)) break
     inputs = entry.inputs
     keys.push(key)

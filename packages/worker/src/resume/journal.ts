@@ -294,7 +294,7 @@ export class Journal implements ResumeService {
     const files = isFirst ? new Map([...this.#files, ...stored]) : stored
     const earlierLoops = isFirst ? this.#loops.earlier : []
     const entry: Entry = {
-      format: 1,
+      format: 2,
       inputs,
       values: Object.fromEntries(this.#values),
       units: pending.map(({ unit, rows, artifacts: found }) => ({

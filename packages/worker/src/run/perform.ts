@@ -8,6 +8,7 @@ import { findingsService } from './findings-service.ts'
 import type { WorkFolders } from '../workspaces/work-folders.ts'
 import type { ExecutorLimits, ExecutorTimes } from '../slots/limits.ts'
 import { openJournal } from '../resume/open-journal.ts'
+import type { LoopSlots } from '../slots/loop-slots.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
 import { Guard } from './guard.ts'
@@ -34,6 +35,7 @@ export function createPerformer(
   limits: ExecutorLimits,
   times: ExecutorTimes,
   backoff: Backoff,
+  slots?: LoopSlots,
 ): Performer {
   const workflows = new WorkflowCache<ResolvedWorkflow>(limits.cachedWorkflows, async (hash) =>
     parseResolved(await options.store.workflow(hash)),
@@ -61,7 +63,7 @@ export function createPerformer(
         const { folders, run, signal } = session
         const place = new RunPlace({ folders, workspace: run.workspace, users, workFolders, signal })
         session.place = place
-        const context = { engine, workFolders, options, boundaries, limits, times, uses: usesOf }
+        const context = { engine, workFolders, options, boundaries, limits, times, slots, uses: usesOf }
         try {
           return await perform(session, place, workflow, context)
         } finally {
@@ -89,6 +91,7 @@ interface PerformContext {
   readonly boundaries: Boundaries
   readonly limits: ExecutorLimits
   readonly times: ExecutorTimes
+  readonly slots: LoopSlots | undefined
   uses(): WorkspaceUses
 }
 
@@ -142,6 +145,7 @@ const perform = async (
     runnerChoice: run.runner,
     recorder,
     resume: session.journal,
+    slots: options.countsThreads === false ? undefined : context.slots,
     engine,
     signal,
     eventEnvelope: run.eventEnvelope,

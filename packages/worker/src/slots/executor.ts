@@ -7,24 +7,14 @@ import { RunWriter } from '../record/run-writer.ts'
 import { createPerformer, type Performer } from '../run/perform.ts'
 import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorTimes } from './limits.ts'
 import { Gathering } from './gathering.ts'
+import { Places } from './places.ts'
 import { stopAfterMs, type ExecutorOptions, type ExecutorStatus } from './options.ts'
 import { RunWork } from './run-work.ts'
-import { byUrgency, RunsAhead } from './runs-ahead.ts'
+import { byUrgency } from './runs-ahead.ts'
 import type { Session } from './session.ts'
 import { StopRequest } from './stop-request.ts'
 import { TurnLimit } from './turn-limit.ts'
 import { WorkerLease } from './worker-lease.ts'
-
-/**
- * A run frees its slot when its work is over, while its end is still being written. At most this many runs for each
- * slot may be in that state, in case the database is slow or unavailable. Short runs need room for those that gather and
- * for those that are being written, or else their slots wait for the database.
- */
-const ENDINGS_PER_SLOT = 16
-const LEAST_ENDINGS = 256
-
-/** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
-const WAIT_MS = 1_000
 
 /** Most runs that begin in one turn of the event loop: a run without processes also ends in it. */
 const MOST_BEGINNINGS = 16
@@ -39,11 +29,7 @@ const KILL_MS = 5_000
 export class Executor implements AsyncDisposable {
   readonly #options: ExecutorOptions
   readonly #times: ExecutorTimes
-  readonly #sessions = new Set<Session>()
   readonly #executing = new Set<Promise<void>>()
-  /** Claimed ahead of a free slot. */
-  readonly #waiting: Session[] = []
-  readonly #ahead: RunsAhead
   readonly #gathering = new Gathering()
   readonly #beginnings = new TurnLimit(MOST_BEGINNINGS)
   readonly #folders: WorkFolders
@@ -56,6 +42,9 @@ export class Executor implements AsyncDisposable {
   readonly #giveUp = new AbortController()
   readonly #joined = Promise.withResolvers<void>()
   readonly #stopRequest = new StopRequest()
+  readonly #places: Places
+  /** Aborted to ask for runs at once. */
+  #ask = new AbortController()
   /** Aborted while an operator wants no more claims. */
   #pause = new AbortController()
   #taking: Promise<void> | undefined
@@ -74,8 +63,16 @@ export class Executor implements AsyncDisposable {
     const backoff = { firstMs: this.#times.retryFirstMs, mostMs: this.#times.retryMostMs }
     this.#backoff = backoff
     this.#writer = new RunWriter({ store, log, backoff, giveUp: this.#giveUp.signal })
-    this.#ahead = new RunsAhead(intro.slots, this.#times.aheadMs)
-    this.#performer = createPerformer(options, this.#folders, limits, this.#times, backoff)
+    this.#places = new Places({
+      slots: intro.slots,
+      aheadMs: this.#times.aheadMs,
+      takesRuns: () => this.#takesRuns(),
+      askForRuns: () => this.#askForRuns(),
+      begin: (session) => this.#begin(session),
+      changed: () => this.#changed(),
+    })
+    const { loops, sessions } = this.#places
+    this.#performer = createPerformer(options, this.#folders, limits, this.#times, backoff, loops)
     this.#work = new RunWork(options, {
       folders: this.#folders,
       performer: this.#performer,
@@ -92,7 +89,7 @@ export class Executor implements AsyncDisposable {
       store,
       intro,
       log,
-      sessions: this.#sessions,
+      sessions,
       cancelPollMs: this.#times.cancelPollMs,
       stopAfterMs: options.stopAfterLease === true ? stopAfterMs(options) : undefined,
       claiming: () => source.claiming,
@@ -114,8 +111,8 @@ export class Executor implements AsyncDisposable {
     this.#lease.start()
     this.#taking ??= this.#takeRuns()
     this.#flushing ??= setInterval(() => {
-      this.#writer.flush(this.#sessions)
-      this.#handBackWaiting()
+      this.#writer.flush(this.#places.sessions)
+      this.#places.handBackWaiting(this.#stopTaking.signal.aborted)
     }, this.#times.flushMs / 2)
   }
 
@@ -131,7 +128,7 @@ export class Executor implements AsyncDisposable {
       joined: workerId !== undefined,
       workerId,
       slots,
-      busy: this.#working(),
+      busy: this.#places.working + this.#places.loops.taken,
       paused: this.#pause.signal.aborted,
       silenceMs,
     }
@@ -164,12 +161,12 @@ export class Executor implements AsyncDisposable {
   checkCancels(runIds: readonly number[]): void {
     this.#cancelDuringClaim ||= this.#options.source.claiming
     const ids = new Set(runIds)
-    for (const { key } of this.#sessions) if (ids.has(key.runId)) return this.#lease.recheckSoon()
+    for (const { key } of this.#places.sessions) if (ids.has(key.runId)) return this.#lease.recheckSoon()
   }
 
   /** Signals may have been missed. */
   checkAll(): void {
-    this.checkCancels([...this.#sessions].map(({ key }) => key.runId))
+    this.checkCancels([...this.#places.sessions].map(({ key }) => key.runId))
   }
 
   /** An operator may want something else of this worker: the next heartbeat follows soon and returns it. */
@@ -205,11 +202,11 @@ export class Executor implements AsyncDisposable {
     this.#stopTaking.abort()
     this.#gathering.end()
     this.#changed()
-    log.info('draining', { runs: this.#sessions.size, deadline_ms: deadlineMs })
-    this.#handBackWaiting()
+    log.info('draining', { runs: this.#places.sessions.size, deadline_ms: deadlineMs })
+    this.#places.handBackWaiting(true)
     const ended = this.#allEnded()
     if (!(await settlesWithin(ended, deadlineMs))) {
-      for (const session of this.#sessions) session.stop('drain')
+      for (const session of this.#places.sessions) session.stop('drain')
       if (!(await settlesWithin(ended, KILL_MS))) log.error('runs could not be stopped in time')
     }
     this.#giveUp.abort()
@@ -245,24 +242,33 @@ export class Executor implements AsyncDisposable {
 
   async #takeRuns(): Promise<void> {
     const { source, log } = this.#options
+    const { loops } = this.#places
     const { signal } = this.#stopTaking
     for (let failures = 0; !signal.aborted;) {
       const { workerId } = this.#lease
       // Few free places are left until they are enough for a group.
-      const isPaused = this.#pause.signal.aborted
-      if (workerId === undefined || isPaused || this.#room() <= this.#ahead.most() / 2) {
-        if (this.#sessions.size === 0) this.#stopRequest.noteIdle()
+      if (
+        workerId === undefined ||
+        !this.#takesRuns() ||
+        this.#places.room <= this.#places.ahead.most() / 2
+      ) {
+        if (this.#places.sessions.size === 0) this.#stopRequest.noteIdle()
         await this.#change.promise
         continue
       }
       // A change during the call counts: it may have freed every slot.
       const change = this.#change.promise
       try {
-        const free = Math.max(this.#options.intro.slots - this.#working(), 0)
-        const until = AbortSignal.any([signal, this.#pause.signal])
-        const runs = await source.next(workerId, () => this.#room(), until, free)
+        // A loop that waits for a free slot gets it at once if no run is found.
+        const free = loops.areWanted ? 0 : Math.max(this.#places.free, 0)
+        this.#places.awaited = free
+        if (this.#ask.signal.aborted) this.#ask = new AbortController()
+        const until = AbortSignal.any([signal, this.#pause.signal, this.#ask.signal])
+        const runs = await source.next(workerId, () => this.#places.room, until, free)
         for (const run of runs.toSorted(byUrgency)) this.#accept(run)
-        if (runs.length === 0 && free === 0) await change
+        this.#places.awaited = 0
+        const isGranted = runs.length === 0 && loops.noRuns()
+        if (runs.length === 0 && free === 0 && !isGranted) await change
         // The runs begin before the next ones are asked for.
         await nextTurn()
         failures = 0
@@ -276,21 +282,15 @@ export class Executor implements AsyncDisposable {
     }
   }
 
-  /** Runs that are being executed. */
-  #working(): number {
-    let working = -this.#waiting.length
-    for (const session of this.#sessions) if (!session.ending) working += 1
-    return working
+  #takesRuns(): boolean {
+    return (
+      this.#lease.workerId !== undefined && !this.#pause.signal.aborted && !this.#stopTaking.signal.aborted
+    )
   }
 
-  /** How many runs may be claimed now. */
-  #room(): number {
-    const { slots } = this.#options.intro
-    const waiting = this.#waiting.length
-    const working = this.#working()
-    const endings = this.#sessions.size - working - waiting
-    const mostEndings = Math.max(slots * ENDINGS_PER_SLOT, LEAST_ENDINGS)
-    return endings < mostEndings ? slots + this.#ahead.most() - working - waiting : 0
+  #askForRuns(): void {
+    this.#ask.abort()
+    this.#changed()
   }
 
   #accept(run: ClaimedRun): void {
@@ -298,9 +298,7 @@ export class Executor implements AsyncDisposable {
     if (run.cancelRequested) session.stop('cancel')
     // The claim was pending when the drain began.
     else if (this.#stopTaking.signal.aborted) session.stop('drain')
-    this.#sessions.add(session)
-    if (session.signal.aborted || this.#working() <= this.#options.intro.slots) this.#begin(session)
-    else this.#waiting.push(session)
+    this.#places.accept(session)
   }
 
   #begin(session: Session): void {
@@ -308,7 +306,7 @@ export class Executor implements AsyncDisposable {
       .enter()
       .then(() => this.#work.execute(session))
       .finally(() => {
-        this.#sessions.delete(session)
+        this.#places.sessions.delete(session)
         this.#executing.delete(executed)
         this.#changed()
       })
@@ -318,30 +316,13 @@ export class Executor implements AsyncDisposable {
   /** The work of a run has ended: its slot is free. */
   #freeSlot(session: Session, began: number): void {
     session.ending = true
-    if (session.stopped !== 'drain') this.#ahead.ended(began)
-    while (this.#working() < this.#options.intro.slots) {
-      const next = this.#waiting.shift()
-      if (next === undefined) break
-      this.#begin(next)
-    }
-    this.#changed()
+    if (session.stopped !== 'drain') this.#places.ahead.ended(began)
+    this.#places.freed()
   }
 
   /** Waits for the ends of other runs while some are executing. */
   async #gather(): Promise<void> {
-    if (this.#working() === 0 || this.#stopTaking.signal.aborted) this.#gathering.end()
+    if (this.#places.working === 0 || this.#stopTaking.signal.aborted) this.#gathering.end()
     else await this.#gathering.ends()
-  }
-
-  /** Runs that wait for too long, or for nothing: they were cancelled or lost, or this process stops. */
-  #handBackWaiting(): void {
-    const isDraining = this.#stopTaking.signal.aborted
-    const latest = performance.now() - WAIT_MS
-    for (const session of this.#waiting.slice()) {
-      if (!isDraining && !session.signal.aborted && session.acceptedAt > latest) continue
-      session.stop('drain')
-      this.#waiting.splice(this.#waiting.indexOf(session), 1)
-      this.#begin(session)
-    }
   }
 }

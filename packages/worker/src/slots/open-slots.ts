@@ -77,6 +77,7 @@ export function openSlots(
     collect: collectArtifact,
     toolVersions,
     runners,
+    countsThreads: kind !== 'cloud',
     firewall: machine.enforcement.firewall,
     intro: {
       name,

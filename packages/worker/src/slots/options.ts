@@ -33,6 +33,8 @@ export interface ExecutorOptions {
   readonly users?: CommandUsers
   /** Keeps packets of commands from forbidden addresses; missing where this process cannot. */
   readonly firewall?: Firewall | undefined
+  /** Whether threads of loops take slots; not where commands execute on other machines. Default true. */
+  readonly countsThreads?: boolean
   /** `HOME` of commands on this machine; default: the folder of the attempt. */
   readonly homes?: Homes | undefined
   /** Variables, secrets and folders that the operator gives to every run. */

@@ -162,6 +162,7 @@ test('a drained loop leaves out the items that ended, and joins outputs, failure
     type: 'foreach',
     input: '{{Output}}/list',
     variable: 'word',
+    threads: '1',
     step: bash(
       'one',
       `echo [[word]] [[_id_]] >> ${record}/${target}-three

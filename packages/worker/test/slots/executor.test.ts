@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { RunStore } from '@scanfarm/contracts'
+import type { Step } from '@scanfarm/language'
 import { until } from '@scanfarm/testing'
 import type { ExecutorOptions } from '../../src/slots/options.ts'
 import { openHarness, type Harness } from '../harness/executors.ts'
@@ -381,4 +382,59 @@ test('No more runs than slots execute at the same time', async () => {
   for (const runId of runIds) expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
   clearInterval(watch)
   expect(most).toBe(3)
+})
+
+describe('Threads of loops', () => {
+  const loop = (command: string, more: Partial<Step> = {}): Step => ({
+    name: 'loop',
+    type: 'foreach',
+    input: '{{Output}}/items',
+    variable: 'n',
+    step: bash('item', command),
+    ...more,
+  })
+
+  test.each([undefined, '32'])(
+    'fill the free slots of the process, and outputs keep the order of the items: threads %s',
+    async (threads) => {
+      await using _executor = harness.executor({ slots: 3 })
+      const [runId = 0] = await harness.submit(
+        [
+          bash('make', 'mkdir {{Output}}/running; seq 1 12 > {{Output}}/items'),
+          loop(
+            `cd {{Output}}; touch began-{{n}} running/{{n}}; ls running | wc -l >> widths
+             until [ "$(ls | grep -c began-)" -ge 3 ]; do sleep 0.02; done
+             [ {{n}} != 1 ] || ${waitFor('ended-2')}
+             echo item {{n}}; touch ended-{{n}}; rm running/{{n}}`,
+            { exports: { all: 'stdout' }, ...(threads !== undefined && { threads }) },
+          ),
+        ],
+        { targets: [`threads-${threads}.test`] },
+      )
+      expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
+      const numbers = Array.from({ length: 12 }, (_, index) => index + 1)
+      const [, step] = await harness.steps(runId)
+      expect(step?.exports).toMatchObject({ all: numbers.map((number) => `item ${number}`).join('\n') })
+      const widths = await readFile(join(workspace(`threads-${threads}.test`), 'widths'), 'utf8')
+      expect(widths.trim().split('\n')).toHaveLength(numbers.length)
+      expect(Math.max(...widths.trim().split('\n').map(Number))).toBe(3)
+    },
+  )
+
+  test('leave a slot to a run that waits', async () => {
+    await using _executor = harness.executor({ slots: 2 })
+    const [long = 0] = await harness.submit(
+      [
+        bash('make', 'seq 1 10000 > {{Output}}/items'),
+        loop('touch {{Output}}/began-{{n}}; sleep 0.05', { threads: '2' }),
+      ],
+      { targets: ['long-loop.test'] },
+    )
+    const files = (): Promise<string[]> => readdir(workspace('long-loop.test')).catch(() => [])
+    await until(async () => (await files()).includes('began-4'))
+    const [short = 0] = await harness.submit([bash('short', 'true')], { targets: ['short.test'] })
+    expect(await harness.ended(short)).toMatchObject({ status: 'completed' })
+    expect(await harness.run(long)).toMatchObject({ status: 'running' })
+    await harness.cancelled(long)
+  })
 })

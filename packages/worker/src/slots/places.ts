@@ -1,0 +1,96 @@
+import { LoopSlots } from './loop-slots.ts'
+import { RunsAhead } from './runs-ahead.ts'
+import type { Session } from './session.ts'
+
+/**
+ * A run frees its slot when its work is over, while its end is still being written. At most this many runs for each
+ * slot may be in that state, in case the database is slow or unavailable. Short runs need room for those that gather and
+ * for those that are being written, or else their slots wait for the database.
+ */
+const ENDINGS_PER_SLOT = 16
+const LEAST_ENDINGS = 256
+
+/** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
+const WAIT_MS = 1_000
+
+interface Ports {
+  readonly slots: number
+  readonly aheadMs: number
+  takesRuns(): boolean
+  askForRuns(): void
+  begin(session: Session): void
+  changed(): void
+}
+
+/** The slots of a process and who uses them: runs, threads of their loops, and runs that were claimed ahead. */
+export class Places {
+  readonly sessions = new Set<Session>()
+  readonly loops: LoopSlots
+  readonly ahead: RunsAhead
+  /** Free slots when the pending wait for runs began. */
+  awaited = 0
+  readonly #ports: Ports
+  /** Claimed ahead of a free slot. */
+  readonly #waiting: Session[] = []
+
+  constructor(ports: Ports) {
+    this.#ports = ports
+    this.ahead = new RunsAhead(ports.slots, ports.aheadMs)
+    this.loops = new LoopSlots({
+      free: () => this.free,
+      takesRuns: () => ports.takesRuns(),
+      askForRuns: () => ports.askForRuns(),
+      onTaken: () => {
+        if (this.free < this.awaited) ports.askForRuns()
+      },
+      onFreed: () => this.freed(),
+    })
+  }
+
+  /** Runs that are being executed. */
+  get working(): number {
+    let working = -this.#waiting.length
+    for (const session of this.sessions) if (!session.ending) working += 1
+    return working
+  }
+
+  /** Negative for a run that was just accepted ahead of a slot. */
+  get free(): number {
+    return this.#ports.slots - this.working - this.loops.taken
+  }
+
+  /** How many runs may be claimed now. */
+  get room(): number {
+    const endings = this.sessions.size - this.working - this.#waiting.length
+    const mostEndings = Math.max(this.#ports.slots * ENDINGS_PER_SLOT, LEAST_ENDINGS)
+    return endings < mostEndings ? this.free + this.ahead.most() - this.#waiting.length : 0
+  }
+
+  accept(session: Session): void {
+    this.sessions.add(session)
+    if (session.signal.aborted || this.free >= 0) this.#ports.begin(session)
+    else this.#waiting.push(session)
+  }
+
+  /** A slot is free: runs come first. */
+  freed(): void {
+    while (this.free > 0) {
+      const next = this.#waiting.shift()
+      if (next === undefined) break
+      this.#ports.begin(next)
+    }
+    this.loops.offer()
+    this.#ports.changed()
+  }
+
+  /** Runs that wait for too long, or for nothing: they were cancelled or lost, or this process stops. */
+  handBackWaiting(isDraining: boolean): void {
+    const latest = performance.now() - WAIT_MS
+    for (const session of this.#waiting.slice()) {
+      if (!isDraining && !session.signal.aborted && session.acceptedAt > latest) continue
+      session.stop('drain')
+      this.#waiting.splice(this.#waiting.indexOf(session), 1)
+      this.#ports.begin(session)
+    }
+  }
+}
