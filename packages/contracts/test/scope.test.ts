@@ -19,6 +19,7 @@ const rules = (change: Partial<ScopeRules> = {}): ScopeRules => ({
   valid_until: null,
   windows: [],
   zone: 'UTC',
+  enforcement: 'checked',
   ...change,
 })
 const never = (...entries: string[]): NeverScanRule[] =>

@@ -36,6 +36,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0034-shares',
   '0036-enrichment',
   '0037-delta',
+  '0038-enforcement',
 ]
 
 /** Name of the newest schema file that this program knows. */

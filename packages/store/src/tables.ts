@@ -456,6 +456,7 @@ export interface Tables {
     created_by: string
     created_at: Generated<Timestamp>
     updated_at: Generated<Timestamp>
+    enforcement: Generated<string>
   }
   scans: {
     run_id: number

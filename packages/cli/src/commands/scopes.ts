@@ -34,6 +34,7 @@ interface ScopeOptions extends ClientOptions {
   readonly window?: Window[]
   readonly zone?: string
   readonly workspace?: string[]
+  readonly enforcement?: 'checked' | 'kernel'
 }
 
 const withFields = (command: Command): Command =>
@@ -51,8 +52,25 @@ const withFields = (command: Command): Command =>
     .option('--window <times>', 'when runs may scan, like "mon,tue 22:00-06:00"; repeatable', collectWindow)
     .option('--zone <name>', 'time zone of the windows, like Europe/Berlin; default UTC')
     .option('--workspace <name>', 'workspace whose runs keep to it; repeatable', collect)
+    .addOption(
+      new Option(
+        '--enforcement <how>',
+        'kernel: commands run only where the kernel sends nothing but to what is allowed; checked: anywhere',
+      ).choices(['checked', 'kernel']),
+    )
 
-const changeOf = ({ allow, deny, owner, note, from, until, window, zone, workspace }: ScopeOptions): Change =>
+const changeOf = ({
+  allow,
+  deny,
+  owner,
+  note,
+  from,
+  until,
+  window,
+  zone,
+  workspace,
+  enforcement,
+}: ScopeOptions): Change =>
   Object.fromEntries(
     Object.entries({
       allowed: allow,
@@ -64,6 +82,7 @@ const changeOf = ({ allow, deny, owner, note, from, until, window, zone, workspa
       windows: window,
       zone,
       workspaces: workspace,
+      enforcement,
     }).filter(([, value]) => value !== undefined),
   )
 

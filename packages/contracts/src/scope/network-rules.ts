@@ -13,6 +13,8 @@ export interface NetworkPart {
 export interface NamedPart {
   readonly ports: readonly PortRange[] | undefined
   readonly names: readonly string[]
+  /** Those of the names that stand for all below them. */
+  readonly domains: readonly string[]
 }
 
 /** What a boundary means for packets, which have addresses and ports, but neither names nor paths. */
@@ -39,7 +41,8 @@ const rulesOf = (entries: readonly Entry[]): NetworkRules => {
       return 'host' in entry ? [entry.host] : []
     })
     if (ranges.length > 0) networks.push({ ports, ranges })
-    if (named.length > 0) names.push({ ports, names: [...new Set(named)] })
+    const domains = group.flatMap((entry) => (entry.kind === 'domain' ? [entry.host] : []))
+    if (named.length > 0) names.push({ ports, names: [...new Set(named)], domains })
   }
   return { networks, names }
 }
@@ -53,3 +56,9 @@ export const forbiddenByNetwork = ({ scopes, neverScan }: Boundary): NetworkRule
   const entries = sets.flatMap((set) => [...set.entries()]).filter(({ kind }) => kind !== 'url')
   return entries.length === 0 ? undefined : rulesOf(entries)
 }
+
+/** What packets may be sent to, by each scope that the kernel enforces: all of them must allow a packet. */
+export const allowedByNetwork = ({ scopes }: Boundary): NetworkRules[] =>
+  scopes
+    .filter(({ rules }) => rules.enforcement === 'kernel')
+    .map(({ allowed }) => rulesOf([...allowed.entries()]))

@@ -28,6 +28,8 @@ const Window = Type.Object(
   { additionalProperties: false },
 )
 
+export const ENFORCEMENTS = ['checked', 'kernel'] as const
+
 const Moment = Type.Union([Type.String({ description: 'RFC 3339' }), Type.Null()])
 const fields = {
   allowed: entries(
@@ -44,6 +46,10 @@ const fields = {
   workspaces: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
     maxItems: 1_000,
     description: 'All runs in them are bound to the scope',
+  }),
+  enforcement: Type.Enum([...ENFORCEMENTS], {
+    description:
+      'kernel: only workers whose kernel drops packets run its commands, and they send nothing but to what is allowed, name servers and gateways; checked: forbidden packets are dropped where a worker can',
   }),
 }
 const Name = Type.String({
@@ -83,7 +89,7 @@ export type Scope = Static<typeof Scope>
 /** The part of a scope that decides. */
 export type ScopeRules = Pick<
   Scope,
-  'name' | 'allowed' | 'denied' | 'valid_from' | 'valid_until' | 'windows' | 'zone'
+  'name' | 'allowed' | 'denied' | 'valid_from' | 'valid_until' | 'windows' | 'zone' | 'enforcement'
 >
 
 const neverScan = {

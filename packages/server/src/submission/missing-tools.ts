@@ -1,4 +1,4 @@
-import { AppError, type MissingTools, type Warnings } from '@scanfarm/contracts'
+import { AppError, ENFORCED, type MissingTools, type Warnings } from '@scanfarm/contracts'
 import { lackOf, type JobDraft, type Lack, type Store } from '@scanfarm/store'
 import { installAdvice } from '@scanfarm/tools'
 import { toolsAmong } from '../cloud/plan-cloud-job.ts'
@@ -23,6 +23,9 @@ const whatToDo = (needs: readonly string[]): string => {
       : [
           `on a worker, ${installAdvice(tools)}; or start workers from an image with these programs, or let the steps run in docker images that have them`,
         ]),
+    ...(needs.includes(ENFORCED)
+      ? ['start a worker as root on Linux with nftables, which its scope demands']
+      : []),
     ...(needs.includes('docker') ? ['give a worker access to a docker engine'] : []),
   ].join('; ')
 }

@@ -96,12 +96,10 @@ export const operatorVariables = ({ workflows }: Pick<Config, 'workflows'>): str
 export const withRequirements = async (
   plan: JobPlan,
   { resolved }: Pick<Pinned, 'resolved'>,
-  known: Omit<KnownRun, 'params'>,
+  { needs = [], ...known }: Omit<KnownRun, 'params'> & { readonly needs?: readonly string[] },
 ): Promise<JobDraft> => {
   const modules = await possibleModules(resolved, { ...known, params: plan.params })
   const { runnerGiven, runnerType: runner } = plan
-  return {
-    ...plan,
-    requirementClass: classOf(requirements(resolved, runnerGiven ? { runner, modules } : { modules })),
-  }
+  const programs = requirements(resolved, runnerGiven ? { runner, modules } : { modules })
+  return { ...plan, requirementClass: classOf([...programs, ...needs]) }
 }

@@ -3,6 +3,7 @@ import {
   AppError,
   compileNeverScan,
   compileScope,
+  ENFORCED,
   withoutPassword,
   type Boundary,
   type CompiledList,
@@ -24,6 +25,8 @@ export interface Keeper {
    */
   readonly refusal: Refusing | undefined
   readonly permission: (target: string, workspace: () => string) => Permission
+  /** What a worker must have for the targets that were asked about. */
+  readonly needs: () => readonly string[]
 }
 
 /** Naming a workspace takes time, which most targets need not. */
@@ -62,8 +65,10 @@ export class Scopes {
         details: [{ path: '/scope', message: `there is no scope ${JSON.stringify(name)}` }],
       })
     const neverScan = book.neverScan(workflow, at)
+    let isEnforced = false
     const permission = (target: string, workspace: () => string): Permission => {
       const boundary = book.boundary(named?.id, workspace, neverScan)
+      isEnforced ||= boundary.scopes.some(({ rules }) => rules.enforcement === 'kernel')
       return boundary.scopes.length === 0 && this.#required ? NO_SCOPE : allows(boundary, target, at)
     }
     const refusal: Refusing = (target, workspace) => {
@@ -71,7 +76,12 @@ export class Scopes {
       return found.allowed || found.cause === 'closed' ? undefined : found.reason
     }
     const isFree = named === undefined && !this.#required && !book.hasWorkspaces && neverScan.notes.size === 0
-    return { scopeNo: named?.id, refusal: isFree ? undefined : refusal, permission }
+    return {
+      scopeNo: named?.id,
+      refusal: isFree ? undefined : refusal,
+      permission,
+      needs: () => (isEnforced ? [ENFORCED] : []),
+    }
   }
 
   /** Refuses a request of which no target is left, or of which all must be allowed, and records why. */

@@ -61,7 +61,7 @@ export async function planExecution(
   const plan = { ...planJob(body, pinned), scheduleId: trigger.scheduleId }
   const chosen = await chooseTargets(parts, body, plan, kept)
   const targets = (chosen?.drafts ?? kept).map((one) => one.target)
-  const draft = await withRequirements(plan, pinned, { targets, operatorVariables })
+  const draft = await withRequirements(plan, pinned, { targets, operatorVariables, needs: keeper.needs() })
   return {
     triggerKey: trigger.key,
     overlap: trigger.overlap,

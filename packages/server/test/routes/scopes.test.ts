@@ -62,19 +62,21 @@ describe('scopes', () => {
       name: 'shop',
       allowed: ['*.shop.example', '10.0.0.0/24:80,443'],
       valid_from: null,
+      enforcement: 'checked',
       valid_until: '2098-12-31T23:00:00.000Z',
       workspaces: [],
       created_by: expect.stringMatching(/^token:/),
     })
     const changed = await server.admin
       .patch('/api/scopes/SHOP')
-      .send({ windows: [], workspaces: ['shop'], owner: 'Bob' })
+      .send({ windows: [], workspaces: ['shop'], owner: 'Bob', enforcement: 'kernel' })
       .expect(200)
     expect(changed.body.data).toMatchObject({
       windows: [],
       workspaces: ['shop'],
       owner: 'Bob',
       note: 'contract 17',
+      enforcement: 'kernel',
     })
     expect((await server.viewer.get('/api/scopes/shop').expect(200)).body.data).toEqual(changed.body.data)
     const { body } = await server.viewer.get('/api/scopes').expect(200)

@@ -1,6 +1,7 @@
-import type { NetworkPart } from '@scanfarm/contracts'
 import { errorText, type Logger } from '@scanfarm/platform'
 import { networkDevices } from './devices.ts'
+import type { Fence } from './fences.ts'
+import { networkHelpers } from './helpers.ts'
 import { nft, NftSession } from './nft.ts'
 import { countsOf, tableNames, userRulesOf, type Counted } from './nft-answers.ts'
 import { deviceChain, FAMILIES, HITS, rulesetOf, tableText, type Ruleset } from './ruleset.ts'
@@ -43,8 +44,8 @@ export class Firewall implements AsyncDisposable {
   #isMade = false
   #session: NftSession | undefined
   #turn: Promise<unknown> = Promise.resolve()
-  /** Rules are made once for each boundary. */
-  readonly #rendered = new WeakMap<readonly NetworkPart[], Ruleset>()
+  /** Rules are made once for each fence. */
+  readonly #rendered = new WeakMap<Fence, Ruleset>()
   #reading: { readonly queued: Promise<void> } | undefined
   #counted: ReadonlyMap<number, Blocked> = new Map()
   #watch: NodeJS.Timeout | undefined
@@ -67,15 +68,16 @@ export class Firewall implements AsyncDisposable {
   }
 
   /** Before a command of `holder` starts as a user. Undefined: no rules apply to the user. Rejects when they cannot be set. */
-  async begin(uid: number, holder: object, forbidden: readonly NetworkPart[]): Promise<Watch | undefined> {
+  async begin(uid: number, holder: object, fence: Fence): Promise<Watch | undefined> {
     const known = this.#users.get(uid)
-    if (forbidden.length === 0 && known === undefined) {
+    const isOpen = fence.forbidden.length + fence.allowed.length === 0
+    if (isOpen && known === undefined) {
       if (this.#hasDead) await this.#inTurn(() => this.#sweep(uid))
       return undefined
     }
     const rules = known ?? new Map<object, Ruleset>()
-    if (forbidden.length === 0) rules.delete(holder)
-    else rules.set(holder, this.#rulesetOf(forbidden))
+    if (isOpen) rules.delete(holder)
+    else rules.set(holder, this.#rulesetOf(fence))
     this.#users.set(uid, rules)
     await this.#inTurn(() => this.#apply(uid))
     if (rules.size === 0) return undefined
@@ -120,9 +122,9 @@ export class Firewall implements AsyncDisposable {
     return done
   }
 
-  #rulesetOf(forbidden: readonly NetworkPart[]): Ruleset {
-    const known = this.#rendered.get(forbidden) ?? rulesetOf(this.#table, forbidden)
-    this.#rendered.set(forbidden, known)
+  #rulesetOf(fence: Fence): Ruleset {
+    const known = this.#rendered.get(fence) ?? rulesetOf(this.#table, fence, networkHelpers())
+    this.#rendered.set(fence, known)
     return known
   }
 

@@ -7,9 +7,13 @@ import { Firewall } from './firewall.ts'
 export interface Enforcement {
   /** Undefined: this process cannot limit the packets of its commands. */
   readonly firewall: Firewall | undefined
-  /** What it offers to runs. */
-  readonly capabilities: readonly string[]
+  /** Why packets may pass it; undefined: none does. */
+  readonly gap: string | undefined
 }
+
+/** What it offers to runs. */
+export const enforcedCapabilities = ({ gap }: Enforcement): readonly string[] =>
+  gap === undefined ? [ENFORCED] : []
 
 const cannot = (isolation: Isolation): string | undefined => {
   if (isolation.kind === 'uids' || isolation.kind === 'user') return undefined
@@ -24,7 +28,7 @@ export const openFirewall = async (
 ): Promise<Enforcement> => {
   const checkedOnly = (reason: string, firewall?: Firewall): Enforcement => {
     log.info('scope: checked, not enforced', { reason })
-    return { firewall, capabilities: [] }
+    return { firewall, gap: reason }
   }
   const problem = cannot(demandIsolation(settings))
   if (problem !== undefined) return checkedOnly(problem)
@@ -33,7 +37,7 @@ export const openFirewall = async (
     if (settings.runner.newPrivileges)
       return checkedOnly('runner.new_privileges lets commands become other users', firewall)
     log.info('scope: enforced')
-    return { firewall, capabilities: [ENFORCED] }
+    return { firewall, gap: undefined }
   } catch (error) {
     return checkedOnly(
       `${errorText(error)}; nftables, the right CAP_NET_ADMIN and Linux 5.16 or newer are needed`,

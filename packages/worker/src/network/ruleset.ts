@@ -1,5 +1,8 @@
 import { createHash } from 'node:crypto'
+import { isIPv4 } from 'node:net'
 import { embedding, V4_ALL, V4_BASE, type NetworkPart, type PortRange, type Range } from '@scanfarm/contracts'
+import type { Fence } from './fences.ts'
+import type { Helpers } from './helpers.ts'
 
 /** Rules of a boundary for the table of a worker. Equal boundaries have the same name. */
 export interface Ruleset {
@@ -119,12 +122,30 @@ jump users
 }
 }`
 
-/** Rules that forbid these addresses. */
-export const rulesetOf = (table: string, forbidden: readonly NetworkPart[]): Ruleset => {
-  const sets: { name: string; type: string; elements: string[] }[] = []
-  const rules: string[] = []
+interface AddressSet {
+  readonly name: string
+  readonly type: string
+  readonly elements: readonly string[]
+}
+
+/** Matches of packets to these addresses. */
+interface Matches {
+  readonly sets: readonly AddressSet[]
+  /** In IPv4 and IPv6. */
+  readonly packets: readonly string[]
+  readonly arp: readonly string[]
+}
+
+/** `asksOf`: whether ARP may ask, or not ask, for an address of which only these ports are meant. */
+const matchesOf = (
+  prefix: string,
+  parts: readonly NetworkPart[],
+  asksOf: (ports: NetworkPart['ports']) => boolean,
+): Matches => {
+  const sets: AddressSet[] = []
+  const packets: string[] = []
   const arp: string[] = []
-  for (const [index, { ports, ranges }] of forbidden.entries()) {
+  for (const [index, { ports, ranges }] of parts.entries()) {
     const { v4, v6 } = elementsOf(ranges)
     const where = ports === undefined ? '' : ` ${WITH_PORTS} th dport { ${portsText(ports)} }`
     for (const [family, type, match, elements] of [
@@ -132,12 +153,50 @@ export const rulesetOf = (table: string, forbidden: readonly NetworkPart[]): Rul
       ['6', 'ipv6_addr', 'ip6 daddr', v6],
     ] as const) {
       if (elements.length === 0) continue
-      const name = `%%_${index}_${family}`
+      const name = `${prefix}_${index}_${family}`
       sets.push({ name, type, elements })
-      rules.push(`${match} @${name}${where} goto blocked`)
-      if (family === '4' && ports === undefined) arp.push(`arp daddr ip @${name} goto blocked_arp`)
+      packets.push(`${match} @${name}${where}`)
+      if (family === '4' && asksOf(ports)) arp.push(`arp daddr ip @${name}`)
     }
   }
+  return { sets, packets, arp }
+}
+
+/** Raw senders find IPv6 routers by asking all. */
+const SOLICITATION = 'icmpv6 type nd-neighbor-solicit return'
+
+const chainText = (name: string, lines: readonly string[]): string =>
+  `chain ${name} {\n${lines.join('\n')}\n}`
+
+/** A chain that returns for packets that are allowed, and blocks the others. */
+const allowedChain = (
+  family: Family,
+  name: string,
+  { packets, arp }: Matches,
+  { nameServers, routers }: Helpers,
+): string => {
+  const asked = nameServers.map(
+    (server) => `${isIPv4(server) ? 'ip' : 'ip6'} daddr ${server} meta l4proto { tcp, udp } th dport 53`,
+  )
+  const arps = [...arp, ...routers.map((router) => `arp daddr ip ${router}`)]
+  return chainText(name, [
+    ...[...packets, ...asked].map((match) => `${match} return`),
+    SOLICITATION,
+    ...(family === 'netdev'
+      ? [...arps.map((match) => `${match} return`), 'meta protocol arp goto blocked_arp']
+      : []),
+    'goto blocked',
+  ])
+}
+
+/** The rules of a fence. */
+export const rulesetOf = (table: string, { forbidden, allowed }: Fence, helpers: Helpers): Ruleset => {
+  const refused = matchesOf('%%', forbidden, (ports) => ports === undefined)
+  const lists = allowed.map((parts, index) => {
+    const name = `%%_a${index}`
+    return { name, ...matchesOf(name, parts, () => true) }
+  })
+  const sets = [refused, ...lists].flatMap((matches) => matches.sets)
   const body = (family: Family): string =>
     [
       `table ${family} ${table} {`,
@@ -145,17 +204,27 @@ export const rulesetOf = (table: string, forbidden: readonly NetworkPart[]): Rul
         ({ name, type, elements }) =>
           `set ${name} { type ${type}; flags interval; elements = { ${elements.join(',\n')} } }`,
       ),
-      `chain %% {\n${[...rules, ...(family === 'netdev' ? [...arp, 'goto odd'] : [])].join('\n')}\n}`,
+      ...lists.map((list) => allowedChain(family, list.name, list, helpers)),
+      chainText('%%', [
+        ...refused.packets.map((match) => `${match} goto blocked`),
+        ...(family === 'netdev'
+          ? [...refused.arp.map((match) => `${match} goto blocked_arp`), 'jump odd']
+          : []),
+        ...lists.map(({ name }) => `jump ${name}`),
+      ]),
       '}',
     ].join('\n')
   const text = FAMILIES.map(body).join('\n')
   const name = `b${createHash('sha256').update(text).digest('hex').slice(0, 12)}`
+  const chains = ['%%', ...lists.map((list) => list.name)]
   return {
     name,
     add: text.replaceAll('%%', name),
     remove: FAMILIES.flatMap((family) => [
-      `delete chain ${family} ${table} ${name}`,
-      ...sets.map((set) => `delete set ${family} ${table} ${set.name.replace('%%', name)}`),
-    ]).join('\n'),
+      ...chains.map((chain) => `delete chain ${family} ${table} ${chain}`),
+      ...sets.map((set) => `delete set ${family} ${table} ${set.name}`),
+    ])
+      .join('\n')
+      .replaceAll('%%', name),
   }
 }

@@ -5,6 +5,7 @@ import type { Executor } from '../slots/executor.ts'
 import type { ExecutorStatus } from '../slots/options.ts'
 import { logMachine, openMachine, openSlots, openSweep } from '../slots/open-slots.ts'
 import { createQueueSource } from '../slots/run-sources.ts'
+import { enforcedCapabilities } from '../network/open-firewall.ts'
 import { Capabilities } from '../tools/capabilities.ts'
 import { ToolVersions } from '../tools/tool-versions.ts'
 import { toolPlaces } from '../tools/tool-places.ts'
@@ -49,7 +50,7 @@ export async function startWorker(
     places,
     docker: runner,
     labels: worker.labels,
-    always: machine.enforcement.capabilities,
+    always: enforcedCapabilities(machine.enforcement),
     log,
   })
   await capabilities.detectFirst()

@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import type { LookupAddress } from 'node:dns'
 import { errorText } from '@scanfarm/platform'
-import { ForbiddenNetwork } from '../network/forbidden.ts'
+import { Fences, NO_FENCE, type Fence } from '../network/fences.ts'
 import {
   allows,
   allowsAddresses,
@@ -9,7 +9,6 @@ import {
   hasAddresses,
   namesIn,
   type Boundary,
-  type NetworkPart,
   type ClaimedRun,
   type Permission,
   type RunKey,
@@ -37,7 +36,7 @@ export class Boundaries {
   readonly #store: Pick<RunStore, 'boundary'>
   readonly #resolver: Resolver
   readonly #known = new Map<string, Known>()
-  readonly #networks = new WeakMap<Boundary, ForbiddenNetwork>()
+  readonly #fences = new WeakMap<Boundary, Fences>()
   /** 0: the farm has no scope and no entry. */
   #version = 0
 
@@ -77,19 +76,27 @@ export class Boundaries {
     return all.length === 0 ? ALLOWED : { allowed: true, addresses: all }
   }
 
-  /** Where no packet of the run may be sent. `scanned`: names that it may scan. */
-  async forbidden(run: ClaimedRun, scanned: ReadonlySet<string>): Promise<readonly NetworkPart[]> {
+  /** Where packets of the run may be sent. `scanned`: names that it may scan. */
+  async fence(run: ClaimedRun, scanned: ReadonlySet<string>): Promise<Fence> {
     this.note(run.scopesVersion)
-    if (this.#version === 0) return []
+    if (this.#version === 0) return NO_FENCE
     const boundary = await this.#boundaryOf(run)
     const known =
-      this.#networks.get(boundary) ??
-      new ForbiddenNetwork(boundary, async (name) => {
+      this.#fences.get(boundary) ??
+      new Fences(boundary, async (name) => {
         const found = await resolved(name, this.#resolver)
         return 'problem' in found ? [] : found
       })
-    this.#networks.set(boundary, known)
-    return await known.parts(scanned)
+    this.#fences.set(boundary, known)
+    return await known.of(scanned)
+  }
+
+  /** The scope that demands that the kernel drops packets. */
+  async enforcedScope(run: ClaimedRun): Promise<string | undefined> {
+    this.note(run.scopesVersion)
+    if (this.#version === 0) return undefined
+    const { scopes } = await this.#boundaryOf(run)
+    return scopes.find(({ rules }) => rules.enforcement === 'kernel')?.rules.name
   }
 
   async #boundaryOf(run: ClaimedRun): Promise<Boundary> {

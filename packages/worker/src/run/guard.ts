@@ -5,11 +5,11 @@ import {
   namesHost,
   namesIn,
   type DestinationPlace,
-  type NetworkPart,
   type Permission,
   type RunRefusalPlace,
 } from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
+import type { Fence } from '../network/fences.ts'
 import type { Blocked } from '../network/firewall.ts'
 import type { Session } from '../slots/session.ts'
 import type { Boundaries, Checked } from './boundaries.ts'
@@ -75,9 +75,15 @@ export class Guard {
     return found.reason
   }
 
-  /** Where no packet of its commands may be sent. */
-  async forbidden(): Promise<readonly NetworkPart[]> {
-    return await this.#boundaries.forbidden(this.#session.run, this.#scanned)
+  /** Where packets of its commands may be sent. */
+  async fence(): Promise<Fence> {
+    return await this.#boundaries.fence(this.#session.run, this.#scanned)
+  }
+
+  /** Why commands that the kernel does not fence in may not run. */
+  async unfenced(why: string): Promise<string | undefined> {
+    const scope = await this.#boundaries.enforcedScope(this.#session.run)
+    return scope && `the scope ${scope} demands that the kernel keeps packets within it: ${why}`
   }
 
   /** Records that the kernel did not send packets of a command; says so in words. */
@@ -85,7 +91,7 @@ export class Guard {
     const known = [...addresses].sort(([, a], [, b]) => b - a)
     for (const [address, count] of known.slice(0, BLOCKED_ADDRESSES)) {
       const found = await this.#boundaries.permission(this.#session.run, address)
-      const why = found.allowed ? 'a forbidden host has it' : found.reason
+      const why = found.allowed ? 'it belongs to no host that may be scanned' : found.reason
       this.#record(address, `${plural(count, 'packet')} of a command not sent: ${why}`, 'kernel')
     }
     if (known.length === 0) this.#record('', `${plural(packets, 'packet')} of a command not sent`, 'kernel')

@@ -1,26 +1,41 @@
 import type { Runner } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
-import type { Firewall, Watch } from '../network/firewall.ts'
+import type { Watch } from '../network/firewall.ts'
+import type { Enforcement } from '../network/open-firewall.ts'
 import type { Guard } from './guard.ts'
 import type { RunPlace } from './run-place.ts'
 
 interface RunnerGuard {
-  readonly firewall: Firewall
+  readonly enforcement: Enforcement | undefined
   readonly guard: Guard
   readonly place: RunPlace
 }
 
-/** The same runner; the kernel sends no packet of its commands to a forbidden address. */
-export const guardedRunner = (runner: Runner, { firewall, guard, place }: RunnerGuard): Runner => ({
+/** Why packets of the commands of a runner are not fenced in by the kernel of this machine. */
+const gapOf = (runner: Runner, enforcement: Enforcement | undefined): string | undefined => {
+  if (runner.type !== 'host') return `it does not fence in commands of a ${runner.type} runner`
+  return enforcement === undefined ? 'this process only checks targets' : enforcement.gap
+}
+
+/**
+ * The same runner; the kernel sends no packet of its commands to a forbidden address. Commands that it cannot fence in do
+ * not start if a scope demands it.
+ */
+export const guardedRunner = (runner: Runner, { enforcement, guard, place }: RunnerGuard): Runner => ({
   type: runner.type,
   facts: runner.facts,
   sharesFiles: runner.sharesFiles,
   async run(command, io) {
-    const owner = await place.open()
-    if (owner === undefined) return await runner.run(command, io)
+    const firewall = runner.type === 'host' ? enforcement?.firewall : undefined
+    const owner = firewall && (await place.open())
+    const gap =
+      gapOf(runner, enforcement) ?? (owner === undefined ? 'they have the user of this process' : undefined)
+    const problem = gap === undefined ? undefined : await guard.unfenced(gap)
+    if (problem !== undefined) return { kind: 'not-started', reason: problem }
+    if (firewall === undefined || owner === undefined) return await runner.run(command, io)
     let watch: Watch | undefined
     try {
-      watch = await firewall.begin(owner.uid, place, await guard.forbidden())
+      watch = await firewall.begin(owner.uid, place, await guard.fence())
     } catch (error) {
       return { kind: 'not-started', reason: `its packets cannot be limited: ${errorText(error)}` }
     }

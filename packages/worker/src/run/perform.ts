@@ -67,7 +67,7 @@ export function createPerformer(
         try {
           return await perform(session, place, workflow, context)
         } finally {
-          if (place.owner !== undefined) await options.firewall?.end(place.owner.uid, place)
+          if (place.owner !== undefined) await options.enforcement?.firewall?.end(place.owner.uid, place)
         }
       } catch (error) {
         if (session.signal.aborted) return CANCELLED
@@ -211,7 +211,7 @@ const openRunner = async (
   place: RunPlace,
   guard: Guard,
   spec: RunnerSpec,
-  { runners, homes, firewall }: ExecutorOptions,
+  { runners, homes, enforcement }: ExecutorOptions,
 ): Promise<Runner> => {
   const { run, folders, recorder, signal } = session
   const home = homes?.own(folders.workspace)
@@ -231,11 +231,7 @@ const openRunner = async (
   })
   recorder.facts(runner.facts)
   if (!runner.sharesFiles) session.journal?.usesOtherMachine()
-  const guarded =
-    firewall === undefined || runner.type !== 'host'
-      ? runner
-      : guardedRunner(runner, { firewall, guard, place })
-  return pacedRunner(guarded, () => recorder.buffer.room())
+  return pacedRunner(guardedRunner(runner, { enforcement, guard, place }), () => recorder.buffer.room())
 }
 
 /** Starts no command while the write buffer is full. */

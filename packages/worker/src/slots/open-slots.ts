@@ -39,7 +39,7 @@ export const openMachine = async (
 ): Promise<Machine> => {
   const enforcement = executesHere
     ? await openFirewall(config, log, scope)
-    : { firewall: undefined, capabilities: [] }
+    : { firewall: undefined, gap: 'commands run on other machines' }
   const storage = scope.use(openObjectStorage({ ...config.storage.s3, ca: config.artifacts.s3.ca }))
   const runners = scope.use(openRunners(config, farmId))
   return { runners, enforcement, executor: sharedOptions(config, storage, runners) }
@@ -77,8 +77,8 @@ export function openSlots(
     collect: collectArtifact,
     toolVersions,
     runners,
+    enforcement: machine.enforcement,
     countsThreads: kind !== 'cloud',
-    firewall: machine.enforcement.firewall,
     intro: {
       name,
       hostname: hostname(),

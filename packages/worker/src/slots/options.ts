@@ -9,7 +9,7 @@ import type {
 import type { Logger } from '@scanfarm/platform'
 import type { OperatorInput } from '@scanfarm/engine'
 import type { AllowedPath, FunctionServices } from '@scanfarm/functions'
-import type { Firewall } from '../network/firewall.ts'
+import type { Enforcement } from '../network/open-firewall.ts'
 import type { Homes } from '../workspaces/homes.ts'
 import type { ExecutorLimits, ExecutorTimes } from './limits.ts'
 import type { Introduction } from './worker-lease.ts'
@@ -32,7 +32,7 @@ export interface ExecutorOptions {
   /** The users that commands run as; default: the user of this process. */
   readonly users?: CommandUsers
   /** Keeps packets of commands from forbidden addresses; missing where this process cannot. */
-  readonly firewall?: Firewall | undefined
+  readonly enforcement?: Enforcement
   /** Whether threads of loops take slots; not where commands execute on other machines. Default true. */
   readonly countsThreads?: boolean
   /** `HOME` of commands on this machine; default: the folder of the attempt. */

@@ -4,9 +4,10 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { boundaryOf, forbiddenByNetwork, type NetworkPart } from '@scanfarm/contracts'
+import { boundaryOf } from '@scanfarm/contracts'
 import { silentLogger } from '@scanfarm/platform'
 import { until } from '@scanfarm/testing'
+import { Fences, NO_FENCE, type Fence } from '../../src/network/fences.ts'
 import { Firewall } from '../../src/network/firewall.ts'
 
 const UID = 61_001
@@ -20,25 +21,21 @@ const tables = (): string[] =>
   run('nft', 'list', 'tables')
     .split('\n')
     .filter((line) => line.includes('scanfarm'))
-const forbidden = (...denied: string[]): readonly NetworkPart[] =>
-  forbiddenByNetwork(
-    boundaryOf(
-      [
-        {
-          name: 'test',
-          allowed: ['*'],
-          denied,
-          valid_from: null,
-          valid_until: null,
-          windows: [],
-          zone: 'UTC',
-        },
-      ],
-      [],
-    ),
-  )?.networks ?? []
+const scope = (allowed: string[], denied: string[], enforcement: 'checked' | 'kernel'): Promise<Fence> => {
+  const rules = {
+    name: 'test',
+    allowed,
+    denied,
+    valid_from: null,
+    valid_until: null,
+    windows: [],
+    zone: 'UTC',
+  }
+  return new Fences(boundaryOf([{ ...rules, enforcement }], []), async () => []).of(new Set())
+}
+const forbidden = (...denied: string[]): Promise<Fence> => scope(['*'], denied, 'checked')
 
-const RULES = forbidden('198.51.100.128/25', '2001:db8:2::/48', `${ALLOWED}:99`)
+const RULES = await forbidden('198.51.100.128/25', '2001:db8:2::/48', `${ALLOWED}:99`)
 
 const MACHINE = `
 link set lo up
@@ -98,7 +95,7 @@ if (process.argv[2] === 'hold') {
   execFileSync('nft', ['-f', '-'], { input: COUNTER })
 
   const firewall = await Firewall.open(silentLogger)
-  const none = await firewall.begin(UID, {}, [])
+  const none = await firewall.begin(UID, {}, NO_FENCE)
   tell({ nothing: { watch: none ?? null, tables: tables() } })
 
   const holder = {}
@@ -133,9 +130,23 @@ if (process.argv[2] === 'hold') {
   )
   tell({ 'a later device': 'covered' })
 
+  // Of two that are not forbidden, only one is allowed.
+  const other = '198.51.100.11'
+  run('ip', 'neigh', 'add', other, 'lladdr', mac, 'dev', 'v0')
+  const narrow = {}
+  await firewall.begin(UID, narrow, await scope([ALLOWED], [], 'kernel'))
+  const reached = arrived(ALLOWED)
+  for (const args of Object.values(SENDERS)) nmap(UID, ...args, other, ALLOWED)
+  const others = arrived(other)
+  await firewall.end(UID, narrow)
+  nmap(UID, '-sT', '-Pn', '-p', '80', other)
+  tell({
+    'what is not allowed': { others, allowed: arrived(ALLOWED) > reached, asked: arrived(other) > 0 },
+  })
+
   // What another run in the workspace forbids remains.
   const second = {}
-  await firewall.begin(UID, second, forbidden(FORBIDDEN))
+  await firewall.begin(UID, second, await forbidden(FORBIDDEN))
   await firewall.end(UID, holder)
   nmap(UID, '-sT', '-Pn', '-p', '80', FORBIDDEN)
   const whileShared = arrived(FORBIDDEN)

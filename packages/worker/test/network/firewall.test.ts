@@ -3,14 +3,23 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, jest, test } from '@jest/globals'
 import { boundaryOf } from '@scanfarm/contracts'
-import { ForbiddenNetwork } from '../../src/network/forbidden.ts'
+import { Fences } from '../../src/network/fences.ts'
+import { routersIn } from '../../src/network/helpers.ts'
 import { rulesetOf } from '../../src/network/ruleset.ts'
 import { canFilter } from '../harness/can-filter.ts'
 import { TEST_MS } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
 
-const rules = { name: 's', valid_from: null, valid_until: null, windows: [], zone: 'UTC' }
+const rules = {
+  name: 's',
+  valid_from: null,
+  valid_until: null,
+  windows: [],
+  zone: 'UTC',
+  enforcement: 'checked' as const,
+}
+const NO_HELPERS = { nameServers: [], routers: [] }
 
 const withRules = canFilter ? describe : describe.skip
 
@@ -35,6 +44,7 @@ withRules('Packets of commands', () => {
       arp: sent,
       others: { blocked: ['198.51.100.10', '2001:db8:2::5'], arrived: 0 },
       'a later device': 'covered',
+      'what is not allowed': { others: 0, allowed: true, asked: true },
       ends: { whileShared: 0, ofOther: true, after: true },
       tables: { left: [], held: 2, remaining: 2, swept: 0 },
     })
@@ -42,7 +52,7 @@ withRules('Packets of commands', () => {
 })
 
 test('Rules have the addresses of networks and names, also as gateways for IPv6 write them', async () => {
-  const network = new ForbiddenNetwork(
+  const fences = new Fences(
     boundaryOf(
       [
         {
@@ -58,7 +68,7 @@ test('Rules have the addresses of networks and names, also as gateways for IPv6 
         '198.51.100.7',
       ],
   )
-  const { add } = rulesetOf('t', await network.parts(new Set()))
+  const { add } = rulesetOf('t', await fences.of(new Set()), NO_HELPERS)
   for (const element of [
     '192.0.2.0-192.0.3.7',
     '64:ff9b:0:0:0:0:c000:200-64:ff9b:0:0:0:0:c000:307',
@@ -68,7 +78,42 @@ test('Rules have the addresses of networks and names, also as gateways for IPv6 
   expect(add).toMatch(/ip daddr @\w+ meta l4proto .* th dport \{ 25 \} goto blocked/)
   expect(add).toContain('2001:db8:0:0:0:0:0:7')
   // A name that the run scans has the same address.
-  const shared = rulesetOf('t', await network.parts(new Set(['www.example']))).add
+  const shared = rulesetOf('t', await fences.of(new Set(['www.example'])), NO_HELPERS).add
   expect(shared).not.toContain('198.51.100.7')
   expect(shared).toContain('2001:db8:0:0:0:0:0:7')
+})
+
+test('A scope that the kernel enforces allows its addresses, those of names below its domains, and name servers', async () => {
+  const scope = {
+    ...rules,
+    allowed: ['*.in.example:443', '192.0.2.0/25'],
+    denied: [],
+    enforcement: 'kernel' as const,
+  }
+  const fences = new Fences(
+    boundaryOf([scope, { ...scope, name: 'other', allowed: ['*'] }], []),
+    async (name) => [name === 'a.in.example' ? '198.51.100.7' : '198.51.100.8'],
+  )
+  const fence = await fences.of(new Set(['a.in.example', 'b.example']))
+  const { add, remove } = rulesetOf('t', fence, {
+    nameServers: ['192.0.2.53', '2001:db8::53'],
+    routers: ['10.0.0.1'],
+  })
+  expect(add).toContain('elements = { 192.0.2.0-192.0.2.127 }')
+  // That of in.example is 198.51.100.8; b.example is not below it.
+  expect(add).toContain('elements = { 198.51.100.7-198.51.100.8 }')
+  expect(add).toMatch(/ip daddr @\w+ meta l4proto .* th dport \{ 443 \} return/)
+  expect(add).toContain('ip daddr 192.0.2.53 meta l4proto { tcp, udp } th dport 53 return')
+  expect(add).toContain('ip6 daddr 2001:db8::53 meta')
+  expect(add).toContain('arp daddr ip 10.0.0.1 return')
+  expect(add.match(/jump b\w+_a\d/g)).toHaveLength(4)
+  expect(remove.match(/delete chain/g)).toHaveLength(6)
+})
+
+test('Routers are those of the routing table of Linux', () => {
+  const table = `Iface\tDestination\tGateway \tFlags
+eth0\t00000000\t010011AC\t0003
+eth0\t000011AC\t00000000\t0001
+`
+  expect(routersIn(table)).toEqual(['172.17.0.1'])
 })

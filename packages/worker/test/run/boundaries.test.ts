@@ -12,6 +12,7 @@ const RULES: ScopeRules = {
   valid_until: null,
   windows: [],
   zone: 'UTC',
+  enforcement: 'checked',
 }
 const RUN = {
   runId: 1,

@@ -237,6 +237,16 @@ test('An entry that is added while a run works applies to its next items', async
   expect(await refusals(runId)).toMatchObject([{ target: late, place: 'item' }])
 })
 
+test('A scope that the kernel must enforce starts no command where it is only checked', async () => {
+  const job = { scopeNo: await scopeNo({ allowed: ['*'], enforcement: 'kernel' }) }
+  await using _executor = harness.executor()
+  const [runId = 0] = await harness.submit([bash('one', 'echo started')], { job })
+  expect(await harness.ended(runId)).toMatchObject({ status: 'failed' })
+  const [step] = await harness.steps(runId)
+  expect(step?.error_message).toMatch(/the scope s\S+ demands that the kernel .* only checks targets$/)
+  expect(step?.output).not.toContain('started')
+})
+
 const withRules = canFilter ? test : test.skip
 withRules(
   'Packets that the kernel does not send are refusals, and the step and its run are not clean',
@@ -252,7 +262,7 @@ withRules(
     await using _executor = harness.executor({
       users,
       runners,
-      firewall,
+      enforcement: { firewall, gap: undefined },
       onRefused: (place) => void places.push(place),
     })
     const send = (address: string, more = 'true') =>
@@ -294,5 +304,16 @@ withRules(
     expect(places).toEqual(['kernel', 'kernel', 'kernel'])
     const [clean = 0] = await harness.submit([send('127.68.0.1')], { targets: [freshName()], job })
     expect(await harness.ended(clean)).toMatchObject({ status: 'completed', outcome: 'clean' })
+    const narrow = {
+      scopeNo: await scopeNo({ allowed: ['127.68.0.0/24', '*.shop.test'], enforcement: 'kernel' }),
+    }
+    // Two workspaces, as what one run of a user is not allowed to send counts for all.
+    const sent = async (target: string, address: string): Promise<number> =>
+      (await harness.submit([send(address)], { targets: [target], job: narrow }))[0] ?? 0
+    const within = await sent('127.68.0.1', '127.68.0.1')
+    const beyond = await sent('127.68.0.2', '127.68.1.1')
+    expect(await harness.ended(within)).toMatchObject({ status: 'completed', outcome: 'clean' })
+    expect(await harness.ended(beyond)).toMatchObject({ status: 'completed', outcome: 'partial' })
+    expect(await refusals(beyond)).toMatchObject([{ target: '127.68.1.1', place: 'kernel' }])
   },
 )

@@ -122,6 +122,7 @@ export const createRuns = route(
       ...(await withRequirements(plan, pinned, {
         targets: gathered.targets,
         operatorVariables: operatorVariables(config),
+        needs: keeper.needs(),
       })),
       submittedBy: `${caller.kind}:${caller.name}`,
       scopeNo: keeper.scopeNo,

@@ -7,6 +7,7 @@ import {
   Form,
   FormActions,
   linesOf,
+  SelectField,
   localTimeOf,
   TextField,
   timeOfLocal,
@@ -47,6 +48,7 @@ const bodyOf = (values: Readonly<Record<string, string>>, before?: Scope) => ({
   windows: linesOf(values['windows']).map(windowOf),
   zone: (values['zone'] ?? '').trim() || 'UTC',
   workspaces: linesOf(values['workspaces']),
+  enforcement: values['enforcement'] === 'kernel' ? ('kernel' as const) : ('checked' as const),
 })
 
 /** A new scope, or all fields of one. */
@@ -123,6 +125,15 @@ export const ScopeForm = ({ scope, onDone }: { scope?: Scope; onDone: () => void
           defaultValue={scope?.zone ?? 'UTC'}
         />
       </div>
+      <SelectField
+        name="enforcement"
+        label="Packets of commands"
+        options={[
+          { value: 'checked', label: 'forbidden ones are dropped where a worker can' },
+          { value: 'kernel', label: 'only workers that drop all that is not allowed' },
+        ]}
+        defaultValue={scope?.enforcement}
+      />
       <TextField
         name="workspaces"
         label="Workspaces, one a line: all their runs keep to the scope"
