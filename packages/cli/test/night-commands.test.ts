@@ -41,6 +41,8 @@ test('diff compares two jobs, and report writes a page about one thing', async (
     err: '',
   })
   expect((await run('diff', '0123456789abcdef', later)).code).toBe(5)
+  expect(await run('findings', 'list', '--since', later)).toMatchObject({ code: 0, err: '' })
+  expect((await run('findings', 'list', '--since', '0123456789abcdef')).err).toContain('there is no job')
   const file = join(folder, 'report.html')
   expect(await run('report', '--job', later, '-o', file)).toEqual({ code: 0, out: `${file}\n`, err: '' })
   expect(readFileSync(file, 'utf8')).toContain(`Report of job ${later}`)

@@ -160,6 +160,18 @@ export async function findJobSummary(
   return summary
 }
 
+/** When the last run of a job ended; null: one is open; undefined: there is no such job. */
+export async function endOfJob(db: Kysely<Tables>, jobId: string): Promise<Date | null | undefined> {
+  const { rows } = await sql<{ at: string | null }>`
+    select coalesce(final_counts ->> 'ended_at', (
+      select utc_text(max(completed_at)) from runs where job_no = j.id
+      having count(*) = j.target_count and count(completed_at) = count(*))) as at
+    from jobs j where job_id = ${jobId}`.execute(db)
+  const [job] = rows
+  // The text has whole milliseconds.
+  return job && (job.at === null ? null : new Date(Date.parse(job.at) + 1))
+}
+
 const summariesOf = async (
   db: Kysely<Tables>,
   counter: JobCounter,

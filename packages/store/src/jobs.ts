@@ -37,6 +37,7 @@ import {
 } from './cloud/requests.ts'
 import { isUniqueViolation } from './connection.ts'
 import {
+  endOfJob,
   findJobSummary,
   JobCounter,
   listJobs,
@@ -218,6 +219,7 @@ const makeReads = (db: Kysely<Tables>, counter: JobCounter, totals: Totals) => (
     listJobs(db, counter, filter, page),
   summary: async (jobId: string): Promise<JobSummary | undefined> =>
     JOB_ID.test(jobId) ? findJobSummary(db, counter, jobId) : undefined,
+  endOf: (jobId: string): Promise<Date | null | undefined> => endOfJob(db, jobId),
   strip: async (jobId: string, cursor: string | undefined, limit: number): Promise<JobStrip | undefined> =>
     JOB_ID.test(jobId) ? jobStrip(db, jobId, cursor, limit) : undefined,
   failures: async (jobId: string): Promise<JobFailures | undefined> =>

@@ -23,6 +23,7 @@ interface FilterOptions extends ClientOptions {
   readonly kev?: boolean
   readonly minEpss?: number
   readonly run?: string
+  readonly since?: string
 }
 
 const filtered = (command: Command): Command =>
@@ -39,6 +40,7 @@ const filtered = (command: Command): Command =>
     .option('--kev', 'in the catalog of exploited vulnerabilities of CISA')
     .option('--min-epss <share>', 'at least this probability of exploitation, from 0 to 1', share)
     .option('--run <uuid>', 'last seen by this run')
+    .option('--since <job>', 'found, or found again, since the end of this job; also a time')
 
 const queryOf = ({
   workspace,
@@ -53,6 +55,7 @@ const queryOf = ({
   kev,
   minEpss,
   run,
+  since,
 }: FilterOptions) => ({
   workspace,
   severity,
@@ -66,6 +69,7 @@ const queryOf = ({
   kev,
   min_epss: minEpss,
   run_uuid: run,
+  new_since: since,
 })
 
 const COLUMNS: readonly Column<Vulnerability>[] = [

@@ -1,5 +1,5 @@
 import { AppError, type FieldError } from '@scanfarm/contracts'
-import { SORTED_RECORDS } from '@scanfarm/store'
+import { SORTED_RECORDS, type Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { WORDS } from '../http/word-list.ts'
 import { refuse } from '../http/refusal.ts'
@@ -88,16 +88,31 @@ export const longRowId = (text: string): number | undefined => {
 }
 
 /** A time as text, RFC 3339 or seconds since 1970; throws for other text. */
-export const timeOf = (path: string, text: string): Date => {
+export const timeOf = (path: string, text: string, or = ''): Date => {
   const date = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text)
   if (Number.isNaN(date.getTime()) || !/^\d{1,12}$|^\d{4}-\d\d-\d\d/.test(text))
-    refuse([{ path, message: 'must be a time, for example 2026-01-31T12:00:00Z, or seconds since 1970' }])
+    refuse([
+      { path, message: `must be a time, for example 2026-01-31T12:00:00Z, or seconds since 1970${or}` },
+    ])
   return date
 }
 
 /** Of findings and assets. */
 export const NewSince = Type.Optional(
-  Type.String({ description: 'Found, or found again, after this time: RFC 3339, or seconds since 1970' }),
+  Type.String({
+    description:
+      'Found, or found again, after this time (RFC 3339, or seconds since 1970) or after the end of the job with this id',
+  }),
 )
-export const newSinceOf = (text: string | undefined): Date | undefined =>
-  text === undefined || text === '' ? undefined : timeOf('/new_since', text)
+export const newSinceOf = async (
+  { jobs }: Pick<Store, 'jobs'>,
+  text: string | undefined,
+): Promise<Date | undefined> => {
+  if (text === undefined || text === '') return undefined
+  const path = '/new_since'
+  if (!/^[0-9a-f]{16}$/.test(text)) return timeOf(path, text, ', or the id of a job')
+  const end = await jobs.endOf(text)
+  if (end === undefined) refuse([{ path, message: `there is no job ${text}; see GET /jobs` }])
+  if (end === null) refuse([{ path, message: `job ${text} has not ended: wait for its end` }])
+  return end ?? undefined
+}

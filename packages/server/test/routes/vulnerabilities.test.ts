@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { AssetContent } from '@scanfarm/contracts'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { refusal, testServer, type TestServer } from '../_server.ts'
+import { claimLocalRuns, endRun } from '../_worker.ts'
 
 let server: TestServer
 beforeAll(async () => {
@@ -174,6 +175,27 @@ describe('GET /vulnerabilities', () => {
     expect(await total('new_since=2999-01-01T00:00:00Z')).toBe(0)
     const wrong = await server.viewer.get('/api/vulnerabilities?new_since=yesterday').expect(400)
     expect(wrong.body.details).toMatchObject([{ path: '/new_since' }])
+  })
+
+  test('findings are listed that were found since the end of a job', async () => {
+    const workspace = 'since'
+    await create({ workspace, vuln_info: 'CVE-2026-2' })
+    const { body } = await server.operator
+      .post('/api/runs')
+      .send({ module: 'probe', target: 'since.test' })
+      .expect(202)
+    const since = (job: string, status = 200) =>
+      server.viewer.get(`/api/vulnerabilities?workspace=${workspace}&new_since=${job}`).expect(status)
+    const job = String(body.job_id)
+    expect((await since(job, 400)).body.message).toContain(`job ${job} has not ended`)
+    for (const run of await claimLocalRuns(server.runStore)) await endRun(server.runStore, run)
+    expect((await since(job)).body.data).toEqual([])
+    await create({ workspace, vuln_info: 'CVE-2026-3' })
+    expect((await since(job)).body.data).toMatchObject([{ vuln_info: 'CVE-2026-3' }])
+    await server.store.jobs.settle(0, 100)
+    expect((await since(job)).body.data).toMatchObject([{ vuln_info: 'CVE-2026-3' }])
+    const unknown = await since('0123456789abcdef', 400)
+    expect(unknown.body.message).toContain('there is no job 0123456789abcdef')
   })
 
   test('a workspace is found by its exact name, including commas and blanks', async () => {

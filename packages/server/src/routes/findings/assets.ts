@@ -1,5 +1,5 @@
 import { AppError, Asset, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
-import { ASSET_SORTS, FACET_RECORDS, type AssetFilter } from '@scanfarm/store'
+import { ASSET_SORTS, FACET_RECORDS, type AssetFilter, type Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
@@ -66,7 +66,10 @@ const statusCodes = (text: string | undefined): number[] | undefined => {
 const lowerToo = (names: string[] | undefined): string[] | undefined =>
   names && [...new Set(names.flatMap((name) => [name, name.toLowerCase()]))]
 
-const assetFilter = (query: Static<typeof FilterQuery>): AssetFilter => {
+const assetFilter = async (
+  store: Pick<Store, 'jobs' | 'orgs'>,
+  query: Static<typeof FilterQuery>,
+): Promise<AssetFilter> => {
   const states = wordsOf('state', query.state, FINDING_STATES)
   const [state] = states?.length === 1 ? states : []
   return {
@@ -86,8 +89,9 @@ const assetFilter = (query: Static<typeof FilterQuery>): AssetFilter => {
     sources: nameList(query.source),
     state,
     search: query.search,
-    newSince: newSinceOf(query.new_since),
+    newSince: await newSinceOf(store, query.new_since),
     runUuid: aliased(query, 'run_id', 'run_uuid'),
+    org: await orgOf(store, query.org),
   }
 }
 
@@ -107,7 +111,7 @@ export const listAssets = route(
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)
-    const filter = { ...assetFilter(query), org: await orgOf(store, query.org) }
+    const filter = await assetFilter(store, query)
     return pageBody(await store.assets.list(filter, { ...request, sort: query.sort }), request)
   },
 )
@@ -159,7 +163,7 @@ export const countAssetFacets = route(
     errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
-    const filter = { ...assetFilter(query), org: await orgOf(store, query.org) }
+    const filter = await assetFilter(store, query)
     return { data: facetsBody(await store.assets.facets(filter)) }
   },
 )

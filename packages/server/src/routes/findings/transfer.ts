@@ -144,7 +144,7 @@ export const exportVulnerabilities = route(
   },
   async ({ store }, { query: { format, ...query } }) => {
     const { contentType, extension } = EXPORT_KINDS[format]
-    const pages = pagesOf(store, vulnerabilityFilter(query))
+    const pages = pagesOf(store, await vulnerabilityFilter(store, query))
     return bytes(200, Readable.from(writeFindings(format, pages)), {
       'Content-Type': contentType,
       'Content-Disposition': attachment(`vulnerabilities.${extension}`),

@@ -3,7 +3,7 @@ import { decodeCursor, encodeCursor, FACET_RECORDS } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
-import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+import { orgQuery } from '../workspaces/orgs.ts'
 import { authorOf, decisionFields, decisionOf, decisionProblems } from './decisions.ts'
 import { FACETS_COUNTED, facetsBody, FacetValues } from './facets.ts'
 import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
@@ -83,11 +83,7 @@ export const changeVulnerabilities = route(
     const below = cursor === undefined ? undefined : decodeCursor(cursor)
     const ids =
       given === undefined
-        ? await store.triage.ids(
-            { ...vulnerabilityFilter(filter), org: await orgOf(store, filter.org) },
-            below,
-            MAX_CHANGED,
-          )
+        ? await store.triage.ids(await vulnerabilityFilter(store, filter), below, MAX_CHANGED)
         : [...new Set(given)]
     const data = ids.length === 0 ? [] : await store.triage.change(ids, made, authorOf(caller))
     const last = given === undefined && ids.length === MAX_CHANGED ? ids.at(-1) : undefined
@@ -130,7 +126,7 @@ export const countVulnerabilityFacets = route(
     errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
-    const filter = { ...vulnerabilityFilter(query), org: await orgOf(store, query.org) }
+    const filter = await vulnerabilityFilter(store, query)
     return { data: facetsBody(await store.triage.facets(filter)) }
   },
 )

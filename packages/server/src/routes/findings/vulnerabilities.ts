@@ -88,7 +88,10 @@ export const vulnerabilityQuery = {
 }
 const VulnerabilityQuery = Type.Object(vulnerabilityQuery)
 
-export const vulnerabilityFilter = (query: Static<typeof VulnerabilityQuery>): VulnerabilityFilter => {
+export const vulnerabilityFilter = async (
+  store: Pick<Store, 'jobs' | 'orgs'>,
+  query: Static<typeof VulnerabilityQuery> & { readonly org?: string },
+): Promise<VulnerabilityFilter> => {
   const states = wordsOf('state', query.state, FINDING_STATES)
   const [state] = states?.length === 1 ? states : []
   return {
@@ -99,7 +102,7 @@ export const vulnerabilityFilter = (query: Static<typeof VulnerabilityQuery>): V
     assetValue: query.asset_value,
     search: query.search,
     tag: query.tag === '' ? undefined : query.tag,
-    newSince: newSinceOf(query.new_since),
+    newSince: await newSinceOf(store, query.new_since),
     state,
     seen: wordsOf('seen', query.seen, SEEN),
     verdicts: wordsOf('verdict', query.verdict, VERDICTS),
@@ -111,6 +114,7 @@ export const vulnerabilityFilter = (query: Static<typeof VulnerabilityQuery>): V
     check: query.check,
     host: query.host,
     runUuid: aliased(query, 'run_id', 'run_uuid'),
+    org: await orgOf(store, query.org),
   }
 }
 
@@ -130,7 +134,7 @@ export const listVulnerabilities = route(
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)
-    const filter = { ...vulnerabilityFilter(query), org: await orgOf(store, query.org) }
+    const filter = await vulnerabilityFilter(store, query)
     return pageBody(await store.vulnerabilities.list(filter, { ...request, sort: query.sort }), request)
   },
 )
@@ -171,7 +175,7 @@ export const groupVulnerabilities = route(
     errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
-    const filter = { ...vulnerabilityFilter(query), org: await orgOf(store, query.org) }
+    const filter = await vulnerabilityFilter(store, query)
     const { counted, total, groups } = await store.vulnerabilities.groups(filter, query.by)
     const complete = counted < FACET_RECORDS && total <= MAX_GROUPS
     return { data: { counted, complete, total, groups } }
@@ -204,7 +208,7 @@ export const summariseVulnerabilities = route(
     errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
-    const { workspaces, state } = vulnerabilityFilter({ ...query, state: query.state || 'open' })
+    const { workspaces, state } = await vulnerabilityFilter(store, { ...query, state: query.state || 'open' })
     const by_severity = await store.vulnerabilities.summary({ workspaces, state })
     const total = Object.values(by_severity).reduce((sum, count) => sum + count, 0)
     return { data: { by_severity, total, workspace: query.workspace ?? '' } }
