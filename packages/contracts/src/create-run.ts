@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { StringMap } from './resources.ts'
+import { Resume } from './resume.ts'
 import { LISTED_REFUSALS, RefusedTarget } from './scope/schemas.ts'
 import { WORKSPACE_PATTERN } from './target.ts'
 import {
@@ -83,6 +84,7 @@ export const CreateRuns = Type.Object(
           'With mode delta: the first and then each time of so many runs all targets. Counted are those of the schedule, or the requests for the workflow',
       }),
     ),
+    resume: Type.Optional(Resume),
     run_mode: Type.Optional(RunMode),
     cloud_provider: Type.Optional(CloudProviderName),
     cloud_instances: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000 })),

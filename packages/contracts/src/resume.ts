@@ -1,4 +1,11 @@
+import { Type, type Static } from 'typebox'
 import { attemptPrefix } from './live-logs.ts'
+
+export const Resume = Type.Enum(['steps', 'none'], {
+  description:
+    'Whether another attempt of a run continues after its last completed step, or begins at the start. Default: as the workflow says',
+})
+export type Resume = Static<typeof Resume>
 
 /** What an attempt has stored for the next one. Written with (run, attempt) like every change of a run. */
 export interface ResumePoint {

@@ -3,7 +3,7 @@ import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, Wanted, WorkflowKind } from './enums.ts'
 import type { ReportFacts } from './report.ts'
 import type { WorkerTool } from './resources.ts'
-import type { ResumePoint, TakenFrom } from './resume.ts'
+import type { Resume, ResumePoint, TakenFrom } from './resume.ts'
 import type { RunTally } from './run-outcome.ts'
 import type { DestinationPlace, NeverScanRule, RunRefusalPlace, ScopeRules } from './scope/schemas.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
@@ -48,6 +48,8 @@ export interface ClaimedRun extends RunKey {
   readonly eventEnvelope: string
   /** What an earlier attempt has stored. */
   readonly resume?: ResumePoint | null
+  /** As the job says; null: as the workflow says. */
+  readonly resumes?: Resume | null
   /** Grows with each change of scopes and the never-scan list; 0: there are none. */
   readonly scopesVersion: number
   /** The scopes that apply to the run. */

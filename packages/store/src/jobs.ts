@@ -5,6 +5,7 @@ import {
   type JobStatus,
   type Priority,
   type RefusedTarget,
+  type Resume,
   type Run,
   type RunMode,
   type RunnerType,
@@ -91,6 +92,8 @@ export interface JobDraft {
   readonly refused?: Refused | undefined
   /** Of mode delta; missing: all targets run. */
   readonly delta?: DeltaDraft | undefined
+  /** What another attempt takes over; missing: as the workflow says. */
+  readonly resume?: Resume | undefined
 }
 
 /** What a job of mode delta is and does not run. */
@@ -421,6 +424,7 @@ export const jobColumns = (job: SubmittedJob, draft: JobDraft, start: boolean) =
   refusals: refusalItems(draft.refused),
   delta: draft.delta?.fields ?? null,
   left_out: draft.delta?.leftOut.length ?? 0,
+  resume: draft.resume ?? null,
   left_out_items: draft.delta?.leftOut.slice(0, LISTED_REFUSALS) ?? null,
 })
 

@@ -286,6 +286,7 @@ export interface Tables {
     submitted_by: Generated<string>
     delta: unknown
     left_out: Generated<number>
+    resume: string | null
   }
   locks: {
     name: string

@@ -114,6 +114,12 @@ export const runCommand = (terminal: Terminal): Command =>
     )
     .option('--scope <name>', 'scope that the runs keep to')
     .option('--strict', 'refuse all targets if one is out of scope; default: the others run')
+    .addOption(
+      new Option(
+        '--resume <what>',
+        'what another attempt of a run takes over; default: as the workflow says',
+      ).choices(['steps', 'none']),
+    )
     .option('--dry-run', 'start nothing; check the workflow and the targets, and print the request')
     .option('--wait', WAIT_DESCRIPTION)
     .action((options: RunOptions) => start(terminal, options))

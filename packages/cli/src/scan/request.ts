@@ -16,6 +16,7 @@ import { readTargetLines, standardInput } from './target-lines.ts'
 export interface RunOptions extends ClientOptions, ScanOptions, DeltaOptions {
   readonly priority?: CreateRuns['priority']
   readonly mode?: CreateRuns['run_mode']
+  readonly resume?: CreateRuns['resume']
   readonly runner?: CreateRuns['runner_type']
   readonly image?: string
   readonly dockerNetwork?: string
@@ -132,6 +133,7 @@ export const requestOf = async (terminal: Terminal, api: Api, options: RunOption
     missing_tools: options.missingTools,
     scope: options.scope,
     strict: options.strict,
+    resume: options.resume,
     ...deltaFields(options),
   }
 }

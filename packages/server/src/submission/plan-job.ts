@@ -81,6 +81,7 @@ export const planJob = (body: CreateRuns, pinned: Pinned): JobPlan => {
     ...runner,
     timeoutMinutes: timeoutOf(body),
     concurrency: concurrencyOf(body),
+    resume: body.resume,
     triggerType: 'manual',
     triggerName: '',
     scheduleId: '',

@@ -96,6 +96,7 @@ export const planRepetition = (
           mode: body.mode,
           max_age: body.max_age,
           full_every: body.full_every,
+          resume: body.resume,
           timeout: draft.timeoutMinutes ?? undefined,
           concurrency: body.concurrency,
         },

@@ -316,6 +316,39 @@ describe('POST /jobs/{job_id}/retry', () => {
     await server.operator.post(`/api/jobs/${partly.body.job_id}/cancel`).expect(202)
   })
 
+  test('a retry continues where from says, with the choice of the job', async () => {
+    const job = await create(hosts(3, 'from'), { resume: 'steps' })
+    for (const run of await claim(job)) {
+      const { attempt, runUuid } = run
+      expect(run.resumes).toBe('steps')
+      await endRun(server.runStore, run, { status: 'failed' }, { resume: { runUuid, attempt, entries: 2 } })
+    }
+    const path = `/api/jobs/${job}/retry`
+    const refused = await server.operator.post(path).send({ from: 'no-such-step' }).expect(400)
+    expect(refused.body.details).toEqual([
+      {
+        path: '/from',
+        message: 'must be start, failed or the name of a step: there is no step no-such-step',
+      },
+    ])
+    const retried = async (body: object) => {
+      const answer = await server.operator.post(path).send(body).expect(200)
+      const runs = await claim(answer.body.job_id as string)
+      for (const run of runs) await endRun(server.runStore, run, { status: 'failed' })
+      return runs.map(({ resume, resumes }) => ({ resume, resumes }))
+    }
+    const points = (from: unknown) =>
+      Array.from({ length: 3 }, () => ({
+        resumes: 'steps',
+        resume: expect.objectContaining({ entries: 2, from }),
+      }))
+    expect(await retried({})).toEqual(points('failed'))
+    expect(await retried({ from: 'hello' })).toEqual(points({ step: 'hello' }))
+    expect(await retried({ from: 'start' })).toEqual(
+      Array.from({ length: 3 }, () => ({ resumes: 'steps', resume: null })),
+    )
+  })
+
   test('a group of failures is repeated by its pattern', async () => {
     const job = await create(hosts(4, 'group'))
     const runs = await claim(job)

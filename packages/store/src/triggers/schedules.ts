@@ -60,6 +60,7 @@ export type ScheduledRun = Pick<
   | 'mode'
   | 'max_age'
   | 'full_every'
+  | 'resume'
   | 'timeout'
   | 'concurrency'
 >

@@ -39,8 +39,9 @@ export const openJournal = async (
   workflow: ResolvedWorkflow,
   { options, limits, times, uses }: JournalContext,
 ): Promise<Journal | undefined> => {
-  if (limits.resumeBytes === 0 || workflow.root.resume === 'none' || !hasParts(workflow)) return undefined
   const { run, folders, recorder, signal } = session
+  const resumes = run.resumes ?? workflow.root.resume
+  if (limits.resumeBytes === 0 || resumes === 'none' || !hasParts(workflow)) return undefined
   const secrets = options.given?.secrets ?? []
   const { artifacts } = options
   const open = () =>

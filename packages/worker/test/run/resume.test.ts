@@ -267,7 +267,15 @@ test('a run stores nothing with resume: none, and says why when it cannot store 
   )
   const [open = 0] = await harness.submit(steps(secret), { targets: [secret] })
   expect((await harness.ended(none)).facts).toEqual({})
-  expect((await harness.ended(open)).facts).toEqual({
-    'not resumable': 'w/one contains a secret or the path of the folder TempDir',
-  })
+  const stored = { 'not resumable': 'w/one contains a secret or the path of the folder TempDir' }
+  expect((await harness.ended(open)).facts).toEqual(stored)
+  // A job may say otherwise than its workflow.
+  const [never, always] = [freshName(), freshName()]
+  const [off = 0] = await harness.submit(steps(never), { targets: [never], job: { resume: 'none' } })
+  expect((await harness.ended(off)).facts).toEqual({})
+  const [on = 0] = await harness.submit(
+    { kind: 'module', resume: 'none', steps: steps(always) },
+    { targets: [always], job: { resume: 'steps' } },
+  )
+  expect((await harness.ended(on)).facts).toEqual(stored)
 })

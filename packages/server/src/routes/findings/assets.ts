@@ -12,12 +12,11 @@ import {
   longRowId,
   nameList,
   NewSince,
-  newSinceOf,
   Sort,
   wordsOf,
   WordList,
 } from '../query.ts'
-import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+import { lookUp, orgQuery } from '../workspaces/orgs.ts'
 import { FACETS_COUNTED, facetsBody, FacetValues } from './facets.ts'
 import { SeenBy } from './vulnerabilities.ts'
 
@@ -89,9 +88,8 @@ const assetFilter = async (
     sources: nameList(query.source),
     state,
     search: query.search,
-    newSince: await newSinceOf(store, query.new_since),
     runUuid: aliased(query, 'run_id', 'run_uuid'),
-    org: await orgOf(store, query.org),
+    ...(await lookUp(store, query)),
   }
 }
 

@@ -32,19 +32,8 @@ import { Type, type Static } from 'typebox'
 import { refuse, textProblems } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import {
-  aliased,
-  Host,
-  List,
-  longRowId,
-  nameList,
-  NewSince,
-  newSinceOf,
-  Sort,
-  wordsOf,
-  WordList,
-} from '../query.ts'
-import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+import { aliased, Host, List, longRowId, nameList, NewSince, Sort, wordsOf, WordList } from '../query.ts'
+import { lookUp, orgQuery } from '../workspaces/orgs.ts'
 import { FACETS_COUNTED } from './facets.ts'
 
 /** Filters of lists and exports. */
@@ -102,7 +91,6 @@ export const vulnerabilityFilter = async (
     assetValue: query.asset_value,
     search: query.search,
     tag: query.tag === '' ? undefined : query.tag,
-    newSince: await newSinceOf(store, query.new_since),
     state,
     seen: wordsOf('seen', query.seen, SEEN),
     verdicts: wordsOf('verdict', query.verdict, VERDICTS),
@@ -114,7 +102,7 @@ export const vulnerabilityFilter = async (
     check: query.check,
     host: query.host,
     runUuid: aliased(query, 'run_id', 'run_uuid'),
-    org: await orgOf(store, query.org),
+    ...(await lookUp(store, query)),
   }
 }
 

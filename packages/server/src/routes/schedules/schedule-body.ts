@@ -68,35 +68,34 @@ const targetsOf = (
   return { targets: several.length === 0 ? undefined : several.map((one) => one.trim()) }
 }
 
-const deltaOf = ({
-  mode,
-  max_age,
-  full_every,
-}: ScheduledRun): Pick<ScheduledRun, 'mode' | 'max_age' | 'full_every'> => ({
-  ...(mode === undefined ? {} : { mode }),
-  ...(max_age === undefined ? {} : { max_age }),
-  ...(full_every === undefined ? {} : { full_every }),
-})
+/** Fields that are stored as they are sent. */
+const AS_GIVEN = [
+  'runner_type',
+  'docker_image',
+  'docker_network',
+  'ssh_host',
+  'scope',
+  'mode',
+  'max_age',
+  'full_every',
+  'resume',
+  'concurrency',
+] as const
+
+const givenOf = (run: ScheduledRun) =>
+  Object.fromEntries(
+    AS_GIVEN.flatMap((name) => (run[name] === undefined ? [] : [[name, run[name]]])),
+  ) as Pick<ScheduledRun, (typeof AS_GIVEN)[number]>
 
 /** A new runner discards the image or host of the previous one. */
 const runOf = (body: ChangeSchedule): ScheduledRun => ({
   ...(body.runner_type === undefined
     ? {}
-    : {
-        runner_type: body.runner_type,
-        docker_image: undefined,
-        docker_network: undefined,
-        ssh_host: undefined,
-      }),
-  ...(body.docker_image === undefined ? {} : { docker_image: body.docker_image }),
-  ...(body.docker_network === undefined ? {} : { docker_network: body.docker_network }),
-  ...(body.ssh_host === undefined ? {} : { ssh_host: body.ssh_host }),
-  ...(body.scope === undefined ? {} : { scope: body.scope }),
+    : { docker_image: undefined, docker_network: undefined, ssh_host: undefined }),
   // What belongs to delta goes with it.
   ...(body.mode === 'all' ? { max_age: undefined, full_every: undefined } : {}),
-  ...deltaOf(body),
+  ...givenOf(body),
   ...(body.timeout === undefined ? {} : { timeout: timeoutOf(body) ?? undefined }),
-  ...(body.concurrency === undefined ? {} : { concurrency: body.concurrency }),
 })
 
 const NEEDED = { cron: 'schedule', event: 'event_topic', watch: 'watch_path' } as const
@@ -314,12 +313,6 @@ export const shown = (schedule: StoredSchedule, decidedUntil: Date | undefined):
 }
 
 const shownRun = (run: ScheduledRun = {}): Partial<Schedule> => ({
-  ...(run.runner_type === undefined ? {} : { runner_type: run.runner_type }),
-  ...(run.docker_image === undefined ? {} : { docker_image: run.docker_image }),
-  ...(run.docker_network === undefined ? {} : { docker_network: run.docker_network }),
-  ...(run.ssh_host === undefined ? {} : { ssh_host: run.ssh_host }),
-  ...(run.scope === undefined ? {} : { scope: run.scope }),
-  ...deltaOf(run),
+  ...givenOf(run),
   ...(run.timeout === undefined ? {} : { timeout: Number(run.timeout) }),
-  ...(run.concurrency === undefined ? {} : { concurrency: run.concurrency }),
 })

@@ -3,6 +3,7 @@ import { DEFAULT_ORG, MAX_ORGS, type Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
+import { newSinceOf } from '../query.ts'
 
 const MAX_ASSIGNED = 10_000
 
@@ -214,3 +215,9 @@ export const orgOf = async (
     refuse([{ path: '/org', message: `there is no organisation ${JSON.stringify(ref)}; see GET /orgs` }])
   return org?.uuid
 }
+
+/** Parts of a filter that are names of stored things. */
+export const lookUp = async (
+  store: Pick<Store, 'jobs' | 'orgs'>,
+  { new_since: since, org }: { readonly new_since?: string; readonly org?: string },
+) => ({ newSince: await newSinceOf(store, since), org: await orgOf(store, org) })

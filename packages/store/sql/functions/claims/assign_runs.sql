@@ -46,7 +46,7 @@ begin
         'type', j.runner_type, 'dockerImage', nullif(j.docker_image, ''),
         'dockerNetwork', nullif(j.docker_network, ''), 'sshHost', nullif(j.ssh_host, ''))) end,
       'cancelRequested', r.cancel_requested_at is not null, 'eventEnvelope', j.event_envelope,
-      'resume', r.resume, 'scopesVersion', v_scopes,
+      'resume', r.resume, 'resumes', j.resume, 'scopesVersion', v_scopes,
       'scopes', case when v_scopes > 0 then scopes_of_run(j.scope_no, r.workspace) else '{}' end)), '[]')
     from runs r cross join lateral (select * from jobs where id = r.job_no offset 0) j
     where r.id = any(p_ids));

@@ -31,13 +31,13 @@ begin
   insert into jobs (job_id, workflow_name, workflow_kind, workflow_hash, params, priority, run_mode, runner_type,
     runner_given, docker_image, docker_network, ssh_host, timeout_minutes, concurrency, requirement_class, trigger_type,
       trigger_name,
-    schedule_id, event_envelope, starts, target_count, cloud, scope_no, refused, submitted_by, delta, left_out)
+    schedule_id, event_envelope, starts, target_count, cloud, scope_no, refused, submitted_by, delta, left_out, resume)
   select job_id, workflow_name, workflow_kind, workflow_hash, params, priority, run_mode, runner_type,
     runner_given, docker_image, coalesce(docker_network, ''), ssh_host, timeout_minutes, concurrency, requirement_class,
       trigger_type, trigger_name,
     schedule_id, event_envelope, starts, target_count, cloud, scope_no, coalesce(refused, 0),
     coalesce((select s.owner from shares s where s.owner = 'workspace:' || p_workspaces[1]), submitted_by, ''),
-    delta, coalesce(left_out, 0)
+    delta, coalesce(left_out, 0), resume
   from jsonb_populate_record(null::jobs, p_job)
   returning * into v_job;
   if p_stored then
