@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { useRuns } from '../harness/runs.ts'
 import { MemoryRecorder } from '../harness/recorder.ts'
+import { ItemOutputs } from '../../src/steps/item-outputs.ts'
 
 const { run, folder } = useRuns()
 
@@ -93,6 +94,13 @@ describe('foreach', () => {
     // 200 bytes a line would be 20 MB.
     expect(keptBytes() - before).toBeLessThan(20e6)
   }, 180_000)
+
+  test('the first outputs of items are kept, whatever the order of their ends', () => {
+    const outputs = new ItemOutputs(10)
+    const added = [3, 0, 4, 2, 1, 5].map((index) => outputs.add(index, `<${index}>\n`))
+    expect(added).toEqual([true, true, true, true, true, false])
+    expect(outputs.text).toBe('<0>\n<1>\n<2\n[output truncated]')
+  })
 
   test('variable_pre_process computes the variable of foreach from the line as a value', async () => {
     const { recorder } = await run(
