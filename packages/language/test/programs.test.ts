@@ -246,7 +246,9 @@ describe('a value that an interpreter reads', () => {
     )
     test.each(places)(`arrives unchanged in ${shell}: %s`, (place, command) => {
       const without = /python|awk|input/.test(place) ? /[\n\u0080-\uffff]/ : /(?!)/
-      const values = [...HOSTILE.filter((value) => !without.test(value)), ...sampled(without)]
+      const values = [...HOSTILE, 'x{}x', "'{}", '}{']
+        .filter((value) => !without.test(value))
+        .concat(sampled(without))
       const results = runEach(
         shell,
         values.map((value) => render(command, value)),

@@ -208,11 +208,11 @@ export class ShellLexer extends ShellReader {
         if (top.comment) return text.replaceAll(/[\r\n]/g, ' ')
         return this.#bare(top, text, next, name)
       case 'single':
-        return insideSingle(this.#inWord(text, next, name))
+        return this.#apart(insideSingle(this.#inWord(text, next, name)), "''")
       case 'dollar-single':
         return refuse('a value cannot be inside $\'…\', which not every shell supports; use "…"')
       case 'double':
-        return insideDouble(this.#inWord(text, next, name))
+        return this.#apart(insideDouble(this.#inWord(text, next, name)), '""')
       case 'brace':
         return this.#inBrace(top, text)
       case 'arithmetic':
@@ -229,7 +229,7 @@ export class ShellLexer extends ShellReader {
     const descriptor = /^\d+$/.test(text) && /^[<>]/.test(next)
     this.startWord(frame)
     const word = this.#inWord(text, '', name)
-    return descriptor ? singleQuoted(word) : bareWord(word, first)
+    return this.#apart(descriptor ? singleQuoted(word) : bareWord(word, first), "''")
   }
 
   /** A value in a script for another shell is also escaped for its quoting context in that script. */
@@ -244,10 +244,16 @@ export class ShellLexer extends ShellReader {
     return script.take()
   }
 
+  /** What starts the shell of a script may replace `{}` in it, as find does: the value has no such text. */
+  #apart(escaped: string, quotes: string): string {
+    if (this.#level === 0) return escaped
+    return escaped.replaceAll(/\{(?=\}|$)/g, `{${quotes}`).replace(/^\}/, `${quotes}}`)
+  }
+
   #inBrace(frame: Frame & { kind: 'brace' }, text: string): string {
     if (frame.phase === 'name') refuse('a value cannot be part of the name in ${…}')
     if (text !== '') frame.empty = false
-    if (!frame.quoted) return singleQuoted(text)
+    if (!frame.quoted) return this.#apart(singleQuoted(text), "''")
     if (frame.phase === 'pattern' || frame.murky)
       refuse('a value cannot be in a pattern or in quotes inside "${…}"')
     return insideQuotedBrace(text)
