@@ -536,8 +536,31 @@ test('the weight of an owner is set and listed', async () => {
 })
 
 describe('scopes and the never-scan list', () => {
+  test('limits of all runs and of a scope are set, shown and removed', async () => {
+    const limits = ['--limit', 'address:rate=10,runs=2', '--limit', 'domain:runs=5']
+    expect(await run(['limits', 'set', ...limits])).toMatchObject({
+      err: '',
+      out: 'address:rate=10,runs=2 domain:runs=5\n',
+    })
+    expect(await parsed('limits', 'show')).toEqual({
+      per_address: { rate: 10, runs: 2 },
+      per_domain: { runs: 5 },
+    })
+    expect((await run(['limits', 'set', '--limit', 'address:rate=2,runs=3'])).err).toContain(
+      'must not be more than the rate, 2, which the runs share: got 3',
+    )
+    expect((await run(['limits', 'set', '--limit', 'port:rate=2'])).err).toContain('write it like')
+    expect((await run(['limits', 'set', '--limit', 'none'])).out).toBe('none\n')
+    const added = await run(['scopes', 'add', 'polite', '--allow', '*', ...limits])
+    expect(added.out).toMatch(/^limits +address:rate=10,runs=2 domain:runs=5$/m)
+    const bad = await run(['scopes', 'change', 'polite', '--limit', 'address:rate=2,runs=3'])
+    expect(bad.err).toContain('limits/per_address/runs')
+    expect((await run(['scopes', 'remove', 'polite'])).code).toBe(0)
+  })
+
   test('a scope is added, changed, checked and removed', async () => {
-    const window = ['--window', 'sat,sun 08:00-20:00', '--zone', 'Europe/Berlin']
+    const windows = ['--window', 'sat,sun 08:00-20:00', '--window', '22:00-23:00']
+    const window = [...windows, '--zone', 'Europe/Berlin']
     const added = await run([
       'scopes',
       'add',
@@ -548,7 +571,7 @@ describe('scopes and the never-scan list', () => {
       '10.0.0.0/8',
       ...window,
     ])
-    expect(added.out).toMatch(/^windows +sat,sun 08:00-20:00$/m)
+    expect(added.out).toMatch(/^windows +sat,sun 08:00-20:00; 22:00-23:00$/m)
     expect((await run(['scopes', 'list'])).out).toMatch(/^lab +\*\.lab\.example 10\.0\.0\.0\/8 +0/m)
     expect((await run(['scopes', 'change', 'lab', '--deny', '10.0.0.1', '--owner', 'Ann'])).code).toBe(0)
     expect((await run(['scopes', 'show', 'lab'])).out).toMatch(/^denied +10\.0\.0\.1$/m)
@@ -558,7 +581,7 @@ describe('scopes and the never-scan list', () => {
     expect((await run(['scopes', 'add', 'none'])).err).toContain('name what is allowed with --allow')
     expect((await run(['scopes', 'change', 'lab'])).err).toContain('nothing to change')
     expect((await run(['scopes', 'add', 'bad', '--allow', '*', '--window', 'never'])).err).toContain(
-      'Write it like',
+      'write it like',
     )
     const started = await run([
       'run',

@@ -5,6 +5,7 @@ import type { ReportFacts } from './report.ts'
 import type { WorkerTool } from './resources.ts'
 import type { Resume, ResumePoint, TakenFrom } from './resume.ts'
 import type { RunTally } from './run-outcome.ts'
+import type { LimitKind, LimitShare, LimitSpan } from './scope/limits.ts'
 import type { DestinationPlace, NeverScanRule, RunRefusalPlace, ScopeRules } from './scope/schemas.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
 
@@ -275,8 +276,19 @@ export interface RunStore {
    * database role of workers has no permission to call it.
    */
   claimCloud(workerId: string, limit: number): Promise<ClaimedRun[]>
-  /** What a run may scan. Rejects if the caller no longer owns the run. */
-  boundary(run: RunKey): Promise<{ scopes: readonly ScopeRules[]; neverScan: readonly NeverScanRule[] }>
+  /** What a run may scan, and which limits it has. Rejects if the caller no longer owns the run. */
+  boundary(run: RunKey): Promise<{
+    scopes: readonly ScopeRules[]
+    neverScan: readonly NeverScanRule[]
+    limited: readonly LimitKind[]
+  }>
+  /**
+   * Takes the shares of a run of the limits on these hosts. Rejects if the caller no longer owns the run. With a `reason`
+   * nothing is left: the caller hands the run back by `waitForLimits`.
+   */
+  takeLimits(run: RunKey, spans: readonly LimitSpan[]): Promise<LimitShare>
+  /** Returns runs to `queued`; they are offered again when their limits have shares left. */
+  waitForLimits(runs: readonly RunKey[]): Promise<void>
   /** Returns runs to `queued` until a time, at which they are offered again. */
   waitUntil(runs: readonly RunKey[], until: Date): Promise<void>
   /** JSON text of a pinned workflow. */

@@ -50,6 +50,8 @@ export interface ExecuteInput {
   /** Untyped params are quoted as one word everywhere, also where they could be several arguments. */
   readonly strictParams?: boolean
   readonly workspace: string
+  /** Connections or requests a second that it may send; missing: any number. */
+  readonly rate?: number
   readonly runUuid: string
   readonly runId: number
   readonly attempt: number

@@ -37,6 +37,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0036-enrichment',
   '0037-delta',
   '0038-enforcement',
+  '0039-limits',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -34,7 +34,7 @@ export interface ScopeBook {
 }
 
 const SCOPE = sql`
-  s.name, s.allowed, s.denied, s.owner, s.note, s.valid_from, s.valid_until, s.windows, s.zone, s.enforcement,
+  s.name, s.allowed, s.denied, s.owner, s.note, s.valid_from, s.valid_until, s.windows, s.zone, s.enforcement, s.limits,
   array(select w.workspace from scope_workspaces w where w.scope_no = s.id order by w.workspace) as workspaces,
   s.created_by, s.created_at, s.updated_at`
 
@@ -57,10 +57,11 @@ export const makeScopes = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
     async add(scope: NewScope, by: string): Promise<Scope | Saved | undefined> {
       const problem = await saving(db, async (tx) => {
         const { rows } = await sql<{ id: number }>`
-          insert into scan_scopes (name, allowed, denied, owner, note, valid_from, valid_until, windows, zone, enforcement, created_by)
+          insert into scan_scopes (name, allowed, denied, owner, note, valid_from, valid_until, windows, zone, enforcement, limits, created_by)
           select ${scope.name}, ${texts(scope.allowed)}, ${texts(scope.denied ?? [])}, ${storable(scope.owner ?? '')},
                  ${storable(scope.note ?? '')}, ${scope.valid_from ?? null}, ${scope.valid_until ?? null},
-                 ${storableJson(scope.windows ?? [])}::jsonb, ${scope.zone ?? 'UTC'}, ${scope.enforcement ?? 'checked'}, ${storable(by)}
+                 ${storableJson(scope.windows ?? [])}::jsonb, ${scope.zone ?? 'UTC'}, ${scope.enforcement ?? 'checked'},
+                 ${storableJson(scope.limits ?? {})}::jsonb, ${storable(by)}
           where (select count(*) from scan_scopes) < ${MAX_SCOPES}
           returning id`.execute(tx)
         const id = rows[0]?.id
@@ -220,12 +221,13 @@ const makeNeverScan = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
 
 const texts = (values: readonly string[]): string[] => values.map(storable)
 
-const columnsOf = ({ windows, workspaces: _, ...change }: ChangeScope): [string, unknown][] => [
+const columnsOf = ({ windows, limits, workspaces: _, ...change }: ChangeScope): [string, unknown][] => [
   ...Object.entries(change).flatMap(([column, value]): [string, unknown][] =>
     value === undefined
       ? []
       : [[column, Array.isArray(value) ? texts(value) : typeof value === 'string' ? storable(value) : value]],
   ),
+  ...(limits === undefined ? [] : [['limits', sql`${storableJson(limits)}::jsonb`] as [string, unknown]]),
   ...(windows === undefined ? [] : [['windows', sql`${storableJson(windows)}::jsonb`] as [string, unknown]]),
 ]
 

@@ -28,6 +28,7 @@ import { makeRetention } from './retention.ts'
 import { guarded as guardedBy } from './retry.ts'
 import { makeRunStore } from './run-store/make-run-store.ts'
 import { DEFAULT_OUTAGE_MS, newSecret } from './run-store/open-run-store.ts'
+import { makeLimits } from './limits.ts'
 import { makeScopes } from './scopes.ts'
 import { makeShares } from './shares.ts'
 import { makeRuns } from './runs.ts'
@@ -110,6 +111,7 @@ export async function openStore(options: StoreOptions) {
     shares: guarded(makeShares(db)),
     /** What jobs of mode delta run. */
     delta: guarded(makeDelta(db)),
+    limits: guarded(makeLimits(db)),
     traffic: guarded(makeTraffic(db)),
     scans: guarded(makeScans(db, upkeep)),
     workspaces: guarded(makeWorkspaces(db, totals)),

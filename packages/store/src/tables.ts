@@ -182,6 +182,9 @@ export interface Tables {
     digest_until: Generated<Timestamp>
     reminded_at: Generated<Timestamp>
   }
+  farm_limits: {
+    limits: unknown
+  }
   farm_series: {
     minute: Timestamp
     kind: string
@@ -287,6 +290,16 @@ export interface Tables {
     delta: unknown
     left_out: Generated<number>
     resume: string | null
+  }
+  limit_uses: {
+    run_id: number
+    scope_no: number
+    kind: string
+    lo: string
+    hi: string
+    label: string
+    rate: number | null
+    until: Timestamp | null
   }
   locks: {
     name: string
@@ -458,6 +471,7 @@ export interface Tables {
     created_at: Generated<Timestamp>
     updated_at: Generated<Timestamp>
     enforcement: Generated<string>
+    limits: Generated<unknown>
   }
   scans: {
     run_id: number

@@ -13,7 +13,8 @@ export async function waitingReasons(
   const [outbox, farm, infras] = await Promise.all([
     sql<Held>`
       select r.id, coalesce(o.ready, true) as ready, coalesce(o.delayed, false) as delayed, r.crashes > 0 as suspect,
-             case when o.sent_at > now() then o.sent_at + interval '10 s' end as opens_at
+             case when o.sent_at > now() and isfinite(o.sent_at) then o.sent_at + interval '10 s' end as opens_at,
+             case when o.sent_at = 'infinity' then coalesce(limit_problem(r.id), '') end as limited
       from runs r left join outbox o on o.run_id = r.id
       where r.id = any(${queued.map((row) => row.id)}::bigint[]) and (not o.ready or o.delayed or r.crashes > 0)
     `.execute(db),
@@ -34,6 +35,8 @@ interface Held {
   readonly suspect: boolean
   /** When its scope opens. */
   readonly opens_at: string | null
+  /** The limit that has no share left. */
+  readonly limited: string | null
 }
 
 /** What live processes can take. */
@@ -80,6 +83,7 @@ const reason = (row: RunRow, held: Held | undefined, offers: Offers, infra: Infr
   if (infra && infra.status !== 'ready')
     return `waiting for infrastructure ${infra.infra_id} (${infra.status})`
   if (held?.ready === false) return `waiting for one of the ${row.concurrency} slots of its job`
+  if (typeof held?.limited === 'string') return `waiting: ${held.limited || 'a limit has a share left now'}`
   const missing = missingFor(row.run_mode, row.requirement_class, offers)
   if (missing !== undefined) return missing
   if (held?.suspect === true)

@@ -39,6 +39,7 @@ export const COMMANDS: Commands = {
   scopes: async () => (await import('./scopes.ts')).scopesCommand,
   'never-scan': async () => (await import('./never-scan.ts')).neverScanCommand,
   'was-it-us': async () => (await import('./was-it-us.ts')).wasItUsCommand,
+  limits: async () => (await import('./limits.ts')).limitsCommand,
   shares: async () => (await import('./shares.ts')).sharesCommand,
   schedules: async () => (await import('./schedules.ts')).schedulesCommand,
   webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,

@@ -1,12 +1,13 @@
 import type { Scope } from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson, printTable, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { addWorkflow, collect, idArgument } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { cut } from './finding-decisions.ts'
+import { LIMIT_HELP, LIMIT_OPTION, limitsOf, limitsText } from './limits.ts'
 
 type Change = paths['/scopes/{name}']['patch']['requestBody']['content']['application/json']
 type Window = Scope['windows'][number]
@@ -17,11 +18,11 @@ const WINDOW =
 const windowText = ({ days, from, to }: Window): string =>
   `${days === undefined ? '' : `${days.join(',')} `}${from}-${to}`
 
-const collectWindow = (text: string, before: readonly Window[] = []): Window[] => {
+const windowOf = (text: string): Window => {
   const [match, days, from = '', to = ''] = WINDOW.exec(text) ?? []
   if (match === undefined)
-    throw new InvalidArgumentError('Write it like 22:00-06:00 or "mon,tue,wed 22:00-06:00".')
-  return [...before, { ...(days === undefined ? {} : { days: days.split(',') as Window['days'] }), from, to }]
+    throw new CliError(EXIT.usage, `--window ${text}: write it like 22:00-06:00 or "mon,tue,wed 22:00-06:00"`)
+  return { ...(days === undefined ? {} : { days: days.split(',') as Window['days'] }), from, to }
 }
 
 interface ScopeOptions extends ClientOptions {
@@ -31,8 +32,9 @@ interface ScopeOptions extends ClientOptions {
   readonly note?: string
   readonly from?: string
   readonly until?: string
-  readonly window?: Window[]
+  readonly window?: string[]
   readonly zone?: string
+  readonly limit?: string[]
   readonly workspace?: string[]
   readonly enforcement?: 'checked' | 'kernel'
 }
@@ -49,8 +51,9 @@ const withFields = (command: Command): Command =>
     .option('--note <text>', 'note')
     .option('--from <time>', 'when it begins: a date, or RFC 3339')
     .option('--until <time>', 'when it ends')
-    .option('--window <times>', 'when runs may scan, like "mon,tue 22:00-06:00"; repeatable', collectWindow)
+    .option('--window <times>', 'when runs may scan, like "mon,tue 22:00-06:00"; repeatable', collect)
     .option('--zone <name>', 'time zone of the windows, like Europe/Berlin; default UTC')
+    .option(LIMIT_OPTION, LIMIT_HELP, collect)
     .option('--workspace <name>', 'workspace whose runs keep to it; repeatable', collect)
     .addOption(
       new Option(
@@ -68,6 +71,7 @@ const changeOf = ({
   until,
   window,
   zone,
+  limit,
   workspace,
   enforcement,
 }: ScopeOptions): Change =>
@@ -79,8 +83,9 @@ const changeOf = ({
       note,
       valid_from: from,
       valid_until: until,
-      windows: window,
+      windows: window?.map(windowOf),
       zone,
+      limits: limit && limitsOf(limit),
       workspaces: workspace,
       enforcement,
     }).filter(([, value]) => value !== undefined),
@@ -108,6 +113,7 @@ const printScope = (terminal: Terminal, options: ClientOptions, scope: Scope): v
     allowed: scope.allowed.join(' '),
     denied: scope.denied.join(' '),
     windows: scope.windows.map(windowText).join('; '),
+    limits: limitsText(scope.limits),
     workspaces: scope.workspaces.join(' '),
   })
 }

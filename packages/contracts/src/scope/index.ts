@@ -1,6 +1,7 @@
 export * from './allows.ts'
 export * from './network-rules.ts'
 export { entryProblem } from './entry.ts'
+export * from './limits.ts'
 export * from './schemas.ts'
 export {
   ANY_HOST,
@@ -10,7 +11,7 @@ export {
   RECORDED_DESTINATIONS,
   type HostSearch,
 } from './destinations.ts'
-export { addressRanges, embedding, V4_ALL, V4_BASE, type Range } from './host.ts'
+export { addressRanges, addressText, embedding, isV4, V4_ALL, V4_BASE, type Range } from './host.ts'
 export type { PortRange } from './ports.ts'
-export { namesHost } from './target.ts'
+export { namesHost, readTarget } from './target.ts'
 export { zoneProblem } from './windows.ts'

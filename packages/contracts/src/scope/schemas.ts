@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from '../resources.ts'
 import { RunStatus } from '../run-status.ts'
 import { MAX_ENTRY_LENGTH } from './entry.ts'
+import { Limits } from './limits.ts'
 import { DAYS } from './windows.ts'
 
 /** Most entries of a list of a scope, and of the never-scan list. */
@@ -43,6 +44,7 @@ const fields = {
   valid_until: Moment,
   windows: Type.Array(Window, { maxItems: 64, description: 'When runs may scan; none: always' }),
   zone: Type.String({ minLength: 1, maxLength: 64, description: 'Time zone of the windows' }),
+  limits: Limits,
   workspaces: Type.Array(Type.String({ minLength: 1, maxLength: 128 }), {
     maxItems: 1_000,
     description: 'All runs in them are bound to the scope',

@@ -19,6 +19,7 @@ type Facts = Pick<
   | 'variables'
   | 'version'
   | 'localTarget'
+  | 'rate'
 > &
   Partial<Pick<ExecuteInput, 'workflow'>>
 
@@ -130,6 +131,7 @@ const runVariables = (input: Facts, now: Date): Group => {
     threads,
     baseThreads: Math.max(1, Math.trunc(threads / 2)),
     DBRunID: input.runId,
+    Rate: input.rate ?? 0,
     TimeStamp: Math.trunc(now.getTime() / 1000),
     HooksEnabled: input.workflow !== undefined && hasHooks(input.workflow),
     ...chunkVariables(input.params),

@@ -24,7 +24,15 @@ import { rememberedIn } from './resume.ts'
 import type { Scope } from './scope.ts'
 
 /** Variables that callers cannot set. */
-export const FACTS: readonly string[] = ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']
+export const FACTS: readonly string[] = [
+  'Target',
+  'target',
+  'Output',
+  'RunUUID',
+  'DBRunID',
+  'Rate',
+  'TempDir',
+]
 
 export const hasDefault = (param: Param): boolean =>
   param.default !== undefined && param.default !== null && param.default !== ''

@@ -10,7 +10,7 @@ export const BUILTIN_NAMES: readonly string[] = [
   'space_name', 'TempDir', 'TempFile', 'StateExecutionLog', 'StateConsoleLog', 'StateCompletedFile', 'StateFile',
   'StateWorkflowFile', 'StateWorkflowFolder', 'Target', 'target', 'TargetFile', 'PlatformOS', 'PlatformArch', 'HeuristicsCheck',
   'RunUUID', 'TaskDate', 'Today', 'CurrentTime', 'RandomString', 'FlowName', 'flow_name', 'ModuleName', 'threads', 'baseThreads',
-  'DBRunID', 'TimeStamp', 'HooksEnabled', 'Version', 'PlatformInDocker', 'PlatformInKubernetes', 'PlatformCloudProvider',
+  'DBRunID', 'Rate', 'TimeStamp', 'HooksEnabled', 'Version', 'PlatformInDocker', 'PlatformInKubernetes', 'PlatformCloudProvider',
   'workspaces_folder',
 ] // prettier-ignore
 

@@ -18,6 +18,7 @@ const EVERY = {
   reap: 1_000,
   cancels: 1_000,
   slots: 60_000,
+  limits: 5_000,
   prune: 600_000,
   judgeScans: 2_000,
   expire: 1_000,
@@ -125,6 +126,13 @@ const repairing = ({ store, queue, log, config }: LoopContext, metrics: LoopMetr
       intervalMs: EVERY.slots,
       log,
       turn: () => repairSlots({ recovery, metrics, log }),
+    }),
+    // What frees a share offers it; this is for shares that were kept for runs which did not start.
+    new Loop({
+      name: 'wake limited',
+      intervalMs: EVERY.limits,
+      log,
+      turn: async () => void (await store.limits.wake()),
     }),
     judging(store, log),
     expiring(store, log),

@@ -80,6 +80,7 @@ import {
 import { addNeverScan, importNeverScan, listNeverScan, removeNeverScan } from './scopes/never-scan.ts'
 import { listJobLeftOut, listJobRefusals } from './scopes/refusals.ts'
 import { findTraffic } from './scopes/traffic.ts'
+import { getLimits, setLimits } from './scopes/limits.ts'
 import { addScope, changeScope, checkScope, getScope, listScopes, removeScope } from './scopes/scopes.ts'
 import {
   agentChat,
@@ -221,6 +222,8 @@ export const apiRoutes = (): Route[] => {
     changeScope,
     removeScope,
     checkScope,
+    getLimits,
+    setLimits,
     findTraffic,
     listNeverScan,
     addNeverScan,

@@ -3,6 +3,7 @@ import {
   type ClaimedRun,
   type HeartbeatReply,
   type ImportSummary,
+  type LimitShare,
   type RecordRow,
   type ReportFacts,
   type RunEnd,
@@ -200,6 +201,16 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
       if (found === null) throw new Error('the run belongs to another worker')
       return found
     },
+    takeLimits: async ({ runId, attempt }, spans) => {
+      const share = await call<LimitShare | null>(
+        'select worker.take_limits($1, $2, $3, $4::jsonb) as answer',
+        [runId, attempt, storableJson(spans)],
+      )
+      if (share === null) throw new Error('the run belongs to another worker')
+      return share
+    },
+    waitForLimits: (keys) =>
+      call('select worker.wait_for_limits($1, $2::jsonb) as answer', [storableJson(keys)]),
     waitUntil: (keys, until) =>
       call('select worker.wait_until($1, $2::jsonb, $3) as answer', [
         storableJson(keys),

@@ -2,6 +2,7 @@ import { lookup } from 'node:dns/promises'
 import type { LookupAddress } from 'node:dns'
 import { errorText } from '@scanfarm/platform'
 import { Fences, NO_FENCE, type Fence } from '../network/fences.ts'
+import type { LimitSpans } from './limit-spans.ts'
 import {
   allows,
   allowsAddresses,
@@ -9,6 +10,9 @@ import {
   hasAddresses,
   namesIn,
   type Boundary,
+  type LimitKind,
+  type LimitShare,
+  type LimitSpan,
   type ClaimedRun,
   type Permission,
   type RunKey,
@@ -22,9 +26,15 @@ const DNS_MS = 5_000
 /** `addresses`: those of the names in the target, where they had to be found out. */
 export type Checked = Permission & { readonly addresses?: readonly string[] }
 const ALLOWED: Checked = { allowed: true }
+const NO_KINDS: ReadonlySet<LimitKind> = new Set()
+
+interface Rules {
+  readonly boundary: Boundary
+  readonly limited: ReadonlySet<LimitKind>
+}
 
 interface Known {
-  readonly boundary: Promise<Boundary>
+  readonly rules: Promise<Rules>
   readonly readAt: number
 }
 
@@ -33,7 +43,7 @@ interface Known {
  * applies to the next step of a run that has begun.
  */
 export class Boundaries {
-  readonly #store: Pick<RunStore, 'boundary'>
+  readonly #store: Pick<RunStore, 'boundary' | 'takeLimits'>
   readonly #resolver: Resolver
   readonly #known = new Map<string, Known>()
   readonly #fences = new WeakMap<Boundary, Fences>()
@@ -41,7 +51,7 @@ export class Boundaries {
   #version = 0
 
   constructor(
-    store: Pick<RunStore, 'boundary'>,
+    store: Pick<RunStore, 'boundary' | 'takeLimits'>,
     resolver: Resolver = { resolve: addressesOf, limitMs: DNS_MS },
   ) {
     this.#store = store
@@ -57,7 +67,7 @@ export class Boundaries {
   async permission(run: ClaimedRun, target: string): Promise<Checked> {
     this.note(run.scopesVersion)
     if (this.#version === 0) return ALLOWED
-    const boundary = await this.#boundaryOf(run)
+    const { boundary } = await this.#rulesOf(run)
     const permission = allows(boundary, target, new Date())
     if (!permission.allowed || !hasAddresses(boundary)) return permission
     const all: string[] = []
@@ -80,7 +90,7 @@ export class Boundaries {
   async fence(run: ClaimedRun, scanned: ReadonlySet<string>): Promise<Fence> {
     this.note(run.scopesVersion)
     if (this.#version === 0) return NO_FENCE
-    const boundary = await this.#boundaryOf(run)
+    const { boundary } = await this.#rulesOf(run)
     const known =
       this.#fences.get(boundary) ??
       new Fences(boundary, async (name) => {
@@ -95,28 +105,55 @@ export class Boundaries {
   async enforcedScope(run: ClaimedRun): Promise<string | undefined> {
     this.note(run.scopesVersion)
     if (this.#version === 0) return undefined
-    const { scopes } = await this.#boundaryOf(run)
+    const { scopes } = (await this.#rulesOf(run)).boundary
     return scopes.find(({ rules }) => rules.enforcement === 'kernel')?.rules.name
   }
 
-  async #boundaryOf(run: ClaimedRun): Promise<Boundary> {
+  /** The kinds of hosts that limits of the run are about. */
+  async limited(run: ClaimedRun): Promise<ReadonlySet<LimitKind>> {
+    this.note(run.scopesVersion)
+    return this.#version === 0 ? NO_KINDS : (await this.#rulesOf(run)).limited
+  }
+
+  /** Adds the hosts of a target. Refuses it if their addresses are needed and not known. */
+  async addSpans(text: string, spans: LimitSpans): Promise<Checked> {
+    const all: string[] = []
+    for (const name of spans.needsAddresses ? namesIn(text) : []) {
+      const addresses = await resolved(name, this.#resolver)
+      if ('problem' in addresses)
+        return {
+          allowed: false,
+          cause: 'unresolved',
+          reason: `limits count addresses, and those of ${name} are not known: ${addresses.problem}`,
+        }
+      all.push(...addresses)
+    }
+    spans.add(text, all)
+    return ALLOWED
+  }
+
+  async takeLimits({ runId, attempt }: RunKey, spans: readonly LimitSpan[]): Promise<LimitShare> {
+    return await this.#store.takeLimits({ runId, attempt }, spans)
+  }
+
+  async #rulesOf(run: ClaimedRun): Promise<Rules> {
     const key = JSON.stringify([this.#version, run.scopes, run.workflowName])
     const known = this.#known.get(key)
-    if (known !== undefined && performance.now() - known.readAt < MAX_AGE_MS) return await known.boundary
-    const read = { boundary: this.#read(run), readAt: performance.now() }
+    if (known !== undefined && performance.now() - known.readAt < MAX_AGE_MS) return await known.rules
+    const read = { rules: this.#read(run), readAt: performance.now() }
     this.#known.delete(key)
     this.#known.set(key, read)
-    read.boundary.catch(() => {
+    read.rules.catch(() => {
       if (this.#known.get(key) === read) this.#known.delete(key)
     })
     const [oldest] = this.#known.keys()
     if (this.#known.size > MAX_KEPT && oldest !== undefined) this.#known.delete(oldest)
-    return await read.boundary
+    return await read.rules
   }
 
-  async #read({ runId, attempt }: RunKey): Promise<Boundary> {
-    const { scopes, neverScan } = await this.#store.boundary({ runId, attempt })
-    return boundaryOf(scopes, neverScan)
+  async #read({ runId, attempt }: RunKey): Promise<Rules> {
+    const { scopes, neverScan, limited } = await this.#store.boundary({ runId, attempt })
+    return { boundary: boundaryOf(scopes, neverScan), limited: new Set(limited) }
   }
 }
 

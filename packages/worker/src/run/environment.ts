@@ -14,7 +14,13 @@ export const environmentOf = (
   {
     home = folders.attempt,
     given = {},
-  }: { home?: string | undefined; given?: Readonly<Record<string, string>> },
+    rate = null,
+  }: {
+    home?: string | undefined
+    given?: Readonly<Record<string, string>> | undefined
+    /** Connections or requests a second that the run may send. */
+    rate?: number | null
+  },
 ): Readonly<Record<string, string>> => ({
   LANG: 'C.UTF-8',
   ...given,
@@ -29,4 +35,5 @@ export const environmentOf = (
   SCANFARM_WORKSPACE: run.workspace,
   SCANFARM_OUTPUT: folders.workspace,
   SCANFARM_TARGET: run.target,
+  ...(rate === null ? {} : { SCANFARM_RATE: String(rate) }),
 })

@@ -5,6 +5,7 @@ import {
   namesHost,
   namesIn,
   type DestinationPlace,
+  type LimitShare,
   type Permission,
   type RunRefusalPlace,
 } from '@scanfarm/contracts'
@@ -13,6 +14,7 @@ import type { Fence } from '../network/fences.ts'
 import type { Blocked } from '../network/firewall.ts'
 import type { Session } from '../slots/session.ts'
 import type { Boundaries, Checked } from './boundaries.ts'
+import { LimitSpans } from './limit-spans.ts'
 
 /** Most names that a run scans whose addresses are found out, and most addresses of one command that are recorded. */
 const SCANNED_NAMES = 100
@@ -23,6 +25,7 @@ export class Guard {
   readonly #session: Session
   readonly #boundaries: Boundaries
   readonly #scanned = new Set<string>()
+  #spans: LimitSpans | undefined
   readonly #onRefused: ((place: RunRefusalPlace) => void) | undefined
 
   constructor(session: Session, boundaries: Boundaries, onRefused?: (place: RunRefusalPlace) => void) {
@@ -34,7 +37,7 @@ export class Guard {
   /** Before the first step. `file`: the uploaded file that is the target; each line of it is checked. */
   async start(file: string | undefined): Promise<Permission> {
     const { run } = this.#session
-    const found = await this.#boundaries.permission(run, file === undefined ? run.target : '')
+    const found = await this.#checked(file === undefined ? run.target : '')
     if (!found.allowed) return this.#noted(run.target, found)
     if (file === undefined) {
       this.#met(run.target, isFoundByTarget(run.target) ? undefined : 'target', found)
@@ -50,7 +53,7 @@ export class Guard {
       number += 1
       const line = text.trim()
       if (!namesHost(line)) continue
-      const one = await this.#boundaries.permission(run, line)
+      const one = await this.#checked(line)
       if (one.allowed) this.#met(line, 'target', one)
       else
         return this.#noted(run.target, {
@@ -59,6 +62,12 @@ export class Guard {
         })
     }
     return found
+  }
+
+  /** After `start`: takes the shares of its limits. */
+  async share(): Promise<LimitShare> {
+    const spans = this.#spans?.list() ?? []
+    return spans.length === 0 ? { rate: null } : await this.#boundaries.takeLimits(this.#session.run, spans)
   }
 
   /** The reason why an item may not be scanned, or a URL not requested. */
@@ -100,6 +109,16 @@ export class Guard {
       known.length > 1 ? ` and ${plural(known.length - 1, 'other address', 'other addresses')}` : ''
     const where = first === undefined ? '' : ` to ${first[0]}${more}`
     return `blocked: ${plural(packets, 'packet')}${where} ${packets === 1 ? 'was' : 'were'} not sent`
+  }
+
+  /** Whether the target or a line of it may be scanned; its hosts count for limits. */
+  async #checked(text: string): Promise<Checked> {
+    const { run } = this.#session
+    const found = await this.#boundaries.permission(run, text)
+    if (!found.allowed) return found
+    this.#spans ??= new LimitSpans(await this.#boundaries.limited(run))
+    const counted = await this.#boundaries.addSpans(text, this.#spans)
+    return counted.allowed ? found : counted
   }
 
   #met(text: string, place: DestinationPlace | undefined, { addresses = [] }: Checked): void {

@@ -114,6 +114,11 @@ const perform = async (
     return { status: 'failed', errorMessage: `refused: ${permission.reason}` }
   }
   const run = file === undefined ? session.run : { ...session.run, target: file }
+  const share = await guard.share()
+  if ('reason' in share) {
+    session.stop('limited')
+    return { status: 'failed', errorMessage: share.reason }
+  }
   const { given } = options
   const versions = (): Record<string, string> =>
     toolFacts(declaredTools(workflow, run), run.attempt, options.toolVersions)
@@ -133,8 +138,10 @@ const perform = async (
     env: environmentOf(run, folders, options.path ?? DEFAULT_PATH, {
       home: options.homes?.of(folders.workspace),
       given: given?.env,
+      rate: share.rate,
     }),
     variables: given?.variables ?? {},
+    ...(share.rate !== null && { rate: share.rate }),
     secrets: given?.secrets ?? [],
     place: () => place.open(),
     openRunner: (spec) => openRunner(session, place, guard, spec, options),

@@ -27,7 +27,7 @@ const HOUR_MS = 3_600_000
 
 const cpus = { default: () => availableParallelism(), defaultText: 'number of CPUs' }
 
-const FACTS = ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'TempDir']
+const FACTS = ['Target', 'target', 'Output', 'RunUUID', 'DBRunID', 'Rate', 'TempDir']
 
 /** Reserved names of variables; returns why a name is refused. */
 const refusedForWorkflows = (name: string): string | undefined =>

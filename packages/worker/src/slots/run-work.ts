@@ -125,11 +125,15 @@ export class RunWork {
     if (outcome.status !== 'completed' || !this.#isClean(session)) await session.journal?.settled()
     const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
     await this.#ports.onWorkOver(session, began)
-    const isReturned = session.stopped === 'drain' || session.stopped === 'closed'
+    const isReturned = ['drain', 'closed', 'limited'].includes(session.stopped ?? '')
     if (!isReturned && session.stopped !== 'lost')
       await this.#ports.writer.finish(session, verdictOf(session, outcome, problem, limitMs))
     if (isReturned) await this.#ports.writer.writeAll(session)
-    if (isReturned) await this.#ports.writer.handBack([session.key], session.opensAt)
+    if (isReturned)
+      await this.#ports.writer.handBack(
+        [session.key],
+        session.stopped === 'limited' ? 'share' : session.opensAt,
+      )
     if (session.stopped === 'lost') return 'lost'
     if (isReturned) return 'handed-back'
     const verdict = verdictOf(session, outcome, problem, limitMs)

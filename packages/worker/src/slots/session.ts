@@ -7,9 +7,9 @@ import type { RunPlace } from '../run/run-place.ts'
 /**
  * Why a run ends before its workflow does. `lost`: it belongs to another worker now, so nothing of it may be written.
  * `drain`: this process stops, the run is handed back. `closed`: its scope opens later, the run is handed back until
- * then. `unrecordable`: the store refuses to record the run.
+ * then. `limited`: a limit has no share left, the run is handed back until there is one. `unrecordable`: the store refuses to record the run.
  */
-export type StopReason = 'cancel' | 'timeout' | 'lost' | 'drain' | 'closed' | 'unrecordable'
+export type StopReason = 'cancel' | 'timeout' | 'lost' | 'drain' | 'closed' | 'limited' | 'unrecordable'
 
 /** How a run ended. */
 export interface Verdict {

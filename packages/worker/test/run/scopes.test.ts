@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import { hostSearchOf, type NewScope, type Refusal } from '@scanfarm/contracts'
 import type { Step } from '@scanfarm/language'
 import { silentLogger } from '@scanfarm/platform'
+import { until } from '@scanfarm/testing'
 import { createHostRunners } from '@scanfarm/runners'
 import { join } from 'node:path'
 import { Firewall } from '../../src/network/firewall.ts'
@@ -218,6 +219,45 @@ test('A run waits for the window of its scope, without a slot', async () => {
   expect(executor.status.slots).toBe(1)
   expect(await outputs(runId)).toEqual([])
   expect(await harness.cancelled(runId)).toMatchObject({ status: 'cancelled' })
+})
+
+test('Runs wait for a share of a limit without a slot, with their reason, and their commands know the rate', async () => {
+  const target = '203.0.113.9'
+  const rates = bash('rates', 'echo {{Rate}} "${SCANFARM_RATE-unset}"')
+  const gate = bash(
+    'gate',
+    'mkdir -p {{Output}}/now; touch {{Output}}/now/{{RunUUID}}; until [ -e {{Output}}/go ]; do sleep 0.05; done; ls {{Output}}/now | wc -l; rm {{Output}}/now/{{RunUUID}}',
+  )
+  await using executor = harness.executor({ slots: 6 })
+  const [free = 0] = await harness.submit([rates], { targets: [target] })
+  await harness.ended(free)
+  expect(await outputs(free)).toEqual(['0 unset'])
+  await harness.store.limits.set({ per_network: { rate: 10, runs: 2 } })
+  try {
+    const runIds = await harness.submit([gate, rates], { targets: Array<string>(6).fill(target) })
+    const started = await until(
+      async () => {
+        const runs = await Promise.all(runIds.map((id) => harness.run(id)))
+        const waiting = runs.filter(
+          ({ waiting_reason: reason }) => reason === 'waiting: limit of 203.0.113.0/24: 2 of 2 runs',
+        )
+        return waiting.length === 4 ? runs.filter(({ status }) => status === 'running') : []
+      },
+      (runs) => runs.length === 2,
+    )
+    expect(started).toHaveLength(2)
+    const [other = 0] = await harness.submit([rates], { targets: ['198.51.100.1'] })
+    expect(await harness.ended(other)).toMatchObject({ status: 'completed' })
+    expect(executor.status.slots).toBe(6)
+    await harness.makeFile(target, 'go')
+    for (const id of runIds) {
+      expect(await harness.ended(id)).toMatchObject({ status: 'completed', outcome: 'clean' })
+      expect(await outputs(id)).toEqual([expect.stringMatching(/^[12]$/), '5 5'])
+    }
+    expect(await outputs(other)).toEqual(['5 5'])
+  } finally {
+    await harness.store.limits.set({})
+  }
 })
 
 test('An entry that is added while a run works applies to its next items', async () => {

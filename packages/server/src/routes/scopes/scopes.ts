@@ -17,6 +17,7 @@ import { route } from '../../http/route.ts'
 import { workspaceOf } from '../../submission/workspace-name.ts'
 import { authorOf } from '../findings/decisions.ts'
 import { timeOf } from '../query.ts'
+import { limitProblems } from './limits.ts'
 
 const ScopePath = Type.Object({ name: Type.String() })
 
@@ -40,6 +41,7 @@ const checked = <S extends ChangeScope>(scope: S, now?: Scope): S => {
   refuse([
     ...entryProblems('allowed', scope.allowed),
     ...entryProblems('denied', scope.denied),
+    ...limitProblems(scope.limits, '/limits'),
     ...(zone === undefined ? [] : [{ path: '/zone', message: zone }]),
     ...(scope.workspaces ?? []).flatMap((workspace, index) => {
       const message = workspaceProblem(workspace)
@@ -138,7 +140,9 @@ export const changeScope = route(
   },
   async ({ store }, { params, body }) => {
     const change = checked(body, await find(store, params.name))
-    return { data: savedOf(await store.scopes.change(params.name, change), body.name ?? params.name) }
+    const data = savedOf(await store.scopes.change(params.name, change), body.name ?? params.name)
+    if (body.limits !== undefined) await store.limits.wake()
+    return { data }
   },
 )
 

@@ -54,5 +54,6 @@ begin
   if exists (select from runs where id = any(v_ids) and run_mode || '' = 'cloud') then
     perform mark_infras_of_runs_due(v_ids);
   end if;
+  perform free_limits(v_ids);
   return v_ids;
 end $$;

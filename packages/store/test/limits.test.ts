@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import type { ClaimedRun, LimitShare, LimitSpan, RunStore } from '@scanfarm/contracts'
+import { until } from '@scanfarm/testing'
+import { openRunStore } from '../src/index.ts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { claimAll, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
+
+let db: TestDatabase
+beforeAll(async () => {
+  db = await testDatabase()
+})
+afterAll(() => db[Symbol.asyncDispose]())
+const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
+beforeEach(async () => {
+  await wipe(db.url)
+  await sql(`truncate limit_uses, scan_scopes; update farm_limits set limits = '{}'`)
+})
+
+const address = (lo: number, hi = lo): LimitSpan => {
+  const digits = (at: number): string => at.toString(16).padStart(32, '0')
+  return { kind: 'per_address', lo: digits(lo), hi: digits(hi), label: `address ${lo}` }
+}
+const domain = (name: string): LimitSpan => ({ kind: 'per_domain', lo: name, hi: name, label: name })
+const isGranted = (share: LimitShare): boolean => 'rate' in share
+
+/** Starts a run, or hands it back. */
+const start = async (
+  runStore: RunStore,
+  run: ClaimedRun,
+  spans: readonly LimitSpan[],
+): Promise<LimitShare> => {
+  const share = await runStore.takeLimits(keyOf(run), spans)
+  if (!isGranted(share)) await runStore.waitForLimits([keyOf(run)])
+  return share
+}
+const waitingReason = async (runId: number): Promise<string> =>
+  (await db.store.runs.find(String(runId)))?.waiting_reason ?? ''
+const offered = async (): Promise<number[]> => (await take(db.store)).map(({ runId }) => runId)
+
+test('Runs of many workers never use more than a limit, and all of them run', async () => {
+  await db.store.limits.set({ per_address: { runs: 3, rate: 10 } })
+  const RUNS = 40
+  await submitted(db.store, {}, targets(RUNS))
+  const stores = await Promise.all(
+    Array.from({ length: 8 }, () => openRunStore({ url: db.url, poolSize: 1, applicationName: 'limited' })),
+  )
+  let working = 0
+  let most = 0
+  let done = 0
+  const rates = new Set<number | null>()
+  const work = async (runStore: RunStore): Promise<void> => {
+    const workerId = await joined(runStore)
+    await until(
+      async () => {
+        const runs = await claimAll(db.store, runStore, workerId, { limit: 3 })
+        await Promise.all(
+          runs.map(async (run) => {
+            const share = await start(runStore, run, [address(1, 1 + (run.runId % 4))])
+            if ('reason' in share) return
+            rates.add(share.rate)
+            working += 1
+            most = Math.max(most, working)
+            await runStore.record([{ ...keyOf(run), totalSteps: 1 }])
+            working -= 1
+            await runStore.finish([ended(run)])
+            done += 1
+          }),
+        )
+        return done === RUNS
+      },
+      { limitMs: 60_000, what: 'all runs have ended' },
+    )
+  }
+  try {
+    await Promise.all(stores.map(work))
+  } finally {
+    await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()))
+  }
+  expect(most).toBe(3)
+  expect([...rates]).toEqual([3])
+  expect((await sql('select from limit_uses')).rowCount).toBe(0)
+})
+
+test('Runs wait in order with their reason, others pass them, and newer runs do not', async () => {
+  await db.store.limits.set({ per_address: { runs: 1 } })
+  const workerId = await joined(db.runStore)
+  await submitted(db.store, {}, targets(4))
+  const [a, b, c, other] = await claimAll(db.store, db.runStore, workerId)
+  if (!a || !b || !c || !other) throw new Error('nothing claimed')
+  expect(await start(db.runStore, a, [address(1)])).toEqual({ rate: null })
+  const reason = 'limit of address 1: 1 of 1 run'
+  expect(await start(db.runStore, c, [address(1)])).toEqual({ reason })
+  expect(await start(db.runStore, b, [address(1)])).toEqual({ reason })
+  expect(await start(db.runStore, other, [address(2)])).toEqual({ rate: null })
+  expect(await waitingReason(b.runId)).toBe(`waiting: ${reason}`)
+  expect(await offered()).toEqual([])
+
+  await db.runStore.finish([ended(a)])
+  expect((await take(db.store)).map(({ runId }) => runId)).toEqual([b.runId])
+  await submitted(db.store, {}, targets(1, 'new'))
+  const [newer] = await claimAll(db.store, db.runStore, workerId)
+  if (!newer) throw new Error('nothing claimed')
+  expect(await start(db.runStore, newer, [address(1)])).toEqual({ reason })
+
+  // The share is not kept for a run that no worker takes.
+  await sql(`update limit_uses set until = now() - interval '1 s' where run_id = ${b.runId}`)
+  expect(await db.store.limits.wake()).toBe(1)
+  expect(await offered()).toEqual([c.runId])
+  await db.store.limits.set({})
+  expect(await offered()).toEqual([newer.runId])
+})
+
+test('The shares of a worker that is lost, and of a run that is cancelled, are free', async () => {
+  await db.store.limits.set({ per_domain: { runs: 2 } })
+  const lost = await joined(db.runStore)
+  await submitted(db.store, {}, targets(4))
+  const [a, b, c, d] = await claimAll(db.store, db.runStore, lost)
+  if (!a || !b || !c || !d) throw new Error('nothing claimed')
+  for (const run of [a, b]) expect(isGranted(await start(db.runStore, run, [domain('x')]))).toBe(true)
+  for (const run of [c, d]) expect(isGranted(await start(db.runStore, run, [domain('x')]))).toBe(false)
+  await sql(`select end_runs('[{"id": ${c.runId}, "status": "cancelled", "error": ""}]')`)
+  await sql(`select requeue_runs(array[${a.runId}]::bigint[], 'the worker was lost')`)
+  expect((await offered()).toSorted((x, y) => x - y)).toEqual([a.runId, d.runId])
+  await sql(
+    `select end_runs(jsonb_agg(jsonb_build_object('id', id, 'status', 'cancelled', 'error', ''))) from runs`,
+  )
+  expect((await sql('select from limit_uses')).rowCount).toBe(0)
+})
+
+test('The stricter limit of the farm and of scopes holds, each for its own runs', async () => {
+  await db.store.limits.set({ per_address: { rate: 40, runs: 4 } })
+  await db.store.scopes.add(
+    { name: 'strict', allowed: ['*'], limits: { per_domain: { rate: 3 }, per_network: { runs: 9 } } },
+    'test',
+  )
+  const scopeNo = (await db.store.scopes.book(undefined))?.scopes[0]?.id ?? 0
+  const workerId = await joined(db.runStore)
+  await submitted(db.store, { scopeNo }, targets(2))
+  await submitted(db.store, {}, targets(4))
+  const [a, b, ...free] = await claimAll(db.store, db.runStore, workerId)
+  if (!a || !b) throw new Error('nothing claimed')
+  expect((await db.runStore.boundary(keyOf(a))).limited).toEqual(['per_address', 'per_domain', 'per_network'])
+  expect(await start(db.runStore, a, [address(5), domain('x')])).toEqual({ rate: 3 })
+  expect(await start(db.runStore, b, [address(6), domain('x')])).toEqual({ reason: 'limit of x: 1 of 1 run' })
+  const shares = await Promise.all(free.map((run) => start(db.runStore, run, [address(1, 9), domain('x')])))
+  expect(shares.filter(isGranted)).toEqual([{ rate: 10 }, { rate: 10 }, { rate: 10 }])
+  expect(shares.filter((share) => !isGranted(share))).toEqual([{ reason: 'limit of address 1: 4 of 4 runs' }])
+})
