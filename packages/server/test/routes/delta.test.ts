@@ -130,6 +130,52 @@ test('Anything new in the workspace changes a network, and a repository always r
   expect(await execute()).toEqual(['10.7.0.0/30', 'acme/shop'])
 })
 
+test('What a scope refuses is listed apart from what is left out, which a retry and a copy do not take over', async () => {
+  const scope = { name: 'greek', allowed: ['g.test', 'h.test'] }
+  await server.admin.post('/api/scopes').send(scope).expect(201)
+  const body = { targets: ['g.test', 'h.test', 'i.test'], scope: scope.name }
+  expect(await start(body)).toMatchObject({ target_count: 2, refused_count: 1 })
+  expect(await execute('h.test')).toEqual(['g.test', 'h.test'])
+  const job = await start(body)
+  expect(job).toMatchObject({ target: 'h.test', refused_count: 1, left_out_count: 1 })
+  expect(await execute('h.test')).toEqual(['h.test'])
+  const targets = async (path: string): Promise<string[]> => {
+    const answer = await server.viewer.get(`/api/jobs/${job.job_id}/${path}`).expect(200)
+    return (answer.body.data as Refusal[]).map(({ target }) => target)
+  }
+  expect(await targets('refusals')).toEqual(['i.test'])
+  expect(await targets('left-out')).toEqual(['g.test'])
+
+  const leftOut = async (id: string): Promise<unknown> =>
+    (await server.viewer.get(`/api/jobs/${id}/summary`).expect(200)).body.data.left_out
+  const { body: retried } = await server.operator
+    .post(`/api/jobs/${job.job_id}/retry`)
+    .send({ outcomes: ['partial'] })
+    .expect(200)
+  expect(await leftOut(retried.job_id as string)).toBe(0)
+  expect(await execute()).toEqual(['h.test'])
+  const { body: copied } = await server.operator
+    .post(`/api/runs/${job.run_uuid}/duplicate`)
+    .send({})
+    .expect(201)
+  expect(await leftOut(copied.job_id as string)).toBe(0)
+
+  // The retry did all of its work.
+  const { body: none } = await post({ ...body, mode: 'delta' }).expect(202)
+  expect(none).toMatchObject({ target_count: 0, refused_count: 1, left_out_count: 2 })
+})
+
+test('The schedule of a request keeps its mode', async () => {
+  const fields = { mode: 'delta', max_age: '3d', full_every: 5 }
+  const { body } = await server.admin
+    .post('/api/runs')
+    .send({ module: 'probe', target: 'j.test', schedule: '0 3 * * *', ...fields })
+    .expect(202)
+  const { body: schedule } = await server.viewer.get(`/api/schedules/${body.schedule_id}`).expect(200)
+  expect(schedule.data).toMatchObject(fields)
+  await execute()
+})
+
 test('A schedule of mode delta runs all targets every so many times', async () => {
   const { body } = await server.admin
     .post('/api/schedules')
