@@ -10,6 +10,8 @@ import { NotResumable } from './work-files.ts'
 /** The content of a file in the artifact store. */
 export interface StoredFile {
   readonly key: string
+  /** Where it begins in an object of several contents. */
+  readonly at?: number
   readonly size: number
   readonly sha256: string
 }
@@ -29,7 +31,7 @@ const MIB = 1024 * 1024
 /** Files of a run by their content: each content is stored once. */
 export class Contents {
   readonly #options: ContentsOptions
-  readonly #keys = new Map<string, string>()
+  readonly #places = new Map<string, Pick<StoredFile, 'key' | 'at'>>()
   #bytes = 0
 
   constructor(options: ContentsOptions) {
@@ -37,9 +39,9 @@ export class Contents {
   }
 
   /** The content is in the store, from an earlier attempt. */
-  note({ key, sha256, size }: StoredFile): void {
-    if (!this.#keys.has(sha256)) this.#bytes += size
-    this.#keys.set(sha256, key)
+  note({ sha256, size, ...place }: StoredFile): void {
+    if (!this.#places.has(sha256)) this.#bytes += size
+    this.#places.set(sha256, place)
   }
 
   /** Throws unless further files with so many bytes may be stored. */
@@ -54,21 +56,40 @@ export class Contents {
   /** Stores the first `size` bytes of a file. Undefined: it changed meanwhile. */
   async store(held: Held, size: number): Promise<StoredFile | undefined> {
     await using file = await openFile(held)
-    return await this.storeBytes(held.shownPath, size, () => contentOf(file, size))
-  }
-
-  /** The same for the bytes that `open` reads, which is called twice. */
-  async storeBytes(path: string, size: number, open: () => Readable): Promise<StoredFile | undefined> {
-    const sha256 = await this.#hash(path, open())
-    const known = this.#keys.get(sha256)
-    if (known !== undefined) return { key: known, size, sha256 }
+    const sha256 = await this.#hash(held.shownPath, contentOf(file, size))
+    const known = this.#places.get(sha256)
+    if (known !== undefined) return { ...known, size, sha256 }
     this.demandRoom(size)
     const key = `${this.#options.prefix}/files/${sha256}`
-    const stored = await this.#options.artifacts.put(key, open())
+    const stored = await this.#options.artifacts.put(key, contentOf(file, size))
     if (stored.sha256 !== sha256) return undefined
-    this.#keys.set(sha256, key)
-    this.#bytes += size
+    this.note({ key, size, sha256 })
     return { key, size, sha256 }
+  }
+
+  /** Stores small files as one object, since each object costs more than their bytes. Resolves to them by path. */
+  async storeTogether(files: ReadonlyMap<string, Buffer>): Promise<ReadonlyMap<string, StoredFile>> {
+    const found: { path: string; bytes: Buffer; sha256: string }[] = []
+    for (const [path, bytes] of files)
+      found.push({ path, bytes, sha256: await this.#hash(path, Readable.from([bytes])) })
+    const fresh = new Map(
+      found.filter(({ sha256 }) => !this.#places.has(sha256)).map(({ sha256, bytes }) => [sha256, bytes]),
+    )
+    const all = Buffer.concat([...fresh.values()])
+    this.demandRoom(all.length)
+    const key = `${this.#options.prefix}/files/${createHash('sha256').update(all).digest('hex')}`
+    if (fresh.size > 0) await this.#options.artifacts.put(key, Readable.from([all]))
+    let at = 0
+    for (const [sha256, { length: size }] of fresh) {
+      this.note({ key, at, size, sha256 })
+      at += size
+    }
+    return new Map(
+      found.flatMap(({ path, bytes, sha256 }) => {
+        const place = this.#places.get(sha256)
+        return place === undefined ? [] : [[path, { ...place, size: bytes.length, sha256 }]]
+      }),
+    )
   }
 
   /** Whether the file has this content. */
@@ -78,8 +99,10 @@ export class Contents {
     return (await hashOf(contentOf(file, size))) === sha256
   }
 
-  async read({ key }: StoredFile): Promise<Readable> {
-    const found = await this.#options.artifacts.get(key)
+  async read({ key, at, size }: StoredFile): Promise<Readable> {
+    if (size === 0) return Readable.from([])
+    const range = at === undefined ? undefined : { start: at, end: at + size - 1 }
+    const found = await this.#options.artifacts.get(key, range)
     if (found === undefined) throw new Error(`the artifact store has no ${key} any more`)
     return found.body
   }

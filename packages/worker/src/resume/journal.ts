@@ -9,7 +9,7 @@ import { errorText } from '@scanfarm/platform'
 import { Readable } from 'node:stream'
 import type { StepBuffer } from '../record/step-buffer.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
-import { bytesOf, type Contents } from './contents.ts'
+import { bytesOf, type Contents, type StoredFile } from './contents.ts'
 import { keptRow, Loops, type LoopInWork, type RowInWork } from './loops.ts'
 import { entryKey, entryText, type Entry, type EndedUnit, type KeptEntry, type KeptRow } from './entries.ts'
 import { findEntries, holdEntry, isAsFound, NotResumable, type FoundEntry } from './work-files.ts'
@@ -251,8 +251,10 @@ export class Journal implements ResumeService {
       const { contents } = this.#options
       contents.demandRoom(0)
       const stored = new Map<string, { signature: string; kept: KeptEntry }>()
+      const news = new Set(changed.map(({ path }) => path))
+      const small = await contents.storeTogether(new Map([...bytes].filter(([path]) => news.has(path))))
       for (const entry of changed) {
-        const kept = await this.#keep(entry, isParallel, bytes.get(entry.path))
+        const kept = await this.#keep(entry, isParallel, small.get(entry.path))
         if (kept !== undefined) stored.set(entry.path, { signature: entry.signature, kept })
         // The next step has changed the file: the state after this one is gone.
         else if (!isParallel) return void this.#pending.unshift(...done.pending)
@@ -264,15 +266,12 @@ export class Journal implements ResumeService {
   }
 
   /** Undefined: it has changed since. While other steps run, what it holds now is stored. */
-  async #keep(entry: FoundEntry, isParallel: boolean, bytes?: Buffer): Promise<KeptEntry | undefined> {
+  async #keep(entry: FoundEntry, isParallel: boolean, small?: StoredFile): Promise<KeptEntry | undefined> {
     const { mode, path } = entry
     if (entry.kind === 'folder') return { kind: 'folder', mode }
     if (entry.kind === 'link') return { kind: 'link', target: entry.target }
     const { contents, folders } = this.#options
-    if (bytes !== undefined) {
-      const read = await contents.storeBytes(path, bytes.length, () => Readable.from([bytes]))
-      return read && { kind: 'file', mode, ...read }
-    }
+    if (small !== undefined) return { kind: 'file', mode, ...small }
     using held = holdEntry(folders, path)
     if (held === undefined || !held.facts.isFile() || held.facts.nlink > 1) return undefined
     if (!isParallel && !isAsFound(held, entry)) return undefined

@@ -71,6 +71,11 @@ const drained = async (
 test('a drained run continues on another machine after its last completed step, with its files and exports', async () => {
   const target = freshName()
   const runId = await drained(target, chain(target), 2)
+  const { run_uuid } = await harness.run(runId)
+  const objects = await Array.fromAsync(
+    harness.artifacts.list(`runs/${run_uuid}/1/resume/files`),
+    ({ key }) => key,
+  )
   // The other machine has no folder of the workspace.
   await rename(inWorkspace(target), join(record, `${target}-away`))
   await release(target)
@@ -85,7 +90,8 @@ test('a drained run continues on another machine after its last completed step, 
   expect(await executions(target, 'one')).toBe('1\n')
   expect(await executions(target, 'two')).toBe('1\n')
   expect(await executions(target, 'three')).toBe('1\n2\n')
-  const { run_uuid } = await harness.run(runId)
+  // The second entry has two small files, in one object.
+  expect(objects).toHaveLength(2)
   const from = { run_uuid, attempt: 1 }
   expect(await harness.steps(runId)).toMatchObject([
     {
