@@ -72,6 +72,7 @@ describe('claiming', () => {
         scopesVersion: 0,
         scopes: [],
         resume: null,
+        resumes: null,
       },
     ]
     expect(await claimAll(db.store, db.runStore, workerId)).toEqual(expected)
