@@ -152,8 +152,7 @@ const isFirst = (path: string, resolved: ResolvedWorkflow): boolean => {
 }
 
 const hostile = () => [
-  `3 touch ${canary}`,
-  '-code --template evil.yaml',
+  `-code 3 touch ${canary}`,
   `"'; touch ${canary} ; \`touch ${canary}\` $(touch ${canary})`,
 ]
 
