@@ -1,4 +1,5 @@
 import { LIMIT_KINDS, Limits, wrapped, type FieldError } from '@scanfarm/contracts'
+import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 
@@ -37,7 +38,8 @@ export const setLimits = route(
     description:
       'Scopes can have limits of their runs as well; the stricter one holds. A run that has no share left waits without a slot. Runs that work keep their shares.',
     role: 'admin',
-    body: Limits,
+    // Without the name, which is registered by the bodies of scopes.
+    body: Type.Object(Limits.properties, { additionalProperties: false }),
     responses: { 200: wrapped(Limits) },
     errors: ['invalid_input'],
   },
