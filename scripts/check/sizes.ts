@@ -73,11 +73,11 @@ const FIGURES: readonly Figure[] = [
     ceiling: 128,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 131_500, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 132_500, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
-    ceiling: 74_000,
+    ceiling: 74_400,
     goal: 60_000,
   },
   {
