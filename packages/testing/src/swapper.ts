@@ -58,7 +58,8 @@ const startSwapper = async (folder: string, target: string): Promise<Swapper> =>
 
 /**
  * Does something many times while a process swaps the folder with a link to `target`, and as long as it has not done
- * that often. Some tries may fail, since the folder is a link or missing; resolves to the number of the others.
+ * that often or none has succeeded. Tries may fail, since the folder is a link or missing; resolves to the number of the
+ * others.
  */
 export const raceSwapper = async (
   { folder, target, tries }: { readonly folder: string; readonly target: string; readonly tries: number },
@@ -67,7 +68,7 @@ export const raceSwapper = async (
   await using swapper = await startSwapper(folder, target)
   const enough = swapper.swaps() + tries / 5
   let successes = 0
-  for (let count = 0; count < tries || swapper.swaps() < enough; count++) {
+  for (let count = 0; count < tries || swapper.swaps() < enough || successes === 0; count++) {
     await attempt().then(
       () => (successes += 1),
       () => {},
