@@ -94,7 +94,10 @@ const SaveForm = ({ screen, names, known }: SavedFiltersProps & { known: readonl
     mutationFn: (shared: boolean) => saveFilter({ screen, name, query, shared }),
     onSuccess: async () => {
       setName('')
-      await queries.invalidateQueries({ queryKey: ['saved-filters', screen] })
+      // A first answer that is still on its way does not have it, and would not be asked for again.
+      const { queryKey } = savedFiltersQuery(screen)
+      await queries.cancelQueries({ queryKey })
+      await queries.invalidateQueries({ queryKey })
     },
   })
   return (

@@ -94,6 +94,27 @@ test.each(['runs?priority=high', 'jobs?priority=high', 'events?topic=run.*'])(
   },
 )
 
+test('A filter that is saved before the list of filters has arrived is shown', async () => {
+  const page = await farm().open('/jobs?priority=low')
+  const saved = Promise.withResolvers<void>()
+  let asked = 0
+  await page.route(/\/saved-filters\?/, async (route) => {
+    const response = await route.fetch()
+    asked += 1
+    if (asked === 1) await saved.promise
+    // The console may have given it up.
+    await route.fulfill({ response }).catch(() => undefined)
+  })
+  await page.getByRole('button', { name: 'Saved filters' }).click()
+  await until(() => asked === 1)
+  await page.getByLabel('Save the present filter as').fill('Early')
+  const answer = page.waitForResponse((response) => response.request().method() === 'POST')
+  await page.getByRole('button', { name: 'Save', exact: true }).click()
+  await answer
+  saved.resolve()
+  await page.getByRole('link', { name: 'Early' }).waitFor()
+})
+
 test('A viewer cannot drain a worker, and reads why', async () => {
   const page = await farm().open('/workers', { role: 'viewer' })
   const [worker] = await workers()
