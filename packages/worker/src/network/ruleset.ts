@@ -162,8 +162,8 @@ const matchesOf = (
   return { sets, packets, arp }
 }
 
-/** Raw senders find IPv6 routers by asking all. */
-const SOLICITATION = 'icmpv6 type nd-neighbor-solicit return'
+/** Raw senders ask the hosts of their link for a hardware address of IPv6, by a multicast that routers do not forward. */
+const SOLICITATION = 'ip6 daddr ff02::1:ff00:0/104 icmpv6 type nd-neighbor-solicit return'
 
 const chainText = (name: string, lines: readonly string[]): string =>
   `chain ${name} {\n${lines.join('\n')}\n}`

@@ -106,6 +106,10 @@ test('A scope that the kernel enforces allows its addresses, those of names belo
   expect(add).toContain('ip daddr 192.0.2.53 meta l4proto { tcp, udp } th dport 53 return')
   expect(add).toContain('ip6 daddr 2001:db8::53 meta')
   expect(add).toContain('arp daddr ip 10.0.0.1 return')
+  // To one host it would be a packet that may leave the link.
+  expect(
+    add.match(/.*nd-neighbor-solicit.*/g)?.every((rule) => rule.startsWith('ip6 daddr ff02::1:ff')),
+  ).toBe(true)
   expect(add.match(/jump b\w+_a\d/g)).toHaveLength(4)
   expect(remove.match(/delete chain/g)).toHaveLength(6)
 })
