@@ -9,8 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { audit, jobEnded, submit, targets, until, type TestCluster } from '@scanfarm/cli/testing'
 import { endProgress, progress, say, title } from '@scanfarm/cli/demo'
-import { Harness } from './harness.ts'
-import { Database, startCluster } from './cluster.ts'
+import { Database, Harness } from './farm.ts'
 
 const LEASE_MS = 20_000
 const ENDED_MS = 1_800_000
@@ -77,7 +76,7 @@ const faults = (outageMs: number): Fault[] => [
 ]
 
 async function chaos(harness: Harness, count: number, outageMs: number): Promise<number> {
-  const cluster = await startCluster(harness, { workers: 2, slots: 8 })
+  const cluster = await harness.startCluster({ workers: 2, slots: 8 })
   const hosts = targets(count)
   const began = Date.now()
   const jobId = await submit(cluster.client, { module: 'brief', targets: hosts })
@@ -118,14 +117,9 @@ async function main(args: readonly string[]): Promise<number> {
     args: [...args],
     options: { targets: { type: 'string', default: '10000' }, outage: { type: 'string', default: '60' } },
   })
-  const harness = new Harness({ quick: false })
-  harness.disposeOnStop()
-  try {
-    title(`Scanfarm with injected faults: ${values.targets} targets`)
-    return await chaos(harness, Number(values.targets), Number(values.outage) * 1_000)
-  } finally {
-    await harness[Symbol.asyncDispose]()
-  }
+  await using harness = new Harness({ quick: false })
+  title(`Scanfarm with injected faults: ${values.targets} targets`)
+  return await chaos(harness, Number(values.targets), Number(values.outage) * 1_000)
 }
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {

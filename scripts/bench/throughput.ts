@@ -1,10 +1,13 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import type { TestCluster } from '@scanfarm/cli/testing'
-import type { Harness } from './harness.ts'
-import { Database, hosts, post, startCluster, untilEnded } from './cluster.ts'
+import { Database, hosts, medianMs, post, untilEnded, type Harness } from './farm.ts'
 import { atLeast, type Figure } from './figure.ts'
-import { bareNodeRate, xargsRate } from './limits/spawn.ts'
 
+const run = promisify(execFile)
 const WARM_UP = 200
+const XARGS_WIDTH = 8
+const XARGS_TRIES = 3
 
 interface Load {
   readonly module: 'noop' | 'skip'
@@ -17,76 +20,45 @@ const WITH_PROCESS: Load = { module: 'noop', slots: 16 }
 /** Without a process only round trips count, and concurrent runs share them. */
 const WITHOUT_PROCESS: Load = { module: 'skip', slots: 64 }
 
-/** (a) From submit to the last result, with a process for each target and without one. */
+/** From submit to the last result, with a process for each target and without one. */
 export async function* throughput(harness: Harness): AsyncGenerator<Figure> {
+  const count = harness.quick ? 1_000 : 10_000
   const xargs = { what: 'xargs', value: await xargsRate(harness) }
-  const bare = await bareNodeRate(harness)
-  yield { part: 'a', name: 'bare Node spawning the same command', value: bare, unit: '/s', limit: xargs }
   for (const workers of [1, 2])
-    for await (const { count, rate } of ratesOf(harness, workers, WITH_PROCESS))
-      yield {
-        part: 'a',
-        name: named(count, workers),
-        value: rate,
-        unit: '/s',
-        limit: xargs,
-        ...(isGoal(harness, count) ? { target: atLeast(0.5, 'ratio') } : {}),
-      }
-  for (const workers of [1, 2])
-    for await (const { count, rate } of ratesOf(harness, workers, WITHOUT_PROCESS))
-      yield {
-        part: 'a',
-        name: `${named(count, workers)}, no process`,
-        value: rate,
-        unit: '/s',
-        ...(isGoal(harness, count) ? { target: atLeast(4_000) } : {}),
-      }
+    for (const load of [WITH_PROCESS, WITHOUT_PROCESS]) {
+      const named = `${count.toLocaleString('en')} targets, ${workers} worker${workers > 1 ? 's' : ''}`
+      const value = await rateOnNewFarm(harness, { ...load, workers, count })
+      yield load === WITH_PROCESS
+        ? { name: named, value, unit: '/s', limit: xargs, goal: atLeast(0.5, 'ratio') }
+        : { name: `${named}, no process`, value, unit: '/s', goal: atLeast(4_000) }
+    }
 }
 
-const countsOf = (harness: Harness): number[] => (harness.quick ? [1_000] : [1_000, 10_000])
-/** The goals are those of the largest job. */
-const isGoal = (harness: Harness, count: number): boolean => count === countsOf(harness).at(-1)
+/** Commands per second with `xargs -P`, which forks from a small C program and records nothing. */
+async function xargsRate(harness: Harness): Promise<number> {
+  const count = harness.quick ? 1_000 : 3_000
+  harness.note(`limit: xargs -P ${XARGS_WIDTH}`)
+  const pipeline = `seq ${count} | xargs -P ${XARGS_WIDTH} -n 1 /bin/sh -c true`
+  return (count / (await medianMs(XARGS_TRIES, () => run('/bin/sh', ['-c', pipeline])))) * 1_000
+}
 
-const named = (count: number, workers: number): string =>
-  `${count.toLocaleString('en')} targets, ${workers} worker${workers > 1 ? 's' : ''}`
-
-async function* ratesOf(
+async function rateOnNewFarm(
   harness: Harness,
-  workers: number,
-  { module, slots }: Load,
-): AsyncGenerator<{ count: number; rate: number }> {
-  await using cluster = await startCluster(harness, { workers, slots: slots / workers })
+  { workers, slots, module, count }: Load & { workers: number; count: number },
+): Promise<number> {
+  await using cluster = await harness.startCluster({ workers, slots: slots / workers })
   await using db = await Database.open(cluster.postgres.url)
   await rateOf(harness, { cluster, db, module, count: WARM_UP })
-  for (const count of countsOf(harness))
-    yield { count, rate: await rateOf(harness, { cluster, db, module, count }) }
+  return await rateOf(harness, { cluster, db, module, count })
 }
 
-export interface Work {
-  readonly cluster: TestCluster
-  readonly db: Database
-  readonly module: string
-  /** Runs of all jobs together. */
-  readonly count: number
-  /** Default: one. They are submitted one after the other, without waiting for their runs. */
-  readonly jobs?: number
-}
-
-/** Targets per second, from the moment before the first `POST /runs` to the end of the last run. */
+/** Targets per second, from the moment before `POST /runs` to the end of the last run. */
 export async function rateOf(
   harness: Harness,
-  { cluster, db, module, count, jobs = 1 }: Work,
+  { cluster, db, module, count }: { cluster: TestCluster; db: Database; module: string; count: number },
 ): Promise<number> {
-  const workers = cluster.workers.filter(({ running }) => running).length
-  harness.note(`${count} runs of ${module} on ${workers} workers${jobs > 1 ? ` in ${jobs} jobs` : ''}`)
   const began = Date.now()
-  const jobIds: string[] = []
-  for (let job = 0; job < jobs; job++)
-    jobIds.push((await post(cluster, { module, targets: hosts(count / jobs, `host-${job}`) })).job_id)
-  let ended = 0
-  for (const jobId of jobIds) {
-    const onProgress = (done: number, total: number): void => harness.progress(done, total, module)
-    ended = Math.max(ended, await untilEnded(db, jobId, { onProgress }))
-  }
-  return (count / (ended - began)) * 1_000
+  const jobId = await post(cluster, { module, targets: hosts(count) })
+  const onProgress = (done: number, total: number): void => harness.progress(done, total, module)
+  return (count / ((await untilEnded(db, jobId, { onProgress })) - began)) * 1_000
 }
