@@ -1,6 +1,8 @@
-// Every path of the repository that a document names exists: links and code spans such as `packages/store/src`.
+// Every path of the repository that a document names exists: links and code spans such as `packages/store/src`. Each row of
+// docs/limits.md has a test that exists.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
+import { parse } from 'yaml'
 
 const root = join(import.meta.dirname, '../..')
 const DOCUMENTS = ['*.md', 'docs/**/*.md', 'packages/*/**/README.md', 'findings/*.md', '.github/**/*.md']
@@ -35,5 +37,21 @@ const problems = globSync(DOCUMENTS, { cwd: root, exclude: (path) => path.includ
       existsSync(path) ? [] : [`${file}: ${relative(root, path)} does not exist`],
     ),
   )
+const tests = parse(readFileSync(join(import.meta.dirname, 'limits.yaml'), 'utf8')) as Record<string, string[]>
+const rows = [...readFileSync(join(root, 'docs/limits.md'), 'utf8').matchAll(/^\| (.+?) \| /gm)]
+  .map(([, input = '']) => input)
+  .filter((input) => input !== 'input' && !input.startsWith('---'))
+const begins = Object.values(tests).flat()
+problems.push(
+  ...rows
+    .filter((row) => !begins.some((begin) => row.startsWith(begin)))
+    .map((row) => `docs/limits.md: name the test of the row "${row}" in scripts/check/limits.yaml`),
+  ...begins
+    .filter((begin) => !rows.some((row) => row.startsWith(begin)))
+    .map((begin) => `scripts/check/limits.yaml: docs/limits.md has no row that begins with "${begin}"`),
+  ...Object.keys(tests)
+    .filter((file) => !existsSync(join(root, file)))
+    .map((file) => `scripts/check/limits.yaml: ${file} does not exist`),
+)
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length === 0 ? 0 : 1

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { call, farm, watchFarm, type Answer } from '../farm/attacked-farm.ts'
+import { farm, watchFarm, type Answer } from '../farm/attacked-farm.ts'
 import {
   ended,
   lintModule,
@@ -12,17 +12,7 @@ import {
   uploadModule,
   type EndedRun,
 } from '../farm/runs.ts'
-import { hostileValues } from '../hostile/corpus.ts'
-import {
-  hostInterpreterPositions,
-  hostForwardingPositions,
-  interpreterPositions,
-  forwardingPositions,
-  SEARCH,
-  TOOL,
-  wholePositions,
-  type Position,
-} from '../hostile/positions.ts'
+import { hostileValues, positionsOf, SEARCH, TOOL, type Position } from '../hostile/read.ts'
 
 const START_MS = 300_000
 const SOME = 6
@@ -42,25 +32,20 @@ const RUNNERS = {
 type RunnerName = keyof typeof RUNNERS
 
 /** A param of the caller, in every position. */
-const paramPositions = (): Position[] => [
-  ...wholePositions('v'),
-  ...forwardingPositions('v'),
-  ...interpreterPositions('v'),
-  ...hostForwardingPositions('v'),
-  SEARCH,
-]
+const paramPositions = (): Position[] => {
+  const { whole, forwarding, interpreters, hostForwarding } = positionsOf('v')
+  return [...whole, ...forwarding, ...interpreters, ...hostForwarding, SEARCH]
+}
 
 /** The output of a tool and the content of a file are as hostile as input of a caller. */
-const outputPositions = (runner: RunnerName): Position[] => [
-  TOOL,
-  ...wholePositions('seen'),
-  ...wholePositions('read').slice(0, 3),
-  ...forwardingPositions('seen'),
+const outputPositions = (runner: RunnerName): Position[] => {
+  const seen = positionsOf('seen')
+  const few = [TOOL, ...seen.whole, ...positionsOf('read').whole.slice(0, 3), ...seen.forwarding]
   // All runners render the same command; they differ in how it reaches its shell.
-  ...interpreterPositions('seen').slice(0, runner === 'host' ? undefined : SOME),
-  ...(runner === 'host' ? [...hostInterpreterPositions('seen'), ...hostForwardingPositions('seen')] : []),
-  SEARCH,
-]
+  return runner === 'host'
+    ? [...few, ...seen.interpreters, ...seen.hostInterpreters, ...seen.hostForwarding, SEARCH]
+    : [...few, ...seen.interpreters.slice(0, SOME), SEARCH]
+}
 
 /** Positions where the words of a param without a type are separate arguments. */
 const SPLIT = new Set(['v bare', 'parallel commands', 'exec_cmd'])
@@ -185,76 +170,6 @@ describe.each(CASES)('hostile $origin on the runner $runner', ({ runner, origin 
       expect.arrayContaining(all.filter(({ expected }) => expected).map(({ name }) => name)),
     )
   })
-})
-
-beforeAll(async () => {
-  await uploadModule('takes-anything', {
-    steps: [{ name: 'show', type: 'bash', command: 'echo {{Target}}' }],
-  })
-})
-
-describe.each(Object.keys(RUNNERS) as RunnerName[])(
-  'targets that a shell would expand, on the runner %s',
-  (runner) => {
-    const positions = [...wholePositions('Target'), ...forwardingPositions('Target')]
-    const name = `expanding-${runner}`
-
-    beforeAll(async () => {
-      // Files to which a shell would expand the targets.
-      const files = {
-        name: 'files',
-        type: 'bash',
-        command: 'mkdir -p https:/h/a && touch x.a.test https:/h/a/b',
-      }
-      await uploadModule(name, { ...RUNNERS[runner], steps: [files, ...positions.map(({ step }) => step)] })
-    })
-
-    test.each(['*.a.test', 'https://h/a/*', 'https://h/(a)/*?q=(*)&r=*'])(
-      'The target %s is one literal word',
-      async (target) => {
-        const run = await runToEnd({ module: name, target })
-        expect(mistakesOf(run, positions, target)).toEqual([])
-        expect(run.workspace).toMatch(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
-      },
-      START_MS,
-    )
-  },
-)
-
-describe('hostile targets', () => {
-  test.each(hostileValues(join(farm.canaries, 'target')))(
-    'A hostile target is accepted as a target or refused with its field: $name',
-    async ({ value }) => {
-      const answer = await submit({ module: 'takes-anything', target: value })
-      if (answer.status === 202) expect(value).toMatch(/^[A-Za-z0-9]/)
-      else expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('/target') })
-    },
-  )
-})
-
-describe('hostile names', () => {
-  test.each(hostileValues(join(farm.canaries, 'name')))(
-    'A hostile name of a workspace is harmless or refused: $name',
-    async ({ value }) => {
-      const body = { module: 'takes-anything', target: 'a.test', workspace: value }
-      const answer = await submit(body)
-      if (answer.status === 202) expect(value).toMatch(/^[A-Za-z0-9._-]{1,128}$/)
-      else expect(answer).toMatchObject({ status: 400, text: expect.stringContaining('/workspace') })
-    },
-  )
-
-  test.each(['../x', '..', '.', '/etc', 'a/../b', '..\\x', 'x\u0000y'])(
-    'The path %j as the name of a workspace, module or flow is refused',
-    async (name) => {
-      const base = { target: 'a.test' }
-      expect((await submit({ ...base, module: 'takes-anything', workspace: name })).status).toBe(400)
-      expect([400, 404]).toContain((await submit({ ...base, module: name })).status)
-      expect([400, 404]).toContain((await submit({ ...base, flow: name })).status)
-      // Clients remove a single dot from a URL.
-      if (name === '.') return
-      expect([400, 404]).toContain((await call('get', `/workflows/${encodeURIComponent(name)}`)).status)
-    },
-  )
 })
 
 watchFarm()

@@ -1,7 +1,6 @@
-import { createHmac } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { call, expectRefusal, farm, idOf, watchFarm } from '../farm/attacked-farm.ts'
+import { call, farm, watchFarm } from '../farm/attacked-farm.ts'
 import {
   concrete,
   METHODS,
@@ -150,15 +149,6 @@ describe('roles in the OpenAPI document', () => {
   })
 })
 
-/** Sends an empty JSON object, so that an accepted call changes nothing. */
-const callEmpty = (operation: Operation, root: string, token: string, headers = {}) =>
-  call(operation.method, concrete(operation.path), {
-    root,
-    token,
-    headers,
-    body: operation.json ? {} : undefined,
-  })
-
 /** The status of a call. The body is not read, because a stream of events has no end. */
 const statusOf = async (operation: Operation, root: string, token: string): Promise<number> => {
   const answer = await fetch(`${farm.url}${root}${concrete(operation.path)}`, {
@@ -221,56 +211,6 @@ describe.each(ROOTS)('routes below %s', (root) => {
         if (![404, 405, 400].includes(status)) wrong.push(`${method} ${path}: ${status}`)
       }
     expect(wrong).toEqual([])
-  })
-})
-
-describe('tokens', () => {
-  const list = { method: 'get', path: '/runs', role: 'viewer', parameters: [], json: false } as const
-
-  test.each([
-    ['in the query', '/runs?token=', {}],
-    ['in the query as access_token', '/runs?access_token=', {}],
-    ['in a cookie', '/runs', { cookie: 'token=' }],
-    ['as basic authorization', '/runs', { authorization: 'Basic ' }],
-  ])('A token %s is refused', async (_where, path, headers: Record<string, string>) => {
-    const [[name, prefix] = ['x-nothing', '']] = Object.entries(headers)
-    const answer = await call('get', path.endsWith('=') ? path + farm.tokens.admin : path, {
-      token: '',
-      headers: { [name]: prefix + farm.tokens.admin },
-    })
-    expect([400, 401]).toContain(answer.status)
-  })
-
-  const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-  const claims = part({ sub: '1', role: 'admin', name: 'admin', exp: Math.floor(Date.now() / 1000) + 3600 })
-  const signedWith = (key: string): string => {
-    const text = `${part({ alg: 'HS256', typ: 'JWT' })}.${claims}`
-    return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`
-  }
-
-  test.each([
-    ['without a signature', `${part({ alg: 'none', typ: 'JWT' })}.${claims}.`],
-    ['signed with an empty key', signedWith('')],
-    ['signed with a guessed key', signedWith('secret')],
-    ['signed with a token', signedWith(farm.tokens.viewer)],
-    ['with three dots', '...'],
-    ['of 7,000 characters', 'a'.repeat(7_000)],
-  ])('A forged token %s is refused', async (_how, token) => {
-    expectRefusal(await callEmpty(list, '/api', token), 401)
-  })
-
-  test('A token loses its rights at once when the role of its user changes or the user is removed', async () => {
-    const password = 'correct horse battery staple'
-    const made = await call('post', '/users', { body: { username: 'leaver', password, role: 'admin' } })
-    expect(made.status).toBe(201)
-    const id = idOf(made)
-    const login = await call('post', '/login', { token: '', body: { username: 'leaver', password } })
-    const token = String(login.json?.['token'])
-    expect((await call('get', '/tokens', { token })).status).toBe(200)
-    await call('patch', `/users/${id}`, { body: { role: 'viewer' } })
-    expect([401, 403]).toContain((await call('get', '/tokens', { token })).status)
-    await call('delete', `/users/${id}`)
-    expect((await call('get', '/runs', { token })).status).toBe(401)
   })
 })
 

@@ -56,32 +56,9 @@ export async function call(method: string, path: string, options: CallOptions = 
   return { status: answer.status, headers: answer.headers, text, json: parsed(text) }
 }
 
-/** The `id` of the `data` in the answer. */
-export const idOf = ({ status, text, json }: Answer): number => {
-  const data = json?.['data']
-  if (typeof data === 'object' && data !== null && 'id' in data && typeof data.id === 'number') return data.id
-  throw new Error(`the answer has no number data.id: ${status} ${text}`)
-}
-
-/** The records of the list with this name in the answer. */
-export const recordsOf = <T>({ status, text, json }: Answer, name = 'data'): readonly T[] => {
-  const records = json?.[name]
-  if (Array.isArray(records)) return records as T[]
-  throw new Error(`the answer has no list ${name}: ${status} ${text}`)
-}
-
 /** Undefined: the page was the last one. */
 export const nextCursorOf = ({ json }: Answer): string | undefined =>
   (json?.['pagination'] as { readonly next_cursor?: string } | undefined)?.next_cursor
-
-/** Expects a refusal with one of the statuses that names the error and reveals no internals. */
-export const expectRefusal = (answer: Answer, ...statuses: number[]): void => {
-  expect({ refused: statuses.includes(answer.status), ...answer }).toMatchObject({
-    refused: true,
-    text: expect.stringMatching(/"message":".+/),
-  })
-  expect(answer.text).not.toMatch(/node_modules|\.ts:\d+|SELECT |INSERT |syntax error at/)
-}
 
 const MIB = 1024 * 1024
 const MAX_MASTER_BYTES = 1024 * MIB
