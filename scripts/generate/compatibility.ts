@@ -1,5 +1,32 @@
+import { readFileSync } from 'node:fs'
 import { apiRoutes } from '@scanfarm/server'
-import { DIFFERENCES, OSMEDEUS_ROUTES } from './osmedeus-routes.ts'
+import { parse } from 'yaml'
+
+/** Routes of Osmedeus 5.1, and the differences that its clients notice, by method and path. `{}` is a parameter. */
+const { besideRoot, belowRoot, differences } = parse(
+  readFileSync(new URL('osmedeus.yaml', import.meta.url), 'utf8'),
+) as {
+  readonly besideRoot: string
+  readonly belowRoot: string
+  readonly differences: Readonly<Record<string, string>>
+}
+
+interface TheirRoute {
+  readonly method: string
+  readonly path: string
+}
+
+/** Methods before the paths that have all of them, separated by blanks; groups by semicolons and lines. */
+const routesOf = (text: string, root: string): TheirRoute[] =>
+  text
+    .trim()
+    .split(/[;\n]/)
+    .flatMap((group) => {
+      const words = group.trim().split(/\s+/)
+      const methods = words.filter((word) => /^[A-Z]+$/.test(word))
+      const paths = words.filter((word) => !/^[A-Z]+$/.test(word))
+      return paths.flatMap((path) => methods.map((method) => ({ method, path: `${root}/${path}` })))
+    })
 
 interface Ours {
   readonly role: string
@@ -36,12 +63,12 @@ const answerOf = ({ responses, errors = [] }: Spec): Ours['answer'] => {
 /** The routes of Osmedeus with the answers of this server, as Markdown. */
 export const compatibilityTable = (): string => {
   const ours = ourRoutes()
-  const rows = OSMEDEUS_ROUTES.map(({ method, path }) => {
+  const rows = [...routesOf(besideRoot, ''), ...routesOf(belowRoot, '/osm/api')].map(({ method, path }) => {
     const name = `${method} ${path}`
     const route = ours.get(name)
-    if (route === undefined) return { name, answer: 'absent', role: '', note: DIFFERENCES[name] ?? '' }
+    if (route === undefined) return { name, answer: 'absent', role: '', note: differences[name] ?? '' }
     const { role, answer, why } = route
-    return { name, answer, role, note: answer === 'yes' ? (DIFFERENCES[name] ?? '') : why }
+    return { name, answer, role, note: answer === 'yes' ? (differences[name] ?? '') : why }
   })
   const count = (answer: string): number => rows.filter((row) => row.answer === answer).length
   return [

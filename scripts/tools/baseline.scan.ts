@@ -4,8 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { TestCluster, type Client } from '@scanfarm/cli/testing'
 import { until } from '@scanfarm/testing'
 import { compare, findingsIn, foundIn, nameOf, pageOfScores, scoresOfModules, tableOf } from './found.ts'
-import { Lab, type ServiceName } from './lab.ts'
-import { CLEAN, PLANTED, WEAK, type Planted } from './planted.ts'
+import { CLEAN, Lab, PLANTED, WEAK, type Planted } from './lab.ts'
 
 const RUN_MS = 600_000
 /** For `--write` of main.ts. */
@@ -68,7 +67,7 @@ async function scan(
   return run
 }
 
-const plantedOn = (...services: ServiceName[]): Planted[] =>
+const plantedOn = (...services: string[]): Planted[] =>
   PLANTED.filter(({ service }) => services.includes(service))
 
 const names = (found: readonly Planted[]): string[] => found.map(nameOf).toSorted()
@@ -103,7 +102,7 @@ describe('the flow baseline', () => {
   })
 
   test('scans the hosts of a list', async () => {
-    const list = [lab.places.ssh.host, lab.places.smtp.host, lab.places['closed-redis'].host]
+    const list = [lab.place('ssh').host, lab.place('smtp').host, lab.place('closed-redis').host]
     const { path } = await client.upload('hosts.txt', `${list.join('\n')}\n`)
     const run = await scan(path, 'list')
     expect(run).toMatchObject({ status: 'completed', outcome: 'clean' })
@@ -111,7 +110,7 @@ describe('the flow baseline', () => {
   })
 
   test('scans the hosts of a list with other lines, and names these', async () => {
-    const list = [` ${lab.places.ssh.host} `, `${lab.url('careless')}/`, '', '# smtp', lab.address('smtp')]
+    const list = [` ${lab.place('ssh').host} `, `${lab.url('careless')}/`, '', '# smtp', lab.address('smtp')]
     const { path } = await client.upload('mixed.txt', `${list.join('\n')}\n`)
     const run = await scan(path, 'mixed')
     expect(run).toMatchObject({ status: 'completed', outcome: 'partial' })
@@ -129,7 +128,7 @@ describe('the flow baseline', () => {
   })
 
   test('says why nmap refuses its ports', async () => {
-    const run = await scan(lab.places.ssh.host, 'no-ports', { ports: 'abc' })
+    const run = await scan(lab.place('ssh').host, 'no-ports', { ports: 'abc' })
     expect(run.status).toBe('failed')
     expect(run.error_message).toMatch(/module ports failed: .*abc/)
   })
@@ -141,17 +140,17 @@ describe('the flow baseline', () => {
   })
 
   test.each([
-    ['a host', () => lab.places.silent.host],
+    ['a host', () => lab.place('silent').host],
     ['a web server', () => `${lab.url('silent')}/`],
   ])('is not clean if %s does not answer', async (what, target) => {
     const run = await scan(target(), `silent-${what.replaceAll(' ', '-')}`, {
-      ports: String(lab.places.silent.port),
+      ports: String(lab.place('silent').port),
     })
     expect(run.outcome).not.toBe('clean')
   })
 
   test('marks a finding as gone after the service is fixed, and keeps it open if the service does not answer', async () => {
-    const targets = { ftp: lab.places.ftp, redis: lab.places.redis }
+    const targets = { ftp: lab.place('ftp'), redis: lab.place('redis') }
     const scanBoth = () =>
       Promise.all(
         Object.entries(targets).map(([name, { host, port }]) =>

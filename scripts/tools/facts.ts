@@ -6,11 +6,10 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'no
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
-import { stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { readManifest, versionOf, type Facts } from '../../packages/tools/src/index.ts'
 import { findProgram } from '../services/programs.ts'
 import { FactsLab, GONE, HOST, NO_NAME, PORTS, REFUSING, worstSecond } from './facts-lab.ts'
-import { RATE, RECIPES, type Place, type Recipe } from './facts-recipes.ts'
 
 const LIMIT_MS = 180_000
 const STOP_MS = 15_000
@@ -20,6 +19,21 @@ const WORDS = 300
 /** Counts and times that differ by less are the same. */
 const SAME_FACTOR = 1.5
 const SAME_SECONDS = 2
+
+/** The limit of the scans that have one, in a second. */
+const RATE = 20
+
+/** How a tool is called; its arguments are separated by blanks. */
+interface Recipe {
+  readonly port: 'http' | 'tls'
+  /** Without a limit. */
+  readonly scan: string
+  /** A scan that lasts longer than it is watched, of the port named `of`. */
+  readonly long: { readonly of: 'slow' | 'silent' | 'tls'; readonly args: string }
+  readonly rate?: { readonly flag: string; readonly of: 'packets' | 'requests'; readonly args: string }
+}
+
+const RECIPES = parse(readFileSync(join(import.meta.dirname, 'facts.yaml'), 'utf8')) as Record<string, Recipe>
 
 type Stopped = Facts['stop']['term']
 type Report = Stopped['report']
@@ -69,7 +83,14 @@ const measure = async (
 ): Promise<Omit<Facts, 'tried' | 'proxy'>> => {
   const report = join(lab.folder, 'report')
   const words = join(lab.folder, 'words')
-  const place = (host: string, port: number): Place => ({ host, port, report, words })
+  const at = (args: string, host: string, port: number): string[] =>
+    args
+      .replaceAll('{url}', 'http://{host}:{port}')
+      .replaceAll('{host}', host)
+      .replaceAll('{port}', String(port))
+      .replaceAll('{report}', report)
+      .replaceAll('{words}', words)
+      .split(' ')
   writeFileSync(words, Array.from({ length: WORDS }, (_, index) => `word${index}\n`).join(''))
 
   const start = (args: readonly string[]): ChildProcess & { readonly pid: number } => {
@@ -101,11 +122,11 @@ const measure = async (
     return found
   }
   const scan = async (host: string, port: number) => {
-    const { exit, report: state } = await end(start(recipe.scan(place(host, port))), LIMIT_MS)
+    const { exit, report: state } = await end(start(at(recipe.scan, host, port)), LIMIT_MS)
     return { exit, report: state }
   }
   const stop = async (signal: NodeJS.Signals): Promise<Stopped> => {
-    const child = start(recipe.long.args(place(HOST, PORTS[recipe.long.of])))
+    const child = start(at(recipe.long.args, HOST, PORTS[recipe.long.of]))
     const before = lab.segments()
     while (lab.segments() === before && child.exitCode === null) await after(POLL_MS)
     await after(BUSY_MS)
@@ -115,7 +136,7 @@ const measure = async (
   }
   /** Of a scan with a limit. */
   const factor = async ({ of, args }: NonNullable<Recipe['rate']>): Promise<number> => {
-    const child = start(args(of === 'packets' ? place(REFUSING, 0) : place(HOST, PORTS.http)))
+    const child = start(of === 'packets' ? at(args, REFUSING, 0) : at(args, HOST, PORTS.http))
     const packets: number[] = []
     let seen = lab.segments()
     while (child.exitCode === null) {

@@ -1,6 +1,5 @@
 import type { Client } from '@scanfarm/cli/testing'
-import type { Lab, ServiceName } from './lab.ts'
-import type { Planted } from './planted.ts'
+import type { Lab, Planted } from './lab.ts'
 
 export interface FindingRow {
   readonly vuln_info: string
@@ -25,8 +24,8 @@ export const findingsIn = (client: Client, workspace: string): Promise<FindingRo
 
 /** What a workspace has, in the terms of the list of planted mistakes, each once. */
 export async function foundIn(client: Client, workspace: string, lab: Lab): Promise<Planted[]> {
-  const services = new Map(Object.entries(lab.places).map(([name, { host }]) => [host, name as ServiceName]))
-  const serviceOf = (place: string): ServiceName => {
+  const services = new Map([...lab.places].map(([name, { host }]) => [host, name]))
+  const serviceOf = (place: string): string => {
     const [host = ''] = /127(\.\d+){3}/.exec(place) ?? []
     const service = services.get(host)
     if (service === undefined) throw new Error(`${place} is no place of the lab`)
@@ -43,7 +42,7 @@ export async function foundIn(client: Client, workspace: string, lab: Lab): Prom
   return [...new Map(found.map((one) => [nameOf(one), one])).values()]
 }
 
-const assetKeys = (row: AssetRow, serviceOf: (place: string) => ServiceName): Planted[] => {
+const assetKeys = (row: AssetRow, serviceOf: (place: string) => string): Planted[] => {
   const key = (tool: string, text: string): Planted => ({
     tool,
     service: serviceOf(row.asset_value),

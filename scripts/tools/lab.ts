@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import {
   chmodSync,
   closeSync,
-  copyFileSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -15,8 +14,8 @@ import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '@scanfarm/testing'
+import { parse } from 'yaml'
 import { PROGRAMS, findProgram, type Program } from '../services/programs.ts'
-import { SITES, type SiteName } from './sites.ts'
 import { webApp } from './web-app.ts'
 
 /** The programs that the lab starts. */
@@ -34,68 +33,68 @@ export const LAB_PROGRAMS = [
   PROGRAMS.openssl,
 ] as const satisfies readonly Program[]
 
-/** Each service has its own loopback address, so that findings of a host are those of one service. */
-const FIRST_HOSTS = {
-  careless: '127.0.40.1',
-  careful: '127.0.40.2',
-  app: '127.0.40.3',
-  'old-tls': '127.0.40.4',
-  'expired-tls': '127.0.40.5',
-  'good-tls': '127.0.40.6',
-  ssh: '127.0.40.7',
-  ftp: '127.0.40.8',
-  smtp: '127.0.40.9',
-  redis: '127.0.40.10',
-  'closed-redis': '127.0.40.11',
-  dns: '127.0.40.12',
-  silent: '127.0.40.13',
-  'closed-ftp': '127.0.40.14',
-  memcached: '127.0.40.15',
-  'writable-ftp': '127.0.40.16',
-  'closed-rsync': '127.0.40.17',
-  mqtt: '127.0.40.18',
-  'closed-mqtt': '127.0.40.19',
-  telnet: '127.0.40.20',
-} as const
+interface Start {
+  readonly run?: string
+  readonly config?: string
+  readonly nginx?: string
+}
+interface Service extends Start {
+  readonly address: number
+  readonly port?: number
+  readonly fixed?: Start
+  readonly finds?: Readonly<Record<string, readonly (string | Readonly<Record<string, string>>)[]>>
+}
 
-export type ServiceName = keyof typeof FIRST_HOSTS | SiteName
+const { headers, services, files } = parse(readFileSync(join(import.meta.dirname, 'lab.yaml'), 'utf8')) as {
+  readonly headers: string
+  readonly services: Readonly<Record<string, Service>>
+  readonly files: Readonly<Record<string, string>>
+}
 
-const SITE_NAMES = Object.keys(SITES) as SiteName[]
-const FIRST_SITE = 30
-const HOSTS = {
-  ...FIRST_HOSTS,
-  ...Object.fromEntries(SITE_NAMES.map((name, index) => [name, `127.0.40.${FIRST_SITE + index}`])),
-} as Readonly<Record<ServiceName, string>>
+/** Something in the lab that a tool must find. */
+export interface Planted {
+  readonly tool: string
+  readonly service: string
+  readonly key: string
+  readonly severity?: string
+}
 
-export interface Place {
+export const PLANTED: readonly Planted[] = Object.entries(services).flatMap(([service, { finds = {} }]) =>
+  Object.entries(finds).flatMap(([tool, keys]) =>
+    keys.flatMap((one): Planted[] =>
+      typeof one === 'string'
+        ? [{ tool, service, key: one }]
+        : Object.entries(one).map(([key, severity]) => ({ tool, service, key, severity })),
+    ),
+  ),
+)
+const found = [...new Set(PLANTED.map(({ service }) => service))]
+const isWeak = (name: string): boolean =>
+  PLANTED.some(({ service, severity }) => service === name && severity !== undefined)
+/** Services with a weakness, and those on which none may be found. */
+export const WEAK = found.filter(isWeak)
+export const CLEAN = found.filter((name) => !isWeak(name))
+
+const NETWORK = '127.0.40.0/26'
+const CERTIFICATES = join(import.meta.dirname, '../../packages/cli/src/demo/certificates')
+const PASSABLE = 0o755
+const SILENCE_MS = 1_500
+
+interface Place {
   readonly host: string
   readonly port: number
 }
 
-/** Usual for another service, as that of many web applications: nmap, which does not know the application, names that one. */
-const APP_PORT = 9000
-/** nmap knows MQTT by its port. */
-const MQTT_PORT = 1883
-const FIXED_PORTS: Partial<Record<ServiceName, number>> = {
-  app: APP_PORT,
-  mqtt: MQTT_PORT,
-  'closed-mqtt': MQTT_PORT,
-}
-const NETWORK = '127.0.40.0/26'
-const CERTIFICATES = join(import.meta.dirname, '../../packages/cli/src/demo/certificates')
-const DAYS = '30'
-const PASSABLE = 0o755
-
 /** Real servers on loopback: some with deliberate mistakes, some without. */
 export class Lab implements AsyncDisposable {
   readonly network = NETWORK
-  readonly places: Readonly<Record<ServiceName, Place>>
+  readonly places: ReadonlyMap<string, Place>
   readonly folder: string
-  readonly #running = new Map<ServiceName, ChildProcess>()
+  readonly #running = new Map<string, ChildProcess>()
   readonly #silenced: Socket[] = []
   readonly #scope = new AsyncDisposableStack()
 
-  private constructor(places: Record<ServiceName, Place>) {
+  private constructor(places: ReadonlyMap<string, Place>) {
     this.places = places
     this.folder = mkdtempSync(join(tmpdir(), 'scanfarm-tools-lab-'))
     chmodSync(this.folder, PASSABLE)
@@ -104,40 +103,18 @@ export class Lab implements AsyncDisposable {
 
   /** With a number, the ports are the same at each start: for reports that are compared with earlier ones. */
   static async start(firstPort?: number): Promise<Lab> {
-    const places = Object.fromEntries(
-      await Promise.all(
-        Object.entries(HOSTS).map(async ([name, host], index) => [
-          name,
-          {
-            host,
-            port:
-              FIXED_PORTS[name as ServiceName] ??
-              (firstPort === undefined ? await freePort(host) : firstPort + index),
-          },
-        ]),
-      ),
-    ) as Record<ServiceName, Place>
+    const places = new Map<string, Place>()
+    for (const [index, [name, { address, port }]] of Object.entries(services).entries()) {
+      const host = `127.0.40.${address}`
+      const free = firstPort === undefined ? await freePort(host) : firstPort + index
+      places.set(name, { host, port: port ?? free })
+    }
     const lab = new Lab(places)
     try {
       lab.#writeFiles()
-      for (const name of ['careless', 'careful', 'old-tls', 'expired-tls', 'good-tls', 'silent'] as const)
-        lab.#startNginx(name)
-      for (const name of SITE_NAMES) lab.#startNginx(name)
-      lab.#startSsh()
-      lab.#startFtp('ftp', 'YES')
-      lab.#startFtp('closed-ftp', 'NO')
-      lab.#startFtp('writable-ftp', 'YES')
-      lab.#startRsync()
-      lab.#startMqtt('mqtt', 'true')
-      lab.#startMqtt('closed-mqtt', 'false')
-      lab.#startMemcached()
-      lab.#startTelnet()
-      lab.#startSmtp()
-      lab.#startRedis('redis')
-      lab.#startRedis('closed-redis', 'a long passphrase of the lab')
-      lab.#startDns()
+      for (const [name, service] of Object.entries(services)) lab.#start(name, service)
       await lab.#startApp()
-      await Promise.all(Object.keys(HOSTS).map((name) => lab.#untilOpen(name as ServiceName)))
+      await Promise.all([...places.keys()].map((name) => lab.#untilOpen(name)))
       await lab.silence('silent')
       return lab
     } catch (error) {
@@ -148,25 +125,28 @@ export class Lab implements AsyncDisposable {
 
   /** The ports of all services, as nmap takes them. */
   get ports(): string {
-    return Object.values(this.places)
-      .map(({ port }) => port)
-      .join(',')
+    return [...this.places.values()].map(({ port }) => port).join(',')
   }
 
-  address(name: ServiceName): string {
-    const { host, port } = this.places[name]
+  place(name: string): Place {
+    const place = this.places.get(name)
+    if (place === undefined) throw new Error(`the lab has no service ${name}`)
+    return place
+  }
+
+  address(name: string): string {
+    const { host, port } = this.place(name)
     return `${host}:${port}`
   }
 
-  url(name: ServiceName): string {
+  url(name: string): string {
     return `${name.endsWith('tls') ? 'https' : 'http'}://${this.address(name)}`
   }
 
   /** Starts the service again without its mistake. */
-  async fix(name: 'ftp' | 'redis'): Promise<void> {
+  async fix(name: string): Promise<void> {
     await this.#stop(name)
-    if (name === 'ftp') this.#startFtp('ftp', 'NO')
-    else this.#startRedis('redis', 'a long passphrase of the lab')
+    this.#start(name, services[name]?.fixed ?? {})
     await this.#untilOpen(name)
   }
 
@@ -174,12 +154,10 @@ export class Lab implements AsyncDisposable {
    * The kernel accepts connections for a stopped process until its queue is full, and then ignores further ones: to
    * scanners, the port is behind a firewall.
    */
-  async silence(name: ServiceName): Promise<void> {
-    const child = this.#child(name)
-    child.kill('SIGSTOP')
-    const { host, port } = this.places[name]
+  async silence(name: string): Promise<void> {
+    this.#child(name).kill('SIGSTOP')
     await until(async () => {
-      const socket = connect({ host, port, timeout: SILENCE_MS }).on('error', () => undefined)
+      const socket = connect({ ...this.place(name), timeout: SILENCE_MS }).on('error', () => undefined)
       const outcome = await Promise.race([
         once(socket, 'connect').then(() => 'open'),
         once(socket, 'timeout').then(() => 'silent'),
@@ -190,7 +168,7 @@ export class Lab implements AsyncDisposable {
   }
 
   async #startApp(): Promise<void> {
-    const { host, port } = this.places.app
+    const { host, port } = this.place('app')
     const server = webApp(join(this.folder, 'pages'))
     server.listen(port, host)
     await once(server, 'listening')
@@ -200,186 +178,40 @@ export class Lab implements AsyncDisposable {
     })
   }
 
-  #startNginx(name: ServiceName): void {
-    const { host, port } = this.places[name]
-    const tls = TLS[name]
-    const server = [
-      `listen ${host}:${port}${tls ? ' ssl' : ''}${name === 'silent' ? ' backlog=1' : ''};`,
-      `root ${join(this.folder, name === 'careless' || isSite(name) ? name : 'www')};`,
-      ...(name === 'single-page' ? ['location / { try_files $uri /index.html; }'] : []),
-      ...(name === 'careless' ? ['location /files/ { autoindex on; }'] : ['server_tokens off;', HEADERS]),
-      ...(tls ? [tls, this.#certificate(name)] : []),
-    ]
+  #start(name: string, { run, config, nginx }: Start): void {
     const own = (part: string): string => join(this.folder, `${name}.${part}`)
-    writeFileSync(
-      own('conf'),
-      `user root;
-      pid ${own('pid')};
-      error_log stderr;
-      events {}
-      http {
-        types { text/html html; text/plain txt; }
-        default_type text/plain;
-        access_log off;
-        ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${own(kind)};`).join('\n')}
-        server { ${server.join('\n')} }
-      }`,
-    )
-    // One process: it can be stopped.
-    this.#spawn(name, 'nginx', ['-g', 'daemon off; master_process off;', '-c', own('conf'), '-e', 'stderr'])
+    const values: Record<string, string> = { ...this.#values(name), config: own('conf') }
+    const fill = (text: string): string =>
+      text.replaceAll(/\{(\w+)\}/g, (whole, key: string) => values[key] ?? whole)
+    if (nginx !== undefined) {
+      writeFileSync(own('conf'), nginxConfig(own, fill(nginx)))
+      // One process: it can be stopped.
+      const args = ['-g', 'daemon off; master_process off;', '-c', own('conf'), '-e', 'stderr']
+      this.#spawn(name, 'nginx', args)
+    }
+    if (config !== undefined) writeFileSync(own('conf'), fill(config))
+    const [program, ...args] = run?.split(' ') ?? []
+    if (program !== undefined) this.#spawn(name, program, args.map(fill))
   }
 
-  #startSsh(): void {
-    const { host, port } = this.places.ssh
-    const key = join(this.folder, 'host_key')
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', key])
-    mkdirSync('/run/sshd', { recursive: true })
-    this.#configure(
-      'ssh',
-      'sshd',
-      ['-D', '-e', '-f'],
-      [
-        `ListenAddress ${host}:${port}`,
-        `HostKey ${key}`,
-        `PidFile ${join(this.folder, 'sshd.pid')}`,
-        'PasswordAuthentication no',
-      ],
-    )
+  #values(name: string): Record<string, string> {
+    const { host, port } = this.place(name)
+    return { name, host, port: String(port), folder: this.folder, certificates: CERTIFICATES, headers }
   }
 
-  #startFtp(name: 'ftp' | 'closed-ftp' | 'writable-ftp', anonymous: 'YES' | 'NO'): void {
-    const { host, port } = this.places[name]
-    this.#configure(
-      name,
-      'vsftpd',
-      [],
-      [
-        'listen=YES',
-        'background=NO',
-        `listen_address=${host}`,
-        `listen_port=${port}`,
-        `anonymous_enable=${anonymous}`,
-        'local_enable=YES',
-        `anon_root=${join(this.folder, name === 'writable-ftp' ? 'upload' : 'pub')}`,
-        `secure_chroot_dir=${join(this.folder, 'pub')}`,
-        'seccomp_sandbox=NO',
-      ],
-    )
-  }
-
-  #startSmtp(): void {
-    const { host, port } = this.places.smtp
-    const spool = join(this.folder, 'spool')
-    mkdirSync(spool)
-    this.#configure(
-      'smtp',
-      'exim4',
-      ['-bdf', '-C'],
-      [
-        'primary_hostname = mail.lab.invalid',
-        `local_interfaces = <; ${host}`,
-        `daemon_smtp_ports = ${port}`,
-        `spool_directory = ${spool}`,
-        `log_file_path = ${join(spool, '%slog')}`,
-        `pid_file_path = ${join(spool, 'pid')}`,
-        'exim_user = root',
-        'exim_group = root',
-        'never_users =',
-        // Scanners open many connections at once.
-        'smtp_accept_max = 0',
-        'host_lookup =',
-        'rfc1413_hosts =',
-        'tls_advertise_hosts = *',
-        `tls_certificate = ${join(CERTIFICATES, 'self-signed.crt.pem')}`,
-        `tls_privatekey = ${join(CERTIFICATES, 'self-signed.key.pem')}`,
-        'acl_smtp_rcpt = deny',
-        'begin acl',
-        'deny:',
-        '  deny',
-      ],
-    )
-  }
-
-  #startRedis(name: 'redis' | 'closed-redis', password?: string): void {
-    const { host, port } = this.places[name]
-    const protection = password === undefined ? ['--protected-mode', 'no'] : ['--requirepass', password]
-    this.#spawn(name, 'redis-server', [
-      '--bind',
-      host,
-      '--port',
-      String(port),
-      '--save',
-      '',
-      '--dir',
-      this.folder,
-      '--tcp-backlog',
-      '16',
-      ...protection,
-    ])
-  }
-
-  #startDns(): void {
-    const { host, port } = this.places.dns
-    this.#configure(
-      'dns',
-      'dnsmasq',
-      ['-k', '-C'],
-      [
-        'no-resolv',
-        'no-hosts',
-        'bind-interfaces',
-        `listen-address=${host}`,
-        `port=${port}`,
-        'user=root',
-        `pid-file=${join(this.folder, 'dns.pid')}`,
-        'address=/lab.invalid/127.0.40.1',
-      ],
-    )
-  }
-
-  #startRsync(): void {
-    const { host, port } = this.places['closed-rsync']
-    const files = join(this.folder, 'pub')
-    const args = ['--daemon', '--no-detach', `--address=${host}`, `--port=${port}`, '--config']
-    const lines = ['use chroot = no', '[backup]', `path = ${files}`, 'read only = yes', 'list = no']
-    this.#configure('closed-rsync', 'rsync', args, lines)
-  }
-
-  #startMqtt(name: 'mqtt' | 'closed-mqtt', anonymous: 'true' | 'false'): void {
-    const { host, port } = this.places[name]
-    const lines = [`listener ${port} ${host}`, `allow_anonymous ${anonymous}`, 'user root']
-    this.#configure(name, 'mosquitto', ['-c'], lines)
-  }
-
-  #startMemcached(): void {
-    const { host, port } = this.places.memcached
-    this.#spawn('memcached', 'memcached', ['-l', host, '-p', String(port), '-U', '0', '-u', 'root'])
-  }
-
-  /** Its sessions end at once. */
-  #startTelnet(): void {
-    this.#spawn('telnet', 'busybox', ['telnetd', '-F', '-b', this.address('telnet'), '-l', '/bin/false'])
-  }
-
-  #configure(name: ServiceName, program: string, args: readonly string[], lines: readonly string[]): void {
-    const file = join(this.folder, `${name}.conf`)
-    writeFileSync(file, `${lines.join('\n')}\n`)
-    this.#spawn(name, program, [...args, file])
-  }
-
-  #spawn(name: ServiceName, program: string, args: readonly string[]): void {
+  #spawn(name: string, program: string, args: readonly string[]): void {
     const log = openSync(this.#log(name), 'a')
     const child = spawn(findProgram(program) ?? program, args, { stdio: ['ignore', log, log] })
     closeSync(log)
     this.#running.set(name, child)
   }
 
-  async #untilOpen(name: ServiceName): Promise<void> {
+  async #untilOpen(name: string): Promise<void> {
     const child = this.#running.get(name)
     await until(async () => {
       if (child !== undefined && child.exitCode !== null)
         throw new Error(`${name} ended: ${readFileSync(this.#log(name), 'utf8')}`)
-      const socket = connect(this.places[name])
+      const socket = connect(this.place(name))
       try {
         await once(socket, 'connect')
         return true
@@ -391,91 +223,48 @@ export class Lab implements AsyncDisposable {
     })
   }
 
-  #certificate(name: ServiceName): string {
-    const [certificate, key] =
-      name === 'expired-tls'
-        ? [join(CERTIFICATES, 'expired.crt.pem'), join(CERTIFICATES, 'expired.key.pem')]
-        : [join(this.folder, `${name}.crt`), join(this.folder, `${name}.key`)]
-    return `ssl_certificate ${certificate}; ssl_certificate_key ${key};`
-  }
-
   #writeFiles(): void {
-    const sites = Object.entries(SITES).flatMap(([name, files]) =>
-      Object.entries({ 'index.html': FILES['www/index.html'], ...files }).map(
-        ([path, text]) => [`${name}/${path}`, text] as const,
-      ),
-    )
-    for (const [path, text] of [...Object.entries(FILES), ...sites]) {
+    const pages = Object.keys(services).map((name) => [`${name}/index.html`, files['www/index.html']])
+    for (const [path = '', text = ''] of [...pages, ...Object.entries(files)]) {
       const file = join(this.folder, path)
       mkdirSync(join(file, '..'), { recursive: true })
       writeFileSync(file, text)
     }
-    mkdirSync(join(this.folder, 'pub'), { recursive: true })
-    copyFileSync(join(this.folder, 'pages/welcome.txt'), join(this.folder, 'pub/welcome.txt'))
-    chmodSync(join(this.folder, 'pub'), 0o555)
+    mkdirSync(join(this.folder, 'spool'))
     mkdirSync(join(this.folder, 'upload/incoming'), { recursive: true })
     chmodSync(join(this.folder, 'upload/incoming'), 0o777)
     chmodSync(join(this.folder, 'upload'), 0o555)
-    this.#makeCertificate('old-tls', 'rsa:1024', '-sha1', ['-x509', '-subj', '/CN=old.lab.invalid'])
-    this.#makeAuthority()
+    chmodSync(join(this.folder, 'pub'), 0o555)
+    mkdirSync('/run/sshd', { recursive: true })
+    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(this.folder, 'host_key')])
+    // The certificate of a careful server: signed by an authority, for the address that is scanned.
+    const { host } = this.place('good-tls')
+    writeFileSync(join(this.folder, 'names'), `subjectAltName=IP:${host}\n`)
+    for (const command of [
+      'req -x509 -subj /CN=old.lab.invalid -newkey rsa:1024 -sha1 -keyout old-tls.key -out old-tls.crt',
+      'req -x509 -subj /CN=authority -newkey rsa:3072 -sha256 -keyout authority.key -out authority.crt',
+      `req -subj /CN=${host} -newkey rsa:3072 -sha256 -keyout good-tls.key -out good-tls.csr`,
+    ])
+      this.#openssl(`${command} -nodes -days 30`)
+    const signer = '-CA authority.crt -CAkey authority.key -CAcreateserial -sha256 -days 30'
+    this.#openssl(`x509 -req -in good-tls.csr ${signer} -extfile names -out good-tls.crt`)
   }
 
-  /** The certificate of a careful server: signed by an authority, for the address that is scanned. */
-  #makeAuthority(): void {
-    const { host } = this.places['good-tls']
-    this.#makeCertificate('authority', 'rsa:3072', '-sha256', ['-x509', '-subj', '/CN=Lab authority'])
-    this.#makeCertificate('good-tls', 'rsa:3072', '-sha256', ['-subj', `/CN=${host}`])
-    const at = (name: string): string => join(this.folder, name)
-    writeFileSync(at('names'), `subjectAltName=IP:${host}\n`)
-    openssl(
-      'x509',
-      '-req',
-      '-in',
-      at('good-tls.csr'),
-      '-CA',
-      at('authority.crt'),
-      '-CAkey',
-      at('authority.key'),
-      '-CAcreateserial',
-      '-sha256',
-      '-days',
-      DAYS,
-      '-extfile',
-      at('names'),
-      '-out',
-      at('good-tls.crt'),
-    )
+  #openssl(args: string): void {
+    execFileSync('openssl', args.split(' '), { cwd: this.folder, stdio: ['ignore', 'ignore', 'pipe'] })
   }
 
-  #makeCertificate(name: string, key: string, digest: string, how: readonly string[]): void {
-    const file = join(this.folder, `${name}.${how.includes('-x509') ? 'crt' : 'csr'}`)
-    openssl(
-      'req',
-      ...how,
-      '-newkey',
-      key,
-      '-nodes',
-      digest,
-      '-days',
-      DAYS,
-      '-keyout',
-      join(this.folder, `${name}.key`),
-      '-out',
-      file,
-    )
-  }
-
-  #child(name: ServiceName): ChildProcess {
+  #child(name: string): ChildProcess {
     const child = this.#running.get(name)
     if (!child) throw new Error(`the lab runs no process for ${name}`)
     return child
   }
 
-  #log(name: ServiceName): string {
+  #log(name: string): string {
     return join(this.folder, `${name}.log`)
   }
 
-  async #stop(name: ServiceName): Promise<void> {
+  async #stop(name: string): Promise<void> {
     const child = this.#child(name)
     this.#running.delete(name)
     if (child.exitCode !== null || child.signalCode !== null) return
@@ -491,46 +280,18 @@ export class Lab implements AsyncDisposable {
   }
 }
 
-const SILENCE_MS = 1_500
-
-const isSite = (name: ServiceName): name is SiteName => name in SITES
-
-const HEADERS = `
-  add_header Content-Security-Policy "default-src 'none'; script-src 'none'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'; img-src 'self'; style-src 'none'; font-src 'none'; connect-src 'none'; media-src 'none'; frame-src 'none'; worker-src 'none'; manifest-src 'none'" always;
-  add_header Strict-Transport-Security "max-age=31536000; includeSubDomains" always;
-  add_header X-Content-Type-Options nosniff always;
-  add_header X-Frame-Options DENY always;
-  add_header X-XSS-Protection "1; mode=block" always;
-  add_header Referrer-Policy no-referrer always;`
-
-const TLS: Partial<Record<ServiceName, string>> = {
-  'old-tls': 'ssl_protocols TLSv1 TLSv1.1 TLSv1.2; ssl_ciphers ALL:@SECLEVEL=0;',
-  'expired-tls': 'ssl_protocols TLSv1.2 TLSv1.3;',
-  'good-tls':
-    'ssl_protocols TLSv1.2 TLSv1.3; ssl_ciphers ECDHE-RSA-AES256-GCM-SHA384:ECDHE-RSA-AES128-GCM-SHA256; ssl_ecdh_curve X25519:prime256v1;',
+const nginxConfig = (own: (part: string) => string, server: string): string => `user root;
+pid ${own('pid')};
+error_log stderr;
+events {}
+http {
+  types { text/html html; text/plain txt; }
+  default_type text/plain;
+  access_log off;
+  ${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${own(kind)};`).join('\n  ')}
+  server { ${server} }
 }
-
-const FILES = {
-  'www/index.html': '<html><head><title>Welcome</title></head><body>Welcome</body></html>\n',
-  'pages/welcome.txt': 'Welcome\n',
-  'careless/index.html':
-    '<html><head><title>Shop</title></head><body><a href="/login.html">login</a></body></html>\n',
-  'careless/login.html': '<html><body>Login</body></html>\n',
-  'careless/login.html.bak': '<html><body>Login, 2019. The password is in /backup.zip</body></html>\n',
-  'careless/backup.zip': 'PK\u0003\u0004 the whole site\n',
-  'careless/.env': 'DB_PASSWORD=example\n',
-  'careless/.git/HEAD': 'ref: refs/heads/main\n',
-  'careless/.git/description': 'Website of the shop\n',
-  'careless/.git/info/exclude': '# Files that only this copy leaves out\n',
-  'careless/.git/config':
-    '[core]\n\trepositoryformatversion = 0\n[remote "origin"]\n\turl = https://git.lab.invalid/shop.git\n',
-  'careless/files/notes.txt': 'Notes of the lab\n',
-  'careless/admin/index.html': '<html><body>Administration</body></html>\n',
-} as const
-
-const openssl = (...args: string[]): void => {
-  execFileSync('openssl', args, { stdio: ['ignore', 'ignore', 'pipe'] })
-}
+`
 
 const freePort = async (host: string): Promise<number> => {
   const server = createServer().listen(0, host)
@@ -544,9 +305,7 @@ const freePort = async (host: string): Promise<number> => {
 
 if (import.meta.main) {
   await using lab = await Lab.start(Number(process.argv[2]) || undefined)
-  for (const name of Object.keys(HOSTS) as ServiceName[])
-    console.log(`${name.padEnd(14)}${lab.address(name)}`)
+  for (const name of lab.places.keys()) console.log(`${name.padEnd(14)}${lab.address(name)}`)
   console.log(`ports         ${lab.ports}\nfolder        ${lab.folder}`)
-  const stopped = new Promise((resolve) => process.once('SIGTERM', resolve).once('SIGINT', resolve))
-  await stopped
+  await new Promise((resolve) => process.once('SIGTERM', resolve).once('SIGINT', resolve))
 }
