@@ -83,7 +83,7 @@ const FIGURES: readonly Figure[] = [
   {
     name: 'lines of scripts',
     count: sum(linesOf(['scripts/**/*.{ts,js,sh,py}'])),
-    ceiling: 12_700,
+    ceiling: 8_200,
     goal: 6_000,
   },
   { name: `source files over ${MOST_LINES} lines`, count: large.length, ceiling: 4, goal: 0, places: large },
