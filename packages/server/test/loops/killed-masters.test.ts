@@ -12,8 +12,8 @@ import { module, openTriggerHarness, type TriggerHarness } from '../triggers/_tr
 
 /** Set `SCANFARM_SOAK_EVENTS=1000` for a longer run that prints its figures. */
 const SOAK = process.env['SCANFARM_SOAK_EVENTS']
-const EVENTS = Number(SOAK ?? 120)
-const PATIENCE_MS = 60_000 + EVENTS * 200
+const EVENTS = Number(SOAK ?? 60)
+const PATIENCE_MS = 72_000 + EVENTS * 200
 
 const onLoad = (more = ''): string => `    on: event
     event:

@@ -232,24 +232,11 @@ describe('no value that the OpenAPI document allows causes an internal error', (
 })
 
 describe('paths with empty or odd segments', () => {
-  const withId = operations.filter(({ path }) => path.includes('{'))
-  const ODD = [
-    '',
-    '%20',
-    '.',
-    '%2e%2e',
-    '%2F',
-    '%2f..%2f',
-    '*',
-    '0',
-    '-1',
-    '%C3%A9',
-    '~',
-    ';',
-    '%00',
-    '%ff',
-    'x'.repeat(3_000),
-  ]
+  /** One operation of each path: the methods of a path read its segments alike. */
+  const withId = [
+    ...new Map(operations.map((operation) => [operation.path, operation] as const)).values(),
+  ].filter(({ path }) => path.includes('{'))
+  const ODD = ['', '%20', '%2e%2e', '%2f..%2f', '-1', '%C3%A9', '%00', '%ff', 'x'.repeat(3_000)]
 
   test.each(withId.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
     'an odd path is refused or not found: %s',
