@@ -8,7 +8,6 @@ const START_MS = 300_000
 const TEST_MS = 120_000
 
 let cluster: TestCluster
-let strict: TestCluster
 let canary = ''
 beforeAll(async () => {
   cluster = await TestCluster.start({ workers: 1, slots: 2 })
@@ -16,19 +15,18 @@ beforeAll(async () => {
 }, START_MS)
 afterAll(async () => {
   await cluster?.[Symbol.asyncDispose]()
-  await strict?.[Symbol.asyncDispose]()
 }, START_MS)
 
-const outputOf = async (of: TestCluster, runUuid: string): Promise<string> => {
-  const { data } = await of.client.get<{ data: { output: string }[] }>(`/runs/${runUuid}/steps`)
+const outputOf = async (runUuid: string): Promise<string> => {
+  const { data } = await cluster.client.get<{ data: { output: string }[] }>(`/runs/${runUuid}/steps`)
   return data.map(({ output }) => output).join('')
 }
 
-const printed = async (of: TestCluster, jobId: string): Promise<string> => {
-  await jobEnded(of.client, jobId)
-  const [run] = await runsOf(of.client, jobId)
+const printed = async (jobId: string): Promise<string> => {
+  await jobEnded(cluster.client, jobId)
+  const [run] = await runsOf(cluster.client, jobId)
   expect(run?.status).toBe('completed')
-  return outputOf(of, run?.run_uuid ?? '')
+  return outputOf(run?.run_uuid ?? '')
 }
 
 const hostile = () => `3 touch ${canary}`
@@ -52,7 +50,7 @@ test(
   async () => {
     const params = { wait: hostile() }
     const jobId = await submit(cluster.client, { module: 'waiting', targets: ['a.test'], params })
-    expect(await printed(cluster, jobId)).toBe(asArguments())
+    expect(await printed(jobId)).toBe(asArguments())
     expect(existsSync(canary)).toBe(false)
   },
   TEST_MS,
@@ -70,7 +68,7 @@ test(
       const runs = await cluster.client.all<{ run_uuid: string; target: string }>(path)
       return runs.find(({ target }) => target === 'event.test')
     })
-    expect(await outputOf(cluster, run.run_uuid)).toBe(asArguments())
+    expect(await outputOf(run.run_uuid)).toBe(asArguments())
     expect(existsSync(canary)).toBe(false)
   },
   TEST_MS,
@@ -112,7 +110,7 @@ test(
       workflow_name: 'waiting',
     })
     const fired = await cluster.client.post<{ job_id: string }>(`/schedules/${data.id}/trigger`)
-    expect(await printed(cluster, fired.job_id)).toBe(asArguments())
+    expect(await printed(fired.job_id)).toBe(asArguments())
     expect((await readJob(cluster.client, fired.job_id)).failed).toBe(0)
     expect(existsSync(canary)).toBe(false)
   },
@@ -122,11 +120,11 @@ test(
 test(
   'With workflows.strict_params on the worker, a param without a type is one word everywhere',
   async () => {
-    await cluster[Symbol.asyncDispose]()
-    strict = await TestCluster.start({ workers: 1, env: { SCANFARM_WORKFLOWS_STRICT_PARAMS: 'true' } })
+    await Promise.all(cluster.workers.map((worker) => worker.stop()))
+    await cluster.startWorker('strict', { SCANFARM_WORKFLOWS_STRICT_PARAMS: 'true' })
     const params = { wait: 'a b' }
-    const jobId = await submit(strict.client, { module: 'waiting', targets: ['a.test'], params })
-    expect(await printed(strict, jobId)).toBe('[a b][a b]')
+    const jobId = await submit(cluster.client, { module: 'waiting', targets: ['strict.test'], params })
+    expect(await printed(jobId)).toBe('[a b][a b]')
   },
   START_MS,
 )

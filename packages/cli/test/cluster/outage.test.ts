@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, test } from '@jest/globals'
 import { setTimeout as delay } from 'node:timers/promises'
 import { TestCluster, type PrivateRedis } from './test-cluster.ts'
 import { expectExactlyOnce, expectNoneLost } from './expectations.ts'
@@ -38,16 +38,6 @@ const expectUntouched = async (jobId: string): Promise<void> => {
   const runs = await expectExactlyOnce(cluster.client, jobId, { targets: HOSTS, steps: STEPS })
   await expectNoneLost(cluster.client, runs)
 }
-
-test(
-  'Flushing Redis in the middle of a job loses and repeats no run',
-  async () => {
-    const jobId = await startJob()
-    expect(await redis.command('FLUSHALL')).toBe('+OK\r\n')
-    await expectUntouched(jobId)
-  },
-  TEST_MS,
-)
 
 test(
   'A Redis that is killed and restarted empty loses and repeats no run',

@@ -2,14 +2,12 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { TestCluster, LEASE_MS, until, type Program } from './test-cluster.ts'
 import { expectExactlyOnce, expectNoneLost } from './expectations.ts'
-import { jobEnded, readJob, readRun, runsOf, someCompleted, submit, targets, type RunRow } from './jobs.ts'
+import { jobEnded, runsOf, someCompleted, submit, targets } from './jobs.ts'
 import { begun, hold, openGate } from './traces.ts'
 
 const START_MS = 300_000
 const TEST_MS = 600_000
 const STEPS = ['rest', 'say']
-/** Lost workers after which a run that ran alone is quarantined: one less than the default of `runs.max_attempts`. */
-const LOST_WORKERS = 2
 const SLOTS = 8
 /** Targets in the middle of the job, one for each slot of both workers: they wait until the gate is open. */
 const HELD = targets(SLOTS, 'held')
@@ -58,26 +56,6 @@ const startedJob = async (cluster: TestCluster): Promise<{ jobId: string; folder
   return { jobId, folder }
 }
 
-const onlyRun = async (cluster: TestCluster, jobId: string): Promise<RunRow> => {
-  const [run] = await runsOf(cluster.client, jobId)
-  if (!run) throw new Error('the job has no run')
-  return run
-}
-
-/** Waits for the live worker that executes the only run of a job; `undefined` if the run has failed. */
-const workerOf = async (cluster: TestCluster, jobId: string): Promise<Program | undefined> => {
-  const look = async () => {
-    const { status, worker_id } = await onlyRun(cluster, jobId)
-    if (status === 'failed') return 'failed'
-    const holder = (await cluster.workerRows()).find(({ id }) => id === worker_id)
-    return (
-      status === 'running' && cluster.workers.find(({ name, running }) => running && name === holder?.name)
-    )
-  }
-  const found = await until('the run has begun or failed', look)
-  return found === 'failed' ? undefined : found
-}
-
 test.concurrent(
   'Killing a worker in the middle of a job loses and repeats no completed run',
   withShortLease(async (cluster) => {
@@ -114,31 +92,6 @@ test.concurrent(
     await expectExactlyOnce(cluster.client, later, { targets: more, steps: STEPS })
     const after = await expectExactlyOnce(cluster.client, jobId, { targets: HOSTS, steps: STEPS })
     expect(after).toEqual(before)
-  }),
-  TEST_MS,
-)
-
-test.concurrent(
-  'A run that loses a worker for the second time fails, and its error names the reason',
-  withShortLease(async (cluster) => {
-    await twoWorkers(cluster)
-    const folder = await cluster.traces()
-    const jobId = await submit(cluster.client, {
-      module: 'gate',
-      targets: ['killer.test'],
-      params: { folder },
-    })
-    for (let victim = await workerOf(cluster, jobId); victim; victim = await workerOf(cluster, jobId)) {
-      await victim.kill()
-      const left = cluster.workers.some(({ running }) => running)
-      if (!left && (await onlyRun(cluster, jobId)).attempt < LOST_WORKERS)
-        await cluster.startWorker(`spare-${cluster.workers.length}`)
-    }
-    await openGate(folder)
-    expect((await readJob(cluster.client, jobId)).failed).toBe(1)
-    const { attempt, error_message } = await readRun(cluster.client, (await onlyRun(cluster, jobId)).id)
-    expect(attempt).toBe(LOST_WORKERS)
-    expect(error_message).toMatch(/^quarantined after 2 lost workers/)
   }),
   TEST_MS,
 )
