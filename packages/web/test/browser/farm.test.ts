@@ -115,20 +115,6 @@ test('A filter that is saved before the list of filters has arrived is shown', a
   await page.getByRole('link', { name: 'Early' }).waitFor()
 })
 
-test('A viewer cannot drain a worker, and reads why', async () => {
-  const page = await farm().open('/workers', { role: 'viewer' })
-  const [worker] = await workers()
-  await page.getByRole('link', { name: worker?.name ?? '', exact: true }).click()
-  const drain = page.getByRole('button', { name: 'Drain' })
-  await drain.hover()
-  await page
-    .locator('.tooltip', { hasText: 'This needs the role operator. You have the role viewer.' })
-    .first()
-    .waitFor()
-  await drain.press('Enter')
-  expect(await page.getByRole('dialog').count()).toBe(0)
-})
-
 test('An operator pauses and resumes a worker in the list, by keyboard', async () => {
   const page = await farm().open('/workers?kind=worker', { role: 'operator' })
   const [worker] = await workers()
