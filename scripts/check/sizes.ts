@@ -70,7 +70,7 @@ const FIGURES: readonly Figure[] = [
   {
     name: 'settings',
     count: read('docs/reference/settings.md').match(/^\| `/gm)?.length ?? 0,
-    ceiling: 128,
+    ceiling: 124,
     goal: 90,
   },
   { name: 'lines of source', count: sum(source), ceiling: 132_500, goal: 92_000 },

@@ -103,11 +103,8 @@ describe('precedence', () => {
   })
 
   test('a default follows the setting that it depends on', () => {
-    const config = readConfig(SETTINGS, {
-      env: { SCANFARM_DATA_DIR: '/data', SCANFARM_SCHEDULER_ENABLED: 'off' },
-    })
+    const config = readConfig(SETTINGS, { env: { SCANFARM_DATA_DIR: '/data' } })
     expect(config.artifacts.folder).toBe('/data/artifacts')
-    expect(config.eventReceiver.enabled).toBe(false)
   })
 
   test('a relative path in the settings file is resolved from the folder of that file', () => {

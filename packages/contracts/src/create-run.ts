@@ -106,7 +106,7 @@ export const CreateRuns = Type.Object(
     missing_tools: Type.Optional(
       Type.Enum([...MISSING_TOOLS], {
         description:
-          'If no live worker has the programs that distributed runs need: `wait` for one, with a warning in the answer, or `fail` with 409. Default: the setting `jobs.missing_tools`',
+          'If no live worker has the programs that distributed runs need: `wait` for one, with a warning in the answer, or `fail` with 409. Default: `wait`',
       }),
     ),
     empty_target: Type.Optional(Type.Boolean({ description: 'Run without a target' })),

@@ -106,7 +106,7 @@ export async function createContext(
       store,
       catalog,
       master,
-      enabled: config.eventReceiver.enabled,
+      enabled: config.scheduler.enabled,
       log,
       operatorVariables: operatorVariables(config),
       scopes,

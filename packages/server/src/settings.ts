@@ -1,15 +1,12 @@
 import { artifactSettings } from '@scanfarm/artifacts/settings'
 import { cloudSettings } from '@scanfarm/cloud/settings'
-import { MISSING_TOOLS } from '@scanfarm/contracts'
 import {
-  choice,
   flag,
   integer,
   list,
   paths,
   platformSettings,
   secret,
-  text,
   webAddress,
   type ConfigOf,
 } from '@scanfarm/platform'
@@ -45,12 +42,6 @@ const serverSettings = {
       default: [],
     }),
   },
-  jobs: {
-    missingTools: choice(
-      'If no live worker has the programs that the distributed runs of a request need: `wait` accepts it, with a warning; `fail` refuses it with 409 `missing_tools`, also if no worker is connected, so do not combine it with workers that are started on demand. Requests choose for themselves with `missing_tools`. Runs of triggers always wait.',
-      { of: MISSING_TOOLS, default: 'wait' },
-    ),
-  },
   scope: {
     required: flag('Refuse targets of runs without a scope, by their request or their workspace.', {
       default: false,
@@ -66,17 +57,12 @@ const serverSettings = {
     enabled: flag('Serve the web console at `/`.', { default: true }),
   },
   scheduler: {
-    enabled: flag('Execute cron triggers.', { default: true }),
-  },
-  eventReceiver: {
-    enabled: flag('Accept events and start workflows on them.', {
-      default: (lookup) => lookup('scheduler.enabled') === true,
-      defaultText: '`scheduler.enabled`',
-    }),
+    enabled: flag('Execute cron triggers, and accept events and start workflows on them.', { default: true }),
   },
   mail: {
-    url: secret('Mail server for subscriptions with the format `mail`: `smtp://NAME:PASSWORD@HOST:587`.'),
-    from: text('Sender of these messages.', { default: 'scanfarm@localhost' }),
+    url: secret(
+      'Mail server for subscriptions with the format `mail`, and their sender: `smtp://NAME:PASSWORD@HOST:587?from=scanfarm@example.com`.',
+    ),
   },
   webhooks: {
     allowPrivate: flag('Allow webhooks to private addresses, like those of the local network.', {
@@ -104,7 +90,7 @@ const serverSettings = {
 
 const { dataDir, log } = platformSettings
 const { workflows, folders, tools, llm, notify, local, worker, runs, resume } = workerSettings
-const { http, server, targetFile, jobs, auth, ...rest } = serverSettings
+const { http, server, targetFile, auth, ...rest } = serverSettings
 
 /** Every setting of a server, in the order of the documentation. */
 export const SETTINGS = {
@@ -117,7 +103,6 @@ export const SETTINGS = {
   folders,
   tools,
   targetFile,
-  jobs,
   ...artifactSettings,
   llm,
   notify,

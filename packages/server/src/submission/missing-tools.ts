@@ -6,7 +6,6 @@ import { toolsAmong } from '../cloud/plan-cloud-job.ts'
 interface Context {
   readonly store: { readonly figures: Pick<Store['figures'], 'offers'> }
   readonly dispatcher?: { serves(requirementClass: string): boolean } | undefined
-  readonly config: { readonly jobs: { readonly missingTools: MissingTools } }
 }
 
 /** `nmap, httpx and docker` */
@@ -41,12 +40,9 @@ const factOf = ({ kind, needs }: Lack): string => {
 const remedyOf = ({ kind, needs }: Lack): string =>
   kind === 'no-worker' ? 'start one with "scanfarm worker"' : whatToDo(needs)
 
-/**
- * Warns about distributed runs that no live worker can take, or refuses them if the request or else the settings want
- * that.
- */
+/** Warns about distributed runs that no live worker can take, or refuses them if the request wants that. */
 export const checkMissingTools = async (
-  { store, dispatcher, config }: Context,
+  { store, dispatcher }: Context,
   { runMode, requirementClass }: Pick<JobDraft, 'runMode' | 'requirementClass'>,
   asked: MissingTools | undefined,
 ): Promise<Warnings> => {
@@ -55,7 +51,7 @@ export const checkMissingTools = async (
   const lack = lackOf(requirementClass, await store.figures.offers())
   if (lack === undefined) return []
   const field = 'missing_tools'
-  if ((asked ?? config.jobs.missingTools) === 'fail') {
+  if (asked === 'fail') {
     const message = `${factOf(lack)}: ${remedyOf(lack)}. With missing_tools "wait" the runs wait for such a worker`
     throw new AppError('missing_tools', message, {
       details: [{ path: `/${field}`, message: factOf(lack) }],

@@ -2,13 +2,13 @@ import { errorText, type Secret } from '@scanfarm/platform'
 
 /** The mail server of the settings. */
 export interface MailSettings {
-  /** `smtp://NAME:PASSWORD@HOST:PORT` or `smtps://…`. */
+  /** `smtp://NAME:PASSWORD@HOST:PORT?from=ADDRESS` or `smtps://…`. */
   readonly url: Secret | undefined
-  readonly from: string
 }
 
 /** For connection, greeting and each answer of the mail server. */
 const PATIENCE_MS = 10_000
+const DEFAULT_SENDER = 'scanfarm@localhost'
 
 /** Addresses of a subscription by mail: `mailto:a@example.com,b@example.com`. Undefined if it has another form. */
 export const mailAddresses = (url: string): string[] | undefined => {
@@ -32,17 +32,20 @@ export interface Message {
 /** Sends one message. Resolves to the answer of the mail server, or the problem. */
 export const sendMail = async (
   { to, subject, text, id, attachment }: Message,
-  { url, from }: MailSettings,
+  { url }: MailSettings,
 ): Promise<{ answer: string; problem: string }> => {
-  if (url === undefined) return { answer: '', problem: 'no mail server is set: set mail.url and mail.from' }
+  if (url === undefined) return { answer: '', problem: 'no mail server is set: set mail.url' }
   try {
     const { createTransport } = await import('nodemailer')
+    const server = new URL(url.reveal())
+    const from = server.searchParams.get('from') ?? DEFAULT_SENDER
+    server.searchParams.delete('from')
     const timeouts = {
       connectionTimeout: PATIENCE_MS,
       greetingTimeout: PATIENCE_MS,
       socketTimeout: PATIENCE_MS,
     }
-    const transport = createTransport({ url: url.reveal(), ...timeouts })
+    const transport = createTransport({ url: server.href, ...timeouts })
     const messageId = `<${id.replaceAll(/[^\w.-]/g, '_')}@${/[^@>\s]+(?=>?\s*$)/.exec(from)?.[0] ?? 'scanfarm'}>`
     const attachments = attachment === undefined ? [] : [{ ...attachment, contentType: 'text/html' }]
     const { response } = await transport.sendMail({

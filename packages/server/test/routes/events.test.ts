@@ -377,7 +377,7 @@ describe('the event receiver', () => {
 
   test('all three paths answer 503 while the event receiver is disabled', async () => {
     await using off = await testServer({
-      settings: { 'event_receiver.enabled': false },
+      settings: { 'scheduler.enabled': false },
       workflows: WORKFLOWS,
     })
     for (const path of ['/api/event-receiver/status', '/api/event-receiver/workflows'])
@@ -387,7 +387,7 @@ describe('the event receiver', () => {
     expect(answer.headers).toHaveProperty('retry-after', '60')
     expect(answer.body).toMatchObject({
       error: true,
-      message: expect.stringContaining('event_receiver.enabled'),
+      message: expect.stringContaining('scheduler.enabled'),
     })
   })
 })

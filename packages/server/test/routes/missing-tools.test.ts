@@ -105,20 +105,6 @@ describe('a distributed run that no live worker can take', () => {
     expect(docker.body.message).toMatch(/^no live worker has docker: give a worker access to a docker engine/)
     await leave()
   })
-
-  test('is refused by the setting, unless the request asks to wait', async () => {
-    await using strict = await testServer({ master: true, settings: { 'jobs.missing_tools': 'fail' } })
-    const body = { module: 'probe', target: 'example.com', run_mode: 'distributed' }
-    const refused = await strict.operator.post('/api/runs').send(body).expect(409)
-    expect(refused.body.message).toMatch(/^no worker is connected: start one with "scanfarm worker"/)
-    const waits = await strict.operator
-      .post('/api/runs')
-      .send({ ...body, missing_tools: 'wait' })
-      .expect(202)
-    expect(waits.body.warnings[0].field).toBe('missing_tools')
-    const local = await strict.operator.post('/api/runs').send({ ...body, run_mode: 'local' })
-    expect([local.status, local.body.warnings]).toEqual([202, undefined])
-  })
 })
 
 describe('a distributed run that a live worker can take', () => {

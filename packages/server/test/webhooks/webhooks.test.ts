@@ -67,13 +67,12 @@ const subscribe = (changes: Partial<SubscriptionDraft> = {}) =>
     enabled: true,
     ...changes,
   })
-const mail = { url: undefined, from: 'farm@example.com' }
 const http = { publicUrl: '' } as Config['http']
 const senderOf = async (allowPrivate = true, mailUrl?: Secret): Promise<WebhookSender> => {
   const receiver = await harness.master()
   const { store } = receiver
   const { webhooks, feed } = store
-  const config = { webhooks: { allowPrivate }, http, mail: { ...mail, url: mailUrl } }
+  const config = { webhooks: { allowPrivate }, http, mail: { url: mailUrl } }
   return new WebhookSender({
     webhooks,
     feed,
@@ -160,7 +159,7 @@ describe('webhooks', () => {
     await subscribe({ url, topics, format: 'mail', template, report: true })
     const findings = { new: { high: 3 }, back: {}, gone: {} }
     await record('custom.night', { job_id: jobId, schedule: 'nightly', findings })
-    const sender = await senderOf(true, new Secret(`smtp://127.0.0.1:${port}`))
+    const sender = await senderOf(true, new Secret(`smtp://127.0.0.1:${port}?from=farm@example.com`))
     await fanOut([sender])
     await sender.deliverOnce(NEVER)
     expect(await deliveries()).toMatchObject([

@@ -167,10 +167,6 @@ export const workerSettings = {
     ),
   },
   retention: {
-    workspaces: flag(
-      'Remove folders of workspaces from machines that execute runs: after `retention.run_days` has removed the last run of the workspace, or after `retention.workspace_days`.',
-      { default: true },
-    ),
     workspaceDays: integer(
       'Days that the folder of a workspace stays on a machine after its last use there; longer if the workspace has a newer run on any machine. 0: until its last run is removed.',
       { default: 0, min: 0, max: 36_500 },

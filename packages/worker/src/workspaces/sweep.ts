@@ -11,8 +11,8 @@ export interface SweepOptions {
   readonly store: Pick<RunStore, 'liveAttempts' | 'removableWorkspaces'>
   readonly runners: Pick<Runners, 'sweepContainers'>
   readonly executor: Pick<Executor, 'folder' | 'homes'>
-  /** Whether folders of workspaces are removed, and how many days after their last use. */
-  readonly retention: { readonly workspaces: boolean; readonly workspaceDays: number }
+  /** How many days after their last use folders of workspaces are removed. */
+  readonly retention: { readonly workspaceDays: number }
   readonly log: Logger
 }
 
@@ -30,7 +30,6 @@ export const createSweep = (options: SweepOptions): (() => Promise<void>) => {
   return async () => {
     const { folder, homes } = executor
     await sweepLeftovers({ ...options, folder })
-    if (!retention.workspaces) return
     workspaces ??= new WorkspaceSweeper({ store, folder, homes, days: retention.workspaceDays, log })
     await workspaces.sweepOnce()
   }

@@ -75,18 +75,16 @@ const sweep = (retention: Partial<SweepOptions['retention']> = {}, changes: Part
     store: harness.runStore,
     runners: { sweepContainers: async () => 0 },
     executor,
-    retention: { workspaces: true, workspaceDays: 0, ...retention },
+    retention: { workspaceDays: 0, ...retention },
     log: silentLogger,
     ...changes,
   })()
 
-test('The folder of a workspace is removed after its last run was removed, unless the settings disable it', async () => {
+test('The folder of a workspace is removed after its last run was removed', async () => {
   const gone = await runsIn('pruned.test', 'shared.test')
   const [young = 0] = await runsIn('shared.test')
   await mkdir(folderOf('of-another-farm'))
   await pruneRuns(gone)
-  await sweep({ workspaces: false })
-  expect(await folders()).toContain('pruned.test')
   await sweep()
   expect(await folders()).toEqual(['of-another-farm', 'shared.test'])
   await pruneRuns([young])

@@ -19,7 +19,7 @@ export const refuseWithoutReceiver = ({ enabled }: EventReceiver): void => {
   if (!enabled)
     throw new AppError(
       'unavailable',
-      'the event receiver is disabled: set event_receiver.enabled to true in the settings',
+      'the event receiver is disabled: set scheduler.enabled to true in the settings',
       { retryAfter: OFF_RETRY_SECONDS },
     )
 }
