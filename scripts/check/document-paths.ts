@@ -37,7 +37,10 @@ const problems = globSync(DOCUMENTS, { cwd: root, exclude: (path) => path.includ
       existsSync(path) ? [] : [`${file}: ${relative(root, path)} does not exist`],
     ),
   )
-const tests = parse(readFileSync(join(import.meta.dirname, 'limits.yaml'), 'utf8')) as Record<string, string[]>
+const tests = parse(readFileSync(join(import.meta.dirname, 'limits.yaml'), 'utf8')) as Record<
+  string,
+  string[]
+>
 const rows = [...readFileSync(join(root, 'docs/limits.md'), 'utf8').matchAll(/^\| (.+?) \| /gm)]
   .map(([, input = '']) => input)
   .filter((input) => input !== 'input' && !input.startsWith('---'))
