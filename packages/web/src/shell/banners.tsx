@@ -48,13 +48,13 @@ export const Banners = () => {
   return (
     <div role="status" className="banners">
       {since === undefined ? null : (
-        <p className="banner tone-bad">
+        <p className="notice line banner tone-bad">
           ■ No answer from the server since {new Date(since).toLocaleTimeString()}; trying again. The page
           shows what was known last.
         </p>
       )}
       {newer ? (
-        <p className="banner tone-warn">
+        <p className="notice line banner tone-warn">
           ▲ The server has a newer console.
           <Button onClick={() => window.location.reload()}>Reload</Button>
         </p>

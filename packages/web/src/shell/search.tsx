@@ -100,7 +100,7 @@ export const Search = () => {
       <div id={`${id}-hits`} role="listbox" aria-label="Found" className="popup search-hits" hidden={!shown}>
         {groups.map(({ title, hits: listed }) => (
           <div key={title} role="group" aria-label={title}>
-            <div className="search-title" aria-hidden="true">
+            <div className="caption search-title" aria-hidden="true">
               {title}
             </div>
             {listed.map((hit) => {

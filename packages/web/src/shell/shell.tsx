@@ -80,26 +80,48 @@ const Drawer = ({ screens, onClose }: { screens: readonly ScreenRoute[]; onClose
   )
 }
 
-const MEANING: Readonly<Record<LiveState, string>> = {
-  connecting: 'Connecting to the events of the farm.',
-  live: 'Lists and pages follow the events of the farm. Press to read everything again.',
-  reconnecting:
-    'The events of the farm do not arrive: the console connects again. Press to read everything again.',
-  paused: 'This tab was hidden, and follows no events. Press to read everything again.',
+interface LiveLook {
+  readonly sign: string
+  readonly tone: string
+  readonly meaning: string
+}
+
+const LIVE: Readonly<Record<LiveState, LiveLook>> = {
+  connecting: { sign: '●', tone: 'muted', meaning: 'Connecting to the events of the farm.' },
+  live: {
+    sign: '●',
+    tone: 'tone-good',
+    meaning: 'Lists and pages follow the events of the farm. Press to read everything again.',
+  },
+  reconnecting: {
+    sign: '▲',
+    tone: 'muted',
+    meaning:
+      'The events of the farm do not arrive: the console connects again. Press to read everything again.',
+  },
+  paused: {
+    sign: '⊘',
+    tone: 'muted',
+    meaning: 'This tab was hidden, and follows no events. Press to read everything again.',
+  },
 }
 
 const Live = () => {
   const state = useLiveState()
+  const { sign, tone, meaning } = LIVE[state]
   const queries = useQueryClient()
   return (
     <>
-      <Tooltip text={MEANING[state]}>
+      <Tooltip text={meaning}>
         <Button
           kind="quiet"
-          className={`live live-${state}`}
+          className="live"
+          aria-label={state}
           onClick={() => void queries.invalidateQueries()}
         >
-          {state}
+          <span className={tone}>
+            {sign} <span className="wide-only">{state}</span>
+          </span>
         </Button>
       </Tooltip>
       <span className="unseen" role="status">
@@ -130,7 +152,8 @@ const UserMenu = () => {
         { label: 'Log out', onSelect: () => void logOut() },
       ]}
     >
-      <span className="user-name">{data?.name ?? ''}</span> <span className="muted">{data?.role ?? ''}</span>
+      <span className="clip user-name">{data?.name ?? ''}</span>{' '}
+      <span className="muted wide-only">{data?.role ?? ''}</span>
     </Menu>
   )
 }
@@ -146,7 +169,7 @@ const Help = () => {
   )
   return (
     <Dialog open={open} onClose={() => setOpen(false)} title="Keys" wide>
-      <div className="key-groups">
+      <div className="grid key-groups">
         {['This screen', 'Everywhere', 'Go to'].map((group) => {
           const listed = groups.get(group)
           return listed ? (
@@ -218,7 +241,7 @@ export const Shell = () => {
       <header className="top">
         <Button
           kind="quiet"
-          className="drawer-button"
+          className="narrow-only"
           aria-haspopup="dialog"
           aria-expanded={drawer}
           onClick={() => setDrawer(true)}

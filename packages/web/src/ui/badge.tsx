@@ -51,18 +51,20 @@ export const OutcomeBadge = ({ outcome }: { outcome: string }) => {
   return tone ? <Badge tone={tone}>{text}</Badge> : <span className="muted">–</span>
 }
 
-const LETTERS: Readonly<Record<string, string>> = {
-  critical: 'C',
-  high: 'H',
-  medium: 'M',
-  low: 'L',
-  info: 'I',
-}
+export const SEVERITY_TONES = {
+  critical: 'bad',
+  high: 'bad',
+  medium: 'warn',
+  low: 'busy',
+  info: 'wait',
+} as const
+
+const isSeverity = (text: string): text is keyof typeof SEVERITY_TONES => Object.hasOwn(SEVERITY_TONES, text)
 
 export const Severity = ({ severity }: { severity: string }) => (
-  <span className={`severity severity-${severity in LETTERS ? severity : 'info'}`}>
+  <span className={`severity tone-${isSeverity(severity) ? SEVERITY_TONES[severity] : 'wait'}`}>
     <span aria-hidden="true" className="severity-letter">
-      {LETTERS[severity] ?? '?'}
+      {isSeverity(severity) ? severity.charAt(0).toUpperCase() : '?'}
     </span>
     {severity}
   </span>

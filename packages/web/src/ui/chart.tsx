@@ -1,4 +1,5 @@
 import 'uplot/dist/uPlot.min.css'
+import './chart.css'
 import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
 
@@ -98,7 +99,7 @@ const figureOf = ({ values, figure = 'sum' }: Series): number =>
 const Legend = ({ times, series, point }: Omit<ChartProps, 'title'> & { point: number | undefined }) => {
   const time = point === undefined ? undefined : times[point]
   return (
-    <p className="chart-legend">
+    <p className="chart-legend small">
       {series.map((each, index) => (
         <span key={each.label}>
           <svg width="20" height="8" aria-hidden="true" style={{ color: `var(${each.color})` }}>

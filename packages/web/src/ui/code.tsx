@@ -2,7 +2,7 @@
 export const Code = ({ children, label }: { children: string; label: string }) => (
   // A scrollable region must be reachable by keyboard.
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-  <pre className="code" tabIndex={0} role="region" aria-label={label}>
+  <pre className="panel code" tabIndex={0} role="region" aria-label={label}>
     {children}
   </pre>
 )

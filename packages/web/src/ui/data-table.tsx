@@ -148,7 +148,7 @@ export const DataTable = <T,>({
     setShown(next)
   }
   return (
-    <div className="table-frame">
+    <div className="panel">
       <div className="table-bar">
         {chosen.length > 0 && bulk ? (
           <>
@@ -186,7 +186,7 @@ export const DataTable = <T,>({
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the keyboard can scroll it */}
       <div ref={scroller} className="table-scroll" tabIndex={0} role="region" aria-label={label}>
         <div role="table" aria-label={label} aria-rowcount={list.total ?? rows.length} className="table">
-          <div role="row" className="row row-head" style={{ gridTemplateColumns: tracks }}>
+          <div role="row" className="row row-head caption" style={{ gridTemplateColumns: tracks }}>
             {bulk ? (
               <span role="columnheader">
                 <input
@@ -237,7 +237,7 @@ export const DataTable = <T,>({
           </div>
         </div>
         {more ? (
-          <div className="more" role="status">
+          <div className="more muted" role="status">
             {error ? <Button onClick={loadMore}>Load the next rows again</Button> : 'Loading…'}
           </div>
         ) : null}

@@ -47,7 +47,7 @@ const OpenDialog = ({ onClose, title, wide = false, keep = false, children }: Om
           ✕
         </Button>
       </header>
-      <div className="dialog-body">{children}</div>
+      <div className="dialog-body stack">{children}</div>
     </dialog>
   )
 }
@@ -96,7 +96,7 @@ export const ConfirmDialog = ({
     <Dialog open={open} onClose={close} title={title}>
       {children}
       {error === undefined ? null : <ErrorPanel error={error} />}
-      <div className="dialog-actions">
+      <div className="dialog-actions line">
         <Button onClick={close}>Back</Button>
         <Button kind={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void act()}>
           {action}

@@ -2,9 +2,9 @@
 export const ExternalLink = ({ href }: { href: string }) => {
   const url = URL.canParse(href) ? new URL(href) : undefined
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    return <span className="external">{href}</span>
+    return <span className="wrap">{href}</span>
   return (
-    <a className="external" href={url.href} target="_blank" rel="noreferrer noopener">
+    <a className="wrap" href={url.href} target="_blank" rel="noreferrer noopener">
       {href}
     </a>
   )

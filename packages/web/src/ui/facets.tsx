@@ -48,12 +48,12 @@ export const Facet = ({ name, label, values = [], single = false, show }: FacetP
       {shown.map(({ value, count }) => (
         <label key={value} title={value}>
           <input type="checkbox" checked={chosen.includes(value)} onChange={() => toggle(value)} />
-          <span className="facet-value">{show ? show(value) : value}</span>
-          <span className="facet-count number">{count?.toLocaleString()}</span>
+          <span className="clip">{show ? show(value) : value}</span>
+          <span className="number muted">{count?.toLocaleString()}</span>
         </label>
       ))}
       {offered.length > FIRST ? (
-        <button type="button" className="link-button" onClick={() => setAll(!all)}>
+        <button type="button" className="bare link-button" onClick={() => setAll(!all)}>
           {all ? 'Fewer' : `${offered.length - FIRST} more`}
         </button>
       ) : null}
@@ -72,7 +72,7 @@ export const FacetedList = ({ facets, children }: { facets: ReactNode; children:
         <summary>Filter by value</summary>
         {facets}
       </details>
-      <div className="faceted-list">{children}</div>
+      <div>{children}</div>
     </div>
   )
 }

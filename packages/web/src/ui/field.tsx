@@ -68,10 +68,12 @@ const Frame = ({
   children,
 }: FrameProps & { id: string; problem?: string; children: ReactNode }) => (
   <div className="field">
-    <label htmlFor={id}>{label}</label>
+    <label htmlFor={id} className="caption">
+      {label}
+    </label>
     {children}
     {hint === undefined ? null : (
-      <p id={`${id}-hint`} className="field-hint">
+      <p id={`${id}-hint`} className="caption">
         {hint}
       </p>
     )}

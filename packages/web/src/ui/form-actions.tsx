@@ -14,7 +14,7 @@ interface FormActionsProps {
 export const FormActions = ({ call, onBack, children }: FormActionsProps) => (
   <>
     {call.error ? <ErrorPanel error={call.error} /> : null}
-    <div className="dialog-actions">
+    <div className="dialog-actions line">
       <Button onClick={onBack}>Back</Button>
       <Button type="submit" kind="primary" busy={call.isPending}>
         {children}

@@ -27,7 +27,7 @@ interface JsonFieldProps {
 export const JsonField = ({ name, label, value, onChange, rows = 8 }: JsonFieldProps) => {
   const { problem } = jsonObject(value)
   return (
-    <div className="json-field">
+    <div className="json-field field">
       <TextField
         name={name}
         label={label}
@@ -35,7 +35,7 @@ export const JsonField = ({ name, label, value, onChange, rows = 8 }: JsonFieldP
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
       />
-      <p className="field-hint" role="status">
+      <p className="caption" role="status">
         {problem === undefined ? 'A JSON object.' : <span className="field-problem">{problem}</span>}
       </p>
     </div>

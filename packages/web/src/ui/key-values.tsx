@@ -7,7 +7,7 @@ export const KeyValues = ({ facts }: { facts: readonly (readonly [name: string, 
       .filter(([, value]) => value !== undefined && value !== null && value !== '')
       .map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt className="caption">{name}</dt>
           <dd>{value}</dd>
         </div>
       ))}

@@ -15,8 +15,8 @@ export const LongText = ({ title, text }: { title: string; text: string }) => {
   const begin = beginOf(text)
   const isLong = begin.length < text.length
   return (
-    <section className="long-text">
-      <div className="long-text-head">
+    <section className="stack gap-6">
+      <div className="line">
         <h2>{title}</h2>
         <CopyButton text={text} label={title} />
         {isLong ? (

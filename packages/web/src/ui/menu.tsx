@@ -46,7 +46,6 @@ export const Menu = ({ label, children, items }: MenuProps) => (
     trigger={children}
     triggerLabel={label}
     triggerClass="button button-quiet"
-    className="menu"
     onKeyDown={move}
   >
     {items.map(({ label: text, onSelect, checked, danger }) => (
@@ -56,7 +55,7 @@ export const Menu = ({ label, children, items }: MenuProps) => (
         role={checked === undefined ? 'menuitem' : 'menuitemcheckbox'}
         aria-checked={checked}
         tabIndex={-1}
-        className={`menu-item ${danger === true ? 'tone-bad' : ''}`}
+        className={`bare menu-item ${danger === true ? 'tone-bad' : ''}`}
         onPointerEnter={({ currentTarget }) => currentTarget.focus()}
         onClick={({ currentTarget }) => {
           if (checked === undefined) currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()

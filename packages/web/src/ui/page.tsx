@@ -20,10 +20,10 @@ interface PageProps {
 export const Page = ({ title, heading, actions, children }: PageProps) => {
   usePageTitle(title)
   return (
-    <div className="page">
-      <header className="page-head">
+    <div className="page stack gap-16">
+      <header className="page-head line spread">
         <h1>{heading ?? title}</h1>
-        <div className="page-actions">{actions}</div>
+        <div className="page-actions line">{actions}</div>
       </header>
       {children}
     </div>
@@ -63,7 +63,7 @@ export const Progress = ({ value, max, label }: { value: number; max: number; la
 
 /** Keeps the place of lines that are loading. */
 export const Skeleton = ({ lines = 3 }: { lines?: number }) => (
-  <div className="skeleton" role="status" aria-label="Loading">
+  <div className="skeleton stack" role="status" aria-label="Loading">
     {Array.from({ length: lines }, (_, index) => (
       <span key={index} />
     ))}

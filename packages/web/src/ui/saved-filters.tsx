@@ -36,8 +36,8 @@ const Saved = ({ screen, names }: SavedFiltersProps) => {
     <>
       {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null}
       {data ? null : <Skeleton lines={1} />}
-      {data?.length === 0 ? <p className="muted saved-none">None yet.</p> : null}
-      <ul className="saved-list">
+      {data?.length === 0 ? <p className="muted popup-title">None yet.</p> : null}
+      <ul className="list saved-list">
         {data?.map((filter) => (
           <Entry key={filter.id} filter={filter} />
         ))}
@@ -58,14 +58,14 @@ const Entry = ({ filter }: { filter: SavedFilter }) => {
     onSuccess: () => queries.invalidateQueries({ queryKey: ['saved-filters', screen] }),
   })
   return (
-    <li>
+    <li className="line">
       <Link
         href={`/${screen}${query && `?${query}`}`}
         onClick={({ currentTarget }) => closePopover(currentTarget)}
       >
         {name}
       </Link>
-      <span className="muted">{own ? (shared ? 'shared' : '') : `by ${owner_name}`}</span>
+      <span className="muted push">{own ? (shared ? 'shared' : '') : `by ${owner_name}`}</span>
       {own || refusal === undefined ? (
         <Button
           kind="quiet"
@@ -75,9 +75,7 @@ const Entry = ({ filter }: { filter: SavedFilter }) => {
         >
           Delete
         </Button>
-      ) : (
-        <span />
-      )}
+      ) : null}
       {remove.error ? <ErrorPanel error={remove.error} /> : null}
     </li>
   )

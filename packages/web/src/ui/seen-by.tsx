@@ -23,7 +23,7 @@ export const SeenBy = ({ runs, kind }: SeenByProps) =>
       It came from an import, or the sightings are no longer kept.
     </EmptyState>
   ) : (
-    <ol className="entries">
+    <ol className="list entries stack gap-6">
       {runs.map(({ run_uuid, workflow_name, target, status, started_at, completed_at }, index) => {
         const before = runs[index + 1]
         return (

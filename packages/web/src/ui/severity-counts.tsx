@@ -1,3 +1,5 @@
+import { SEVERITY_TONES } from './badge.tsx'
+
 const ORDER = ['critical', 'high', 'medium', 'low', 'info'] as const
 
 export const sumOf = (counts: Readonly<Partial<Record<(typeof ORDER)[number], number>>>): number =>
@@ -16,7 +18,7 @@ export const SeverityCounts = ({
       {some.map((severity) => (
         <span
           key={severity}
-          className={`severity severity-${severity}`}
+          className={`severity tone-${SEVERITY_TONES[severity]}`}
           title={`${counts[severity]} ${severity}`}
         >
           <span aria-hidden="true" className="severity-letter">

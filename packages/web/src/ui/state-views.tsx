@@ -30,14 +30,15 @@ export const StateViews = ({ path, filters, facets, fresh }: StateViewsProps) =>
     return `${counts[index]?.toLocaleString() ?? ''}${index !== 1 && facets?.complete === false ? '+' : ''}`
   }
   return (
-    <nav className="views" aria-label="Views">
+    <nav className="views line gap-4" aria-label="Views">
       {VIEWS.map(({ label, state, since }, index) => (
         <Link
           key={label}
+          className="tab"
           href={hrefWith(path, { ...filters, state, since })}
           aria-current={filters['state'] === state && filters['since'] === since ? 'page' : undefined}
         >
-          {label} <span className="views-count number">{countText(index)}</span>
+          {label} <span className="number">{countText(index)}</span>
         </Link>
       ))}
     </nav>

@@ -56,7 +56,7 @@ export const Tabs = ({ label, value, onChange, tabs }: TabsProps) => {
             id={`${base}-${id}`}
             type="button"
             role="tab"
-            className="tab"
+            className="bare tab"
             aria-selected={id === known?.id}
             aria-controls={id === known?.id && content !== undefined ? `${base}-panel` : undefined}
             tabIndex={id === known?.id ? 0 : -1}

@@ -31,7 +31,7 @@ const watch = (watcher: () => void) => {
 export const ToastRegion = () => (
   <div className="toasts" role="status" aria-live="polite">
     {useSyncExternalStore(watch, () => notes).map(({ id, text, tone }) => (
-      <p key={id} className={`toast toast-${tone}`}>
+      <p key={id} className={`notice toast notice-${tone}`}>
         {text}
       </p>
     ))}

@@ -31,7 +31,7 @@ export const Tooltip = ({
     // oxlint-disable-next-line jsx-a11y/no-static-element-interactions
     <span
       ref={anchor}
-      className="tooltip-anchor"
+      className="popover-anchor"
       onPointerEnter={show}
       onPointerLeave={hide}
       onFocus={show}

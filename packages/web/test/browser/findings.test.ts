@@ -248,7 +248,7 @@ test('The way to the next finding is busy until the list has arrived', async () 
   await neighbours.waitFor()
   expect(await neighbours.getAttribute('aria-busy')).toBe('true')
   listed.resolve()
-  await page.locator('.neighbours[aria-busy="false"]').waitFor()
+  await page.locator('nav[aria-label="List of findings"][aria-busy="false"]').waitFor()
   expect(await neighbours.getByText('1 of 2').isVisible()).toBe(true)
 })
 

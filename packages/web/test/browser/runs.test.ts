@@ -77,7 +77,7 @@ test('The output of a running step appears while it is written, with colours, se
   await page.getByRole('button', { name: /^speak/ }).click()
   await page.goto(`${page.url()}#L4`)
   await page.reload()
-  expect(await page.locator('.log-chosen').textContent()).toBe('4line of file 3')
+  expect(await page.locator('.log .chosen').textContent()).toBe('4line of file 3')
 })
 
 test('A link to a line of a long log loads it without the lines before, which are loaded when asked for', async () => {
@@ -89,7 +89,7 @@ test('A link to a line of a long log loads it without the lines before, which ar
   await page.goto(`${page.url().split('#')[0]}#L50000`)
   await page.reload()
   await log.getByText('number 50000').waitFor()
-  expect(await page.locator('.log-chosen').textContent()).toBe('50000number 50000')
+  expect(await page.locator('.log .chosen').textContent()).toBe('50000number 50000')
   await page.getByLabel('Search the log').fill('number 4')
   await page.getByText('1,000 lines', { exact: true }).waitFor()
   await page.getByLabel('Search the log').fill('')

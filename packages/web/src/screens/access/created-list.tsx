@@ -12,7 +12,7 @@ export const CreatedList = <T,>({ action, create: Create, ...table }: CreatedLis
   const [creating, setCreating] = useState(false)
   return (
     <div className="stack">
-      <div className="page-actions">
+      <div className="page-actions line">
         <Button kind="primary" onClick={() => setCreating(true)}>
           {action}
         </Button>

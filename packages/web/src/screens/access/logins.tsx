@@ -64,7 +64,7 @@ export const Logins = () => {
         keyOf={({ id }) => id}
         empty={<EmptyState title="No logins" />}
       />
-      <div className="page-actions">
+      <div className="page-actions line">
         <Button onClick={() => void logOut()}>Log out here</Button>
       </div>
     </div>

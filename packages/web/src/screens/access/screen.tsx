@@ -1,4 +1,4 @@
-import '../../styles/access.css'
+import './access.css'
 import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useRefusal } from '../../api/role.ts'

@@ -73,7 +73,7 @@ const COLUMNS: readonly Column<Token>[] = [
 const Secret = ({ token, onClose }: { token: string; onClose: () => void }) => (
   <>
     <p>Copy the token now: only its hash is stored, and it is not shown again.</p>
-    <div className="secret">
+    <div className="panel secret">
       <code>{token}</code>
       <CopyButton text={token} label="the token" />
     </div>
@@ -81,7 +81,7 @@ const Secret = ({ token, onClose }: { token: string; onClose: () => void }) => (
       Programs send it as <code>Authorization: Bearer …</code>; the command line reads it from{' '}
       <code>SCANFARM_TOKEN</code>.
     </p>
-    <div className="dialog-actions">
+    <div className="dialog-actions line">
       <Button kind="primary" onClick={onClose}>
         I have stored it
       </Button>

@@ -106,7 +106,7 @@ const Actions = ({ user }: { user: User }) => {
   const queries = useQueryClient()
   const [changing, setChanging] = useState(false)
   return (
-    <span className="page-actions">
+    <span className="page-actions line">
       <Button onClick={() => setChanging(true)}>Change</Button>
       <Confirm
         trigger="Delete"

@@ -1,4 +1,3 @@
-import '../../styles/findings.css'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { assetQuery } from '../../api/assets.ts'

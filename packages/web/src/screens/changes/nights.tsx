@@ -74,10 +74,10 @@ const JobChanges = ({
             </>
           )}
         </p>
-        <fieldset className="change-counts">
+        <fieldset className="change-counts line">
           <legend className="unseen">Kind of change</legend>
           {NIGHT_CHANGES.map((each) => (
-            <label key={each} className={`change-count change-${each}`}>
+            <label key={each} className="panel change-count">
               <input type="radio" name="change" checked={each === change} onChange={() => onChange(each)} />
               {NAMES[each]} <strong className="number">{sumOf(changes.counts[each]).toLocaleString()}</strong>
             </label>
@@ -108,7 +108,7 @@ export const NightChanges = ({
   if (!nights) return error ? <ErrorPanel error={error} onRetry={retry} /> : <Skeleton lines={6} />
   const job = search.job ?? nights.find(({ last }) => last !== null)?.last?.job_id
   return (
-    <div className="night-changes">
+    <div className="stack">
       {nights.length === 0 ? null : <NightsTable nights={nights} chosen={job} />}
       {more ? (
         <Button kind="quiet" disabled={loading} onClick={more}>

@@ -1,4 +1,4 @@
-import '../../styles/changes.css'
+import './changes.css'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { CHANGES, changesQuery, KINDS, type Change, type Comparison, type Kind } from '../../api/assets.ts'
@@ -207,10 +207,10 @@ const Results = ({
     return <ErrorPanel error={result.error} onRetry={() => void result.refetch()} />
   return (
     <>
-      <fieldset className="change-counts">
+      <fieldset className="change-counts line">
         <legend className="unseen">Kind of change</legend>
         {CHANGES.map((each) => (
-          <label key={each} className={`change-count change-${each}`}>
+          <label key={each} className="panel change-count">
             <input
               type="radio"
               name="change"

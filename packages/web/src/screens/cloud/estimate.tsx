@@ -36,7 +36,7 @@ export const Estimate = () => {
   return (
     <div className="estimate">
       <Form error={estimate.error} onSubmit={(values) => estimate.mutate(requestOf(values))}>
-        <div className="estimate-fields">
+        <div className="grid">
           <SelectField
             name="provider"
             label="Provider"

@@ -71,7 +71,7 @@ const Course = ({ infra }: { infra: Infra }) => {
       : ['Destroyed at the latest', expires_at, false],
   ]
   return (
-    <ol className="course" aria-label="Course of the infrastructure">
+    <ol className="list course" aria-label="Course of the infrastructure">
       {points.map(([name, at, reached]) => (
         <li key={name} className={reached ? 'course-reached' : ''}>
           <strong>{name}</strong> <Time at={at} />

@@ -37,7 +37,7 @@ export const Providers = () => {
   if (!data)
     return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={6} />
   return (
-    <ul className="providers panel-list">
+    <ul className="providers panel list ruled">
       {data.providers.map(({ name, status, configured, is_default, message }) => (
         <li key={name}>
           <strong>

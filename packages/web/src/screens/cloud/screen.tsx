@@ -1,7 +1,7 @@
-import '../../styles/cloud.css'
+import './cloud.css'
 import { useQuery } from '@tanstack/react-query'
 import { overviewQuery } from '../../api/farm.ts'
-import { Commands, EmptyState, Loaded, Page, UrlTabs, useFilters } from '../../ui/index.ts'
+import { Commands, EmptyState, Loaded, Page, Share, UrlTabs, useFilters } from '../../ui/index.ts'
 import type { Overview } from '../overview/attention.ts'
 import { dollars } from './cost.ts'
 import { Estimate } from './estimate.tsx'
@@ -24,22 +24,14 @@ const Limit = ({
   text: (amount: number) => string
 }) => (
   <div>
-    <dt>{name}</dt>
+    <dt className="caption">{name}</dt>
     <dd>
       <strong className="number">{text(used)}</strong>
       <span className="muted">{most === null ? ' without a limit' : ` of ${text(most)}`}</span>
     </dd>
     {most === null ? null : (
       <dd>
-        <meter
-          className="limit"
-          min={0}
-          max={Math.max(most, Number.MIN_VALUE)}
-          high={most * 0.8}
-          optimum={0}
-          value={used}
-          aria-label={name}
-        />
+        <Share value={used} of={most} tone={used > most * 0.8 ? 'warn' : undefined} label={name} />
       </dd>
     )}
   </div>
@@ -50,17 +42,17 @@ const Budget = ({
 }: {
   cloud: Cloud
 }) => (
-  <dl className="budget">
+  <dl className="grid budget">
     <Limit name="Booked until the machines expire" used={booked_cost} most={max_cost} text={dollars} />
     <Limit name="Machines" used={machines} most={max_machines} text={(count) => count.toLocaleString()} />
     <div>
-      <dt>Now</dt>
+      <dt className="caption">Now</dt>
       <dd>
         <strong className="number">{dollars(hourly_cost, 4)}</strong> <span className="muted">an hour</span>
       </dd>
     </div>
     <div>
-      <dt>Last 24 hours</dt>
+      <dt className="caption">Last 24 hours</dt>
       <dd>
         <strong className="number">{dollars(cost_24h)}</strong>
       </dd>

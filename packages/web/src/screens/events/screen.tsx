@@ -1,4 +1,3 @@
-import '../../styles/automation.css'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { emitEvent, eventsQuery, type EventEntry, type EventFilters } from '../../api/automation.ts'
@@ -65,7 +64,7 @@ const columns = (open: (event: EventEntry) => void): readonly Column<EventEntry>
     label: 'Topic',
     width: 'minmax(140px, 1fr)',
     cell: (event) => (
-      <button type="button" className="link-button" onClick={() => open(event)}>
+      <button type="button" className="bare link-button" onClick={() => open(event)}>
         {event.topic}
       </button>
     ),
@@ -123,7 +122,7 @@ const EventDialog = ({ event, onClose }: { event: EventEntry | undefined; onClos
           ]}
         />
         <JsonView value={event.data} label="Data of the event" />
-        <div className="dialog-actions">
+        <div className="dialog-actions line">
           <CopyButton text={event.data} label="the data" />
           <Link
             className="button button-plain"
@@ -182,7 +181,7 @@ const EmitForm = () => {
           </p>
         )}
       </div>
-      <div className="dialog-actions">
+      <div className="dialog-actions line">
         <Button type="submit" kind="primary" busy={emit.isPending} disabled={problem !== undefined}>
           Emit
         </Button>
@@ -246,7 +245,7 @@ export const Screen = () => {
         none="No events"
         advice="Events appear when runs start."
       >
-        <p className="muted event-state" role="status">
+        <p className="muted small" role="status">
           {paused ? 'Paused: new events do not appear.' : 'Following: new events appear at the top.'}
         </p>
       </FilteredList>

@@ -24,7 +24,7 @@ export const History = ({ changes }: { changes: readonly Change[] }) =>
       What scans saw, what people decided, and comments appear here.
     </EmptyState>
   ) : (
-    <ol className="entries">
+    <ol className="list entries stack gap-6">
       {changes.map((change) => (
         <li key={`${change.changed_at} ${Object.keys(change.changes).join(' ')} ${change.comment}`}>
           <Time at={change.changed_at} />

@@ -22,11 +22,7 @@ export const Neighbours = ({ id, filters }: { id: number; filters: FindingFilter
   useShortcut('k', 'Previous finding of the list', () => go(previous))
   useShortcut('u', 'Back to the list', () => void navigate({ href: hrefWith('/findings', filters) }))
   return (
-    <nav
-      className="neighbours"
-      aria-label="List of findings"
-      aria-busy={list === undefined && error === null}
-    >
+    <nav className="line" aria-label="List of findings" aria-busy={list === undefined && error === null}>
       <Link href={hrefWith('/findings', filters)}>← Findings</Link>
       {at < 0 ? null : (
         <span className="muted number">

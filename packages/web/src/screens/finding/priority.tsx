@@ -4,7 +4,7 @@ import type { Finding } from '../../api/findings.ts'
 export const Priority = ({ priority: { score, why } }: Pick<Finding, 'priority'>) => (
   <>
     <strong>{score}</strong>
-    <ul className="references" aria-label="Why it has this priority">
+    <ul className="bullets" aria-label="Why it has this priority">
       {why.map(({ factor, points, text }) => (
         <li key={factor}>
           +{points} {text}

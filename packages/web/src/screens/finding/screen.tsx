@@ -1,4 +1,3 @@
-import '../../styles/findings.css'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -48,7 +47,7 @@ const Evidence = ({ finding }: { finding: Finding }) => {
   const references = referencesOf(finding.raw_vuln_json)
   const given = EVIDENCE.filter(([, name]) => finding[name] !== '')
   return (
-    <div className="finding">
+    <div className="stack gap-16">
       {given.length === 0 && references.length === 0 ? (
         <EmptyState title="No evidence">The scanner gave no description, request or response.</EmptyState>
       ) : null}
@@ -56,9 +55,9 @@ const Evidence = ({ finding }: { finding: Finding }) => {
         <LongText key={name} title={title} text={finding[name]} />
       ))}
       {references.length === 0 ? null : (
-        <section className="evidence">
+        <section className="stack gap-6">
           <h2>References</h2>
-          <ul className="references">
+          <ul className="bullets">
             {references.map((href) => (
               <li key={href}>
                 <ExternalLink href={href} />

@@ -35,9 +35,9 @@ export const Tags = ({ id, tags }: { id: number; tags: readonly string[] }) => {
   const refusal = useRefusal('operator')
   const change = useChange(id)
   return (
-    <section className="evidence">
+    <section className="stack gap-6">
       <h2>Tags</h2>
-      <div className="chips">
+      <div className="line gap-6">
         {tags.length === 0 ? <span className="muted">none</span> : null}
         {tags.map((tag) => (
           <span key={tag} className="chip">
@@ -45,6 +45,7 @@ export const Tags = ({ id, tags }: { id: number; tags: readonly string[] }) => {
             {refusal === undefined ? (
               <button
                 type="button"
+                className="bare muted"
                 aria-label={`Remove the tag ${tag}`}
                 onClick={() => change.mutate({ remove_tags: [tag] })}
               >
@@ -62,7 +63,7 @@ export const Tags = ({ id, tags }: { id: number; tags: readonly string[] }) => {
             if (tag.trim() !== '') change.mutate({ add_tags: [tag.trim()] })
           }}
         >
-          <div className="tag-form">
+          <div className="form-line">
             <Field name="tag" label="Add a tag" autoComplete="off" maxLength={256} />
             <Button type="submit" busy={change.isPending}>
               Add

@@ -65,7 +65,9 @@ const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () =
     <Dialog open onClose={onClose} title="Import findings of a scanner">
       <Form error={sent.error} onSubmit={(values) => sent.mutate(values)}>
         <div className="field">
-          <label htmlFor="import-file">File</label>
+          <label htmlFor="import-file" className="caption">
+            File
+          </label>
           <input ref={file} id="import-file" className="input" type="file" required />
         </div>
         <SelectField name="format" label="Format" options={FORMATS} />
@@ -79,7 +81,7 @@ const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () =
         />
         {sent.error ? <ErrorPanel error={sent.error} /> : null}
         {sent.data ? <Result data={sent.data} onOpen={onClose} /> : null}
-        <div className="dialog-actions">
+        <div className="dialog-actions line">
           <Button onClick={onClose}>{sent.data ? 'Close' : 'Back'}</Button>
           <Button type="submit" kind="primary" busy={sent.isPending}>
             Import

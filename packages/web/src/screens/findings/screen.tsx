@@ -1,4 +1,3 @@
-import '../../styles/findings.css'
 import { useQueries, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'

@@ -127,7 +127,7 @@ export const Triage = ({ scope, first = 'confirmed', onClose, onDone }: TriagePr
       {ended ? null : (
         <Form error={error} onSubmit={(values) => void start(values)}>
           {'ids' in scope ? null : <Filters filters={scope.filters} />}
-          <fieldset className="choices" disabled={busy}>
+          <fieldset className="stack gap-6" disabled={busy}>
             <legend>What to do</legend>
             {CHANGES.map(({ id: each, label }) => (
               <label key={each} className="check">
@@ -151,7 +151,7 @@ export const Triage = ({ scope, first = 'confirmed', onClose, onDone }: TriagePr
           {NOTES[id] === undefined ? null : <p className="muted">{NOTES[id]}</p>}
           {error === undefined ? null : <ErrorPanel error={error} />}
           {progress === undefined ? null : <Counts progress={progress} count={count} />}
-          <div className="dialog-actions">
+          <div className="dialog-actions line">
             <Button onClick={close}>{busy ? 'Stop' : 'Back'}</Button>
             <Button type="submit" kind={id === 'delete' ? 'danger' : 'primary'} busy={busy}>
               {id === 'delete' ? `Delete ${findings(count)}` : `Change ${findings(count)}`}
@@ -163,7 +163,7 @@ export const Triage = ({ scope, first = 'confirmed', onClose, onDone }: TriagePr
         <>
           <Counts progress={progress} count={count} />
           <Failures progress={progress} />
-          <div className="dialog-actions">
+          <div className="dialog-actions line">
             <Button kind="primary" onClick={onClose}>
               Close
             </Button>
@@ -222,7 +222,7 @@ const Counts = ({ progress, count }: { progress: BulkProgress; count: number }) 
 )
 
 const Failures = ({ progress: { failed } }: { progress: BulkProgress }) => (
-  <ul className="failures">
+  <ul className="bullets">
     {failed.map(({ id, outcome }) => (
       <li key={id}>
         <Link href={`/findings/${id}`}>Finding {id}</Link> {OUTCOMES[outcome] ?? outcome}

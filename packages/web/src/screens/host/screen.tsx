@@ -90,7 +90,7 @@ const others = (hosts: readonly string[], host: string): ReactNode => {
   const rest = hosts.filter((other) => other !== host)
   if (rest.length === 0) return ''
   return (
-    <span className="chips">
+    <span className="line gap-6">
       {rest.map((other) => (
         <span key={other} className="chip">
           <Link href={hostPath(other)}>{other}</Link>

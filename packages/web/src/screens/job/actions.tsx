@@ -45,7 +45,7 @@ const ChangePriority = ({ job }: { job: JobSummary }) => {
           options={PRIORITIES.map((value) => ({ value, label: value }))}
         />
         {change.error ? <ErrorPanel error={change.error} /> : null}
-        <div className="dialog-actions">
+        <div className="dialog-actions line">
           <Button onClick={() => setOpen(false)}>Back</Button>
           <Button kind="primary" busy={change.isPending} onClick={() => change.mutate()}>
             Change the priority

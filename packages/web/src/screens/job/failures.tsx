@@ -47,8 +47,8 @@ const RetryGroup = ({ jobId, group }: { jobId: string; group: FailureGroup }) =>
 const Group = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
   const filter = group.status === 'failed' ? 'status=failed' : `outcome=${group.outcome}`
   return (
-    <li className="failure">
-      <header className="failure-head">
+    <li className="failure pad stack gap-4">
+      <header className="line failure-head">
         <strong className="failure-count number">{group.count.toLocaleString()}</strong>
         {group.status === 'failed' ? (
           <StatusBadge status="failed" />
@@ -67,7 +67,7 @@ const Group = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
           {group.count > 3 ? ` and ${(group.count - 3).toLocaleString()} more` : ''}
         </summary>
         {group.example === group.pattern ? null : <p className="failure-example">{group.example}</p>}
-        <ul className="failure-runs">
+        <ul className="bullets">
           {group.runs.map((run) => (
             <li key={run.id}>
               <RunLink run={run} />
@@ -97,7 +97,7 @@ export const Failures = ({ jobId, ended }: { jobId: string; ended: boolean }) =>
     )
   return (
     <>
-      <ul className="panel-list" aria-label="Failures by message">
+      <ul className="panel list ruled" aria-label="Failures by message">
         {data.data.map((group) => (
           <Group key={`${group.status} ${group.outcome} ${group.pattern}`} jobId={jobId} group={group} />
         ))}

@@ -52,7 +52,7 @@ const Throughput = ({ progress }: { progress: JobProgress }) => {
   )
   if (series.length < 2) return null
   return (
-    <div className="job-chart">
+    <div>
       <Suspense fallback={<Skeleton lines={5} />}>
         <Chart
           title={`Ended runs in ${width === 1 ? 'each second' : `each ${width} seconds`}`}
@@ -71,8 +71,8 @@ export const Progress = ({ jobId, ended }: { jobId: string; ended: boolean }) =>
   if (!data) return <Skeleton lines={3} />
   const share = Math.floor((data.ended / Math.max(1, data.total)) * 100)
   return (
-    <section className="job-progress" aria-label="Progress">
-      <div className="job-far">
+    <section className="panel pad columns job-progress" aria-label="Progress">
+      <div className="stack job-far">
         <p>
           <strong className="job-share number">{share}%</strong>{' '}
           <span className="number">
@@ -89,18 +89,18 @@ export const Progress = ({ jobId, ended }: { jobId: string; ended: boolean }) =>
         {data.ended === data.total ? null : (
           <dl className="facts">
             <div>
-              <dt>Ends</dt>
+              <dt className="caption">Ends</dt>
               <dd>
                 <Estimate eta={data.eta} />
               </dd>
             </div>
             <div>
-              <dt>Lately</dt>
+              <dt className="caption">Lately</dt>
               <dd className="number">{data.rate === null ? '–' : rateText(data.rate)}</dd>
             </div>
             {data.oldest_waiting === null ? null : (
               <div>
-                <dt>Waits longest</dt>
+                <dt className="caption">Waits longest</dt>
                 <dd>
                   <Link href={`/runs/${data.oldest_waiting.run_uuid}`}>
                     {data.oldest_waiting.target || `run ${data.oldest_waiting.id}`}

@@ -1,4 +1,4 @@
-import '../../styles/jobs.css'
+import './job.css'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { jobQuery, type JobSummary } from '../../api/jobs.ts'

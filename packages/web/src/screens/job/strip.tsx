@@ -15,7 +15,7 @@ const SIZES = [
   [50_000, 6],
   [Infinity, 4],
 ] as const
-/** Of the frame, in styles/jobs.css. */
+/** Of the frame, in job.css. */
 const PADDING = 8
 /** The pointer rests on a cell for so long before its run is read. */
 const REST_MS = 120
@@ -176,9 +176,9 @@ export const Strip = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
   }
   const state = place === undefined ? undefined : stateOf(letters[place])
   return (
-    <section className="strip" aria-label="All targets by state">
+    <section className="stack" aria-label="All targets by state">
       <Legend jobId={jobId} letters={letters} />
-      <div ref={frame} className="strip-frame">
+      <div ref={frame} className="panel strip-frame">
         {width === 0 ? null : (
           <div className="strip-cells" style={{ height: Math.ceil(letters.length / columns) * step }}>
             {/* One stop of the keyboard for thousands of cells; arrows move within. */}
@@ -236,7 +236,7 @@ const Legend = ({ jobId, letters }: { jobId: string; letters: string }) => {
     return found
   }, [letters])
   return (
-    <ul className="strip-legend" aria-label="Targets by state">
+    <ul className="list line strip-legend" aria-label="Targets by state">
       {STATES.filter(({ letter }) => counts.has(letter)).map((state) => (
         <li key={state.letter}>
           <Link href={`/runs?job_id=${jobId}&${state.filter}`}>

@@ -1,4 +1,4 @@
-import '../../styles/jobs.css'
+import './jobs.css'
 import { useNavigate } from '@tanstack/react-router'
 import { jobsQuery, type JobFilters } from '../../api/jobs.ts'
 import {

@@ -1,3 +1,4 @@
+import './login.css'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState, type KeyboardEvent } from 'react'
@@ -79,8 +80,8 @@ export const LoginScreen = () => {
   const byLink = login.variables?.code !== undefined
   return (
     <main className="login">
-      <div className="login-card">
-        <h1 className="brand-large">scanfarm</h1>
+      <div className="panel stack gap-16 login-card">
+        <h1 className="brand">scanfarm</h1>
         {byLink && login.isPending ? (
           <p role="status">Logging in with the link…</p>
         ) : (

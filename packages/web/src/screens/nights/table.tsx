@@ -1,4 +1,4 @@
-import '../../styles/nights.css'
+import './nights.css'
 import type { ReactNode } from 'react'
 import type { Night } from '../../api/nights.ts'
 import { Badge, hrefWith, Link, OutcomeBadge, ReportLink, SeverityCounts, Time } from '../../ui/index.ts'
@@ -106,7 +106,7 @@ export const NightsTable = ({
   chosen?: string | undefined
 }) => (
   // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the keyboard can scroll it
-  <div className="nights" tabIndex={0} role="region" aria-label="Last runs of the schedules">
+  <div className="panel nights" tabIndex={0} role="region" aria-label="Last runs of the schedules">
     <table className="plain-table full-table">
       <thead>
         <tr>
@@ -122,11 +122,11 @@ export const NightsTable = ({
         {nights.map((night) => (
           <tr
             key={night.schedule_id}
-            className={chosen !== undefined && chosen === night.last?.job_id ? 'night-chosen' : ''}
+            className={chosen !== undefined && chosen === night.last?.job_id ? 'chosen' : ''}
           >
             <th scope="row">
               <Link href={changes(night, '')}>{night.name}</Link>
-              <span className="muted night-workflow">
+              <span className="muted small note">
                 {night.workflow_name}
                 {night.last ? (
                   <>

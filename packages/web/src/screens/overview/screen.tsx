@@ -1,4 +1,4 @@
-import '../../styles/overview.css'
+import './overview.css'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, type ReactNode } from 'react'
 import { deadDeliveriesQuery, overviewQuery, queueQuery, RANGES, type Range } from '../../api/farm.ts'
@@ -11,6 +11,7 @@ import {
   Link,
   Page,
   Severity,
+  Share,
   Skeleton,
   StatusBadge,
   useFilters,
@@ -40,9 +41,9 @@ const Attention = ({ problems }: { problems: readonly Problem[] }) => (
         Nothing needs attention.
       </p>
     ) : (
-      <ul className="attention">
+      <ul className="panel list ruled attention">
         {problems.map(({ tone, text, action, href }) => (
-          <li key={text} className={`attention-${tone}`}>
+          <li key={text}>
             <span className={`tone-${tone}`} aria-hidden="true">
               {tone === 'bad' ? '■' : '▲'}
             </span>
@@ -70,8 +71,8 @@ const Figure = ({
     <dt>
       <Link href={href}>{name}</Link>
     </dt>
-    <dd className="figure-value">{value}</dd>
-    <dd className="figure-note muted">{children}</dd>
+    <dd className="figure-value number">{value}</dd>
+    <dd className="figure-note small muted">{children}</dd>
   </div>
 )
 
@@ -122,7 +123,7 @@ const Ranges = () => {
   const [{ range }, set] = useFilters(['range'])
   const chosen = rangeOf(range)
   return (
-    <div className="ranges" role="group" aria-label="Time range of the charts">
+    <div className="panel ranges" role="group" aria-label="Time range of the charts">
       {RANGES.map((each) => (
         <button
           key={each}
@@ -140,20 +141,11 @@ const Ranges = () => {
 
 const rangeOf = (text: string | undefined): Range => RANGES.find((each) => each === text) ?? '1h'
 
-const Share = ({ value, of, label }: { value: number; of: number; label: string }) => (
-  <span
-    className="share"
-    role="img"
-    aria-label={label}
-    style={{ '--share': `${of === 0 ? 0 : (value / of) * 100}%` } as object}
-  />
-)
-
 const Breakdown = ({ overview }: { overview: Overview }) => {
   const { runs, queue, findings_24h, failing_workflows_24h: failing } = overview
   const all = STATUSES.reduce((sum, status) => sum + runs[status], 0)
   return (
-    <div className="breakdown">
+    <div className="grid breakdown">
       <section aria-labelledby="by-priority">
         <h2 id="by-priority">Queue by priority</h2>
         <table className="plain-table full-table">
@@ -268,9 +260,9 @@ const Line = ({ text }: { text: string }) => (
 
 /** For a farm that has executed nothing yet. */
 const FirstSteps = ({ slots }: { slots: number }) => (
-  <section className="first-steps" aria-labelledby="first-steps">
+  <section className="notice pad first-steps" aria-labelledby="first-steps">
     <h2 id="first-steps">This farm has no runs yet</h2>
-    <ol>
+    <ol className="bullets stack">
       <li>
         <p>
           {slots === 0
@@ -324,8 +316,8 @@ export const Screen = () => {
         <h2 id="capacity">Capacity</h2>
         <Figures overview={overview} />
       </section>
-      <section aria-labelledby="over-time" className="over-time">
-        <header>
+      <section aria-labelledby="over-time">
+        <header className="line spread">
           <h2 id="over-time">Over time</h2>
           <Ranges />
         </header>

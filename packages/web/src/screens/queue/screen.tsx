@@ -1,4 +1,4 @@
-import '../../styles/queue.css'
+import './queue.css'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { Schemas } from '../../api/client.ts'
@@ -38,13 +38,13 @@ const NAMES = FILTERS.map(({ name }) => name)
 const number = (value: number): string => value.toLocaleString()
 
 const Depths = ({ queue }: { queue: Queue }) => (
-  <dl className="depths">
+  <dl className="figures">
     {queue.by_priority.map(({ priority, waiting, oldest_at }) => (
-      <div key={priority}>
+      <div key={priority} className="figure">
         <dt>
           <Link href={`/queue?priority=${priority}`}>{priority}</Link>
         </dt>
-        <dd className="depth-count number">{number(waiting)}</dd>
+        <dd className="figure-value number">{number(waiting)}</dd>
         <dd className="muted">
           {oldest_at === null ? (
             'none'
@@ -71,7 +71,7 @@ const Servers = ({ group }: { group: Group }) => {
   if (worker_count === 0) return <span className="tone-bad">■ no worker</span>
   const rest = worker_count - workers.length
   return (
-    <ul className="servers">
+    <ul className="list">
       {workers.map(({ id, name, free_slots }) => (
         <li key={id}>
           <Link href={`/workers/${encodeURIComponent(id)}`}>{name || id}</Link>{' '}
@@ -89,10 +89,10 @@ const Why = ({ group }: { group: Group }) => {
     <>
       {isUnserved(group) ? <Badge tone="bad">cannot start</Badge> : null} {why}
       {held > 0 && held < waiting ? (
-        <span className="note muted">{number(held)} of them wait for a slot of their job.</span>
+        <span className="note small muted">{number(held)} of them wait for a slot of their job.</span>
       ) : null}
       {suspects > 0 ? (
-        <span className="note muted">
+        <span className="note small muted">
           {number(suspects)} lost a worker before: a worker starts one of these at a time.
         </span>
       ) : null}
@@ -104,9 +104,9 @@ const HEADINGS = ['Priority', 'Waiting', 'Oldest', 'Needs', 'Why they wait', 'Wh
 
 /** A table that becomes a list of cards on a narrow screen. */
 const Classes = ({ groups, truncated }: { groups: readonly Group[]; truncated: boolean }) => (
-  <div className="classes">
+  <div className="panel">
     <div role="table" aria-label="Classes of waiting runs">
-      <div role="row" className="class-row class-head">
+      <div role="row" className="class-row wide-only class-head caption">
         {HEADINGS.map((heading) => (
           <span role="columnheader" key={heading}>
             {heading}
@@ -120,7 +120,7 @@ const Classes = ({ groups, truncated }: { groups: readonly Group[]; truncated: b
           key={`${group.priority} ${group.run_mode} ${group.infra_id} ${group.needs.join(' ')}`}
         >
           <div role="rowheader">
-            <strong>{group.priority}</strong> <span className="note muted">{group.run_mode}</span>
+            <strong>{group.priority}</strong> <span className="note small muted">{group.run_mode}</span>
           </div>
           <div role="cell" className="number">
             {number(group.waiting)} <span className="narrow-only muted">waiting</span>

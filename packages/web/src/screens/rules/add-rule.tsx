@@ -65,7 +65,7 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
         }}
       >
         <Field name="name" label="Name" required maxLength={128} autoComplete="off" />
-        <fieldset className="choices">
+        <fieldset className="stack gap-6">
           <legend>It matches findings with all of these; * and ? stand for any text</legend>
           <Field name="check" label="Check" hint="Like CVE-2026-* or ssl-*" autoComplete="off" />
           <Field name="title" label="Title" autoComplete="off" />
@@ -79,7 +79,7 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
           />
           <Field name="tool" label="Tool" autoComplete="off" />
         </fieldset>
-        <fieldset className="choices">
+        <fieldset className="stack gap-6">
           <legend>It sets</legend>
           <SelectField
             name="verdict"
@@ -102,7 +102,7 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
               It matches {shown.matched.toLocaleString()} findings and would change{' '}
               {shown.changed.toLocaleString()}. Decisions of people stay.
             </p>
-            <ul className="failures">
+            <ul className="bullets">
               {shown.findings.slice(0, 20).map(({ id, before, after }) => (
                 <li key={id}>
                   <Link href={`/findings/${id}`}>

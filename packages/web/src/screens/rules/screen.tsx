@@ -1,4 +1,3 @@
-import '../../styles/findings.css'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRefusal } from '../../api/role.ts'
 import { removeRule, rulesQuery } from '../../api/rules.ts'

@@ -75,11 +75,11 @@ const TextPreview = ({ id, artifact }: { id: string; artifact: Artifact }) => {
 const Preview = ({ id, artifact, onClose }: { id: string; artifact: Artifact; onClose: () => void }) => {
   const form = formOf(artifact)
   return (
-    <section className="preview" aria-label={`Preview of ${artifact.name}`}>
-      <header className="step-head">
+    <section className="stack" aria-label={`Preview of ${artifact.name}`}>
+      <header className="line wrap">
         <h2>{artifact.name}</h2>
         <Bytes value={artifact.size_bytes} />
-        <span className="preview-actions">
+        <span className="line push">
           <a className="button button-plain" href={pathOf(id, artifact)} download>
             Download
           </a>
@@ -94,7 +94,7 @@ const Preview = ({ id, artifact, onClose }: { id: string; artifact: Artifact; on
         <iframe
           sandbox=""
           title={`Preview of ${artifact.name}`}
-          className="preview-frame"
+          className="panel preview-frame"
           referrerPolicy="no-referrer"
           src={`${pathOf(id, artifact)}?view=frame`}
         />
@@ -112,7 +112,7 @@ export const Artifacts = ({ id, ended }: { id: string; ended: boolean }) => {
   const artifact = data?.find((each) => each.id === chosen)
   const open = (each: Artifact) => set({ artifact: each.id })
   return (
-    <div className="artifacts">
+    <div className="stack">
       {artifact === undefined ? null : (
         <Preview key={artifact.id} id={id} artifact={artifact} onClose={() => set({ artifact: '' })} />
       )}
@@ -130,7 +130,7 @@ export const Artifacts = ({ id, ended }: { id: string; ended: boolean }) => {
             cell: (each) => (
               <button
                 type="button"
-                className="link"
+                className="bare link-button"
                 aria-pressed={each.id === chosen}
                 onClick={() => open(each)}
               >

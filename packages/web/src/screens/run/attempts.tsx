@@ -26,8 +26,8 @@ export const Killed = ({ pids }: { pids: readonly number[] }) => (
 const OneAttempt = ({ attempt }: { attempt: Attempt }) => {
   const [tone, ending] = ENDINGS[attempt.ending]
   return (
-    <li className="attempt">
-      <header className="step-head">
+    <li className="panel pad stack">
+      <header className="line wrap">
         <h3>Attempt {attempt.attempt}</h3>
         <Badge tone={tone}>{ending}</Badge>
       </header>
@@ -72,7 +72,7 @@ export const Attempts = ({ id, ended }: { id: string; ended: boolean }) => {
   if (data.length === 0)
     return <EmptyState title="No attempt yet">A worker has not claimed this run.</EmptyState>
   return (
-    <ol className="attempts" aria-label="Attempts">
+    <ol className="list stack" aria-label="Attempts">
       {data.toReversed().map((attempt) => (
         <OneAttempt key={attempt.attempt} attempt={attempt} />
       ))}

@@ -1,4 +1,4 @@
-import '../../styles/run.css'
+import './run.css'
 import type { RunDetail } from '@scanfarm/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
@@ -140,7 +140,7 @@ const Notices = ({ run }: { run: RunDetail }) => (
     {run.outcome_reasons.length === 0 ? null : (
       <div className="notice notice-warn">
         <strong>Why not all work was done</strong>
-        <ul>
+        <ul className="bullets">
           {run.outcome_reasons.map((reason) => (
             <li key={reason}>{reason}</li>
           ))}
@@ -206,7 +206,7 @@ const Facts = ({ run }: { run: RunDetail }) => (
 )
 
 const Details = ({ run }: { run: RunDetail }) => (
-  <div className="details">
+  <div className="stack">
     <h2>Params</h2>
     {Object.keys(run.params).length === 0 ? (
       <p className="muted">The run has no params.</p>

@@ -52,8 +52,8 @@ const Exports = ({ values }: { values: Readonly<Record<string, string>> }) => {
 const StepDetails = ({ run, step }: { run: RunDetail; step: Step }) => {
   const runs = step.status === 'running' || step.status === 'pending'
   return (
-    <section className="step" aria-label={`Step ${step.step_name}`}>
-      <header className="step-head">
+    <section className="stack" aria-label={`Step ${step.step_name}`}>
+      <header className="line wrap">
         <h2>{step.step_name}</h2>
         <StatusBadge status={step.status} />
         <span className="muted">
@@ -117,7 +117,7 @@ export const Steps = ({ run }: { run: RunDetail }) => {
       </EmptyState>
     )
   return (
-    <div className="steps">
+    <div className="stack">
       <Timeline steps={data} selected={step.id} onSelect={(id) => set({ step: id })} />
       <StepDetails run={run} step={step} />
     </div>

@@ -43,12 +43,12 @@ const Lane = memo(({ span: { step, start, end }, first, last, selected, onSelect
     <li>
       <button
         type="button"
-        className="lane"
+        className="bare lane"
         aria-pressed={selected}
         title={`${step.step_name} · ${step.status} · starts after ${waited} s${step.exit_code === null ? '' : ` · exit code ${step.exit_code}`}\n${step.command.slice(0, 400)}`}
         onClick={() => onSelect(step.id)}
       >
-        <span className="lane-name">
+        <span className="clip">
           {step.module === '' ? null : <span className="muted">{step.module} / </span>}
           {step.step_name}
         </span>
@@ -83,8 +83,8 @@ export const Timeline = ({ steps, selected, onSelect }: TimelineProps) => {
   const first = Math.min(...spans.map(({ start }) => start))
   const last = Math.max(first + 1, ...spans.map(({ end }) => end ?? now))
   return (
-    <div className="timeline">
-      <div className="lane lane-axis" aria-hidden="true">
+    <div className="panel timeline">
+      <div className="lane caption" aria-hidden="true">
         <span />
         <span />
         <span className="lane-ticks">
@@ -96,7 +96,7 @@ export const Timeline = ({ steps, selected, onSelect }: TimelineProps) => {
         </span>
         <span />
       </div>
-      <ul className="lanes" aria-label="Steps by time">
+      <ul className="list lanes" aria-label="Steps by time">
         {spans.map((span) => (
           <Lane
             key={span.step.id}

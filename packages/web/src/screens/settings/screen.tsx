@@ -1,4 +1,4 @@
-import '../../styles/settings.css'
+import './settings.css'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Schemas } from '../../api/client.ts'
@@ -119,22 +119,19 @@ const Row = ({ setting, pending }: { setting: Setting; pending: boolean }) => {
           <Description text={description} />
         </p>
         <details>
-          <summary>How to set it</summary>
-          <dl className="setting-how">
-            <dt>Environment</dt>
-            <dd>
-              <code>{env}</code>
-            </dd>
-            <dt>Type</dt>
-            <dd>{kind}</dd>
-            <dt>Default</dt>
-            <dd>{fallback || 'none'}</dd>
-          </dl>
+          <summary className="caption">How to set it</summary>
+          <KeyValues
+            facts={[
+              ['Environment', <code key="environment">{env}</code>],
+              ['Type', kind],
+              ['Default', fallback || 'none'],
+            ]}
+          />
         </details>
       </div>
       <div className="setting-value">
         {text === '' ? <span className="muted">not set</span> : <code>{text}</code>}
-        <span className={isDefault(setting) ? 'muted' : 'setting-origin'}>{origin}</span>
+        <span className={isDefault(setting) ? 'caption' : 'small setting-origin'}>{origin}</span>
         {pending ? <Badge tone="warn">changed, restart needed</Badge> : null}
       </div>
     </li>
@@ -168,7 +165,7 @@ const Settings = () => {
       {groups.map(([group, settings]) => (
         <section key={group} className="setting-group" aria-labelledby={`group-${group}`}>
           <h2 id={`group-${group}`}>{group}</h2>
-          <ul className="panel-list">
+          <ul className="panel list ruled">
             {settings.map((setting) => (
               <Row
                 key={setting.key}

@@ -24,7 +24,7 @@ export const CronPreview = ({ schedule, timezone }: { schedule: string; timezone
   const times = shownTimes(schedule, timezone)
   if (typeof times === 'string')
     return (
-      <p className="field-hint field-problem" role="status">
+      <p className="caption field-problem" role="status">
         {times}
       </p>
     )
@@ -38,7 +38,7 @@ export const CronPreview = ({ schedule, timezone }: { schedule: string; timezone
     timeZone: timezone,
   })
   return (
-    <div className="field-hint cron-preview" role="status">
+    <div className="caption cron-preview" role="status">
       <p>{cronWords(schedule)}</p>
       <p>
         Next ({timezone}):{' '}

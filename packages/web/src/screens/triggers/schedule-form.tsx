@@ -277,7 +277,7 @@ export const ScheduleForm = ({ schedule, onDone }: ScheduleFormProps) => {
           ]}
         />
       </details>
-      <div className="dialog-actions">
+      <div className="dialog-actions line">
         <Button onClick={onDone}>Back</Button>
         <Button type="submit" kind="primary" busy={save.isPending} refusal={refusal}>
           {schedule ? 'Save' : 'Create'}

@@ -1,4 +1,4 @@
-import '../../styles/automation.css'
+import './triggers.css'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'

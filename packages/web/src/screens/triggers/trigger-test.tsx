@@ -54,8 +54,8 @@ const isGlob = (topic: string): boolean => /[*?[]/.test(topic)
 const Result = ({ result }: { result: TestResult }) => {
   const { topic, filters, dedupe, overlap, reasons, run } = result
   return (
-    <article className="test-result">
-      <header>
+    <article className="panel pad stack">
+      <header className="line spread">
         <h3>
           {result.name} <span className="muted">of {result.workflow}</span>
         </h3>
@@ -64,7 +64,7 @@ const Result = ({ result }: { result: TestResult }) => {
         </Badge>
       </header>
       {reasons.length === 0 ? null : (
-        <ul>
+        <ul className="bullets">
           {reasons.map((reason) => (
             <li key={reason}>{reason}</li>
           ))}
@@ -79,7 +79,7 @@ const Result = ({ result }: { result: TestResult }) => {
         </p>
       ) : null}
       {filters.length === 0 ? null : (
-        <ol className="filter-results" aria-label="Filters">
+        <ol className="list filter-results stack gap-6" aria-label="Filters">
           {filters.map(({ expression, passed, result: value, error }, index) => (
             <li key={index}>
               <Badge tone={passed ? 'good' : 'bad'}>
@@ -112,7 +112,7 @@ const Result = ({ result }: { result: TestResult }) => {
       {run && run.targets.length > 0 ? (
         <details open={run.targets.length <= 5 || undefined}>
           <summary>Targets</summary>
-          <ul className="plain-list">
+          <ul className="bullets">
             {run.targets.map((target) => (
               <li key={target}>
                 <code>{target || '(none)'}</code>
@@ -178,7 +178,7 @@ export const TriggerTest = () => {
   })
   const results = test.data?.data
   return (
-    <div className="trigger-test">
+    <div className="columns trigger-test">
       <div className="form">
         <Form onSubmit={() => test.mutate()} error={test.error}>
           <Chooser
@@ -203,7 +203,7 @@ export const TriggerTest = () => {
             onChange={(event) => set({ topic: event.currentTarget.value.trim() })}
           />
           <JsonField name="event.data" label="Data of the event" value={data} onChange={setData} rows={12} />
-          <div className="page-actions">
+          <div className="page-actions line">
             <Button
               type="submit"
               kind="primary"
@@ -223,7 +223,7 @@ export const TriggerTest = () => {
           <CommandLines lines={[{ title: 'curl', api: ['POST', '/triggers/test', request] }]} />
         </section>
       </div>
-      <section aria-label="Result" aria-live="polite" className="test-results">
+      <section aria-label="Result" aria-live="polite" className="stack">
         {test.error ? <ErrorPanel error={test.error} /> : null}
         {results?.map((result) => (
           <Result key={result.key} result={result} />

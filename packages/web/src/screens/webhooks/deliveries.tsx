@@ -45,7 +45,7 @@ const columns = (
     label: 'Topic',
     width: 'minmax(130px, 1fr)',
     cell: (one) => (
-      <button type="button" className="link-button" onClick={() => open(one)}>
+      <button type="button" className="bare link-button" onClick={() => open(one)}>
         {one.topic}
       </button>
     ),
@@ -123,7 +123,7 @@ const Details = ({ delivery, to, onClose, onAgain }: DetailsProps) => (
         ) : (
           <Code label="Last answer">{delivery.last_answer}</Code>
         )}
-        <div className="dialog-actions">
+        <div className="dialog-actions line">
           <Button kind="primary" onClick={onAgain}>
             Send again
           </Button>

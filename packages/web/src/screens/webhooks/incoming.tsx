@@ -69,8 +69,8 @@ export const Incoming = () => {
             label: 'URL',
             width: 'minmax(260px, 3fr)',
             cell: ({ path }) => (
-              <span className="with-copy">
-                <code>{window.location.origin + path}</code>
+              <span className="command">
+                <code className="clip">{window.location.origin + path}</code>
                 <CopyButton text={window.location.origin + path} label="the URL" />
               </span>
             ),

@@ -1,4 +1,3 @@
-import '../../styles/automation.css'
 import { useRefusal } from '../../api/role.ts'
 import { Commands, EmptyState, Page, UrlTabs } from '../../ui/index.ts'
 import { Deliveries } from './deliveries.tsx'

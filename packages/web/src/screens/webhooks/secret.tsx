@@ -17,7 +17,7 @@ export const SecretDialog = ({ made, onClose }: { made: Made | undefined; onClos
       Requests have the header X-Scanfarm-Timestamp and, in X-Scanfarm-Signature, sha256= and the HMAC-SHA256
       of TIMESTAMP.BODY with this secret.
     </p>
-    <div className="dialog-actions">
+    <div className="dialog-actions line">
       <Button kind="primary" onClick={onClose}>
         I have copied it
       </Button>

@@ -1,4 +1,4 @@
-import '../../styles/workers.css'
+import '../workers/workers.css'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { ApiError, type Schemas } from '../../api/client.ts'
@@ -62,7 +62,7 @@ const Explanation = ({ worker }: { worker: WorkerDetail }) => {
     case 'pausing':
     case 'stopping':
       return (
-        <div className="drain" role="status">
+        <div className="stack gap-6 tone-warn" role="status">
           <p>
             ▲{' '}
             {stateOf(worker) === 'stopping'
@@ -92,9 +92,11 @@ const Words = ({ words, none }: { words: readonly string[]; none: string }) =>
   words.length === 0 ? (
     <p className="muted">{none}</p>
   ) : (
-    <ul className="words">
+    <ul className="list line gap-6 words">
       {words.map((word) => (
-        <li key={word}>{word}</li>
+        <li key={word} className="panel">
+          {word}
+        </li>
       ))}
     </ul>
   )
@@ -108,7 +110,7 @@ const Tools = ({ worker }: { worker: WorkerDetail }) => {
   const withVersion = (name: string): string => [name, versions.get(name)].filter(Boolean).join(' ')
   const missing = required.filter((tool) => !has.includes(tool))
   return (
-    <section aria-labelledby="tools" className="tools">
+    <section aria-labelledby="tools" className="tools stack gap-6">
       <h2 id="tools">Tools</h2>
       <h3>That workflows require</h3>
       <Words

@@ -1,4 +1,4 @@
-import '../../styles/workers.css'
+import './workers.css'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'

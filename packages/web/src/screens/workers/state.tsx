@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/client.ts'
-import { Badge, Duration } from '../../ui/index.ts'
+import { Badge, Duration, Share } from '../../ui/index.ts'
 
 export type Worker = Schemas['Worker']
 type Tone = Parameters<typeof Badge>[0]['tone']
@@ -42,13 +42,7 @@ export const StateBadge = ({ worker }: { worker: Worker }) => {
 /** Slots in use: one cell each, or one bar if there are many. */
 export const Slots = ({ worker: { slots, busy_slots } }: { worker: Worker }) => (
   <span className="slots">
-    <meter
-      className="slots-bar"
-      min={0}
-      max={Math.max(1, slots)}
-      value={busy_slots}
-      aria-label={`${busy_slots} of ${slots} slots in use`}
-    />
+    <Share value={busy_slots} of={slots} tone="busy" label={`${busy_slots} of ${slots} slots in use`} />
     <span className="number">
       {busy_slots}/{slots}
     </span>

@@ -1,4 +1,4 @@
-import '../../styles/workflow-graph.css'
+import './graph.css'
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import type { Graph as WorkflowGraph, GraphNode } from '../../api/workflows.ts'
 import { Button } from '../../ui/index.ts'
@@ -183,8 +183,8 @@ export const Graph = ({ graph, onLine, file }: GraphProps) => {
   if (graph.nodes.length === 0)
     return <p className="muted">The file has errors that hide its parts. Correct them to see the graph.</p>
   return (
-    <section className="graph" aria-label="Graph of the workflow">
-      <div className="graph-bar">
+    <section className="stack" aria-label="Graph of the workflow">
+      <div className="line gap-4">
         <Button kind="quiet" aria-label="Zoom in" onClick={() => zoomBy(STEP)}>
           +
         </Button>
@@ -197,14 +197,14 @@ export const Graph = ({ graph, onLine, file }: GraphProps) => {
         <Button kind="quiet" onClick={() => setClosed(new Set())} disabled={closed.size === 0}>
           Open all
         </Button>
-        <span className="muted graph-help">
+        <span className="muted caption">
           Drag to move, Ctrl and wheel to zoom, arrow keys to walk, Enter to open or close
         </span>
       </div>
       {graph.truncated ? <p className="tone-warn">▲ The workflow has more parts than are drawn.</p> : null}
       <div
         ref={holder}
-        className="graph-holder"
+        className="panel graph-holder"
         style={{ height: Math.min(most, drawing.height * fitting.zoom + 2 * SIDE_PX) }}
         onPointerDown={onDown}
         onPointerMove={onMove}
@@ -245,11 +245,11 @@ export const Graph = ({ graph, onLine, file }: GraphProps) => {
                   onKeyDown={(event) => onKey(event, box)}
                 >
                   <rect width={width} height={height} rx="4" />
-                  <text x="10" y="19" className="node-name">
+                  <text x="10" y="19">
                     {short(node.name, width - 20 - (marks === '' ? 0 : 34))}
                   </text>
                   {marks === '' ? null : (
-                    <text x={width - 8} y="19" textAnchor="end" className="node-marks">
+                    <text x={width - 8} y="19" textAnchor="end" className="node-kind">
                       {marks}
                     </text>
                   )}
@@ -301,7 +301,7 @@ const NodeList = ({
 }) => {
   const nodes = parts.get(parent) ?? []
   return nodes.length === 0 ? null : (
-    <ol className="node-list">
+    <ol className="bullets node-list stack gap-6">
       {nodes.map((node) => (
         <li key={node.id}>
           <strong>{node.name}</strong>{' '}

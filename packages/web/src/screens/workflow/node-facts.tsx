@@ -19,8 +19,8 @@ export const NodeFacts = ({ node, parts, open, onToggle, onLine }: NodeFactsProp
     ['On error', node.on_error],
   ] as const
   return (
-    <section className="node-facts" aria-label={`Part ${node.name}`} aria-live="polite">
-      <header>
+    <section className="notice stack node-facts" aria-label={`Part ${node.name}`} aria-live="polite">
+      <header className="line gap-line">
         <h3>{node.name}</h3>
         <span className="muted">
           {node.type}
@@ -57,7 +57,7 @@ export const NodeFacts = ({ node, parts, open, onToggle, onLine }: NodeFactsProp
       {texts.map(([title, lines]) =>
         lines.length === 0 ? null : (
           <div key={title}>
-            <h4>{title}</h4>
+            <h4 className="caption">{title}</h4>
             {lines.map((line, index) => (
               <code key={index} className="block-code">
                 {line}

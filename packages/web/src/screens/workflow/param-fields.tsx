@@ -22,7 +22,7 @@ const Choices = ({ param, value, onChange }: FieldOfProps) => {
   const chosen = new Set(value.split(',').filter((text) => text !== ''))
   const initial = defaultOf(param)
   return (
-    <fieldset className="choices">
+    <fieldset className="options line">
       <legend>{labelOf(param)}</legend>
       {(param.choices ?? []).map((choice) => (
         <label key={choice}>
@@ -34,7 +34,7 @@ const Choices = ({ param, value, onChange }: FieldOfProps) => {
           {choice}
         </label>
       ))}
-      <p className="field-hint">
+      <p className="caption">
         {hintOf(param)} {initial === '' ? '' : `None: ${initial}.`}
       </p>
     </fieldset>

@@ -1,3 +1,4 @@
+import './problems.css'
 import type { Problem } from '../../api/workflows.ts'
 import { Badge } from '../../ui/index.ts'
 
@@ -13,19 +14,19 @@ interface ProblemsProps {
 /** What the checker found, each with a button that shows its line. */
 export const Problems = ({ problems, onPlace, file }: ProblemsProps) =>
   problems.length === 0 ? null : (
-    <ol className="problems" aria-label="Problems">
+    <ol className="list problems stack gap-6" aria-label="Problems">
       {problems.map((problem, index) => {
         const here = file === undefined || problem.file === file
         const place = `${here ? '' : `${problem.file}, `}line ${problem.line}, column ${problem.column}`
         return (
-          <li key={index}>
+          <li key={index} className="panel">
             <Badge tone={TONES[problem.severity]}>{problem.severity}</Badge>
             <div>
               <p>{problem.message}</p>
               {problem.hint === '' ? null : <p className="muted">{problem.hint}</p>}
               <p className="muted">
                 {here && problem.line > 0 ? (
-                  <button type="button" className="link-button" onClick={() => onPlace(problem.line)}>
+                  <button type="button" className="bare link-button" onClick={() => onPlace(problem.line)}>
                     {place}
                   </button>
                 ) : problem.line > 0 ? (

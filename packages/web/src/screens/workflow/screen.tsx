@@ -1,4 +1,4 @@
-import '../../styles/automation.css'
+import './workflow.css'
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { lazy, Suspense, type ReactNode } from 'react'
@@ -106,8 +106,8 @@ const Body = ({ workflow }: { workflow: WorkflowPage }) => {
   const showLine = (next: number) => set({ tab: 'source', line: String(next) })
   const panel = (content: ReactNode) => <Suspense fallback={<Skeleton lines={8} />}>{content}</Suspense>
   return (
-    <div className="workflow">
-      <div className="workflow-main">
+    <div className="columns workflow">
+      <div className="workflow-main stack gap-16">
         {workflow.description === '' ? null : <p>{workflow.description}</p>}
         <KeyValues
           facts={[
@@ -168,7 +168,7 @@ const Body = ({ workflow }: { workflow: WorkflowPage }) => {
           ]}
         />
       </div>
-      <aside className="workflow-start" id="start" aria-label="Start">
+      <aside className="panel pad stack workflow-start" id="start" aria-label="Start">
         <h2>Start</h2>
         <StartForm workflow={workflow} />
       </aside>

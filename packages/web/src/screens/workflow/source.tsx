@@ -1,12 +1,11 @@
 import { memo, useEffect, useRef, useState } from 'react'
 import type { Problem } from '../../api/workflows.ts'
 import { Button } from '../../ui/index.ts'
+import { MARKS } from './marks.ts'
 import { wordsOf } from './yaml-words.ts'
 
 /** A longer file is shown in full on request. */
 const FIRST_LINES = 3_000
-
-const SIGNS = { error: '■', warning: '▲', info: '●' } as const
 
 interface LineProps {
   readonly number: number
@@ -16,17 +15,38 @@ interface LineProps {
   readonly onChoose: (line: number) => void
 }
 
+const CLASSES = {
+  '': '',
+  key: 'yaml-key',
+  comment: 'muted yaml-comment',
+  string: 'tone-good',
+  value: 'tone-warn',
+}
+
+const Marked = ({ problem, number }: Pick<LineProps, 'problem' | 'number'>) => {
+  if (!problem) return number
+  const [sign, tone] = MARKS[problem.severity]
+  return (
+    <strong className={`tone-${tone}`} title={problem.message}>
+      {sign} {number}
+    </strong>
+  )
+}
+
 const Line = memo(({ number, text, problem, chosen, onChoose }: LineProps) => (
-  <div
-    data-line={number}
-    className={`source-line ${chosen ? 'source-chosen' : ''} ${problem ? `source-${problem.severity}` : ''}`}
-  >
-    <button type="button" tabIndex={-1} aria-label={`Line ${number}`} onClick={() => onChoose(number)}>
-      {problem ? <span title={problem.message}>{SIGNS[problem.severity]}</span> : null} {number}
+  <div data-line={number} className={`source-line ${chosen ? 'chosen' : ''}`}>
+    <button
+      type="button"
+      className="bare muted"
+      tabIndex={-1}
+      aria-label={`Line ${number}`}
+      onClick={() => onChoose(number)}
+    >
+      <Marked problem={problem} number={number} />
     </button>
     <code>
       {wordsOf(text).map(({ kind, text: part }, index) => (
-        <span key={index} className={kind === '' ? undefined : `yaml-${kind}`}>
+        <span key={index} className={CLASSES[kind]}>
           {part}
         </span>
       ))}
@@ -59,7 +79,7 @@ export const Source = ({ yaml, problems, line, onLine }: SourceProps) => {
     <>
       {/* A scrollable region must be reachable by keyboard. */}
       {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex */}
-      <div ref={holder} className="source" tabIndex={0} role="region" aria-label="Source">
+      <div ref={holder} className="panel source" tabIndex={0} role="region" aria-label="Source">
         {shown.map((text, index) => (
           <Line
             key={index}

@@ -187,7 +187,7 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
   const { error } = start
   const why = workflow.valid ? refusal : 'The workflow has errors and cannot be started.'
   return (
-    <div className="start">
+    <div className="start stack gap-16">
       <Form onSubmit={() => start.mutate()} error={error}>
         <TextField
           name={chosen ? 'target_file' : targetsOf(targets).length > 1 ? 'targets' : 'target'}
@@ -199,7 +199,7 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
           placeholder={workflow.example_targets.join('\n') || 'example.com'}
           onChange={(event) => setTargets(event.currentTarget.value)}
         />
-        <div className="target-bar">
+        <div className="target-bar line spread">
           <span className="number" aria-live="polite">
             {count.toLocaleString()} {count === 1 ? 'target' : 'targets'}
             {chosen ? ` in ${chosen.file.name}` : ''}

@@ -66,16 +66,16 @@ export const AddWorkflow = ({ refusal }: { refusal: string | undefined }) => {
         ? 'Correct the errors first.'
         : undefined)
   return (
-    <div className="add-workflow">
+    <div className="columns add-workflow">
       <div
-        className="add-text"
+        className="stack"
         onDragOver={(event) => event.preventDefault()}
         onDrop={(event) => {
           event.preventDefault()
           void take(event.dataTransfer.files[0])
         }}
       >
-        <div className="add-bar">
+        <div className="line">
           <Button onClick={() => chooser.current?.click()}>Choose a file</Button>
           <input
             ref={chooser}
@@ -95,7 +95,7 @@ export const AddWorkflow = ({ refusal }: { refusal: string | undefined }) => {
           ) : (
             <span className="muted">{name}</span>
           )}
-          <span role="status" className="add-state">
+          <span role="status" className="push">
             {text.trim() === '' ? null : !isChecked ? (
               <Badge tone="busy">checking</Badge>
             ) : errors > 0 ? (
@@ -129,7 +129,7 @@ export const AddWorkflow = ({ refusal }: { refusal: string | undefined }) => {
           uploaded workflow with the same kind and name.
         </p>
       </div>
-      <div className="add-side">
+      <div className="stack">
         {save.error ? <ErrorPanel error={save.error} /> : null}
         {lint.error && checked !== '' ? <ErrorPanel error={lint.error} /> : null}
         <Problems problems={problems} onPlace={(line) => setPlace({ line })} />

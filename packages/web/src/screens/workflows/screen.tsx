@@ -1,4 +1,4 @@
-import '../../styles/automation.css'
+import './workflows.css'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useRefusal } from '../../api/role.ts'

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'react'
 import type { Problem } from '../../api/workflows.ts'
+import { MARKS } from '../workflow/marks.ts'
 
 const LINE_PX = 19
 
@@ -11,7 +12,6 @@ interface YamlEditorProps {
   readonly onChange: (text: string) => void
 }
 
-const SIGNS = { error: '■', warning: '▲', info: '●' } as const
 const ORDER = ['error', 'warning', 'info'] as const
 
 /** A text area with numbered lines; lines with problems are marked. */
@@ -31,19 +31,25 @@ export const YamlEditor = ({ text, problems, place, onChange }: YamlEditorProps)
   for (const severity of ORDER.toReversed())
     for (const problem of problems) if (problem.severity === severity) worst.set(problem.line, severity)
   return (
-    <div className="yaml-editor">
-      <div ref={gutter} className="yaml-gutter" aria-hidden="true">
+    <div className="panel yaml-editor">
+      <div ref={gutter} className="yaml-gutter muted" aria-hidden="true">
         {Array.from({ length: text.split('\n').length }, (_, index) => {
-          const mark = worst.get(index + 1)
+          const severity = worst.get(index + 1)
+          const [sign, tone] = severity === undefined ? [] : MARKS[severity]
           return (
-            <div key={index} className={mark === undefined ? '' : `mark-${mark}`}>
-              {mark === undefined ? '' : SIGNS[mark]} {index + 1}
+            <div key={index}>
+              {tone === undefined ? (
+                index + 1
+              ) : (
+                <strong className={`tone-${tone}`}>{`${sign} ${index + 1}`}</strong>
+              )}
             </div>
           )
         })}
       </div>
       <textarea
         ref={area}
+        className="bare"
         aria-label="Workflow in YAML"
         spellCheck={false}
         autoCapitalize="off"

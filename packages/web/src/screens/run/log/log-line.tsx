@@ -1,21 +1,25 @@
-import { memo } from 'react'
+import { memo, type CSSProperties } from 'react'
 import { piecesOf, type Look, type Piece } from './ansi.ts'
 
 /** Characters of a line that are shown. */
 const MOST = 5_000
 
-const classesOf = ({ color, ground, bold, dim, italic, underline, inverse }: Look): string =>
-  [
-    typeof color === 'number' ? `ansi-${color}` : '',
-    typeof ground === 'number' ? `ansi-ground-${ground}` : '',
-    bold ? 'ansi-bold' : '',
-    dim ? 'ansi-dim' : '',
-    italic ? 'ansi-italic' : '',
-    underline ? 'ansi-underline' : '',
-    inverse ? 'ansi-inverse' : '',
-  ]
-    .filter((each) => each !== '')
-    .join(' ')
+/** Of the colours 0–7; 8–15 are the same. */
+const COLORS = ['muted', 'bad', 'good', 'warn', 'busy', 'chart-4', 'accent', 'text']
+const GROUNDS = ['#30373d', '#b3261e', '#1a6b34', '#855300', '#0f5fa8', '#7a3b91', '#0b6e69', '#56625f']
+
+const styleOf = ({ color, ground, bold, dim, italic, underline, inverse }: Look): CSSProperties => ({
+  ...(typeof color === 'string' && { color }),
+  ...(typeof color === 'number' && { color: `var(--${COLORS[color % 8]})` }),
+  ...(dim && { color: 'var(--muted)' }),
+  ...(inverse && { background: 'var(--text)', color: 'var(--surface)' }),
+  ...(typeof ground === 'string' && { background: ground }),
+  // A ground of the theme has its own text colour: the pair of the program may be unreadable in this theme.
+  ...(typeof ground === 'number' && { background: GROUNDS[ground % 8], color: '#fff' }),
+  ...(bold && { fontWeight: 700 }),
+  ...(italic && { fontStyle: 'italic' }),
+  ...(underline && { textDecoration: 'underline' }),
+})
 
 /** The pieces cut where hits of the search begin and end. */
 const marked = (pieces: readonly Piece[], wanted: string): readonly (Piece & { readonly hit: boolean })[] => {
@@ -48,22 +52,15 @@ const marked = (pieces: readonly Piece[], wanted: string): readonly (Piece & { r
 /** The text of a line as elements: nothing of it is read as HTML. */
 export const LogLine = memo(({ text, wanted }: { text: string; wanted: string }) => (
   <>
-    {marked(piecesOf(text.slice(0, MOST)), wanted.toLowerCase()).map(({ text: part, look, hit }, index) => {
-      const style = {
-        ...(typeof look.color === 'string' && { color: look.color }),
-        ...(typeof look.ground === 'string' && { background: look.ground }),
-      }
-      const props = { className: classesOf(look), style }
-      return hit ? (
-        <mark key={index} {...props}>
-          {part}
-        </mark>
+    {marked(piecesOf(text.slice(0, MOST)), wanted.toLowerCase()).map(({ text: part, look, hit }, index) =>
+      hit ? (
+        <mark key={index}>{part}</mark>
       ) : (
-        <span key={index} {...props}>
+        <span key={index} style={styleOf(look)}>
           {part}
         </span>
-      )
-    })}
+      ),
+    )}
     {text.length > MOST ? (
       <span className="muted">
         {' '}

@@ -1,4 +1,4 @@
-import '../../../styles/log.css'
+import './log.css'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, useSyncExternalStore, type MouseEvent } from 'react'
@@ -77,7 +77,7 @@ export const LogView = (props: LogViewProps) => {
     return line > FAR ? line - BEFORE : 0
   })
   const store = useLog({ ...props, from })
-  if (store === undefined) return <section className="log" aria-label={props.label} aria-busy="true" />
+  if (store === undefined) return <section className="panel log" aria-label={props.label} aria-busy="true" />
   return <Viewer {...props} store={store} loadAll={() => setFrom(0)} />
 }
 
@@ -201,8 +201,8 @@ const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
         ? `searching ${Math.floor((Math.max(0, seen - first) / (lines - first)) * 100)}%`
         : `${hit < 0 ? '' : `${(hit + 1).toLocaleString()} of `}${hits.length.toLocaleString()}${more ? '+' : ''} ${hits.length === 1 ? 'line' : 'lines'}`
   return (
-    <section className="log" aria-label={label} aria-busy={phase === 'loading'}>
-      <div className="log-bar">
+    <section className="panel log" aria-label={label} aria-busy={phase === 'loading'}>
+      <div className="line log-bar">
         <input
           ref={input}
           className="input log-search"
@@ -227,10 +227,10 @@ const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
         <Button kind="quiet" aria-label="Next hit" disabled={hits.length === 0} onClick={() => goToHit(1)}>
           ↓
         </Button>
-        <span className="log-found number" role="status">
+        <span className="log-found small muted number" role="status">
           {found}
         </span>
-        <span className="log-tools">
+        <span className="log-tools push">
           {phase === 'ended' || phase === 'failed' ? null : (
             <Button
               kind="quiet"
@@ -277,9 +277,7 @@ const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
         tabIndex={0}
         onScroll={onScroll}
       >
-        {lines === first ? (
-          <p className="log-empty muted">{state.notices.get(0) ?? NO_LINES[phase]}</p>
-        ) : null}
+        {lines === first ? <p className="pad muted">{state.notices.get(0) ?? NO_LINES[phase]}</p> : null}
         <div
           className={wrap ? 'log-canvas log-wrap' : 'log-canvas'}
           style={{ height: virtual.getTotalSize() }}
@@ -294,12 +292,12 @@ const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
                 key={key}
                 ref={virtual.measureElement}
                 data-index={index}
-                className={`log-line ${isChosen ? 'log-chosen' : ''} ${hits[hit] === line ? 'log-hit' : ''}`}
+                className={`log-line ${isChosen ? 'chosen' : ''} ${hits[hit] === line ? 'log-hit' : ''}`}
                 style={{ transform: `translateY(${top}px)` }}
               >
                 {notice === undefined ? null : <p className="log-notice">{notice}</p>}
                 <a
-                  className="log-number"
+                  className="plain-link log-number"
                   href={`#L${line + 1}`}
                   aria-label={`Link to line ${line + 1}`}
                   tabIndex={-1}
@@ -315,7 +313,7 @@ const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
           })}
         </div>
       </div>
-      <p className="log-foot muted number">
+      <p className="log-foot small muted number">
         <span role="status">{PHASES[phase]}</span>
         <span>{lines.toLocaleString()} lines</span>
         {first === 0 ? null : (
