@@ -189,11 +189,12 @@ test('A followed log goes on without a gap or a repeated line when the server ha
 
   const [master] = cluster.masters
   await master?.program.kill()
-  await page.getByText('▲ reconnecting').waitFor()
+  const step = page.getByRole('region', { name: 'Step speak' })
+  await step.getByText('▲ reconnecting').waitFor()
   await say(folder, 2)
   await cluster.startMaster(master?.port)
   await log.getByText('line of file 2').waitFor()
-  await page.getByText('● live').waitFor()
+  await step.getByText('● live').waitFor()
   await say(folder, 3)
   await page.getByText('complete', { exact: true }).waitFor()
   const lines = await log.locator('.log-text').allTextContents()
