@@ -73,7 +73,7 @@ const FIGURES: readonly Figure[] = [
     ceiling: 124,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 132_500, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 132_050, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
@@ -86,7 +86,7 @@ const FIGURES: readonly Figure[] = [
     ceiling: 8_200,
     goal: 6_000,
   },
-  { name: `source files over ${MOST_LINES} lines`, count: large.length, ceiling: 4, goal: 0, places: large },
+  { name: `source files over ${MOST_LINES} lines`, count: large.length, ceiling: 3, goal: 0, places: large },
   {
     name: `source folders of more than ${MOST_FILES} files`,
     count: full.length,
