@@ -2,18 +2,22 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { TestCluster, until } from './test-cluster.ts'
 import { expectExactlyOnce, expectNoneLost, expectOvertaking } from './expectations.ts'
-import { jobEnded, readJob, runsOf, submit, targets } from './jobs.ts'
-import { mostAtOnce, openGate, stamped } from './traces.ts'
+import { jobEnded, readJob, readRun, runsOf, submit, targets } from './jobs.ts'
+import { lives, mostAtOnce, openGate, pidsOf, stamped } from './traces.ts'
 
 const START_MS = 300_000
 const TEST_MS = 600_000
 const LOW_RUNS = 5_000
 const SLOTS = 8
+/** Of the module `tree`. */
+const PROCESSES = 3
 
 let cluster: TestCluster
 
 beforeAll(async () => {
-  cluster = await TestCluster.start({ masters: 2, workers: 2, slots: SLOTS / 2 })
+  // Processes that ignore TERM are killed after the grace time: in time for the answer of the request.
+  const env = { SCANFARM_RUNS_CANCEL_GRACE_MS: '200' }
+  cluster = await TestCluster.start({ masters: 2, workers: 2, slots: SLOTS / 2, env })
 }, START_MS)
 
 afterAll(async () => {
@@ -60,29 +64,6 @@ test(
 )
 
 test(
-  'A job that waits for its concurrency limit does not delay other jobs',
-  async () => {
-    const folder = await cluster.traces()
-    const slow = await submit(cluster.client, {
-      module: 'stamp',
-      targets: targets(40, 'held'),
-      params: { folder },
-      concurrency: 1,
-      priority: 'critical',
-    })
-    const hosts = targets(50, 'free')
-    const quick = await submit(cluster.client, { module: 'noop', targets: hosts, priority: 'low' })
-    await jobEnded(cluster.client, quick)
-    await until('one has begun', () => stamped(folder) === 1)
-    expect(await readJob(cluster.client, slow)).toMatchObject({ pending: 39, running: 1 })
-    await cluster.client.post(`/jobs/${slow}/cancel`)
-    await jobEnded(cluster.client, slow)
-    expect(await mostAtOnce(folder)).toBe(1)
-  },
-  TEST_MS,
-)
-
-test(
   'Two masters share the workers, and each of them serves the jobs of the other',
   async () => {
     const [one, two] = cluster.masters
@@ -117,6 +98,55 @@ test(
     expect(await two.client.text(`/runs/${run.id}/artifacts/${report?.id}/content`)).toBe(
       'found on reported.test\n',
     )
+  },
+  TEST_MS,
+)
+
+test(
+  'Cancelling a running run kills its whole process tree on the worker at once and returns the pids',
+  async () => {
+    const folder = await cluster.traces()
+    const jobId = await submit(cluster.client, { module: 'tree', targets: ['tree.test'], params: { folder } })
+    await until('the tree has grown', () => pidsOf(folder, 'tree.test').length === PROCESSES)
+    const pids = pidsOf(folder, 'tree.test')
+    expect(pids.filter(lives)).toHaveLength(PROCESSES)
+
+    const uuid = (await readJob(cluster.client, jobId)).runs[0]?.run_uuid ?? ''
+    const answer = await cluster.client.delete<{ killed_pids?: number[]; processes_terminated?: number }>(
+      `/runs/${uuid}`,
+    )
+    // Only the worker knows the pids: without its answer there would be a note instead.
+    expect(pids.filter(lives)).toEqual([])
+    expect(answer).toMatchObject({
+      message: 'Run cancelled successfully',
+      run_uuid: uuid,
+      kill_method: 'registry',
+    })
+    expect(answer.killed_pids).toEqual(expect.arrayContaining(pids))
+    expect(answer.processes_terminated).toBe(answer.killed_pids?.length)
+    const run = await readRun(cluster.client, uuid)
+    expect(run.status).toBe('cancelled')
+    expect((await readJob(cluster.client, jobId)).cancelled).toBe(1)
+  },
+  TEST_MS,
+)
+
+test(
+  'Cancelling a job cancels its running and its queued runs',
+  async () => {
+    const folder = await cluster.traces()
+    const hosts = targets(50, 'many')
+    const jobId = await submit(cluster.client, { module: 'tree', targets: hosts, params: { folder } })
+    const running = await until('a tree has grown in each slot', () => {
+      const grown = hosts.filter((host) => pidsOf(folder, host).length === PROCESSES)
+      return grown.length === SLOTS && grown
+    })
+    await cluster.client.post(`/jobs/${jobId}/cancel`)
+    const ended = await jobEnded(cluster.client, jobId)
+    expect(ended).toMatchObject({ total_runs: 50, cancelled: 50, completed: 0, failed: 0 })
+    const pids = running.flatMap((host) => pidsOf(folder, host))
+    await until('the trees are dead', () => !pids.some(lives))
+    expect(hosts.filter((host) => pidsOf(folder, host).length > 0).length).toBeLessThan(hosts.length)
   },
   TEST_MS,
 )

@@ -94,9 +94,7 @@ export class Console implements AsyncDisposable {
 
   static async start({ modules, ...options }: ConsoleOptions = {}): Promise<Console> {
     await using scope = new AsyncDisposableStack()
-    await promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', BUILD], {
-      cwd: root,
-    })
+    await buildConsole()
     const browser = scope.use(await openChromium(chromiumProgram()))
     const farm = scope.use(await TestCluster.start({ queue: 'postgres', workers: 1, slots: 4, ...options }))
     const console = new Console(farm, browser, scope.move())
@@ -201,6 +199,9 @@ export class Console implements AsyncDisposable {
 }
 
 const BUILD = join(root, 'scripts/console/main.ts')
+
+export const buildConsole = (): Promise<unknown> =>
+  promisify(execFile)(process.execPath, ['--disable-warning=ExperimentalWarning', BUILD], { cwd: root })
 
 const tokenOf = (farm: TestCluster): string =>
   (farm.client.callTo('/').headers['authorization'] ?? '').replace('Bearer ', '')

@@ -1,11 +1,10 @@
 // long
-import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
-import { Console } from './harness.ts'
+import { consoleBuilds, hashOfSources } from '../../../server/src/console/console-build.ts'
+import { buildConsole, Console } from './harness.ts'
 import { settle } from './screens.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
@@ -14,14 +13,29 @@ const LEFT_OUT = new Set(
   ['.git', '.cache', '.scanfarm', 'node_modules'].map((name) => join(ROOT, name)).concat(WEB),
 )
 
+/** The same build with other names of its files, as if each had changed. */
+const renameFiles = async (build: string): Promise<void> => {
+  const names = (await readdir(join(build, 'assets'))).filter((name) => /\.(?:js|css)$/.test(name))
+  const other = (name: string): string => name.replace(/\.(\w+)$/, '-second.$1')
+  for (const path of ['index.html', ...names.map((name) => join('assets', name))]) {
+    let text = await readFile(join(build, path), 'utf8')
+    for (const name of names) text = text.replaceAll(name, other(name))
+    await writeFile(join(build, path), text)
+  }
+  for (const name of names) await rename(join(build, 'assets', name), join(build, 'assets', other(name)))
+}
+
 /** An installation like an image: without the sources of the console, with two builds of it. */
 const install = async (folder: string): Promise<void> => {
   await cp(ROOT, folder, { recursive: true, verbatimSymlinks: true, filter: (path) => !LEFT_OUT.has(path) })
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  const vite = join(WEB, 'node_modules/vite/bin/vite.js')
-  for (const [name, ...options] of [['first'], ['second', '--minify', 'false']] as const) {
-    const words = [vite, 'build', '--logLevel', 'warn', '--outDir', join(folder, '.cache/console', name)]
-    await promisify(execFile)(process.execPath, [...words, ...options], { cwd: WEB })
+  await buildConsole()
+  const built = join(consoleBuilds(ROOT), (await hashOfSources(ROOT)) ?? '')
+  for (const name of ['first', 'second']) {
+    const build = join(folder, '.cache/console', name)
+    // Without its compressed forms, which have the names inside.
+    await cp(built, build, { recursive: true, filter: (path) => !/\.(?:br|gz)$/.test(path) })
+    if (name === 'second') await renameFiles(build)
   }
 }
 
