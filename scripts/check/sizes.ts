@@ -77,7 +77,7 @@ const FIGURES: readonly Figure[] = [
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
-    ceiling: 74_400,
+    ceiling: 74_100,
     goal: 60_000,
   },
   {
