@@ -222,36 +222,30 @@ test.concurrent('a file of hosts that is empty ends the module without a scan of
   expect(steps).toContainEqual(['scan', 'skipped'])
 })
 
-test.concurrent.each([
-  ['host:port', (port: number) => `localhost:${port}`, (port: number) => `localhost:${port}`],
-  ['an address of IPv6 with a port', (port: number) => `[::1]:${port}`, (port: number) => `[::1]:${port}`],
-])('ports scans the port of %s alone', async (_name, target, asset) => {
-  await using scans = await openScans()
-  const { scan, assets } = scans
-  const server = await listening()
-  const port = portOf(server)
-  const run = await scan({ kind: 'module', name: 'ports', target: target(port), params: QUICK })
-  expect(run).toMatchObject({ status: 'completed', error_message: '' })
-  expect(await assets(target(port))).toEqual({ [asset(port)]: 'open' })
-  await closed(server)
-})
-
-test.concurrent('ports scans the host of a URL, and refuses what is no host', async () => {
-  await using scans = await openScans()
-  const { scan, assets, outputOf } = scans
-  const server = await listening()
-  const port = portOf(server)
-  const params = { ports: String(port), ...QUICK }
-  const url = `http://localhost:${port}/x`
-  expect(await scan({ kind: 'module', name: 'ports', target: url, params })).toMatchObject({
-    status: 'completed',
-  })
-  expect(await assets(url)).toEqual({ [`localhost:${port}`]: 'open' })
-  await closed(server)
-  const refused = await scan({ kind: 'module', name: 'ports', target: 'a,b:22/x', params })
-  expect(refused.status).toBe('failed')
-  expect(await outputOf(refused, 'prepare')).toContain('ports scans a host, a network, host:port')
-})
+test.concurrent(
+  'ports scans the port of host:port alone, the host of a URL, and refuses what is no host',
+  async () => {
+    await using scans = await openScans()
+    const { scan, assets, outputOf } = scans
+    const server = await listening()
+    const port = portOf(server)
+    for (const target of [`localhost:${port}`, `[::1]:${port}`]) {
+      const run = await scan({ kind: 'module', name: 'ports', target, params: QUICK })
+      expect(run).toMatchObject({ status: 'completed', error_message: '' })
+      expect(await assets(target)).toEqual({ [target]: 'open' })
+    }
+    const params = { ports: String(port), ...QUICK }
+    const url = `http://localhost:${port}/x`
+    expect(await scan({ kind: 'module', name: 'ports', target: url, params })).toMatchObject({
+      status: 'completed',
+    })
+    expect(await assets(url)).toEqual({ [`localhost:${port}`]: 'open' })
+    await closed(server)
+    const refused = await scan({ kind: 'module', name: 'ports', target: 'a,b:22/x', params })
+    expect(refused.status).toBe('failed')
+    expect(await outputOf(refused, 'prepare')).toContain('ports scans a host, a network, host:port')
+  },
+)
 
 test.concurrent(
   'A scanner that fails does not leave a report of an earlier run in the reports of this run',
@@ -392,17 +386,20 @@ test.concurrent('the service survey asks a web server at an address of IPv6', as
   expect(await assets(target)).toEqual({ '::1': 'open', [place]: 'gone', [`http://${place}/`]: 'gone' })
 })
 
-test.concurrent.each(['::1', 'fe80::1', 'localhost', ':80', 'http://localhost:80', 'localhost:'])(
-  'The service survey refuses a target without host or port: %s',
-  async (target) => {
-    await using scans = await openScans()
-    const { scan } = scans
-    expect(await scan({ kind: 'flow', name: 'service-survey', target })).toMatchObject({
+test.concurrent('The service survey refuses a target without host or port', async () => {
+  await using scans = await openScans()
+  for (const target of ['::1', 'fe80::1', 'localhost', ':80', 'http://localhost:80', 'localhost:'])
+    expect(await scans.scan({ kind: 'flow', name: 'service-survey', target })).toMatchObject({
+      target,
       status: 'failed',
       error_message: expect.stringContaining('a target of this flow is host:port, this one is '),
     })
-  },
-)
+  const banner = await scans.scan({ kind: 'module', name: 'service-banner', target: '127.0.0.1:1' })
+  expect(banner).toMatchObject({
+    status: 'failed',
+    error_message: expect.stringContaining('start the flow service-survey'),
+  })
+})
 
 test.concurrent.each([
   ['234 Proceed with negotiation.', 'FTP service'],
@@ -422,16 +419,6 @@ test.concurrent.each([
   expect(await scan({ kind: 'flow', name: 'service-survey', target })).toMatchObject({ status: 'completed' })
   expect(await titles(target)).toEqual([title])
   await new Promise((resolve) => server.close(resolve))
-})
-
-test.concurrent('a module of the survey without a probe before it fails with the flow to start', async () => {
-  await using scans = await openScans()
-  const { scan } = scans
-  const run = await scan({ kind: 'module', name: 'service-banner', target: '127.0.0.1:1' })
-  expect(run).toMatchObject({
-    status: 'failed',
-    error_message: expect.stringContaining('start the flow service-survey'),
-  })
 })
 
 test('content finds what must not be served by its text, and takes no page for it', async () => {
