@@ -47,7 +47,7 @@ test('The output of a running step appears while it is written, with colours, se
   const page = await farm().open(`/runs/${run}`)
   const log = page.getByRole('log')
   await log.getByText('red', { exact: true }).waitFor()
-  expect(await log.getByText('red', { exact: true }).getAttribute('class')).toContain('ansi-1')
+  expect(await log.getByText('red', { exact: true }).getAttribute('style')).toContain('var(--bad)')
   await log.getByText('<b>not bold</b>').waitFor()
   await say(folder, 1)
   await log.getByText('line of file 1').waitFor()
