@@ -278,8 +278,8 @@ test('Screens of figures, changes, machines and settings show hostile texts in a
   const [before = '', after = ''] = runIds
   const places: readonly (readonly [path: string, place: string])[] = [
     // A program that no worker has, and a workflow whose runs fail.
-    ['/', '.attention-bad'],
-    ['/', '.attention-warn'],
+    ['/', '.attention li:has(.tone-bad)'],
+    ['/', '.attention li:has(.tone-warn)'],
     ['/', '.nights'],
     ['/', '[aria-labelledby="failing"]'],
     ['/changes?workspace=hostile&from=24h', '[role="tabpanel"] .table-scroll'],
