@@ -50,18 +50,21 @@ const confidenceOf = (word: string): Confidence =>
   CONFIDENCES.find((one) => one.toLowerCase() === word.trim().toLowerCase()) ?? 'Firm'
 
 /** Text that is not JSON, or was truncated, becomes a JSON string. */
-const jsonText = (text: string): string => {
-  if (text === '') return ''
+const jsonText = (value: unknown): string => {
+  const text = asText(value)
   const limit = FINDING_LIMITS.raw_vuln_json
-  if (text.length <= limit) {
-    try {
-      JSON.parse(text)
-      return text
-    } catch {
-      // Kept as text.
-    }
-  }
+  if (text.length <= limit && (typeof value !== 'string' || isJson(text))) return text
   return JSON.stringify(cut(text, Math.floor(limit / 8)))
+}
+
+const isJson = (text: string): boolean => {
+  if (text === '') return true
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Field names of other tools, in order of preference. */
@@ -111,7 +114,7 @@ export function findingOf(given: Unknown): FindingContent | undefined {
     tags: ours && Array.isArray(row['tags']) ? tagsOf(row['tags']) : words(of('tags')),
     detail_http_request: text('detail_http_request'),
     detail_http_response: text('detail_http_response'),
-    raw_vuln_json: jsonText(ours ? asText(of('raw_vuln_json')) : JSON.stringify(row)),
+    raw_vuln_json: jsonText(ours ? of('raw_vuln_json') : row),
     fingerprint: text('fingerprint'),
     occurrences: countOf(row['occurrences']),
   }

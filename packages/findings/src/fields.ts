@@ -12,8 +12,10 @@ export const at = (value: unknown, ...path: string[]): unknown => {
 }
 
 /** A field by its flat name, or else by the path in the name: `info.severity`. */
-const field = (row: Unknown, name: string): unknown =>
-  Object.hasOwn(row, name) ? row[name] : at(row, ...name.split('.'))
+const field = (row: Unknown, name: string): unknown => {
+  if (Object.hasOwn(row, name)) return row[name]
+  return name.includes('.') ? at(row, ...name.split('.')) : undefined
+}
 
 export const isThere = (value: unknown): boolean => value !== undefined && value !== null && value !== ''
 

@@ -134,6 +134,19 @@ test('a record that is too long or too deep is skipped', async () => {
   ])
 })
 
+test('a line that is one object is read as the same object in pieces', async () => {
+  const deep = `{"a":${'['.repeat(200)}${']'.repeat(200)}}`
+  expect(await ofJson(`{"a":"}\\n"}\r\n {"b":[{}]} \n{"c":1} x\n{"d":1},\n${deep}\n{"e":1}`, '')).toEqual([
+    ': {"a":"}\\n"}',
+    ': {"b":[{}]}',
+    ': {"c":1}',
+    'line 3: a line of text that is no JSON',
+    ': {"d":1}',
+    'line 5: it has more than 200 levels of lists and objects',
+    ': {"e":1}',
+  ])
+})
+
 test('a body without any value is refused with its first line', async () => {
   await expect(ofJson('<html>\n', '')).rejects.toThrow('it is not valid JSON: line 1: a line of text')
   await expect(ofJson('', '')).resolves.toEqual([])

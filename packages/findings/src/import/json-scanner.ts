@@ -1,4 +1,5 @@
 import { MAX_DEPTH, MAX_EXCERPT, MAX_RECORD, type ReportPart } from './read-body.ts'
+import { isSpace, keyOf, objectOfLine, SCALAR, type Level, type Value } from './json-value.ts'
 import { underKey, type Pattern } from './patterns.ts'
 
 const LF = 10
@@ -10,32 +11,6 @@ const BACKSLASH = 92
 const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
-const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13) || code === 0xfeff
-
-const SCALAR = /^(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
-
-/** A list or object whose parts are read one by one. */
-interface Level {
-  readonly pattern: Pattern | undefined
-  readonly isList: boolean
-  readonly line: number
-  index: number
-  /** The key of an object whose value comes next. */
-  key: string | undefined
-}
-
-/** A token or value that has begun: a string, a word (a number, `true`, text that is no JSON), or a list or object. */
-interface Value {
-  readonly kind: 'string' | 'word' | 'nested' | 'line'
-  /** A key of an object, not a value. */
-  readonly isKey: boolean
-  readonly pattern: Pattern | undefined
-  readonly line: number
-  /** Text of earlier pieces, and its length. */
-  parts: string[]
-  length: number
-  problem?: string
-}
 
 /**
  * Finds the values of a text that match patterns. Only their ends are looked for; `JSON.parse` reads them. Tolerates
@@ -73,13 +48,28 @@ export class JsonScanner {
       if (this.#inString) at = this.#readString(text, at)
       else if (code === LF) this.#endLine(at)
       else if (!isSpace(code)) {
-        if (this.#value === undefined) this.#between(code, at)
-        else this.#inside(this.#value, code, at)
+        if (this.#value !== undefined) this.#inside(this.#value, code, at)
+        else if (code === OPEN_OBJECT) at = this.#readObject(text, at)
+        else this.#between(code, at)
         this.#isFresh = false
       } else if (this.#value?.kind === 'word') this.#endValue(at)
     }
     this.#keep(text.length)
     return this.#take()
+  }
+
+  /** Reads what begins with `{`; a document that is one line at once. Returns the position of the last character read. */
+  #readObject(text: string, at: number): number {
+    const { at: pattern, keys } = this.#root
+    const isDocument = this.#isFresh && this.#stack.length === 0 && keys.size === 0
+    const line = isDocument && pattern !== undefined ? objectOfLine(text, at) : undefined
+    if (line === undefined || pattern === undefined) {
+      this.#between(OPEN_OBJECT, at)
+      return at
+    }
+    this.hasDocument = true
+    this.#found.push({ kind: 'value', at: pattern, path: [], line: this.#line, value: line.value })
+    return line.end - 1
   }
 
   /** At the end of the text. */
@@ -353,13 +343,5 @@ export class JsonScanner {
     const word = text.trim()
     if (SCALAR.test(word)) this.#yield(value, word)
     else this.#problem(value.line, 'a line of text that is no JSON', text)
-  }
-}
-
-const keyOf = (text: string): string => {
-  try {
-    return String(JSON.parse(text))
-  } catch {
-    return text.slice(1, -1)
   }
 }

@@ -40,7 +40,7 @@ export const nucleiRow = (row: Unknown): Unknown => {
       .map((name) => asText(row[name]))
       .filter((name) => name !== '')
       .join(' '),
-    raw_vuln_json: JSON.stringify(row),
+    raw_vuln_json: row,
   }
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
-import { byteas, contentsOf, halvesOf, itemsOf } from '../findings/import-item.ts'
+import { byteas, halvesOf, itemsOf } from '../findings/import-item.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from '../findings/facets.ts'
 import { contains, has, isLastRun, isOneOf, where } from '../findings/condition.ts'
@@ -288,14 +288,13 @@ const importHalf = async (
   source: string,
   items: readonly AssetContent[],
 ): Promise<ImportSummary> => {
-  const records = { kind: 'asset', items } as const
-  const contents = contentsOf(workspace, source, records)
+  const { contents, json } = itemsOf(workspace, source, { kind: 'asset', items })
   const known = await sql<{ counts: ImportSummary | null }>`
     select see_known_assets(${byteas(contents)}::bytea[]) as counts
   `.execute(db)
   if (known.rows[0]?.counts) return known.rows[0].counts
   const { rows } = await sql<{ counts: ImportSummary }>`
-    select import_assets(${storable(workspace)}, ${itemsOf(workspace, source, records, contents)}::jsonb, ${source}, null, null) as counts
+    select import_assets(${storable(workspace)}, ${json()}::jsonb, ${source}, null, null) as counts
   `.execute(db)
   if (rows[0] === undefined) throw new Error('no answer from import_assets')
   return rows[0].counts

@@ -15,21 +15,16 @@ const markerOf = (text: string): string => `\u0001${hash('md5', text)}\u0001`
  */
 const shortened = ({ raw_vuln_json: raw, ...content }: FindingContent): string => {
   if (raw.includes('\u0001')) return raw
-  const texts = [content.detail_http_response, content.detail_http_request]
   let short = raw
-  for (const text of texts) {
+  for (const text of [content.detail_http_response, content.detail_http_request]) {
     if (text.length <= MIN_REPLACED || !canBeStored(text)) continue
     const inside = inJson(text)
     const at = short.indexOf(inside)
+    // Texts of JSON contain no marker, so markers are found again.
     if (at >= 0 && short.indexOf(inside, at + 1) < 0)
       short = short.slice(0, at) + markerOf(text) + short.slice(at + inside.length)
   }
-  if (short === raw) return raw
-  const [response = '', request = ''] = texts
-  const restored = short
-    .replaceAll(markerOf(request), () => inJson(request))
-    .replaceAll(markerOf(response), () => inJson(response))
-  return restored === raw ? short : raw
+  return short
 }
 
 /** What identifies findings, as JSON. */
@@ -65,32 +60,31 @@ export const halvesOf = <T extends FindingContent | AssetContent>(
   return halves.filter((half) => half.length > 0)
 }
 
-/** What each item says, by a hash: the database finds records that do not change without reading them. */
-export const contentsOf = (
-  workspace: string,
-  source: string,
-  { kind, items }: FoundRecords['records'],
-): string[] => {
-  const origin = JSON.stringify([kind, workspace, source]).slice(0, -1)
-  return items.map((item) => hash('sha256', `${origin},${JSON.stringify(item)}]`))
+/** The items of an import as JSON. */
+export interface ImportItems {
+  /** What each item says, by a hash: the database finds records that do not change without reading them. */
+  readonly contents: readonly string[]
+  /** All items, with their `content`. */
+  readonly json: () => string
 }
 
-/** The items of an import as JSON, with their `content`. */
 export const itemsOf = (
   workspace: string,
   source: string,
-  records: FoundRecords['records'],
-  contents: readonly string[] = contentsOf(workspace, source, records),
-): string =>
-  storableJson(
-    records.kind === 'asset'
-      ? records.items.map((item, index) => ({ ...item, content: contents[index] }))
-      : records.items.map((item, index) => ({
-          ...item,
-          content: contents[index],
-          raw_vuln_json: shortened(item),
-        })),
-  )
+  { kind, items }: FoundRecords['records'],
+): ImportItems => {
+  const texts = (
+    kind === 'asset' ? items : items.map((item) => ({ ...item, raw_vuln_json: shortened(item) }))
+  ).map(storableJson)
+  const origin = JSON.stringify([kind, workspace, source]).slice(0, -1)
+  const contents = texts.map((text) => hash('sha256', `${origin},${text}]`))
+  return {
+    contents,
+    // The last of equal keys counts.
+    json: () =>
+      `[${texts.map((text, index) => `${text.slice(0, -1)},"content":"${contents[index]}"}`).join(',')}]`,
+  }
+}
 
 /** Hashes as Postgres reads them. */
 export const byteas = (hashes: readonly string[]): string[] => hashes.map((one) => `\\x${one}`)

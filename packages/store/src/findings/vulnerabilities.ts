@@ -11,7 +11,7 @@ import {
 import { sql, type Kysely } from 'kysely'
 import type { PageOf } from '../page.ts'
 import { groupVulnerabilities, type GroupBy, type Groups } from './groups.ts'
-import { byteas, contentsOf, halvesOf, identitiesOf, itemsOf } from './import-item.ts'
+import { byteas, halvesOf, identitiesOf, itemsOf } from './import-item.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import {
@@ -116,8 +116,7 @@ const importHalf = async (
   items: readonly FindingContent[],
   part: ImportPart | undefined,
 ): Promise<ImportSummary> => {
-  const records = { kind: 'vulnerability', items } as const
-  const contents = contentsOf(workspace, source, records)
+  const { contents, json } = itemsOf(workspace, source, { kind: 'vulnerability', items })
   const ofPart = sql`${part?.of ?? null}::uuid, ${part?.no ?? null}::int`
   const known = await sql<{ counts: ImportSummary | null }>`
     select see_known_findings(${byteas(contents)}::bytea[], ${items.map(({ occurrences = 1 }) => occurrences)}::int[],
@@ -125,7 +124,7 @@ const importHalf = async (
   `.execute(db)
   if (known.rows[0]?.counts) return known.rows[0].counts
   const { rows } = await sql<{ counts: ImportSummary }>`
-    select import_vulnerabilities(${storable(workspace)}, ${itemsOf(workspace, source, records, contents)}::jsonb, ${source},
+    select import_vulnerabilities(${storable(workspace)}, ${json()}::jsonb, ${source},
       null, null, ${ofPart}) as counts
   `.execute(db)
   if (rows[0] === undefined) throw new Error('no answer from import_vulnerabilities')

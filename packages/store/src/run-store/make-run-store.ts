@@ -238,7 +238,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
           found.records.kind,
           storable(found.workspace),
           storable(found.source),
-          itemsOf(found.workspace, found.source, found.records),
+          itemsOf(found.workspace, found.source, found.records).json(),
           found.errors,
           found.reached?.map(storable) ?? null,
           found.scope === undefined ? null : storableJson(found.scope),
