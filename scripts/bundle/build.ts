@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import * as esbuild from 'esbuild'
-import { HELP } from './answers.ts'
+import { HELPS } from './answers.ts'
 import { bundlesOf, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
 
 /** A library that finds files beside its own. */
@@ -134,7 +134,12 @@ export const builtins: esbuild.Plugin = {
     builder.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => {
       const [name = '', getter] = path.split('#')
       const whole = `process.getBuiltinModule(${JSON.stringify(name)})`
-      if (getter !== undefined) return { contents: `export const ${getter} = ${whole}.${getter}` }
+      if (getter !== undefined)
+        return {
+          contents: /^[A-Z]\w*Stream$/.test(getter)
+            ? lateExports(whole, [getter])
+            : `export const ${getter} = ${whole}.${getter}`,
+        }
       const facts = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(name) ?? {}))
       const names = facts.filter(([key]) => IDENTIFIER.test(key))
       const lines = names.map(([key, { get }], at) =>
@@ -176,6 +181,9 @@ const apart = (folder: string): esbuild.Plugin => ({
   },
 })
 
+/** Libraries that most commands do not use. */
+const SELDOM = ['ajv-formats', 'ajv/dist/2020.js', 'yaml']
+
 /** Libraries and built-in modules that a run of `exec` may not use. */
 const LATE = [
   'node:crypto',
@@ -195,11 +203,24 @@ const LATE = [
   'tar-stream',
 ]
 
-/** Loads the modules above when one of their functions, classes or objects is first used. */
-const late: esbuild.Plugin = {
+/** The code of exports that evaluate `whole`, a module, when one of them is first used. */
+const lateExports = (whole: string, names: readonly string[]): string => `let whole
+const at = (name) => {
+  whole ??= ${whole}
+  return name === 'default' ? (whole.default ?? whole) : whole[name]
+}
+const late = (name) => new Proxy(function () {}, {
+  get: (_, key) => at(name)[key],
+  apply: (_, self, args) => Reflect.apply(at(name), self, args),
+  construct: (_, args) => Reflect.construct(at(name), args),
+})
+${names.map((name) => `${name === 'default' ? 'export default' : `export const ${name} =`} /* @__PURE__ */ late('${name}')`).join('\n')}`
+
+/** Loads modules when one of their functions, classes or objects is first used. */
+export const late = (names = SELDOM): esbuild.Plugin => ({
   name: 'late',
   setup(builder) {
-    const filter = new RegExp(`^(?:${LATE.map((name) => RegExp.escape(name)).join('|')})$`)
+    const filter = new RegExp(`^(?:${names.map((name) => RegExp.escape(name)).join('|')})$`)
     builder.onResolve({ filter }, async ({ path, pluginData, ...from }) => {
       if (pluginData === RESOLVING || from.kind !== 'import-statement' || !OWN.test(from.importer))
         return undefined
@@ -216,21 +237,11 @@ const late: esbuild.Plugin = {
       return {
         resolveDir: dirname(path),
         // `require` of a bundled module copies all of its exports each time.
-        contents: `let whole
-const at = (name) => {
-  whole ??= ${load}(${JSON.stringify(path)})
-  return name === 'default' ? (whole.default ?? whole) : whole[name]
-}
-const late = (name) => new Proxy(function () {}, {
-  get: (_, key) => at(name)[key],
-  apply: (_, self, args) => Reflect.apply(at(name), self, args),
-  construct: (_, args) => Reflect.construct(at(name), args),
-})
-${names.map((name) => `${name === 'default' ? 'export default' : `export const ${name} =`} /* @__PURE__ */ late('${name}')`).join('\n')}`,
+        contents: lateExports(`${load}(${JSON.stringify(path)})`, names),
       }
     })
   },
-}
+})
 
 /** Paths of the sources that the entry points load, also through other files of the bundle. */
 const loadedBy = ({ outputs }: esbuild.Metafile, entries: ReadonlySet<string>): Set<string> => {
@@ -281,12 +292,13 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
       ...options,
       entryPoints,
       splitting: true,
+      plugins: [late(), ...options.plugins],
       banner: { js: REQUIRE },
     }),
     esbuild.build({
       ...options,
       entryPoints: { exec: join(root, EXEC) },
-      plugins: [late, ...options.plugins],
+      plugins: [late(LATE), ...options.plugins],
       define: { 'import.meta.url': 'bundleUrl' },
       banner: { js: '(async (bundleUrl, require) => {' },
       footer: { js: '})' },
@@ -325,9 +337,12 @@ export const warm = (bundle: string): void => {
 
 const NO_WARNING = '--disable-warning=ExperimentalWarning'
 
-/** The list of commands, for which all of them are loaded. Empty if the program `main` cannot print it. */
-export const helpOf = (main: string): string =>
-  spawnSync(process.execPath, [NO_WARNING, main, '--help'], { encoding: 'utf8', timeout: HELP_MS }).stdout
+/** The helps of all commands as JSON, in the words of the sources. Empty if they cannot be loaded. */
+export const helpsOf = (): string =>
+  spawnSync(process.execPath, [NO_WARNING, join(import.meta.dirname, 'helps.ts')], {
+    encoding: 'utf8',
+    timeout: HELP_MS,
+  }).stdout
 
 const HELP_MS = 60_000
 
@@ -342,7 +357,7 @@ const write = (
   mkdirSync(fresh, { recursive: true })
   for (const [path, contents] of files) writeFileSync(join(fresh, path), contents)
   warm(fresh)
-  writeFileSync(join(fresh, HELP), helpOf(join(fresh, 'main.js')))
+  writeFileSync(join(fresh, HELPS), helpsOf())
   rmSync(folder, { recursive: true, force: true })
   renameSync(fresh, folder)
   writeFileSync(join(bundles, `current.${process.pid}`), `${name}\n`)

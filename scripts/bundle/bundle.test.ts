@@ -6,8 +6,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
+import { HELPS, storedAnswer } from './answers.ts'
 import { currentBundle, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -44,20 +46,49 @@ test('the version and exec load none of the libraries of servers, and nothing el
   expect(start.length).toBeLessThan(20)
 })
 
-test('the list of commands is answered without their code, in the words of the program', () => {
-  const { help } = JSON.parse(
-    execFileSync(process.execPath, ['--input-type=module', '-e', HELP_OF_THE_SOURCES], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    }),
-  ) as { help: string }
-  expect(help).toContain('Usage: scanfarm')
-  for (const option of ['--help', '-h']) expect(scanfarm([option], '/')).toBe(help)
+test('helps of all commands are answered without their code, in the words of the program', () => {
+  const words = ['findings', 'rules', 'add', '--help']
+  expect(scanfarm(words, '/')).toBe(
+    execFileSync(process.execPath, [join(ROOT, 'packages/cli/src/main.ts'), ...words], { encoding: 'utf8' }),
+  )
+  for (const option of ['--help', '-h'])
+    expect(scanfarm([option], '/')).toContain('Usage: scanfarm [options]')
+  const helps = JSON.parse(readFileSync(join(currentBundle(ROOT) ?? '', HELPS), 'utf8')) as object
+  expect(Object.keys(helps).length).toBeGreaterThan(100)
+  const folder = (): string => currentBundle(ROOT) ?? ''
+  for (const other of [['constructor', '-h'], ['findings rules', '-h'], ['runs', 'x', '--help'], ['runs']])
+    expect(storedAnswer(other, folder)).toBeUndefined()
 })
 
-const HELP_OF_THE_SOURCES = `
-const { helpOf } = await import('./scripts/bundle/build.ts')
-console.log(JSON.stringify({ help: helpOf('packages/cli/src/main.ts') }))`
+test('a list does not load fetch, and reports refusals', async () => {
+  const preload = join(folder, 'modules.cjs')
+  const modules = join(folder, 'modules.json')
+  writeFileSync(
+    preload,
+    `process.on('exit', () => require('fs').writeFileSync('${modules}', JSON.stringify(process.moduleLoadList)))`,
+  )
+  const page = { data: [{ id: 7, target: 'a.example' }], pagination: { total: 1, offset: 0, limit: 20 } }
+  await using server = createServer((request, response) => {
+    const known = request.url === '/api/runs?target=a%26b' && request.headers.authorization === 'Bearer t'
+    response.writeHead(known ? 200 : 404, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+    response.end(gzipSync(JSON.stringify(known ? page : { message: 'not here' })))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const env = {
+    ...process.env,
+    NODE_OPTIONS: `--require=${preload}`,
+    SCANFARM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    SCANFARM_TOKEN: 't',
+  }
+  const list = async (target: string) =>
+    await promisify(execFile)(SCANFARM, ['runs', 'list', '--target', target, '--json'], { env, cwd: folder })
+  expect(JSON.parse((await list('a&b')).stdout)).toEqual(page)
+  const loaded = readFileSync(modules, 'utf8')
+  expect(loaded).toContain('NativeModule http')
+  expect(loaded).not.toContain('undici')
+  await expect(list('b')).rejects.toThrow('/api/runs?target=b answered 404')
+})
 
 test('exec takes the stored functions, also of a bundle that a server has built', () => {
   scanfarm(['--version'], '/')

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { HELP } from '../bundle/answers.ts'
-import { helpOf } from '../bundle/build.ts'
+import { HELPS } from '../bundle/answers.ts'
+import { helpsOf } from '../bundle/build.ts'
 import { dependenciesOf, librariesOf, noticesOf } from './notices.ts'
 import { buildProgram, DEPENDENCIES, SDK_NAMES } from './program.ts'
 
@@ -91,7 +91,7 @@ const fill = async (folder: string): Promise<void> => {
 
   const program = await buildProgram(root)
   for (const [name, content] of program.files) write(`lib/${name}`, content)
-  write(`lib/${HELP}`, helpOf(join(root, 'packages/cli/src/main.ts')))
+  write(`lib/${HELPS}`, helpsOf())
   const libraries = [
     ...librariesOf(program.sources.map((path) => join(root, path))),
     ...dependenciesOf(join(root, 'packages/web')),

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import * as esbuild from 'esbuild'
 import { SDKS } from '../../packages/cloud/src/providers/sdk.ts'
-import { builtins, COMMON, entriesOf, ownSources, REQUIRE } from '../bundle/build.ts'
+import { builtins, COMMON, entriesOf, late, ownSources, REQUIRE } from '../bundle/build.ts'
 
 /** Libraries that find files beside their own, or that are loaded by `createRequire`; and a package that uses each. */
 export const DEPENDENCIES = {
@@ -48,7 +48,7 @@ export const buildProgram = async (root: string): Promise<Program> => {
       entryPoints: { ...(await entriesOf(root)), start: join(root, 'scripts/pack/start.ts') },
       splitting: true,
       banner: { js: HEAD },
-      plugins: [external, ownSources(root, folder, new Map()), builtins],
+      plugins: [late(), external, ownSources(root, folder, new Map()), builtins],
     }),
     esbuild.build({
       ...options,

@@ -1,4 +1,4 @@
-import createCore from 'openapi-fetch'
+import createCore, { createFinalURL, createQuerySerializer, defaultPathSerializer } from 'openapi-fetch'
 import { ApiError, failureText, refusalOf } from './api-error.ts'
 import type { CallOptions } from './calls.ts'
 import { retrying, type RetryOptions } from './retry.ts'
@@ -11,12 +11,25 @@ export interface ClientOptions {
   readonly token?: string
   /** Default: `fetch` of the platform. */
   readonly fetch?: (request: Request) => Promise<Response>
+  /**
+   * Sends each `GET` that has only parameters, if it can: programs need long to load `fetch`. Undefined: `fetch` sends it.
+   */
+  readonly get?: (
+    url: string,
+    init: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+  ) => Promise<TextAnswer | undefined>
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
   /** How long and how often requests that can be repeated are repeated; `false`: never. */
   readonly retry?: RetryOptions | false
   /** Time limit of each attempt in milliseconds; default one minute, `Infinity` for none. */
   readonly timeoutMs?: number
+}
+
+export interface TextAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly text: string
 }
 
 /** What a call of any path needs. The public calls are typed by path. */
@@ -48,6 +61,26 @@ type Send = (
   path: string,
   init: object,
 ) => Promise<{ data?: unknown; error?: unknown; response: Response }>
+
+const answerOf = ({ status, headers, text }: TextAnswer, url: string) => {
+  const ok = status >= 200 && status < 300
+  return {
+    ok,
+    data: ok ? (JSON.parse(text) as unknown) : undefined,
+    error: ok ? undefined : errorIn(text),
+    get response() {
+      return Object.defineProperty(new Response(text, { status, headers }), 'url', { value: url })
+    },
+  }
+}
+
+const errorIn = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
 
 const ANSWER_MS = 60_000
 /** A signal with a longer timer would fire at once. */
@@ -93,15 +126,25 @@ const hasKey = ({ headers, params }: RawInit): boolean =>
     ([name, value]) => name.toLowerCase() === KEY.toLowerCase() && value !== undefined,
   )
 
-export const openTransport = ({ token, headers, fetch, retry, timeoutMs, url }: ClientOptions): Transport => {
+export const openTransport = (options: ClientOptions): Transport => {
+  const { token, fetch, get, retry, timeoutMs, url } = options
   const root = rootOf(url)
-  const core = createCore<paths>({
-    baseUrl: `${root}/api`,
-    credentials: 'same-origin',
-    headers: { ...identity(root, token), ...headers },
-    ...(fetch === undefined ? {} : { fetch }),
-  })
-  const send = core.request as Send
+  const headers = { ...identity(root, token), ...options.headers }
+  let made: Send | undefined
+  const core = (): Send =>
+    createCore<paths>({
+      baseUrl: `${root}/api`,
+      credentials: 'same-origin',
+      headers,
+      ...(fetch === undefined ? {} : { fetch }),
+    }).request as Send
+
+  const sendGet = async (path: string, { params = {} }: RawInit, signal: AbortSignal) => {
+    const place = { baseUrl: `${root}/api`, params, pathSerializer: defaultPathSerializer }
+    const at = createFinalURL(path, { ...place, querySerializer: createQuerySerializer() })
+    const answer = await get?.(at, { headers, signal })
+    return answer && answerOf(answer, at)
+  }
 
   const attempt = async (method: string, path: string, init: RawInit): Promise<RawAnswer> => {
     const { timeoutMs: own, retry: _, signal, ...rest } = init
@@ -111,7 +154,11 @@ export const openTransport = ({ token, headers, fetch, retry, timeoutMs, url }: 
     const both = signal ? AbortSignal.any([signal, late.signal]) : late.signal
     const place = { status: 0, method: method.toUpperCase(), url: `${root}/api${path}` }
     try {
-      const { data, error, response } = await send(method, path, { ...rest, signal: both })
+      const isPlain = method === 'get' && Object.keys(rest).every((name) => name === 'params')
+      const answer = isPlain ? await sendGet(path, rest, both) : undefined
+      if (answer?.ok) return answer
+      const { data, error, response } =
+        answer ?? (await (made ??= core())(method, path, { ...rest, signal: both }))
       if (response.ok) return { data, response }
       throw refusalOf(place.method, response, error)
     } catch (error) {

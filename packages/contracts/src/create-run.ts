@@ -2,16 +2,9 @@ import { Type, type Static } from 'typebox'
 import { StringMap } from './resources.ts'
 import { Resume } from './resume.ts'
 import { LISTED_REFUSALS, RefusedTarget } from './scope/schemas.ts'
+import { MISSING_TOOLS } from './missing-tools.ts'
 import { WORKSPACE_PATTERN } from './target.ts'
-import {
-  CloudProviderName,
-  HEURISTICS,
-  MISSING_TOOLS,
-  Priority,
-  RunMode,
-  RunnerType,
-  WorkflowKind,
-} from './enums.ts'
+import { CloudProviderName, HEURISTICS, Priority, RunMode, RunnerType, WorkflowKind } from './enums.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 256 })
 

@@ -73,7 +73,3 @@ export type Role = Static<typeof Role>
 
 const ROLE_RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 }
 export const roleAllows = (have: Role, need: Role): boolean => ROLE_RANK[have] >= ROLE_RANK[need]
-
-/** What happens to runs whose programs no live worker has. */
-export const MISSING_TOOLS = ['wait', 'fail'] as const
-export type MissingTools = (typeof MISSING_TOOLS)[number]

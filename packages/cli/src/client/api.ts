@@ -10,7 +10,7 @@ import {
   type RetryOptions,
 } from '@scanfarm/client'
 import { CliError, EXIT } from '../exit.ts'
-import { fileForm } from './send-file.ts'
+import { get } from './get.ts'
 
 export interface ApiOptions {
   /** For example `http://127.0.0.1:8002`. */
@@ -64,7 +64,7 @@ export class Api {
         EXIT.usage,
         `${JSON.stringify(url)} is not the address of a server: write --url (SCANFARM_URL) as http://HOST:PORT`,
       )
-    this.#client = createClient({ url, token, retry: false })
+    this.#client = createClient({ url, token, get, retry: false })
   }
 
   /** What a call returns, for example `({ GET }) => GET('/workers')`. */
@@ -79,6 +79,7 @@ export class Api {
 
   /** Sends the content as the multipart field `file`. There is no time limit, because the time depends on the size. */
   async upload<T>(path: string, name: string, content: Blob): Promise<T> {
+    const { fileForm } = await import('./send-file.ts')
     const init = { ...fileForm(name, content), timeoutMs: Infinity }
     return (await this.with(({ POST }) => (POST as Send)(path, init))).data as T
   }

@@ -1,7 +1,5 @@
 import { homedir } from 'node:os'
 import { resolve } from 'node:path'
-import { compile, type Parser } from '@scanfarm/contracts'
-import { Type, type TSchema } from 'typebox'
 import { Secret } from '../secret.ts'
 
 /** The value of another setting by its dotted key, for defaults and checks that depend on it. */
@@ -57,28 +55,21 @@ interface Shape<T> {
   readonly kind: string
   /** Continues the sentence "must …". */
   readonly must: string
-  readonly schema: TSchema
-  /** Brings text of the environment into the form that the schema describes. */
+  /** Brings text of the environment into the form that `valid` expects. */
   readonly read: (raw: unknown) => unknown
+  readonly valid: (value: unknown) => boolean
   /** Makes the value of the config from a valid one. */
   readonly convert?: (value: unknown, given: GivenIn) => T
   readonly secret?: boolean
 }
 
-const parser = <T>({ schema, must, read, convert }: Shape<T>): Setting<T>['parse'] => {
-  let check: Parser<unknown> | undefined
-  return (raw, given) => {
-    // Compiled on first use: most settings keep their defaults.
-    check ??= compile(schema)
-    let value: unknown
-    try {
-      value = check(read(raw))
-    } catch {
-      throw new Error(`must ${must}`)
-    }
+const parser =
+  <T>({ valid, must, read, convert }: Shape<T>): Setting<T>['parse'] =>
+  (raw, given) => {
+    const value = read(raw)
+    if (!valid(value)) throw new Error(`must ${must}`)
     return convert === undefined ? (value as T) : convert(value, given)
   }
-}
 
 const defaultText = (value: unknown): string =>
   value === undefined ? '' : JSON.stringify(value).replace(/^"(.*)"$/, '$1')
@@ -109,17 +100,23 @@ const setting = <T, O extends Options<T>>(
 const asText = (raw: unknown): unknown =>
   typeof raw === 'number' || typeof raw === 'boolean' ? String(raw) : raw
 
-const TEXT = { kind: 'text', must: 'be text', schema: Type.String(), read: asText }
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+const TEXT = { kind: 'text', must: 'be text', read: asText, valid: isText }
 
 export const text = <O extends Options<string>>(description: string, options: O = {} as O) =>
   setting<string, O>(TEXT, description, options)
 
-const WEB_ADDRESS = Type.String({ pattern: '^(https?://[^\\s/?#@]+(/[^\\s?#]*)?)?$' })
+const WEB_ADDRESS = /^(https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?)?$/u
 
 /** An http or https URL without a query; empty: none. */
 export const webAddress = <O extends Options<string>>(description: string, options: O = {} as O) =>
   setting<string, O>(
-    { ...TEXT, must: 'be like https://farm.example.com, or empty', schema: WEB_ADDRESS },
+    {
+      ...TEXT,
+      must: 'be like https://farm.example.com, or empty',
+      valid: (value) => isText(value) && WEB_ADDRESS.test(value),
+    },
     description,
     options,
   )
@@ -136,6 +133,9 @@ const asNumber =
   (raw: unknown): unknown =>
     typeof raw === 'string' && form.test(raw.trim()) ? Number(raw) : raw
 
+const isNumber = (value: unknown, min: number, max: number): boolean =>
+  typeof value === 'number' && value >= min && value <= max
+
 export const integer = <O extends Options<number> & { min: number; max: number }>(
   description: string,
   options: O,
@@ -144,8 +144,8 @@ export const integer = <O extends Options<number> & { min: number; max: number }
     {
       kind: `integer ${options.min}…${options.max}`,
       must: `be an integer from ${options.min} to ${options.max}`,
-      schema: Type.Integer({ minimum: options.min, maximum: options.max }),
       read: asNumber(/^[+-]?\d+$/),
+      valid: (value) => isNumber(value, options.min, options.max) && Number.isInteger(value),
     },
     description,
     options,
@@ -157,8 +157,8 @@ export const amount = <O extends Options<number> & { min: number }>(description:
     {
       kind: `number ${options.min}…`,
       must: `be a number from ${options.min}`,
-      schema: Type.Number({ minimum: options.min }),
       read: asNumber(/^\d+(\.\d+)?$/),
+      valid: (value) => isNumber(value, options.min, Number.MAX_VALUE),
     },
     description,
     options,
@@ -174,8 +174,8 @@ export const flag = <O extends Options<boolean>>(description: string, options: O
     {
       kind: 'boolean',
       must: 'be true or false',
-      schema: Type.Boolean(),
       read: (raw) => (Array.isArray(raw) ? raw : BOOLEANS.get(String(raw).trim().toLowerCase())),
+      valid: (value) => typeof value === 'boolean',
     },
     description,
     options,
@@ -189,8 +189,8 @@ export const choice = <const T extends string, O extends Options<NoInfer<T>>>(
     {
       kind: options.of.join(' \\| '),
       must: `be one of ${options.of.join(', ')}`,
-      schema: Type.Enum([...options.of]),
       read: (raw) => raw,
+      valid: (value) => options.of.some((one) => one === value),
     },
     description,
     options,
@@ -205,6 +205,8 @@ const asList = (raw: unknown): unknown => {
     .filter((item) => item !== '')
 }
 
+const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every(isText)
+
 /** A YAML list; in the environment the items are separated by commas. */
 export const list = <O extends Options<readonly string[]> & { item?: RegExp; itemText?: string }>(
   description: string,
@@ -214,8 +216,8 @@ export const list = <O extends Options<readonly string[]> & { item?: RegExp; ite
     {
       kind: 'list',
       must: options.itemText === undefined ? 'be a list of texts' : `hold ${options.itemText}`,
-      schema: Type.Array(Type.String(options.item && { pattern: options.item.source })),
       read: asList,
+      valid: (value) => isTexts(value) && value.every((item) => options.item?.test(item) ?? true),
     },
     description,
     options,
@@ -230,8 +232,8 @@ export const path = <O extends Options<string>>(description: string, options: O 
     {
       kind: 'path',
       must: 'be a path',
-      schema: Type.String({ pattern: '\\S' }),
       read: asText,
+      valid: (value) => isText(value) && /\S/.test(value),
       convert: absolute,
     },
     description,
@@ -243,8 +245,8 @@ export const paths = <O extends Options<readonly string[]>>(description: string,
     {
       kind: 'list of paths',
       must: 'be a list of paths',
-      schema: Type.Array(Type.String()),
       read: asList,
+      valid: isTexts,
       convert: (items, given) => (items as readonly unknown[]).map((item) => absolute(item, given)),
     },
     description,
