@@ -63,6 +63,37 @@ test('exported CSV has a header, quotes values where needed, and contains no for
     /^1,w,critical,Certain,CVE-2026-1234,Old library,web,https:\/\/a.example\/login\?a=1,open,/,
   )
   expect(text).toContain(`"'=cmd|""/C calc""!A0,\n""x"""`)
+  const judged = record({
+    id: 1,
+    verdict: 'accepted',
+    reason: 'Internal.',
+    until: '2026-06-01T00:00:00.000Z',
+    assignee: 'kim',
+    cves: ['CVE-2026-1', 'CVE-2026-2'],
+    epss: 0.25,
+    kev: true,
+    kev_due: '2026-05-01',
+    priority: { score: 65, why: [] },
+    raw_vuln_json: JSON.stringify({
+      info: { classification: { 'cvss-metrics': 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' } },
+    }),
+  })
+  const [names = '', values = ''] = (await textOf(writeFindings('csv', pagesOf([judged])))).split('\n')
+  const cells = values.split(',')
+  expect(Object.fromEntries(names.split(',').map((name, at) => [name, cells[at]]))).toMatchObject({
+    seen: 'open',
+    verdict: 'accepted',
+    reason: 'Internal.',
+    until: '2026-06-01T00:00:00.000Z',
+    assignee: 'kim',
+    priority: '65',
+    cves: 'CVE-2026-1 CVE-2026-2',
+    epss: '0.25',
+    kev: 'true',
+    kev_due: '2026-05-01',
+    cvss_score: '9.8',
+    cvss: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
+  })
 })
 
 test('the DefectDojo export uses the field values of DefectDojo', async () => {
@@ -163,7 +194,9 @@ test('the OpenVEX export says what people decided about known vulnerabilities', 
       status: 'fixed',
     }),
   ])
-  expect(JSON.parse(await textOf(writeFindings('openvex', pagesOf([]))))).toMatchObject({ statements: [] })
+  await expect(
+    textOf(writeFindings('openvex', pagesOf([one({ vuln_info: 'weak-cipher' })]))),
+  ).rejects.toThrow('no finding that matches names a CVE or an advisory')
 })
 
 interface Sarif {

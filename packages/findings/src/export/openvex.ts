@@ -1,4 +1,4 @@
-import type { Vulnerability } from '@scanfarm/contracts'
+import { AppError, type Vulnerability } from '@scanfarm/contracts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { asText, at } from '../fields.ts'
 import { factsOf, recordOf } from './facts.ts'
@@ -8,8 +8,9 @@ const ADVISORY = /^(GHSA|PYSEC|RUSTSEC|GO|OSV|MAL|DSA|DLA|USN|RHSA|ALAS|ELSA|SUS
 
 /**
  * An OpenVEX document (version 0.2.0 of the format) of what people decided about known vulnerabilities: one statement
- * for each CVE, or advisory without a CVE, of a finding. Findings without such a name are left out. Filters of scanners
- * compare packages by their purl, so the product is the purl where the scanner gave one, else the place.
+ * for each CVE, or advisory without a CVE, of a finding. Findings without such a name are left out; without any
+ * statement the document would not be valid, and an error is thrown before the first text. Filters of scanners compare
+ * packages by their purl, so the product is the purl where the scanner gave one, else the place.
  */
 export async function* openVexOf(pages: AsyncIterable<readonly Vulnerability[]>): AsyncGenerator<string> {
   const about = {
@@ -20,14 +21,18 @@ export async function* openVexOf(pages: AsyncIterable<readonly Vulnerability[]>)
     version: 1,
     tooling: `Scanfarm ${packageJson.version}`,
   }
-  yield `${JSON.stringify(about).slice(0, -1)},"statements":[`
-  let separator = ''
+  let before = `${JSON.stringify(about).slice(0, -1)},"statements":[`
+  const start = before
   for await (const page of pages)
     for (const finding of page)
       for (const statement of statementsOf(finding)) {
-        yield `${separator}\n${JSON.stringify(statement)}`
-        separator = ','
+        yield `${before}\n${JSON.stringify(statement)}`
+        before = ','
       }
+  if (before === start)
+    throw new AppError('bad_request', 'no finding that matches names a CVE or an advisory', {
+      details: [{ path: '/format', message: 'openvex needs one: choose other filters, or another format' }],
+    })
   yield '\n]}\n'
 }
 

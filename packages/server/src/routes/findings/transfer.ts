@@ -140,17 +140,27 @@ export const exportVulnerabilities = route(
         description: 'The file',
       },
     },
-    errors: ['invalid_input'],
+    errors: ['invalid_input', 'bad_request'],
   },
   async ({ store }, { query: { format, ...query } }) => {
     const { contentType, extension } = EXPORT_KINDS[format]
     const pages = pagesOf(store, await vulnerabilityFilter(store, query))
-    return bytes(200, Readable.from(writeFindings(format, pages)), {
+    return bytes(200, Readable.from(await begun(writeFindings(format, pages))), {
       'Content-Type': contentType,
       'Content-Disposition': attachment(`vulnerabilities.${extension}`),
     })
   },
 )
+
+/** The same parts. Rejects if the first one fails, as long as an error can still be the answer. */
+const begun = async (parts: AsyncIterable<string>): Promise<AsyncIterable<string>> => {
+  const rest = parts[Symbol.asyncIterator]()
+  const first = await rest.next()
+  return (async function* () {
+    if (first.done !== true) yield first.value
+    yield* { [Symbol.asyncIterator]: () => rest }
+  })()
+}
 
 async function* pagesOf(
   { vulnerabilities }: Pick<Store, 'vulnerabilities'>,
