@@ -472,21 +472,21 @@ describe('findings', () => {
     expect(await run(['findings', 'triage', id])).toMatchObject({ code: 2 })
     const rule = ['--check', 't-*', '--verdict', 'false_positive', '--tag', 'lab']
     expect((await run(['findings', 'rules', 'preview', ...rule])).out).toMatch(
-      /^matches 1 findings and would change 1\n/,
+      /^matches 1 finding and would change 1\n/,
     )
-    expect((await run(['findings', 'rules', 'add', 'Lab', ...rule])).out).toMatch(/it changed 1 findings\n$/)
+    expect((await run(['findings', 'rules', 'add', 'Lab', ...rule])).out).toMatch(/it changed 1 finding\n$/)
     const rules = (await run(['findings', 'rules', 'list'])).out
     expect(rules).toMatch(/^\d+ +1 +Lab +1 +tags=lab verdict=false_… +check=t-\*$/m)
     expect(Math.max(...rules.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect((await run(['findings', 'show', id])).out).toMatch(/^rules +Lab \(tags, verdict\)$/m)
-    expect((await run(['findings', 'rules', 'remove', 'lab'])).out).toBe('rule removed; 1 findings changed\n')
+    expect((await run(['findings', 'rules', 'remove', 'lab'])).out).toBe('rule removed; 1 finding changed\n')
     expect((await run(['findings', 'rules', 'remove', 'lab'])).code).toBe(5)
     expect(await run(['findings', 'triage', id, '--tag', 'CVE-2026-9001'])).toMatchObject({ code: 0 })
     const epss = join(folder, 'epss.csv')
     writeFileSync(epss, 'cve,epss,percentile\nCVE-2026-9001,0.2,0.95\n')
     expect(await run(['findings', 'enrich', epss])).toMatchObject({
       code: 0,
-      out: `${epss}: epss, 1 CVEs, 1 findings changed\n`,
+      out: `${epss}: epss, 1 CVE, 1 finding changed\n`,
     })
     expect((await run(['findings', 'enrich'])).out).toMatch(/^epss .* 1 /m)
     expect((await run(['findings', 'list', '--min-epss', '0.2', '--sort', 'priority'])).out).toMatch(

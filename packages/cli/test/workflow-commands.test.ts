@@ -79,7 +79,7 @@ describe('scanfarm workflow', () => {
   test('lint ends with exit code 0 when there are only warnings, unless it is strict', async () => {
     write('odd.yaml', `${GREET}descripton: x\n`)
     const { code, out } = await run('workflow', 'lint', join(folder, 'odd.yaml'))
-    expect(out).toMatch(/odd\.yaml:\d+:1: warning: [^]*1 files: 0 errors, 1 warnings/)
+    expect(out).toMatch(/odd\.yaml:\d+:1: warning: [^]*1 file: 0 errors, 1 warning/)
     expect(code).toBe(0)
     expect(await run('workflow', 'lint', '--strict', join(folder, 'odd.yaml'))).toMatchObject({ code: 1 })
   })

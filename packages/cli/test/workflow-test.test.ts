@@ -100,7 +100,7 @@ describe('scanfarm workflow test', () => {
       rmSync(join(folder, 'tools'), { recursive: true })
       expect(await run([folder])).toMatchObject({
         code: 0,
-        out: expect.stringContaining('1 cases: 1 passed, 0 failed'),
+        out: expect.stringContaining('1 case: 1 passed, 0 failed'),
       })
     },
     TEST_MS,
@@ -166,7 +166,7 @@ describe('scanfarm workflow test', () => {
     write('probe.test/weak.yaml', 'target: a.test\n')
     const terminal = captureTerminal({ SCANFARM_DATA_DIR: join(folder, 'data'), PATH: '/usr/bin:/bin' })
     expect(await runProgram(['workflow', 'lint', folder], terminal)).toBe(0)
-    expect(terminal.stdout()).toContain('1 files: 0 errors')
+    expect(terminal.stdout()).toContain('1 file: 0 errors')
   })
 
   test(

@@ -1,4 +1,4 @@
-import type { JobStatus } from '@scanfarm/contracts'
+import { plural, type JobStatus } from '@scanfarm/contracts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
 import { PATIENT, type Api } from './api.ts'
@@ -44,13 +44,13 @@ export const checkWork = async (terminal: Terminal, api: Api, jobs: readonly Job
   if (withFailures !== undefined)
     throw new CliError(
       EXIT.failed,
-      `${withFailures.failed + withFailures.cancelled} of ${withFailures.total_runs} runs did not complete (job ${withFailures.job_id})`,
+      `${withFailures.failed + withFailures.cancelled} of ${plural(withFailures.total_runs, 'run')} did not complete (job ${withFailures.job_id})`,
     )
   const [first] = incomplete
   if (first === undefined) return
   const { partial, nothing_done: nothing } = first.outcomes
   throw new CliError(
     EXIT.incomplete,
-    `${partial + nothing} of ${first.total_runs} runs completed without doing all of their work (job ${first.job_id})`,
+    `${partial + nothing} of ${plural(first.total_runs, 'run')} completed without doing all of their work (job ${first.job_id})`,
   )
 }

@@ -1,4 +1,10 @@
-import type { FindingRule, RulePreview, Severity, Vulnerability } from '@scanfarm/contracts'
+import {
+  plural,
+  type FindingRule,
+  type RulePreview,
+  type Severity,
+  type Vulnerability,
+} from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
@@ -237,7 +243,7 @@ const addRule = (terminal: Terminal): Command =>
       const body = ruleOf(name, options)
       const answer = await connect(terminal, options).call(({ POST }) => POST('/finding-rules', { body }))
       if (wantsJson(options)) return printJson(terminal, answer)
-      printLine(terminal, `rule ${answer.data.id} added; it changed ${answer.changed} findings`)
+      printLine(terminal, `rule ${answer.data.id} added; it changed ${plural(answer.changed, 'finding')}`)
     })
 
 const previewRule = (terminal: Terminal): Command =>
@@ -249,7 +255,10 @@ const previewRule = (terminal: Terminal): Command =>
       )
       if (wantsJson(options)) return printJson(terminal, data)
       const more = data.complete ? '' : ' of the newest'
-      printLine(terminal, `matches ${data.matched}${more} findings and would change ${data.changed}`)
+      printLine(
+        terminal,
+        `matches ${data.matched}${more} ${data.matched === 1 ? 'finding' : 'findings'} and would change ${data.changed}`,
+      )
       if (data.findings.length > 0) printTable(terminal, PREVIEW, data.findings)
     },
   )
@@ -263,7 +272,7 @@ const removeRule = (terminal: Terminal): Command =>
         DELETE('/finding-rules/{rule}', { params }),
       )
       if (wantsJson(options)) return printJson(terminal, answer)
-      printLine(terminal, `rule removed; ${answer.changed} findings changed`)
+      printLine(terminal, `rule removed; ${plural(answer.changed, 'finding')} changed`)
     })
 
 export const rulesCommand = (terminal: Terminal): Command =>

@@ -1,5 +1,12 @@
 import { basename } from 'node:path'
-import type { Asset, Enrichment, ImportProblem, ImportSummary, Vulnerability } from '@scanfarm/contracts'
+import {
+  plural,
+  type Asset,
+  type Enrichment,
+  type ImportProblem,
+  type ImportSummary,
+  type Vulnerability,
+} from '@scanfarm/contracts'
 import { Command } from 'commander'
 import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
@@ -115,7 +122,7 @@ const words = ({ errors, ...counts }: Omit<ImportSummary, 'errors'> & { errors?:
     `${counts.new} new`,
     `${counts.known} known (${counts.updated} updated)`,
     `${counts.merged} merged`,
-    ...(errors === undefined ? [] : [`${errors} errors`]),
+    ...(errors === undefined ? [] : [plural(errors, 'error')]),
   ].join(', ')
 
 const importCommand = (terminal: Terminal): Command =>
@@ -183,7 +190,7 @@ const enrichCommand = (terminal: Terminal): Command =>
         else
           printLine(
             terminal,
-            `${file}: ${answer.kind}, ${answer.cves} CVEs, ${answer.changed} findings changed`,
+            `${file}: ${answer.kind}, ${plural(answer.cves, 'CVE')}, ${plural(answer.changed, 'finding')} changed`,
           )
       }
     })

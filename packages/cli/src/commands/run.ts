@@ -1,4 +1,4 @@
-import type { JobStatus, RunsCreated } from '@scanfarm/contracts'
+import { plural, type JobStatus, type RunsCreated } from '@scanfarm/contracts'
 import { type Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printFields, printJson } from '../client/table.ts'
@@ -17,11 +17,11 @@ const printCreated = (terminal: Terminal, options: RunOptions, created: RunsCrea
   if (created.infra_id !== undefined)
     printLine(
       terminal,
-      `${created.cloud_instances} machines at ${created.cloud_provider}; watch: scanfarm cloud show ${created.infra_id}`,
+      `${plural(created.cloud_instances ?? 0, 'machine')} at ${created.cloud_provider}; watch: scanfarm cloud show ${created.infra_id}`,
     )
   printLine(
     terminal,
-    `job ${created.job_id}: ${created.target_count} runs; watch: scanfarm job ${created.job_id} --wait`,
+    `job ${created.job_id}: ${plural(created.target_count, 'run')}; watch: scanfarm job ${created.job_id} --wait`,
   )
 }
 

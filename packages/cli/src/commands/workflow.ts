@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises'
 import { relative } from 'node:path'
+import { plural } from '@scanfarm/contracts'
 import { fileErrorText } from '@scanfarm/platform'
 import type { Problem, ProblemFormat, ResolvedWorkflow } from '@scanfarm/language'
 import { Command, Option } from 'commander'
@@ -22,7 +23,7 @@ const FORMATS: readonly ProblemFormat[] = ['text', 'json', 'github', 'sarif']
 const counted = (problems: readonly Problem[], files: number): string => {
   const count = (severity: Problem['severity']) =>
     problems.filter((problem) => problem.severity === severity).length
-  return `${files} files: ${count('error')} errors, ${count('warning')} warnings`
+  return `${plural(files, 'file')}: ${plural(count('error'), 'error')}, ${plural(count('warning'), 'warning')}`
 }
 
 const isBad = (problem: Problem, strict: boolean): boolean =>
@@ -112,7 +113,10 @@ const show = (terminal: Terminal, { root, modules }: ResolvedWorkflow, needs: re
     )
   }
   for (const ref of root.modules ?? [])
-    printLine(terminal, `module ${ref.name}: ${(modules[ref.name] ?? ref).steps?.length ?? 0} steps`)
+    printLine(
+      terminal,
+      `module ${ref.name}: ${plural((modules[ref.name] ?? ref).steps?.length ?? 0, 'step')}`,
+    )
   for (const step of root.steps ?? []) printLine(terminal, `step ${step.name} (${step.type})`)
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { plural } from '@scanfarm/contracts'
 import type { Client } from './client.ts'
 import { dim, endProgress, green, progress, red, say, yellow } from './screen.ts'
 
@@ -43,7 +44,9 @@ export async function watchJob(
     progress(done, job.total_runs, more === '' ? note : `${note}, ${more}`)
     if (done === job.total_runs) {
       endProgress()
-      say(`\n${done} runs ended in ${seconds} s: ${job.completed} completed, ${job.failed} failed\n`)
+      say(
+        `\n${plural(done, 'run')} ended in ${seconds} s: ${job.completed} completed, ${job.failed} failed\n`,
+      )
       return job
     }
     await delay(POLL_MS)

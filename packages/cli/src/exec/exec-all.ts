@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path'
+import { plural } from '@scanfarm/contracts'
 import { checkParams, Engine, paramWarnings } from '@scanfarm/engine'
 import { localSpace, targetSpace, type AllowedPath } from '@scanfarm/functions'
 import { manualRefusal, needsTarget, type ResolvedWorkflow } from '@scanfarm/language'
@@ -95,7 +96,7 @@ const checkWork = (ended: readonly EndedRun[]): void => {
     EXIT.incomplete,
     ended.length === 1
       ? `the run completed, but its outcome is ${first.result.outcome}: ${why}`
-      : `${more.length + 1} of ${ended.length} runs completed without doing all of their work`,
+      : `${more.length + 1} of ${plural(ended.length, 'run')} completed without doing all of their work`,
   )
 }
 
@@ -148,5 +149,5 @@ export const execAll = async (
       EXIT.failed,
       `the run ${status === 'cancelled' ? 'was cancelled' : status}${errorMessage && `: ${errorMessage}`}`,
     )
-  throw new CliError(EXIT.failed, `${more.length + 1} of ${ended.length} runs did not complete`)
+  throw new CliError(EXIT.failed, `${more.length + 1} of ${plural(ended.length, 'run')} did not complete`)
 }

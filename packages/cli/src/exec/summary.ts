@@ -1,3 +1,4 @@
+import { plural } from '@scanfarm/contracts'
 import { printTable } from '../client/table.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import type { EndedRun } from './planned.ts'
@@ -53,5 +54,5 @@ export const printSummary = (terminal: Terminal, ended: readonly EndedRun[]): vo
       shown,
     )
   const words = STATUSES.filter((status) => counts[status] > 0).map((status) => `${counts[status]} ${status}`)
-  printLine(terminal, `${total} runs: ${words.join(', ')}`)
+  printLine(terminal, `${plural(total, 'run')}: ${words.join(', ')}`)
 }

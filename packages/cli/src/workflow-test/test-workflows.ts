@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { WorkflowCase } from '@scanfarm/contracts'
+import { plural, type WorkflowCase } from '@scanfarm/contracts'
 import { Engine, requirements } from '@scanfarm/engine'
 import { plain } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -94,8 +94,8 @@ export const testWorkflows = async (
     }
     return count
   })
-  printLine(terminal, `${files.length} cases: ${files.length - failed} passed, ${failed} failed`)
-  if (failed > 0) throw new CliError(EXIT.failed, `${failed} of ${files.length} cases failed`)
+  printLine(terminal, `${plural(files.length, 'case')}: ${files.length - failed} passed, ${failed} failed`)
+  if (failed > 0) throw new CliError(EXIT.failed, `${failed} of ${plural(files.length, 'case')} failed`)
 }
 
 /** Makes a case of a real run, then runs it. */

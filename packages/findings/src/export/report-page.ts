@@ -5,6 +5,7 @@ import {
   type Issue,
   type ReportFacts,
   type SeverityCounts,
+  plural,
 } from '@scanfarm/contracts'
 import { factsOf } from './facts.ts'
 import { Html, markup, NO_HTML } from './html.ts'
@@ -36,9 +37,6 @@ const day = (time: string | null): string =>
 
 const total = (counts: SeverityCounts): number =>
   SEVERITIES.reduce((sum, severity) => sum + (counts[severity] ?? 0), 0)
-
-const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${count} ${count === 1 ? one : many}`
 
 const severityOf = (severity: string): Html => markup`<span class="severity ${severity}">${severity}</span>`
 

@@ -1,3 +1,4 @@
+import { plural } from '@scanfarm/contracts'
 import type { EventLogEntry, WebhookFormat } from '@scanfarm/store'
 import type { Json } from '@scanfarm/language'
 import { dataOf } from '../triggers/trigger-registry.ts'
@@ -117,7 +118,7 @@ const nightOf = (values: Readonly<Record<string, Json>>, workflow: string, publi
   const name = textIn(values['schedule']) || textIn(values['title']) || workflow
   return [
     `${name} ${values['is_cancelled'] === true ? 'was cancelled' : 'ended'}: ${findings.join(', ')}`,
-    `${runs['total'] ?? 0} runs${outcomes.length > 0 ? `: ${outcomes.join(', ')}` : ''}`,
+    `${plural(runs['total'] ?? 0, 'run')}${outcomes.length > 0 ? `: ${outcomes.join(', ')}` : ''}`,
     linkOf(values, publicUrl),
   ]
     .filter((part) => part !== '')
@@ -129,10 +130,14 @@ const reminderOf = (values: Readonly<Record<string, Json>>, publicUrl: string): 
   const [open, days] = [countsIn(values['open']), countsIn(values['oldest_days'])]
   const total = Object.values(open).reduce((sum, count) => sum + count, 0)
   const parts = WORST_FIRST.flatMap((word) =>
-    open[word] ? [`${open[word]} ${word}, the oldest for ${days[word] ?? 0} days`] : [],
+    open[word] ? [`${open[word]} ${word}, the oldest for ${plural(days[word] ?? 0, 'day')}`] : [],
   )
   const link = linkOf(values, publicUrl)
-  return [`${total} findings are open`, ...parts, ...(link === '' ? [] : [link])].join(' | ')
+  return [
+    `${plural(total, 'finding')} ${total === 1 ? 'is' : 'are'} open`,
+    ...parts,
+    ...(link === '' ? [] : [link]),
+  ].join(' | ')
 }
 
 const linkOf = (values: Readonly<Record<string, Json>>, publicUrl: string): string =>

@@ -215,7 +215,7 @@ test('A rule is previewed, added, shown on a finding and removed', async () => {
   await dialog.getByLabel('Verdict').selectOption('false positive')
   await dialog.getByLabel('Reason').fill('not ours')
   await dialog.getByRole('button', { name: 'Preview' }).click()
-  await dialog.getByText('It matches 1 findings and would change 1.').waitFor()
+  await dialog.getByText('It matches 1 finding and would change 1.').waitFor()
   await dialog.getByText('low none → low false positive').waitFor()
   expect(await statesOf('ruled')).toEqual({ 'lab-1': 'open', other: 'open' })
   await dialog.getByRole('button', { name: 'Save the rule' }).click()

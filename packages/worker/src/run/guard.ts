@@ -8,6 +8,7 @@ import {
   type LimitShare,
   type Permission,
   type RunRefusalPlace,
+  plural,
 } from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
 import type { Fence } from '../network/fences.ts'
@@ -139,6 +140,3 @@ export class Guard {
     this.#onRefused?.(place)
   }
 }
-
-const plural = (count: number, one: string, more = `${one}s`): string =>
-  `${count} ${count === 1 ? one : more}`

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { cancelJob, changePriority, retryJob, type JobSummary } from '../../api/jobs.ts'
 import { useRefusal } from '../../api/role.ts'
-import { Button, Commands, Confirm, Dialog, ErrorPanel, SelectField, toast } from '../../ui/index.ts'
+import { Button, Commands, Confirm, Dialog, ErrorPanel, SelectField, toast, plural } from '../../ui/index.ts'
 
 const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const
 type Priority = JobSummary['priority']
@@ -144,7 +144,7 @@ export const Actions = ({ job }: { job: JobSummary }) => {
           refusal={refusal}
           onConfirm={async () => {
             const { cancelled, stopping } = await cancelJob(id)
-            toast(`${cancelled.toLocaleString()} runs cancelled, ${stopping.toLocaleString()} stopping.`)
+            toast(`${plural(cancelled, 'run')} cancelled, ${stopping.toLocaleString()} stopping.`)
             await queries.invalidateQueries({ queryKey: ['job'] })
           }}
         >

@@ -12,6 +12,7 @@ import {
   Skeleton,
   StatusBadge,
   toast,
+  plural,
 } from '../../ui/index.ts'
 
 const RetryGroup = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
@@ -36,7 +37,7 @@ const RetryGroup = ({ jobId, group }: { jobId: string; group: FailureGroup }) =>
     <Button
       busy={retry.isPending}
       refusal={refusal}
-      aria-label={`Retry ${group.count} runs: ${group.pattern}`}
+      aria-label={`Retry ${plural(group.count, 'run')}: ${group.pattern}`}
       onClick={() => retry.mutate()}
     >
       Retry {group.count.toLocaleString()}
@@ -103,7 +104,10 @@ export const Failures = ({ jobId, ended }: { jobId: string; ended: boolean }) =>
         ))}
       </ul>
       {data.other_runs === 0 ? null : (
-        <p className="muted">{data.other_runs.toLocaleString()} runs have other messages.</p>
+        <p className="muted">
+          {plural(data.other_runs, 'run')}{' '}
+          {data.other_runs === 1 ? 'has another message' : 'have other messages'}.
+        </p>
       )}
       {data.complete ? null : <p className="muted">Only the first 200,000 runs were looked at.</p>}
     </>

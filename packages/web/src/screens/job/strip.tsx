@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { stripQuery } from '../../api/jobs.ts'
 import { runQuery } from '../../api/runs.ts'
-import { ErrorPanel, Link, Skeleton } from '../../ui/index.ts'
+import { ErrorPanel, Link, Skeleton, plural } from '../../ui/index.ts'
 import { lettersOf, runAt, STATES, stateOf, type TargetState } from './states.ts'
 
 /** Width of a cell with its gap, by the most cells that have it. */
@@ -186,7 +186,7 @@ export const Strip = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
               ref={canvas}
               // oxlint-disable-next-line jsx-a11y/no-interactive-element-to-noninteractive-role
               role="application"
-              aria-label={`${letters.length.toLocaleString()} targets. Arrows move, f goes to the next failed one, Enter opens the run. The list of runs has the same as a table.`}
+              aria-label={`${plural(letters.length, 'target')}. Arrows move, f goes to the next failed one, Enter opens the run. The list of runs has the same as a table.`}
               aria-describedby="strip-target"
               // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
               tabIndex={0}

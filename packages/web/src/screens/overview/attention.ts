@@ -1,4 +1,5 @@
 import type { paths } from '@scanfarm/client'
+import { plural } from '../../ui/index.ts'
 import { dollars } from '../cloud/cost.ts'
 
 type Answer<P extends '/stats/overview' | '/queue'> =
@@ -19,9 +20,6 @@ export interface Problem {
 const MOST_GROUPS = 3
 /** The share of a limit that counts as nearly used. */
 const NEARLY = 0.8
-
-const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString()} ${count === 1 ? one : many}`
 
 /** No process of the farm can take these runs. The API has no field for it in the other run modes. */
 export const isUnserved = ({ run_mode, worker_count, why }: Group): boolean =>

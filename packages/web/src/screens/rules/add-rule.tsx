@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { SEVERITIES } from '../../api/findings.ts'
 import { addRule, previewRule, type NewRule } from '../../api/rules.ts'
-import { Button, Dialog, Field, Form, FormActions, Link, SelectField, toast } from '../../ui/index.ts'
+import { Button, Dialog, Field, Form, FormActions, Link, SelectField, toast, plural } from '../../ui/index.ts'
 
 const listOf = (text: string): string[] =>
   text
@@ -46,7 +46,7 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
   const add = useMutation({
     mutationFn: addRule,
     onSuccess: async ({ changed }) => {
-      toast(`The rule changed ${changed.toLocaleString()} findings.`)
+      toast(`The rule changed ${plural(changed, 'finding')}.`)
       onClose()
       for (const name of ['finding-rules', 'findings', 'finding', 'counts'])
         await queries.invalidateQueries({ queryKey: [name] })
@@ -99,8 +99,8 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
         {shown === undefined ? null : (
           <section role="status" aria-label="Preview">
             <p>
-              It matches {shown.matched.toLocaleString()} findings and would change{' '}
-              {shown.changed.toLocaleString()}. Decisions of people stay.
+              It matches {plural(shown.matched, 'finding')} and would change {shown.changed.toLocaleString()}.
+              Decisions of people stay.
             </p>
             <ul className="bullets">
               {shown.findings.slice(0, 20).map(({ id, before, after }) => (

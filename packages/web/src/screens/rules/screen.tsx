@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useRefusal } from '../../api/role.ts'
 import { removeRule, rulesQuery } from '../../api/rules.ts'
-import { Commands, Confirm, DataTable, EmptyState, Page, Time, toast } from '../../ui/index.ts'
+import { Commands, Confirm, DataTable, EmptyState, Page, Time, toast, plural } from '../../ui/index.ts'
 import { AddRuleButton } from './add-rule.tsx'
 
 const fieldsText = (fields: object): string =>
@@ -79,7 +79,7 @@ export const Screen = () => {
                 refusal={refusal}
                 onConfirm={async () => {
                   const { changed } = await removeRule(id)
-                  toast(`Removed; ${changed.toLocaleString()} findings changed.`)
+                  toast(`Removed; ${plural(changed, 'finding')} changed.`)
                   for (const key of ['finding-rules', 'findings', 'finding', 'counts'])
                     await queries.invalidateQueries({ queryKey: [key] })
                 }}

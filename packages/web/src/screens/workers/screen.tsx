@@ -14,6 +14,7 @@ import {
   useList,
   type Column,
   type Filter,
+  plural,
 } from '../../ui/index.ts'
 import { WorkerActions } from './actions.tsx'
 import {
@@ -179,10 +180,8 @@ export const Screen = () => {
       >
         {forgotten === 0 ? null : (
           <p className="muted">
-            <Link href="/workers?status=lost">
-              {forgotten === 1 ? '1 worker' : `${forgotten.toLocaleString()} workers`}
-            </Link>{' '}
-            lost more than an hour ago {forgotten === 1 ? 'is' : 'are'} not shown.
+            <Link href="/workers?status=lost">{plural(forgotten, 'worker')}</Link> lost more than an hour ago{' '}
+            {forgotten === 1 ? 'is' : 'are'} not shown.
           </p>
         )}
       </FilteredList>

@@ -19,6 +19,7 @@ import {
   useFilters,
   useList,
   type Column,
+  plural,
 } from '../../ui/index.ts'
 import { AddWorkflow } from './add-workflow.tsx'
 
@@ -68,7 +69,7 @@ const COLUMNS: readonly Column<Workflow>[] = [
     label: 'Parts',
     width: '92px',
     cell: ({ module_count: modules, step_count: steps }) =>
-      modules > 0 ? `${modules} modules` : `${steps} steps`,
+      modules > 0 ? plural(modules, 'module') : plural(steps, 'step'),
   },
   {
     id: 'state',
