@@ -4,8 +4,8 @@ const APART = ['version tried', 'remark']
 
 /** A table of what tools were seen to do, and remarks below it. */
 export const toolFacts = (): string => {
-  const tried = [...readManifest().values()].flatMap(({ name, facts }) =>
-    facts === undefined ? [] : [{ name: `${name} ${facts.tried}`, texts: factTexts(facts) }],
+  const tried = [...readManifest().values()].flatMap((tool) =>
+    tool.facts === undefined ? [] : [{ name: `${tool.name} ${tool.facts.tried}`, texts: factTexts(tool) }],
   )
   const heads = tried[0]?.texts.map(([what]) => what).filter((what) => !APART.includes(what)) ?? []
   const rows = tried.map(({ name, texts }) => [name, ...heads.map((head) => new Map(texts).get(head))])

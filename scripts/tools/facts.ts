@@ -7,7 +7,13 @@ import { constants } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { parse, stringify } from 'yaml'
-import { readManifest, versionOf, type Facts } from '../../packages/tools/src/index.ts'
+import {
+  rateVariables,
+  readManifest,
+  versionOf,
+  type Facts,
+  type Tool,
+} from '../../packages/tools/src/index.ts'
 import { findProgram } from '../services/programs.ts'
 import { FactsLab, GONE, HOST, NO_NAME, PORTS, REFUSING, worstSecond } from './facts-lab.ts'
 
@@ -20,8 +26,8 @@ const WORDS = 300
 const SAME_FACTOR = 1.5
 const SAME_SECONDS = 2
 
-/** The limit of the scans that have one, in a second. */
-const RATE = 20
+/** Limits of which two scans say how many the flags send, and how many more. */
+const [FEW, MANY] = [5, 20]
 
 /** How a tool is called; its arguments are separated by blanks. */
 interface Recipe {
@@ -30,7 +36,7 @@ interface Recipe {
   readonly scan: string
   /** A scan that lasts longer than it is watched, of the port named `of`. */
   readonly long: { readonly of: 'slow' | 'silent' | 'tls'; readonly args: string }
-  readonly rate?: { readonly flag: string; readonly of: 'packets' | 'requests'; readonly args: string }
+  readonly rate?: { readonly of: 'packets' | 'connections' | 'requests'; readonly args: string }
 }
 
 const RECIPES = parse(readFileSync(join(import.meta.dirname, 'facts.yaml'), 'utf8')) as Record<string, Recipe>
@@ -78,6 +84,7 @@ const endSession = (pid: number): void => {
 
 const measure = async (
   lab: FactsLab,
+  tool: Tool,
   program: string,
   recipe: Recipe,
 ): Promise<Omit<Facts, 'tried' | 'proxy'>> => {
@@ -134,9 +141,11 @@ const measure = async (
     child.kill(signal)
     return await end(child, STOP_MS)
   }
-  /** Of a scan with a limit. */
-  const factor = async ({ of, args }: NonNullable<Recipe['rate']>): Promise<number> => {
-    const child = start(of === 'packets' ? at(args, REFUSING, 0) : at(args, HOST, PORTS.http))
+  /** The most in a second of a scan whose flags say `rate`. */
+  const worst = async ({ of, args }: NonNullable<Recipe['rate']>, rate: number): Promise<number> => {
+    const { facts: _, ...untried } = tool
+    const [, limit = ''] = Object.values(rateVariables(rate, new Map([[tool.name, untried]])))
+    const child = start(at(args.replace('{limit}', limit), of === 'packets' ? REFUSING : HOST, port))
     const packets: number[] = []
     let seen = lab.segments()
     while (child.exitCode === null) {
@@ -145,8 +154,13 @@ const measure = async (
       seen = now
       await after(POLL_MS)
     }
-    const worst = worstSecond(of === 'packets' ? packets : lab.counts.requests)
-    return Math.round((100 * worst) / RATE) / 100
+    return worstSecond(of === 'packets' ? packets : lab.counts[of])
+  }
+  const rateOf = async (limited: NonNullable<Recipe['rate']>): Promise<Facts['rate']> => {
+    const [few, many] = [await worst(limited, FEW), await worst(limited, MANY)]
+    const factor = Math.max(1, Math.round((100 * (many - few)) / (MANY - FEW)) / 100)
+    const extra = Math.max(0, Math.round(few - factor * FEW))
+    return { of: limited.of, factor, ...(extra > 0 ? { extra } : {}) }
   }
 
   const port = PORTS[recipe.port]
@@ -156,9 +170,7 @@ const measure = async (
   await scan(HOST, PORTS.redirects)
   const follows = lab.counts.other > 0
   return {
-    ...(recipe.rate
-      ? { rate: { flag: recipe.rate.flag, of: recipe.rate.of, factor: await factor(recipe.rate) } }
-      : {}),
+    ...(recipe.rate ? { rate: await rateOf(recipe.rate) } : {}),
     connections: connections ?? 0,
     requests: requests ?? 0,
     redirects: { follows },
@@ -185,7 +197,7 @@ const differences = (stored: unknown, found: unknown, path = ''): string[] => {
   if (typeof found === 'object' && found !== null && typeof stored === 'object' && stored !== null) {
     const [before, now] = [stored, found].map((value) => new Map(Object.entries(value)))
     const names = new Set([...(before?.keys() ?? []), ...(now?.keys() ?? [])])
-    for (const byHand of ['tried', 'proxy', 'forbid', 'avoid', 'notes', 'flag']) names.delete(byHand)
+    for (const byHand of ['tried', 'proxy', 'forbid', 'avoid', 'notes']) names.delete(byHand)
     return [...names].flatMap((name) =>
       differences(before?.get(name), now?.get(name), path === '' ? name : `${path}.${name}`),
     )
@@ -207,7 +219,7 @@ const measureAll = async (names: readonly string[]): Promise<void> => {
       console.log(`${name}: not installed here`)
       continue
     }
-    const found = await measure(lab, program, recipe)
+    const found = await measure(lab, tool, program, recipe)
     const version = await versionOf(tool, program)
     console.log(stringify({ [name]: { tried: version, ...found } }))
     const changed = tool.facts === undefined ? ['the manifest has no facts'] : differences(tool.facts, found)

@@ -57,7 +57,12 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const runFlow = async (name: string, target: string, params: Record<string, string> = {}) => {
+const runFlow = async (
+  name: string,
+  target: string,
+  params: Record<string, string> = {},
+  limit: { readonly rate?: number; readonly env?: Record<string, string> } = {},
+) => {
   const output = mkdtempSync(join(folder, `${name}-`))
   const calls = join(output, 'calls')
   writeFileSync(calls, '')
@@ -72,7 +77,8 @@ const runFlow = async (name: string, target: string, params: Record<string, stri
     attempt: 1,
     folders: { output, temp: join(output, 'tmp') },
     paths: [{ path: folder, write: false }],
-    env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: output, CALLS: calls },
+    env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: output, CALLS: calls, ...limit.env },
+    ...(limit.rate !== undefined && { rate: limit.rate }),
     openRunner: async () => hostRunner(),
     recorder,
     signal: new AbortController().signal,
@@ -130,6 +136,18 @@ describe('shipped workflows', () => {
       'nuclei -l OUT/vulnerabilities/input.txt -silent -jsonl -severity high -rate-limit 100',
     )
     expect(read('urls.txt')).toBe('https://127.0.0.10\nhttps://127.0.0.10:8443\n')
+  })
+
+  test('A limit reaches the tools behind all arguments of callers, and lowers a rate but never raises it', async () => {
+    const env = { SCANFARM_RATE_NMAP: '--max-rate 9', SCANFARM_RATE_HTTPX: '-rate-limit 10' }
+    const limited = await runFlow('host', '127.0.0.10', {}, { rate: 10, env })
+    expect(limited.calls).toEqual([
+      expect.stringContaining(' -T4 --max-rate 9 -iL '),
+      expect.stringContaining(' -follow-host-redirects -rate-limit 10 -o '),
+      expect.stringContaining(' -rate-limit 10 -o '),
+    ])
+    const { calls } = await runFlow('host', '127.0.0.10', {}, { rate: 1000 })
+    expect(calls.at(-1)).toContain(' -rate-limit 100 -o ')
   })
 
   test('The flow cidr scans only hosts that respond', async () => {

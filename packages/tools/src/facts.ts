@@ -1,4 +1,4 @@
-import type { Facts } from './schema.ts'
+import type { Entry, Facts } from './schema.ts'
 
 type Ended = Facts['targets']['refused']
 
@@ -17,18 +17,23 @@ const stopText = (stopped: Facts['stop']['term']): string => {
   return `${endText(stopped)}, after ${seconds} s${leaves.length > 0 ? `; leaves ${leaves.join(' and ')} running` : ''}`
 }
 
-const rateText = ({ rate }: Facts): string =>
-  rate === undefined
-    ? 'no flag limits it'
-    : `\`${rate.flag}\`: ${rate.factor} times as many ${rate.of} in the worst second`
+const rateText = (limit: string, { rate }: Facts): string => {
+  if (rate === undefined) return limit === '' ? 'no flag limits it' : `\`${limit}\``
+  const { of, factor, extra = 0 } = rate
+  return `\`${limit}\`: ${factor} times as many ${of}${extra > 0 ? ` and ${extra} more` : ''} in the worst second`
+}
 
-/** What a tool does, as names and texts in Markdown. */
-export const factTexts = (facts: Facts): readonly (readonly [name: string, text: string])[] => {
+/** What a tool that was tried does, as names and texts in Markdown. */
+export const factTexts = ({
+  limit = '',
+  facts,
+}: Pick<Entry, 'limit' | 'facts'>): readonly (readonly [name: string, text: string])[] => {
+  if (facts === undefined) return []
   const { connections, requests, redirects, contacts, targets, stop, notes = [] } = facts
   const forbid = redirects.forbid === undefined ? '' : `; \`${redirects.forbid}\` forbids it`
   return [
     ['version tried', facts.tried],
-    ['limit', rateText(facts)],
+    ['limit', rateText(limit, facts)],
     ['without a limit, in a second', `${connections} connections, ${requests} requests to a service`],
     ['proxy', facts.proxy === undefined ? 'none' : `\`${facts.proxy}\``],
     ['redirects to other hosts', redirects.follows ? `follows${forbid}` : 'does not follow'],

@@ -31,7 +31,7 @@ const patternProblem = (pattern: string): string | undefined => {
 type Problem = readonly [path: string, message: string]
 
 /** What the schema cannot express. */
-const entryProblems = ({ debian, release, ask }: Entry): Problem[] => {
+const entryProblems = ({ debian, release, ask, limit, facts }: Entry): Problem[] => {
   const problems: Problem[] = []
   if ((debian === undefined) === (release === undefined))
     problems.push(['', 'must have either `debian` or `release`'])
@@ -46,6 +46,8 @@ const entryProblems = ({ debian, release, ask }: Entry): Problem[] => {
     ])
   if (release?.folder === undefined && ask === undefined)
     problems.push(['', 'must have `ask`: how the program prints its version'])
+  if (facts?.rate !== undefined && limit === undefined)
+    problems.push(['facts.rate', 'was measured with `limit`, which is missing'])
   const pattern = ask === undefined ? undefined : patternProblem(ask.pattern)
   if (pattern !== undefined) problems.push(['ask.pattern', pattern])
   return problems

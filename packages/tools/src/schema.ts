@@ -51,14 +51,13 @@ const Stopped = Type.Object(
 const Facts = Type.Object(
   {
     tried: Line,
-    /** Missing: no flag limits it. */
+    /** What was counted in the worst second with `limit`: `factor` for each one that the flag says, and `extra`. */
     rate: Type.Optional(
       Type.Object(
         {
-          flag: Line,
           of: Type.Enum(['packets', 'connections', 'requests']),
-          /** What was counted in the worst second, divided by what the flag says. */
-          factor: Type.Number({ minimum: 0 }),
+          factor: Type.Number({ exclusiveMinimum: 0 }),
+          extra: Type.Optional(Type.Integer({ minimum: 0 })),
         },
         closed,
       ),
@@ -90,6 +89,8 @@ const Entry = Type.Object(
     release: Type.Optional(Release),
     ask: Type.Optional(Question),
     needs: Type.Optional(Type.Array(Type.String(), { maxItems: 16 })),
+    /** Arguments that limit it: {rate} is a number a second, {ms} and {seconds} are the pause between two. */
+    limit: Type.Optional(Type.String({ pattern: '^[ -~]*\\{(rate|ms|seconds)\\}[ -~]*$', maxLength: 256 })),
     facts: Type.Optional(Facts),
   },
   closed,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { ConfigError } from '@scanfarm/platform'
-import { factTexts, parseManifest, readManifest } from '../src/index.ts'
+import { factTexts, parseManifest, rateVariables, readManifest } from '../src/index.ts'
 
 const problemsOf = (text: string): readonly string[] => {
   try {
@@ -28,7 +28,7 @@ const ASK = "    ask: { args: [-V], pattern: 'v(.+)' }\n"
 
 const FACTS = {
   tried: '1.2',
-  rate: { flag: '--rate', of: 'packets', factor: 1.4 },
+  rate: { of: 'packets', factor: 1.4, extra: 2 },
   connections: 5,
   requests: 9,
   redirects: { follows: true, forbid: '--stay' },
@@ -55,13 +55,12 @@ test('the shipped manifest has checksums for both architectures of each release 
 
 test('facts of a tool are shown as texts', () => {
   const manifest = parseManifest(
-    entry(`    debian: scan\n${ASK}    facts: ${JSON.stringify(FACTS)}\n`),
+    entry(`    debian: scan\n${ASK}    limit: --rate {rate}\n    facts: ${JSON.stringify(FACTS)}\n`),
     'tools.yaml',
   )
-  const { facts } = manifest.get('scan') ?? {}
-  expect(facts === undefined ? [] : factTexts(facts)).toEqual([
+  expect(factTexts(manifest.get('scan') ?? {})).toEqual([
     ['version tried', '1.2'],
-    ['limit', '`--rate`: 1.4 times as many packets in the worst second'],
+    ['limit', '`--rate {rate}`: 1.4 times as many packets and 2 more in the worst second'],
     ['without a limit, in a second', '5 connections, 9 requests to a service'],
     ['proxy', 'none'],
     ['redirects to other hosts', 'follows; `--stay` forbids it'],
@@ -73,6 +72,29 @@ test('facts of a tool are shown as texts', () => {
     ['SIGINT', 'still runs, no report, after 15 s'],
     ['remark', 'it is slow'],
   ])
+})
+
+test('commands get arguments for each tool that hold a rate, by what was measured', () => {
+  const facts = (rate: object): string =>
+    `    facts: ${JSON.stringify({ ...FACTS, rate: { ...FACTS.rate, ...rate } })}\n`
+  const variables = (limit: string, rate: object, most: number) =>
+    rateVariables(
+      most,
+      parseManifest(entry(`    debian: scan\n${ASK}    limit: '${limit}'\n${facts(rate)}`), 'tools.yaml'),
+    )
+  expect(variables('--rate {rate}', {}, 20)).toEqual({
+    SCANFARM_RATE: '20',
+    SCANFARM_RATE_SCAN: '--rate 12',
+  })
+  expect(variables('-t 1 -p {seconds} --wait={ms}ms', { factor: 1 }, 10)).toEqual({
+    SCANFARM_RATE: '10',
+    SCANFARM_RATE_SCAN: '-t 1 -p 0.125 --wait=125ms',
+  })
+  expect(variables('--rate {rate}', {}, 1)).toMatchObject({ SCANFARM_RATE_SCAN: '--rate 1' })
+  expect(rateVariables(20)).toMatchObject({
+    SCANFARM_RATE_NMAP: '--max-rate 19',
+    SCANFARM_RATE_NUCLEI: '-rate-limit 20',
+  })
 })
 
 test('entries of an own manifest replace the shipped ones of the same names, and others are added', async () => {
@@ -87,6 +109,12 @@ test('entries of an own manifest replace the shipped ones of the same names, and
 })
 
 test.each([
+  [
+    'facts without the limit',
+    entry(`    debian: scan\n${ASK}    facts: ${JSON.stringify(FACTS)}\n`),
+    /measured with `limit`, which is missing/,
+  ],
+  ['a limit without a value', entry(`    debian: scan\n${ASK}    limit: --slow\n`), /limit/],
   ['bad YAML', 'tools: {', /^tools.yaml:1: Flow map/],
   ['an empty file', '', /^tools.yaml: must be object$/],
   [

@@ -158,9 +158,9 @@ const factsCommand = (terminal: Terminal): Command =>
             terminal,
             Object.fromEntries(known.map(({ name, facts }) => [name, facts ?? null])),
           )
-        for (const { name, facts } of known) {
-          printLine(terminal, facts === undefined ? `${name}: it was not tried` : `${name}`)
-          for (const [what, text] of facts === undefined ? [] : factTexts(facts))
+        for (const tool of known) {
+          printLine(terminal, tool.facts === undefined ? `${tool.name}: it was not tried` : tool.name)
+          for (const [what, text] of factTexts(tool))
             printLine(terminal, `  ${what}: ${text.replaceAll('`', '')}`)
         }
       }),

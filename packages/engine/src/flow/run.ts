@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { messageOf } from '@scanfarm/language'
 import type { BadEnd } from '../step/step-end.ts'
@@ -39,6 +40,7 @@ export class Run implements AsyncDisposable {
   #seq = 0
   #input: ExecuteInput
   #placing: Promise<void> | undefined
+  #turn: Promise<unknown> = Promise.resolve()
   #unplaced = ''
 
   constructor(input: ExecuteInput) {
@@ -105,6 +107,23 @@ export class Run implements AsyncDisposable {
     } catch (error) {
       this.#unplaced = messageOf(error)
       throw error
+    }
+  }
+
+  /** Runs a command. Where the rate of the run is limited, one after the other: each may use all of it. */
+  async inTurn<T>(signal: AbortSignal, command: () => Promise<T>): Promise<T> {
+    if (this.input.rate === undefined) return await command()
+    const before = this.#turn
+    const ended = Promise.withResolvers<undefined>()
+    this.#turn = before.then(() => ended.promise)
+    using waited = new DisposableStack()
+    const over = waited.adopt(new AbortController(), (controller) => controller.abort())
+    const stopped = once(signal, 'abort', { signal: over.signal }).catch(() => undefined)
+    if (!signal.aborted) await Promise.race([before, stopped])
+    try {
+      return await command()
+    } finally {
+      ended.resolve(undefined)
     }
   }
 

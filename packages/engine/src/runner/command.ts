@@ -68,28 +68,30 @@ export const runCommand = async (
   let pid = 0
   await run.files.beforeCommand(runner)
   const folder = cwd ?? (await startFolder(run, runner.type))
-  const outcome = await runner.run(
-    {
-      argv: ['/bin/sh', '-c', command],
-      env: environmentOf(run, runner.type),
-      graceMs: run.limits.graceMs,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(folder === undefined ? {} : { cwd: folder }),
-    },
-    {
-      signal: signalOf(at),
-      onStart(started) {
-        if (pid !== 0) run.pidEnded(pid)
-        pid = started
-        run.pidStarted(started)
+  const outcome = await run.inTurn(signalOf(at), () =>
+    runner.run(
+      {
+        argv: ['/bin/sh', '-c', command],
+        env: environmentOf(run, runner.type),
+        graceMs: run.limits.graceMs,
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...(folder === undefined ? {} : { cwd: folder }),
       },
-      onOutput(stream, chunk) {
-        capture.add(stream, chunk)
-        const recorded = quiet ? undefined : recorder.output(at.key, stream, chunk)
-        const copied = tee?.(chunk)
-        return copied === undefined ? recorded : Promise.all([recorded, copied]).then(() => undefined)
+      {
+        signal: signalOf(at),
+        onStart(started) {
+          if (pid !== 0) run.pidEnded(pid)
+          pid = started
+          run.pidStarted(started)
+        },
+        onOutput(stream, chunk) {
+          capture.add(stream, chunk)
+          const recorded = quiet ? undefined : recorder.output(at.key, stream, chunk)
+          const copied = tee?.(chunk)
+          return copied === undefined ? recorded : Promise.all([recorded, copied]).then(() => undefined)
+        },
       },
-    },
+    ),
   )
   if (pid !== 0) run.pidEnded(pid)
   run.files.afterCommand(runner)

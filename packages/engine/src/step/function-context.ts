@@ -75,23 +75,25 @@ export const execOn = async (
   if (cwd !== undefined) await makeFolder(cwd, run.input)
   const folder = cwd ?? (await startFolder(run, runner.type))
   let pid = 0
-  const outcome = await runner.run(
-    {
-      argv,
-      env: environmentOf(run, runner.type),
-      graceMs: run.limits.graceMs,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-      ...(folder === undefined ? {} : { cwd: folder }),
-    },
-    {
-      signal,
-      onStart: (started) => {
-        if (pid !== 0) run.pidEnded(pid)
-        pid = started
-        run.pidStarted(started)
+  const outcome = await run.inTurn(signal, () =>
+    runner.run(
+      {
+        argv,
+        env: environmentOf(run, runner.type),
+        graceMs: run.limits.graceMs,
+        ...(timeoutMs === undefined ? {} : { timeoutMs }),
+        ...(folder === undefined ? {} : { cwd: folder }),
       },
-      onOutput: (stream, chunk) => capture.add(stream, chunk),
-    },
+      {
+        signal,
+        onStart: (started) => {
+          if (pid !== 0) run.pidEnded(pid)
+          pid = started
+          run.pidStarted(started)
+        },
+        onOutput: (stream, chunk) => capture.add(stream, chunk),
+      },
+    ),
   )
   if (pid !== 0) run.pidEnded(pid)
   if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {

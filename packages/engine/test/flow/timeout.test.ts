@@ -84,3 +84,32 @@ describe('the timeout of a step', () => {
     expect(recorder.story).toEqual(['s completed', 't completed', 'u completed', 'v completed'])
   })
 })
+
+describe('commands of a run with a limited rate', () => {
+  const alone = 'mkdir now || exit 1; sleep 0.02; rmdir now'
+
+  test('run one after the other, from loops, parallel commands and functions alike', async () => {
+    const steps = `{name: s, type: parallel-steps, parallel_steps: [
+      {name: a, type: bash, parallel_commands: ["${alone}", "${alone}"]},
+      {name: b, type: foreach, input: "${join(folder(), 'lines')}", variable: x, threads: 4, step: {name: c, type: bash, command: "${alone}"}},
+      {name: d, type: function, function: 'exec_cmd("${alone}; echo $?") == "0" || exit(1, "beside another")'}]}`
+    writeFileSync(join(folder(), 'lines'), 'a\nb\nc\nd\n')
+    const { errorMessage, recorder } = await run(module(steps), {
+      rate: 10,
+      paths: [{ path: folder(), write: false }],
+    })
+    expect(errorMessage).toBe('')
+    expect(recorder.byName('s')).toMatchObject({ status: 'completed' })
+  })
+
+  test('need not wait for their turn to be stopped', async () => {
+    const { recorder } = await run(
+      module(`{name: s, type: parallel-steps, parallel_steps: [
+      {name: a, type: bash, timeout: 60, command: 'until [ -e over ]; do sleep 0.05; done'},
+      {name: b, type: function, timeout: 0.3, function: exec_cmd("sleep 60"), on_error: [{action: run, type: function, functions: ['save_content("over", "{{Output}}/over")']}, {action: continue}]}]}`),
+      { rate: 10 },
+    )
+    expect(recorder.byName('a')).toMatchObject({ status: 'completed' })
+    expect(recorder.byName('b')).toMatchObject({ status: 'failed' })
+  })
+})

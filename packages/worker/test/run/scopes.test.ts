@@ -223,7 +223,7 @@ test('A run waits for the window of its scope, without a slot', async () => {
 
 test('Runs wait for a share of a limit without a slot, with their reason, and their commands know the rate', async () => {
   const target = '203.0.113.9'
-  const rates = bash('rates', 'echo {{Rate}} "${SCANFARM_RATE-unset}"')
+  const rates = bash('rates', 'echo {{Rate}} "${SCANFARM_RATE-unset}" $SCANFARM_RATE_SSLSCAN')
   const gate = bash(
     'gate',
     'mkdir -p {{Output}}/now; touch {{Output}}/now/{{RunUUID}}; until [ -e {{Output}}/go ]; do sleep 0.05; done; ls {{Output}}/now | wc -l; rm {{Output}}/now/{{RunUUID}}',
@@ -252,9 +252,9 @@ test('Runs wait for a share of a limit without a slot, with their reason, and th
     await harness.makeFile(target, 'go')
     for (const id of runIds) {
       expect(await harness.ended(id)).toMatchObject({ status: 'completed', outcome: 'clean' })
-      expect(await outputs(id)).toEqual([expect.stringMatching(/^[12]$/), '5 5'])
+      expect(await outputs(id)).toEqual([expect.stringMatching(/^[12]$/), '5 5 --sleep=200'])
     }
-    expect(await outputs(other)).toEqual(['5 5'])
+    expect(await outputs(other)).toEqual(['5 5 --sleep=200'])
   } finally {
     await harness.store.limits.set({})
   }
