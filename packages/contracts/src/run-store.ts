@@ -27,6 +27,17 @@ export interface Ticket {
   readonly epoch: number
 }
 
+/** A batch of items of a loop: the run that executes it. */
+export interface LoopBatch {
+  readonly runUuid: string
+  readonly attempt: number
+  readonly status: RunStatus
+  readonly error: string
+  /** Numbers of its items, which begin at 0. */
+  readonly first: number
+  readonly last: number
+}
+
 /** A claimed run with all that a worker needs to execute it. */
 export interface ClaimedRun extends RunKey {
   readonly epoch: number
@@ -51,6 +62,8 @@ export interface ClaimedRun extends RunKey {
   readonly resume?: ResumePoint | null
   /** As the job says; null: as the workflow says. */
   readonly resumes?: Resume | null
+  /** The items of a loop of another run that it executes, and where the state of the loop is in the artifact store. */
+  readonly batch?: (Pick<LoopBatch, 'first' | 'last'> & { readonly state: string }) | null
   /** Grows with each change of scopes and the never-scan list; 0: there are none. */
   readonly scopesVersion: number
   /** The scopes that apply to the run. */
@@ -291,6 +304,22 @@ export interface RunStore {
   waitForLimits(runs: readonly RunKey[]): Promise<void>
   /** Returns runs to `queued` until a time, at which they are offered again. */
   waitUntil(runs: readonly RunKey[], until: Date): Promise<void>
+  /**
+   * The batches of a loop, in order; made at the first call for this state. Batches of other states are cancelled, and
+   * all with the state `''`. Rejects if the caller no longer owns the run.
+   */
+  spread(
+    run: RunKey,
+    loop: {
+      readonly key: string
+      readonly state: string
+      readonly count: number
+      /** Items of a batch. Missing: many at first, few at the end. */
+      readonly size?: number | undefined
+      /** Most batches at once. Missing: any number. */
+      readonly workers?: number | undefined
+    },
+  ): Promise<readonly LoopBatch[]>
   /** JSON text of a pinned workflow. */
   workflow(hash: string): Promise<string>
   record(updates: readonly RunUpdate[]): Promise<RunKey[]>

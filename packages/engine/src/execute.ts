@@ -8,11 +8,18 @@ import type { ExecuteInput, ExecuteResult } from './input.ts'
 import { runModule } from './flow/module.ts'
 import { probeTarget } from './target/probe-target.ts'
 import { callerParams, FACTS, setParams } from './flow/params.ts'
-import { keptValue, rememberedIn, valueOf } from './flow/resume.ts'
+import { keptValue, valueOf } from './flow/kept-unit.ts'
+import { rememberedIn } from './flow/resume.ts'
 import { Run } from './flow/run.ts'
 import { Scope } from './flow/scope.ts'
 import { keepsState, StateFiles } from './flow/state-files.ts'
 import type { ListEnd } from './flow/steps-in-order.ts'
+import type { BatchWork } from './flow/spread.ts'
+import { ownRow } from './step/row.ts'
+import { runStep } from './step/step.ts'
+import type { StepContext } from './step/step-context.ts'
+import { failed } from './step/step-end.ts'
+import { runBatch } from './steps/foreach.ts'
 
 /** Number of steps that count towards `total_steps`: the top-level steps of each module. */
 export const countSteps = (resolved: ResolvedWorkflow): number =>
@@ -65,6 +72,27 @@ const perform = async (run: Run, state: StateFiles | undefined): Promise<ListEnd
   return await runFlow(run, workflow, scope, missing)
 }
 
+const performBatch = async (run: Run, work: BatchWork): Promise<ListEnd> => {
+  const { key, step, module: name, runner, variables, env, now, random } = work.state
+  let drawn = 0
+  const ports = { now: () => new Date(now), random: () => random[drawn++ % random.length] ?? 0 }
+  const scope = new Scope(new Builtins(run.input, ports))
+  scope.setAll(variables.map(([variable, value]) => [variable, valueOf(value)]))
+  Object.assign(run.env, env)
+  const module = { run, name, runner, scope: new Scope(scope), exported: new Set<string>(), runStep }
+  const outcome = await run.tally.step({ name: step.name, module: name }, async (trace) => {
+    const at: StepContext = { module, step, scope: module.scope, key, limits: [], trace }
+    const row = ownRow(true)(at, '')
+    const end = (await run.hasPlace()) ? await runBatch(at, work) : failed(run.unplaced)
+    const error = 'error' in end ? end.error : undefined
+    row.close(end.kind === 'cancelled' || end.kind === 'failed' ? end.kind : 'completed', { error })
+    if (end.kind === 'failed') return { ...end, continues: true, output: '' }
+    return end.kind === 'done' ? { kind: 'completed', output: '', exports: new Map() } : end
+  })
+  // Failed items are for the run of the loop to judge.
+  return outcome.kind === 'cancelled' ? outcome : { kind: 'completed' }
+}
+
 type Verdict = Pick<ExecuteResult, 'status' | 'errorMessage'>
 
 const verdict = (run: Run, end: ListEnd): Verdict => {
@@ -83,12 +111,17 @@ const OUTCOME_TEXT: Readonly<Record<RunOutcome, string>> = {
 
 /** A workflow with `on_partial: fail` fails when its outcome is not clean. */
 const resultOf = (run: Run, end: ListEnd): ExecuteResult => {
-  const { dryRun = false, workflow } = run.input
+  const { batch, dryRun = false, workflow } = run.input
   const tally = run.tally.now
   const found = { ...verdict(run, end), tally, killedPids: [...run.killed] }
   if (dryRun) return found
   const outcome = outcomeOf(found.status, tally)
-  if (found.status !== 'completed' || outcome === 'clean' || workflow.root.on_partial !== 'fail')
+  if (
+    found.status !== 'completed' ||
+    outcome === 'clean' ||
+    workflow.root.on_partial !== 'fail' ||
+    batch !== undefined
+  )
     return { ...found, outcome }
   const errorMessage = [OUTCOME_TEXT[outcome], tally.reasons.join('; ')].filter(Boolean).join(': ')
   return { ...found, status: 'failed', errorMessage, outcome: outcomeOf('failed', tally) }
@@ -100,12 +133,13 @@ const resultOf = (run: Run, end: ListEnd): ExecuteResult => {
  * happens, runners run commands, services give functions access to the outside.
  */
 export const execute = async (input: ExecuteInput): Promise<ExecuteResult> => {
-  const state = keepsState(input) ? new StateFiles(input.recorder) : undefined
+  const state = input.batch === undefined && keepsState(input) ? new StateFiles(input.recorder) : undefined
   const run = new Run(state === undefined ? input : { ...input, recorder: state.recorder })
   const startedAt = run.ports.now()
   try {
-    run.input.recorder.plan(countSteps(input.workflow))
-    const end = await perform(run, state)
+    const { batch } = input
+    run.input.recorder.plan(batch === undefined ? countSteps(input.workflow) : 1)
+    const end = await (batch === undefined ? perform(run, state) : performBatch(run, batch))
     if (end.kind === 'skipped' && end.message !== '')
       run.input.recorder.log('info', `skipped: ${end.message}`)
     const result = resultOf(run, end)

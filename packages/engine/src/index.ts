@@ -9,6 +9,7 @@ export { CONSOLE_LIMITS, FunctionConsole, listFunctions, type ListedFunction } f
 export { operatorInputOf, type OperatorInput, type OperatorSettings } from './operator-input.ts'
 export type { BegunLoop, KeptItems, KeptUnit, ResumeService } from './flow/kept-unit.ts'
 export type { ExecuteInput, ExecuteResult } from './input.ts'
+export type { BatchAnswer, BatchWork, LoopState, SpreadLoop, SpreadService } from './flow/spread.ts'
 export { openFile } from './library/file-library.ts'
 export { checkSource, folderSource, openLibrary } from './library/open-library.ts'
 export { CheckerBusy, WorkflowChecker } from './lint/checker.ts'

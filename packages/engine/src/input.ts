@@ -4,6 +4,7 @@ import type { ResolvedWorkflow } from '@scanfarm/language'
 import type { Engine } from './engine.ts'
 import type { ResumeService } from './flow/kept-unit.ts'
 import type { Admit } from './step/pool.ts'
+import type { BatchWork, SpreadService } from './flow/spread.ts'
 
 export interface ExecuteLimits {
   /** Bytes of stdout, and of stderr, kept in memory for exports. */
@@ -83,6 +84,10 @@ export interface ExecuteInput {
   readonly resume?: ResumeService | undefined
   /** Slots for further threads of loops. If missing, all threads that a step asks for run, and one by default. */
   readonly slots?: { readonly take: Admit } | undefined
+  /** If missing, the items of loops with `spread` are executed as those of others. */
+  readonly spread?: SpreadService | undefined
+  /** Executes these items of a loop of another run, instead of the workflow. */
+  readonly batch?: BatchWork | undefined
   /** If aborted with the reason `'timeout'`, the run fails; otherwise it is cancelled. */
   readonly signal: AbortSignal
   /** Shared by all runs of a process. If missing, the run creates and closes its own. */

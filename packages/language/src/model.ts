@@ -121,6 +121,13 @@ export interface Decision {
   conditions?: (Branch & { if?: string })[]
 }
 
+export interface Spread {
+  enabled?: boolean
+  /** A number of items, or `auto`. */
+  batch?: string
+  workers?: number
+}
+
 export interface Retry {
   /** Total number of attempts, including the first. */
   attempts?: number
@@ -212,6 +219,7 @@ export interface Step {
   variable?: string
   variable_pre_process?: string
   threads?: string
+  spread?: Spread
   step?: Step
   url?: string
   method?: string

@@ -133,7 +133,7 @@ export async function listJobs(
   const { rows } = await sql<{ seen: number; seen_to: number | null; jobs: number[] }>`
     with seen as materialized (
       select id, workflow_name, trigger_type, priority, final_counts, target_count, job_id from jobs
-      where ${within} ${before} order by id desc limit ${wanted.length === 0 ? limit : JOBS_SEEN}
+      where parent_run is null and ${within} ${before} order by id desc limit ${wanted.length === 0 ? limit : JOBS_SEEN}
     )
     select (select count(*) from seen) as seen, (select min(id) from seen) as seen_to, array(
       select id from seen ${wanted.length === 0 ? sql`` : sql`where ${sql.join(wanted, sql` and `)}`}

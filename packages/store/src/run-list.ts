@@ -32,6 +32,8 @@ export interface RunFilter {
   readonly runMode?: RunMode
   readonly priority?: Priority
   readonly jobId?: string
+  /** Id of the run whose loops they execute. */
+  readonly parent?: number
   /** uuid of the organisation that has its workspace. */
   readonly org?: string
 }
@@ -122,8 +124,15 @@ const is = (column: string, value: string | undefined): RawBuilder<unknown>[] =>
   return [canBeStored(value) ? sql`${sql.ref(column)} = ${value}` : sql`false`]
 }
 
+/** Runs that execute items of a loop of another run are listed only by their parent or their job. */
+const ofParent = ({ parent, jobId }: RunFilter): RawBuilder<unknown>[] => {
+  if (parent !== undefined) return [sql`job_no in (select id from jobs where parent_run = ${parent})`]
+  return jobId === undefined ? [sql`batch is null`] : []
+}
+
 const conditionsBesideStatus = (filter: RunFilter): RawBuilder<unknown>[] => {
   const conditions = [
+    ...ofParent(filter),
     ...is('workflow_name', filter.workflowName),
     ...is('target', filter.target),
     ...is('workspace', filter.workspace),
@@ -163,7 +172,8 @@ export const countByStatus = (
     'runs by status',
     async () => {
       const { rows } = await sql<{ status: RunStatus; n: number }>`
-        select status, count(*) as n from runs group by status
+        select status, r.n - coalesce(b.n, 0) as n from (select status, count(*) as n from runs group by status) r
+        left join (select status, count(*) as n from runs where batch is not null group by status) b using (status)
       `.execute(db)
       return Object.fromEntries(rows.map(({ status, n }) => [status, n]))
     },

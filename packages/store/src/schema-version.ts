@@ -38,6 +38,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0037-delta',
   '0038-enforcement',
   '0039-limits',
+  '0040-spread',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -290,6 +290,9 @@ export interface Tables {
     delta: unknown
     left_out: Generated<number>
     resume: string | null
+    parent_run: number | null
+    loop_key: string | null
+    loop_state: string | null
   }
   limit_uses: {
     run_id: number
@@ -445,6 +448,7 @@ export interface Tables {
     tally: unknown
     past_attempts: unknown
     resume: unknown
+    batch: number[] | null
   }
   saved_filters: {
     id: GeneratedAlways<number>

@@ -71,6 +71,7 @@ describe('claiming', () => {
         eventEnvelope: '{"topic":"custom.x"}',
         scopesVersion: 0,
         scopes: [],
+        batch: null,
         resume: null,
         resumes: null,
       },

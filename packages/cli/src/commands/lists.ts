@@ -44,6 +44,7 @@ interface RunsOptions
     PageOptions {
   readonly workflow?: string
   readonly job?: string
+  readonly parent?: string
 }
 
 const RUN_COLUMNS: readonly Column<Run>[] = [
@@ -71,12 +72,13 @@ export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
     .option('--target <target>', 'runs on this target')
     .option('--priority <priority>', 'low, normal, high or critical')
     .option('--job <id>', 'runs of this job')
+    .option('--parent <run>', 'runs that execute items of loops of this run, which are not listed otherwise')
     .option(
       '--sort <field>',
       'created, target, workflow, workspace, status, outcome or took; with - in reverse',
     )
     .action(async (options: RunsOptions) => {
-      const { status, outcome, workflow, target, priority, job, limit, offset, sort } = options
+      const { status, outcome, workflow, target, priority, job, parent, limit, offset, sort } = options
       const query = {
         status,
         outcome,
@@ -84,6 +86,7 @@ export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
         target,
         priority,
         job_id: job,
+        parent,
         limit,
         offset,
         sort,

@@ -1,8 +1,14 @@
 import type { ArtifactFound } from '@scanfarm/contracts'
-import type { Json, Piece } from '@scanfarm/language'
+import { Text, type Json, type Piece, type Value } from '@scanfarm/language'
 
 /** A value with the origin of its parts, as JSON. */
 export type KeptValue = { readonly text: readonly Piece[] } | { readonly json: Json }
+
+export const keptValue = (value: Value): KeptValue =>
+  value instanceof Text ? { text: value.pieces } : { json: value as Json }
+
+export const valueOf = (kept: KeptValue): Value =>
+  'text' in kept ? new Text(kept.text) : (kept.json as Exclude<Json, string>)
 
 /** Variables that a unit has set, and the environment of commands after it. */
 export interface KeptState {

@@ -1,18 +1,11 @@
 import { createHash } from 'node:crypto'
-import { Text, type Json, type Value } from '@scanfarm/language'
 import { prepare } from '../steps/dispatch.ts'
 import { signalOf, type OpenRow, type StepContext } from '../step/step-context.ts'
 import { RenderError } from '../step/render.ts'
 import type { StepOutcome } from '../step/step-end.ts'
-import type { KeptState, KeptUnit, KeptValue, ResumeService } from './kept-unit.ts'
+import { keptValue, valueOf, type KeptState, type KeptUnit, type ResumeService } from './kept-unit.ts'
 import { UnitTrace } from './tally.ts'
 import type { Run } from './run.ts'
-
-export const keptValue = (value: Value): KeptValue =>
-  value instanceof Text ? { text: value.pieces } : { json: value as Json }
-
-export const valueOf = (kept: KeptValue): Value =>
-  'text' in kept ? new Text(kept.text) : (kept.json as Exclude<Json, string>)
 
 const stateOf = ({ module }: StepContext): KeptState => ({
   variables: module.scope

@@ -38,6 +38,13 @@ export class Scope implements Variables {
     })
   }
 
+  /** Variables that were set in this scope and in those around it. */
+  all(): Map<string, Value> {
+    const all = this.#outer instanceof Scope ? this.#outer.all() : new Map<string, Value>()
+    for (const [name, value] of this.#own) all.set(name, value)
+    return all
+  }
+
   /** Variables that were set in this scope itself. */
   own(): ReadonlyMap<string, Value> {
     return this.#own

@@ -6,9 +6,11 @@ import { type StepContext, interruption, signalOf } from '../step/step-context.t
 import { pool } from '../step/pool.ts'
 import { renderPlain } from '../step/render.ts'
 import { rowForFailures } from '../step/row.ts'
-import type { BegunLoop, ItemCounts } from '../flow/kept-unit.ts'
+import { keptValue, valueOf, type ItemCounts } from '../flow/kept-unit.ts'
 import type { Run } from '../flow/run.ts'
 import { Scope } from '../flow/scope.ts'
+import type { BatchAnswer, BatchWork } from '../flow/spread.ts'
+import { UnitTrace } from '../flow/tally.ts'
 import { failed, type StepEnd, type StepOutcome } from '../step/step-end.ts'
 import { teeFile, type TeeFile } from '../step/tee-file.ts'
 import { ItemOutputs } from './item-outputs.ts'
@@ -39,7 +41,7 @@ const items = async function* (path: string, files: FileScope): AsyncGenerator<s
 }
 
 /** The value of the loop's variable: the line, or the result of the author's expression; the line if that fails. */
-const valueOf = async (at: StepContext, variable: string, item: string): Promise<Value> => {
+const valueOfItem = async (at: StepContext, variable: string, item: string): Promise<Value> => {
   const source = at.step.variable_pre_process
   if (source === undefined || source === '') return data(item)
   const scope = new Scope(at.scope)
@@ -94,6 +96,16 @@ class Tally implements ItemCounts {
     Object.assign(this, counts)
   }
 
+  /** Adds those of the batch that follows. */
+  join({ counts, skip }: BatchAnswer): void {
+    this.completed += counts.completed
+    this.failed += counts.failed
+    this.skipped += counts.skipped
+    this.refused += counts.refused
+    this.firstError ||= counts.firstError
+    if (skip !== undefined) this.skipModule ??= { kind: 'skip-module', message: skip }
+  }
+
   get counts(): ItemCounts {
     const { completed, failed: failures, skipped, refused, firstError } = this
     return { completed, failed: failures, skipped, refused, firstError }
@@ -137,57 +149,155 @@ export const runForeach = async (at: StepContext, { input, threads }: Loop): Pro
   await run.files.beforeLocal()
   const path = runPath(input, run.input)
   if (!(await isThere(path, run.input))) return failed(`failed to count input lines: ${input} does not exist`)
+  const spread = await runSpread(at, () => items(path, run.input))
+  if (spread !== undefined) return spread
   const tally = new Tally()
-  const opened = await openLedger(
+  const { ledger, begun } = await openLedger(
     at,
     () => items(path, run.input),
     () => tally.counts,
   )
-  const streaming = renderPlain(run.engine, at.step.exports?.['streaming_output'] ?? '', at.scope)
-  const mode = opened.begun === undefined ? 'new' : 'append'
-  const file = streaming === '' ? undefined : await teeFile(streaming, run.input, run.mask, mode)
-  try {
-    return await loop(at, { path, width: widthOf(run, threads), tally, file, ...opened })
-  } finally {
-    await file?.close()
-  }
-}
-
-interface Opened {
-  readonly path: string
-  readonly width: number
-  readonly tally: Tally
-  readonly file: TeeFile | undefined
-  readonly ledger?: Ledger
-  readonly begun?: BegunLoop
-}
-
-const loop = async (
-  outer: StepContext,
-  { path, width, tally, file, ledger, begun }: Opened,
-): Promise<StepEnd> => {
-  const at = ledger === undefined || outer.trace === undefined ? outer : { ...outer, trace: ledger.trace }
-  const { run } = at.module
-  const { slots } = run.input
-  const variable = at.step.variable ?? 'item'
-  const inner = withLoopSyntax(at.step.step ?? { name: 'item', type: 'bash' }, variable)
-  const rows = rowForFailures(run.limits.foreachFailedRows, begun?.rows)
   const outputs = new ItemOutputs(run.limits.captureBytes)
   if (begun !== undefined) {
     tally.restore(begun.items.counts)
     for (const [index, text] of begun.items.outputs) outputs.add(index, text)
   }
+  const inner = ledger === undefined || at.trace === undefined ? at : { ...at, trace: ledger.trace }
+  await runItems(inner, {
+    items: openItems(items(path, run.input), ledger),
+    width: widthOf(run, threads),
+    tally,
+    outputs,
+    rows: begun?.rows,
+    isFirst: begun === undefined,
+    ended: async (index, text) => await ledger?.itemEnded(index, text),
+  })
+  return await endOf(at, tally, outputs)
+}
+
+const streamingOf = ({ module: { run }, step, scope }: StepContext): string =>
+  renderPlain(run.engine, step.exports?.['streaming_output'] ?? '', scope)
+
+/** Lets other workers execute the items. Undefined: they are executed here. */
+const runSpread = async (at: StepContext, all: () => AsyncIterable<string>): Promise<StepEnd | undefined> => {
+  const { run, name, runner, exported } = at.module
+  const { spread, resume } = run.input
+  const { enabled = true, batch = 'auto', workers } = at.step.spread ?? { enabled: false }
+  if (!enabled || spread === undefined || resume === undefined) return undefined
+  // An earlier attempt has begun to execute them itself.
+  if (resume.findItems(at.key) !== undefined) return undefined
+  const ports = await resume.remember('ports', () => ({ now: run.ports.now().getTime(), random: [0] }))
+  const answers = await spread.run({
+    state: {
+      key: at.key,
+      step: at.step,
+      module: name,
+      runner,
+      variables: [...at.scope.all()].map(([variable, value]) => [variable, keptValue(value)]),
+      env: { ...run.env },
+      ...ports,
+    },
+    items: all,
+    // Batches append to it.
+    begin: async () => {
+      const streaming = streamingOf(at)
+      if (streaming !== '') await (await teeFile(streaming, run.input, run.mask)).close()
+    },
+    size: batch === 'auto' ? undefined : Number(batch),
+    workers,
+    mostRows: run.limits.foreachFailedRows,
+    signal: signalOf(at),
+    nextSeq: () => run.nextSeq(),
+  })
+  if (answers === undefined) return undefined
+  if (typeof answers === 'string') return failed(answers)
+  const tally = new Tally()
+  const outputs = new ItemOutputs(run.limits.captureBytes)
+  for (const answer of answers) {
+    tally.join(answer)
+    for (const [index, text] of answer.outputs) {
+      outputs.add(index, text)
+      await run.input.recorder.output(at.key, 'stdout', Buffer.from(text))
+    }
+    for (const [variable, value, isExported] of answer.variables) {
+      at.module.scope.set(variable, valueOf(value))
+      if (isExported) exported.add(variable)
+    }
+    Object.assign(run.env, answer.env)
+    if (answer.worked) at.trace?.worked()
+    if (answer.error !== undefined) at.trace?.failed(answer.error)
+  }
+  return await endOf(at, tally, outputs)
+}
+
+/** Executes some items of a loop of another run. */
+export const runBatch = async (at: StepContext, { items: own, answer }: BatchWork): Promise<StepEnd> => {
+  const { run, scope, exported } = at.module
+  const tally = new Tally()
+  const outputs = new ItemOutputs(run.limits.captureBytes)
+  const trace = new UnitTrace(at.trace)
+  scope.trackChanges()
+  const width = widthOf(run, renderLoop(at).threads)
+  await runItems({ ...at, trace }, { items: own(), width, tally, outputs, isFirst: false })
+  const end = await endOf(at, tally, outputs)
+  answer({
+    counts: tally.counts,
+    outputs: outputs.entries,
+    worked: trace.hasWorked,
+    error: trace.error,
+    skip: tally.skipModule?.message,
+    variables: scope.takeChanges().map(([name, value]) => [name, keptValue(value), exported.has(name)]),
+    env: { ...run.env },
+  })
+  return end
+}
+
+interface ItemsToRun {
+  readonly items: AsyncIterable<{ readonly item: string; readonly index: number }>
+  readonly width: number
+  readonly tally: Tally
+  readonly outputs: ItemOutputs
+  /** Failed items that have a row already. */
+  readonly rows?: number | undefined
+  /** Whether the file of `streaming_output` begins empty. */
+  readonly isFirst: boolean
+  /** `text`: its output, if that is kept. */
+  ended?(index: number, text: string): Promise<void>
+}
+
+const runItems = async (at: StepContext, { isFirst, ...work }: ItemsToRun): Promise<void> => {
+  const { run } = at.module
+  const streaming = streamingOf(at)
+  const mode = isFirst ? 'new' : 'append'
+  const file = streaming === '' ? undefined : await teeFile(streaming, run.input, run.mask, mode)
+  try {
+    await loop(at, work, file)
+  } finally {
+    await file?.close()
+  }
+}
+
+const loop = async (
+  at: StepContext,
+  { items: own, width, tally, outputs, rows: rowsBefore, ended }: Omit<ItemsToRun, 'isFirst'>,
+  file: TeeFile | undefined,
+): Promise<void> => {
+  const { run } = at.module
+  const { slots } = run.input
+  const variable = at.step.variable ?? 'item'
+  const inner = withLoopSyntax(at.step.step ?? { name: 'item', type: 'bash' }, variable)
+  const rows = rowForFailures(run.limits.foreachFailedRows, rowsBefore)
   await pool(
-    openItems(items(path, run.input), ledger),
+    own,
     width,
     async ({ item, index }) => {
       const scope = new Scope(at.scope)
-      const value = await valueOf(at, variable, item)
+      const value = await valueOfItem(at, variable, item)
       const refusal = await refusalOf(at, item, value)
       if (refusal !== undefined) {
         tally.refused++
         at.trace?.failed(`${item}: ${refusal}`)
-        return void (await ledger?.itemEnded(index, ''))
+        return void (await ended?.(index, ''))
       }
       scope.setAll(loopVariables(variable, value, index + 1))
       const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows)
@@ -195,11 +305,15 @@ const loop = async (
       const text = 'output' in outcome && outcome.output !== '' ? `${outcome.output}\n` : ''
       const isKept = text !== '' && outputs.add(index, text)
       if (text !== '') await file?.write(Buffer.from(text))
-      if (!signalOf(at).aborted) await ledger?.itemEnded(index, isKept ? text : '')
+      if (!signalOf(at).aborted) await ended?.(index, isKept ? text : '')
     },
     () => !signalOf(at).aborted && tally.skipModule === undefined,
     slots && ((over) => slots.take(over)),
   )
+}
+
+const endOf = async (at: StepContext, tally: Tally, outputs: ItemOutputs): Promise<StepEnd> => {
+  const { run } = at.module
   if (run.signal.aborted) return run.interruption()
   await run.input.recorder.output(at.key, 'stdout', Buffer.from(`${tally.line}\n`))
   if (signalOf(at).aborted) {

@@ -27,6 +27,10 @@ export class ItemOutputs {
     return at < this.#kept.length
   }
 
+  get entries(): (readonly [index: number, text: string])[] {
+    return this.#kept.map(({ index, chunk }) => [index, chunk.toString()])
+  }
+
   get text(): string {
     const capture = new Capture(this.#limit)
     for (const { chunk } of this.#kept) capture.add('stdout', chunk)

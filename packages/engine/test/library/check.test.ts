@@ -34,6 +34,28 @@ steps:
     ])
   })
 
+  test('the checker refuses to spread what cannot be spread', () => {
+    const loop = (spread: string, inner: string) =>
+      steps(`  - {name: a, type: foreach, input: x, variable: i, ${spread} step: ${inner}}\n`)
+    const plain = '{type: bash, command: "echo [[i]]"}'
+    for (const spread of ['true', '{batch: 10, workers: 2}', '{batch: auto}'])
+      expect(loop(`spread: ${spread},`, plain)).toEqual([])
+    expect(loop('spread: {batch: 0},', plain)).toEqual(['4:69 error wrong-form (For example: auto, 50)'])
+    for (const call of ['db_import_vuln("w", "{}")', 'os_setenv("A", "b")'])
+      expect(loop('spread: true,', `{type: function, function: '${call}'}`)).toEqual([
+        '4:61 error wrong-value (Call it in a step after the loop, or remove spread.)',
+      ])
+    expect(
+      loop(
+        '',
+        '{type: foreach, input: y, variable: j, spread: true, step: {type: bash, command: "echo [[j]]"}}',
+      ),
+    ).toEqual(['4:107 error wrong-value (Spread the outer loop, or move this one out.)'])
+    expect(steps('  - {name: a, type: bash, command: b, spread: true}\n')).toEqual([
+      '4:49 error wrong-value (Remove spread.)',
+    ])
+  })
+
   test('the checker reports invalid texts even if the structure is invalid', () => {
     expect(
       check(`kind: modul

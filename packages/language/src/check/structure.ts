@@ -54,6 +54,21 @@ const stepContent = ({ step, path }: StepPosition, report: Report): void => {
   if (step.type === 'agent') agentContent(step, path, report)
 }
 
+/** Functions whose effects on later items, or on the findings of the run, batches on other workers cannot have. */
+const NOT_SPREAD = /(?<![\w.])(db_\w+|db[A-Z]\w*|os_setenv|osSetenv)\s*\(/
+
+const spreadContent = ({ step, path, position }: StepPosition, report: Report): void => {
+  if (step.spread === undefined) return
+  const refuse = (message: string, hint: string): void =>
+    report([...path, 'spread'], 'wrong-value', 'error', message, hint)
+  if (step.type !== 'foreach') refuse(`${step.type} steps have no items to spread`, 'Remove spread.')
+  else if (position === 'nested')
+    refuse('a loop inside another step cannot be spread', 'Spread the outer loop, or move this one out.')
+  const [, name] = NOT_SPREAD.exec(JSON.stringify(step.step ?? {})) ?? []
+  if (name !== undefined)
+    refuse(`items that call ${name} cannot be spread`, 'Call it in a step after the loop, or remove spread.')
+}
+
 const agentContent = (step: Step, path: Path, report: Report): void => {
   if ((step.query === undefined) === (step.queries === undefined)) {
     report(
@@ -173,6 +188,7 @@ export const checkStructure = (workflow: Workflow, report: Report): void => {
   const targets = ofSiblings((siblings) => new Set(['_end', ...siblings.map(({ name }) => name)]))
   for (const at of everyStep(workflow)) {
     stepContent(at, report)
+    spreadContent(at, report)
     if (at.position === 'module') gotos(at, targets(at), report)
   }
 }

@@ -32,6 +32,12 @@ export const FORMS = {
   },
   delay: { pattern: DURATION, what: 'a duration', example: '500ms, 30s', rendered: false },
   count: { pattern: String.raw`\d*`, what: 'a whole number', example: '4', rendered: true },
+  batch: {
+    pattern: String.raw`(?:auto|[1-9]\d{0,8})`,
+    what: 'auto or a whole number from 1',
+    example: 'auto, 50',
+    rendered: false,
+  },
   method: {
     pattern: `(?:${[...METHODS, ...WEBDAV].map(anyCase).join('|')})?`,
     what: 'an HTTP method',

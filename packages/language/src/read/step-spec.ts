@@ -7,6 +7,7 @@ import type {
   LlmMessage,
   Retry,
   RunnerConfig,
+  Spread,
   Step,
   SubAgent,
 } from '../model.ts'
@@ -64,6 +65,12 @@ export const runnerConfigSpec: ObjectSpec = spec<RunnerConfig>('runner_config', 
     'Whether the ssh runner refuses a host with an unknown key (`strict`) or stores the key (`accept-new`).',
   ),
   workdir: text('Folder in which commands start.'),
+})
+
+const spreadSpec: ObjectSpec = spec<Spread>('spread', {
+  enabled: flag('Default true.'),
+  batch: formed('batch', 'Items of a batch; `auto`, the default: many at first, few at the end.'),
+  workers: whole('Most batches at once; default: any number.', { min: 1, max: 10_000 }),
 })
 
 export const actionSpec: ObjectSpec = spec<Action>('action', {
@@ -231,6 +238,11 @@ export const stepSpec: ObjectSpec = spec<Step & Record<(typeof REFUSED_KEYS)[num
   threads: formed(
     'count',
     'Most items that are processed in parallel; in a farm, as far as slots of the worker are free. Default: as many as are free; one in `scanfarm exec`.',
+  ),
+  spread: object(
+    () => spreadSpec,
+    'Whether other workers of the farm execute items too: `true`, or an object.',
+    'enabled',
   ),
   step: object(nestedStepSpec, 'The step that runs for each item.'),
   url: formed('url', 'URL of the request.'),

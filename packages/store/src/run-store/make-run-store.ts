@@ -4,6 +4,7 @@ import {
   type HeartbeatReply,
   type ImportSummary,
   type LimitShare,
+  type LoopBatch,
   type RecordRow,
   type ReportFacts,
   type RunEnd,
@@ -216,6 +217,14 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
         storableJson(keys),
         until.toISOString(),
       ]),
+    spread: async ({ runId, attempt }, { key, state, count, size, workers }) => {
+      const found = await call<LoopBatch[] | null>(
+        'select worker.spread($1, $2, $3, $4, $5, $6, $7, $8) as answer',
+        [runId, attempt, storable(key), state, count, size ?? null, workers ?? null],
+      )
+      if (found === null) throw new Error('the run belongs to another worker')
+      return found
+    },
     workflow: async (hash) => {
       const json = await call<string | null>('select worker.workflow($1, $2) as answer', [hash])
       if (json === null) throw new Error(`no workflow is pinned under the hash ${hash}`)

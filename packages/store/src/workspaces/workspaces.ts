@@ -103,7 +103,8 @@ interface Row extends Record<Counted, number> {
 const countsOf = async (db: Kysely<Tables>, names: readonly string[]): Promise<WorkspaceCounts[]> => {
   const { rows } = await sql<Row>`
     with found as materialized (select unnest(${names}::text[]) collate "C" as name), run_counts as (
-      select workspace, count(*) as runs, max(id) as newest, min(id) as oldest from runs
+      select workspace, count(*) - (
+               select count(*) from runs b where b.batch is not null and b.workspace = runs.workspace) as runs, max(id) as newest, min(id) as oldest from runs
       where workspace = any(${names}) group by workspace
     ), asset_counts as (
       select workspace, count(*) as assets,

@@ -33,7 +33,7 @@ export interface RunRecorderOptions extends ArtifactSource {
   /** Where files of long outputs are made. */
   readonly folder: string
   /** What the attempt stores for the next one. */
-  journal?(): Pick<Journal, 'stepClosed' | 'artifact'> | undefined
+  journal?(): (Pick<Journal, 'stepClosed'> & { artifact(found: ArtifactFound): void | false }) | undefined
   /** The live copies of logs cannot be stored. */
   onLiveFailure?(reason: string): void
 }
@@ -158,8 +158,8 @@ export class RunRecorder implements Recorder {
   }
 
   artifact(found: ArtifactFound): void {
-    this.#options.journal?.()?.artifact(found)
-    this.#uploader.add(found)
+    // The run whose items a batch executes records them.
+    if (this.#options.journal?.()?.artifact(found) !== false) this.#uploader.add(found)
   }
 
   event(event: EventRaised): void {

@@ -53,15 +53,16 @@ export class Contents {
       )
   }
 
-  /** Stores the first `size` bytes of a file. Undefined: it changed meanwhile. */
-  async store(held: Held, size: number): Promise<StoredFile | undefined> {
+  /** Stores the bytes of a file between two places. Undefined: it changed meanwhile. */
+  async store(held: Held, to: number, from = 0): Promise<StoredFile | undefined> {
     await using file = await openFile(held)
-    const sha256 = await this.#hash(held.shownPath, contentOf(file, size))
+    const size = to - from
+    const sha256 = await this.#hash(held.shownPath, contentOf(file, to, from))
     const known = this.#places.get(sha256)
     if (known !== undefined) return { ...known, size, sha256 }
     this.demandRoom(size)
     const key = `${this.#options.prefix}/files/${sha256}`
-    const stored = await this.#options.artifacts.put(key, contentOf(file, size))
+    const stored = await this.#options.artifacts.put(key, contentOf(file, to, from))
     if (stored.sha256 !== sha256) return undefined
     this.note({ key, size, sha256 })
     return { key, size, sha256 }
@@ -93,8 +94,11 @@ export class Contents {
   }
 
   /** Whether the file has this content. */
-  async isStored(held: Held, { size, sha256 }: StoredFile): Promise<boolean> {
-    if (!held.facts.isFile() || held.facts.size !== size) return false
+  async isStored(held: Held, stored: StoredFile): Promise<boolean> {
+    return held.facts.isFile() && held.facts.size === stored.size && (await this.beginsWith(held, stored))
+  }
+
+  async beginsWith(held: Held, { size, sha256 }: Pick<StoredFile, 'size' | 'sha256'>): Promise<boolean> {
     await using file = await held.open()
     return (await hashOf(contentOf(file, size))) === sha256
   }
@@ -129,15 +133,15 @@ const openFile = async (held: Held): Promise<FileHandle> =>
     throw new NotResumable(`${held.shownPath} cannot be read`, { cause: error })
   })
 
-/** The bytes of a file. */
-export const bytesOf = async (held: Held): Promise<Buffer> => {
+/** The bytes of a file from one on. */
+export const bytesOf = async (held: Held, from = 0): Promise<Buffer> => {
   await using file = await openFile(held)
-  return await buffer(contentOf(file, held.facts.size))
+  return await buffer(contentOf(file, held.facts.size, from))
 }
 
 /** Positions are explicit, so that the file can be read again. */
-const contentOf = (file: FileHandle, size: number): Readable =>
-  size === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: size - 1, autoClose: false })
+const contentOf = (file: FileHandle, to: number, from = 0): Readable =>
+  to <= from ? Readable.from([]) : file.createReadStream({ start: from, end: to - 1, autoClose: false })
 
 const hashOf = async (bytes: AsyncIterable<Buffer>): Promise<string> => {
   const hash = createHash('sha256')

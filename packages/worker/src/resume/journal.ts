@@ -5,7 +5,7 @@ import {
   type StepClosed,
 } from '@scanfarm/contracts'
 import type { BegunLoop, KeptItems, KeptUnit, Mask, ResumeService } from '@scanfarm/engine'
-import { errorText } from '@scanfarm/platform'
+import { errorText, pause } from '@scanfarm/platform'
 import { Readable } from 'node:stream'
 import type { StepBuffer } from '../record/step-buffer.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
@@ -52,6 +52,7 @@ const MAX_READ = 4 * 1024 * 1024
 const CLOCK_MS = 1_000
 /** Entries that wait while another is stored. */
 const MAX_WAITING = 4
+const CHECK_MS = 10
 
 interface Changes {
   readonly found: readonly FoundEntry[]
@@ -150,9 +151,7 @@ export class Journal implements ResumeService {
   }
 
   takeOverItems(key: string, nextSeq: () => number): void {
-    const rows = this.#loops.takeOver(key)
-    for (const row of rows) this.#options.recorder.stepTakenOver(row, nextSeq())
-    this.#running.get(key)?.push(...rows)
+    this.addRows(key, this.#loops.takeOver(key), nextSeq)
   }
 
   openItems(key: string, take: () => KeptItems): boolean {
@@ -168,6 +167,20 @@ export class Journal implements ResumeService {
   async remember<T>(key: string, make: () => T | Promise<T>): Promise<T> {
     if (!this.#values.has(key)) this.#values.set(key, await make())
     return this.#values.get(key) as T
+  }
+
+  /** Stores what was done before the loop of a unit. Returns whether another attempt would begin there. */
+  async checkpoint(key: string): Promise<boolean> {
+    while (this.#isFinding || this.#waiting >= MAX_WAITING) await pause(CHECK_MS)
+    if (this.#running.has(key)) await this.#storeIfDue(this.#running.size > 1, true)
+    await this.#storing
+    return !this.#off && this.#running.has(key)
+  }
+
+  /** Records rows of a unit that another run has executed. */
+  addRows(key: string, rows: readonly KeptRow[], nextSeq: () => number): void {
+    for (const row of rows) this.#options.recorder.stepTakenOver(row, nextSeq())
+    this.#running.get(key)?.push(...rows)
   }
 
   /** A step of this attempt has ended. */
@@ -200,12 +213,12 @@ export class Journal implements ResumeService {
     for (const key of keys) await artifacts.remove(key)
   }
 
-  async #storeIfDue(isParallel: boolean): Promise<void> {
-    const hasNews = this.#pending.length > 0 || this.#loops.haveNews
+  async #storeIfDue(isParallel: boolean, isForced = false): Promise<void> {
+    const hasNews = isForced || this.#pending.length > 0 || this.#loops.haveNews
     if (this.#off || this.#isFinding || this.#waiting >= MAX_WAITING || !hasNews) return
     const passed = performance.now() - this.#lastAt
-    const pause = Math.max(this.#options.everyMs, this.#cost / this.#options.share)
-    if (passed < pause && this.#rows < MAX_ROWS) return
+    const least = Math.max(this.#options.everyMs, this.#cost / this.#options.share)
+    if (passed < least && this.#rows < MAX_ROWS && !isForced) return
     const from = performance.now()
     this.#isFinding = true
     // An item that ends from here on is in the next entry, even if its files are in this one.

@@ -31,7 +31,7 @@ export interface RestoreOptions {
 export const restore = async (options: RestoreOptions): Promise<Restored> => {
   const { artifacts, contents, folders, point } = options
   const state = await readEntries(artifacts, point, folders.attempt)
-  if (state.units.size + state.loops.size === 0)
+  if (state.units.size + state.loops.size + state.values.size === 0)
     throw new Error('no step before the first one to repeat is stored')
   if (state.inputs !== options.inputs) throw new Error('the workflow, its params or its folder differ')
   const owner = await options.place()

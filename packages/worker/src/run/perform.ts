@@ -5,16 +5,18 @@ import { parseResolved, scopeParams, type ResolvedWorkflow } from '@scanfarm/lan
 import { Boundaries } from './boundaries.ts'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
 import { findingsService } from './findings-service.ts'
-import type { WorkFolders } from '../workspaces/work-folders.ts'
+import { isBatch, type WorkFolders } from '../workspaces/work-folders.ts'
 import type { ExecutorLimits, ExecutorTimes } from '../slots/limits.ts'
 import { openJournal } from '../resume/open-journal.ts'
-import type { LoopSlots } from '../slots/loop-slots.ts'
+import type { Places } from '../slots/places.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
 import { Guard } from './guard.ts'
 import { guardedRunner } from './guarded-runner.ts'
 import { RunPlace } from './run-place.ts'
 import { fetchTarget } from './target-file.ts'
+import { openBatch } from '../spread/batch.ts'
+import { Spread } from '../spread/spread.ts'
 import { sharedUser } from '../users/command-users.ts'
 import { markedUsers } from '../workspaces/marked-users.ts'
 import { WorkspaceUses } from '../workspaces/workspace-uses.ts'
@@ -35,7 +37,7 @@ export function createPerformer(
   limits: ExecutorLimits,
   times: ExecutorTimes,
   backoff: Backoff,
-  slots?: LoopSlots,
+  places?: Places,
 ): Performer {
   const workflows = new WorkflowCache<ResolvedWorkflow>(limits.cachedWorkflows, async (hash) =>
     parseResolved(await options.store.workflow(hash)),
@@ -46,7 +48,8 @@ export function createPerformer(
   const boundaries = new Boundaries(options.store)
   let uses: WorkspaceUses | undefined
   const usesOf = (): WorkspaceUses => (uses ??= new WorkspaceUses(workFolders.base))
-  const users = markedUsers(options.users ?? sharedUser(undefined), usesOf)
+  const own = options.users ?? sharedUser(undefined)
+  const users = markedUsers(own, usesOf)
   const workflowOf = async ({ run, signal }: Session): Promise<ResolvedWorkflow> => {
     const shouldRetry = (_error: unknown, attempt: number): boolean => attempt < WORKFLOW_TRIES
     try {
@@ -61,9 +64,26 @@ export function createPerformer(
       try {
         const workflow = await workflowOf(session)
         const { folders, run, signal } = session
-        const place = new RunPlace({ folders, workspace: run.workspace, users, workFolders, signal })
+        const place = new RunPlace({
+          folders,
+          workspace: run.workspace,
+          // A batch has folders of its own.
+          users: isBatch(run) ? own : users,
+          workFolders,
+          signal,
+        })
         session.place = place
-        const context = { engine, workFolders, options, boundaries, limits, times, slots, uses: usesOf }
+        const context = {
+          engine,
+          workFolders,
+          options,
+          boundaries,
+          limits,
+          times,
+          backoff,
+          places,
+          uses: usesOf,
+        }
         try {
           return await perform(session, place, workflow, context)
         } finally {
@@ -91,7 +111,8 @@ interface PerformContext {
   readonly boundaries: Boundaries
   readonly limits: ExecutorLimits
   readonly times: ExecutorTimes
-  readonly slots: LoopSlots | undefined
+  readonly backoff: Backoff
+  readonly places: Places | undefined
   uses(): WorkspaceUses
 }
 
@@ -124,6 +145,8 @@ const perform = async (
     toolFacts(declaredTools(workflow, run), run.attempt, options.toolVersions)
   recorder.facts(versions())
   session.journal = await openJournal(session, place, workflow, context)
+  const batch = await openBatch(session, place, options, context.limits)
+  const shown = { ...session.run, ...batch?.run }
   const result = await execute({
     workflow,
     target: run.target,
@@ -131,11 +154,11 @@ const perform = async (
     params: run.params,
     strictParams: options.strictParams ?? false,
     workspace: run.workspace,
-    runUuid: run.runUuid,
-    runId: run.runId,
-    attempt: run.attempt,
+    runUuid: shown.runUuid,
+    runId: shown.runId,
+    attempt: shown.attempt,
     folders: { base: workFolders.base, ...given?.folders, output: folders.workspace, temp: folders.attempt },
-    env: environmentOf(run, folders, options.path ?? DEFAULT_PATH, {
+    env: environmentOf({ ...run, ...batch?.run }, folders, options.path ?? DEFAULT_PATH, {
       home: options.homes?.of(folders.workspace),
       given: given?.env,
       rate: share.rate,
@@ -152,14 +175,19 @@ const perform = async (
     runnerChoice: run.runner,
     recorder,
     resume: session.journal,
-    slots: options.countsThreads === false ? undefined : context.slots,
+    batch: batch?.work,
+    spread: openSpread(session, place, context),
+    slots: options.countsThreads === false ? undefined : context.places?.loops,
     engine,
     signal,
     eventEnvelope: run.eventEnvelope,
     services: {
       ...options.services,
       permit: (target, where) => guard.refusal(target, where),
-      database: findingsService(options.store, session.key, scopeParams(workflow, run.params)),
+      database:
+        batch === undefined
+          ? findingsService(options.store, session.key, scopeParams(workflow, run.params))
+          : undefined,
     },
     ...(options.allowedPaths !== undefined && { paths: options.allowedPaths }),
     ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
@@ -167,7 +195,19 @@ const perform = async (
   // The versions may have been asked for the first time during the run.
   recorder.facts(versions())
   session.killedPids.push(...result.killedPids)
+  if (result.status === 'completed' && !signal.aborted) await batch?.finish()
   return { status: result.status, errorMessage: result.errorMessage }
+}
+
+/** Only workers take runs of the queue; batches have none. */
+const openSpread = (
+  session: Session,
+  place: RunPlace,
+  { options, limits, backoff, places }: PerformContext,
+): Spread | undefined => {
+  const { run, journal } = session
+  if (run.runMode !== 'distributed' || journal === undefined || places === undefined) return undefined
+  return new Spread(session, journal, place, { options, limits, backoff, places })
 }
 
 /** The programs of each workflow by runner, as finding them reads every step. */

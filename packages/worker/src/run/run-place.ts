@@ -1,4 +1,5 @@
 import type { CommandUsers, UserLease } from '../users/command-users.ts'
+import { openWorkspace } from '../users/workspace-owner.ts'
 import type { Owner } from '../users/uids.ts'
 import type { RunFolders, WorkFolders } from '../workspaces/work-folders.ts'
 
@@ -38,8 +39,13 @@ export class RunPlace implements AsyncDisposable {
 
   async #open(): Promise<void> {
     const { folders, workspace, users, workFolders, signal } = this.#parts
-    this.#lease = await users.acquire(folders.workspace, signal)
+    const { root } = folders
+    this.#lease = await users.acquire(
+      root === undefined ? folders.workspace : workFolders.workspace(workspace),
+      signal,
+    )
     workFolders.make(folders, workspace, this.owner)
+    if (root !== undefined && this.owner !== undefined) await openWorkspace(folders.workspace, this.owner)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

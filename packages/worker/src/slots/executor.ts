@@ -71,8 +71,8 @@ export class Executor implements AsyncDisposable {
       begin: (session) => this.#begin(session),
       changed: () => this.#changed(),
     })
-    const { loops, sessions } = this.#places
-    this.#performer = createPerformer(options, this.#folders, limits, this.#times, backoff, loops)
+    const { sessions } = this.#places
+    this.#performer = createPerformer(options, this.#folders, limits, this.#times, backoff, this.#places)
     this.#work = new RunWork(options, {
       folders: this.#folders,
       performer: this.#performer,

@@ -13,6 +13,9 @@ const LEAST_ENDINGS = 256
 /** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
 const WAIT_MS = 1_000
 
+/** Most runs for each slot that wait for runs which execute their loops. Each may use a slot too many when it goes on. */
+const RESTING_PER_SLOT = 2
+
 interface Ports {
   readonly slots: number
   readonly aheadMs: number
@@ -50,7 +53,7 @@ export class Places {
   /** Runs that are being executed. */
   get working(): number {
     let working = -this.#waiting.length
-    for (const session of this.sessions) if (!session.ending) working += 1
+    for (const session of this.sessions) if (!session.ending && !session.resting) working += 1
     return working
   }
 
@@ -61,7 +64,8 @@ export class Places {
 
   /** How many runs may be claimed now. */
   get room(): number {
-    const endings = this.sessions.size - this.working - this.#waiting.length
+    let endings = 0
+    for (const session of this.sessions) if (session.ending) endings += 1
     const mostEndings = Math.max(this.#ports.slots * ENDINGS_PER_SLOT, LEAST_ENDINGS)
     return endings < mostEndings ? this.free + this.ahead.most() - this.#waiting.length : 0
   }
@@ -70,6 +74,19 @@ export class Places {
     this.sessions.add(session)
     if (session.signal.aborted || this.free >= 0) this.#ports.begin(session)
     else this.#waiting.push(session)
+  }
+
+  /**
+   * Frees the slot of a run that waits for other runs, until the result is disposed of; it then goes on at once.
+   * Undefined: too many wait.
+   */
+  rest(session: Session): Disposable | undefined {
+    let resting = 0
+    for (const one of this.sessions) if (one.resting) resting += 1
+    if (resting >= this.#ports.slots * RESTING_PER_SLOT) return undefined
+    session.resting = true
+    this.freed()
+    return { [Symbol.dispose]: () => void (session.resting = false) }
   }
 
   /** A slot is free: runs come first. */

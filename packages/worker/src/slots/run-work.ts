@@ -51,7 +51,7 @@ export class RunWork {
           roots: [folders.attempt, folders.workspace],
           folder: folders.attempt,
           owner: () => session.place?.owner,
-          journal: () => session.journal,
+          journal: () => session.notes ?? session.journal,
           limits: this.#ports.limits,
           mask: this.#mask,
           times: this.#ports.times,

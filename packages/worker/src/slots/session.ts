@@ -2,6 +2,7 @@ import type { ClaimedRun, RunKey } from '@scanfarm/contracts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { RunRecorder } from '../record/run-recorder.ts'
 import type { Journal } from '../resume/journal.ts'
+import type { BatchNotes } from '../spread/batch-notes.ts'
 import type { RunPlace } from '../run/run-place.ts'
 
 /**
@@ -35,6 +36,10 @@ export class Session {
   place: RunPlace | undefined
   /** What it stores for a later attempt. Set when the run begins. */
   journal: Journal | undefined
+  /** What it tells the run whose items it executes. */
+  notes: BatchNotes | undefined
+  /** It waits for other runs, without a slot. */
+  resting = false
   /** When its scope opens. */
   opensAt: Date | undefined
   /** The work is over and only the end has to be written. */

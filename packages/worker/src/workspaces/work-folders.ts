@@ -12,7 +12,13 @@ export interface RunFolders {
   readonly attempt: string
   /** Shared by all runs of the workspace on this machine; remains after the run. */
   readonly workspace: string
+  /** Contains both, if no other run shares them, and is removed with the attempt. */
+  readonly root?: string
 }
+
+/** It executes items of another run, whose folders other batches have too. */
+export const isBatch = ({ batch }: Pick<ClaimedRun, 'batch'>): boolean =>
+  batch !== undefined && batch !== null
 
 /** Other users may traverse the folder to reach their own folders below, but not list it. */
 const PASSAGE = 0o711
@@ -75,10 +81,14 @@ export class WorkFolders implements AsyncDisposable {
 
   /** Only computes the paths. */
   of(run: ClaimedRun): RunFolders {
-    return {
-      attempt: join(this.base, 'runs', `${run.runUuid}-${run.attempt}`),
-      workspace: join(this.base, 'workspaces', run.workspace),
-    }
+    const attempt = join(this.base, 'runs', `${run.runUuid}-${run.attempt}`)
+    return isBatch(run)
+      ? { root: attempt, attempt: join(attempt, 't'), workspace: join(attempt, 'w', run.workspace) }
+      : { attempt, workspace: this.workspace(run.workspace) }
+  }
+
+  workspace(name: string): string {
+    return join(this.base, 'workspaces', name)
   }
 
   /**
@@ -88,7 +98,7 @@ export class WorkFolders implements AsyncDisposable {
   make(folders: RunFolders, workspaceName: string, owner: Owner | undefined): void {
     const problem = workspaceProblem(workspaceName)
     if (problem !== undefined) throw new Error(problem)
-    if (!this.#reuse(folders.attempt)) makeFolder(folders.attempt)
+    if (folders.root !== undefined || !this.#reuse(folders.attempt)) makeFolder(folders.attempt)
     if (owner === undefined) {
       if (!existsSync(folders.workspace)) makeFolder(folders.workspace)
       return
@@ -99,6 +109,7 @@ export class WorkFolders implements AsyncDisposable {
 
   /** Call it when the attempt has ended. Rejects when something cannot be removed. */
   async clear(folders: RunFolders): Promise<void> {
+    if (folders.root !== undefined) return await removeWorkFolder(folders.root)
     // Closed first: other runs of the workspace could still add files.
     if (closeToOthers(folders.attempt) && isEmpty(folders.attempt)) this.#spares.push(folders.attempt)
     else await removeWorkFolder(folders.attempt)

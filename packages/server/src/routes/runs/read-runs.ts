@@ -12,6 +12,7 @@ import {
 } from '@scanfarm/contracts'
 import { RUN_SORTS } from '@scanfarm/store'
 import { Type } from 'typebox'
+import type { ServerContext } from '../../context.ts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { aliased, Sort, wordsOf, WordList } from '../query.ts'
@@ -22,6 +23,16 @@ export const RunPath = Type.Object({ id: Type.String({ description: 'Number or r
 
 export const noRun = (id: string): AppError =>
   new AppError('not_found', `there is no run ${JSON.stringify(id)}`)
+
+const parentOf = async (
+  store: ServerContext['store'],
+  parent: string | undefined,
+): Promise<number | undefined> => {
+  if (parent === undefined) return undefined
+  const run = await store.runs.find(parent)
+  if (run === undefined) throw noRun(parent)
+  return run.id
+}
 
 export const listRuns = route(
   {
@@ -42,6 +53,12 @@ export const listRuns = route(
         priority: Type.Optional(Priority),
         job_id: Type.Optional(Type.String()),
         run_group_id: Type.Optional(Type.String({ description: 'Alias of job_id' })),
+        parent: Type.Optional(
+          Type.String({
+            description:
+              'Number or run_uuid of a run: the runs that execute batches of its loops, which are not listed otherwise',
+          }),
+        ),
         ...orgQuery,
         ...pageQuery,
         sort: Sort(RUN_SORTS),
@@ -59,7 +76,8 @@ export const listRuns = route(
     const request = pageRequest(query)
     const outcomes = wordsOf('outcome', query.outcome, RunOutcome.enum)
     const org = await orgOf(store, query.org)
-    const filter = { status, outcomes, workflowName, target, workspace, runMode, priority, jobId, org }
+    const parent = await parentOf(store, query.parent)
+    const filter = { status, outcomes, workflowName, target, workspace, runMode, priority, jobId, org, parent }
     const found = await store.runs.list(filter, { ...request, sort: query.sort })
     const shown = await runShape(context, http.root)
     return pageBody({ ...found, data: found.data.map((run) => listed(shown(run))) }, request)

@@ -33,7 +33,7 @@ begin
          not v_wanted, case when v_wanted then null else now() end
   from runs r
   cross join lateral (select * from jobs where id = r.job_no offset 0) j
-  where r.id = any(p_ids)
+  where r.id = any(p_ids) and r.batch is null
   order by r.id;
 
   return (
@@ -46,6 +46,8 @@ begin
         'type', j.runner_type, 'dockerImage', nullif(j.docker_image, ''),
         'dockerNetwork', nullif(j.docker_network, ''), 'sshHost', nullif(j.ssh_host, ''))) end,
       'cancelRequested', r.cancel_requested_at is not null, 'eventEnvelope', j.event_envelope,
+      'batch', case when r.batch is not null then json_build_object(
+        'state', j.loop_state, 'first', r.batch[1], 'last', r.batch[2]) end,
       'resume', r.resume, 'resumes', j.resume, 'scopesVersion', v_scopes,
       'scopes', case when v_scopes > 0 then scopes_of_run(j.scope_no, r.workspace) else '{}' end)), '[]')
     from runs r cross join lateral (select * from jobs where id = r.job_no offset 0) j

@@ -23,7 +23,7 @@ language sql as $$
   join (values ('job.ended', 'executor', 'job', event_is_wanted('job.ended')),
                ('schedule.ended', 'scheduler', 'schedule', event_is_wanted('schedule.ended')))
     e(topic, source, data_type, wanted) on e.topic = 'job.ended' or j.schedule_id <> ''
-  where j.id = any(p_job_nos)
+  where j.id = any(p_job_nos) and j.parent_run is null
     and not coalesce((select facts ? 'imported' from runs where job_no = j.id order by job_no, id limit 1), false)
   order by j.id, e.topic
 $$;

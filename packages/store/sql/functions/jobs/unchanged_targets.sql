@@ -17,6 +17,7 @@ language sql stable as $$
     cross join lateral (
       select r.run_uuid, r.outcome, r.completed_at from runs r join jobs j on j.id = r.job_no
       where r.target = a.target and r.workspace = a.workspace and r.workflow_name = p_workflow
+        and r.batch is null
         and r.status in ('completed', 'failed', 'cancelled') and j.workflow_hash = p_hash and j.params = p_params
       order by r.target, r.id desc limit 1
     ) r

@@ -68,7 +68,7 @@ begin
   cross join lateral (select 'run.' || r.status as topic) e
   cross join lateral (select case r.status when 'completed' then v_completed_is_wanted
                       when 'failed' then v_failed_is_wanted else v_cancelled_is_wanted end as wanted) w
-  where r.id = any(v_ids)
+  where r.id = any(v_ids) and r.batch is null
   order by r.id;
 
   -- Findings that these runs should have tested; a run that is cancelled before its start should not.
@@ -76,7 +76,7 @@ begin
   select r.id from runs r cross join lateral (
     select from scopes s where (s.workspace, s.workflow_name, s.target) = (r.workspace, r.workflow_name, r.target)
     limit 1 offset 0) scanned
-  where r.id = any(v_ids) and r.outcome || '' <> 'clean' and (r.status || '' <> 'cancelled' or r.attempt > 0)
+  where r.id = any(v_ids) and r.batch is null and r.outcome || '' <> 'clean' and (r.status || '' <> 'cancelled' or r.attempt > 0)
   on conflict do nothing;
 
   delete from outbox where run_id = any(v_ids);
@@ -92,6 +92,7 @@ begin
   if exists (select from runs where id = any(v_ids) and run_mode || '' = 'cloud') then
     perform mark_finished_infras_due(v_ids);
   end if;
+  perform end_batches(v_ids);
   perform free_limits(v_ids);
   return v_ids;
 end $$;

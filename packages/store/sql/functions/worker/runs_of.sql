@@ -19,7 +19,7 @@ begin
     'completed_steps', r.completed_steps, 'error_message', r.error_message, 'started_at', r.started_at,
     'completed_at', r.completed_at) order by r.id desc)
   into v_runs
-  from (select * from runs where p_run_uuid = '' and workspace = v_workspace
+  from (select * from runs where p_run_uuid = '' and workspace = v_workspace and batch is null
         union all
         select * from runs
         where run_uuid = case when p_run_uuid ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then p_run_uuid::uuid end

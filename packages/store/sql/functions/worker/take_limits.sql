@@ -4,11 +4,19 @@
 create or replace function worker.take_limits(p_secret text, p_run_id bigint, p_attempt int, p_spans jsonb) returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
 declare
+  v_parent bigint;
+  v_workers int;
   v_key jsonb := jsonb_build_array(jsonb_build_object('runId', p_run_id, 'attempt', p_attempt));
   v_reason text;
 begin
   if lock_owned(p_secret, v_key) is null then
     return null;
+  end if;
+  select j.parent_run, coalesce(j.concurrency, farm_slots()) into v_parent, v_workers from runs r join jobs j on j.id = r.job_no
+  where r.id = p_run_id and r.batch is not null;
+  if v_parent is not null then
+    -- The batches share what their parent holds.
+    return jsonb_build_object('rate', greatest(least(1, rate_share(v_parent)), rate_share(v_parent) / v_workers));
   end if;
   perform 1 from farm_limits for update;
   delete from limit_uses where run_id = p_run_id;

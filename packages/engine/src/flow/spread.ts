@@ -1,0 +1,59 @@
+import type { RunnerSpec } from '@scanfarm/contracts'
+import type { Step } from '@scanfarm/language'
+import type { ItemCounts, KeptState, KeptValue } from './kept-unit.ts'
+
+/** What the batches of a loop need of its run. A JSON value. */
+export interface LoopState {
+  readonly key: string
+  readonly step: Step
+  /** Name of the module in the flow, or `""`. */
+  readonly module: string
+  readonly runner: RunnerSpec
+  readonly variables: readonly (readonly [name: string, value: KeptValue])[]
+  readonly env: Readonly<Record<string, string>>
+  /** The common ports of all attempts of the run. */
+  readonly now: number
+  readonly random: readonly number[]
+}
+
+/** What a batch tells its run. A JSON value. */
+export interface BatchAnswer extends KeptState {
+  readonly counts: ItemCounts
+  readonly outputs: readonly (readonly [index: number, text: string])[]
+  readonly worked: boolean
+  /** The first failure of an item. */
+  readonly error?: string | undefined
+  /** An item skipped the module. */
+  readonly skip?: string | undefined
+}
+
+export interface SpreadLoop {
+  readonly state: LoopState
+  items(): AsyncIterable<string>
+  /** Called before the files of the run are read for the batches. */
+  begin(): Promise<void>
+  /** Items of a batch; missing: many at first, few at the end. */
+  readonly size?: number | undefined
+  /** Most batches at once; missing: any number. */
+  readonly workers?: number | undefined
+  /** Failed items that are recorded as steps. */
+  readonly mostRows: number
+  readonly signal: AbortSignal
+  nextSeq(): number
+}
+
+/** Lets other workers execute items of loops. */
+export interface SpreadService {
+  /**
+   * Resolves when all batches have ended, to what they tell, in the order of their items; their files are then in the
+   * folders of the run. Undefined: the items have to be executed here. A text: why a batch has failed.
+   */
+  run(loop: SpreadLoop): Promise<readonly BatchAnswer[] | string | undefined>
+}
+
+/** The part of a loop that a run executes for another one. */
+export interface BatchWork {
+  readonly state: LoopState
+  items(): AsyncIterable<{ readonly item: string; readonly index: number }>
+  answer(answer: BatchAnswer): void
+}

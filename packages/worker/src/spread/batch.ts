@@ -1,0 +1,102 @@
+import { Readable } from 'node:stream'
+import { Mask, type BatchAnswer, type BatchWork } from '@scanfarm/engine'
+import { Contents } from '../resume/contents.ts'
+import type { RunPlace } from '../run/run-place.ts'
+import type { ExecutorLimits } from '../slots/limits.ts'
+import type { ExecutorOptions } from '../slots/options.ts'
+import type { Session } from '../slots/session.ts'
+import { BatchNotes } from './batch-notes.ts'
+import { restoreAll, storeChanges } from './loop-files.ts'
+import {
+  answerKey,
+  ITEMS_A_MARK,
+  moved,
+  movedBytes,
+  readJson,
+  type StoredAnswer,
+  type StoredLoop,
+} from './stored-loop.ts'
+
+export interface OpenBatch {
+  readonly run: StoredLoop['run']
+  readonly work: BatchWork
+  /** Stores what the run of the loop needs. */
+  finish(): Promise<void>
+}
+
+/** Undefined: the run executes its workflow. Gives a batch the files of the run whose items it executes. */
+export const openBatch = async (
+  session: Session,
+  place: RunPlace,
+  { artifacts, given }: ExecutorOptions,
+  { resumeBytes }: ExecutorLimits,
+): Promise<OpenBatch | undefined> => {
+  const { batch, attempt } = session.run
+  if (batch === undefined || batch === null) return undefined
+  const { folders } = session
+  const stored = JSON.parse(await readJson(artifacts, batch.state)) as StoredLoop
+  const state = moved(stored.state, stored.folders, folders)
+  const key = answerKey(batch.state, batch.first, attempt)
+  const secrets = new Mask(given?.secrets ?? [])
+  const contents = new Contents({
+    artifacts,
+    prefix: key.replace(/\.json$/, ''),
+    mask: secrets,
+    maxBytes: resumeBytes,
+  })
+  const owner = await place.open()
+  const files = await restoreAll(contents, folders, stored.folders, stored.files, owner)
+  const notes = new BatchNotes(state.key)
+  session.notes = notes
+  let answer: BatchAnswer | undefined
+  return {
+    run: stored.run,
+    work: {
+      state,
+      items: () => itemsOf(session, artifacts, stored),
+      answer: (given) => (answer = given),
+    },
+    async finish() {
+      if (answer === undefined) throw new Error('the batch has not executed its items')
+      const found: StoredAnswer = {
+        answer,
+        folders: { attempt: folders.attempt, workspace: folders.workspace },
+        rows: notes.rows,
+        artifacts: notes.artifacts,
+        files: await storeChanges(contents, folders, files),
+      }
+      const text = JSON.stringify(found)
+      if (secrets.text(text) !== text) throw new Error('what it answers contains a secret')
+      await artifacts.put(key, Readable.from([Buffer.from(text)]))
+    },
+  }
+}
+
+const itemsOf = async function* (
+  { run: { batch }, folders }: Session,
+  artifacts: ExecutorOptions['artifacts'],
+  stored: StoredLoop,
+): AsyncGenerator<{ item: string; index: number }> {
+  const { first = 0, last = -1 } = batch ?? {}
+  const mark = Math.floor(first / ITEMS_A_MARK)
+  const { marks } = stored
+  const end = marks[Math.floor(last / ITEMS_A_MARK) + 1] ?? marks.at(-1) ?? 0
+  const found = await artifacts.get(stored.items, { start: marks[mark] ?? 0, end: end - 1 })
+  if (found === undefined) throw new Error(`the artifact store has no ${stored.items} any more`)
+  let index = mark * ITEMS_A_MARK
+  for await (const item of linesIn(movedBytes(found.body, stored.folders, folders))) {
+    if (index > last) return
+    if (index >= first) yield { item, index }
+    index += 1
+  }
+}
+
+const linesIn = async function* (bytes: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let kept = Buffer.alloc(0)
+  for await (const chunk of bytes) {
+    const all = Buffer.concat([kept, chunk])
+    const end = all.lastIndexOf(10) + 1
+    kept = all.subarray(end)
+    if (end > 0) yield* all.toString('utf8', 0, end - 1).split('\n')
+  }
+}

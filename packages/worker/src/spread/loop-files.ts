@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto'
+import type { Owner } from '../users/uids.ts'
+import type { Contents, StoredFile } from '../resume/contents.ts'
+import { bytesOf } from '../resume/contents.ts'
+import type { KeptEntry } from '../resume/entries.ts'
+import {
+  findEntries,
+  holdEntry,
+  NotResumable,
+  putEntry,
+  signatureAt,
+  type FoundEntry,
+} from '../resume/work-files.ts'
+import type { RunFolders } from '../workspaces/work-folders.ts'
+import { movedBytes, movedText, type Change, type StoredAnswer } from './stored-loop.ts'
+
+/** Smaller files are stored together. */
+const SMALL = 64 * 1024
+/** Bytes of small files in one object. */
+const TOGETHER = 4 * 1024 * 1024
+
+/** A file as a batch got it. */
+export interface Given {
+  readonly signature: string | undefined
+  /** Of a file. */
+  readonly size?: number
+  readonly sha256?: string
+}
+
+type FoundFile = FoundEntry & { kind: 'file' }
+
+/** Stores files from a byte on. */
+const storeFiles = async (
+  contents: Contents,
+  folders: RunFolders,
+  files: readonly { readonly entry: FoundFile; readonly from: number }[],
+): Promise<ReadonlyMap<string, StoredFile>> => {
+  const stored = new Map<string, StoredFile>()
+  const small = new Map<string, Buffer>()
+  let bytes = 0
+  const flush = async (): Promise<void> => {
+    for (const [path, file] of await contents.storeTogether(small)) stored.set(path, file)
+    small.clear()
+    bytes = 0
+  }
+  for (const { entry, from } of files) {
+    using held = holdEntry(folders, entry.path)
+    if (held?.facts.isFile() !== true) continue
+    if (entry.size - from < SMALL) {
+      small.set(entry.path, await bytesOf(held, from))
+      bytes += entry.size - from
+      if (bytes > TOGETHER) await flush()
+      continue
+    }
+    const file = await contents.store(held, entry.size, from)
+    if (file === undefined) throw new NotResumable(`${held.shownPath} changes all the time`)
+    stored.set(entry.path, file)
+  }
+  await flush()
+  return stored
+}
+
+/** Stores what is in the folders of a run. */
+export const storeAll = async (
+  contents: Contents,
+  folders: RunFolders,
+): Promise<Record<string, KeptEntry>> => {
+  const found = await findEntries(folders, 0, () => true)
+  const files = found.flatMap((entry) => (entry.kind === 'file' ? [{ entry, from: 0 }] : []))
+  return keptOf(found, await storeFiles(contents, folders, files))
+}
+
+const keptOf = (
+  found: readonly FoundEntry[],
+  stored: ReadonlyMap<string, StoredFile>,
+): Record<string, KeptEntry> =>
+  Object.fromEntries(
+    found.flatMap((entry): [string, KeptEntry][] => {
+      const { path, mode, kind } = entry
+      if (kind === 'folder') return [[path, { kind, mode }]]
+      if (kind === 'link') return [[path, { kind, target: entry.target }]]
+      const file = stored.get(path)
+      return file === undefined ? [] : [[path, { kind, mode, ...file }]]
+    }),
+  )
+
+/** A file whose content is that of several. */
+export interface Joined {
+  readonly kind: 'file'
+  readonly mode: number
+  readonly parts: readonly { readonly file: StoredFile; readonly of: StoredAnswer['folders'] }[]
+}
+
+const inOrder = <T>(files: Iterable<readonly [string, T]>): (readonly [string, T])[] =>
+  // Folders come before what they contain.
+  [...files].sort(([one], [other]) => (one < other ? -1 : 1))
+
+/** Makes an entry in the folders of a run. Resolves to the size and hash of a file. */
+const put = async (
+  contents: Contents,
+  folders: RunFolders,
+  path: string,
+  entry: Joined | Exclude<KeptEntry, { kind: 'file' }>,
+  owner: Owner | undefined,
+): Promise<Pick<Given, 'size' | 'sha256'>> => {
+  const hash = createHash('sha256')
+  let size = 0
+  const bytes = async function* ({ parts }: Joined): AsyncGenerator<Buffer> {
+    for (const { file, of } of parts)
+      for await (const chunk of movedBytes(await contents.read(file), of, folders)) {
+        hash.update(chunk)
+        size += chunk.length
+        yield chunk
+      }
+  }
+  await putEntry(folders, path, owner, async (folder, name) => {
+    if (entry.kind === 'link') return await folder.link(name, entry.target, owner)
+    if (entry.kind === 'folder') {
+      using made = folder.makeFolder(name, { owner, mode: entry.mode })
+      if (made === undefined) throw new Error(`${path.slice(2)} is not a folder`)
+      return
+    }
+    await folder.replace(name, async (file) => await file.writeFile(bytes(entry)), {
+      owner,
+      mode: entry.mode,
+    })
+  })
+  return entry.kind === 'file' ? { size, sha256: hash.digest('hex') } : {}
+}
+
+/** Gives a batch the files of its run. */
+export const restoreAll = async (
+  contents: Contents,
+  folders: RunFolders,
+  from: StoredAnswer['folders'],
+  files: Readonly<Record<string, KeptEntry>>,
+  owner: Owner | undefined,
+): Promise<ReadonlyMap<string, Given>> => {
+  const given = new Map<string, Given>()
+  for (const [path, entry] of inOrder(Object.entries(files))) {
+    const made: Parameters<typeof put>[3] =
+      entry.kind === 'file'
+        ? { kind: 'file', mode: entry.mode, parts: [{ file: entry, of: from }] }
+        : entry.kind === 'link'
+          ? { ...entry, target: movedText(entry.target, String, from, folders) }
+          : entry
+    const facts = await put(contents, folders, path, made, owner)
+    given.set(path, { signature: signatureAt(folders, path), ...facts })
+  }
+  return given
+}
+
+/** Stores what a batch has changed. */
+export const storeChanges = async (
+  contents: Contents,
+  folders: RunFolders,
+  given: ReadonlyMap<string, Given>,
+): Promise<Record<string, Change>> => {
+  const found = await findEntries(folders, 0, () => true)
+  const changed = found.filter(({ path, signature }) => given.get(path)?.signature !== signature)
+  const files: { entry: FoundFile; from: number; isRest: boolean }[] = []
+  for (const entry of changed) {
+    if (entry.kind !== 'file') continue
+    const { size = 0, sha256 } = given.get(entry.path) ?? {}
+    const isRest = sha256 === undefined || (await beginsWith(contents, folders, entry, { size, sha256 }))
+    files.push({ entry, from: isRest ? size : 0, isRest })
+  }
+  const stored = await storeFiles(contents, folders, files)
+  const rests = new Set(files.filter(({ isRest }) => isRest).map(({ entry }) => entry.path))
+  const paths = new Set(found.map(({ path }) => path))
+  return {
+    ...Object.fromEntries(
+      Object.entries(keptOf(changed, stored)).map(([path, kept]) => [
+        path,
+        { ...kept, isRest: rests.has(path) },
+      ]),
+    ),
+    ...Object.fromEntries([...given.keys()].filter((path) => !paths.has(path)).map((path) => [path, null])),
+  }
+}
+
+const beginsWith = async (
+  contents: Contents,
+  folders: RunFolders,
+  { path, size }: FoundFile,
+  given: { readonly size: number; readonly sha256: string },
+): Promise<boolean> => {
+  if (size < given.size) return false
+  using held = holdEntry(folders, path)
+  return held !== undefined && (await contents.beginsWith(held, given))
+}
+
+/**
+ * Joins the changes of batches in the order of their items. What several have appended to a file follows in that order; of
+ * a file that several have written in another way, the last one remains, and `onLost` is told.
+ */
+export const joinChanges = async (
+  contents: Contents,
+  folders: RunFolders,
+  loop: { readonly files: Readonly<Record<string, KeptEntry>>; readonly folders: StoredAnswer['folders'] },
+  answers: readonly StoredAnswer[],
+  owner: Owner | undefined,
+  onLost: (path: string) => void,
+): Promise<void> => {
+  const joined = new Map<string, Joined | Exclude<KeptEntry, { kind: 'file' }> | null>()
+  for (const { files, folders: of } of answers)
+    for (const [path, change] of Object.entries(files)) {
+      const known = joined.get(path)
+      if (change?.kind !== 'file') {
+        joined.set(
+          path,
+          change?.kind === 'link'
+            ? { ...change, target: movedText(change.target, String, of, folders) }
+            : change,
+        )
+        continue
+      }
+      const { isRest = false, mode } = change
+      if (!isRest && known !== undefined) onLost(path.slice(2))
+      const base = loop.files[path]
+      const before =
+        known?.kind === 'file' ? known.parts : base?.kind === 'file' ? [{ file: base, of: loop.folders }] : []
+      joined.set(path, { kind: 'file', mode, parts: [...(isRest ? before : []), { file: change, of }] })
+    }
+  const removed: string[] = []
+  for (const [path, entry] of inOrder(joined)) {
+    if (entry === null) removed.push(path)
+    else await put(contents, folders, path, entry, owner)
+  }
+  // What a folder contains goes before it.
+  for (const path of removed.toReversed())
+    if (holds(folders, path))
+      await putEntry(folders, path, owner, async (folder, name) => {
+        using inner = folder.folder(name)
+        await (inner === undefined ? folder.unlink(name) : folder.rmdir(name)).catch(() => undefined)
+      })
+}
+
+const holds = (folders: RunFolders, path: string): boolean => {
+  using held = holdEntry(folders, path)
+  return held !== undefined
+}

@@ -1,0 +1,206 @@
+import { createHash } from 'node:crypto'
+import { Readable } from 'node:stream'
+import { resumePrefix, type Backoff, type LoopBatch } from '@scanfarm/contracts'
+import { Mask, type BatchAnswer, type SpreadLoop, type SpreadService } from '@scanfarm/engine'
+import { errorText, pause, retry } from '@scanfarm/platform'
+import { Contents } from '../resume/contents.ts'
+import type { Journal } from '../resume/journal.ts'
+import type { RunPlace } from '../run/run-place.ts'
+import type { ExecutorLimits } from '../slots/limits.ts'
+import type { ExecutorOptions } from '../slots/options.ts'
+import type { Places } from '../slots/places.ts'
+import type { Session } from '../slots/session.ts'
+import { joinChanges, storeAll } from './loop-files.ts'
+import {
+  answerKey,
+  ITEMS_A_MARK,
+  moved,
+  movedText,
+  readJson,
+  type StoredAnswer,
+  type StoredLoop,
+} from './stored-loop.ts'
+
+export interface SpreadContext {
+  readonly options: ExecutorOptions
+  readonly limits: ExecutorLimits
+  readonly backoff: Backoff
+  readonly places: Pick<Places, 'rest'>
+}
+
+/** Batches are looked at after this part of the time that passed, within bounds. */
+const PART = 0.02
+const LEAST_PAUSE_MS = 100
+const MOST_PAUSE_MS = 2_000
+
+/** Stands for the folders of the attempt in what all attempts have in common. */
+const ANY = { attempt: '~scanfarm:TempDir~', workspace: '~scanfarm:Output~' }
+
+const isOpen = ({ status }: LoopBatch): boolean => ['pending', 'queued', 'running'].includes(status)
+
+/** Lets other workers execute items of the loops of a run: each batch is a run that the queue offers to all workers. */
+export class Spread implements SpreadService {
+  readonly #session: Session
+  readonly #journal: Journal
+  readonly #place: RunPlace
+  readonly #context: SpreadContext
+  readonly #secrets: Mask
+  /** How often each loop ran in this attempt. */
+  readonly #times = new Map<string, number>()
+
+  constructor(session: Session, journal: Journal, place: RunPlace, context: SpreadContext) {
+    this.#session = session
+    this.#journal = journal
+    this.#place = place
+    this.#context = context
+    this.#secrets = new Mask(context.options.given?.secrets ?? [])
+  }
+
+  async run(loop: SpreadLoop): Promise<readonly BatchAnswer[] | string | undefined> {
+    const { key } = loop.state
+    const { recorder } = this.#session
+    if (!(await this.#journal.checkpoint(key))) {
+      recorder.log('info', `the items of ${loop.state.step.name} are executed here: the run is not resumable`)
+      return undefined
+    }
+    using rest = this.#context.places.rest(this.#session)
+    if (rest === undefined) return undefined
+    let stored: { readonly key: string; readonly count: number }
+    try {
+      stored = await this.#store(loop)
+    } catch (error) {
+      if (loop.signal.aborted) return []
+      recorder.log('warn', `the items of ${loop.state.step.name} are executed here: ${errorText(error)}`)
+      return undefined
+    }
+    if (stored.count < 2) return undefined
+    const batches = await this.#ended(loop, stored.key, stored.count)
+    if (batches === undefined) return []
+    const lost = batches.find(({ status }) => status !== 'completed')
+    if (lost !== undefined) {
+      await this.#batches(loop, '', 0)
+      const items = `items ${lost.first + 1} to ${lost.last + 1}`
+      return `the run ${lost.runUuid} of ${items} has ${lost.status}: ${lost.error}`
+    }
+    return await this.#join(loop, stored.key, batches)
+  }
+
+  /** Stores what the batches need. The key depends on what they depend on, besides files, which follow from earlier steps. */
+  async #store({ state, items, begin, size, workers }: SpreadLoop): Promise<{ key: string; count: number }> {
+    const { run, folders } = this.#session
+    const { options, limits } = this.#context
+    const { artifacts } = options
+    const time = (this.#times.get(state.key) ?? 0) + 1
+    this.#times.set(state.key, time)
+    const hash = createHash('sha256')
+    hash.update(JSON.stringify([moved({ state }, folders, ANY), time, size, workers]))
+    const marks: number[] = []
+    let [count, bytes] = [0, 0]
+    for await (const item of items()) {
+      if (count % ITEMS_A_MARK === 0) marks.push(bytes)
+      bytes += Buffer.byteLength(item) + 1
+      count += 1
+      hash.update(movedText(item, String, folders, ANY)).update('\n')
+    }
+    marks.push(bytes)
+    // All attempts find the same.
+    const prefix = `${resumePrefix({ runUuid: run.runUuid, attempt: 1 })}/loops/${hash.digest('hex')}`
+    const key = `${prefix}.json`
+    if ((await artifacts.size(key)) !== undefined) return { key, count }
+    await begin()
+    await artifacts.put(`${prefix}.items`, Readable.from(linesOf(items())))
+    const contents = new Contents({
+      artifacts,
+      prefix,
+      mask: this.#secrets,
+      maxBytes: limits.resumeBytes,
+    })
+    const { runId, runUuid, attempt, jobId } = run
+    const stored: StoredLoop = {
+      state,
+      run: { runId, runUuid, attempt, jobId },
+      folders: { attempt: folders.attempt, workspace: folders.workspace },
+      files: await storeAll(contents, folders),
+      items: `${prefix}.items`,
+      marks,
+    }
+    const text = JSON.stringify(stored)
+    if (this.#secrets.text(text) !== text) throw new Error('a variable contains a secret')
+    await artifacts.put(key, Readable.from([Buffer.from(text)]))
+    return { key, count }
+  }
+
+  async #batches(loop: SpreadLoop, state: string, count: number): Promise<readonly LoopBatch[]> {
+    const { options, backoff } = this.#context
+    const { key } = loop.state
+    const { size, workers } = loop
+    const { signal, key: run } = this.#session
+    return await retry(() => options.store.spread(run, { key, state, count, size, workers }), {
+      backoff,
+      signal,
+      shouldRetry: () => true,
+    })
+  }
+
+  /** Undefined: the loop was stopped. */
+  async #ended(loop: SpreadLoop, state: string, count: number): Promise<readonly LoopBatch[] | undefined> {
+    const from = performance.now()
+    const { signal } = this.#session
+    while (!loop.signal.aborted) {
+      const batches = await this.#batches(loop, state, count).catch((error: unknown) => {
+        if (signal.aborted) return undefined
+        throw error
+      })
+      if (batches === undefined) return undefined
+      if (!batches.some(isOpen) || batches.some(({ status }) => ['failed', 'cancelled'].includes(status)))
+        return batches.toSorted(
+          (one, other) => Number(isOpen(one)) - Number(isOpen(other)) || one.first - other.first,
+        )
+      const ms = (performance.now() - from) * PART
+      await pause(Math.min(Math.max(ms, LEAST_PAUSE_MS), MOST_PAUSE_MS), loop.signal)
+    }
+    // Only its step has ended: the end of a run ends all batches, and a later attempt finds them.
+    if (!signal.aborted) await this.#batches(loop, '', 0)
+    return undefined
+  }
+
+  async #join(
+    { state: { key }, mostRows, nextSeq }: SpreadLoop,
+    state: string,
+    batches: readonly LoopBatch[],
+  ): Promise<readonly BatchAnswer[]> {
+    const { folders, recorder } = this.#session
+    const { options, limits } = this.#context
+    const { artifacts } = options
+    const loop = JSON.parse(await readJson(artifacts, state)) as StoredLoop
+    const answers: StoredAnswer[] = []
+    let rows = 0
+    for (const { first, attempt, runUuid } of batches) {
+      const text = await readJson(artifacts, answerKey(state, first, attempt))
+      const found = JSON.parse(text) as StoredAnswer
+      const { answer, rows: failed, artifacts: made } = found
+      const here = moved({ answer, rows: failed, artifacts: made }, found.folders, folders)
+      answers.push({ ...found, ...here })
+      for (const { counts, record } of here.rows.slice(0, mostRows - rows)) {
+        rows += 1
+        const taken = { ...record, logFile: '', takenFrom: { runUuid, attempt } }
+        this.#journal.addRows(key, [{ key: `${key}/failed-${rows}`, counts, record: taken }], nextSeq)
+      }
+    }
+    const contents = new Contents({
+      artifacts,
+      prefix: state,
+      mask: this.#secrets,
+      maxBytes: limits.resumeBytes,
+    })
+    await joinChanges(contents, folders, loop, answers, await this.#place.open(), (path) =>
+      recorder.log('warn', `several batches have written ${path}: it is as the last of them left it`),
+    )
+    for (const { artifacts: made } of answers) for (const one of made) recorder.artifact(one)
+    return answers.map(({ answer }) => answer)
+  }
+}
+
+const linesOf = async function* (items: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  for await (const item of items) yield Buffer.from(`${item}\n`)
+}

@@ -1,0 +1,171 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, jest, test } from '@jest/globals'
+import type { Step } from '@scanfarm/language'
+import { until } from '@scanfarm/testing'
+import { asSuperuser } from '@scanfarm/store/testing'
+import { openTestCluster, type TestCluster } from '../harness/workers.ts'
+import { bash, freshName, gone, jobDraft, submitJob, TEST_MS, waitFor } from '../harness/runs.ts'
+
+jest.setTimeout(TEST_MS)
+
+const LEASE_MS = 3_000
+const env = { SCANFARM_WORKER_LEASE_MS: String(LEASE_MS), SCANFARM_WORKER_SLOTS: '1' }
+
+const spawn = async (cluster: TestCluster, name: string) =>
+  await cluster.spawnWorker({
+    ...env,
+    SCANFARM_WORKER_NAME: name,
+    // As on another machine.
+    SCANFARM_WORKER_FOLDER: join(cluster.folder, 'work', name),
+  })
+
+const submitted = async (cluster: TestCluster, target: string, steps: readonly Step[]): Promise<number> => {
+  const draft = jobDraft({ kind: 'module', steps: [...steps] }, { runMode: 'distributed' })
+  const [runId = 0] = await submitJob(cluster.store, draft, [{ target, workspace: target }])
+  await cluster.dispatch()
+  return runId
+}
+
+/** Sends what is in the outbox until the run has ended. */
+const ended = async (cluster: TestCluster, runId: number) =>
+  await until(async () => {
+    await cluster.dispatch()
+    const run = await cluster.run(runId)
+    return run.completed_at === null ? undefined : run
+  })
+
+const countOf = async (cluster: TestCluster, query: string): Promise<number> => {
+  const { rows } = await asSuperuser(
+    (client) => client.query<{ count: number }>(`select count(*)::int as count from ${query}`),
+    cluster.databaseUrl,
+  )
+  return rows[0]?.count ?? 0
+}
+
+test('a loop whose items other workers execute ends as the same loop on one, and their runs are not listed', async () => {
+  await using cluster = await openTestCluster()
+  await spawn(cluster, 'one')
+  await spawn(cluster, 'two')
+  const loop: Step = {
+    name: 'each',
+    type: 'foreach',
+    input: '{{Output}}/list',
+    variable: 'item',
+    threads: '1',
+    exports: { streaming_output: '{{Output}}/streamed', all: 'stdout' },
+    on_error: [{ action: 'continue' }],
+    step: bash(
+      'one',
+      `cd {{Output}}; echo [[item]] >> seen; cat paths; echo [[item]] > made-[[item]]; echo last [[item]] > rewritten
+       mkdir -p sub/[[item]]; rm -f old-[[item]]; ln -sf {{Output}}/made-[[item]] link; test [[item]] != 5`,
+    ),
+  }
+  const results = []
+  for (const spread of [undefined, { batch: '3' }]) {
+    const target = freshName()
+    const runId = await submitted(cluster, target, [
+      bash(
+        'list',
+        'cd {{Output}}; seq 1 10 > list; echo old | tee seen rewritten old-1 old-9; echo {{Output}}/list > paths',
+      ),
+      { ...loop, ...(spread && { spread }) },
+      bash(
+        'last',
+        'cd {{Output}}; find . -type f ! -name "run-*" | sort | xargs grep . | sed "s#{{Output}}#OUT#"; find . -type d -o -type l | sort; readlink link',
+      ),
+    ])
+    const run = await ended(cluster, runId)
+    const steps = await cluster.steps(runId)
+    results.push(
+      [
+        run.outcome,
+        ...steps.flatMap((step) => [step.step_name, step.status, step.output, step.error_message]),
+      ].map((text) => text.replaceAll(target, 'target').replaceAll('/work/two/', '/work/one/')),
+    )
+    if (spread === undefined) continue
+    const listed = await cluster.store.runs.list({}, { offset: 0, limit: 100 })
+    expect(listed.data.map(({ id }) => id)).toEqual([runId, runId - 1])
+    const batches = await cluster.store.runs.list({ parent: runId }, { offset: 0, limit: 100 })
+    expect(batches.data.map(({ status }) => status)).toEqual(Array(4).fill('completed'))
+    expect(
+      await countOf(
+        cluster,
+        "event_logs where topic ~ '^run' and run_id in (select run_uuid::text from runs where batch is not null)",
+      ),
+    ).toBe(0)
+    expect((await cluster.store.jobs.list({}, { limit: 100 })).data).toHaveLength(2)
+    expect(steps.find(({ step_name: name }) => name === 'one')?.taken_from?.run_uuid).toBe(
+      batches.data[2]?.run_uuid,
+    )
+  }
+  expect(results[1]).toEqual(results[0])
+})
+
+/** Loops over six items in batches of two; the third item waits for a file. */
+const gated = async (cluster: TestCluster): Promise<{ record: string; steps: Step[] }> => {
+  const record = join(cluster.folder, 'record')
+  await mkdir(record)
+  return {
+    record,
+    steps: [
+      bash('list', `echo list >> ${record}/done; seq 1 6 > {{Output}}/list`),
+      {
+        name: 'each',
+        type: 'foreach',
+        input: '{{Output}}/list',
+        variable: 'item',
+        threads: '1',
+        spread: { batch: '2' },
+        step: bash(
+          'one',
+          `echo [[item]] >> {{Output}}/all; echo [[item]] >> ${record}/done
+           if [ [[item]] = 3 ]; then echo $$ > ${record}/pid; ${waitFor(`${record}/go`)}; fi`,
+        ),
+      },
+      bash('last', 'cat {{Output}}/all'),
+    ],
+  }
+}
+
+const pidOf = async (record: string): Promise<number> =>
+  Number(
+    await until(async () => (await readFile(`${record}/pid`, 'utf8').catch(() => '')).trim() || undefined),
+  )
+
+test('a worker that is killed with a loop and a batch of it loses no batch that has ended', async () => {
+  await using cluster = await openTestCluster()
+  const { record, steps } = await gated(cluster)
+  const first = await spawn(cluster, 'one')
+  const runId = await submitted(cluster, freshName(), steps)
+  const sending = setInterval(() => void cluster.dispatch().catch(() => undefined), 200)
+  using _ = { [Symbol.dispose]: () => clearInterval(sending) }
+  await pidOf(record)
+  first.send('SIGKILL')
+  await first.ended
+  await writeFile(`${record}/go`, '')
+  // As on another machine.
+  await rm(join(cluster.folder, 'work'), { recursive: true })
+  await spawn(cluster, 'one')
+  await cluster.reapUntilOneIsLost(LEASE_MS)
+  expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', outcome: 'clean', attempt: 2 })
+  const done = (await readFile(`${record}/done`, 'utf8')).trim().split('\n')
+  expect(done.toSorted()).toEqual(['1', '2', '3', '3', '4', '5', '6', 'list'])
+  expect((await cluster.steps(runId)).at(-1)?.output).toBe('1\n2\n3\n4\n5\n6\n')
+})
+
+test('a cancel reaches all batches', async () => {
+  await using cluster = await openTestCluster()
+  const { record, steps } = await gated(cluster)
+  await spawn(cluster, 'one')
+  const runId = await submitted(cluster, freshName(), steps)
+  const sending = setInterval(() => void cluster.dispatch().catch(() => undefined), 200)
+  using _ = { [Symbol.dispose]: () => clearInterval(sending) }
+  const pid = await pidOf(record)
+  await cluster.store.runs.requestCancel(String(runId))
+  expect(await cluster.ended(runId)).toMatchObject({ status: 'cancelled' })
+  expect(await gone(pid)).toBe(true)
+  const open = "runs where batch is not null and status in ('pending', 'queued', 'running')"
+  await until(async () => ((await countOf(cluster, open)) === 0 ? true : undefined))
+  expect(await countOf(cluster, "runs where batch is not null and status = 'cancelled'")).toBe(2)
+})
