@@ -17,6 +17,8 @@ export async function* openVexOf(pages: AsyncIterable<readonly Vulnerability[]>)
     '@context': 'https://openvex.dev/ns/v0.2.0',
     '@id': `urn:uuid:${crypto.randomUUID()}`,
     author: 'Scanfarm',
+    // Optional, but lib4vex 0.2.3 refuses a document without it.
+    role: 'Scan system',
     timestamp: new Date().toISOString(),
     version: 1,
     tooling: `Scanfarm ${packageJson.version}`,

@@ -3,7 +3,7 @@ import { cp, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from '
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import { consoleBuilds, hashOfSources } from '../../../server/src/console/console-build.ts'
+import { consoleBuilds, hashOfSources } from '@scanfarm/server/console-build'
 import { buildConsole, Console } from './harness.ts'
 import { settle } from './screens.ts'
 
