@@ -77,7 +77,18 @@ export const listRuns = route(
     const outcomes = wordsOf('outcome', query.outcome, RunOutcome.enum)
     const org = await orgOf(store, query.org)
     const parent = await parentOf(store, query.parent)
-    const filter = { status, outcomes, workflowName, target, workspace, runMode, priority, jobId, org, parent }
+    const filter = {
+      status,
+      outcomes,
+      workflowName,
+      target,
+      workspace,
+      runMode,
+      priority,
+      jobId,
+      org,
+      parent,
+    }
     const found = await store.runs.list(filter, { ...request, sort: query.sort })
     const shown = await runShape(context, http.root)
     return pageBody({ ...found, data: found.data.map((run) => listed(shown(run))) }, request)
