@@ -102,7 +102,7 @@ describe('starting runs', () => {
     expect((await run(['cancel', created.job_id])).code).toBe(0)
     const { code, err } = await run(['jobs', created.job_id, '--wait'])
     expect(code).toBe(1)
-    expect(err).toMatch('1 of 1 runs did not complete')
+    expect(err).toMatch('1 of 1 run did not complete')
   })
 
   test('run takes targets from -t and a file together, and from standard input if none are named', async () => {
@@ -250,7 +250,7 @@ describe('incomplete runs', () => {
     expect({ code, err }).toEqual({
       code: 3,
       err: expect.stringMatching(
-        new RegExp(`run \\d+ half\\.example partial: ${why}\n[^]*1 of 1 runs completed without doing all`),
+        new RegExp(`run \\d+ half\\.example partial: ${why}\n[^]*1 of 1 run completed without doing all`),
       ),
     })
     const { data } = await parsed<{ data: Run[] }>(

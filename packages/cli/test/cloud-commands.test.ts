@@ -106,7 +106,7 @@ test('run --mode cloud --wait shows the machines and fails when they fail', asyn
   const machines = /0\/1 {2}1 pending {2}1 machine (requested|provisioning): 1 requested/
   await until('the machines are shown', () => machines.test(terminal.stderr())).finally(answer)
   expect(await command).toBe(1)
-  expect(terminal.stderr()).toMatch('1 of 1 runs did not complete')
+  expect(terminal.stderr()).toMatch('1 of 1 run did not complete')
   const refused = await run('run', '-m', 'noop', '-t', 'a.example', '--instances', '1')
   expect(refused.code).toBe(5)
   expect(refused.err).toMatch('cloud_instances: requires run_mode cloud')

@@ -115,7 +115,7 @@ describe('scanfarm workflow test', () => {
       writeFileSync(casePath(), text.replace('- high | weak-login', '- low | weak-login'))
       const { code, out, err } = await runCases()
       expect(code).toBe(1)
-      expect(err).toContain('1 of 1 cases failed')
+      expect(err).toContain('1 of 1 case failed')
       expect(out).toMatch(/FAILED .*weak\.yaml/)
       expect(out).toMatch(/step read\n +- completed\n +\+ \(none\)\n/)
       expect(out).toMatch(/step look\n +- \(none\)\n +\+ completed\n/)

@@ -52,7 +52,7 @@ steps:
       ),
     ).toEqual(['4:107 error wrong-value (Spread the outer loop, or move this one out.)'])
     expect(steps('  - {name: a, type: bash, command: b, spread: true}\n')).toEqual([
-      '4:49 error wrong-value (Remove spread.)',
+      '4:47 error wrong-value (Remove spread.)',
     ])
   })
 
