@@ -60,7 +60,7 @@ test('helps of all commands are answered without their code, in the words of the
     expect(storedAnswer(other, folder)).toBeUndefined()
 })
 
-test('a list does not load fetch, and reports refusals', async () => {
+test('a list does not load fetch, reports refusals, and uses the proxy of the environment', async () => {
   const preload = join(folder, 'modules.cjs')
   const modules = join(folder, 'modules.json')
   writeFileSync(
@@ -69,7 +69,8 @@ test('a list does not load fetch, and reports refusals', async () => {
   )
   const page = { data: [{ id: 7, target: 'a.example' }], pagination: { total: 1, offset: 0, limit: 20 } }
   await using server = createServer((request, response) => {
-    const known = request.url === '/api/runs?target=a%26b' && request.headers.authorization === 'Bearer t'
+    const path = request.url?.replace(/^http:\/\/farm\.invalid/, '')
+    const known = path === '/api/runs?target=a%26b' && request.headers.authorization === 'Bearer t'
     response.writeHead(known ? 200 : 404, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
     response.end(gzipSync(JSON.stringify(known ? page : { message: 'not here' })))
   })
@@ -81,13 +82,23 @@ test('a list does not load fetch, and reports refusals', async () => {
     SCANFARM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     SCANFARM_TOKEN: 't',
   }
-  const list = async (target: string) =>
-    await promisify(execFile)(SCANFARM, ['runs', 'list', '--target', target, '--json'], { env, cwd: folder })
+  const list = async (target: string, more = {}) =>
+    await promisify(execFile)(SCANFARM, ['runs', 'list', '--target', target, '--json'], {
+      env: { ...env, ...more },
+      cwd: folder,
+    })
   expect(JSON.parse((await list('a&b')).stdout)).toEqual(page)
   const loaded = readFileSync(modules, 'utf8')
   expect(loaded).toContain('NativeModule http')
   expect(loaded).not.toContain('undici')
   await expect(list('b')).rejects.toThrow('/api/runs?target=b answered 404')
+  const proxied = {
+    NODE_USE_ENV_PROXY: '1',
+    http_proxy: env.SCANFARM_URL,
+    no_proxy: '',
+    SCANFARM_URL: 'http://farm.invalid',
+  }
+  expect(JSON.parse((await list('a&b', proxied)).stdout)).toEqual(page)
 })
 
 test('exec takes the stored functions, also of a bundle that a server has built', () => {

@@ -5,7 +5,7 @@ export const get: ClientOptions['get'] = async (url, { headers, signal }) => {
   const { get: send } = process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http')
   const { promise, resolve, reject } = Promise.withResolvers<Awaited<ReturnType<NonNullable<typeof get>>>>()
   const asked = { ...headers, accept: '*/*', 'accept-encoding': 'gzip' }
-  send(url, { headers: asked, signal, agent: false }, (answer) => {
+  send(url, { headers: asked, signal }, (answer) => {
     const { statusCode: status = 0, headers: named } = answer
     if (status >= 300 && status < 400) {
       answer.resume()

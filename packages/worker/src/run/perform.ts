@@ -67,7 +67,7 @@ export function createPerformer(
         const place = new RunPlace({
           folders,
           workspace: run.workspace,
-          // A batch has folders of its own.
+          // Each batch has separate folders.
           users: isBatch(run) ? own : users,
           workFolders,
           signal,

@@ -191,8 +191,8 @@ const beginsWith = async (
 }
 
 /**
- * Joins the changes of batches in the order of their items. What several have appended to a file follows in that order; of
- * a file that several have written in another way, the last one remains, and `onLost` is told.
+ * Joins the changes of batches in the order of their items. What several batches appended to a file follows in that
+ * order. If several batches rewrote a file, the version of the last one remains, and `onLost` is called with its path.
  */
 export const joinChanges = async (
   contents: Contents,

@@ -4,7 +4,7 @@ import type { BatchAnswer, LoopState } from '@scanfarm/engine'
 import type { KeptEntry, KeptRow } from '../resume/entries.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 
-type Places = Pick<RunFolders, 'attempt' | 'workspace'>
+type Folders = Pick<RunFolders, 'attempt' | 'workspace'>
 
 /** What a run stores for the batches of a loop, as JSON. */
 export interface StoredLoop {
@@ -16,7 +16,7 @@ export interface StoredLoop {
     readonly jobId: string
   }
   /** Texts of the state and of files name them. */
-  readonly folders: Places
+  readonly folders: Folders
   /** By path. */
   readonly files: Readonly<Record<string, KeptEntry>>
   readonly items: string
@@ -30,7 +30,7 @@ export type Change = (KeptEntry & { readonly isRest?: boolean }) | null
 /** What a batch stores for its run, as JSON. */
 export interface StoredAnswer {
   readonly answer: BatchAnswer
-  readonly folders: Places
+  readonly folders: Folders
   readonly rows: readonly KeptRow[]
   readonly artifacts: readonly ArtifactFound[]
   /** Changed files by path; null: it was removed. */
@@ -50,20 +50,25 @@ export const readJson = async (artifacts: Pick<ArtifactStore, 'get'>, key: strin
 
 const inJson = (path: string): string => JSON.stringify(path).slice(1, -1)
 
-/** The value with the folders of another run instead of its own. */
-export const moved = <T>(value: T, from: Places, to: Places): T =>
+/** A copy of a JSON value in which the folders `to` replace the folders `from`. */
+export const moved = <T>(value: T, from: Folders, to: Folders): T =>
   JSON.parse(movedText(JSON.stringify(value), inJson, from, to)) as T
 
-export const movedText = (found: string, form: (path: string) => string, from: Places, to: Places): string =>
+export const movedText = (
+  found: string,
+  form: (path: string) => string,
+  from: Folders,
+  to: Folders,
+): string =>
   found
     .replaceAll(form(from.attempt), () => form(to.attempt))
     .replaceAll(form(from.workspace), () => form(to.workspace))
 
-/** The bytes with the folders of another run instead of its own. */
+/** The bytes, with the folders `to` in place of the folders `from`. */
 export const movedBytes = async function* (
   source: AsyncIterable<Buffer>,
-  from: Places,
-  to: Places,
+  from: Folders,
+  to: Folders,
 ): AsyncGenerator<Buffer> {
   const latin = (path: string): string => Buffer.from(path).toString('latin1')
   const names = new Map([
