@@ -73,11 +73,11 @@ const FIGURES: readonly Figure[] = [
     ceiling: 124,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 132_800, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 135_500, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
-    ceiling: 74_200,
+    ceiling: 75_800,
     goal: 60_000,
   },
   {
