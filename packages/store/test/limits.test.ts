@@ -127,6 +127,43 @@ test('The shares of a worker that is lost, and of a run that is cancelled, are f
   expect((await sql('select from limit_uses')).rowCount).toBe(0)
 })
 
+test('A run that waits for its limit gives up the slot of its job, and gets one again before it is offered', async () => {
+  await db.store.limits.set({ per_address: { runs: 1 } })
+  const workerId = await joined(db.runStore)
+  await submitted(db.store, {}, targets(1, 'holder'))
+  const [holder] = await claimAll(db.store, db.runStore, workerId)
+  const job = await submitted(db.store, { concurrency: 1 }, targets(4))
+  const next = async (): Promise<ClaimedRun> => {
+    const [run, more] = await claimAll(db.store, db.runStore, workerId)
+    if (!run || more) throw new Error('one run should have been claimed')
+    return run
+  }
+  if (!holder) throw new Error('nothing claimed')
+  await start(db.runStore, holder, [address(1)])
+  const a = await next()
+  await start(db.runStore, a, [address(1)])
+  const b = await next()
+  await start(db.runStore, b, [address(1)])
+  const c = await next()
+  expect([a, b, c].map(({ runId }) => runId)).toEqual(job.runIds.slice(0, 3))
+  expect(isGranted(await start(db.runStore, c, [address(2)]))).toBe(true)
+  expect(await db.store.recovery.recountSlots(100)).toBe(0)
+  expect(await db.store.jobs.changePriority(job.jobId, 'low', () => {})).toMatchObject({ changed: 3 })
+  expect(await offered()).toEqual([])
+
+  // Both could have the share now, and the job has no slot for them.
+  await db.runStore.finish([ended(holder)])
+  expect(await waitingReason(a.runId)).toBe('waiting for one of the 1 slots of its job')
+  expect(await offered()).toEqual([])
+  await db.runStore.finish([ended(c)])
+  const again = await next()
+  expect(again.runId).toBe(a.runId)
+  expect(isGranted(await start(db.runStore, again, [address(1)]))).toBe(true)
+  await db.runStore.finish([ended(again)])
+  expect((await next()).runId).toBe(b.runId)
+  expect(await db.store.recovery.recountSlots(100)).toBe(0)
+})
+
 test('The stricter limit of the farm and of scopes holds, each for its own runs', async () => {
   await db.store.limits.set({ per_address: { rate: 40, runs: 4 } })
   await db.store.scopes.add(

@@ -22,13 +22,16 @@ begin
     order by id limit p_limit for update);
   perform 1 from outbox where run_id = any(v_ids) order by run_id for update;
   update outbox set rank = v_rank
-  where run_id = any(v_ids) and rank <> v_rank and (sent_at is null or run_mode || '' <> 'distributed');
+  where run_id = any(v_ids) and rank <> v_rank
+    and (coalesce(sent_at + interval '0', 'infinity') = 'infinity' or run_mode || '' <> 'distributed');
   get diagnostics v_rows = row_count;
   changed := v_rows;
   if v_job.run_mode = 'distributed' then
     v_sent := array(
       select id from unnest(v_ids) id
-      where id not in (select run_id from outbox where run_id = any(v_ids) and (sent_at is null or rank = v_rank)));
+      where id not in (
+        select run_id from outbox
+        where run_id = any(v_ids) and (coalesce(sent_at + interval '0', 'infinity') = 'infinity' or rank = v_rank)));
     with moved as (
       update runs set epoch = epoch + 1, updated_at = now() where id = any(v_sent) returning id, epoch
     ), offered as (

@@ -16,7 +16,8 @@ begin
 
   insert into slots (run_id, job_no)
   select o.run_id, o.job_no from outbox o join jobs j on j.id = o.job_no
-  where o.ready and j.concurrency is not null and not exists (select 1 from slots s where s.run_id = o.run_id)
+  where o.ready and o.sent_at is distinct from 'infinity' and j.concurrency is not null
+    and not exists (select 1 from slots s where s.run_id = o.run_id)
   limit p_limit
   on conflict do nothing;
   get diagnostics v_rows = row_count;

@@ -10,9 +10,6 @@ as $$
 declare
   v_named bigint[] := array(select id from jsonb_to_recordset(p_ends) as e(id bigint));
   v_ids bigint[];
-  v_job_no bigint;
-  v_freed int;
-  v_readied int := 0;
   v_completed_is_wanted boolean := event_is_wanted('run.completed');
   v_failed_is_wanted boolean := event_is_wanted('run.failed');
   v_cancelled_is_wanted boolean := event_is_wanted('run.cancelled');
@@ -80,15 +77,7 @@ begin
   on conflict do nothing;
 
   delete from outbox where run_id = any(v_ids);
-  for v_job_no, v_freed in
-    with freed as (delete from slots where run_id = any(v_ids) returning job_no)
-    select job_no, count(*)::int from freed group by job_no order by job_no
-  loop
-    v_readied := v_readied + ready_next(v_job_no, v_freed);
-  end loop;
-  if v_readied > 0 then
-    perform notify_masters();
-  end if;
+  perform pass_slots(v_ids);
   if exists (select from runs where id = any(v_ids) and run_mode || '' = 'cloud') then
     perform mark_finished_infras_due(v_ids);
   end if;

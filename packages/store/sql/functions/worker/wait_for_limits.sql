@@ -1,5 +1,5 @@
--- Hands back runs whose limits have no share left: they are offered again when there is one. Runs with a cancel request
--- end.
+-- Hands back runs whose limits have no share left: they are offered again when there is one, and meanwhile pass their
+-- slots to other runs of their jobs. Runs with a cancel request end.
 create or replace function worker.wait_for_limits(p_secret text, p_keys jsonb) returns void
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: batch
@@ -16,4 +16,5 @@ begin
   update outbox set sent_at = 'infinity', delayed = true where run_id = any(v_ids);
   -- A share may have become free meanwhile.
   perform wake_limited(v_ids);
+  perform pass_slots(array(select run_id from outbox where run_id = any(v_ids) and sent_at + interval '0' = 'infinity'));
 end $$;
