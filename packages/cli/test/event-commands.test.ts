@@ -81,8 +81,8 @@ test('A schedule is named, and a name of several is refused', async () => {
   await create('twice')
   await create('twice')
   const refused = await run('schedules', 'remove', 'twice')
-  expect(refused.code).toBe(2)
-  expect(refused.err).toMatch(/2 schedules have the name "twice"; give an id: sch_\w+, sch_\w+/)
+  expect(refused.code).toBe(5)
+  expect(refused.err).toMatch(/kind schedule have the name "twice"; give an id: sch_\w+, sch_\w+/)
 })
 
 test('The completion of bash offers the verbs of a noun, and the options of a verb', async () => {
@@ -167,8 +167,8 @@ describe('schedules and events', () => {
     expect((await run('webhooks', 'deliveries', '--status', 'dead')).code).toBe(0)
     expect((await run('webhooks', 'remove', 'chat')).code).toBe(0)
     expect(await run('webhooks', 'remove', 'chat')).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('there is no subscription chat'),
+      code: 5,
+      err: expect.stringContaining('there is no subscription "chat"'),
     })
   })
 

@@ -1,6 +1,14 @@
 import type { Priority, RunMode, RunOutcome, TriggerType, WorkflowKind } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, encodeCursor } from './page.ts'
+import {
+  sortedBy,
+  SORTED_LETTERS,
+  type SortedRow,
+  type SortKey,
+  type SortRequest,
+} from './findings/sorted.ts'
+import { storable } from './text.ts'
 import type { Totals } from './totals.ts'
 import { jobNoOf } from './job-no.ts'
 import type { Tables } from './tables.ts'
@@ -71,6 +79,27 @@ export interface JobPage {
   readonly nextCursor: string | undefined
 }
 
+const SORT_KEYS = {
+  created: { key: sql`id`, type: 'bigint', isIndexed: true },
+  workflow: { key: sql`left(workflow_name, ${SORTED_LETTERS})`, type: 'text' },
+  // The worst first, and open jobs last.
+  outcome: {
+    key: sql`case when final_counts is null then 9
+      else array_position(array['nothing_done', 'partial', 'clean'], job_outcome(final_counts, target_count)) end`,
+    type: 'bigint',
+  },
+  targets: { key: sql`target_count`, type: 'bigint' },
+  failed: { key: sql`coalesce((final_counts ->> 'failed')::bigint, -1)`, type: 'bigint' },
+  priority: { key: sql`priority_rank(priority)`, type: 'bigint' },
+  trigger: {
+    key: sql`left(coalesce(nullif(trigger_name, ''), trigger_type), ${SORTED_LETTERS})`,
+    type: 'text',
+  },
+  ended: { key: sql`coalesce(final_counts ->> 'ended_at', '')`, type: 'text' },
+} as const satisfies Record<string, SortKey>
+export type JobSort = keyof typeof SORT_KEYS
+export const JOB_SORTS = Object.keys(SORT_KEYS) as JobSort[]
+
 /** A page looks at this many jobs at most: it may have fewer jobs than its limit although more follow. */
 const JOBS_SEEN = 50_000
 /** A shorter beginning of an id is compared with each job, a longer one is found by its index. */
@@ -103,20 +132,28 @@ const conditionOf = (state: JobState): RawBuilder<unknown> => {
   return sql`(final_counts ->> ${sql.lit(state)})::int = greatest(target_count, ${sql.lit(least)})`
 }
 
-/** Jobs, newest first. */
+const wantedOf = ({ workflow, state, trigger, priority, idPrefix }: JobFilter): RawBuilder<unknown>[] => [
+  ...(workflow === undefined ? [] : [sql`workflow_name = ${storable(workflow)}`]),
+  ...(trigger === undefined ? [] : [sql`trigger_type = ${trigger}`]),
+  ...(priority === undefined ? [] : [sql`priority = ${priority}`]),
+  ...(state === undefined ? [] : [conditionOf(state)]),
+  ...(idPrefix === undefined ? [] : [sql`starts_with(job_id, ${idPrefix})`]),
+]
+
+export interface JobRequest extends Pick<SortRequest<JobSort>, 'limit' | 'sort'> {
+  readonly cursor?: string | undefined
+}
+
+/** Jobs, newest first unless sorted. */
 export async function listJobs(
   db: Kysely<Tables>,
   counter: JobCounter,
-  { workflow, state, trigger, priority, idPrefix }: JobFilter,
-  { limit, cursor }: { readonly limit: number; readonly cursor?: string | undefined },
+  filter: JobFilter,
+  { limit, cursor, sort }: JobRequest,
 ): Promise<JobPage> {
-  const wanted = [
-    ...(workflow === undefined ? [] : [sql`workflow_name = ${workflow}`]),
-    ...(trigger === undefined ? [] : [sql`trigger_type = ${trigger}`]),
-    ...(priority === undefined ? [] : [sql`priority = ${priority}`]),
-    ...(state === undefined ? [] : [conditionOf(state)]),
-    ...(idPrefix === undefined ? [] : [sql`starts_with(job_id, ${idPrefix})`]),
-  ]
+  if (sort !== undefined) return await listSorted(db, counter, filter, { limit, cursor, sort })
+  const { state, idPrefix } = filter
+  const wanted = wantedOf(filter)
   const before = cursor === undefined ? sql`` : sql`and id < ${decodeCursor(cursor)}`
   // An index has these few jobs; all others are looked at one after another.
   const isIndexed = state === 'open' || (idPrefix?.length ?? 0) >= INDEXED_PREFIX
@@ -146,6 +183,32 @@ export async function listJobs(
   return {
     data: await summariesOf(db, counter, nos),
     nextCursor: last === undefined || last === null ? undefined : encodeCursor(last),
+  }
+}
+
+const listSorted = async (
+  db: Kysely<Tables>,
+  counter: JobCounter,
+  filter: JobFilter,
+  { limit, cursor, sort }: JobRequest & { readonly sort: string },
+): Promise<JobPage> => {
+  const by = sortedBy(SORT_KEYS, sort, sql`id`)
+  const matches = sql.join([sql`parent_run is null`, ...wantedOf(filter)], sql` and `)
+  const { rows: counts } = await sql<{ total: number }>`
+    select count(*) as total from jobs where ${matches}`.execute(db)
+  by.demandFew(counts[0]?.total ?? 0)
+  const after = cursor === undefined ? sql`` : sql`and ${by.after(cursor)}`
+  const { rows } = await sql<SortedRow>`
+    select id, ${by.key} as sort_key from jobs where ${matches} ${after} order by ${by.order} limit ${limit}
+  `.execute(db)
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  return {
+    data: await summariesOf(
+      db,
+      counter,
+      rows.map(({ id }) => id),
+    ),
+    nextCursor: last && by.cursorOf(last),
   }
 }
 
@@ -179,7 +242,8 @@ const summariesOf = async (
 ): Promise<JobSummary[]> => {
   if (nos.length === 0) return []
   const { rows } = await sql<JobRow>`
-    select ${COLUMNS} from jobs j where j.id = any(${nos}::bigint[]) order by j.id desc
+    select ${COLUMNS} from jobs j where j.id = any(${nos}::bigint[])
+    order by array_position(${nos}::bigint[], j.id)
   `.execute(db)
   const open = rows.filter((row) => row.final_counts === null)
   const live = await counter.countSome(open.map(({ no, target_count: targets }) => ({ no, targets })))

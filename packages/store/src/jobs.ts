@@ -44,6 +44,7 @@ import {
   listJobs,
   settleJobs,
   type JobFilter,
+  type JobRequest,
   type JobPage,
   type JobSummary,
 } from './job-list.ts'
@@ -218,8 +219,7 @@ export const makeJobs = (db: Kysely<Tables>, upkeep: Kysely<Tables>, totals: Tot
 
 const makeReads = (db: Kysely<Tables>, counter: JobCounter, totals: Totals) => ({
   /** Jobs, newest first, with their counts. The cost does not depend on how many runs are stored. */
-  list: (filter: JobFilter, page: { limit: number; cursor?: string | undefined }): Promise<JobPage> =>
-    listJobs(db, counter, filter, page),
+  list: (filter: JobFilter, page: JobRequest): Promise<JobPage> => listJobs(db, counter, filter, page),
   summary: async (jobId: string): Promise<JobSummary | undefined> =>
     JOB_ID.test(jobId) ? findJobSummary(db, counter, jobId) : undefined,
   endOf: (jobId: string): Promise<Date | null | undefined> => endOfJob(db, jobId),

@@ -12,6 +12,7 @@ import { makeHosts } from './hosts.ts'
 import { makeEnrichment } from './findings/enrichment.ts'
 import { makeRules } from './findings/rules.ts'
 import { makeScans } from './findings/scans.ts'
+import { makeNamed } from './named.ts'
 import { makeSavedFilters } from './saved-filters.ts'
 import { makeTriage } from './findings/triage.ts'
 import { makeVulnerabilities } from './findings/vulnerabilities.ts'
@@ -94,6 +95,7 @@ export async function openStore(options: StoreOptions) {
     workflows: guarded(makeWorkflows(db)),
     events: guarded(makeEvents(db, totals)),
     triage: guarded(makeTriage(db, totals)),
+    named: guarded(makeNamed(db)),
     savedFilters: guarded(makeSavedFilters(db)),
     vulnerabilities: guarded(makeVulnerabilities(db, totals)),
     assets: guarded(makeAssets(db, totals)),

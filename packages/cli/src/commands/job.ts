@@ -12,7 +12,7 @@ import { checkWork, WAIT_DESCRIPTION } from '../client/check-work.ts'
 import { fromOption } from './change-runs.ts'
 
 interface JobOptions
-  extends ClientOptions, Pick<QueryOf<'/jobs'>, 'status' | 'workflow' | 'limit' | 'cursor'> {
+  extends ClientOptions, Pick<QueryOf<'/jobs'>, 'status' | 'workflow' | 'limit' | 'cursor' | 'sort'> {
   readonly wait?: boolean
 }
 
@@ -49,9 +49,9 @@ const COLUMNS: readonly Column<JobSummary>[] = [
 
 const listJobs = async (
   terminal: Terminal,
-  { status, workflow, limit, cursor, ...options }: JobOptions,
+  { status, workflow, limit, cursor, sort, ...options }: JobOptions,
 ): Promise<void> => {
-  const query = { status, workflow, limit, cursor }
+  const query = { status, workflow, limit, cursor, sort }
   const page = await connect(terminal, options).call(({ GET }) => GET('/jobs', { params: { query } }))
   if (wantsJson(options)) return printJson(terminal, page)
   printTable(terminal, COLUMNS, page.data)
@@ -123,6 +123,10 @@ export const jobCommand = (terminal: Terminal): Command =>
     )
     .option('--limit <count>', 'maximum number of jobs to list', wholeNumber)
     .option('--cursor <cursor>', 'continue a list')
+    .option(
+      '--sort <field>',
+      'created, workflow, outcome, targets, failed, priority, trigger or ended; with - in reverse',
+    )
     .addCommand(retryCommand(terminal))
     .addCommand(priorityCommand(terminal))
     .action(async (id: string | undefined, options: JobOptions) => {

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { readBlob } from '../client/files.ts'
 import { printJson, printTable, type Column } from '../client/table.ts'
-import { addWorkflow, wholeNumber } from '../options.ts'
+import { addWorkflow, idArgument } from '../options.ts'
 import { standardInput } from '../scan/target-lines.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { cut } from './finding-decisions.ts'
@@ -77,8 +77,8 @@ const importEntries = (terminal: Terminal): Command =>
 
 const removeEntry = (terminal: Terminal): Command =>
   clientCommand('remove', 'Remove an entry.')
-    .argument('<id>', 'id of the entry', wholeNumber)
-    .action(async (id: number, options: ClientOptions) => {
+    .argument('<entry>', 'the entry, or its id', idArgument)
+    .action(async (id: string, options: ClientOptions) => {
       const params = { path: { id } }
       const answer = await connect(terminal, options).call(({ DELETE }) =>
         DELETE('/never-scan/{id}', { params }),

@@ -2,7 +2,6 @@ import type { paths, components } from '@scanfarm/client'
 import type { Command } from 'commander'
 import { callingCommand, clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printBody, saveBody } from '../client/files.ts'
-import { scheduleId } from '../client/names.ts'
 import { printJson, printTable, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { idArgument } from '../options.ts'
@@ -63,7 +62,7 @@ export const reportCommand = (terminal: Terminal): Command =>
       if ([workspace, schedule, job].filter((one) => one !== undefined).length !== 1)
         throw new CliError(EXIT.usage, 'a report is about one thing: give a workspace, --schedule or --job')
       const api = connect(terminal, options)
-      const id = schedule === undefined ? '' : await scheduleId(api, schedule)
+      const id = schedule ?? ''
       const { response } = await api.with(({ GET }) => {
         if (workspace !== undefined)
           return GET('/reports/workspaces/{workspace}', {

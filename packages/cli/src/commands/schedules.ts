@@ -2,7 +2,6 @@ import type { Schedule } from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { scheduleId } from '../client/names.ts'
 import { printFields, printJson, shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import {
@@ -131,18 +130,24 @@ const changing = (word: 'enable' | 'disable' | 'trigger', description: string) =
   clientCommand(word, description)
     .argument('<schedule>', 'name or id', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const api = connect(terminal, options)
-      const params = { path: { id: await scheduleId(api, id) } }
-      show(terminal, options, await api.call(({ POST }) => POST(`/schedules/{id}/${word}`, { params })))
+      const params = { path: { id } }
+      show(
+        terminal,
+        options,
+        await connect(terminal, options).call(({ POST }) => POST(`/schedules/{id}/${word}`, { params })),
+      )
     })
 
 const removeCommand = (terminal: Terminal): Command =>
   clientCommand('remove', 'Delete a schedule. Its runs are kept.')
     .argument('<schedule>', 'name or id', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const api = connect(terminal, options)
-      const params = { path: { id: await scheduleId(api, id) } }
-      show(terminal, options, await api.call(({ DELETE }) => DELETE('/schedules/{id}', { params })))
+      const params = { path: { id } }
+      show(
+        terminal,
+        options,
+        await connect(terminal, options).call(({ DELETE }) => DELETE('/schedules/{id}', { params })),
+      )
     })
 
 export const schedulesCommand = (terminal: Terminal): Command =>

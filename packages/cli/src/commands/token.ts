@@ -73,7 +73,7 @@ const listCommand = (terminal: Terminal): Command =>
 
 const removeCommand = (terminal: Terminal): Command =>
   clientCommand('remove', 'Delete an API token.')
-    .argument('<id>', 'number of the token', idArgument)
+    .argument('<token>', 'name or number', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const params = { path: { id } }
       const answer = await connect(terminal, options).call(({ DELETE }) => DELETE('/tokens/{id}', { params }))

@@ -5,7 +5,7 @@ import { clientCommand, connect, wantsJson, type ClientOptions } from '../client
 import type { Api } from '../client/api.ts'
 import { printFields, printJson, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { collect } from '../options.ts'
+import { collect, idArgument } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 import { paged, printPage, type PageOptions } from './lists.ts'
 
@@ -18,17 +18,6 @@ const show = (terminal: Terminal, options: ClientOptions, value: object): void =
   wantsJson(options) ? printJson(terminal, value) : printFields(terminal, { ...value })
 
 const all = async (api: Api) => (await api.call(({ GET }) => GET('/webhook-subscriptions'))).data
-
-/** The id of the subscription with this id or name. */
-const find = async (api: Api, name: string): Promise<string> => {
-  const found = (await all(api)).filter((one) => String(one.id) === name || one.name === name)
-  const [one, another] = found
-  if (one === undefined)
-    throw new CliError(EXIT.usage, `there is no subscription ${name}: see scanfarm webhooks list`)
-  if (another !== undefined)
-    throw new CliError(EXIT.usage, `${found.length} subscriptions have the name ${name}: use the id`)
-  return String(one.id)
-}
 
 const COLUMNS: readonly Column<Subscription>[] = [
   { title: 'ID', value: (one) => one.id },
@@ -94,10 +83,10 @@ const addCommand = (terminal: Terminal): Command =>
 
 const testCommand = (terminal: Terminal): Command =>
   clientCommand('test', 'Send an example of job.ended; exit code 1 if it does not arrive.')
-    .argument('<subscription>', 'name or id')
-    .action(async (name: string, options: ClientOptions) => {
+    .argument('<subscription>', 'name or id', idArgument)
+    .action(async (id: string, options: ClientOptions) => {
       const api = connect(terminal, options)
-      const params = { path: { id: await find(api, name) } }
+      const params = { path: { id } }
       const sent = await api.call(({ POST }) => POST('/webhook-subscriptions/{id}/test', { params }))
       show(terminal, options, sent)
       if (!sent.delivered) throw new CliError(EXIT.failed, `the example did not arrive: ${sent.problem}`)
@@ -105,10 +94,10 @@ const testCommand = (terminal: Terminal): Command =>
 
 const removeCommand = (terminal: Terminal): Command =>
   clientCommand('remove', 'Delete a subscription and its deliveries.')
-    .argument('<subscription>', 'name or id')
-    .action(async (name: string, options: ClientOptions) => {
+    .argument('<subscription>', 'name or id', idArgument)
+    .action(async (id: string, options: ClientOptions) => {
       const api = connect(terminal, options)
-      const params = { path: { id: await find(api, name) } }
+      const params = { path: { id } }
       show(
         terminal,
         options,

@@ -2,7 +2,6 @@ import type { WorkerDetail } from '@scanfarm/contracts'
 import { createLogger, runMain } from '@scanfarm/platform'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { workerId } from '../client/names.ts'
 import { printFields, printJson } from '../client/table.ts'
 import { collect, duration, idArgument } from '../options.ts'
 import { loadSettings } from '../settings.ts'
@@ -43,21 +42,27 @@ export const drainCommand = (terminal: Terminal): Command =>
     )
     .option('--pause', 'keep the worker: it claims no runs until `worker resume`')
     .action(async (id: string, { pause, for: forMs, ...options }: DrainOptions) => {
-      const api = connect(terminal, options)
       const init = {
-        params: { path: { id: await workerId(api, id) } },
+        params: { path: { id } },
         body: { stop: pause !== true, ...(forMs === undefined ? {} : { for: `${forMs}ms` }) },
       }
-      printAnswer(terminal, options, await api.call(({ POST }) => POST('/workers/{id}/drain', init)))
+      printAnswer(
+        terminal,
+        options,
+        await connect(terminal, options).call(({ POST }) => POST('/workers/{id}/drain', init)),
+      )
     })
 
 export const resumeCommand = (terminal: Terminal): Command =>
   clientCommand('resume', 'Let a paused worker claim runs again.')
     .argument('<worker>', 'name or id, from `scanfarm workers`', idArgument)
     .action(async (id: string, options: ClientOptions) => {
-      const api = connect(terminal, options)
-      const params = { path: { id: await workerId(api, id) } }
-      printAnswer(terminal, options, await api.call(({ POST }) => POST('/workers/{id}/resume', { params })))
+      const params = { path: { id } }
+      printAnswer(
+        terminal,
+        options,
+        await connect(terminal, options).call(({ POST }) => POST('/workers/{id}/resume', { params })),
+      )
     })
 
 export const workerCommand = (terminal: Terminal): Command =>

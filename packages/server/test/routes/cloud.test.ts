@@ -282,7 +282,7 @@ describe('POST /cloud/instances', () => {
       await make({ instances: 2 }, tight)
       const { body } = await tight.admin.post('/api/cloud/instances').send({}).expect(400)
       expect(body).toEqual(
-        refusal('cloud_limit', '1 machines were requested and 2 exist, the limit for all is 2'),
+        refusal('cloud_limit', '1 machine was requested and 2 exist, the limit for all is 2'),
       )
     })
 

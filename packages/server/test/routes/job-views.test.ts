@@ -110,6 +110,21 @@ describe('GET /jobs', () => {
     expect(await ids('trigger=cron')).toEqual([])
     expect(await ids('priority=high')).toEqual([second])
     expect(await ids('priority=normal&status=partial')).toEqual([first])
+    // The order of the ids, and its reverse.
+    for (const sort of ['-created', 'targets', 'priority', 'ended', '-outcome', 'failed']) {
+      expect([sort, await ids(`workflow=probe&sort=${sort}`)]).toEqual([sort, [second, first]])
+      const reverse = sort.startsWith('-') ? sort.slice(1) : `-${sort}`
+      const begin = await get(`/jobs?sort=${reverse}&limit=1`)
+      expect([reverse, begin.data[0]?.job_id]).toEqual([reverse, first])
+      const { data, pagination } = await get(
+        `/jobs?sort=${reverse}&limit=1&cursor=${begin.pagination.next_cursor}`,
+      )
+      expect(data[0]?.job_id).toBe(second)
+      const after = await get(`/jobs?sort=${reverse}&limit=1&cursor=${pagination.next_cursor}`)
+      expect(after.data).toEqual([])
+    }
+    expect(await ids('sort=workflow&trigger=manual')).toEqual([second, first])
+    await server.viewer.get('/api/jobs?sort=size').expect(400)
     await server.operator.post(`/api/jobs/${second}/cancel`).expect(202)
   })
 

@@ -702,4 +702,23 @@ describe('import and export', () => {
     expect((dojo.body as { findings: unknown[] }).findings).toHaveLength(250)
     await server.viewer.get('/api/vulnerabilities/export').expect(400)
   })
+
+  test('OpenVEX without a statement answers 400, and says what to do', async () => {
+    const add = (vuln_info: string) =>
+      server.operator
+        .post('/api/vulnerabilities')
+        .send({ workspace: 'vex', vuln_info, vuln_title: 'one', asset_value: 'a.example' })
+        .expect(201)
+    const path = '/api/vulnerabilities/export?format=openvex&workspace=vex'
+    await add('exposed-panel')
+    const { body } = await server.viewer.get(path).expect(400)
+    expect(body).toMatchObject({
+      code: 'bad_request',
+      message: 'no finding that matches names a CVE or an advisory',
+      details: [{ path: '/format', message: expect.stringContaining('choose other filters') }],
+    })
+    await add('CVE-2021-44228')
+    const document = await server.viewer.get(path).expect(200)
+    expect(document.body.statements).toMatchObject([{ vulnerability: { name: 'CVE-2021-44228' } }])
+  })
 })

@@ -1,9 +1,9 @@
-import { ApiToken, AppError, page, Role } from '@scanfarm/contracts'
+import { ApiToken, page, Role } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { newToken, tokenHash } from '../../access/api-token.ts'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
-import { rowId } from '../query.ts'
+import { idOf, NamedPath } from '../named.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 
 const NewToken = Type.Object(
@@ -71,15 +71,14 @@ export const removeToken = route(
     description:
       'The token stops working immediately on the master that handles the request, and within 2 seconds on all others.',
     role: 'admin',
-    params: Type.Object({ id: Type.String() }),
+    params: NamedPath,
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
   },
-  async ({ store, access }, { params }) => {
-    const id = rowId(params.id)
-    if (id === undefined || !(await store.access.removeToken(id)))
-      throw new AppError('not_found', `there is no token ${JSON.stringify(params.id)}`)
-    access.invalidate()
+  async (context, { params }) => {
+    const id = Number(await idOf(context, 'token', params.id))
+    await context.store.access.removeToken(id)
+    context.access.invalidate()
     return { message: 'Token removed', id }
   },
 )

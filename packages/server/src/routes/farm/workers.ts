@@ -5,9 +5,8 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import type { ServerContext } from '../../context.ts'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
+import { idOf, NamedPath } from '../named.ts'
 import { part, partBody, partQuery } from '../paging.ts'
-
-const WorkerPath = Type.Object({ id: Type.String() })
 
 const noWorker = (id: string): AppError =>
   new AppError('not_found', `there is no worker ${JSON.stringify(id)}`)
@@ -48,15 +47,16 @@ export const getWorker = route(
     tag: 'Farm',
     summary: 'Read one worker',
     role: 'viewer',
-    params: WorkerPath,
+    params: NamedPath,
     description:
       'With the runs that its slots execute now. The fields of the worker are returned beside `data` too, as Osmedeus clients expect.',
     responses: { 200: Type.Object({ ...WorkerDetail.properties, data: WorkerDetail }) },
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
   },
-  async ({ store }, { params }) => {
-    const data = await store.workers.find(params.id)
-    if (data === undefined) throw noWorker(params.id)
+  async (context, { params }) => {
+    const id = await idOf(context, 'worker', params.id)
+    const data = await context.store.workers.find(id)
+    if (data === undefined) throw noWorker(id)
     return { ...data, data }
   },
 )
@@ -64,10 +64,11 @@ export const getWorker = route(
 /** Records what an operator wants of a worker, and signals it. */
 const direct = async (
   { store, queue, log }: ServerContext,
-  id: string,
+  ref: string,
   wanted: Wanted,
   forMs?: number,
 ): Promise<WorkerDetail> => {
+  const id = await idOf({ store }, 'worker', ref)
   const directed = await store.workers.direct(id, wanted, forMs)
   if (directed === 'lost')
     throw new AppError('wrong_state', 'this worker is lost: it owns no runs and cannot be reached')
@@ -111,7 +112,7 @@ export const drainWorker = route(
     description:
       'By default its program then ends as after SIGTERM: runs that are still under way after `worker.drain_ms` are handed back, and another worker executes them again. With `for` it waits that long for its runs first, and ends as soon as the last one has; a later drain replaces the time. With `stop: false` the worker stays, finishes its runs without a time limit and is paused until `POST /workers/{id}/resume`. The slots of a server can only be paused. The request is stored: it survives a restart of servers, and a worker that misses the signal reads it with its next heartbeat, at the latest after a third of `worker.lease_ms`. Repeating it changes nothing; a pause can become a stop.',
     role: 'operator',
-    params: WorkerPath,
+    params: NamedPath,
     body: Type.Object(
       {
         stop: Type.Optional(
@@ -146,9 +147,9 @@ export const resumeWorker = route(
     summary: 'Let a paused worker claim runs again',
     description: 'A worker that already stops cannot be resumed. A worker that is not paused is not changed.',
     role: 'operator',
-    params: WorkerPath,
+    params: NamedPath,
     responses: { 200: Type.Object({ message: Type.String(), data: WorkerDetail }) },
-    errors: ['not_found', 'wrong_state'],
+    errors: ['not_found', 'wrong_state', 'conflict'],
   },
   async (context, { params }) => ({
     message: 'The worker claims runs again',

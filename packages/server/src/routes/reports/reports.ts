@@ -4,7 +4,9 @@ import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { text, type Answer } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
+import { NamedPath } from '../named.ts'
 import { JobPath, noJob } from '../runs/jobs.ts'
+import { foundSchedule } from '../schedules/schedules.ts'
 
 const page = { 200: { media: ['text/html'], description: 'One page, to be read or printed' } } as const
 const DESCRIPTION =
@@ -50,14 +52,13 @@ export const reportSchedule = route(
     summary: 'Read a report about the last job of a schedule, as a page for a person',
     description: DESCRIPTION,
     role: 'viewer',
-    params: Type.Object({ id: Type.String() }),
+    params: NamedPath,
     responses: page,
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
   },
-  async (context, { params: { id } }) => {
-    const schedule = await context.store.schedules.find(id)
-    if (schedule === undefined) throw new AppError('not_found', `there is no schedule ${JSON.stringify(id)}`)
-    const last = (await context.store.nights.of([id])).get(id)?.last
+  async (context, { params }) => {
+    const schedule = await foundSchedule(context, params.id)
+    const last = (await context.store.nights.of([schedule.id])).get(schedule.id)?.last
     if (!last) throw none(`the schedule ${JSON.stringify(schedule.name)}`)
     return await reportOf(context, last.job_id, `Report of ${schedule.name}`)
   },

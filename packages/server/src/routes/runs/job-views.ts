@@ -8,11 +8,12 @@ import {
   withoutPassword,
   WorkflowKind,
 } from '@scanfarm/contracts'
-import { JOB_STATES, STRIP_RUNS, type JobState, type JobSummary } from '@scanfarm/store'
+import { JOB_SORTS, JOB_STATES, STRIP_RUNS, type JobState, type JobSummary } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { json, nothing } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { pageQuery } from '../paging.ts'
+import { Sort } from '../query.ts'
 import { JobPath, noJob } from './jobs.ts'
 
 const Count = Type.Integer({ minimum: 0 })
@@ -88,9 +89,9 @@ export const listJobs = route(
     method: 'get',
     path: '/jobs',
     tag: 'Jobs',
-    summary: 'List jobs, newest first',
+    summary: 'List jobs, newest first or sorted',
     description:
-      'A page with filters looks at up to 50,000 jobs: it may have fewer than `limit` although `next_cursor` shows that more follow.',
+      'A page with filters and without `sort` looks at up to 50,000 jobs: it may have fewer than `limit` although `next_cursor` shows that more follow.',
     role: 'viewer',
     query: Type.Object(
       {
@@ -110,6 +111,7 @@ export const listJobs = route(
           Type.Integer({ minimum: 1, maximum: 200, default: 20, description: 'Most jobs of the page' }),
         ),
         cursor: pageQuery.cursor,
+        sort: Sort(JOB_SORTS),
       },
       { additionalProperties: false },
     ),
@@ -125,10 +127,10 @@ export const listJobs = route(
     errors: ['invalid_input', 'bad_request'],
   },
   async ({ store }, { query }) => {
-    const { workflow, status: state, trigger, priority, search: idPrefix, limit = 20, cursor } = query
+    const { workflow, status: state, trigger, priority, search: idPrefix, limit = 20, cursor, sort } = query
     const { data, nextCursor } = await store.jobs.list(
       { workflow, state, trigger, priority, idPrefix },
-      { limit, cursor },
+      { limit, cursor, sort },
     )
     return {
       data: data.map(shown),

@@ -25,9 +25,9 @@ import {
 } from './schedule-body.ts'
 import { refuseMode } from '../../submission/plan-job.ts'
 import { readScheduleForm } from '../../submission/read-forms.ts'
+import { idOf, NamedPath } from '../named.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 
-const SchedulePath = Type.Object({ id: Type.String() })
 const Changed = Type.Object({
   message: Type.String(),
   data: Schedule,
@@ -64,8 +64,12 @@ const changed = async (
 const noSchedule = (id: string): AppError =>
   new AppError('not_found', `there is no schedule ${JSON.stringify(id)}`)
 
-const found = async ({ store }: Pick<ServerContext, 'store'>, id: string): Promise<StoredSchedule> => {
-  const schedule = await store.schedules.find(id)
+export const foundSchedule = async (
+  context: Pick<ServerContext, 'store'>,
+  ref: string,
+): Promise<StoredSchedule> => {
+  const id = await idOf(context, 'schedule', ref)
+  const schedule = await context.store.schedules.find(id)
   if (schedule === undefined) throw noSchedule(id)
   return schedule
 }
@@ -119,11 +123,11 @@ export const getSchedule = route(
     tag: 'Schedules',
     summary: 'Read one schedule',
     role: 'viewer',
-    params: SchedulePath,
+    params: NamedPath,
     responses: { 200: wrapped(Schedule) },
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
   },
-  async (context, { params }) => ({ data: await shownOne(context, await found(context, params.id)) }),
+  async (context, { params }) => ({ data: await shownOne(context, await foundSchedule(context, params.id)) }),
 )
 
 export const changeSchedule = route(
@@ -133,18 +137,18 @@ export const changeSchedule = route(
     tag: 'Schedules',
     summary: 'Change fields of a schedule; takes effect immediately',
     role: 'admin',
-    params: SchedulePath,
+    params: NamedPath,
     body: ChangeSchedule,
     reads: readScheduleForm,
     responses: { 200: Changed },
-    errors: ['invalid_input', 'local_disabled', 'workflow_not_found', 'not_found'],
+    errors: ['invalid_input', 'local_disabled', 'workflow_not_found', 'not_found', 'conflict'],
   },
   async (context, { params, body }) => {
     if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
-    const stored = await found(context, params.id)
+    const stored = await foundSchedule(context, params.id)
     const draft = await changedDraft(context.catalog, stored, restored(body, stored))
     await checkedTrigger(context.receiver, draft)
-    const data = await context.store.schedules.replace(params.id, draft)
+    const data = await context.store.schedules.replace(stored.id, draft)
     if (data === undefined) throw noSchedule(params.id)
     await context.receiver.registry.current()
     return await changed(context, 'Schedule updated', data, body)
@@ -158,13 +162,14 @@ export const removeSchedule = route(
     tag: 'Schedules',
     summary: 'Delete a schedule; its runs are kept',
     role: 'admin',
-    params: SchedulePath,
+    params: NamedPath,
     responses: { 200: Type.Object({ message: Type.String(), id: Type.String() }) },
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
   },
-  async ({ store }, { params }) => {
-    if (!(await store.schedules.remove(params.id))) throw noSchedule(params.id)
-    return { message: 'Schedule deleted', id: params.id }
+  async (context, { params }) => {
+    const id = await idOf(context, 'schedule', params.id)
+    if (!(await context.store.schedules.remove(id))) throw noSchedule(id)
+    return { message: 'Schedule deleted', id }
   },
 )
 
@@ -176,13 +181,13 @@ const switching = (word: 'enable' | 'disable') =>
       tag: 'Schedules',
       summary: word === 'enable' ? 'Enable a schedule from now on' : 'Disable a schedule',
       role: 'admin',
-      params: SchedulePath,
+      params: NamedPath,
       responses: { 200: Changed },
-      errors: ['not_found'],
+      errors: ['not_found', 'conflict'],
     },
     async (context, { params }) => {
-      const schedule = await found(context, params.id)
-      const data = await context.store.schedules.replace(params.id, {
+      const schedule = await foundSchedule(context, params.id)
+      const data = await context.store.schedules.replace(schedule.id, {
         ...schedule,
         enabled: word === 'enable',
       })
@@ -202,7 +207,7 @@ export const triggerSchedule = route(
     tag: 'Schedules',
     summary: 'Start a schedule now, even if it is disabled',
     role: 'operator',
-    params: SchedulePath,
+    params: NamedPath,
     responses: {
       202: Type.Object({
         message: Type.String(),
@@ -212,11 +217,11 @@ export const triggerSchedule = route(
         poll_url: Type.String(),
       }),
     },
-    errors: ['not_found', 'invalid_input', 'wrong_state'],
+    errors: ['not_found', 'conflict', 'invalid_input', 'wrong_state'],
   },
   async (context, { params, http }) => {
     const { receiver, store, notifier } = context
-    const schedule = await found(context, params.id)
+    const schedule = await foundSchedule(context, params.id)
     const trigger = await checkedTrigger(receiver, schedule)
     const fireContext = { fireKey: `now:${randomUUID()}`, at: new Date(), data: { asked: 'true' } }
     const planned = await planScheduled(receiver.planning, trigger, fireContext, http.signal())

@@ -14,6 +14,7 @@ import type { Caller } from '../../access/authenticator.ts'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { authorOf, untilOf } from '../findings/decisions.ts'
+import { idOf } from '../named.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 
 const MAX_PROBLEMS = 50
@@ -147,13 +148,12 @@ export const removeNeverScan = route(
     tag: 'Scopes',
     summary: 'Remove an entry of the never-scan list',
     role: 'admin',
-    params: Type.Object({ id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }) }),
+    params: Type.Object({ id: Type.String({ description: 'Id, or the entry' }) }),
     responses: { 200: Type.Object({ message: Type.String() }) },
-    errors: ['invalid_input', 'not_found'],
+    errors: ['not_found', 'conflict'],
   },
-  async ({ store }, { params }) => {
-    if (!(await store.scopes.removeNeverScan(params.id)))
-      throw new AppError('not_found', `the never-scan list has no entry ${params.id}`)
+  async (context, { params }) => {
+    await context.store.scopes.removeNeverScan(Number(await idOf(context, 'never-scan entry', params.id)))
     return { message: 'Entry removed' }
   },
 )

@@ -17,6 +17,7 @@ import { exampleEvent } from '../../webhooks/example-event.ts'
 import { mailAddresses } from '../../webhooks/send-mail.ts'
 import { sendEvent, sendOptions, templateProblem } from '../../webhooks/webhook-sender.ts'
 import { topicProblem } from '../../triggers/topics.ts'
+import { idOf, NamedPath } from '../named.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { rowId } from '../query.ts'
 
@@ -184,16 +185,16 @@ export const changeSubscription = route(
     tag: 'Webhooks',
     summary: 'Change a subscription',
     role: 'admin',
-    params: IdPath,
+    params: NamedPath,
     body: ChangeSubscription,
     responses: { 200: Type.Object({ message: Type.String(), data: Subscribed }) },
-    errors: ['invalid_input', 'not_found'],
+    errors: ['invalid_input', 'not_found', 'conflict'],
   },
   async (context, { params, body }) => {
     const { store } = context
-    const id = rowId(params.id)
-    const known = id === undefined ? undefined : await store.webhooks.subscription(id)
-    if (id === undefined || known === undefined) throw nothing('subscription', params.id)
+    const id = Number(await idOf(context, 'subscription', params.id))
+    const known = await store.webhooks.subscription(id)
+    if (known === undefined) throw nothing('subscription', params.id)
     const { min_severity: minSeverity = known.minSeverity, ...changes } = body
     const draft = checked({ ...known, ...changes, minSeverity }, context)
     const data = await store.webhooks.changeSubscription(id, draft)
@@ -209,13 +210,13 @@ export const removeSubscription = route(
     tag: 'Webhooks',
     summary: 'Delete a subscription and its deliveries',
     role: 'admin',
-    params: IdPath,
+    params: NamedPath,
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
   },
-  async ({ store }, { params }) => {
-    const id = rowId(params.id)
-    if (id === undefined || !(await store.webhooks.unsubscribe(id))) throw nothing('subscription', params.id)
+  async (context, { params }) => {
+    const id = Number(await idOf(context, 'subscription', params.id))
+    await context.store.webhooks.unsubscribe(id)
     return { message: 'Subscription removed', id }
   },
 )
@@ -228,7 +229,7 @@ export const testSubscription = route(
     summary: 'Send an example of the event job.ended to a subscription, also a disabled one',
     description: 'The request is sent once, whatever the topics and filters. Nothing is recorded.',
     role: 'admin',
-    params: IdPath,
+    params: NamedPath,
     responses: {
       200: Type.Object({
         delivered: Type.Boolean(),
@@ -238,12 +239,12 @@ export const testSubscription = route(
         problem: Type.String({ description: 'Why it did not arrive, or ""' }),
       }),
     },
-    errors: ['not_found'],
+    errors: ['not_found', 'conflict'],
   },
   async (context, { params, http }) => {
     const { store } = context
-    const id = rowId(params.id)
-    const known = id === undefined ? undefined : await store.webhooks.subscription(id)
+    const id = Number(await idOf(context, 'subscription', params.id))
+    const known = await store.webhooks.subscription(id)
     if (known === undefined) throw nothing('subscription', params.id)
     const options = { ...sendOptions(context), signal: http.signal() }
     const sent = await sendEvent(known, exampleEvent(), 0, options)

@@ -8,6 +8,7 @@ declare
   v_machines int;
   v_all_hours numeric;
   v_all_cost numeric;
+  v_asked text := p_infra.instances || case p_infra.instances when 1 then ' machine was' else ' machines were' end;
   v_problems text[] := '{}';
 begin
   select count(*), coalesce(sum(f.hours), 0), coalesce(sum(f.hours * coalesce(f.hourly_price, 0)), 0)
@@ -16,16 +17,17 @@ begin
   where i.status not in ('destroyed', 'failed');
 
   if p_infra.instances > (p_budget ->> 'instances')::int then
-    v_problems := v_problems || format('%s machines were requested, the limit for one infrastructure is %s',
-      p_infra.instances, p_budget ->> 'instances');
+    v_problems := v_problems || format('%s requested, the limit for one infrastructure is %s',
+      v_asked, p_budget ->> 'instances');
   end if;
   if v_machines + p_infra.instances > (p_budget ->> 'totalInstances')::int then
-    v_problems := v_problems || format('%s machines were requested and %s exist, the limit for all is %s',
-      p_infra.instances, v_machines, p_budget ->> 'totalInstances');
+    v_problems := v_problems || format('%s requested and %s, the limit for all is %s',
+      v_asked, v_machines || case v_machines when 1 then ' exists' else ' exist' end, p_budget ->> 'totalInstances');
   end if;
   if p_infra.hours > (p_budget ->> 'hours')::numeric then
-    v_problems := v_problems || format('%s hours were requested, the limit for one infrastructure is %s',
-      trim_scale(p_infra.hours), trim_scale((p_budget ->> 'hours')::numeric));
+    v_problems := v_problems || format('%s requested, the limit for one infrastructure is %s',
+      trim_scale(p_infra.hours) || case p_infra.hours when 1 then ' hour was' else ' hours were' end,
+      trim_scale((p_budget ->> 'hours')::numeric));
   end if;
   if v_all_hours + v_hours > (p_budget ->> 'totalInstanceHours')::numeric then
     v_problems := v_problems || format(
@@ -39,8 +41,10 @@ begin
   end if;
   if v_cost > (p_budget ->> 'cost')::numeric then
     v_problems := v_problems || format(
-      'the estimated cost is %s US dollars (%s machines, %s hours, %s an hour), the limit for one infrastructure is %s',
-      round(v_cost, 2), p_infra.instances, trim_scale(p_infra.hours), trim_scale(p_infra.hourly_price),
+      'the estimated cost is %s US dollars (%s, %s, %s an hour), the limit for one infrastructure is %s',
+      round(v_cost, 2), p_infra.instances || case p_infra.instances when 1 then ' machine' else ' machines' end,
+      trim_scale(p_infra.hours) || case p_infra.hours when 1 then ' hour' else ' hours' end,
+      trim_scale(p_infra.hourly_price),
       round((p_budget ->> 'cost')::numeric, 2));
   end if;
   if v_all_cost + v_cost > (p_budget ->> 'totalCost')::numeric then

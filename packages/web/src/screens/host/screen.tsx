@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { useState, type ReactNode } from 'react'
 import { assetsQuery } from '../../api/assets.ts'
 import { hostPath, hostQuery } from '../../api/hosts.ts'
 import {
@@ -73,11 +73,13 @@ const PORTS: readonly Column<Port>[] = [
 
 const Assets = ({ host }: { host: string }) => {
   const navigate = useNavigate()
+  const [sort, setSort] = useState('')
   return (
     <DataTable
       label="Assets of the host"
       columns={COLUMNS}
-      list={useList(assetsQuery({ host, state: 'open,gone' }))}
+      list={useList(assetsQuery({ host, state: 'open,gone', ...(sort === '' ? {} : { sort }) }))}
+      order={{ value: sort, onChange: setSort }}
       keyOf={({ id }) => String(id)}
       onOpen={({ id }) => void navigate({ href: `/assets/${id}` })}
       empty={<EmptyState title="No assets">Only findings name this host.</EmptyState>}

@@ -1,8 +1,9 @@
 import './job.css'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
 import { jobQuery, type JobSummary } from '../../api/jobs.ts'
-import { runsQuery } from '../../api/runs.ts'
+import { runsQuery, type RunFilters } from '../../api/runs.ts'
 import {
   DataTable,
   EmptyState,
@@ -26,11 +27,14 @@ import { Strip } from './strip.tsx'
 
 const Runs = ({ jobId }: { jobId: string }) => {
   const navigate = useNavigate()
+  const [sort, setSort] = useState('')
+  const filters = { job_id: jobId, ...(sort === '' ? {} : { sort }) } as RunFilters
   return (
     <DataTable
       label="Runs of the job"
       columns={COLUMNS.filter(({ id }) => id !== 'workflow')}
-      list={useList(runsQuery({ job_id: jobId }))}
+      list={useList(runsQuery(filters))}
+      order={{ value: sort, onChange: setSort }}
       keyOf={({ run_uuid: uuid }) => uuid}
       onOpen={({ run_uuid: uuid }) => void navigate({ href: `/runs/${uuid}` })}
       bulk={(runs, clear) => <BulkActions runs={runs} clear={clear} />}

@@ -1,5 +1,5 @@
 import type { JobSummary } from '../../api/jobs.ts'
-import { Badge, Link, OutcomeBadge, PRIORITY_FILTER, StatusBadge, Time, type Column } from '../../ui/index.ts'
+import { Badge, Link, OutcomeBadge, StatusBadge, Time, type Column } from '../../ui/index.ts'
 
 /** Completed is good only if all runs did all of their work. */
 export const JobStatus = ({ job: { status, outcome } }: { job: JobSummary }) => {
@@ -44,14 +44,14 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
     id: 'workflow',
     label: 'Workflow',
     width: 'minmax(130px, 1.4fr)',
-    sort: ({ workflow_name: name }) => name,
+    sort: 'workflow',
     cell: (job) => <Link href={`/jobs/${job.job_id}`}>{job.workflow_name}</Link>,
   },
   {
     id: 'status',
     label: 'Outcome',
     width: '104px',
-    sort: ({ status, outcome }) => `${status} ${outcome ?? ''}`,
+    sort: 'outcome',
     cell: (job) => <JobStatus job={job} />,
   },
   { id: 'progress', label: 'Progress', width: 'minmax(90px, 1fr)', cell: (job) => <JobBar job={job} /> },
@@ -60,7 +60,7 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
     label: 'Ended',
     width: '116px',
     align: 'end',
-    sort: ({ target_count: targets }) => targets,
+    sort: 'targets',
     cell: (job) => (
       <span className="number">
         {ended(job)} of {job.target_count.toLocaleString()}
@@ -72,7 +72,7 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
     label: 'Failed',
     width: '56px',
     align: 'end',
-    sort: ({ counts }) => counts?.failed ?? -1,
+    sort: 'failed',
     cell: ({ counts }) => (
       <span className={`number ${counts && counts.failed > 0 ? 'tone-bad' : 'muted'}`}>
         {counts?.failed.toLocaleString() ?? '–'}
@@ -89,28 +89,28 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
     id: 'priority',
     label: 'Priority',
     width: '58px',
-    sort: ({ priority }) => PRIORITY_FILTER.options?.indexOf(priority) ?? -1,
+    sort: 'priority',
     cell: ({ priority }) => priority,
   },
   {
     id: 'trigger',
     label: 'Started by',
     width: '90px',
-    sort: (job) => job.trigger_name || job.trigger_type,
+    sort: 'trigger',
     cell: (job) => job.trigger_name || job.trigger_type,
   },
   {
     id: 'created',
     label: 'Created',
     width: '72px',
-    sort: ({ created_at: at }) => at,
+    sort: 'created',
     cell: (job) => <Time at={job.created_at} />,
   },
   {
     id: 'end',
     label: 'End',
     width: '72px',
-    sort: ({ ended_at: at }) => at ?? '',
+    sort: 'ended',
     cell: (job) => <Time at={job.ended_at} />,
   },
   { id: 'mode', label: 'Mode', width: '96px', hidden: true, cell: ({ run_mode: mode }) => mode },

@@ -28,10 +28,11 @@ const FILTERS: readonly Filter[] = [
   },
   { name: 'search', label: 'Beginning of the id' },
 ]
-const NAMES = FILTERS.map(({ name }) => name)
+const NAMES = [...FILTERS.map(({ name }) => name), 'sort']
+const OPTIONS: readonly string[] = ['workflow', 'status', 'sort']
 
 export const Screen = () => {
-  const [filters] = useFilters(NAMES)
+  const [filters, set] = useFilters(NAMES)
   const navigate = useNavigate()
   const list = useList(jobsQuery(filters as JobFilters))
   const query = new URLSearchParams(filters as Record<string, string>).toString()
@@ -43,8 +44,8 @@ export const Screen = () => {
           lines={[
             {
               title: 'List these jobs',
-              ...(Object.keys(filters).every((name) => name === 'workflow') && {
-                cli: ['job', ...(filters['workflow'] ? ['--workflow', filters['workflow']] : [])],
+              ...(Object.keys(filters).every((name) => OPTIONS.includes(name)) && {
+                cli: ['jobs', ...Object.entries(filters).flatMap(([name, value]) => [`--${name}`, value])],
               }),
               api: ['GET', `/jobs${query && `?${query}`}`],
             },
@@ -58,6 +59,7 @@ export const Screen = () => {
         label="Jobs"
         columns={COLUMNS}
         list={list}
+        order={{ value: filters['sort'] ?? '', onChange: (sort) => set({ sort }) }}
         keyOf={({ job_id: id }) => id}
         onOpen={({ job_id: id }) => void navigate({ href: `/jobs/${id}` })}
         none="No jobs"

@@ -1,9 +1,10 @@
 import './queue.css'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import { queueQuery } from '../../api/farm.ts'
-import { runsQuery } from '../../api/runs.ts'
+import { runsQuery, type RunFilters } from '../../api/runs.ts'
 import {
   Badge,
   Commands,
@@ -151,9 +152,16 @@ const COLUMNS: readonly Column<Run>[] = [
     id: 'target',
     label: 'Target',
     width: 'minmax(160px, 2fr)',
+    sort: 'target',
     cell: (run) => <RunLink run={run} />,
   },
-  { id: 'workflow', label: 'Workflow', width: 'minmax(110px, 1fr)', cell: (run) => run.workflow_name },
+  {
+    id: 'workflow',
+    label: 'Workflow',
+    width: 'minmax(110px, 1fr)',
+    sort: 'workflow',
+    cell: (run) => run.workflow_name,
+  },
   { id: 'priority', label: 'Priority', width: '76px', cell: ({ priority }) => priority },
   { id: 'mode', label: 'Mode', width: '96px', cell: ({ run_mode }) => run_mode },
   {
@@ -161,6 +169,7 @@ const COLUMNS: readonly Column<Run>[] = [
     label: 'Waits for',
     width: '80px',
     align: 'end',
+    sort: 'created',
     cell: ({ created_at }) => <Duration from={created_at} />,
   },
   {
@@ -179,11 +188,14 @@ const COLUMNS: readonly Column<Run>[] = [
 
 const WaitingRuns = () => {
   const navigate = useNavigate()
+  const [sort, setSort] = useState('')
+  const filters = { status: 'queued', ...(sort === '' ? {} : { sort }) } as RunFilters
   return (
     <DataTable
       label="Waiting runs"
       columns={COLUMNS}
-      list={useList(runsQuery({ status: 'queued' }))}
+      list={useList(runsQuery(filters))}
+      order={{ value: sort, onChange: setSort }}
       keyOf={({ run_uuid }) => run_uuid}
       onOpen={({ run_uuid }) => void navigate({ href: `/runs/${run_uuid}` })}
       empty={<EmptyState title="No run waits" />}

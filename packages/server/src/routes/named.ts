@@ -1,0 +1,23 @@
+import { AppError } from '@scanfarm/contracts'
+import type { NamedKind } from '@scanfarm/store'
+import { Type } from 'typebox'
+import type { ServerContext } from '../context.ts'
+
+/** The path of a record that callers may also name. */
+export const NamedPath = Type.Object({ id: Type.String({ description: 'Id or name' }) })
+
+/** The id of the record with this id or name. A name of several is refused: nothing is done to the wrong one. */
+export const idOf = async (
+  { store }: Pick<ServerContext, 'store'>,
+  kind: NamedKind,
+  ref: string,
+): Promise<string> => {
+  const ids = await store.named.ids(kind, ref)
+  const [id, another] = ids
+  if (id === undefined) throw new AppError('not_found', `there is no ${kind} ${JSON.stringify(ref)}`)
+  if (another === undefined) return id
+  throw new AppError(
+    'conflict',
+    `several of the kind ${kind} have the name ${JSON.stringify(ref)}; give an id: ${ids.join(', ')}`,
+  )
+}
