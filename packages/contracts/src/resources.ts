@@ -92,10 +92,10 @@ export const RunDetail = Type.Object(
     ssh_host: Type.String(),
     facts: StringMap,
     tools: Type.Array(Type.Object({ name: Type.String(), version: Type.String() }), {
-      description:
-        'Versions of the programs that the workflow declares, as its worker had them; those that do not tell a version are missing',
+      description: 'Versions of the programs that the workflow declares, if they tell one',
     }),
     killed_pids: Type.Array(Type.Integer()),
+    loop_run_uuid: Type.String({ description: 'Run whose loop has the items that this run executes, or ""' }),
     infra_id: Type.String({ description: 'Infrastructure of a cloud run, or ""' }),
     cloud_instance: Type.String({ description: 'Machine that a cloud run is bound to, by name, or ""' }),
   },
@@ -156,8 +156,9 @@ export const Step = Type.Object(
     attempt: Count,
     taken_from: Type.Union(
       [Type.Object({ run_uuid: Type.String({ format: 'uuid' }), attempt: Count }), Type.Null()],
-      { description: 'The earlier attempt that executed the step; null: this attempt did' },
+      { description: 'The earlier attempt or the batch that executed the step; null: this attempt did' },
     ),
+    items_job_id: Type.String({ description: 'Job whose runs executed the items of the loop, or ""' }),
     started_at: NullableTimestamp,
     completed_at: NullableTimestamp,
     created_at: Timestamp,

@@ -1,6 +1,7 @@
 import type { RunnerChoice } from './choose-runner.ts'
 import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, Wanted, WorkflowKind } from './enums.ts'
+import type { LoopBatch, LoopInBatches } from './loop-batch.ts'
 import type { ReportFacts } from './report.ts'
 import type { WorkerTool } from './resources.ts'
 import type { Resume, ResumePoint, TakenFrom } from './resume.ts'
@@ -25,17 +26,6 @@ export interface AttemptOfRun {
 export interface Ticket {
   readonly runId: number
   readonly epoch: number
-}
-
-/** A batch of items of a loop: the run that executes it. */
-export interface LoopBatch {
-  readonly runUuid: string
-  readonly attempt: number
-  readonly status: RunStatus
-  readonly error: string
-  /** Numbers of its items, which begin at 0. */
-  readonly first: number
-  readonly last: number
 }
 
 /** A claimed run with all that a worker needs to execute it. */
@@ -308,18 +298,7 @@ export interface RunStore {
    * The batches of a loop, in order; made at the first call for this state. Batches of other states are cancelled, and
    * all with the state `''`. Rejects if the caller no longer owns the run.
    */
-  spread(
-    run: RunKey,
-    loop: {
-      readonly key: string
-      readonly state: string
-      readonly count: number
-      /** Items of a batch. Missing: many at first, few at the end. */
-      readonly size?: number | undefined
-      /** Most batches at once. Missing: any number. */
-      readonly workers?: number | undefined
-    },
-  ): Promise<readonly LoopBatch[]>
+  spread(run: RunKey, loop: LoopInBatches): Promise<readonly LoopBatch[]>
   /** JSON text of a pinned workflow. */
   workflow(hash: string): Promise<string>
   record(updates: readonly RunUpdate[]): Promise<RunKey[]>

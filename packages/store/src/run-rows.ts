@@ -39,6 +39,7 @@ export type RunDetailRow = RunRow &
     | 'ssh_host'
     | 'facts'
     | 'killed_pids'
+    | 'loop_run_uuid'
     | 'infra_id'
     | 'cloud_instance'
   > & {
@@ -93,6 +94,7 @@ export const toRunDetail = (row: RunDetailRow, waitingReason: string): RunDetail
     ssh_host: row.ssh_host,
     ...splitFacts(row.facts),
     killed_pids: row.killed_pids,
+    loop_run_uuid: row.loop_run_uuid,
     infra_id: row.infra_id,
     cloud_instance: row.cloud_instance,
   }
@@ -104,6 +106,8 @@ export const STEP_COLUMNS = sql`
   s.error_message, s.exports, s.exit_code, s.duration_ms, s.log_file as log_key, s.attempt, s.started_at,
   case when s.taken_from is not null then
     jsonb_build_object('run_uuid', s.taken_from -> 'runUuid', 'attempt', s.taken_from -> 'attempt') end as taken_from,
+  case when s.type = 'foreach' then coalesce((select job_id from jobs where parent_run = s.run_id and loop_step = s.id
+    order by id desc limit 1), '') else '' end as items_job_id,
   s.completed_at, s.created_at`
 
 export type StepRow = Omit<Step, 'error' | 'log_file' | 'run_uuid'> & { log_key: string }

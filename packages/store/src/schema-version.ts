@@ -39,6 +39,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0038-enforcement',
   '0039-limits',
   '0040-spread',
+  '0041-batches',
 ]
 
 /** Name of the newest schema file that this program knows. */

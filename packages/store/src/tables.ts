@@ -293,6 +293,7 @@ export interface Tables {
     parent_run: number | null
     loop_key: string | null
     loop_state: string | null
+    loop_step: string | null
   }
   limit_uses: {
     run_id: number

@@ -207,6 +207,9 @@ test('A schedule of mode delta runs all targets every so many times', async () =
     path: '/max_age',
     message: expect.stringContaining('must be a duration'),
   })
+  const { body: never } = await change({ mode: 'delta', max_age: '7d' }).expect(200)
+  expect(never.data).toMatchObject({ mode: 'delta', max_age: '7d' })
+  expect(never.data).not.toHaveProperty('full_every')
   const { body: all } = await change({ mode: 'all' }).expect(200)
   expect(all.data.mode).toBe('all')
   expect(all.data).not.toHaveProperty('max_age')

@@ -217,10 +217,10 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
         storableJson(keys),
         until.toISOString(),
       ]),
-    spread: async ({ runId, attempt }, { key, state, count, size, workers }) => {
+    spread: async ({ runId, attempt }, { key, step, state, count, size, workers }) => {
       const found = await call<LoopBatch[] | null>(
-        'select worker.spread($1, $2, $3, $4, $5, $6, $7, $8) as answer',
-        [runId, attempt, storable(key), state, count, size ?? null, workers ?? null],
+        'select worker.spread($1, $2, $3, $4, $5, $6, $7, $8, $9) as answer',
+        [runId, attempt, storable(key), state, count, size ?? null, workers ?? null, step],
       )
       if (found === null) throw new Error('the run belongs to another worker')
       return found

@@ -164,12 +164,13 @@ test('A schedule is created with its next times, disabled, and deleted', async (
   await form.getByText('At 03:00, Monday through Friday').waitFor()
   await form.getByRole('textbox', { name: /^Targets/ }).fill('d.example.com')
   await form.getByLabel('Scan', { exact: true }).selectOption('delta')
+  await form.getByLabel('All targets each time of so many').fill('7')
   await form.getByRole('button', { name: 'Create' }).click()
   const row = page.getByRole('row', { name: /nightly/ })
   await row.getByText('enabled').waitFor()
   const { data } = await farm().api.GET('/schedules')
   expect(data?.data).toContainEqual(
-    expect.objectContaining({ name: 'nightly', mode: 'delta', max_age: '7d' }),
+    expect.objectContaining({ name: 'nightly', mode: 'delta', max_age: '7d', full_every: 7 }),
   )
   const choose = async (name: string) => {
     await row.getByRole('button', { name: 'Actions of nightly' }).click()

@@ -100,9 +100,13 @@ export class RunRecorder implements Recorder {
         )
       return
     }
-    const step = new StepBuffer(opened, { id: this.#ids.uuid('step', opened.key), limits, folder })
+    const step = new StepBuffer(opened, { id: this.stepId(opened.key), limits, folder })
     this.#openSteps.set(opened.key, step)
     this.buffer.step(step)
+  }
+
+  stepId(key: string): string {
+    return this.#ids.uuid('step', key)
   }
 
   output(stepKey: string, _stream: OutputStream, chunk: Buffer): void | Promise<void> {
@@ -134,7 +138,7 @@ export class RunRecorder implements Recorder {
     this.#steps += 1
     if (counts) this.buffer.countStep()
     if (this.#steps > this.#options.limits.steps) return
-    const row = { ...record, seq, id: this.#ids.uuid('step', key) }
+    const row = { ...record, seq, id: this.stepId(key) }
     const chars = record.command.length + record.output.length + record.errorMessage.length
     this.buffer.step({ version: 1, chars, record: () => row })
   }

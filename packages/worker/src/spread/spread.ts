@@ -134,8 +134,9 @@ export class Spread implements SpreadService {
     const { options, backoff } = this.#context
     const { key } = loop.state
     const { size, workers } = loop
-    const { signal, key: run } = this.#session
-    return await retry(() => options.store.spread(run, { key, state, count, size, workers }), {
+    const { signal, key: run, recorder } = this.#session
+    const step = recorder.stepId(key)
+    return await retry(() => options.store.spread(run, { key, step, state, count, size, workers }), {
       backoff,
       signal,
       shouldRetry: () => true,

@@ -95,9 +95,23 @@ test('a loop whose items other workers execute ends as the same loop on one, and
       ),
     ).toBe(0)
     expect((await cluster.store.jobs.list({}, { limit: 100 })).data).toHaveLength(2)
-    expect(steps.find(({ step_name: name }) => name === 'one')?.taken_from?.run_uuid).toBe(
-      batches.data[2]?.run_uuid,
-    )
+    const [, , failing] = batches.data
+    expect(steps.find(({ step_name: name }) => name === 'one')?.taken_from?.run_uuid).toBe(failing?.run_uuid)
+    expect(steps.map(({ items_job_id: id }) => id)).toEqual(['', failing?.run_group_id, '', ''])
+    const { run_uuid: runUuid } = run
+    expect(await cluster.store.runs.find(String(failing?.id))).toMatchObject({ loop_run_uuid: runUuid })
+    const events = (await cluster.store.events.list({ runId: runUuid }, { offset: 0, limit: 100 })).data
+    expect(
+      events
+        .filter(({ topic }) => topic.startsWith('step.'))
+        .map(({ data }): unknown => JSON.parse(data))
+        .reverse(),
+    ).toMatchObject([
+      { step_name: 'list', batch_run_id: null },
+      { step_name: 'one', status: 'failed', run_uuid: runUuid, attempt: 1, batch_run_id: failing?.id },
+      { step_name: 'each', batch_run_id: null },
+      { step_name: 'last' },
+    ])
   }
   expect(results[1]).toEqual(results[0])
 })

@@ -87,13 +87,12 @@ const givenOf = (run: ScheduledRun) =>
     AS_GIVEN.flatMap((name) => (run[name] === undefined ? [] : [[name, run[name]]])),
   ) as Pick<ScheduledRun, (typeof AS_GIVEN)[number]>
 
-/** A new runner discards the image or host of the previous one. */
+/** A new runner discards the image or host of the previous one, a new mode what belonged to the previous one. */
 const runOf = (body: ChangeSchedule): ScheduledRun => ({
   ...(body.runner_type === undefined
     ? {}
     : { docker_image: undefined, docker_network: undefined, ssh_host: undefined }),
-  // What belongs to delta goes with it.
-  ...(body.mode === 'all' ? { max_age: undefined, full_every: undefined } : {}),
+  ...(body.mode === undefined ? {} : { max_age: undefined, full_every: undefined }),
   ...givenOf(body),
   ...(body.timeout === undefined ? {} : { timeout: timeoutOf(body) ?? undefined }),
 })

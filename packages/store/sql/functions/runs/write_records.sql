@@ -75,10 +75,11 @@ begin
   if jsonb_path_exists(p_updates, '$[*].events') then
     insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
                             processed, processed_at)
-    select e.topic, e."eventId", e.name, source_of_run_event(e.source), e."dataType", e.data, r.workspace, r.run_uuid::text, r.workflow_name,
+    select e.topic, e."eventId", e.name, source_of_run_event(e.source), e."dataType", e.data, t.workspace, t.run_uuid::text, t.workflow_name,
            not w.wanted, case when w.wanted then null else now() end
     from jsonb_to_recordset(p_updates) as u("runId" bigint, attempt int, events jsonb)
     join runs r on r.id = u."runId" and r.attempt = u.attempt
+    cross join lateral told_run(r) t
     cross join lateral (
       select distinct on (x."eventId") x.* from rows from (
         jsonb_to_recordset(u.events) as (topic text, "eventId" text, name text, source text, "dataType" text, data text)
@@ -89,7 +90,7 @@ begin
     where r.id = any(p_ids)
       and not exists (
         select 1 from event_logs old
-        where old.run_id = r.run_uuid::text and old.event_id = e."eventId" and old.id >= r.event_floor
+        where old.run_id = t.run_uuid::text and old.event_id = e."eventId" and old.id >= r.event_floor
         offset 0)
     order by r.id, e.n;
   end if;

@@ -191,6 +191,16 @@ const Facts = ({ run }: { run: RunDetail }) => (
           {run.run_group_id}
         </Link>,
       ],
+      [
+        'Executes items of',
+        run.loop_run_uuid === '' ? (
+          ''
+        ) : (
+          <Link key="loop" href={`/runs/${run.loop_run_uuid}`}>
+            the run with the loop
+          </Link>
+        ),
+      ],
       ['Worker', run.worker_id === '' ? '' : <Worker key="worker" run={run} />],
       ['Workspace', run.workspace],
       ['Mode', run.run_mode],

@@ -9,6 +9,7 @@ import {
   EmptyState,
   ErrorPanel,
   KeyValues,
+  Link,
   Skeleton,
   StatusBadge,
   Time,
@@ -80,6 +81,16 @@ const StepDetails = ({ run, step }: { run: RunDetail; step: Step }) => {
             step.taken_from === null
               ? ''
               : `attempt ${step.taken_from.attempt}${step.taken_from.run_uuid === run.run_uuid ? '' : ` of run ${step.taken_from.run_uuid}`}`,
+          ],
+          [
+            'Items',
+            step.items_job_id === '' ? (
+              ''
+            ) : (
+              <Link key="items" href={`/runs?job_id=${step.items_job_id}`}>
+                Runs of its batches
+              </Link>
+            ),
           ],
         ]}
       />

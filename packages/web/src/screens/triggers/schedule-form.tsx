@@ -16,7 +16,7 @@ import {
   toast,
 } from '../../ui/index.ts'
 import { givenParams, ParamFields, type ParamValues } from '../workflow/param-fields.tsx'
-import { MAX_AGE, MODES, targetsOf } from '../workflow/start-request.ts'
+import { FULL_EVERY, MAX_AGE, MODES, targetsOf } from '../workflow/start-request.ts'
 
 const CronPreview = lazy(async () => ({ default: (await import('./cron-preview.tsx')).CronPreview }))
 
@@ -48,6 +48,7 @@ const initialTexts = (schedule: Schedule | undefined): Readonly<Record<string, s
   timeout: schedule?.timeout === undefined ? '' : String(schedule.timeout),
   mode: schedule?.mode === 'delta' ? 'delta' : '',
   max_age: schedule?.max_age ?? '7d',
+  full_every: schedule?.full_every === undefined ? '' : String(schedule.full_every),
 })
 
 const inputOf = (text: string | undefined): Record<string, string> =>
@@ -57,6 +58,8 @@ const inputOf = (text: string | undefined): Record<string, string> =>
       return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1).trim()]
     }),
   )
+
+const countOf = (text: string) => (text === '' ? {} : { full_every: Number(text) })
 
 /** Fields of other kinds are not sent. */
 const requestOf = (texts: Readonly<Record<string, string>>, params: ParamValues): ScheduleRequest => {
@@ -85,7 +88,9 @@ const requestOf = (texts: Readonly<Record<string, string>>, params: ParamValues)
     priority: text('priority') as 'normal',
     ...(mode === '' ? {} : { run_mode: mode as 'local' }),
     ...(timeout === '' ? {} : { timeout }),
-    ...(text('mode') === 'delta' ? { mode: 'delta', max_age: text('max_age') } : { mode: 'all' }),
+    ...(text('mode') === 'delta'
+      ? { mode: 'delta', max_age: text('max_age'), ...countOf(text('full_every')) }
+      : { mode: 'all' }),
   }
 }
 
@@ -106,6 +111,7 @@ const wordsOf = (body: ScheduleRequest): readonly string[] => [
   ...(body.overlap === 'allow' || body.overlap === undefined ? [] : ['--overlap', body.overlap]),
   ...(body.missed === 'once' || body.missed === undefined ? [] : ['--missed', body.missed]),
   ...(body.max_age === undefined ? [] : ['--delta', '--max-age', body.max_age]),
+  ...(body.full_every === undefined ? [] : ['--full-every', String(body.full_every)]),
 ]
 
 /** What the command line cannot say. */
@@ -262,7 +268,12 @@ export const ScheduleForm = ({ schedule, onDone }: ScheduleFormProps) => {
         />
         <Field {...bound('timeout')} label="Time limit of each run" placeholder="30m, 2h" />
         <SelectField {...bound('mode')} label="Scan" options={MODES} />
-        {texts['mode'] === 'delta' ? <Field {...bound('max_age')} label={MAX_AGE} required /> : null}
+        {texts['mode'] === 'delta' ? (
+          <>
+            <Field {...bound('max_age')} label={MAX_AGE} required />
+            <Field {...bound('full_every')} label={FULL_EVERY} type="number" min={2} placeholder="never" />
+          </>
+        ) : null}
       </div>
       {save.error ? <ErrorPanel error={save.error} /> : null}
       <details className="commands">

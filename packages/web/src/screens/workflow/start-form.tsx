@@ -16,7 +16,7 @@ import {
   type CommandLine,
 } from '../../ui/index.ts'
 import { ParamFields, type ParamValues } from './param-fields.tsx'
-import { linesOf, MAX_AGE, MODES, requestOf, targetsOf } from './start-request.ts'
+import { FULL_EVERY, linesOf, MAX_AGE, MODES, requestOf, targetsOf } from './start-request.ts'
 
 const CronPreview = lazy(async () => ({
   default: (await import('../triggers/cron-preview.tsx')).CronPreview,
@@ -121,7 +121,12 @@ const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
           ]}
         />
         <SelectField {...bound('mode')} label="Scan" options={MODES} />
-        {mode === 'delta' ? <Field {...bound('max_age')} label={MAX_AGE} placeholder="7d" /> : null}
+        {mode === 'delta' ? (
+          <>
+            <Field {...bound('max_age')} label={MAX_AGE} placeholder="7d" />
+            <Field {...bound('full_every')} label={FULL_EVERY} type="number" min={2} placeholder="never" />
+          </>
+        ) : null}
       </div>
       <Field
         {...bound('schedule')}

@@ -19,14 +19,15 @@ export const targetsOf = (text: string): readonly string[] => [
   ),
 ]
 
-/** Choices of the field `mode`, and what `max_age` is called. */
+/** Choices of the field `mode`, and what `max_age` and `full_every` are called. */
 export const MODES = [
   { value: '', label: 'all targets' },
   { value: 'delta', label: 'new and changed' },
 ]
 export const MAX_AGE = 'Or not scanned for'
+export const FULL_EVERY = 'All targets each time of so many'
 
-const NUMBERS = ['concurrency', 'cloud_instances']
+const NUMBERS = ['concurrency', 'full_every', 'cloud_instances']
 const FLAGS = ['cloud_use_spot', 'cloud_auto_destroy', 'strict']
 
 const valueOf = (name: string, text: string): string | number | boolean =>
@@ -40,7 +41,7 @@ const isMeant = (
   if (name.startsWith('cloud_')) return where === 'cloud'
   if (name === 'docker_image') return runner === 'docker'
   if (name === 'ssh_host') return runner === 'ssh'
-  if (name === 'max_age') return mode === 'delta'
+  if (name === 'max_age' || name === 'full_every') return mode === 'delta'
   return true
 }
 
@@ -82,6 +83,7 @@ const FLAG_OF: Readonly<Record<string, string>> = {
   workspace: '--space',
   scope: '--scope',
   max_age: '--max-age',
+  full_every: '--full-every',
   cloud_provider: '--cloud-provider',
   cloud_instances: '--instances',
   cloud_instance_type: '--instance-type',
