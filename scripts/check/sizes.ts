@@ -70,7 +70,7 @@ const FIGURES: readonly Figure[] = [
   {
     name: 'settings',
     count: read('docs/reference/settings.md').match(/^\| `/gm)?.length ?? 0,
-    ceiling: 124,
+    ceiling: 92,
     goal: 90,
   },
   { name: 'lines of source', count: sum(source), ceiling: 135_500, goal: 92_000 },

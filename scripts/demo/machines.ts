@@ -40,7 +40,6 @@ export class EngineMachines implements Machines {
     return {
       SCANFARM_CLOUD_ENABLED: 'true',
       SCANFARM_CLOUD_PROVIDER: 'local',
-      SCANFARM_CLOUD_LOCAL_ENABLED: 'true',
       SCANFARM_CLOUD_ENDPOINTS: `local=${this.#engine.address}`,
     }
   }

@@ -45,7 +45,7 @@ const firstDebuggerPort = Number(options['debugger-port'])
 
 const settings = {
   SCANFARM_DATA_DIR: join(ROOT, '.scanfarm/dev'),
-  SCANFARM_LOG_FORMAT: 'pretty',
+  FORCE_COLOR: '1',
   // A restart does not wait for runs: they are handed back, and the next process claims them again.
   SCANFARM_WORKER_DRAIN_MS: '0',
   ...process.env,
@@ -100,5 +100,5 @@ const startFarm = async (): Promise<AsyncDisposable> => {
   return { [Symbol.asyncDispose]: () => started.disposeAsync() }
 }
 
-const log = createLogger({ level: 'warn', format: 'auto', stream: process.stderr })
+const log = createLogger({ level: 'warn', stream: process.stderr })
 await runMain(startFarm, { log, stopMs: STOP_MS })

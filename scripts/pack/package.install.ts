@@ -207,8 +207,7 @@ describe.each(Object.entries(NODES))('the installed program on %s', (_, wanted) 
         SCANFARM_AUTH_INITIAL_TOKEN: TOKEN,
         SCANFARM_CLOUD_ENABLED: 'true',
         SCANFARM_CLOUD_PROVIDER: 'aws',
-        SCANFARM_CLOUD_AWS_ACCESS_KEY: 'none',
-        SCANFARM_CLOUD_AWS_SECRET_KEY: 'none',
+        SCANFARM_CLOUD_CREDENTIALS: 'aws=none:none',
       },
     })
     await server.until('is ready', async () => (await fetch(`${url}/health/ready`)).ok)

@@ -5,7 +5,7 @@ import { runMain, createLogger } from '@scanfarm/platform'
 import { allEngines, openEngines } from './engines.ts'
 
 const STOP_MS = 60_000
-const log = createLogger({ level: 'warn', format: 'auto', stream: process.stderr })
+const log = createLogger({ level: 'warn', stream: process.stderr })
 
 await runMain(
   async () => {

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { explained, isMissing, openClient, UPLOAD, type Connection } from './s3-client.ts'
-import { s3Options, type S3Settings } from './settings.ts'
+import { readS3Url } from './s3-url.ts'
 
 export interface StoredFile {
   readonly key: string
@@ -31,10 +31,9 @@ const PAGE = 1_000
 /** S3 limits signatures to a week. */
 const MAX_PRESIGN_MINUTES = 7 * 24 * 60
 
-/** Undefined if the settings name no bucket. Connects on first use. `page`: keys in one request. */
-export const openObjectStorage = (settings: S3Settings, page = PAGE): ObjectStorage | undefined => {
-  if (settings.bucket === undefined) return undefined
-  const options = s3Options(settings)
+/** The bucket of `storage.s3`. Connects on first use. `page`: keys in one request. */
+export const openObjectStorage = (url: string, page = PAGE): ObjectStorage => {
+  const options = readS3Url(url)
   const trimmed = options.prefix.replaceAll(/^\/+|\/+$/g, '')
   const before = trimmed === '' ? '' : `${trimmed}/`
   const Bucket = options.bucket

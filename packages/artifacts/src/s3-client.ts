@@ -33,7 +33,7 @@ export interface Connection {
 
 const certificates = (file: string): Promise<Buffer> =>
   readFile(file).catch((error: unknown) => {
-    throw new Error(`the certificates of artifacts.s3.ca (${file}) cannot be read: ${errorText(error)}`, {
+    throw new Error(`the certificates of the bucket (ca=${file}) cannot be read: ${errorText(error)}`, {
       cause: error,
     })
   })

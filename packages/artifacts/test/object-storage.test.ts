@@ -9,7 +9,6 @@ import { openObjectStorage, type ObjectStorage } from '@scanfarm/artifacts'
 import { MOTO_INSTALL_MS, startMoto, type MotoServer } from '@scanfarm/testing'
 
 const CANCEL_MS = 180_000
-const hidden = (value: string) => ({ reveal: () => value })
 const never = new AbortController().signal
 
 let server: MotoServer
@@ -30,17 +29,8 @@ afterAll(async () => {
 })
 
 const open = (prefix: string, bucket = 'shelf', page?: number): ObjectStorage => {
-  const settings = {
-    endpoint: server.endpoint,
-    bucket,
-    region: 'us-east-1',
-    prefix,
-    accessKey: hidden('test'),
-    secretKey: hidden('secret-of-test'),
-  }
-  const storage = openObjectStorage(settings, page)
-  if (storage === undefined) throw new Error('no storage')
-  return storage
+  const url = `s3://test:secret-of-test@${bucket}/${prefix}?endpoint=${server.endpoint}`
+  return openObjectStorage(url, page)
 }
 
 const write = async (name: string, content: string | Buffer): Promise<FileHandle> => {
@@ -137,9 +127,4 @@ test('Bad keys and missing buckets have distinct errors', async () => {
     await expect(storage.upload(file, key, never)).rejects.toThrow('not a key of the object store')
   await using nowhere = open('', 'no-such-bucket')
   await expect(nowhere.list('', 1)).rejects.toThrow(/bucket no-such-bucket.*NoSuchBucket/)
-})
-
-test('Without a bucket in the settings there is no object storage', () => {
-  const nothing = { endpoint: undefined, bucket: undefined, accessKey: undefined, secretKey: undefined }
-  expect(openObjectStorage({ ...nothing, region: 'r', prefix: '' })).toBeUndefined()
 })

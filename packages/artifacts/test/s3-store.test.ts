@@ -124,7 +124,9 @@ test('An endpoint with a certificate of another authority is trusted by the file
     await using stranger = open('farm', 'tls', endpoint)
     await expect(stranger.check()).rejects.toThrow(/unable to verify|self.signed/)
     await using broken = openArtifactStore({ ...options, endpoint, ca: at('missing.pem') })
-    await expect(broken.check()).rejects.toThrow(/artifacts\.s3\.ca \(.*missing\.pem\) cannot be read/)
+    await expect(broken.check()).rejects.toThrow(
+      /certificates of the bucket \(.*missing\.pem\) cannot be read/,
+    )
   } finally {
     front.close()
     await rm(folder, { recursive: true })

@@ -43,7 +43,7 @@ beforeAll(async () => {
     env: {
       SCANFARM_AUTH_INITIAL_TOKEN: TOKEN,
       SCANFARM_CLOUD_ENABLED: 'yes',
-      SCANFARM_CLOUD_DIGITALOCEAN_TOKEN: 'dop_v1_test',
+      SCANFARM_CLOUD_CREDENTIALS: 'digitalocean=dop_v1_test',
       SCANFARM_CLOUD_ENDPOINTS: `digitalocean=http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
     },
   })

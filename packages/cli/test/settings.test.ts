@@ -70,7 +70,7 @@ test('A variable with the prefix of settings that no setting has is a problem, w
   expect(problemsOf({ env: { ...foreign, SCANFARM_TOKEN_FILE: file('secret') } })).toEqual([])
   expect(problemsOf({ env: { SCANFARM_HTTP_PROT: '80', SCANFARM_QUUX_ZZYZX: '1' } })).toEqual([
     'unknown variable SCANFARM_HTTP_PROT: did you mean SCANFARM_HTTP_PORT?',
-    'unknown variable SCANFARM_QUUX_ZZYZX: unset it (`scanfarm config --docs` lists all)',
+    'unknown variable SCANFARM_QUUX_ZZYZX: remove it (`scanfarm config --docs` lists all)',
   ])
 })
 
@@ -121,7 +121,7 @@ describe('precedence', () => {
 
   test('the config is deeply frozen', () => {
     const config = readConfig(SETTINGS, { env: {} })
-    expect(Object.isFrozen(config.artifacts.s3)).toBe(true)
+    expect(Object.isFrozen(config.cloud.limits)).toBe(true)
     expect(Object.isFrozen(config.worker.labels)).toBe(true)
   })
 })
@@ -157,44 +157,52 @@ describe('problems', () => {
 
   test('settings that contradict each other are problems', () => {
     const env = {
-      SCANFARM_ARTIFACTS_KIND: 's3',
-      SCANFARM_ARTIFACTS_S3_ACCESS_KEY: 'k',
       SCANFARM_QUEUE: 'postgres',
       REDIS_URL: 'redis://x',
     }
-    expect(problemsOf({ env })).toHaveLength(3)
+    expect(problemsOf({ env })).toEqual([
+      'queue.kind (SCANFARM_QUEUE) is postgres but redis.url (REDIS_URL) is set: remove one of them',
+    ])
   })
 
-  test('settings of the object storage and of the language model must be complete or absent', () => {
-    const secretKey = join(folder, 'key')
-    writeFileSync(secretKey, 'k\n')
-    const env = { SCANFARM_STORAGE_S3_SECRET_KEY_FILE: secretKey, SCANFARM_LLM_API_KEY: 'k' }
-    expect(problemsOf({ env })).toEqual([
-      'storage.s3.access_key must be set too: set all of storage.s3.access_key, storage.s3.secret_key, or none',
-      'llm.api_key is only valid with llm.base_url, which must be set too',
+  test('the address of a bucket is refused without its secret', () => {
+    expect(problemsOf({ env: { SCANFARM_ARTIFACTS_S3: 's3://key:hush@bucket?regoin=eu' } })).toEqual([
+      'artifacts.s3 (SCANFARM_ARTIFACTS_S3) must not have the parameter regoin: did you mean region? (from SCANFARM_ARTIFACTS_S3)',
     ])
-    expect(problemsOf({ env: { SCANFARM_LLM_MODEL: 'm' } })).toEqual([
-      'llm.base_url must be set too: set all of llm.base_url, llm.model, or none',
+  })
+
+  test('settings that were replaced name those that replaced them', () => {
+    const configPath = file('artifacts:\n  kind: s3\nrunner.docker_auth_file: /x\ncloud.hetzner.token: t\n')
+    const env = { SCANFARM_STORAGE_S3_BUCKET: 'b', SCANFARM_CLOUD_AZURE_SUBSCRIPTION: 's' }
+    expect(problemsOf({ env, configPath })).toEqual([
+      `${configPath}:2: unknown key artifacts.kind: artifacts.s3 has replaced it`,
+      `${configPath}:3: unknown key runner.docker_auth_file: runner.docker_config has replaced it`,
+      `${configPath}:4: unknown key cloud.hetzner.token: cloud.credentials has replaced it`,
+      'unknown variable SCANFARM_STORAGE_S3_BUCKET: SCANFARM_STORAGE_S3 has replaced it',
+      'unknown variable SCANFARM_CLOUD_AZURE_SUBSCRIPTION: SCANFARM_CLOUD_PROJECTS has replaced it',
     ])
-    const all = { ...env, SCANFARM_STORAGE_S3_ACCESS_KEY: 'a', SCANFARM_LLM_BASE_URL: 'http://m/v1' }
-    const { storage } = readConfig(SETTINGS, { env: { ...all, SCANFARM_LLM_MODEL: 'm' } })
-    expect(storage.s3.secretKey?.reveal()).toBe('k')
   })
 })
 
 describe('settings of clouds', () => {
   test('credentials of a cloud provider must be complete or absent, and limits must be consistent', () => {
     const env = {
-      SCANFARM_CLOUD_AWS_ACCESS_KEY: 'a',
-      SCANFARM_CLOUD_AZURE_TENANT: 't',
+      SCANFARM_CLOUD_CREDENTIALS: 'aws=a,azure=t:c,gcp={}',
+      SCANFARM_CLOUD_PROJECTS: 'azure=s',
       SCANFARM_CLOUD_TYPES: 'aws=t3.small,aws=t3.large',
       SCANFARM_CLOUD_PROVIDER: 'local',
     }
     expect(problemsOf({ env })).toEqual([
-      'cloud.aws.secret_key must be set too: set all of cloud.aws.access_key, cloud.aws.secret_key, or none',
-      'cloud.azure.client and cloud.azure.secret must be set too: set all of cloud.azure.tenant, cloud.azure.client, cloud.azure.secret, or none',
       'cloud.types has several entries for aws: keep one',
-      'cloud.provider is local, which is for development: set cloud.local.enabled to true too',
+      'cloud.credentials must have aws=KEY_ID:SECRET',
+      'cloud.credentials must have azure=TENANT:CLIENT:SECRET',
+      'cloud.credentials must name the key file of gcp: gcp=@PATH',
+      'cloud.projects must have azure=SUBSCRIPTION/RESOURCE_GROUP',
+      'cloud.networks must name the subnet of azure: azure=NETWORK/SUBNET',
+      'cloud.provider is local, which is for development: add local=/var/run/docker.sock to cloud.endpoints too',
+    ])
+    expect(problemsOf({ env: { SCANFARM_CLOUD_CREDENTIALS: 'hetzer=t' } })).toEqual([
+      'cloud.credentials (SCANFARM_CLOUD_CREDENTIALS) must not have hetzer: no provider with credentials has this name; did you mean hetzner? (from SCANFARM_CLOUD_CREDENTIALS)',
     ])
   })
 
@@ -221,9 +229,13 @@ describe('settings of clouds', () => {
   test('a token can be read from a file and is never shown', () => {
     const path = join(folder, 'token')
     writeFileSync(path, 'dop_v1_secret\n')
-    const loaded = loadConfig(SETTINGS, { env: { SCANFARM_CLOUD_DIGITALOCEAN_TOKEN_FILE: path } })
-    expect(loaded.config.cloud.digitalocean.token?.reveal()).toBe('dop_v1_secret')
-    expect(JSON.stringify(showConfig(SETTINGS, loaded))).not.toContain('dop_v1')
+    const env = { SCANFARM_CLOUD_CREDENTIALS: `digitalocean=@${path},linode=of-linode` }
+    const loaded = loadConfig(SETTINGS, { env })
+    expect(loaded.config.cloud.credentials.map(({ value }) => value?.reveal())).toEqual([
+      'dop_v1_secret',
+      'of-linode',
+    ])
+    expect(JSON.stringify(showConfig(SETTINGS, loaded))).not.toMatch(/dop_v1|of-linode/)
   })
 })
 
@@ -273,9 +285,8 @@ test('URLs in settings are shown without their secret parts', () => {
         'https://hooks.example/services/T0/B0/hook-secret?token=query-secret',
         'https://bare.example',
       ],
-      'llm.model': 'm',
-      'llm.base_url': 'https://user-secret:pass-secret@llm.example/v1',
-      'artifacts.s3.endpoint': 'https://token-secret@s3.example:9000/path?key=query-secret#fragment-secret',
+      'tools.mirror': 'https://user-secret:pass-secret@tools.example/v1',
+      'runner.path': 'https://token-secret@tools.example:9000/path?key=query-secret#fragment-secret',
       'runner.docker_host': 'tcp://docker.example:2376',
     },
   })
@@ -284,8 +295,8 @@ test('URLs in settings are shown without their secret parts', () => {
   const values = Object.fromEntries(shown.map(({ key, value }) => [key, value]))
   expect(values).toMatchObject({
     'notify.webhooks': ['https://hooks.example/***?***', 'https://bare.example'],
-    'llm.base_url': 'https://***@llm.example/v1',
-    'artifacts.s3.endpoint': 'https://***@s3.example:9000/path?***#***',
+    'tools.mirror': 'https://***@tools.example/v1',
+    'runner.path': 'https://***@tools.example:9000/path?***#***',
     'runner.docker_host': 'tcp://docker.example:2376',
   })
   expect(loaded.config.notify.webhooks[0]).toContain('hook-secret')

@@ -37,14 +37,12 @@ test('Variables of commands are passed on by name or pattern, set to a value, or
   write('token', 'from-a-file\n')
   const configPath = write(
     'list.yaml',
-    'runner.env: [PASSED, MISSING, "*_API_KEY", MODE=fast, "AT=@@home", TOKEN=@token]\n',
+    'runner.env: [PASSED, MISSING, "*_KEY", MODE=fast, "AT=@@home", TOKEN=@token]\n',
   )
   const env = {
     PASSED: 'a longer value',
     X_API_KEY: 'kkkk',
-    SCANFARM_LLM_API_KEY: 'never',
-    SCANFARM_LLM_BASE_URL: 'http://llm.test/v1',
-    SCANFARM_LLM_MODEL: 'm',
+    SCANFARM_HTTP_FILES_KEY: 'never-never-never-never',
     OTHER: 'never',
   }
   expect(variablesOf({ env, configPath })).toEqual([

@@ -18,14 +18,14 @@ export const toAppError = (error: unknown): AppError => {
 }
 
 const ADVICE: Readonly<Record<CloudProviderName, string>> = {
-  aws: 'set cloud.aws.access_key and cloud.aws.secret_key, or aws=REGION in cloud.regions for the usual AWS credentials',
-  gcp: 'set cloud.gcp.credentials_file, or cloud.gcp.project for the usual Google credentials',
+  aws: 'add aws=KEY_ID:SECRET to cloud.credentials, or aws=REGION to cloud.regions for the usual AWS credentials',
+  gcp: 'add gcp=@FILE to cloud.credentials, or gcp=PROJECT to cloud.projects for the usual Google credentials',
   azure:
-    'set cloud.azure.subscription and resource_group, and azure=NETWORK/SUBNET in cloud.networks; also tenant, client and secret unless the usual Azure credentials are present',
-  digitalocean: 'set cloud.digitalocean.token',
-  linode: 'set cloud.linode.token',
-  hetzner: 'set cloud.hetzner.token',
-  local: 'it is for development only: set cloud.local.enabled',
+    'add azure=SUBSCRIPTION/RESOURCE_GROUP to cloud.projects and azure=NETWORK/SUBNET to cloud.networks; also azure=TENANT:CLIENT:SECRET to cloud.credentials unless the usual Azure credentials are present',
+  digitalocean: 'add digitalocean=TOKEN to cloud.credentials',
+  linode: 'add linode=TOKEN to cloud.credentials',
+  hetzner: 'add hetzner=TOKEN to cloud.credentials',
+  local: 'it is for development only: add local=/var/run/docker.sock to cloud.endpoints',
 }
 
 export const notConfigured = (name: CloudProviderName): string =>

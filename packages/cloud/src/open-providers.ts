@@ -39,7 +39,7 @@ export function providersFrom(
     if (make === undefined)
       throw new CloudError(
         'credentials',
-        `the provider ${name} has no credentials in the settings: see cloud.${name}`,
+        `the provider ${name} has no credentials in the settings: see cloud.credentials`,
       )
     const known = opened.get(name)
     if (known !== undefined) return known

@@ -1,15 +1,15 @@
+import { closest } from '@scanfarm/contracts'
 import {
-  allOrNone,
   amount,
   checked,
   choice,
   flag,
   integer,
   list,
-  secret,
-  text,
+  variables,
   type ConfigOf,
   type Lookup,
+  type Variable,
 } from '@scanfarm/platform'
 
 const PAID = ['aws', 'gcp', 'azure', 'digitalocean', 'linode', 'hetzner'] as const
@@ -19,9 +19,10 @@ const ALL = [...PAID, 'local']
 const bound = { default: 0, min: 0 }
 
 /** A list of `provider=value`. */
-const byProvider = (description: string) =>
+const byProvider = (description: string, formerly: readonly string[] = []) =>
   list(`${description} As \`provider=value\`.`, {
     default: [],
+    formerly,
     item: new RegExp(`^(${ALL.join('|')}|azure-login)=.+$`),
     itemText: 'entries of the form provider=value',
   })
@@ -85,6 +86,30 @@ const cloud = {
   setup: list('Shell commands that every machine executes as root when it starts, before it accepts runs.', {
     default: [],
   }),
+  credentials: variables(
+    'Credentials by provider: `aws: KEY_ID:SECRET`, `azure: TENANT:CLIENT:SECRET`, `gcp: {file: PATH}` (JSON key file of a service account), and the API tokens of `digitalocean`, `hetzner` and `linode`. A value may also be `{file: PATH}`, in a list `provider=@PATH`. Not set: the default credentials of AWS, if `cloud.regions` has a region of it, and of Google and Azure, if they are in `cloud.projects`.',
+    {
+      refuse: (name) =>
+        PAID.some((paid) => paid === name)
+          ? undefined
+          : `no provider with credentials has this name; did you mean ${closest(name, PAID) ?? PAID.join(', ')}?`,
+      mask: 'every',
+      formerly: [
+        'cloud.aws',
+        'cloud.azure.tenant',
+        'cloud.azure.client',
+        'cloud.azure.secret',
+        'cloud.digitalocean',
+        'cloud.gcp.credentials_file',
+        'cloud.hetzner',
+        'cloud.linode',
+      ],
+    },
+  ),
+  projects: byProvider(
+    'Where machines belong: the project of `gcp` (not set: that of the credentials), `SUBSCRIPTION/RESOURCE_GROUP` of `azure` (required; the group must exist).',
+    ['cloud.gcp.project', 'cloud.azure.subscription', 'cloud.azure.resource_group'],
+  ),
   regions: byProvider(
     'Where machines are created: the first region (Google: zone) of a provider, unless a request names another. AWS creates machines only in these regions.',
   ),
@@ -100,62 +125,46 @@ const cloud = {
     { default: [], item: new RegExp(`^(${PAID.join('|')})$`), itemText: 'names of providers' },
   ),
   endpoints: byProvider(
-    'URLs of the APIs of providers, for gateways and separate clouds; `azure-login` is the authority that issues tokens. Not set: the public ones; of `local`: the docker socket of this machine.',
+    'URLs of the APIs of providers, for gateways and separate clouds; `azure-login` is the authority that issues tokens. Not set: the public ones. With `local=/var/run/docker.sock`, for development and tests, machines are containers on this machine.',
+    ['cloud.local'],
   ),
-  aws: checked(
-    {
-      accessKey: secret(
-        'Access key id. Not set: the default AWS credential chain, if `cloud.regions` has a region of AWS.',
-      ),
-      secretKey: secret('Secret key that belongs to the access key id.'),
-    },
-    allOrNone('cloud.aws.access_key', 'cloud.aws.secret_key'),
-  ),
-  gcp: {
-    credentialsFile: text('JSON key file of a service account. Not set: the default Google credentials.', {
-      secretFile: true,
-    }),
-    project: text('Project of the machines. Not set: the project of the credentials.'),
-  },
-  azure: checked(
-    {
-      tenant: text(
-        'Tenant (directory) id. Without tenant, client and secret: the default Azure credentials.',
-      ),
-      client: text('Client (application) id.'),
-      secret: secret('Client secret.'),
-      subscription: text('Subscription id.'),
-      resourceGroup: text('Resource group of all resources. It must exist.'),
-    },
-    (value) => [
-      ...allOrNone('cloud.azure.tenant', 'cloud.azure.client', 'cloud.azure.secret')(value),
-      ...allOrNone('cloud.azure.subscription', 'cloud.azure.resource_group')(value),
-    ],
-  ),
-  digitalocean: { token: secret('API token.') },
-  linode: { token: secret('Personal access token.') },
-  hetzner: { token: secret('API token of the project.') },
-  local: {
-    enabled: flag(
-      'Offer the provider `local`, whose machines are containers on this machine. For development and tests.',
-      {
-        default: false,
-      },
-    ),
-  },
 }
 
+/** What the credentials of a provider must be, if they are more than a token. */
+const FORMS: Readonly<Record<string, readonly [RegExp, string]>> = {
+  aws: [/^[^:]+:[^:]+$/, 'aws=KEY_ID:SECRET'],
+  azure: [/^[^:]+:[^:]+:.+$/, 'azure=TENANT:CLIENT:SECRET'],
+}
+
+const credentialProblems = (given: readonly Variable[]): string[] =>
+  given.flatMap(({ name, value, file }) => {
+    const [form, text] = FORMS[name] ?? [/./, `${name}=TOKEN`]
+    if (name === 'gcp' && file === undefined)
+      return ['cloud.credentials must name the key file of gcp: gcp=@PATH']
+    return form.test(value?.reveal() ?? '') ? [] : [`cloud.credentials must have ${text}`]
+  })
+
 export const cloudSettings = {
-  cloud: checked(cloud, (value) => [
-    ...repeated('cloud.types', 'cloud.images', 'cloud.endpoints')(value),
-    ...(value('cloud.azure.subscription') !== undefined &&
-    valuesOf(value('cloud.networks') as readonly string[], 'azure').length === 0
-      ? ['cloud.networks must name the subnet of azure: azure=NETWORK/SUBNET']
-      : []),
-    ...(value('cloud.provider') === 'local' && value('cloud.local.enabled') !== true
-      ? ['cloud.provider is local, which is for development: set cloud.local.enabled to true too']
-      : []),
-  ]),
+  cloud: checked(cloud, (value) => {
+    const of = (key: string, provider: string): string | undefined =>
+      valuesOf(value(key) as readonly string[], provider)[0]
+    const azure = of('cloud.projects', 'azure')
+    return [
+      ...repeated('cloud.types', 'cloud.images', 'cloud.endpoints', 'cloud.projects')(value),
+      ...credentialProblems(value('cloud.credentials') as readonly Variable[]),
+      ...(azure !== undefined && !/^[^/]+\/[^/]+$/.test(azure)
+        ? ['cloud.projects must have azure=SUBSCRIPTION/RESOURCE_GROUP']
+        : []),
+      ...(azure !== undefined && of('cloud.networks', 'azure') === undefined
+        ? ['cloud.networks must name the subnet of azure: azure=NETWORK/SUBNET']
+        : []),
+      ...(value('cloud.provider') === 'local' && of('cloud.endpoints', 'local') === undefined
+        ? [
+            'cloud.provider is local, which is for development: add local=/var/run/docker.sock to cloud.endpoints too',
+          ]
+        : []),
+    ]
+  }),
 }
 
 export type Config = ConfigOf<typeof cloudSettings>

@@ -20,14 +20,16 @@ describe('Settings by provider', () => {
       'cloud.images': ['azure=Canonical:ubuntu:server:latest', 'local=mine:1'],
       'cloud.networks': ['aws=sg-1', 'aws=subnet-1', 'aws=sg-2', 'azure=net/sub', 'gcp=farm'],
       'cloud.private_addresses': ['azure'],
-      'cloud.endpoints': ['azure=https://management.example', 'azure-login=https://login.example'],
+      'cloud.endpoints': [
+        'azure=https://management.example',
+        'azure-login=https://login.example',
+        'local=/run/d.sock',
+      ],
       'cloud.prices': ['aws:t3.large=0.08', 'azure:B2s=1'],
-      'cloud.gcp.project': 'p',
-      'cloud.azure.subscription': 's',
-      'cloud.azure.resource_group': 'g',
-      'cloud.local.enabled': true,
+      'cloud.projects': ['gcp=p', 'azure=s/g'],
+      'cloud.credentials': ['azure=t:c:s:x', 'hetzner=token'],
     })
-    expect(Object.keys(settings)).toEqual(['aws', 'gcp', 'azure', 'local'])
+    expect(Object.keys(settings)).toEqual(['aws', 'gcp', 'azure', 'hetzner', 'local'])
     expect(settings.aws).toMatchObject({
       region: 'eu-west-1',
       regions: ['us-east-1'],
@@ -44,15 +46,20 @@ describe('Settings by provider', () => {
       privateAddress: true,
       endpoint: 'https://management.example',
       authority: 'https://login.example',
+      tenant: 't',
+      client: 'c',
+      secret: 's:x',
+      subscription: 's',
+      resourceGroup: 'g',
     })
-    expect(settings.local).toEqual({ dockerSocket: '/var/run/docker.sock', image: 'mine:1' })
+    expect(settings.local).toEqual({ dockerSocket: '/run/d.sock', image: 'mine:1' })
   })
 
   test.each([
     [{ 'cloud.regions': ['eu-west-1'] }, 'must hold entries of the form provider=value'],
     [{ 'cloud.images': ['aws=a', 'aws=b'] }, 'cloud.images has several entries for aws: keep one'],
     [
-      { 'cloud.azure.subscription': 's', 'cloud.azure.resource_group': 'g' },
+      { 'cloud.projects': ['azure=s/g'] },
       'cloud.networks must name the subnet of azure: azure=NETWORK/SUBNET',
     ],
   ])('%j are refused', (cloud, problem) => {
@@ -68,7 +75,7 @@ describe('The providers of a farm', () => {
     expect((await providers.get('local')).name).toBe('local')
     await expect(providers.get('aws')).rejects.toMatchObject({
       problem: 'credentials',
-      message: expect.stringContaining('cloud.aws'),
+      message: expect.stringContaining('cloud.credentials'),
     })
   })
 

@@ -12,10 +12,7 @@ interface ServiceNeeds {
   readonly config: {
     readonly dataDir: string
     readonly database: { readonly url: Secret | undefined; readonly directUrl: Secret | undefined }
-    readonly redis: {
-      readonly url: Secret | undefined
-      readonly ca: string | undefined
-    }
+    readonly redis: { readonly url: Secret | undefined }
     readonly queue: { readonly kind: 'auto' | 'redis' | 'postgres' }
   }
   /** A server without `--master` needs no queue. */
@@ -30,7 +27,7 @@ interface ServiceNeeds {
 }
 
 type QueueService =
-  | { readonly kind: 'redis'; readonly url: string; readonly ca?: string | undefined }
+  | { readonly kind: 'redis'; readonly url: string }
   | { readonly kind: 'postgres'; readonly url: string; readonly directUrl: string }
 
 export interface Services extends AsyncDisposable {
@@ -130,7 +127,7 @@ const openQueue = async (
   const given = redis.url?.reveal()
   if (given !== undefined)
     return {
-      value: { kind: 'redis', url: given, ca: redis.ca },
+      value: { kind: 'redis', url: given },
       line: `queue: Redis at ${hostOf(given)} (REDIS_URL)`,
     }
   if (queue.kind === 'auto' && database.url !== undefined)

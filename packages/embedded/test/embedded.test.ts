@@ -42,7 +42,7 @@ const open = (options: Options = {}): Promise<Services> =>
     config: {
       dataDir,
       database: { url: secret(options.databaseUrl), directUrl: undefined },
-      redis: { url: secret(options.redisUrl), ca: undefined },
+      redis: { url: secret(options.redisUrl) },
       queue: { kind: options.kind ?? 'auto' },
     },
     need: { queue: options.queue ?? false, farm: options.farm ?? false },

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util'
 import winston from 'winston'
+import { foreignVariable } from './config/environment.ts'
 import { redact } from './redact.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
@@ -19,9 +20,7 @@ export interface Logger {
 
 export interface LoggerOptions {
   readonly level: LogLevel
-  /** `auto`: colored lines on a terminal, JSON otherwise. */
-  readonly format: 'auto' | 'json' | 'pretty'
-  /** Default: standard output. */
+  /** Default: standard output. Colored lines on a terminal, or with the usual `FORCE_COLOR`; JSON otherwise. */
   readonly stream?: NodeJS.WritableStream & { readonly isTTY?: boolean }
 }
 
@@ -44,19 +43,14 @@ const RESET = '\x1b[0m'
 const factText = (value: unknown): string =>
   typeof value === 'string' ? value : inspect(value, { breakLength: Infinity, depth: 4 })
 
-const prettyLine = (info: winston.Logform.TransformableInfo, colours: boolean): string => {
+const prettyLine = (info: winston.Logform.TransformableInfo): string => {
   const { level, message, timestamp, ...facts } = info
-  const mark = colours ? `${COLOURS[level] ?? ''}${level.padEnd(5)}${RESET}` : level.padEnd(5)
+  const mark = `${COLOURS[level] ?? ''}${level.padEnd(5)}${RESET}`
   const words = Object.entries(facts).map(([name, value]) => `${name}=${factText(value)}`)
   return [String(timestamp).slice(11, 23), mark, String(message), ...words].join(' ')
 }
 
-const pretty = (colours: boolean) =>
-  winston.format.combine(
-    clean(),
-    winston.format.timestamp(),
-    winston.format.printf((info) => prettyLine(info, colours)),
-  )
+const pretty = winston.format.combine(clean(), winston.format.timestamp(), winston.format.printf(prettyLine))
 
 const wrap = (target: winston.Logger, fixed: LogFields): Logger => {
   const write = (level: LogLevel) => (message: string, fields?: LogFields) => {
@@ -75,11 +69,10 @@ const wrap = (target: winston.Logger, fixed: LogFields): Logger => {
 /** The root logger of a process. Masks secrets, credentials in URLs, and fields whose names mark them as secret. */
 export const createLogger = (options: LoggerOptions): Logger => {
   const stream = options.stream ?? process.stdout
-  const terminal = stream.isTTY === true
-  const usePretty = options.format === 'pretty' || (options.format === 'auto' && terminal)
+  const coloured = stream.isTTY === true || foreignVariable('FORCE_COLOR') !== undefined
   const target = winston.createLogger({
     level: options.level,
-    format: usePretty ? pretty(terminal) : json,
+    format: coloured ? pretty : json,
     transports: [new winston.transports.Stream({ stream })],
   })
   return wrap(target, {})

@@ -15,10 +15,6 @@ export const platformSettings = {
       of: ['debug', 'info', 'warn', 'error'],
       default: 'info',
     }),
-    format: choice('`auto`: colored lines on a terminal, JSON otherwise.', {
-      of: ['auto', 'json', 'pretty'],
-      default: 'auto',
-    }),
   },
 }
 

@@ -13,7 +13,7 @@ const logTo = (options: Partial<LoggerOptions> & { isTTY?: boolean } = {}) => {
     }),
     { isTTY: options.isTTY ?? false },
   )
-  return { log: createLogger({ level: 'info', format: 'auto', stream, ...options }), lines }
+  return { log: createLogger({ level: 'info', stream, ...options }), lines }
 }
 
 test('Without a terminal, a log line is one JSON object with the fields of its child loggers', () => {

@@ -3,12 +3,7 @@ import type { Signal } from './names.ts'
 
 /** Where messages are stored. The URL may contain credentials and is never logged. */
 export type QueueBackend =
-  | {
-      readonly kind: 'redis'
-      readonly url: string
-      /** File with the certificates that sign those of the server. */
-      readonly ca?: string | undefined
-    }
+  | { readonly kind: 'redis'; readonly url: string }
   | {
       readonly kind: 'postgres'
       readonly url: string

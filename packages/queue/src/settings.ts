@@ -1,15 +1,10 @@
-import { checked, choice, path, secret } from '@scanfarm/platform'
+import { checked, choice, secret } from '@scanfarm/platform'
 
 export const queueSettings = {
   redis: {
     url: secret(
-      'URL of the Redis or Valkey server for the run queue: `redis://`, `rediss://` with TLS, or `redis+sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME`. Not set: see `queue.kind`.',
-      {
-        env: ['REDIS_URL'],
-      },
-    ),
-    ca: path(
-      'File with the certificates (PEM) that sign those of the Redis server. Not set: the public ones.',
+      'URL of the Redis or Valkey server for the run queue: `redis://`, `rediss://` with TLS, or `redis+sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME`. `?ca=PATH`: file with the certificates (PEM) that sign those of the server. Not set: see `queue.kind`.',
+      { env: ['REDIS_URL'], formerly: ['redis.ca'] },
     ),
   },
   queue: checked(

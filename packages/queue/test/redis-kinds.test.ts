@@ -19,18 +19,18 @@ const message = (runId: number) =>
 const run = promisify(execFile)
 const portOf = (server: RedisServer): string => new URL(server.url).port
 
-const open = (url: string, ca?: string) =>
-  openRunQueue({ kind: 'redis', url, ca }, { farmId: newFarm(), role: 'master', log: quiet })
+const open = (url: string) =>
+  openRunQueue({ kind: 'redis', url }, { farmId: newFarm(), role: 'master', log: quiet })
 
-const refusal = async (url: string, ca?: string): Promise<string> => {
-  await using queue = await open(url, ca)
+const refusal = async (url: string): Promise<string> => {
+  await using queue = await open(url)
   const error: unknown = await queue.check().catch((reason: unknown) => reason)
   expect(error).toBeInstanceOf(QueueSetupError)
   return String(error)
 }
 
-const roundTrip = async (url: string, ca?: string): Promise<void> => {
-  await using queue = await open(url, ca)
+const roundTrip = async (url: string): Promise<void> => {
+  await using queue = await open(url)
   await queue.check()
   const cancelled: number[] = []
   await using _listening = await queue.onSignal(({ runIds }) => cancelled.push(...runIds))
@@ -192,11 +192,11 @@ test('A server with a certificate of an own authority is reached with that autho
   ]
   await using _server = await startRedis(['--tls-port', String(port), '--tls-auth-clients', 'no', ...files])
   const url = `rediss://127.0.0.1:${port}`
-  await roundTrip(url, at('ca.pem'))
+  await roundTrip(`${url}?ca=${at('ca.pem')}`)
   await using stranger = await open(url)
   await expect(stranger.check()).rejects.toThrow('cannot be reached')
-  await expect(open(url, at('missing.pem'))).rejects.toThrow('the certificates of redis.ca')
-  await expect(open('redis://127.0.0.1', at('ca.pem'))).rejects.toThrow('has no TLS')
+  await expect(open(`${url}?ca=${at('missing.pem')}`)).rejects.toThrow('the certificates of redis.url')
+  await expect(open(`redis://127.0.0.1?ca=${at('ca.pem')}`)).rejects.toThrow('but no TLS')
 })
 
 describe('sentinels', () => {

@@ -1,4 +1,4 @@
-import { VARIABLE_NAME, choice, flag, list, path, paths, secret, text, variables } from '@scanfarm/platform'
+import { VARIABLE_NAME, choice, flag, list, path, paths, text, variables } from '@scanfarm/platform'
 
 const OWN = /^(SCANFARM_.*|(DATABASE|REDIS)_URL(_FILE)?)$/
 const SHELL =
@@ -38,11 +38,8 @@ export const runnerSettings = {
       { of: ['workspace', 'shared', 'shared-rw'], default: 'workspace' },
     ),
     user: text(
-      'User (name or uid) of all commands when this program runs as root. Not set: each workspace has its own user from `runner.uids`.',
-    ),
-    uids: text(
-      'Uids, and gids of the same numbers, of commands when this program runs as root, as `FIRST-LAST`. Workspaces with simultaneous runs never share a uid. Nothing else may use these uids.',
-      { default: '40000-44095' },
+      'Users of commands when this program runs as root. `FIRST-LAST`: uids, and gids of the same numbers, of which each workspace with runs has its own; nothing else may use them. A name or a uid: one user for all commands.',
+      { default: '40000-44095', formerly: ['runner.uids'] },
     ),
     isolation: choice(
       'How commands on this machine are isolated from this program and from other runs. `auto`: by what is available, with a warning if nothing is; `require`: refuse to start without isolation; `uids` (as root) and `bubblewrap` (otherwise): refuse to start without this one; `none`: not isolated.',
@@ -68,14 +65,15 @@ export const runnerSettings = {
       { default: ['*'] },
     ),
     dockerHost: text(
-      'Docker engine, as `unix:///path` or `tcp://host:port`. With TLS if `runner.docker_ca` is set.',
+      'Docker engine, as `unix:///path` or `tcp://host:port`. The latter with TLS if `runner.docker_config` has a ca.pem.',
       { default: 'unix:///var/run/docker.sock' },
     ),
-    dockerCa: secret('PEM of the CA that signed the certificate of the docker engine.'),
-    dockerCert: secret('PEM of the client certificate for the docker engine.'),
-    dockerKey: secret('PEM of the key of the client certificate.'),
-    dockerAuth: secret(
-      'Credentials for image registries, in the format of the config.json that `docker login` writes.',
+    dockerConfig: path(
+      'Folder with the files of docker’s command line, each optional: `config.json` with the credentials for image registries that `docker login` writes, `ca.pem` of the engine, `cert.pem` and `key.pem` of its client.',
+      {
+        secretsBelow: ['config.json', 'key.pem'],
+        formerly: ['runner.docker_ca', 'runner.docker_cert', 'runner.docker_key', 'runner.docker_auth'],
+      },
     ),
     sshHosts: list('Hosts that the ssh runner may connect to. `*` is a wildcard. Empty: none.', {
       default: ['*'],

@@ -1,6 +1,7 @@
 // exclusive: docker
 import { execFile } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -52,7 +53,13 @@ async function makeCertificates(folder: string): Promise<void> {
   }
 }
 
-const secret = (text: string | undefined) => (text === undefined ? undefined : { reveal: () => text })
+/** A new folder for `runner.docker_config` with these files. */
+const configFolder = (parent: string, files: Readonly<Record<string, string | undefined>>): string => {
+  const folder = mkdtempSync(join(parent, 'config-'))
+  for (const [name, content] of Object.entries(files))
+    if (content !== undefined) writeFileSync(join(folder, name), content)
+  return folder
+}
 
 describe('a remote docker engine', () => {
   let folder: string
@@ -93,10 +100,12 @@ describe('a remote docker engine', () => {
     const { ca, cert, key, auth } = { ca: pem.ca, cert: pem.cert, key: pem.key, ...change }
     return {
       dockerHost: engine.address,
-      dockerCa: secret(ca),
-      dockerCert: secret(cert),
-      dockerKey: secret(key),
-      dockerAuth: secret(auth),
+      dockerConfig: configFolder(folder, {
+        'ca.pem': ca,
+        'cert.pem': cert,
+        'key.pem': key,
+        'config.json': auth,
+      }),
       dockerImages: ['*'],
       dockerVolumes: ['*'],
       dockerNetworks: ['*'],
@@ -146,9 +155,11 @@ describe('a remote docker engine', () => {
 
   test('is reported with the registry that requires credentials or refuses them', async () => {
     const host = new URL(`http://${registry.image}`).host
-    await expect(open({})).rejects.toThrow(`runner.docker_auth has no credentials for ${host}`)
+    await expect(open({})).rejects.toThrow(
+      `config.json of runner.docker_config has no credentials for ${host}`,
+    )
     const auth = JSON.stringify({ auths: { [host]: { username: 'farm', password: 'wrong' } } })
-    await expect(open({ auth })).rejects.toThrow(`${host} refuses the credentials of runner.docker_auth`)
+    await expect(open({ auth })).rejects.toThrow(`${host} refuses the credentials of config.json`)
   })
 
   test('that closes the connection is reported as one that may require a certificate, if none is set', async () => {
@@ -165,12 +176,12 @@ describe('a remote docker engine', () => {
   })
 
   test('is reported with the problem of its certificates', async () => {
-    await expect(open({ ca: pem.other })).rejects.toThrow('not signed by the authority of runner.docker_ca')
+    await expect(open({ ca: pem.other })).rejects.toThrow('not signed by the authority in ca.pem')
     await expect(open({ cert: undefined, key: undefined })).rejects.toThrow(
       /asks for a certificate|refuses our/,
     )
     await expect(open({ cert: undefined })).rejects.toThrow('belong together')
-    await expect(open({ ca: undefined })).rejects.toThrow('needs runner.docker_ca')
+    await expect(open({ ca: undefined })).rejects.toThrow('needs ca.pem')
     const plain = { ca: undefined, cert: undefined, key: undefined }
     await expect(open(plain)).rejects.toThrow(/TLS|HTTPS/)
   })
@@ -180,10 +191,7 @@ describe('the docker settings', () => {
   const given = (change: Partial<DockerSettings>) => () =>
     dockerOptions({
       dockerHost: 'unix:///run/docker.sock',
-      dockerCa: undefined,
-      dockerCert: undefined,
-      dockerKey: undefined,
-      dockerAuth: undefined,
+      dockerConfig: undefined,
       dockerImages: [],
       dockerVolumes: [],
       dockerNetworks: [],
@@ -194,12 +202,14 @@ describe('the docker settings', () => {
     expect(given({})()).toMatchObject({ engine: 'unix:///run/docker.sock' })
     for (const dockerHost of ['ssh://host', 'host:2375', 'tcp://', 'docker.sock'])
       expect(given({ dockerHost })).toThrow('is not the address of a docker engine')
-    expect(given({ dockerCa: secret('x') })).toThrow('only applies to a TCP runner.docker_host')
-    expect(given({ dockerHost: 'https://host' })).toThrow('needs runner.docker_ca')
+    expect(given({ dockerHost: 'https://host' })).toThrow('needs ca.pem')
   })
 
   test('accept the file of docker login, and never show its content', () => {
-    const auths = (config: unknown) => given({ dockerAuth: secret(JSON.stringify(config)) })().auths
+    const folder = mkdtempSync(join(tmpdir(), 'scanfarm-docker-config-'))
+    using _ = { [Symbol.dispose]: () => rmSync(folder, { recursive: true }) }
+    const dockerConfig = (text: string) => configFolder(folder, { 'config.json': text })
+    const auths = (config: unknown) => given({ dockerConfig: dockerConfig(JSON.stringify(config)) })().auths
     const auth = btoa('me:pass:word')
     expect(auths({ auths: { 'https://index.docker.io/v1/': { auth } } })?.get('docker.io')).toEqual({
       serveraddress: 'docker.io',
@@ -209,7 +219,7 @@ describe('the docker settings', () => {
     expect(auths({ auths: { 'ghcr.io': { identitytoken: 'tok' } } })?.get('ghcr.io')).toMatchObject({
       identitytoken: 'tok',
     })
-    expect(given({ dockerAuth: secret('hush, no JSON') })).toThrow(/^(?!.*hush).*it is not JSON/)
+    expect(given({ dockerConfig: dockerConfig('hush, no JSON') })).toThrow(/^(?!.*hush).*it is not JSON/)
     expect(() => auths({ credsStore: 'desktop' })).toThrow('helper program')
     expect(() => auths({ auths: { 'ghcr.io': {} } })).toThrow('the entry of ghcr.io')
   })

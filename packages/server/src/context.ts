@@ -87,8 +87,7 @@ export interface ServerContext {
   readonly access: Authenticator
   readonly logins: LoginService
   readonly sessions: SessionService
-  /** Missing if `console.enabled` is off. */
-  readonly webConsole: WebConsole | undefined
+  readonly webConsole: WebConsole
   /** For local runs of this process. */
   readonly localCancels: LocalCancels
   /** Compare every response with its schema and answer a mismatch with an internal error. For tests. */

@@ -152,9 +152,9 @@ export async function createContext(
     access: createAuthenticator(store.access, signingKey),
     logins,
     sessions: createSessionService(store.access, logins, config.auth.sessionHours),
-    webConsole: config.console.enabled
-      ? scope.use(new WebConsole({ log, ...(overrides.consoleRoot && { root: overrides.consoleRoot }) }))
-      : undefined,
+    webConsole: scope.use(
+      new WebConsole({ log, ...(overrides.consoleRoot && { root: overrides.consoleRoot }) }),
+    ),
     checkResponses: overrides.checkResponses ?? false,
   }
   const opened = scope.move()

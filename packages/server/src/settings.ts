@@ -53,9 +53,6 @@ const serverSettings = {
     ),
     sessionHours: integer('Lifetime of a login.', { default: 24, min: 1, max: 24 * 365 }),
   },
-  console: {
-    enabled: flag('Serve the web console at `/`.', { default: true }),
-  },
   scheduler: {
     enabled: flag('Execute cron triggers, and accept events and start workflows on them.', { default: true }),
   },

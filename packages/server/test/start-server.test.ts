@@ -51,8 +51,6 @@ const config = (settings: Record<string, unknown> = {}): Config =>
       'auth.initial_token': TOKEN,
       'http.port': 0,
       'local.slots': 2,
-      // The survey of this server expects no page.
-      'console.enabled': false,
       'worker.drain_ms': 500,
       ...settings,
     },
@@ -60,7 +58,16 @@ const config = (settings: Record<string, unknown> = {}): Config =>
 
 const start = async (settings?: Record<string, unknown>): Promise<RunningServer> => {
   await mkdir(join(folder, 'data'), { recursive: true, mode: OPEN_TO_COMMANDS })
-  return startServer(config(settings), {}, { log: silentLogger, checkResponses: true })
+  return startServer(
+    config(settings),
+    {},
+    {
+      log: silentLogger,
+      checkResponses: true,
+      // The survey of this server expects no page.
+      consoleRoot: folder,
+    },
+  )
 }
 
 interface Answer {

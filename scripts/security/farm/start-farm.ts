@@ -57,7 +57,7 @@ export async function startFarm(): Promise<AttackedFarm> {
         ...watched,
         // The ssh host has the same path with its own files.
         SCANFARM_WORKER_FOLDER: join(sshd.root, `work-${number}`),
-        SCANFARM_NOTIFY_TELEGRAM_TOKEN: WORKER_SECRET,
+        SCANFARM_NOTIFY_TELEGRAM: `telegram://${WORKER_SECRET}@1`,
       }),
     ),
   )

@@ -60,7 +60,6 @@ imagePullPolicy: {{ $root.Values.image.pullPolicy }}
 {{- define "scanfarm.env" -}}
 {{- $root := index . 0 -}}
 - { name: SCANFARM_CONFIG, value: /etc/scanfarm/scanfarm.yaml }
-- { name: SCANFARM_LOG_FORMAT, value: json }
 - { name: DATABASE_URL_FILE, value: /run/scanfarm/database-url }
 {{- if include "scanfarm.hasRedis" $root }}
 - { name: REDIS_URL_FILE, value: /run/scanfarm/redis-url }
@@ -68,18 +67,12 @@ imagePullPolicy: {{ $root.Values.image.pullPolicy }}
 - { name: SCANFARM_QUEUE, value: postgres }
 {{- end }}
 {{- with $root.Values.artifacts }}
-- { name: SCANFARM_ARTIFACTS_KIND, value: {{ .kind }} }
 {{- if eq .kind "folder" }}
 - { name: SCANFARM_ARTIFACTS_FOLDER, value: /var/lib/scanfarm/shared/artifacts/store }
+{{- else if .s3.existingSecret }}
+- { name: SCANFARM_ARTIFACTS_S3_FILE, value: /run/scanfarm/artifacts-s3 }
 {{- else }}
-- { name: SCANFARM_ARTIFACTS_S3_BUCKET, value: {{ required "artifacts.s3.bucket is required with artifacts.kind: s3" .s3.bucket | quote }} }
-- { name: SCANFARM_ARTIFACTS_S3_REGION, value: {{ .s3.region | quote }} }
-- { name: SCANFARM_ARTIFACTS_S3_PREFIX, value: {{ .s3.prefix | quote }} }
-- { name: SCANFARM_ARTIFACTS_S3_ENDPOINT, value: {{ .s3.endpoint | quote }} }
-{{- if .s3.existingSecret }}
-- { name: SCANFARM_ARTIFACTS_S3_ACCESS_KEY_FILE, value: /run/scanfarm/s3-access-key }
-- { name: SCANFARM_ARTIFACTS_S3_SECRET_KEY_FILE, value: /run/scanfarm/s3-secret-key }
-{{- end }}
+- { name: SCANFARM_ARTIFACTS_S3, value: {{ required "artifacts.s3.url or artifacts.s3.existingSecret is required with artifacts.kind: s3" .s3.url | quote }} }
 {{- end }}
 {{- end }}
 {{- if $root.Values.trustedCA.configMap }}
@@ -134,9 +127,7 @@ imagePullPolicy: {{ $root.Values.image.pullPolicy }}
     {{- if and (eq $root.Values.artifacts.kind "s3") $root.Values.artifacts.s3.existingSecret }}
       - secret:
           name: {{ $root.Values.artifacts.s3.existingSecret }}
-          items:
-            - { key: access-key, path: s3-access-key }
-            - { key: secret-key, path: s3-secret-key }
+          items: [{ key: {{ $root.Values.artifacts.s3.key }}, path: artifacts-s3 }]
     {{- end }}
     {{- if $isMaster }}
       - secret:

@@ -130,7 +130,7 @@ const byMachine = async (
     operatorVariables: config.workflows.variables.map((variable) => variable.name),
   })
   const needs = requirements(resolved, { modules })
-  const log = createLogger({ level: 'error', format: config.log.format, stream: terminal.err })
+  const log = createLogger({ level: 'error', stream: terminal.err })
   const wanted = needs.filter((need) => need.startsWith(TOOL)).map(nameOf)
   const { usable, tools, docker } = await operations.machineTools(config, wanted, log)
   const missing = needs.filter((need) => (need === 'docker' ? !docker : !usable.includes(nameOf(need))))

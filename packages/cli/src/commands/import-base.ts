@@ -86,7 +86,7 @@ const checkSettingsOut = ({ settingsOut, only }: ImportOptions): void => {
 const importBase = async (terminal: Terminal, folder: string, options: ImportOptions): Promise<void> => {
   checkSettingsOut(options)
   const { config } = loadSettings(terminal, options.config)
-  const log = createLogger({ level: 'warn', format: config.log.format, stream: terminal.err })
+  const log = createLogger({ level: 'warn', stream: terminal.err })
   const operations = await import('@scanfarm/server/operations')
   const { dryRun = false, workspaces, only: parts } = options
   const report = await operations

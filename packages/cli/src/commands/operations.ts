@@ -16,7 +16,7 @@ interface OperationOptions {
 /** Logs warnings to the error stream: standard output is for the result of the command. */
 const prepare = (terminal: Terminal, options: OperationOptions): { config: Config; log: Logger } => {
   const { config } = loadSettings(terminal, options.config, { 'server.master': options.master })
-  return { config, log: createLogger({ level: 'warn', format: config.log.format, stream: terminal.err }) }
+  return { config, log: createLogger({ level: 'warn', stream: terminal.err }) }
 }
 
 /** A database that a newer version has migrated is not unreachable: trying again does not help. */

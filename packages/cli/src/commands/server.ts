@@ -41,7 +41,7 @@ export const serverCommand = (terminal: Terminal): Command =>
             },
             { log },
           )
-          if (config.console.enabled && terminal.err.isTTY === true)
+          if (terminal.err.isTTY === true)
             terminal.err.write(`\nConsole: ${server.url}/  (log in with: scanfarm open)\n\n`)
           return server
         },

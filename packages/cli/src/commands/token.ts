@@ -26,7 +26,7 @@ const issueDirectly = async (
 ): Promise<string> => {
   const { config } = loadSettings(terminal, file)
   const { issueToken } = await import('@scanfarm/server/operations')
-  const log = createLogger({ level: 'warn', format: config.log.format, stream: terminal.err })
+  const log = createLogger({ level: 'warn', stream: terminal.err })
   const until = expiry(days)
   return await issueToken(
     config,

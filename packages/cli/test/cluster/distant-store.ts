@@ -45,11 +45,7 @@ export const startDistantStore = async (delayMs: number): Promise<DistantStore> 
   const opened = scope.move()
   return {
     env: {
-      SCANFARM_ARTIFACTS_KIND: 's3',
-      SCANFARM_ARTIFACTS_S3_BUCKET: BUCKET,
-      SCANFARM_ARTIFACTS_S3_ENDPOINT: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      SCANFARM_ARTIFACTS_S3_ACCESS_KEY: 'test',
-      SCANFARM_ARTIFACTS_S3_SECRET_KEY: 'secret-of-test',
+      SCANFARM_ARTIFACTS_S3: `s3://test:secret-of-test@${BUCKET}?endpoint=http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     },
     count: (method, key) => seen.filter((line) => line.startsWith(`${method} `) && line.includes(key)).length,
     async keys(part) {

@@ -195,7 +195,6 @@ export class TestCluster implements AsyncDisposable {
       SCANFARM_WORKER_SLOTS: String(this.#options.slots ?? 4),
       SCANFARM_WORKER_DRAIN_MS: String(DRAIN_MS),
       SCANFARM_LOCAL_SLOTS: '1',
-      SCANFARM_LOG_FORMAT: 'json',
       // Compiling takes most of the start of a program: all but the first one use the cache.
       NODE_COMPILE_CACHE: join(tmpdir(), 'scanfarm-test-compile-cache'),
       ...(leaseMs === undefined ? {} : { SCANFARM_WORKER_LEASE_MS: String(leaseMs) }),

@@ -37,7 +37,7 @@ export interface RestApi {
   readonly provider: string
   /** Without the final slash. */
   readonly base: string
-  /** What to do when the credentials are refused: "check cloud.linode.token". */
+  /** What to do when the credentials are refused: "check linode in cloud.credentials". */
   readonly remedy: string
   readonly limits: CallLimits
   /** Rejects with a CloudError when there is none. */

@@ -83,7 +83,7 @@ export function createRestProvider<Item, One extends TSchema, Some extends TSche
   const client = restClient({
     provider: name,
     base: apiRoot(endpoint ?? table.endpoint),
-    remedy: `check cloud.${name}.token`,
+    remedy: `check ${name} in cloud.credentials`,
     limits,
     async token() {
       if (token) return token

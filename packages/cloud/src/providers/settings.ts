@@ -46,11 +46,12 @@ export interface ProviderSettings {
   readonly local?: LocalSettings
 }
 
-const DOCKER_SOCKET = '/var/run/docker.sock'
-
 /** The providers whose required settings are present. Their credentials are not checked. */
 export function providerSettings(cloud: Cloud): ProviderSettings {
-  const { aws, gcp, azure, digitalocean, linode, hetzner, local } = cloud
+  const credentials = new Map(
+    cloud.credentials.map(({ name, value, file }) => [name, { text: value?.reveal(), file }]),
+  )
+  const token = (name: CloudProviderName): string | undefined => credentials.get(name)?.text
   const first = (entries: readonly string[], name: string): string | undefined => valuesOf(entries, name)[0]
   const common = (name: Exclude<CloudProviderName, 'local'>): Common => ({
     region: first(cloud.regions, name),
@@ -62,15 +63,21 @@ export function providerSettings(cloud: Cloud): ProviderSettings {
   })
   const [awsRegion, ...awsRegions] = valuesOf(cloud.regions, 'aws')
   const [zone, ...zones] = valuesOf(cloud.regions, 'gcp')
+  const [accessKey, secretKey] = token('aws')?.split(':') ?? []
+  const [tenant, client, ...secret] = token('azure')?.split(':') ?? []
+  const [subscription, resourceGroup] = first(cloud.projects, 'azure')?.split('/') ?? []
+  const gcp = { project: first(cloud.projects, 'gcp'), credentialsFile: credentials.get('gcp')?.file }
+  const [digitalocean, linode, hetzner] = (['digitalocean', 'linode', 'hetzner'] as const).map(token)
+  const dockerSocket = first(cloud.endpoints, 'local')
   const awsNetworks = valuesOf(cloud.networks, 'aws')
   const isGroup = (id: string): boolean => id.startsWith('sg-')
   return {
     // Without keys, the region selects the usual AWS credentials.
-    ...((aws.accessKey ?? awsRegion) !== undefined && {
+    ...((accessKey ?? awsRegion) !== undefined && {
       aws: {
         ...common('aws'),
-        accessKey: aws.accessKey?.reveal(),
-        secretKey: aws.secretKey?.reveal(),
+        accessKey,
+        secretKey,
         regions: awsRegions,
         subnet: awsNetworks.find((id) => !isGroup(id)),
         securityGroups: awsNetworks.filter(isGroup),
@@ -80,36 +87,34 @@ export function providerSettings(cloud: Cloud): ProviderSettings {
     ...((gcp.project ?? gcp.credentialsFile) !== undefined && {
       gcp: { ...common('gcp'), ...gcp, zone, zones, network: first(cloud.networks, 'gcp') },
     }),
-    ...(azure.subscription !== undefined && {
+    ...(subscription !== undefined && {
       azure: {
         ...common('azure'),
-        ...azure,
-        secret: azure.secret?.reveal(),
+        tenant,
+        client,
+        secret: client === undefined ? undefined : secret.join(':'),
+        subscription,
+        resourceGroup,
         subnet: first(cloud.networks, 'azure'),
         authority: first(cloud.endpoints, 'azure-login'),
       },
     }),
-    ...(digitalocean.token !== undefined && {
+    ...(digitalocean !== undefined && {
       digitalocean: {
         ...common('digitalocean'),
-        token: digitalocean.token.reveal(),
+        token: digitalocean,
         vpc: first(cloud.networks, 'digitalocean'),
       },
     }),
-    ...(linode.token !== undefined && { linode: { ...common('linode'), token: linode.token.reveal() } }),
-    ...(hetzner.token !== undefined && {
+    ...(linode !== undefined && { linode: { ...common('linode'), token: linode } }),
+    ...(hetzner !== undefined && {
       hetzner: {
         ...common('hetzner'),
-        token: hetzner.token.reveal(),
+        token: hetzner,
         network: first(cloud.networks, 'hetzner'),
       },
     }),
-    ...(local.enabled && {
-      local: {
-        dockerSocket: first(cloud.endpoints, 'local') ?? DOCKER_SOCKET,
-        image: first(cloud.images, 'local'),
-      },
-    }),
+    ...(dockerSocket !== undefined && { local: { dockerSocket, image: first(cloud.images, 'local') } }),
   }
 }
 

@@ -241,7 +241,7 @@ describe('the credentials of gcp', () => {
     const none = await openIdentity(await settings(undefined, 'p'))
     await expect(none.token()).rejects.toMatchObject({
       problem: 'credentials',
-      message: expect.stringContaining('set cloud.gcp.credentials_file'),
+      message: expect.stringContaining('add gcp=@FILE to cloud.credentials'),
     })
   })
 
@@ -299,7 +299,7 @@ describe('the credentials of gcp', () => {
     })
     await expect(openIdentity(await settings(account))).rejects.toMatchObject({
       problem: 'credentials',
-      message: expect.stringContaining('set cloud.gcp.project'),
+      message: expect.stringContaining('add gcp=PROJECT to cloud.projects'),
     })
   })
 })

@@ -251,7 +251,7 @@ describe('A server whose settings do not name the provider', () => {
     const infra = await cluster.infra(id)
     expect(infra.details[0]).toMatchObject({
       status: 'requested',
-      message: 'the provider local has no credentials in the settings: see cloud.local',
+      message: 'the provider local has no credentials in the settings: see cloud.credentials',
     })
     await sql('update cloud_infras set due_at = now()')
     await using _loops = cluster.loops()

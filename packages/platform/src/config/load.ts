@@ -159,6 +159,25 @@ const assemble = (loading: Loading, table: readonly Entry[]): Branch => {
 const knownKeys = (table: readonly Entry[]): Set<string> =>
   new Set(table.flatMap(({ key, setting }) => (setting.secret ? [key, `${key}_file`] : [key])))
 
+const asVariable = (key: string): string => `SCANFARM_${key.replaceAll('.', '_').toUpperCase()}`
+
+/** What to do about a name that no setting has; `named` writes a key like that name. */
+const hintFor = (
+  name: string,
+  table: readonly Entry[],
+  known: Iterable<string>,
+  named: (key: string) => string = (key) => key,
+): string => {
+  const successor = table.find(({ setting }) =>
+    setting.formerly
+      .map(named)
+      .some((old) => name === old || (name.startsWith(old) && /[._]/.test(name[old.length] ?? ''))),
+  )
+  if (successor !== undefined) return `${named(successor.key)} has replaced it`
+  const meant = closest(name, known)
+  return meant === undefined ? 'remove it (`scanfarm config --docs` lists all)' : `did you mean ${meant}?`
+}
+
 /** Set for steps, by compose files and by tests. */
 const OTHER_VARIABLES =
   /^SCANFARM_(CONFIG|MARKER|RUN_ID|RUN_UUID|ATTEMPT|JOB_ID|WORKFLOW|WORKSPACE|OUTPUT|TARGET|ARTIFACTS|BIND|IMAGE|WORKER_IMAGE|PORT|VERSION|TEST_.+)$/
@@ -176,10 +195,7 @@ const unknownVariables = ({ env }: ConfigSources, table: readonly Entry[]): stri
   return Object.entries(env).flatMap(([name, value = '']) => {
     if (!name.startsWith('SCANFARM_') || value === '' || known.has(name)) return []
     if (OTHER_VARIABLES.test(name) || isServiceLink(name, value)) return []
-    const meant = closest(name, known)
-    const hint =
-      meant === undefined ? 'unset it (`scanfarm config --docs` lists all)' : `did you mean ${meant}?`
-    return [`unknown variable ${name}: ${hint}`]
+    return [`unknown variable ${name}: ${hintFor(name, table, known, asVariable)}`]
   })
 }
 
@@ -194,11 +210,12 @@ const unknownOverrides = ({ argvOverrides = {} }: ConfigSources, table: readonly
  */
 export const loadConfig = <S extends SettingsTable>(settings: S, sources: ConfigSources): LoadedConfig<S> => {
   const table = entriesOf(settings)
+  const known = knownKeys(table)
   const { configPath } = sources
   const file =
     configPath === undefined
       ? { values: new Map(), problems: [] }
-      : readSettingsFile(configPath, knownKeys(table))
+      : readSettingsFile(configPath, known, (key) => hintFor(key, table, known))
   const loading: Loading = {
     sources,
     file,

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { Secret } from '../secret.ts'
 
 /** The value of another setting by its dotted key, for defaults and checks that depend on it. */
@@ -23,6 +24,8 @@ export interface Setting<T> {
   readonly fallbackText: string
   /** Environment variables besides the one that follows from the key; the first that is set wins. */
   readonly env: readonly string[]
+  /** Keys, and groups of keys, that this setting replaced. Whoever gives one of them is told its new name. */
+  readonly formerly: readonly string[]
   /** Secrets are masked wherever settings are shown, and have `*_FILE` and `*_file` forms. */
   readonly secret: boolean
   /** The paths of its URLs are secrets, like those of webhooks. */
@@ -43,9 +46,12 @@ interface Options<T> {
   /** How a computed default is documented. */
   readonly defaultText?: string
   readonly env?: readonly string[]
+  readonly formerly?: readonly string[]
   readonly secretPath?: boolean
   /** The value names a file that holds a secret. */
   readonly secretFile?: boolean
+  /** The value names a folder in which these files, if they exist, hold secrets. */
+  readonly secretsBelow?: readonly string[]
 }
 
 /** The type of a setting: without a default the value may be missing. */
@@ -79,7 +85,7 @@ const setting = <T, O extends Options<T>>(
   description: string,
   options: O,
 ): Setting<Value<T, O>> => {
-  const { default: given, secretPath = false, secretFile = false } = options
+  const { default: given, secretPath = false, secretFile = false, secretsBelow = [] } = options
   const secret = shape.secret ?? false
   const fallback = (lookup: Lookup): unknown =>
     typeof given === 'function' ? (given as (lookup: Lookup) => T)(lookup) : given
@@ -90,8 +96,15 @@ const setting = <T, O extends Options<T>>(
     secret,
     secretPath,
     hasSecret: () => secret || secretPath,
-    secretFiles: (value) => (secretFile && typeof value === 'string' ? [resolve(value)] : []),
+    secretFiles: (value) =>
+      typeof value === 'string'
+        ? [
+            ...(secretFile ? [resolve(value)] : []),
+            ...secretsBelow.map((name) => join(value, name)).filter((file) => existsSync(file)),
+          ]
+        : [],
     env: options.env ?? [],
+    formerly: options.formerly ?? [],
     fallback: fallback as Setting<Value<T, O>>['fallback'],
     fallbackText: options.defaultText ?? (typeof given === 'function' ? 'computed' : defaultText(given)),
   }
@@ -121,9 +134,24 @@ export const webAddress = <O extends Options<string>>(description: string, optio
     options,
   )
 
-export const secret = (description: string, options: Pick<Options<Secret>, 'env'> = {}) =>
-  setting<Secret, typeof options>(
-    { ...TEXT, secret: true, convert: (value) => new Secret(String(value)) },
+interface SecretOptions extends Pick<Options<Secret>, 'env' | 'formerly'> {
+  /** Throws an error that continues "must …" without the value. */
+  readonly valid?: (value: string) => unknown
+  /** What it must be, if not just text. */
+  readonly must?: string
+}
+
+export const secret = (description: string, options: SecretOptions = {}) =>
+  setting<Secret, SecretOptions>(
+    {
+      ...TEXT,
+      must: options.must ?? TEXT.must,
+      secret: true,
+      convert(value) {
+        options.valid?.(String(value))
+        return new Secret(String(value))
+      },
+    },
     description,
     options,
   )

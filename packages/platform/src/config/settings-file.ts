@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { closest } from '@scanfarm/contracts'
 import { isMap, isScalar, LineCounter, parseDocument, type Node, type YAMLMap } from 'yaml'
 import { fileErrorText } from '../error-text.ts'
 
@@ -13,9 +12,13 @@ export interface SettingsFile {
   readonly problems: readonly string[]
 }
 
+/** What to do about an unknown key. */
+type Hint = (key: string) => string
+
 interface Reader {
   readonly file: string
   readonly known: ReadonlySet<string>
+  readonly hint: Hint
   readonly lines: LineCounter
   readonly values: Map<string, FileValue>
   readonly problems: string[]
@@ -24,13 +27,6 @@ interface Reader {
 const lineOf = (reader: Reader, node: unknown): number => {
   const range = (node as Node | null)?.range
   return range ? reader.lines.linePos(range[0]).line : 0
-}
-
-const unknownKey = (reader: Reader, key: string, line: number): void => {
-  const meant = closest(key, reader.known)
-  const hint =
-    meant === undefined ? 'remove it (`scanfarm config --docs` lists all keys)' : `did you mean ${meant}?`
-  reader.problems.push(`${reader.file}:${line}: unknown key ${key}: ${hint}`)
 }
 
 const readPair = (reader: Reader, key: string, node: unknown, value: unknown): void => {
@@ -44,7 +40,7 @@ const readPair = (reader: Reader, key: string, node: unknown, value: unknown): v
   }
   if (isMap(value)) readMap(reader, value, `${key}.`)
   else if (isScalar(value) && value.value === null && isGroup(reader, key)) return
-  else unknownKey(reader, key, line)
+  else reader.problems.push(`${reader.file}:${line}: unknown key ${key}: ${reader.hint(key)}`)
 }
 
 const isGroup = (reader: Reader, key: string): boolean =>
@@ -61,8 +57,8 @@ const readMap = (reader: Reader, map: YAMLMap, prefix: string): void => {
  * The values of a settings file by dotted key. `cloud: {enabled: true}` and `cloud.enabled: true` mean the same. A file
  * that cannot be read, bad YAML and unknown keys are problems, all of them reported.
  */
-export const readSettingsFile = (file: string, known: ReadonlySet<string>): SettingsFile => {
-  const reader: Reader = { file, known, lines: new LineCounter(), values: new Map(), problems: [] }
+export const readSettingsFile = (file: string, known: ReadonlySet<string>, hint: Hint): SettingsFile => {
+  const reader: Reader = { file, known, hint, lines: new LineCounter(), values: new Map(), problems: [] }
   let source: string
   try {
     source = readFileSync(file, 'utf8')

@@ -19,10 +19,14 @@ export interface Variable {
 }
 
 interface VariablesOptions {
-  /** `all`: values are secrets unless they clearly are not. `named`: only if their names mark them. Values from files always are. */
-  readonly mask: 'all' | 'named'
+  /**
+   * `every`: all values are secrets. `all`: unless they clearly are not. `named`: only if their names mark them. Values
+   * from files always are.
+   */
+  readonly mask: 'every' | 'all' | 'named'
   /** Returns why a name cannot be used, if it cannot. */
   readonly refuse: (name: string) => string | undefined
+  readonly formerly?: readonly string[]
 }
 
 /** Valid names of variables. */
@@ -38,6 +42,7 @@ const SHORTEST = 4
 const SHORTEST_UNNAMED = 8
 
 const isSecret = (name: string, value: string, { mask }: VariablesOptions): boolean => {
+  if (mask === 'every') return true
   if (isTelling(name)) return value.length >= SHORTEST
   return mask === 'all' && value.length >= SHORTEST_UNNAMED && !OPEN.test(value)
 }
@@ -133,6 +138,7 @@ export const variables = (description: string, options: VariablesOptions): Setti
   fallback: () => [],
   fallbackText: '[]',
   env: [],
+  formerly: options.formerly ?? [],
   secret: false,
   secretPath: false,
   secretFiles: (value) => value.flatMap(({ file }) => file ?? []),

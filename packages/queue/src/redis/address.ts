@@ -21,13 +21,7 @@ const refuse = (problem: string): never => {
 }
 
 /** Parses the URL; reads the certificates. Rejects with what is wrong, without a part of the URL that may be secret. */
-export const redisAddress = async ({
-  url,
-  ca,
-}: {
-  readonly url: string
-  readonly ca?: string | undefined
-}): Promise<RedisAddress> => {
+export const redisAddress = async ({ url }: { readonly url: string }): Promise<RedisAddress> => {
   const {
     scheme = '',
     user = '',
@@ -42,7 +36,9 @@ export const redisAddress = async ({
     return refuse(scheme === '' ? 'is not a URL of Redis' : `has the unknown scheme ${scheme}`)
   const isTls = form.groups?.['tls'] === 's'
   const hasSentinels = form.groups?.['sentinel'] !== undefined
-  if (ca !== undefined && !isTls) refuse('has no TLS, but redis.ca (REDIS_CA) is set')
+  const parameters = new URLSearchParams(query)
+  const ca = parameters.get('ca') ?? undefined
+  if (ca !== undefined && !isTls) refuse('has ?ca=, but no TLS')
   const tls = isTls ? { tls: ca === undefined ? {} : { ca: await certificates(ca) } } : {}
   const [username, ...password] = user.split(':').map(decoded)
   const login = {
@@ -58,7 +54,6 @@ export const redisAddress = async ({
     return { options: { ...server, ...login, ...tls, db }, place: hosts, hasSentinels }
   }
   if (first === '') refuse('names no group of servers after the sentinels')
-  const parameters = new URLSearchParams(query)
   return {
     options: {
       sentinels: hosts.split(',').map((host) => hostOf(host, SENTINEL_PORT)),
@@ -105,5 +100,5 @@ const hostOf = (text: string, fallback: number): { host: string; port: number } 
 
 const certificates = (file: string): Promise<Buffer> =>
   readFile(file).catch((error: unknown) => {
-    throw new QueueSetupError(`the certificates of redis.ca (${file}) cannot be read`, { cause: error })
+    throw new QueueSetupError(`the certificates of redis.url (ca=${file}) cannot be read`, { cause: error })
   })

@@ -1,10 +1,10 @@
+import { readDockerFile } from './config-folder.ts'
 import type { DockerRunnersOptions } from './docker-runners.ts'
-import { engineAddress, type EngineSettings, type Revealing } from './engine-address.ts'
+import { engineAddress, type EngineSettings } from './engine-address.ts'
 import { readRegistryAuths } from './registry-auth.ts'
 
 /** The settings of the docker runner. */
 export interface DockerSettings extends EngineSettings {
-  readonly dockerAuth: Revealing | undefined
   readonly dockerImages: readonly string[]
   readonly dockerVolumes: readonly string[]
   readonly dockerNetworks: readonly string[]
@@ -18,7 +18,7 @@ export const dockerOptions = (
   readonly networks: readonly string[]
 } => ({
   ...engineAddress(settings),
-  auths: readRegistryAuths(settings.dockerAuth),
+  auths: readRegistryAuths(readDockerFile(settings.dockerConfig, 'config.json')),
   images: settings.dockerImages,
   volumes: settings.dockerVolumes,
   networks: settings.dockerNetworks,

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { readDockerFile } from './config-folder.ts'
 
 /** Address of a docker engine, and the certificates of both sides. */
 export interface EngineAddress {
@@ -11,32 +12,23 @@ export interface EngineAddress {
 /** The settings of the connection to the engine. */
 export interface EngineSettings {
   readonly dockerHost: string
-  readonly dockerCa: Revealing | undefined
-  readonly dockerCert: Revealing | undefined
-  readonly dockerKey: Revealing | undefined
-}
-
-/** The part of `Secret` that is needed here. */
-export interface Revealing {
-  reveal(): string
+  /** Folder with the certificates. */
+  readonly dockerConfig: string | undefined
 }
 
 /** Throws with advice if the settings contradict each other. */
-export function engineAddress(settings: EngineSettings): EngineAddress {
-  const { dockerHost: engine, dockerCa: ca, dockerCert: cert, dockerKey: key } = settings
+export function engineAddress({ dockerHost: engine, dockerConfig }: EngineSettings): EngineAddress {
   const { kind } = parseEngine(engine)
+  if (kind === 'socket') return { engine }
+  const read = (name: string): string | undefined => readDockerFile(dockerConfig, name)
+  const [ca, cert, key] = [read('ca.pem'), read('cert.pem'), read('key.pem')]
   if ((cert === undefined) !== (key === undefined))
-    throw new Error('runner.docker_cert and runner.docker_key belong together: set both or neither')
-  if (ca === undefined) {
-    if (cert !== undefined || kind === 'tls')
-      throw new Error(
-        'runner.docker_host with TLS needs runner.docker_ca, the authority that signed the certificate of the engine',
-      )
-    return { engine }
-  }
-  if (kind === 'socket')
-    throw new Error(`runner.docker_ca only applies to a TCP runner.docker_host, not to ${engine}`)
-  return { engine, tls: { ca: ca.reveal(), cert: cert?.reveal(), key: key?.reveal() } }
+    throw new Error('cert.pem and key.pem of runner.docker_config belong together: add both or neither')
+  if (ca !== undefined) return { engine, tls: { ca, cert, key } }
+  if (cert === undefined && kind === 'tcp') return { engine }
+  throw new Error(
+    'runner.docker_host with TLS needs ca.pem, the authority that signed the certificate of the engine, in runner.docker_config',
+  )
 }
 
 export type ParsedEngine =

@@ -82,7 +82,7 @@ export const statusOf = (error: unknown): number | undefined => {
   return typeof status === 'number' ? status : undefined
 }
 
-const NO_CERTIFICATE = 'it asks for a certificate: set runner.docker_cert and runner.docker_key'
+const NO_CERTIFICATE = 'it asks for a certificate: add cert.pem and key.pem to runner.docker_config'
 
 const ADVICE: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such socket; is the engine installed and running?',
@@ -91,15 +91,19 @@ const ADVICE: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name cannot be resolved; is runner.docker_host right?',
   ERR_TLS_CERT_ALTNAME_INVALID:
     'its certificate is for another host; use the host name of the certificate in runner.docker_host',
-  SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is not signed by the authority of runner.docker_ca',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is not signed by the authority of runner.docker_ca',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is not signed by the authority of runner.docker_ca',
-  CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the authority of runner.docker_ca',
+  SELF_SIGNED_CERT_IN_CHAIN:
+    'its certificate is not signed by the authority in ca.pem of runner.docker_config',
+  DEPTH_ZERO_SELF_SIGNED_CERT:
+    'its certificate is not signed by the authority in ca.pem of runner.docker_config',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+    'its certificate is not signed by the authority in ca.pem of runner.docker_config',
+  CERT_SIGNATURE_FAILURE: 'its certificate is not signed by the authority in ca.pem of runner.docker_config',
   CERT_HAS_EXPIRED: 'its certificate has expired',
   EPROTO: 'only one side uses TLS, or the engine refuses the client certificate',
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: NO_CERTIFICATE,
   'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE': NO_CERTIFICATE,
-  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'it does not trust the authority that signed runner.docker_cert',
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA:
+    'it does not trust the authority that signed cert.pem of runner.docker_config',
 }
 
 /** An engine that requires a client certificate may close the connection before the reason is read. */

@@ -70,8 +70,8 @@ async function pullImage(
 const adviceOn = (error: unknown, registry: string, auth: RegistryAuth | undefined): string => {
   if (!/unauthorized|denied|authentication required|no basic auth/i.test(engineMessage(error))) return ''
   return auth === undefined
-    ? ` (runner.docker_auth has no credentials for ${registry})`
-    : ` (${registry} refuses the credentials of runner.docker_auth)`
+    ? ` (config.json of runner.docker_config has no credentials for ${registry})`
+    : ` (${registry} refuses the credentials of config.json in runner.docker_config)`
 }
 
 interface PullLine {

@@ -1,5 +1,3 @@
-import type { Revealing } from './engine-address.ts'
-
 /** Credentials of a registry in the form of the engine's API. */
 export interface RegistryAuth {
   readonly serveraddress: string
@@ -19,9 +17,9 @@ const HUB_NAMES = new Set([DOCKER_HUB, 'index.docker.io', 'registry-1.docker.io'
  * Reads the `config.json` that `docker login` writes. Throws with advice; the message contains nothing of the secret
  * content.
  */
-export function readRegistryAuths(config: Revealing | undefined): RegistryAuths {
+export function readRegistryAuths(config: string | undefined): RegistryAuths {
   if (config === undefined) return new Map()
-  const file = parse(config.reveal())
+  const file = parse(config)
   const auths = file['auths'] ?? {}
   if (!isMap(auths)) throw problem('its "auths" is not an object with an entry for each registry')
   if ((file['credsStore'] ?? '') !== '' && Object.keys(auths).length === 0)
@@ -67,4 +65,5 @@ function readAuth(name: string, entry: unknown): RegistryAuth {
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const problem = (what: string): Error => new Error(`runner.docker_auth cannot be used: ${what}`)
+const problem = (what: string): Error =>
+  new Error(`config.json of runner.docker_config cannot be used: ${what}`)

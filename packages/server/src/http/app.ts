@@ -47,9 +47,8 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
   const budgets = new BodyBudgets()
   const api = routerOf(context, routes, budgets)
   for (const root of API_ROOTS) app.use(root, api)
-  const isPage =
-    context.webConsole &&
-    ((request: Request) => opensPage(request.method, request.path, request.headers.accept))
+  const isPage = (request: Request): boolean =>
+    opensPage(request.method, request.path, request.headers.accept)
   app.use(
     routerOf(
       context,
@@ -58,7 +57,7 @@ export function createApp(context: ServerContext, routes: readonly Route[]): Exp
       isPage,
     ),
   )
-  if (context.webConsole !== undefined) app.use(serveConsole(context.webConsole))
+  app.use(serveConsole(context.webConsole))
   app.use(unknownPath)
   app.use(refuse(context))
   return app

@@ -41,9 +41,10 @@ const checkDataDir = (config: Config): Promise<CheckResult> =>
 
 const checkArtifacts = (config: Config): Promise<CheckResult> =>
   checked('artifact store', async () => {
-    await using artifacts = openArtifactStore(artifactOptions(config.artifacts))
+    const options = artifactOptions(config.artifacts)
+    await using artifacts = openArtifactStore(options)
     await artifacts.check()
-    return artifacts.kind === 's3' ? `bucket ${config.artifacts.s3.bucket}` : config.artifacts.folder
+    return options.kind === 's3' ? `bucket ${options.bucket}` : options.folder
   })
 
 /** The queue check needs the farm id, which is in the database. */

@@ -24,7 +24,7 @@ const ask = async (
   if (providers.length === 0)
     throw new AppError(
       'not_implemented',
-      'no language model is configured: set llm.base_url, llm.model and llm.api_key and restart the server',
+      'no language model is configured: set llm.url and restart the server',
     )
   using _slot = questions.acquire()
   const outcome = await askLlm(providers, {
@@ -34,7 +34,7 @@ const ask = async (
     tries: TRIES,
     signal: http.signal(),
   })
-  const key = config.llm.apiKey?.reveal() ?? ''
+  const key = providers[0]?.apiKey ?? ''
   const masked = (text: string): string => (key === '' ? text : text.replaceAll(key, '***'))
   if (outcome.kind === 'answer') {
     const answer: unknown = JSON.parse(masked(JSON.stringify(outcome.json)))
@@ -68,7 +68,7 @@ export const chatCompletion = route(
     path: '/llm/v1/chat/completions',
     tag: 'Models',
     summary: 'Ask the configured language model',
-    description: `The request is forwarded to \`llm.base_url\` with the configured key. The answer is that of the endpoint; \`content\`, \`finish_reason\` and \`tool_calls\` of its first choice are added. Answers are not streamed. Without a configured model: 501.`,
+    description: `The request is forwarded to \`llm.url\` with the configured key. The answer is that of the endpoint; \`content\`, \`finish_reason\` and \`tool_calls\` of its first choice are added. Answers are not streamed. Without a configured model: 501.`,
     role: 'operator',
     body: Type.Object(
       {
@@ -76,7 +76,7 @@ export const chatCompletion = route(
           minItems: 1,
           maxItems: MESSAGES,
         }),
-        model: Type.Optional(Type.String({ minLength: 1, description: 'Default: `llm.model`' })),
+        model: Type.Optional(Type.String({ minLength: 1, description: 'Default: that of `llm.url`' })),
         max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
         temperature: Type.Optional(Type.Number()),
         top_p: Type.Optional(Type.Number()),
@@ -149,7 +149,7 @@ export const createEmbeddings = route(
           Type.String({ minLength: 1 }),
           Type.Array(Type.String(), { minItems: 1, maxItems: INPUTS }),
         ]),
-        model: Type.Optional(Type.String({ minLength: 1, description: 'Default: `llm.model`' })),
+        model: Type.Optional(Type.String({ minLength: 1, description: 'Default: that of `llm.url`' })),
       },
       { additionalProperties: false },
     ),

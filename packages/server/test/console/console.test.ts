@@ -155,15 +155,9 @@ describe('an installation with a built console', () => {
   })
 })
 
-test('an installation without a console, or with the setting off, answers as before', async () => {
+test('an installation without a console answers as before', async () => {
   await using absent = await testServer()
   await absent.nobody.get('/').set(HTML).expect(404)
-  const root = await newFolder()
-  await write(join(root, '.cache/console/built'), FILES)
-  await write(root, { '.cache/console/current': 'built\n' })
-  await using off = await testServer({ consoleRoot: root, settings: { 'console.enabled': false } })
-  await off.nobody.get('/').set(HTML).expect(404)
-  await off.nobody.get('/login').set(HTML).expect(405)
 })
 
 /** A checkout whose build of the console is replaced by a small program. */

@@ -209,7 +209,7 @@ describe('settings of a base folder', () => {
     writeFileSync(file, settings_yaml, { mode: 0o600 })
     const carried = readConfig(SETTINGS, { env: {}, configPath: file })
     expect(carried.http.port).toBe(9000)
-    expect(carried.llm.baseUrl).toBe('http://127.0.0.1:9/v1')
+    expect(carried.llm.url?.reveal()).toBe('http://:t@127.0.0.1:9/v1?model=m')
   })
 })
 
@@ -231,8 +231,8 @@ notification: {enabled: false, telegram: {enabled: true, bot_token: "1:a", chat_
 storage: {enabled: false, bucket: b, region: eu-1}
 `,
     )
-    expect(off.config.notify).toMatchObject({ telegramToken: undefined, webhooks: [] })
-    expect(off.config.storage.s3.bucket).toBeUndefined()
+    expect(off.config.notify).toMatchObject({ telegram: undefined, webhooks: [] })
+    expect(off.config.storage.s3).toBeUndefined()
     expect(off.settings).toContainEqual({
       key: 'notification.telegram.bot_token',
       setting: '',
@@ -244,13 +244,14 @@ storage: {enabled: false, bucket: b, region: eu-1}
   enabled: true
   telegram: {enabled: true, bot_token: "1:a", chat_id: 5, telegram_channel_map: {alerts: -7}}
   webhooks: [{url: "http://a.test/", enabled: true}, {url: "http://b.test/", enabled: false}]
-storage: {enabled: true, endpoint: "s3.test:9000", use_ssl: false, bucket: b, path_style: true}
+storage: {enabled: true, endpoint: "s3.test:9000", use_ssl: false, bucket: b, access_key_id: k, secret_access_key: a/b, region: eu-1}
 `,
     )
-    expect(on.config.notify.telegramToken?.reveal()).toBe('1:a')
-    expect(on.config.notify.telegramChats).toEqual(['5', 'alerts=-7'])
+    expect(on.config.notify.telegram?.reveal()).toBe('telegram://1:a@5?alerts=-7')
     expect(on.config.notify.webhooks.map(String)).toEqual(['http://a.test/'])
-    expect(on.config.storage.s3).toMatchObject({ endpoint: 'http://s3.test:9000', bucket: 'b' })
+    expect(on.config.storage.s3?.reveal()).toBe(
+      's3://k:a%2Fb@b?region=eu-1&endpoint=http%3A%2F%2Fs3.test%3A9000',
+    )
   })
 
   test('a variable that is forbidden for commands is reported, and a value is never read as a file name', async () => {

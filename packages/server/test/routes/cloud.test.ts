@@ -57,7 +57,7 @@ const start = (settings: Record<string, unknown> = {}): Promise<TestServer> =>
     workflows: WORKFLOWS,
     settings: {
       'cloud.enabled': true,
-      'cloud.digitalocean.token': 'dop_v1_of_a_test',
+      'cloud.credentials': ['digitalocean=dop_v1_of_a_test'],
       'cloud.endpoints': [`digitalocean=${clouds.url}`],
       ...settings,
     },
@@ -221,13 +221,13 @@ describe('POST /cloud/instances', () => {
     expect(body).toEqual(
       refusal(
         'cloud_credentials',
-        'Cloud provider validation failed: the settings do not configure hetzner: set cloud.hetzner.token',
+        'Cloud provider validation failed: the settings do not configure hetzner: add hetzner=TOKEN to cloud.credentials',
       ),
     )
   })
 
   test('400 if several providers are configured without a default', async () => {
-    await using many = await start({ 'cloud.linode.token': 't' })
+    await using many = await start({ 'cloud.credentials': ['digitalocean=t', 'linode=t'] })
     const { body } = await many.admin.post('/api/cloud/instances').send({}).expect(400)
     expect(body).toEqual(
       refusal(
@@ -239,8 +239,7 @@ describe('POST /cloud/instances', () => {
 
   test('400 for an aws region that is not in the settings', async () => {
     await using aws = await start({
-      'cloud.aws.access_key': 'k',
-      'cloud.aws.secret_key': 's',
+      'cloud.credentials': ['aws=k:s'],
       'cloud.regions': ['aws=eu-west-1'],
       'cloud.endpoints': [`aws=${clouds.url}`],
     })
@@ -398,7 +397,7 @@ describe('GET /cloud/providers', () => {
   test('200 with the configured providers and the state of their credentials', async () => {
     await using fresh = await start({
       'cloud.provider': 'hetzner',
-      'cloud.hetzner.token': 't',
+      'cloud.credentials': ['digitalocean=t', 'hetzner=t'],
       'cloud.endpoints': [`hetzner=${clouds.url}`, `digitalocean=${clouds.url}`],
     })
     const { body } = await fresh.viewer.get('/api/cloud/providers').expect(200)
@@ -423,7 +422,7 @@ describe('GET /cloud/providers', () => {
       is_default: false,
       configured: false,
       status: 'not_configured',
-      message: 'the settings do not configure linode: set cloud.linode.token',
+      message: 'the settings do not configure linode: add linode=TOKEN to cloud.credentials',
     })
   })
 })
@@ -663,7 +662,7 @@ describe('a copy of a cloud run', () => {
       database: one.database,
       settings: {
         'cloud.enabled': true,
-        'cloud.digitalocean.token': 'bad',
+        'cloud.credentials': ['digitalocean=bad'],
         'cloud.endpoints': [`digitalocean=${clouds.url}`],
       },
     })

@@ -34,9 +34,7 @@ beforeAll(async () => {
   const { port } = endpoint.address() as AddressInfo
   server = await testServer({
     settings: {
-      'llm.base_url': `http://127.0.0.1:${port}/v1`,
-      'llm.api_key': KEY,
-      'llm.model': 'house-model',
+      'llm.url': `http://:${KEY}@127.0.0.1:${port}/v1?model=house-model`,
     },
   })
 })
@@ -122,7 +120,7 @@ describe('POST /llm/v1/chat/completions', () => {
     await using without = await testServer()
     const { body } = await without.operator.post('/api/llm/v1/chat/completions').send(HELLO).expect(501)
     expect(body.code).toBe('not_implemented')
-    expect(body.message).toContain('llm.base_url')
+    expect(body.message).toContain('llm.url')
   })
 })
 

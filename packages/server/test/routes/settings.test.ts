@@ -5,7 +5,7 @@ import { SETTINGS, type Config } from '../../src/settings.ts'
 
 const SECRETS = {
   'auth.initial_token': 'sft_not_to_be_shown',
-  'notify.telegram_token': 'tg_not_to_be_shown',
+  'notify.telegram': 'telegram://tg_not_to_be_shown@1',
   'notify.webhooks': ['https://hooks.example/not_to_be_shown'],
 }
 
@@ -81,10 +81,10 @@ describe('GET /settings/status and POST /settings/reload', () => {
   })
 
   test('the status names settings that require a restart, without values of secrets', async () => {
-    now = () => written({ 'log.level': 'debug', 'notify.telegram_token': 'tg_another' })
+    now = () => written({ 'log.level': 'debug', 'notify.telegram': 'telegram://tg_another@1' })
     const { body, text } = await server.admin.post('/api/settings/reload').expect(200)
-    expect(body.restart_required).toEqual(['notify.telegram_token', 'log.level'])
-    expect(body.message).toContain('restart the server to apply notify.telegram_token, log.level')
+    expect(body.restart_required).toEqual(['notify.telegram', 'log.level'])
+    expect(body.message).toContain('restart the server to apply notify.telegram, log.level')
     expect(text).not.toContain('tg_')
     expect((await server.admin.get('/api/settings/status')).body.restart_required).toEqual(
       body.restart_required,

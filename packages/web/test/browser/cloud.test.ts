@@ -60,7 +60,7 @@ const farm = useConsole({
     SCANFARM_CLOUD_ENABLED: 'yes',
     SCANFARM_CLOUD_PROVIDER: 'digitalocean',
     SCANFARM_CLOUD_LIMITS_MAX_TOTAL_COST: '5',
-    SCANFARM_CLOUD_DIGITALOCEAN_TOKEN: 'dop_v1_test',
+    SCANFARM_CLOUD_CREDENTIALS: 'digitalocean=dop_v1_test',
     SCANFARM_CLOUD_ENDPOINTS: `digitalocean=http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`,
   },
 })

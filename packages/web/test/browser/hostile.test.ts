@@ -67,7 +67,7 @@ const SLOTS = 4
 const farm = useConsole({
   slots: SLOTS,
   modules: { hostile: HOSTILE },
-  env: { SCANFARM_CONFIG: settingsFile, SCANFARM_CLOUD_DIGITALOCEAN_TOKEN: 'dop_v1_test' },
+  env: { SCANFARM_CONFIG: settingsFile, SCANFARM_CLOUD_CREDENTIALS: 'digitalocean=dop_v1_test' },
 })
 /** Paths that must show a payload. */
 let details: readonly string[] = []

@@ -42,9 +42,7 @@ export function createPerformer(
   const workflows = new WorkflowCache<ResolvedWorkflow>(limits.cachedWorkflows, async (hash) =>
     parseResolved(await options.store.workflow(hash)),
   )
-  const engine = new Engine(
-    options.expressionMs === undefined ? {} : { limits: { timeMs: options.expressionMs } },
-  )
+  const engine = new Engine()
   const boundaries = new Boundaries(options.store)
   let uses: WorkspaceUses | undefined
   const usesOf = (): WorkspaceUses => (uses ??= new WorkspaceUses(workFolders.base))

@@ -48,7 +48,6 @@ export const sharedOptions = (
     ],
     graceMs: runs.cancelGraceMs,
     stopAfterLease: runs.stopAfterLease,
-    expressionMs: runs.expressionMs,
     strictParams: workflows.strictParams,
     defaultTimeoutMs: runs.maxMinutes === 0 ? undefined : runs.maxMinutes * MINUTE_MS,
     services: {

@@ -2,8 +2,6 @@ import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
 import { artifactSettings } from '@scanfarm/artifacts/settings'
 import {
-  allOrNone,
-  checked,
   flag,
   inDataDir,
   integer,
@@ -20,6 +18,7 @@ import { queueSettings } from '@scanfarm/queue/settings'
 import { runnerSettings } from '@scanfarm/runners/settings'
 import { storeSettings } from '@scanfarm/store/settings'
 import { toolSettings } from '@scanfarm/tools/settings'
+import { LLM_FORM, readLlmUrl, readTelegramUrl, TELEGRAM_FORM } from './service-urls.ts'
 
 const MIB = 1024 ** 2
 const GIB = 1024 ** 3
@@ -72,26 +71,21 @@ export const workerSettings = {
     ),
   },
   ...toolSettings,
-  llm: checked(
-    {
-      baseUrl: text(
-        'URL of the language model for steps, up to and including `/v1`; none: steps must name their own.',
-      ),
-      apiKey: secret('API key for `llm.base_url`.'),
-      model: text('Model for steps that name none; required with `llm.base_url`.'),
-    },
-    (value) => [
-      ...allOrNone('llm.base_url', 'llm.model')(value),
-      ...(value('llm.api_key') !== undefined && value('llm.base_url') === undefined
-        ? ['llm.api_key is only valid with llm.base_url, which must be set too']
-        : []),
-    ],
-  ),
+  llm: {
+    url: secret(
+      `URL of the language model for steps, as \`${LLM_FORM}\`: with its API key, if it has one, and the model for steps that name none. Not set: steps must name their own.`,
+      { valid: readLlmUrl, must: `be like ${LLM_FORM}`, formerly: ['llm'] },
+    ),
+  },
   notify: {
-    telegramToken: secret('Token of the Telegram bot that sends notifications of workflows.'),
-    telegramChats: list('Channels, as `name=chat id`; a chat id alone is for messages without a channel.', {
-      default: [],
-    }),
+    telegram: secret(
+      `Telegram bot and chat that get notifications of workflows, as \`${TELEGRAM_FORM}\`. CHAT is for messages without a channel, the others are for those with the channel NAME.`,
+      {
+        valid: readTelegramUrl,
+        must: `be like ${TELEGRAM_FORM}`,
+        formerly: ['notify.telegram_token', 'notify.telegram_chats'],
+      },
+    ),
     webhooks: list('URLs to which notifications of workflows are posted.', { default: [], secretPath: true }),
   },
   local: {
@@ -149,11 +143,6 @@ export const workerSettings = {
       'A worker that cannot reach the database stops its runs before its lease ends, so that no two workers ever scan one target. Otherwise it continues, and an outage of the database costs no scan. Its runs then start again on another worker only if this worker alone is cut off.',
       { default: false },
     ),
-    expressionMs: integer('Time limit of one expression.', {
-      default: 10_000,
-      min: 10,
-      max: 600_000,
-    }),
     maxMinutes: integer('Longest duration of runs without their own timeout; 0: no limit.', {
       default: 0,
       min: 0,

@@ -40,7 +40,8 @@ export const openMachine = async (
   const enforcement = executesHere
     ? await openFirewall(config, log, scope)
     : { firewall: undefined, gap: 'commands run on other machines' }
-  const storage = scope.use(openObjectStorage({ ...config.storage.s3, ca: config.artifacts.s3.ca }))
+  const bucket = config.storage.s3?.reveal()
+  const storage = bucket === undefined ? undefined : scope.use(openObjectStorage(bucket))
   const runners = scope.use(openRunners(config, farmId))
   return { runners, enforcement, executor: sharedOptions(config, storage, runners) }
 }

@@ -47,8 +47,6 @@ export interface ExecutorOptions {
   readonly graceMs?: number
   /** Stop runs before the lease ends when the database cannot be reached; otherwise they continue. */
   readonly stopAfterLease?: boolean
-  /** Longest evaluation of one expression; default: that of the engine. */
-  readonly expressionMs?: number
   /** Params without a type are limited to one word. */
   readonly strictParams?: boolean
   /** For runs without their own timeout; default: none. */

@@ -23,21 +23,21 @@ const REACH =
 
 /** The isolation that these settings achieve on this machine, even if they require more. */
 export function findIsolation(settings: RunSettings, held: Privileges = privileges()): Isolation {
-  const { user, uids, isolation } = settings.runner
+  const { user, isolation } = settings.runner
   if (isolation === 'none') return { kind: 'none', problem: `runner.isolation is none: ${REACH}` }
   if (!held.isRoot) return inSandbox(settings)
-  if (user !== undefined) return asUser(user)
-  const range = readUidRange(uids)
-  const problem = rangeProblem(range, uids, held)
+  const range = readUidRange(user)
+  if (range === undefined) return asUser(user)
+  const problem = rangeProblem(range, held)
   if (problem === undefined) return { kind: 'uids', range }
   return { kind: 'none', problem: `${problem}: ${REACH}` }
 }
 
-const rangeProblem = (range: UidRange, uids: string, held: Privileges): string | undefined => {
+const rangeProblem = (range: UidRange, held: Privileges): string | undefined => {
   if (!held.changesUsers)
     return 'this process is root without the capabilities SETUID, SETGID, KILL and CHOWN; grant these four'
   if (isMapped(range, '/proc/self/uid_map') && isMapped(range, '/proc/self/gid_map')) return undefined
-  return `runner.uids (${uids}) does not exist in this user namespace; choose a range that does`
+  return `runner.user (${range.first}-${range.last}) does not exist in this user namespace; choose a range that does`
 }
 
 const asUser = (name: string): Isolation => {
@@ -47,7 +47,7 @@ const asUser = (name: string): Isolation => {
     : {
         kind: 'user',
         owner,
-        problem: `with runner.user, all commands run as ${name}: a step can read the files and processes of every other run; remove runner.user`,
+        problem: `runner.user is ${name}, so all commands run as this user: a step can read the files and processes of every other run; set a range of uids`,
       }
 }
 

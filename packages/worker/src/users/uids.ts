@@ -8,7 +8,7 @@ export interface Owner {
 
 const PASSWD = '/etc/passwd'
 
-/** The user that `runner.user` names, by name or number; undefined for root. */
+/** The one user that `runner.user` names, by name or number; undefined for root. */
 export function commandUser(name: string): Owner | undefined {
   const found = readFileSync(PASSWD, 'utf8')
     .split('\n')
@@ -29,12 +29,14 @@ export interface UidRange {
 /** Containers with mapped users have 16-bit uids. */
 const HIGHEST = 65_533
 
-export const readUidRange = (text: string): UidRange => {
-  const [, first, last] = /^(\d{1,5})-(\d{1,5})$/.exec(text) ?? []
+/** Undefined if `runner.user` names one user. */
+export const readUidRange = (text: string): UidRange | undefined => {
+  const [found, first, last] = /^(\d+)-(\d+)$/.exec(text) ?? []
+  if (found === undefined) return undefined
   const range = { first: Number(first), last: Number(last) }
   if (range.first >= 1 && range.first <= range.last && range.last <= HIGHEST) return range
   throw new Error(
-    `runner.uids (SCANFARM_RUNNER_UIDS) is ${JSON.stringify(text)}: write FIRST-LAST with numbers from 1 to ${HIGHEST}, like 40000-44095`,
+    `runner.user (SCANFARM_RUNNER_USER) is ${JSON.stringify(text)}: write FIRST-LAST with numbers from 1 to ${HIGHEST}, like 40000-44095`,
   )
 }
 

@@ -60,7 +60,6 @@ export async function openTestCluster(queueKind: QueueBackend['kind'] = 'redis')
     SCANFARM_WORKER_NAME: 'under-test',
     SCANFARM_WORKER_SLOTS: '4',
     SCANFARM_RUNNER_USER: String(process.getuid?.() ?? 0),
-    SCANFARM_LOG_FORMAT: 'json',
     ...changes,
   })
   const dispatch = async (): Promise<void> => {

@@ -57,7 +57,7 @@ asRoot.each(Object.entries(KINDS))('A worker that runs as %s', (name, { wrapper,
       await chown(path, owner, owner)
     etc = await mkdtemp('/opt/scanfarm-test-')
     await chmod(etc, 0o755)
-    const config = `notify.telegram_token: ${CANARY}\nrunner.paths: [${etc}/lists, '${etc}/results:rw']\n`
+    const config = `notify.telegram: telegram://${CANARY}@1\nrunner.paths: [${etc}/lists, '${etc}/results:rw']\n`
     for (const [name, content] of Object.entries({ database: cluster.databaseUrl, config })) {
       await writeFile(join(etc, name), content, { mode: 0o600 })
       await chown(join(etc, name), owner, owner)

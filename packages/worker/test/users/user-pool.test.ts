@@ -263,7 +263,7 @@ asRoot('Users of commands', () => {
     const users = pool(1, 300)
     const a = await users.acquire(workspace('a'), never)
     await expect(users.acquire(workspace('b'), never)).rejects.toThrow(
-      /all 1 users of runner\.uids \(\d+-\d+\): extend the range, or reduce the slots/,
+      /all 1 users of runner\.user \(\d+-\d+\): extend the range, or reduce the slots/,
     )
     await expect(users.acquire(workspace('b'), AbortSignal.abort())).rejects.toThrow('the run was stopped')
     await a.release()

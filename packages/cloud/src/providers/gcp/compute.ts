@@ -115,7 +115,7 @@ export function openCompute(settings: GcpSettings, limits: CallLimits): RestClie
   const client = restClient({
     provider: 'gcp',
     base: new URL(settings.endpoint ?? ENDPOINT).origin,
-    remedy: 'check cloud.gcp.credentials_file and the permissions of its account',
+    remedy: 'check gcp in cloud.credentials and the permissions of its account',
     limits,
     token: async () => (await identity()).token(),
     explain(body) {

@@ -38,7 +38,10 @@ export async function openIdentity({ credentialsFile, project }: GcpSettings): P
   const named = textOf(property(content, 'project_id')) ?? foreignVariable('GOOGLE_CLOUD_PROJECT')
   const found = project ?? named
   if (!found)
-    throw new CloudError('credentials', 'the credentials for gcp name no project: set cloud.gcp.project')
+    throw new CloudError(
+      'credentials',
+      'the credentials for gcp name no project: add gcp=PROJECT to cloud.projects',
+    )
   const load = content === undefined ? machineToken : sourceOf(content, credentialsFile === undefined)
   return { project: found, token: kept(load) }
 }
@@ -59,7 +62,7 @@ async function machineToken(): Promise<Token> {
   } catch (error) {
     throw new CloudError(
       'credentials',
-      `there are no credentials for gcp: set cloud.gcp.credentials_file (${errorText(error)})`,
+      `there are no credentials for gcp: add gcp=@FILE to cloud.credentials (${errorText(error)})`,
     )
   }
 }

@@ -66,11 +66,15 @@ const languageModel: Carry = (value) => {
   const [first, ...others] = (Array.isArray(value) ? value : []).filter(isMap)
   if (first === undefined) return 'no provider is configured'
   const url = asText(first['base_url']).replace(/\/(chat\/completions|embeddings)\/?$/, '')
+  const key = encodeURIComponent(asText(first['auth_token']))
+  const withKey = key === '' ? url : url.replace('://', `://:${key}@`)
   const note = others.length === 0 ? undefined : 'the first provider; others are not supported'
   return [
-    { setting: 'llm.base_url', value: url, note },
-    { setting: 'llm.api_key', value: first['auth_token'] },
-    { setting: 'llm.model', value: first['model'] },
+    {
+      setting: 'llm.url',
+      value: `${withKey}?model=${encodeURIComponent(asText(first['model']))}`,
+      note,
+    },
   ]
 }
 
@@ -85,7 +89,39 @@ const redisUrl: Carry = (host, all) => {
   return [{ setting: 'redis.url', value: url.href }]
 }
 
-const CHATS = 'notify.telegram_chats'
+const telegramUrl: Carry = (token, all) => {
+  const id = all.get('notification.telegram.chat_id')
+  const chat = id === 0 ? '' : asText(id)
+  const channels = all.get('notification.telegram.telegram_channel_map')
+  const others = new URLSearchParams(
+    Object.entries(isMap(channels) ? channels : {}).map(([name, other]): [string, string] => [
+      name,
+      asText(other),
+    ]),
+  )
+  if (chat === '' && others.size === 0) return 'no chat is configured'
+  const query = others.size === 0 ? '' : `?${others.toString()}`
+  return [{ setting: 'notify.telegram', value: `telegram://${asText(token)}@${chat}${query}` }]
+}
+
+const bucketUrl: Carry = (bucket, all) => {
+  const of = (key: string): string => asText(all.get(`storage.${key}`))
+  const [id, secret] = [of('access_key_id'), of('secret_access_key')].map(encodeURIComponent)
+  const login = id === '' || secret === '' ? '' : `${id}:${secret}@`
+  const scheme = all.get('storage.use_ssl') === false ? 'http' : 'https'
+  const endpoint = of('endpoint')
+  const query = new URLSearchParams({
+    ...(of('region') === '' ? {} : { region: of('region') }),
+    ...(endpoint === '' ? {} : { endpoint: endpoint.includes('://') ? endpoint : `${scheme}://${endpoint}` }),
+  })
+  return [
+    {
+      setting: 'storage.s3',
+      value: `s3://${login}${asText(bucket)}${query.size === 0 ? '' : `?${query.toString()}`}`,
+    },
+  ]
+}
+
 const TELEGRAM = ['notification.enabled', 'notification.telegram.enabled']
 const STORAGE = ['storage.enabled']
 const isEmpty = (value: unknown): boolean => value === '' || value === null || value === undefined
@@ -149,20 +185,11 @@ const RULES: readonly (readonly [string, Carry])[] = [
     (_value, all) => (isEmpty(all.get('redis.host')) ? 'no host is configured' : 'part of redis.url'),
   ],
   ['global_vars', globalVariables],
-  ['notification.telegram.bot_token', whenOn(TELEGRAM, as('notify.telegram_token'))],
-  [
-    'notification.telegram.chat_id',
-    whenOn(TELEGRAM, (value) => [{ setting: CHATS, value: value === 0 ? [] : [asText(value)] }]),
-  ],
-  [
-    'notification.telegram.telegram_channel_map',
-    whenOn(TELEGRAM, (value) => [
-      {
-        setting: CHATS,
-        value: Object.entries(isMap(value) ? value : {}).map(([name, id]) => `${name}=${asText(id)}`),
-      },
-    ]),
-  ],
+  ['notification.telegram.bot_token', whenOn(TELEGRAM, telegramUrl)],
+  ...['chat_id', 'telegram_channel_map'].map((name): readonly [string, Carry] => [
+    `notification.telegram.${name}`,
+    whenOn(TELEGRAM, none('part of notify.telegram')),
+  ]),
   [
     'notification.webhooks',
     whenOn(['notification.enabled'], (value) => {
@@ -179,26 +206,19 @@ const RULES: readonly (readonly [string, Carry])[] = [
     }),
   ],
   ['notification.*', none('enabled settings are imported')],
-  [
-    'storage.endpoint',
-    whenOn(STORAGE, (value, all) => {
-      const scheme = all.get('storage.use_ssl') === false ? 'http' : 'https'
-      const url = asText(value)
-      return [{ setting: 'storage.s3.endpoint', value: url.includes('://') ? url : `${scheme}://${url}` }]
-    }),
-  ],
-  ['storage.access_key_id', whenOn(STORAGE, as('storage.s3.access_key'))],
-  ['storage.secret_access_key', whenOn(STORAGE, as('storage.s3.secret_key'))],
-  ['storage.bucket', whenOn(STORAGE, as('storage.s3.bucket'))],
-  ['storage.region', whenOn(STORAGE, as('storage.s3.region'))],
+  ['storage.bucket', whenOn(STORAGE, bucketUrl)],
   [
     'storage.provider',
     whenOn(STORAGE, (value, all) =>
       value === 's3' || !isEmpty(all.get('storage.endpoint'))
         ? 'the other settings determine it'
-        : `set storage.s3.endpoint to the address of ${asText(value)}`,
+        : `add the address of ${asText(value)} to storage.s3 as endpoint`,
     ),
   ],
+  ...['endpoint', 'access_key_id', 'secret_access_key', 'region'].map((name): readonly [string, Carry] => [
+    `storage.${name}`,
+    whenOn(STORAGE, none('part of storage.s3')),
+  ]),
   ['storage.*', none('has no counterpart')],
   ['llm_config.llm_providers', languageModel],
   ['llm_config.*', none('set it in llm_config of steps')],

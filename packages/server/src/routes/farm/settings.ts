@@ -106,9 +106,9 @@ export const settingsStatus = route(
       server_port: config.http.port,
       database_engine: 'postgresql' as const,
       redis_configured: config.redis.url !== undefined,
-      storage_configured: config.storage.s3.bucket !== undefined,
-      llm_configured: config.llm.baseUrl !== undefined,
-      telegram_configured: config.notify.telegramToken !== undefined,
+      storage_configured: config.storage.s3 !== undefined,
+      llm_configured: config.llm.url !== undefined,
+      telegram_configured: config.notify.telegram !== undefined,
     }
   },
 )
