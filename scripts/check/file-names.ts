@@ -17,6 +17,7 @@ const EXEMPT: Readonly<Record<string, string>> = {
   'engine/src/runner/command.ts': 'the folder of a workspace itself',
   'engine/src/trigger/functions.ts': 'the folder of a workspace itself',
   'functions/src/notify/service.ts': 'descriptors of files that functions have opened',
+  'runners/src/docker/config-folder.ts': 'certificates and credentials of the operator',
   'runners/src/docker/engine-address.ts': 'sockets of engines',
   'runners/src/docker/volumes.ts': 'sources of volumes',
   'runners/src/homes.ts': 'skeletons of the operator, and homes that are not open to commands yet',
