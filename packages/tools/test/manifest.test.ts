@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { ConfigError } from '@scanfarm/platform'
-import { factTexts, parseManifest, rateVariables, readManifest } from '../src/index.ts'
+import { factTexts, parseManifest, programsToInterrupt, rateVariables, readManifest } from '../src/index.ts'
 
 const problemsOf = (text: string): readonly string[] => {
   try {
@@ -176,4 +176,11 @@ test.each([
   ],
 ])('a manifest with %s is refused with the place of the error', (_, text, problem) => {
   expect(problemsOf(text)).toEqual([expect.stringMatching(problem)])
+})
+
+test('Tools whose report is better after INT than after TERM get INT, with twice the time that they took', () => {
+  const found = programsToInterrupt(readManifest())
+  expect(found.get('testssl')).toBe(15_000)
+  expect(found.get('wapiti')).toBe(1_200)
+  for (const name of ['nmap', 'masscan', 'ffuf', 'gobuster']) expect(found.has(name)).toBe(false)
 })

@@ -12,7 +12,7 @@ import {
 import { foldersOf, startFolder } from '../run-folders.ts'
 import { commandMarker, MARKER_VARIABLE } from '../marker.ts'
 import { RunningCommands } from '../running-commands.ts'
-import { killProcessTree } from './process-tree.ts'
+import { killProcessTree, type Interrupts } from './process-tree.ts'
 import { PipePool } from './pipe-pool.ts'
 import { LauncherClient } from './launcher/client.ts'
 import { runProcess, type ProcessTools } from './run-process.ts'
@@ -25,6 +25,8 @@ import { errorText } from '@scanfarm/platform'
 export interface HostRunnersOptions {
   /** Time between TERM and KILL where a command names none; default 1000. */
   readonly graceMs?: number
+  /** Programs that get INT instead of TERM; with the time that they then have to end at a time limit. */
+  readonly interrupts?: Interrupts
   /** Commands will run soon: what they need is started with the runners. */
   readonly startNow?: boolean
   /** Insists on one program of the launcher; default: Perl if the system has it, else Node. */
@@ -146,6 +148,7 @@ class HostRunner implements Runner {
       commandMarker: marker,
       timeoutMs: command.timeoutMs,
       graceMs: command.graceMs ?? this.#options.graceMs ?? DEFAULT_GRACE_MS,
+      interrupts: this.#options.interrupts,
       signals: [io.signal, this.#running.closing],
     }
     return await this.#running.add(runProcess(this.#tools, plan, io))

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
 import { findMarkedUnreadable } from './unreadable-processes.ts'
 import type { User } from './launcher/protocol.ts'
@@ -62,13 +63,27 @@ function addDescendants(found: Map<number, ProcessInfo>, others: readonly Proces
   }
 }
 
+/** Programs that get INT instead of TERM, with the time that they need to end; by names of processes. */
+export type Interrupts = ReadonlyMap<string, number>
+
 /**
- * Sends TERM to the whole tree, waits up to `graceMs`, then sends KILL until no process is left. Resolves with the pids
- * that were alive, when all of them are dead.
+ * Sends TERM to the whole tree, or INT to some programs, waits up to `graceMs`, then sends KILL until no process is left.
+ * Resolves with the pids that were alive, when all of them are dead. `inTime`: programs that get INT may take
+ * longer, as long as it is true.
  */
-export async function killProcessTree(tree: ProcessTree, graceMs: number): Promise<number[]> {
+export async function killProcessTree(
+  tree: ProcessTree,
+  graceMs: number,
+  { interrupts, inTime }: { interrupts?: Interrupts | undefined; inTime?: () => boolean } = {},
+): Promise<number[]> {
   const killed = new Set<number>()
-  if (graceMs > 0) await terminate(tree, graceMs, killed)
+  if (graceMs > 0) {
+    await terminate(tree, killed, ({ pid }) => {
+      const needsMs = interrupts?.get(nameOf(pid))
+      if (needsMs === undefined) return { signal: 'SIGTERM', mayWait: (ms) => ms < graceMs }
+      return { signal: 'SIGINT', mayWait: (ms) => ms < (inTime?.() ? Math.max(graceMs, needsMs) : graceMs) }
+    })
+  }
   const since = Date.now()
   while (Date.now() - since < GIVE_UP_MS) {
     if (tree.leader !== undefined) sendToGroup(tree.leader, 'SIGKILL', killed)
@@ -80,13 +95,28 @@ export async function killProcessTree(tree: ProcessTree, graceMs: number): Promi
   return [...killed].sort((a, b) => a - b)
 }
 
-async function terminate(tree: ProcessTree, graceMs: number, killed: Set<number>): Promise<void> {
+async function terminate(
+  tree: ProcessTree,
+  killed: Set<number>,
+  stopOf: (member: ProcessInfo) => { signal: NodeJS.Signals; mayWait(ms: number): boolean },
+): Promise<void> {
   const { members } = await findProcessTree(tree)
-  signalAll(members, 'SIGTERM', killed)
-  // A stopped process handles TERM only after it is continued.
+  const since = Date.now()
+  const waiting = members.map((member) => ({ member, ...stopOf(member) }))
+  for (const { member, signal } of waiting) signalAll([member], signal, killed)
+  // A stopped process handles a signal only after it is continued.
   signalAll(members, 'SIGCONT', killed)
-  const until = Date.now() + graceMs
-  while (Date.now() < until && members.some(isAlive)) await delay(POLL_MS)
+  while (waiting.some(({ member, mayWait }) => mayWait(Date.now() - since) && isAlive(member)))
+    await delay(POLL_MS)
+}
+
+/** "" for a process that has ended. */
+const nameOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  } catch {
+    return ''
+  }
 }
 
 function signalAll(members: readonly ProcessInfo[], signal: NodeJS.Signals, killed: Set<number>): void {

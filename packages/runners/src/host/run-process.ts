@@ -5,7 +5,7 @@ import type { CommandIo, Outcome } from '@scanfarm/contracts'
 import { errorText, settlesWithin } from '@scanfarm/platform'
 import { errorCode } from '../error-fields.ts'
 import { watchInterruption } from '../interruption.ts'
-import { findProcessTree, killProcessTree, send, type ProcessTree } from './process-tree.ts'
+import { findProcessTree, killProcessTree, send, type Interrupts, type ProcessTree } from './process-tree.ts'
 import type { Launched, LauncherClient, ProcessEnd, StartFailure } from './launcher/client.ts'
 import type { LaunchRequest } from './launcher/protocol.ts'
 import { finishedOrQuiet, OutputReader } from './output-reader.ts'
@@ -27,6 +27,7 @@ export interface ProcessPlan extends Omit<LaunchRequest, 'stdout' | 'stderr' | '
   readonly commandMarker: string
   readonly timeoutMs?: number
   readonly graceMs: number
+  readonly interrupts?: Interrupts | undefined
   /** Any of them cancels the command. */
   readonly signals: readonly AbortSignal[]
 }
@@ -53,7 +54,7 @@ export async function runProcess(tools: ProcessTools, plan: ProcessPlan, io: Com
 }
 
 async function runOnce(tools: ProcessTools, plan: ProcessPlan, io: CommandIo): Promise<Outcome> {
-  if (plan.signals.some(({ aborted }) => aborted)) return { kind: 'cancelled', killed: [] }
+  if (isCancelled(plan)) return { kind: 'cancelled', killed: [] }
   const problem = plan.wrapper === undefined ? undefined : await problemOf(plan)
   if (problem !== undefined) return { kind: 'not-started', reason: problem }
   const pipes = await openPipes(tools.pipes)
@@ -76,6 +77,8 @@ async function runOnce(tools: ProcessTools, plan: ProcessPlan, io: CommandIo): P
   await killProcessTree({ marker: commandMarker, ...userOf(plan) }, 0)
   return launched
 }
+
+const isCancelled = ({ signals }: ProcessPlan): boolean => signals.some(({ aborted }) => aborted)
 
 type Pipes = readonly [OutputPipe, OutputPipe]
 
@@ -155,7 +158,8 @@ async function follow(
     return outcomeOf(end)
   }
   listen()
-  const killed = await killProcessTree(tree, plan.graceMs)
+  const stop = { interrupts: plan.interrupts, inTime: () => !isCancelled(plan) }
+  const killed = await killProcessTree(tree, plan.graceMs, stop)
   await drain(readers)
   await received
   return { kind: first, killed }

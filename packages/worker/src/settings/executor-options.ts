@@ -1,3 +1,4 @@
+import { programsToInterrupt } from '@scanfarm/tools'
 import type { Logger } from '@scanfarm/platform'
 import { operatorInputOf } from '@scanfarm/engine'
 import { createNotifyService, parseAllowedPaths, type FunctionServices } from '@scanfarm/functions'
@@ -74,7 +75,7 @@ export const openRunners = (settings: RunSettings, farmId: string): Runners => {
   const { runner, runs } = settings
   const graceMs = runs.cancelGraceMs
   return createRunners({
-    host: { graceMs, ...hostOptions(demandIsolation(settings), runner) },
+    host: { graceMs, interrupts: programsToInterrupt(), ...hostOptions(demandIsolation(settings), runner) },
     docker: { ...dockerOptions(runner), graceMs, owner: farmId },
     ssh: {
       graceMs,
