@@ -353,6 +353,7 @@ test('worker drain --pause and worker resume pause and resume the slots of a ser
   const id = data.find(({ kind }) => kind === 'server')?.id ?? ''
   const refused = await run(['worker', 'drain', id])
   expect(refused).toMatchObject({ code: 5, err: expect.stringContaining('end with the server') })
+  expect((await run(['workers', 'show', id])).out).toMatch(/scopes +(enforced|checked, not enforced: .+)\n/)
   const refusedLater = await run(['workers', 'drain', id, '--for', '2h'])
   expect(refusedLater).toMatchObject({ code: 5, err: expect.stringContaining('end with the server') })
   const unclear = await run(['workers', 'drain', id, '--for', 'soon'])

@@ -3,7 +3,7 @@ import type { AssetContent, FindingContent, ImportSummary } from './findings.ts'
 import type { ArtifactType, ContentType, Priority, RunMode, Wanted, WorkflowKind } from './enums.ts'
 import type { LoopBatch, LoopInBatches } from './loop-batch.ts'
 import type { ReportFacts } from './report.ts'
-import type { WorkerTool } from './resources.ts'
+import type { WorkerTool } from './workers.ts'
 import type { Resume, ResumePoint, TakenFrom } from './resume.ts'
 import type { RunTally } from './run-outcome.ts'
 import type { LimitKind, LimitShare, LimitSpan } from './scope/limits.ts'
@@ -73,6 +73,8 @@ export interface WorkerIntro {
   /** Sorted words, for example `docker`, `tool:nmap`, `label:region=eu`. */
   readonly capabilities: readonly string[]
   readonly leaseMs: number
+  /** Why its kernel does not keep packets of commands within scopes; '': it does. */
+  readonly enforcementGap?: string | undefined
   /** What an operator wanted of this process under its previous id. */
   readonly wanted?: Wanted
   /** With `wanted: stopped`: how much longer it waits for its runs. */

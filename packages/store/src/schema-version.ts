@@ -40,6 +40,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0039-limits',
   '0040-spread',
   '0041-batches',
+  '0042-enforcement-gap',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -723,6 +723,7 @@ export interface Tables {
     tools: Generated<unknown>
     secret_hash: Buffer | null
     drain_until: Timestamp | null
+    enforcement_gap: string | null
   }
   workspace_counters: {
     workspace: string

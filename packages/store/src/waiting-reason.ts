@@ -1,4 +1,4 @@
-import { canServe, CLOUD_SLOTS, needsOf, type InfraStatus, type RunMode } from '@scanfarm/contracts'
+import { canServe, CLOUD_SLOTS, ENFORCED, needsOf, type InfraStatus, type RunMode } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { RunRow } from './run-rows.ts'
 import type { Tables } from './tables.ts'
@@ -42,14 +42,18 @@ interface Held {
 /** What live processes can take. */
 export interface Offers {
   /** One for each set of capabilities; `open`: one of these workers is neither paused nor draining. */
-  readonly workers: readonly { readonly capabilities: string[]; readonly open: boolean }[]
+  readonly workers: readonly {
+    readonly capabilities: string[]
+    readonly open: boolean
+    readonly gap: string | null
+  }[]
   readonly local: { readonly live: boolean; readonly open: boolean }
   readonly cloud: { readonly live: boolean; readonly open: boolean }
 }
 
 export const readOffers = async (db: Kysely<Tables>): Promise<Offers> => {
-  const { rows } = await sql<{ kind: string; capabilities: string[]; open: boolean }>`
-    select kind, capabilities, bool_or(wanted = 'running' and not draining) as open from workers
+  const { rows } = await sql<{ kind: string; capabilities: string[]; open: boolean; gap: string | null }>`
+    select kind, capabilities, bool_or(wanted = 'running' and not draining) as open, max(enforcement_gap) as gap from workers
     where lost_at is null and lease_until > now() group by kind, capabilities
   `.execute(db)
   const isCloud = ({ capabilities }: { capabilities: string[] }): boolean =>
@@ -108,11 +112,19 @@ export const missingFor = (mode: RunMode, requirementClass: string, offers: Offe
   const lack = lackOf(requirementClass, offers)
   if (lack?.kind === 'no-worker') return 'no live worker'
   if (lack !== undefined)
-    return `no live worker offers${lack.kind === 'apart' ? ' all of' : ''}: ${lack.needs.join(' ')}`
+    return `no live worker offers${lack.kind === 'apart' ? ' all of' : ''}: ${lack.needs.join(' ')}${whyUnenforced(lack, offers)}`
   const needs = needsOf(requirementClass)
   return offers.workers.some(({ capabilities, open }) => open && canServe(capabilities, needs))
     ? undefined
     : 'every worker that can take it is paused or draining'
+}
+
+/** Why the kernels of the workers do not keep packets within scopes, as the first of them says. */
+const whyUnenforced = ({ needs }: Lack, { workers }: Offers): string => {
+  const gap = needs.includes(ENFORCED)
+    ? workers.map((one) => one.gap ?? '').find((text) => text !== '')
+    : undefined
+  return gap === undefined ? '' : ` (${gap})`
 }
 
 /**

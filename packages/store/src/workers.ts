@@ -11,7 +11,7 @@ const IN_ORDER = sql`(select *, row_number() over (order by joined_at desc, id) 
 const RUNS = sql`array(select run_uuid::text from runs where worker_id = w.id and status = 'running'
                        order by id limit ${MAX_LISTED_RUNS})`
 const COLUMNS = sql`
-  w.id, w.name, w.hostname, w.pid, w.version, w.kind, w.slots, w.capabilities, w.tools, w.joined_at, w.last_heartbeat,
+  w.id, w.name, w.hostname, w.pid, w.version, w.kind, w.slots, w.capabilities, w.enforcement_gap, w.tools, w.joined_at, w.last_heartbeat,
   w.wanted, w.drain_until, w.lease_until, w.lost_at,
   greatest(0, floor(extract(epoch from now() - w.last_heartbeat) * 1000))::bigint as lease_age_ms,
   case when w.lost_at is not null or w.lease_until < now() then 'lost'
@@ -76,7 +76,7 @@ export const makeWorkers = (db: Kysely<Tables>) => ({
         from: sql`${IN_ORDER} w`,
         id: sql`w.place`,
         ascending: true,
-        bytes: sql`${ROW_BYTES} + octet_length(w.capabilities::text) + octet_length(w.tools::text) + ${UUID_BYTES} * least(w.slots, ${MAX_LISTED_RUNS})`,
+        bytes: sql`${ROW_BYTES} + octet_length(w.capabilities::text) + coalesce(octet_length(w.enforcement_gap), 0) + octet_length(w.tools::text) + ${UUID_BYTES} * least(w.slots, ${MAX_LISTED_RUNS})`,
         columns: sql`${COLUMNS}, w.place`,
       }),
       sql<{ total: number }>`select count(*) as total from workers`.execute(db),

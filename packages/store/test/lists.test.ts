@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { ENFORCED } from '@scanfarm/contracts'
 import { openStore } from '../src/index.ts'
 import type { PageRequest } from '../src/page.ts'
 import type { RunFilter, RunSort } from '../src/run-list.ts'
@@ -122,6 +123,15 @@ describe('the list of runs', () => {
     expect(await reasonOf('plain-0.test')).toBe('no live worker offers: tool:nmap')
     await joined(db.runStore, { capabilities: ['tool:nmap'] })
     expect(await reasonOf('plain-0.test')).toBe('no live worker offers all of: docker tool:nmap')
+    await submitted(db.store, { requirementClass: ENFORCED }, targets(1, 'fenced'))
+    const bare = await joined(db.runStore, { enforcementGap: 'the worker must run as root' })
+    const gap = 'no live worker offers: scope:enforced (the worker must run as root)'
+    expect(await reasonOf('fenced-0.test')).toBe(gap)
+    expect(await db.store.workers.find(bare)).toMatchObject({
+      enforcement_gap: 'the worker must run as root',
+    })
+    await joined(db.runStore, { capabilities: [ENFORCED], enforcementGap: '' })
+    expect(await reasonOf('fenced-0.test')).toBe('waiting for a worker')
     await db.runStore.heartbeat(gone, 0)
     expect(await reasonOf('plain-0.test')).toBe('waiting for a worker')
 

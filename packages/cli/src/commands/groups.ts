@@ -4,7 +4,7 @@ import { artifactsCommand } from './artifacts.ts'
 import { cancelCommand, duplicateCommand, retryCommand, startCommand } from './change-runs.ts'
 import { listRunsCommand, listWorkersCommand, listWorkflowsCommand, stepsCommand } from './lists.ts'
 import { logsCommand } from './logs.ts'
-import { drainCommand, resumeCommand } from './worker.ts'
+import { drainCommand, resumeCommand, showWorkerCommand } from './worker.ts'
 
 /** A noun with its verbs. Alone it lists, with the options of `list`. */
 const group = (
@@ -31,5 +31,11 @@ export const runsCommand = group(
   logsCommand,
   artifactsCommand,
 )
-export const workersCommand = group('workers', listWorkersCommand, drainCommand, resumeCommand)
+export const workersCommand = group(
+  'workers',
+  listWorkersCommand,
+  showWorkerCommand,
+  drainCommand,
+  resumeCommand,
+)
 export const workflowsCommand = group('workflows', listWorkflowsCommand)

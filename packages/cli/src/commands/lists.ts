@@ -113,11 +113,16 @@ export const stepsCommand = (terminal: Terminal): Command =>
       printPage(terminal, options, page, STEP_COLUMNS)
     })
 
+/** How a worker keeps to scopes. */
+export const scopesOf = ({ enforcement_gap: gap }: Pick<Worker, 'enforcement_gap'>): string =>
+  gap === '' ? 'enforced' : gap === null ? '' : 'checked'
+
 const WORKER_COLUMNS: readonly Column<Worker>[] = [
   { title: 'NAME', value: (worker) => worker.name },
   { title: 'KIND', value: (worker) => worker.kind },
   { title: 'STATUS', value: (worker) => worker.status, coloured: true },
   { title: 'SLOTS', value: (worker) => `${worker.busy_slots}/${worker.slots}` },
+  { title: 'SCOPES', value: scopesOf },
   { title: 'HEARTBEAT', value: (worker) => shortTime(worker.last_heartbeat) },
   { title: 'ID', value: (worker) => worker.id },
 ]

@@ -6,6 +6,7 @@ import { printFields, printJson } from '../client/table.ts'
 import { collect, duration, idArgument } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
+import { scopesOf } from './lists.ts'
 
 /** Time after the drain to kill commands and close connections. */
 const CLOSE_MS = 45_000
@@ -31,6 +32,29 @@ const printAnswer = (
   const { name, status, busy_slots, slots } = answer.data
   printFields(terminal, { message: answer.message, name, status, slots: `${busy_slots}/${slots}` })
 }
+
+export const showWorkerCommand = (terminal: Terminal): Command =>
+  clientCommand('show', 'Show a worker, and whether its kernel enforces scopes.')
+    .argument('<worker>', 'name or id, from `scanfarm workers`', idArgument)
+    .action(async (id: string, options: ClientOptions) => {
+      const api = connect(terminal, options)
+      const params = { path: { id } }
+      const answer = await api.call(({ GET }) => GET('/workers/{id}', { params }))
+      if (wantsJson(options)) return printJson(terminal, answer)
+      const { data: worker } = answer
+      const gap = worker.enforcement_gap ?? ''
+      printFields(terminal, {
+        name: worker.name,
+        id: worker.id,
+        kind: worker.kind,
+        status: worker.status,
+        slots: `${worker.busy_slots}/${worker.slots}`,
+        host: `${worker.hostname}, process ${worker.pid}`,
+        version: worker.version,
+        scopes: gap === '' ? scopesOf(worker) : `checked, not enforced: ${gap}`,
+        offers: worker.capabilities.join(' '),
+      })
+    })
 
 export const drainCommand = (terminal: Terminal): Command =>
   clientCommand('drain', 'Let a worker finish its runs, claim no more, and end.')

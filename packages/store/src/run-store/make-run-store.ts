@@ -174,9 +174,15 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
   ): Promise<O[]> => (await Promise.all(chunks(items).map(lane))).flat()
 
   return {
-    join: ({ workerId, leaseMs, drainMs, ...worker }) =>
+    join: ({ workerId, leaseMs, drainMs, enforcementGap, ...worker }) =>
       call(`select ${worker.kind === 'server' ? 'join_farm' : 'worker.join'}($1, $2::jsonb) as answer`, [
-        storableJson({ ...worker, id: workerId, lease_ms: leaseMs, drain_ms: drainMs }),
+        storableJson({
+          ...worker,
+          id: workerId,
+          lease_ms: leaseMs,
+          drain_ms: drainMs,
+          enforcement_gap: enforcementGap,
+        }),
       ]),
     offer: (workerId, capabilities) =>
       call('select worker.offer($1, $2, $3::text[]) as answer', [workerId, capabilities]),

@@ -89,6 +89,7 @@ export function openSlots(
       slots,
       leaseMs: config.worker.leaseMs,
       capabilities,
+      enforcementGap: machine.enforcement.gap ?? '',
     },
     log,
     onRunEnded: createSlotMetrics(metrics, kind, () => executor.status),

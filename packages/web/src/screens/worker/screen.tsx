@@ -19,7 +19,16 @@ import {
   type Column,
 } from '../../ui/index.ts'
 import { WorkerActions } from '../workers/actions.tsx'
-import { labelsOf, LeaseAge, Slots, StateBadge, stateOf, toolsOf, Version } from '../workers/state.tsx'
+import {
+  Enforcement,
+  labelsOf,
+  LeaseAge,
+  Slots,
+  StateBadge,
+  stateOf,
+  toolsOf,
+  Version,
+} from '../workers/state.tsx'
 
 type WorkerDetail = Schemas['WorkerDetail']
 type WorkerRun = Schemas['WorkerRun']
@@ -191,6 +200,13 @@ export const Screen = () => {
           ['Last heartbeat', <LeaseAge key="lease" worker={worker} readAt={dataUpdatedAt} />],
           ['Version', <Version key="version" version={worker.version} master={master} />],
           ['Kind', worker.kind === 'server' ? 'slots of a server' : 'worker'],
+          [
+            'Scopes',
+            <span key="scopes">
+              <Enforcement worker={worker} />
+              {worker.enforcement_gap ? `: ${worker.enforcement_gap}` : ''}
+            </span>,
+          ],
           ['Host', worker.hostname],
           ['Process', worker.pid],
           ['Joined', <Time key="joined" at={worker.joined_at} />],

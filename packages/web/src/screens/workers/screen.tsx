@@ -18,6 +18,7 @@ import {
 } from '../../ui/index.ts'
 import { WorkerActions } from './actions.tsx'
 import {
+  Enforcement,
   labelsOf,
   LeaseAge,
   Slots,
@@ -93,6 +94,13 @@ const columnsOf = (master: string | undefined, readAt: number): readonly Column<
     cell: ({ version }) => <Version version={version} master={master} />,
   },
   { id: 'kind', label: 'Kind', width: '70px', cell: ({ kind }) => kind },
+  {
+    id: 'scopes',
+    label: 'Scopes',
+    width: '150px',
+    hidden: true,
+    cell: (worker) => <Enforcement worker={worker} />,
+  },
   {
     id: 'host',
     label: 'Host',

@@ -60,6 +60,12 @@ export const toolsOf = ({ capabilities }: Worker): readonly string[] =>
 export const labelsOf = ({ capabilities }: Worker): readonly string[] =>
   capabilities.filter((word) => !word.startsWith(TOOL))
 
+/** Whether the kernel of a worker keeps packets of commands within scopes; with the reason if it does not. */
+export const Enforcement = ({ worker: { enforcement_gap: gap } }: { worker: Worker }) => {
+  if (gap === null) return <span className="muted">not reported</span>
+  return gap === '' ? <span>enforced</span> : <span title={gap}>checked, not enforced</span>
+}
+
 /** Marks a version that differs from that of the server. */
 export const Version = ({ version, master }: { version: string; master: string | undefined }) =>
   master === undefined || version === master ? (
