@@ -69,7 +69,7 @@ const wrap = (target: winston.Logger, fixed: LogFields): Logger => {
 /** The root logger of a process. Masks secrets, credentials in URLs, and fields whose names mark them as secret. */
 export const createLogger = (options: LoggerOptions): Logger => {
   const stream = options.stream ?? process.stdout
-  const coloured = stream.isTTY === true || foreignVariable('FORCE_COLOR') !== undefined
+  const coloured = stream.isTTY === true || (foreignVariable('FORCE_COLOR') ?? '0') !== '0'
   const target = winston.createLogger({
     level: options.level,
     format: coloured ? pretty : json,

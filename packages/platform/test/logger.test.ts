@@ -35,6 +35,20 @@ test('On a terminal, a log line is readable text', () => {
   expect(lines[0]).toMatch(/^\d\d:\d\d:\d\d\.\d{3} .*warn .*slow ms=12 who=me\n$/)
 })
 
+test.each([
+  ['1', /^\d\d:\d\d:/],
+  ['0', /^\{/],
+])('FORCE_COLOR=%s decides without a terminal', (value, form) => {
+  process.env['FORCE_COLOR'] = value
+  try {
+    const { log, lines } = logTo()
+    log.info('started')
+    expect(lines[0]).toMatch(form)
+  } finally {
+    delete process.env['FORCE_COLOR']
+  }
+})
+
 test('Lines below the level are not written', () => {
   const { log, lines } = logTo()
   log.debug('unseen')
