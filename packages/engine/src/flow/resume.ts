@@ -22,10 +22,13 @@ const restore = ({ module }: StepContext, { variables, env }: KeptState): void =
   Object.assign(module.run.env, env)
 }
 
-const hashOf = (run: Run, command: string): string =>
+/** Another attempt may have other folders. */
+const hashOf = ({ input: { folders } }: Run, command: string): string =>
   command === ''
     ? ''
-    : createHash('sha256').update(command.replaceAll(run.input.folders.temp, '\0')).digest('hex')
+    : createHash('sha256')
+        .update(command.replaceAll(folders.temp, '\0').replaceAll(folders.output, '\0\0'))
+        .digest('hex')
 
 /** Whether the command is rendered as in the earlier attempt. */
 const hasSameInputs = (at: StepContext, { command }: KeptUnit): boolean => {

@@ -8,6 +8,7 @@ import {
 } from '@scanfarm/contracts'
 import type { KeptItems, KeptUnit } from '@scanfarm/engine'
 import { text as textOfStream } from 'node:stream/consumers'
+import { inJson, movedText, type Folders } from '../workspaces/moved.ts'
 import type { StoredFile } from './contents.ts'
 
 export type KeptEntry =
@@ -38,7 +39,6 @@ export interface KeptLoop {
 
 /** What has changed since the last entry of an attempt. An object of the artifact store, as JSON. */
 export interface Entry {
-  readonly format: 2
   /** Of the workflow, params and everything else that all steps depend on. */
   readonly inputs: string
   readonly values: Readonly<Record<string, unknown>>
@@ -57,15 +57,29 @@ export interface KeptState {
   readonly files: ReadonlyMap<string, KeptEntry>
   /** Keys of the entries. */
   readonly keys: readonly string[]
+  /** The workspace that the contents of files may name. */
+  readonly workspace: string
 }
 
-/** Stands for the folder of the attempt, which each attempt has another of. */
-const TEMP = '~scanfarm:TempDir~'
+/** Stand for the folders of an attempt in what another one reads. */
+export const ANY: Folders = { attempt: '~scanfarm:TempDir~', workspace: '~scanfarm:Output~' }
 
-const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
+const FORMAT = 3
 
-export const entryText = (entry: Entry, temp: string): string =>
-  JSON.stringify(entry).replaceAll(inJson(temp), TEMP)
+/** The first line is for the reader of the second. */
+export const entryText = (entry: Entry, folders: Folders): string =>
+  `${JSON.stringify({ format: FORMAT, workspace: folders.workspace })}\n${movedText(JSON.stringify(entry), inJson, folders, ANY)}`
+
+const readEntry = (text: string, folders: Folders): { readonly workspace: string; readonly entry: Entry } => {
+  const end = text.indexOf('\n')
+  const { format, workspace } = JSON.parse(text.slice(0, end < 0 ? undefined : end)) as Record<
+    string,
+    unknown
+  >
+  if (format !== FORMAT || typeof workspace !== 'string')
+    throw new Error('another version of Scanfarm stored it')
+  return { workspace, entry: JSON.parse(movedText(text.slice(end + 1), inJson, ANY, folders)) as Entry }
+}
 
 export const entryKey = (from: TakenFrom, number: number): string => `${resumePrefix(from)}/${number}.json`
 
@@ -98,7 +112,7 @@ const isRepeated = ({ from }: ResumePoint, { items }: KeptLoop): boolean =>
 export const readEntries = async (
   artifacts: Pick<ArtifactStore, 'get'>,
   point: ResumePoint,
-  temp: string,
+  folders: Folders,
 ): Promise<KeptState> => {
   const values = new Map<string, unknown>()
   const units = new Map<string, EndedUnit>()
@@ -106,14 +120,14 @@ export const readEntries = async (
   const files = new Map<string, KeptEntry>()
   const keys: string[] = []
   let inputs = ''
+  let workspace = ''
   for (let number = 1; number <= point.entries; number++) {
     const key = entryKey(point, number)
     const found = await artifacts.get(key)
     if (found === undefined) throw new Error(`the artifact store has no ${key} any more`)
-    const text = (await textOfStream(found.body)).replaceAll(TEMP, inJson(temp))
-    const entry = JSON.parse(text) as Entry
-    if (entry.format !== 2) throw new Error('another version of Scanfarm stored it')
+    const { entry, workspace: named } = readEntry(await textOfStream(found.body), folders)
     if (!isBefore(point, entry)) break
+    workspace = named
     inputs = entry.inputs
     keys.push(key)
     for (const [name, value] of Object.entries(entry.values)) values.set(name, value)
@@ -125,5 +139,5 @@ export const readEntries = async (
     }
   }
   for (const [key, loop] of loops) if (isRepeated(point, loop)) loops.delete(key)
-  return { inputs, values, units, loops, files, keys }
+  return { inputs, values, units, loops, files, keys, workspace }
 }

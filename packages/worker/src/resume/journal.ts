@@ -306,7 +306,6 @@ export class Journal implements ResumeService {
     const files = isFirst ? new Map([...this.#files, ...stored]) : stored
     const earlierLoops = isFirst ? this.#loops.earlier : []
     const entry: Entry = {
-      format: 2,
       inputs,
       values: Object.fromEntries(this.#values),
       units: pending.map(({ unit, rows, artifacts: found }) => ({
@@ -320,7 +319,7 @@ export class Journal implements ResumeService {
         ...removed.map((path) => [path, null] as const),
       ]),
     }
-    const text = entryText(entry, folders.attempt)
+    const text = entryText(entry, folders)
     if (secrets.text(text) !== text) throw new NotResumable('a value of a step contains a secret')
     const number = this.#entries + 1
     const key = entryKey(run, number)

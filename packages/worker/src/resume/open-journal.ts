@@ -26,9 +26,9 @@ const hasParts = ({ root }: ResolvedWorkflow): boolean => {
 }
 
 /** Everything that all steps of a run depend on besides files and earlier steps. */
-const inputsOf = ({ run, folders }: Session, { given }: ExecutorOptions): string => {
+const inputsOf = ({ run }: Session, { given }: ExecutorOptions): string => {
   const params = Object.entries(run.params).sort(([one], [other]) => (one < other ? -1 : 1))
-  const inputs = [run.workflowHash, run.target, params, run.runner, folders.workspace, given?.variables ?? {}]
+  const inputs = [run.workflowHash, run.target, params, run.runner, run.workspace, given?.variables ?? {}]
   return createHash('sha256').update(JSON.stringify(inputs)).digest('hex')
 }
 

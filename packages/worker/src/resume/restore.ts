@@ -1,5 +1,7 @@
 import type { ArtifactStore, ResumePoint } from '@scanfarm/contracts'
+import { createHash, type Hash } from 'node:crypto'
 import type { Folder } from '@scanfarm/paths'
+import { movedBytes } from '../workspaces/moved.ts'
 import type { Owner } from '../users/uids.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { Contents, StoredFile } from './contents.ts'
@@ -30,32 +32,39 @@ export interface RestoreOptions {
 /** Rejects with the reason when nothing can be taken over. */
 export const restore = async (options: RestoreOptions): Promise<Restored> => {
   const { artifacts, contents, folders, point } = options
-  const state = await readEntries(artifacts, point, folders.attempt)
+  const state = await readEntries(artifacts, point, folders)
   if (state.units.size + state.loops.size + state.values.size === 0)
     throw new Error('no step before the first one to repeat is stored')
-  if (state.inputs !== options.inputs) throw new Error('the workflow, its params or its folder differ')
+  if (state.inputs !== options.inputs) throw new Error('the workflow, its params or its workspace differ')
   const owner = await options.place()
   const files = new Map<string, { signature: string; kept: KeptEntry }>()
+  const keys = [...state.keys]
   // Folders come before what they contain.
   for (const [path, kept] of [...state.files].sort(([one], [other]) => (one < other ? -1 : 1))) {
     options.signal.throwIfAborted()
-    await restoreEntry(options, path, kept, owner)
-    if (kept.kind === 'file') contents.note(kept)
-    const signature = signatureAt(folders, path)
+    const isAsStored = await restoreEntry(options, path, kept, owner, state.workspace)
+    if (kept.kind === 'file' && isAsStored) contents.note(kept)
+    if (kept.kind === 'file' && !isAsStored) keys.push(kept.key)
+    // Content that names the folder is stored again.
+    const signature = isAsStored ? signatureAt(folders, path) : ''
     if (signature !== undefined) files.set(path, { signature, kept })
   }
   const units = new Map([...state.units].map(([key, ended]) => [key, withSource(ended, options)]))
   const loops = new Map([...state.loops].map(([key, loop]) => [key, withSource(loop, options)]))
-  return { values: state.values, units, loops, files, keys: state.keys }
+  return { values: state.values, units, loops, files, keys }
 }
 
+/** Resolves to whether a file has the stored content. */
 const restoreEntry = async (
   { contents, folders, signal }: RestoreOptions,
   path: string,
   kept: KeptEntry,
   owner: Owner | undefined,
-): Promise<void> => {
-  if (kept.kind === 'file' && (await isInPlace(contents, folders, path, kept))) return
+  workspace: string,
+): Promise<boolean> => {
+  const isHere = workspace === folders.workspace
+  if (kept.kind === 'file' && isHere && (await isInPlace(contents, folders, path, kept))) return true
+  let hash: Hash | undefined
   await putEntry(folders, path, owner, async (folder: Folder, name) => {
     if (kept.kind === 'link') return void (await folder.link(name, kept.target, owner))
     if (kept.kind === 'folder') {
@@ -63,10 +72,21 @@ const restoreEntry = async (
       if (made === undefined) throw new Error(`${path.slice(2)} is not a folder`)
       return
     }
-    const body = await contents.read(kept)
+    const stored = await contents.read(kept)
+    const body = isHere ? stored : movedBytes(stored, { ...folders, workspace }, folders)
     const { mode } = kept
-    await folder.replace(name, async (file) => await file.writeFile(body, { signal }), { owner, mode })
+    const hashing = (hash = isHere ? undefined : createHash('sha256'))
+    const write = hashing === undefined ? body : hashed(body, hashing)
+    await folder.replace(name, async (file) => await file.writeFile(write, { signal }), { owner, mode })
   })
+  return kept.kind !== 'file' || hash === undefined || hash.digest('hex') === kept.sha256
+}
+
+const hashed = async function* (bytes: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
+  for await (const chunk of bytes) {
+    hash.update(chunk)
+    yield chunk
+  }
 }
 
 /** On the machine of the earlier attempt most files are as they were. */

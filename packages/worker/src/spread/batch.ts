@@ -7,15 +7,8 @@ import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session } from '../slots/session.ts'
 import { BatchNotes } from './batch-notes.ts'
 import { restoreAll, storeChanges } from './loop-files.ts'
-import {
-  answerKey,
-  ITEMS_A_MARK,
-  moved,
-  movedBytes,
-  readJson,
-  type StoredAnswer,
-  type StoredLoop,
-} from './stored-loop.ts'
+import { moved, movedBytes } from '../workspaces/moved.ts'
+import { answerKey, ITEMS_A_MARK, readJson, type StoredAnswer, type StoredLoop } from './stored-loop.ts'
 
 export interface OpenBatch {
   readonly run: StoredLoop['run']

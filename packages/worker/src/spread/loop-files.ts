@@ -12,7 +12,8 @@ import {
   type FoundEntry,
 } from '../resume/work-files.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
-import { movedBytes, movedText, type Change, type StoredAnswer } from './stored-loop.ts'
+import { movedBytes, movedText } from '../workspaces/moved.ts'
+import type { Change, StoredAnswer } from './stored-loop.ts'
 
 /** Smaller files are stored together. */
 const SMALL = 64 * 1024

@@ -4,6 +4,7 @@ import { resumePrefix, type Backoff, type LoopBatch } from '@scanfarm/contracts'
 import { Mask, type BatchAnswer, type SpreadLoop, type SpreadService } from '@scanfarm/engine'
 import { errorText, pause, retry } from '@scanfarm/platform'
 import { Contents } from '../resume/contents.ts'
+import { ANY } from '../resume/entries.ts'
 import type { Journal } from '../resume/journal.ts'
 import type { RunPlace } from '../run/run-place.ts'
 import type { ExecutorLimits } from '../slots/limits.ts'
@@ -11,15 +12,8 @@ import type { ExecutorOptions } from '../slots/options.ts'
 import type { Places } from '../slots/places.ts'
 import type { Session } from '../slots/session.ts'
 import { joinChanges, storeAll } from './loop-files.ts'
-import {
-  answerKey,
-  ITEMS_A_MARK,
-  moved,
-  movedText,
-  readJson,
-  type StoredAnswer,
-  type StoredLoop,
-} from './stored-loop.ts'
+import { moved, movedText } from '../workspaces/moved.ts'
+import { answerKey, ITEMS_A_MARK, readJson, type StoredAnswer, type StoredLoop } from './stored-loop.ts'
 
 export interface SpreadContext {
   readonly options: ExecutorOptions
@@ -32,9 +26,6 @@ export interface SpreadContext {
 const PART = 0.02
 const LEAST_PAUSE_MS = 100
 const MOST_PAUSE_MS = 2_000
-
-/** Stands for the folders of the attempt in what all attempts have in common. */
-const ANY = { attempt: '~scanfarm:TempDir~', workspace: '~scanfarm:Output~' }
 
 const isOpen = ({ status }: LoopBatch): boolean => ['pending', 'queued', 'running'].includes(status)
 

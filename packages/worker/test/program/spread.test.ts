@@ -123,7 +123,11 @@ const gated = async (cluster: TestCluster): Promise<{ record: string; steps: Ste
   return {
     record,
     steps: [
-      bash('list', `echo list >> ${record}/done; seq 1 6 > {{Output}}/list`),
+      bash(
+        'list',
+        `echo list >> ${record}/done; cd {{Output}}; seq 1 6 > list; echo {{Output}}/list > path; printf '\\0%s' {{Output}} > binary`,
+        { exports: { list: '{{Output}}/list' } },
+      ),
       {
         name: 'each',
         type: 'foreach',
@@ -137,7 +141,7 @@ const gated = async (cluster: TestCluster): Promise<{ record: string; steps: Ste
            if [ [[item]] = 3 ]; then echo $$ > ${record}/pid; ${waitFor(`${record}/go`)}; fi`,
         ),
       },
-      bash('last', 'cat {{Output}}/all'),
+      bash('last', 'cd {{Output}}; cat all; tail -1 {{list}}; tail -1 $(cat path); tr -d "\\0" < binary'),
     ],
   }
 }
@@ -147,25 +151,29 @@ const pidOf = async (record: string): Promise<number> =>
     await until(async () => (await readFile(`${record}/pid`, 'utf8').catch(() => '')).trim() || undefined),
   )
 
-test('a worker that is killed with a loop and a batch of it loses no batch that has ended', async () => {
+test('a run whose worker is killed with a batch of its loop continues on a worker with other folders', async () => {
   await using cluster = await openTestCluster()
   const { record, steps } = await gated(cluster)
   const first = await spawn(cluster, 'one')
-  const runId = await submitted(cluster, freshName(), steps)
+  const target = freshName()
+  const runId = await submitted(cluster, target, steps)
   const sending = setInterval(() => void cluster.dispatch().catch(() => undefined), 200)
   using _ = { [Symbol.dispose]: () => clearInterval(sending) }
   await pidOf(record)
+  await spawn(cluster, 'another')
+  const ofTwo = "runs where batch is not null and status = 'completed'"
+  await until(async () => ((await countOf(cluster, ofTwo)) === 2 ? true : undefined))
   first.send('SIGKILL')
   await first.ended
+  await rm(join(cluster.folder, 'work/one'), { recursive: true })
   await writeFile(`${record}/go`, '')
-  // As on another machine.
-  await rm(join(cluster.folder, 'work'), { recursive: true })
-  await spawn(cluster, 'one')
   await cluster.reapUntilOneIsLost(LEASE_MS)
   expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', outcome: 'clean', attempt: 2 })
   const done = (await readFile(`${record}/done`, 'utf8')).trim().split('\n')
   expect(done.toSorted()).toEqual(['1', '2', '3', '3', '4', '5', '6', 'list'])
-  expect((await cluster.steps(runId)).at(-1)?.output).toBe('1\n2\n3\n4\n5\n6\n')
+  expect((await cluster.steps(runId)).at(-1)?.output).toBe(
+    `1\n2\n3\n4\n5\n6\n6\n6\n${join(cluster.folder, 'work/one/workspaces', target)}`,
+  )
 })
 
 test('a cancel reaches all batches', async () => {
