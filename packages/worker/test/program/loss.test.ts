@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
 import { expect, jest, test } from '@jest/globals'
@@ -196,3 +196,67 @@ test.concurrent('A worker that is told to stop while the database is away ends a
   expect(await cluster.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
   await cluster.store.runs.requestCancel(String(runId))
 })
+
+test.concurrent(
+  'A worker that is killed gives its shares of a limit back with its lease, and no more than the limit are used',
+  async () => {
+    await using cluster = await openTestCluster()
+    await cluster.store.limits.set({ per_network: { runs: 2, rate: 10 } })
+    const targets = [1, 2, 3, 4, 5].map((host) => `203.0.113.${host}`)
+    const used = { runs: 0, rate: 0, commands: 0 }
+    const note = async (): Promise<number> => {
+      await cluster.dispatch()
+      const { rows } = await asSuperuser(
+        (client) =>
+          client.query<{ runs: number; rate: number }>(
+            'select count(*)::int as runs, coalesce(sum(rate), 0)::int as rate from limit_uses where until > now()',
+          ),
+        cluster.databaseUrl,
+      )
+      const folders = targets.map((target) => `${cluster.folder}/data/work/workspaces/${target}`)
+      const files = await Promise.all(
+        folders.map(async (folder) =>
+          (await readdir(folder).catch(() => []))
+            .filter((name) => name.startsWith('pid-'))
+            .map((name) => `${folder}/${name}`),
+        ),
+      )
+      const alive = await Promise.all(
+        files.flat().map(async (file) => {
+          const pid = await readFile(file, 'utf8')
+          return pid.endsWith('\n') && (await isAlive(Number(pid)))
+        }),
+      )
+      const commands = alive.filter(Boolean).length
+      used.runs = Math.max(used.runs, rows[0]?.runs ?? 0)
+      used.rate = Math.max(used.rate, rows[0]?.rate ?? 0)
+      used.commands = Math.max(used.commands, commands)
+      return commands
+    }
+    const two = async () => ((await note()) === 2 ? true : undefined)
+    const slots = { ...env, SCANFARM_WORKER_SLOTS: '4' }
+    const first = await cluster.spawnWorker(slots)
+    const runIds = await cluster.submit([GATED], targets)
+    await until(two, { what: 'two commands' })
+    first.send('SIGKILL')
+    await first.ended
+    await cluster.spawnWorker(slots)
+    await until(async () => ((await note()) === 0 ? true : undefined), { what: 'the end of the commands' })
+    await cluster.reapUntilOneIsLost(LEASE_MS)
+    await until(two, { what: 'two commands of the other worker' })
+    for (const target of targets) {
+      await mkdir(`${cluster.folder}/data/work/workspaces/${target}`, { recursive: true })
+      await letGo(cluster, target)
+    }
+    await until(
+      async () => {
+        await note()
+        const runs = await Promise.all(runIds.map((id) => cluster.store.runs.find(String(id))))
+        return runs.every((run) => run?.status === 'completed') ? true : undefined
+      },
+      { what: 'the end of all runs' },
+    )
+    expect(used).toEqual({ runs: 2, rate: 10, commands: 2 })
+  },
+  TEST_MS,
+)
