@@ -53,6 +53,8 @@ export interface ExecuteInput {
   readonly workspace: string
   /** Connections or requests a second that it may send; missing: any number. */
   readonly rate?: number
+  /** Variables for a command that gets a part of the rate. */
+  rateVariables?(rate: number): Readonly<Record<string, string>>
   readonly runUuid: string
   readonly runId: number
   readonly attempt: number

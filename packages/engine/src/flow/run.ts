@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { messageOf } from '@scanfarm/language'
 import type { BadEnd } from '../step/step-end.ts'
@@ -11,6 +10,7 @@ import { Mask } from '../secrets/mask.ts'
 import { maskedRecorder, maskedServices } from '../secrets/masked.ts'
 import type { Owner, Ports } from '@scanfarm/functions'
 import { Tally } from './tally.ts'
+import { Turns } from '../runner/turns.ts'
 
 const realPorts: Ports = {
   now: () => new Date(),
@@ -40,7 +40,7 @@ export class Run implements AsyncDisposable {
   #seq = 0
   #input: ExecuteInput
   #placing: Promise<void> | undefined
-  #turn: Promise<unknown> = Promise.resolve()
+  #turns: Turns | undefined
   #unplaced = ''
 
   constructor(input: ExecuteInput) {
@@ -110,21 +110,15 @@ export class Run implements AsyncDisposable {
     }
   }
 
-  /** Runs a command. Where the rate of the run is limited, one after the other: each may use all of it. */
-  async inTurn<T>(signal: AbortSignal, command: () => Promise<T>): Promise<T> {
-    if (this.input.rate === undefined) return await command()
-    const before = this.#turn
-    const ended = Promise.withResolvers<undefined>()
-    this.#turn = before.then(() => ended.promise)
-    using waited = new DisposableStack()
-    const over = waited.adopt(new AbortController(), (controller) => controller.abort())
-    const stopped = once(signal, 'abort', { signal: over.signal }).catch(() => undefined)
-    if (!signal.aborted) await Promise.race([before, stopped])
-    try {
-      return await command()
-    } finally {
-      ended.resolve(undefined)
-    }
+  /**
+   * Runs a command. Where the rate of the run is limited, when the commands before it leave its part; `part` undefined:
+   * all.
+   */
+  async inTurn<T>(part: number | undefined, signal: AbortSignal, command: () => Promise<T>): Promise<T> {
+    const { rate } = this.input
+    if (rate === undefined) return await command()
+    this.#turns ??= new Turns(rate)
+    return await this.#turns.take(part ?? rate, signal, command)
   }
 
   nextSeq(): number {

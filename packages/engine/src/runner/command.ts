@@ -32,8 +32,13 @@ const describe = (outcome: Exclude<Outcome, { kind: 'exited' | 'cancelled' }>, t
  * The environment of commands, with the operator's own programs first in PATH. PATH and HOME of this machine are not
  * passed to containers and remote hosts, which have their own.
  */
-export const environmentOf = (run: Run, type: RunnerType = 'host'): Readonly<Record<string, string>> => {
-  const { env, folders } = run.input
+export const environmentOf = (
+  run: Run,
+  type: RunnerType = 'host',
+  rate?: number,
+): Readonly<Record<string, string>> => {
+  const { folders, rateVariables } = run.input
+  const env = rate === undefined ? run.input.env : { ...run.input.env, ...rateVariables?.(rate) }
   if (type !== 'host') {
     const { PATH: _, HOME: __, ...elsewhere } = env
     return { ...elsewhere, ...run.env }
@@ -68,11 +73,11 @@ export const runCommand = async (
   let pid = 0
   await run.files.beforeCommand(runner)
   const folder = cwd ?? (await startFolder(run, runner.type))
-  const outcome = await run.inTurn(signalOf(at), () =>
+  const outcome = await run.inTurn(at.rate, signalOf(at), () =>
     runner.run(
       {
         argv: ['/bin/sh', '-c', command],
-        env: environmentOf(run, runner.type),
+        env: environmentOf(run, runner.type, at.rate),
         graceMs: run.limits.graceMs,
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ...(folder === undefined ? {} : { cwd: folder }),

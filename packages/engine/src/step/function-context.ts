@@ -75,7 +75,7 @@ export const execOn = async (
   if (cwd !== undefined) await makeFolder(cwd, run.input)
   const folder = cwd ?? (await startFolder(run, runner.type))
   let pid = 0
-  const outcome = await run.inTurn(signal, () =>
+  const outcome = await run.inTurn(undefined, signal, () =>
     runner.run(
       {
         argv,

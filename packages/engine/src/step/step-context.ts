@@ -47,6 +47,8 @@ export interface StepContext {
   readonly key: string
   /** Time limits of the step and of the steps around it, the innermost last. */
   readonly limits: readonly StepLimit[]
+  /** Its part of what the run may send in a second; missing: all of it. */
+  readonly rate?: number
   /** Trace of the enclosing step in the module's list; missing if the step is not counted. */
   readonly trace?: StepTrace
 }

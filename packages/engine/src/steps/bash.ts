@@ -4,6 +4,7 @@ import { parseDuration } from '@scanfarm/language'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { pool } from '../step/pool.ts'
 import { renderPlain, renderShell } from '../step/render.ts'
+import { sideBySide } from '../step/side-by-side.ts'
 import type { StepEnd } from '../step/step-end.ts'
 import { teeFile, type TeeFile } from '../step/tee-file.ts'
 
@@ -17,10 +18,13 @@ export interface Commands {
   readonly stdFile: string
 }
 
-export const renderCommands = ({ module, step, scope }: StepContext): Commands => {
+export const renderCommands = (at: StepContext): Commands => {
+  const { module, step, scope } = at
   const { engine } = module.run
-  const shell = (text: string) => renderShell(engine, text, scope)
-  const parallel = (step.parallel_commands ?? []).length > 0
+  const count = (step.parallel_commands ?? []).length
+  const parallel = count > 0
+  const shown = parallel ? sideBySide(at, count).scope : scope
+  const shell = (text: string) => renderShell(engine, text, shown)
   const args = [step.speed_args, step.config_args, step.input_args, step.output_args]
   const single =
     step.command === undefined
@@ -62,12 +66,13 @@ const parallel = async (
   options: CommandOptions,
 ): Promise<StepEnd[]> => {
   const { run } = at.module
+  const beside = sideBySide(at, commands.length)
   const ends: StepEnd[] = []
   await pool(
     commands,
     run.limits.parallel,
     async (command, index) => {
-      ends[index] = await runCommand(at, runner, command, options)
+      ends[index] = await runCommand(beside, runner, command, options)
     },
     () => !signalOf(at).aborted,
   )

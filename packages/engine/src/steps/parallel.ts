@@ -1,6 +1,7 @@
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { pool } from '../step/pool.ts'
 import { Scope } from '../flow/scope.ts'
+import { sideBySide } from '../step/side-by-side.ts'
 import { ownRow } from '../step/row.ts'
 import type { StepEnd, StepOutcome } from '../step/step-end.ts'
 import type { Value } from '@scanfarm/language'
@@ -11,11 +12,18 @@ export const runParallel = async (at: StepContext): Promise<StepEnd> => {
   const outcomes: StepOutcome[] = []
   const exports: Record<string, Value> = {}
   const outputs: string[] = []
+  const steps = at.step.parallel_steps ?? []
+  const beside = sideBySide(at, steps.length)
   await pool(
-    at.step.parallel_steps ?? [],
+    steps,
     run.limits.parallel,
     async (step, index) => {
-      const child = { ...at, step, scope: new Scope(at.scope), key: run.uniqueKey(`${at.key}.${index + 1}`) }
+      const child = {
+        ...beside,
+        step,
+        scope: new Scope(beside.scope),
+        key: run.uniqueKey(`${at.key}.${index + 1}`),
+      }
       const outcome = await at.module.runStep(child, ownRow(false))
       outcomes[index] = outcome
       if ('output' in outcome && outcome.output !== '') outputs.push(outcome.output)

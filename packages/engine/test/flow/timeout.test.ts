@@ -88,18 +88,39 @@ describe('the timeout of a step', () => {
 describe('commands of a run with a limited rate', () => {
   const alone = 'mkdir now || exit 1; sleep 0.02; rmdir now'
 
-  test('run one after the other, from loops, parallel commands and functions alike', async () => {
+  test('run one after the other if it cannot be divided, from loops, parallel commands and functions alike', async () => {
     const steps = `{name: s, type: parallel-steps, parallel_steps: [
       {name: a, type: bash, parallel_commands: ["${alone}", "${alone}"]},
       {name: b, type: foreach, input: "${join(folder(), 'lines')}", variable: x, threads: 4, step: {name: c, type: bash, command: "${alone}"}},
       {name: d, type: function, function: 'exec_cmd("${alone}; echo $?") == "0" || exit(1, "beside another")'}]}`
     writeFileSync(join(folder(), 'lines'), 'a\nb\nc\nd\n')
     const { errorMessage, recorder } = await run(module(steps), {
-      rate: 10,
+      rate: 1,
       paths: [{ path: folder(), write: false }],
     })
     expect(errorMessage).toBe('')
     expect(recorder.byName('s')).toMatchObject({ status: 'completed' })
+  })
+
+  test('divide it if they run side by side, so that one may wait for the other', async () => {
+    const meet = (own: string, other: string) =>
+      `touch ${own}; until [ -e ${other} ]; do sleep 0.01; done; echo $PART {{Rate}}`
+    const { recorder } = await run(
+      module(`{name: s, type: bash, timeout: 20, parallel_commands: ["${meet('a', 'b')}", "${meet('b', 'a')}"]}
+  - {name: p, type: parallel-steps, parallel_steps: [
+      {name: c, type: bash, timeout: 20, command: "${meet('c', 'd')}"},
+      {name: d, type: bash, timeout: 20, command: "${meet('d', 'c')}"}]}
+  - {name: t, type: bash, command: 'echo $PART {{Rate}}'}`),
+      {
+        rate: 5,
+        env: { PATH: process.env['PATH'] ?? '', PART: '5' },
+        rateVariables: (rate) => ({ PART: String(rate) }),
+      },
+    )
+    expect(recorder.byName('s')).toMatchObject({ status: 'completed', output: '2 2\n2 2\n' })
+    for (const name of ['c', 'd'])
+      expect(recorder.byName(name)).toMatchObject({ status: 'completed', output: '2 2\n' })
+    expect(recorder.byName('t')).toMatchObject({ output: '5 5\n' })
   })
 
   test('need not wait for their turn to be stopped', async () => {

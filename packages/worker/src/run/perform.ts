@@ -1,6 +1,7 @@
 import { type Backoff, TOOL, type ClaimedRun, type Runner, type RunnerSpec } from '@scanfarm/contracts'
 import { errorText, retry } from '@scanfarm/platform'
 import { Engine, execute, requirements, runnerOf } from '@scanfarm/engine'
+import { rateVariables } from '@scanfarm/tools'
 import { parseResolved, scopeParams, type ResolvedWorkflow } from '@scanfarm/language'
 import { Boundaries } from './boundaries.ts'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
@@ -162,7 +163,7 @@ const perform = async (
       rate: share.rate,
     }),
     variables: given?.variables ?? {},
-    ...(share.rate !== null && { rate: share.rate }),
+    ...(share.rate !== null && { rate: share.rate, rateVariables }),
     secrets: given?.secrets ?? [],
     place: () => place.open(),
     openRunner: (spec) => openRunner(session, place, guard, spec, options),
