@@ -13,7 +13,6 @@ import { LEASE_MS, TestCluster, until } from './test-cluster.ts'
 import { begun } from './traces.ts'
 
 const TEST_MS = 600_000
-const PROGRAM = join(import.meta.dirname, '../../../../scripts/scanfarm')
 /** The figure that is promised is p95 of 1 s; a busy machine of tests gets more. */
 const PATIENT_MS = 5_000
 /** A worker copies new output this often. */

@@ -7,7 +7,8 @@ import { until as waitUntil } from '@scanfarm/testing'
 export const until = <T>(what: string, condition: () => T | Promise<T>, limitMs = 120_000) =>
   waitUntil(condition, { what, limitMs, despiteErrors: true })
 
-const PROGRAM = join(import.meta.dirname, '../../../../scripts/scanfarm')
+/** The program from this checkout. */
+export const PROGRAM = join(import.meta.dirname, '../../../../scripts/scanfarm')
 const LOG_TAIL = 4_000
 const STOP_MS = 40_000
 

@@ -2,13 +2,13 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { createHash, randomInt, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { connect, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findRedisProgram, postgresServer, type ServerKind } from '@scanfarm/embedded'
-import { until } from './program.ts'
+import { PROGRAM, until } from './program.ts'
 
 /** Below the ephemeral ports, which systems assign to outgoing connections. */
 const [LOWEST_PORT, HIGHEST_PORT] = [20_000, 32_000]
@@ -100,13 +100,16 @@ const CACHE = join(ROOT, '.cache')
 const PASSABLE = 0o711
 const copy = (from: string, to: string) => promisify(execFile)('cp', ['-a', from, to])
 
-/** Changes with the version of Postgres and with what makes its data folder. */
-const templateName = async (): Promise<string> => {
+/** Changes with the version of Postgres, with what makes its data folder, and with the schema. */
+const findTemplateName = async (): Promise<string> => {
   const hash = createHash('sha256')
-  for (const path of ['pnpm-lock.yaml', 'packages/embedded/src/postgres.ts'])
-    hash.update(await readFile(join(ROOT, path)))
+  const sql = await readdir(join(ROOT, 'packages/store/sql'), { recursive: true })
+  const paths = sql.filter((path) => path.endsWith('.sql')).map((path) => `packages/store/sql/${path}`)
+  const others = ['pnpm-lock.yaml', 'packages/embedded/src/postgres.ts', 'packages/store/src/migrate.ts']
+  for (const path of [...others, ...paths.sort()]) hash.update(path).update(await readFile(join(ROOT, path)))
   return `postgres-${hash.digest('hex').slice(0, 16)}`
 }
+let templateName: Promise<string> | undefined
 
 const makeTemplate = async (template: string): Promise<void> => {
   const work = await mkdtemp(join(tmpdir(), 'scanfarm-postgres-'))
@@ -115,7 +118,8 @@ const makeTemplate = async (template: string): Promise<void> => {
     await chmod(work, PASSABLE)
     const made = join(work, 'postgres')
     const server = await postgresServer(made, { settings: NOT_DURABLE })
-    await server.start()
+    const DATABASE_URL = await server.start()
+    await promisify(execFile)(PROGRAM, ['migrate'], { env: { ...process.env, DATABASE_URL } })
     await server.stop()
     // Its copies run at the same time.
     await rm(join(made, 'port'))
@@ -131,9 +135,9 @@ const makeTemplate = async (template: string): Promise<void> => {
   }
 }
 
-/** The folder of a server that nothing has used. Making its data takes longer than a copy. */
+/** The folder of a server with an empty, migrated database. Making it takes longer than a copy. */
 const copyTemplate = async (folder: string): Promise<void> => {
-  const template = join(CACHE, await templateName())
+  const template = join(CACHE, await (templateName ??= findTemplateName()))
   if (!existsSync(template)) await makeTemplate(template)
   await copy(template, folder)
 }
