@@ -86,11 +86,11 @@ const FIGURES: readonly Figure[] = [
     ceiling: 8_280,
     goal: 6_000,
   },
-  { name: `source files over ${MOST_LINES} lines`, count: large.length, ceiling: 3, goal: 0, places: large },
+  { name: `source files over ${MOST_LINES} lines`, count: large.length, ceiling: 0, goal: 0, places: large },
   {
     name: `source folders of more than ${MOST_FILES} files`,
     count: full.length,
-    ceiling: 12,
+    ceiling: 8,
     goal: 0,
     places: full.map(([folder]) => folder),
   },

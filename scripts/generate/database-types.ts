@@ -1,6 +1,6 @@
 import { readSubjects, type Column } from './database-diagram.ts'
 
-/** How the store's pool returns the types of Postgres; see `packages/store/src/connection.ts`. */
+/** How the store's pool returns the types of Postgres; see `packages/store/src/database/connection.ts`. */
 const TYPES: Readonly<Record<string, string>> = {
   text: 'string',
   uuid: 'string',

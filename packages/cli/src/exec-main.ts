@@ -1,5 +1,5 @@
 // The program with the command `exec` alone: the bundle contains it as one file.
-import { execCommand } from './commands/exec.ts'
+import { execCommand } from './commands/runs/exec.ts'
 import { runProgram } from './program.ts'
 import { endWithoutOutput, processTerminal } from './terminal.ts'
 

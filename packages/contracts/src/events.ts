@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { CreateRuns, Timeout } from './create-run.ts'
+import { CreateRuns, Timeout } from './runs/create-run.ts'
 import { NullableTimestamp, StringMap, Timestamp } from './resources.ts'
 import { Priority, RunMode, RunnerType, WorkflowKind } from './enums.ts'
 import { EVENT_WORD_LENGTH } from './event-limits.ts'

@@ -1,6 +1,6 @@
 import { Type, type Static, type TSchema } from 'typebox'
-import { OUTCOME_REASONS, RunOutcome } from './run-outcome.ts'
-import { RunStatus, StepStatus } from './run-status.ts'
+import { OUTCOME_REASONS, RunOutcome } from './runs/run-outcome.ts'
+import { RunStatus, StepStatus } from './runs/run-status.ts'
 import {
   ArtifactType,
   ContentType,

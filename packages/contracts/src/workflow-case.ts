@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { StepStatus } from './run-status.ts'
+import { StepStatus } from './runs/run-status.ts'
 
 /** A text, or bytes that are no text. */
 export const CaseContent = Type.Union([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { chooseRunner } from '../src/choose-runner.ts'
+import { chooseRunner } from '../src/runs/choose-runner.ts'
 
 const docker = { type: 'docker', image: 'own:1', volumes: ['/a:/a'] } as const
 const ssh = { type: 'ssh', host: 'own', port: 2222, user: 'scan', keyFile: '/key' } as const

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { formatSshAddress, parseSshAddress } from '../src/ssh-address.ts'
+import { formatSshAddress, parseSshAddress } from '../src/runs/ssh-address.ts'
 
 describe('ssh addresses', () => {
   test.each([

@@ -1,8 +1,8 @@
 import { PRIORITY_RANK, type Severity } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { keepWaitingGroups, waitingGroups, type WaitingGroup } from './queue-depth.ts'
+import { keepWaitingGroups, waitingGroups, type WaitingGroup } from './runs/queue-depth.ts'
 import type { Totals } from './totals.ts'
-import { readOffers, type Offers } from './waiting-reason.ts'
+import { readOffers, type Offers } from './runs/waiting-reason.ts'
 import type { Tables } from './tables.ts'
 
 /** Events that one transaction counts. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
-import { openPool } from './connection.ts'
-import { demandFitness } from './fitness.ts'
+import { openPool } from './database/connection.ts'
+import { demandFitness } from './database/fitness.ts'
 import { NewerDatabaseError, PREVIOUS_LAYOUT, SCHEMA_FILES, SchemaError } from './schema-version.ts'
 
 const SQL = join(import.meta.dirname, '../sql')

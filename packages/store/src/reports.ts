@@ -1,6 +1,6 @@
 import type { ReportFacts } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { jobNoOf } from './job-no.ts'
+import { jobNoOf } from './jobs/job-no.ts'
 import { canBeStored } from './text.ts'
 import type { Tables } from './tables.ts'
 

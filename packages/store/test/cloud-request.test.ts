@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { CloudFields } from '../src/cloud/requests.ts'
-import type { JobDraft } from '../src/jobs.ts'
+import type { JobDraft } from '../src/jobs/job-draft.ts'
 import { bringUp, budget, infraDraft, recordOf, request } from './cloud-fixtures.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { draft, ended, joined, statusOf, submitted, targets, wipe } from './fixtures.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { estimateEnd, RECENT_ENDS } from '../src/estimate-end.ts'
+import { estimateEnd, RECENT_ENDS } from '../src/jobs/estimate-end.ts'
 
 /** Repeatable random numbers below 1. */
 const randoms = (seed: number) => (): number => {

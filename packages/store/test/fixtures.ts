@@ -9,7 +9,7 @@ import type {
   StepRecord,
   WorkerIntro,
 } from '@scanfarm/contracts'
-import type { JobDraft, TargetDraft } from '../src/jobs.ts'
+import type { JobDraft, TargetDraft } from '../src/jobs/job-draft.ts'
 import type { Store } from '../src/store.ts'
 import type { EventDraft } from '../src/triggers/execution-plan.ts'
 import { asSuperuser } from './database.ts'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { ENFORCED } from '@scanfarm/contracts'
 import { openStore } from '../src/index.ts'
 import type { PageRequest } from '../src/page.ts'
-import type { RunFilter, RunSort } from '../src/run-list.ts'
+import type { RunFilter, RunSort } from '../src/runs/run-list.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, joined, submitted, targets, wipe } from './fixtures.ts'
 

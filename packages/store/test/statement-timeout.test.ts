@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type pg from 'pg'
 import { until } from '@scanfarm/testing'
-import { openPool } from '../src/connection.ts'
+import { openPool } from '../src/database/connection.ts'
 import { openStore } from '../src/index.ts'
 import { cuttableProxy } from './cuttable-proxy.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'

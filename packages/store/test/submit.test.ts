@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { TargetDraft, TargetStream } from '../src/jobs.ts'
+import type { TargetDraft, TargetStream } from '../src/jobs/job-draft.ts'
 import { testDatabase, asSuperuser, type TestDatabase } from './database.ts'
 import { claimAll, draft, ended, joined, statusOf, submitted, take, targets } from './fixtures.ts'
 

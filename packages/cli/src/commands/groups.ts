@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
 import type { Terminal } from '../terminal.ts'
-import { artifactsCommand } from './artifacts.ts'
-import { cancelCommand, duplicateCommand, retryCommand, startCommand } from './change-runs.ts'
+import { artifactsCommand } from './runs/artifacts.ts'
+import { cancelCommand, duplicateCommand, retryCommand, startCommand } from './runs/change-runs.ts'
 import { listRunsCommand, listWorkersCommand, listWorkflowsCommand, stepsCommand } from './lists.ts'
-import { logsCommand } from './logs.ts'
-import { drainCommand, resumeCommand, showWorkerCommand } from './worker.ts'
+import { logsCommand } from './runs/logs.ts'
+import { drainCommand, resumeCommand, showWorkerCommand } from './farm/worker.ts'
 
 /** A noun with its verbs. Alone it lists, with the options of `list`. */
 const group = (

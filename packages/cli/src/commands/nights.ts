@@ -6,7 +6,7 @@ import { printJson, printTable, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { idArgument } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { cut } from './finding-decisions.ts'
+import { cut } from './findings/finding-decisions.ts'
 
 type Changes = paths['/jobs/{job_id}/changes']['get']['responses'][200]['content']['application/json']['data']
 type Changed = components['schemas']['ChangedFinding'] & { readonly change: string }

@@ -9,6 +9,7 @@ import { MOTO_INSTALL_MS } from '@scanfarm/testing'
 import { startDistantStore } from './distant-store.ts'
 import { runsOf, submit, type Submission } from './jobs.ts'
 import { logEvents, type LogEvent } from './log-stream.ts'
+import { PROGRAM } from './program.ts'
 import { LEASE_MS, TestCluster, until } from './test-cluster.ts'
 import { begun } from './traces.ts'
 

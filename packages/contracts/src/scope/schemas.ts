@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from '../resources.ts'
-import { RunStatus } from '../run-status.ts'
+import { RunStatus } from '../runs/run-status.ts'
 import { MAX_ENTRY_LENGTH } from './entry.ts'
 import { Limits } from './limits.ts'
 import { DAYS } from './windows.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { MAX_JSON_DEPTH, refuseDeepJson } from '../../src/http/json-depth.ts'
+import { MAX_JSON_DEPTH, refuseDeepJson } from '../../src/http/body/json-depth.ts'
 
 const nested = (depth: number, within = ''): string => '['.repeat(depth) + within + ']'.repeat(depth)
 

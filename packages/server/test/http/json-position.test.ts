@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { jsonPosition } from '../../src/http/json-position.ts'
+import { jsonPosition } from '../../src/http/body/json-position.ts'
 
 describe('the position of the first JSON syntax error', () => {
   test.each([

@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { IncomingMessage } from 'node:http'
 import { connect, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { readJson } from '../../src/http/json-body.ts'
+import { readJson } from '../../src/http/body/json-body.ts'
 import { testServer, type TestServer } from '../_server.ts'
 
 const KIB = 1024

@@ -1,6 +1,6 @@
 import type { InfraStatus, InstanceStatus } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { isConflict } from '../connection.ts'
+import { isConflict } from '../database/connection.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
 

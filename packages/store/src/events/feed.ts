@@ -1,5 +1,5 @@
 import { sql, type Kysely } from 'kysely'
-import { topicCondition, type EventFilter, type EventLogEntry } from '../events.ts'
+import { topicCondition, type EventFilter, type EventLogEntry } from './events.ts'
 import type { Tables } from '../tables.ts'
 
 /** A position in the event log in commit order; text, since streams use it as the id of an event. */

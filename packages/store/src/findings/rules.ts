@@ -1,6 +1,6 @@
 import type { FindingRule, NewFindingRule, RuleContent, RulePreview } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { isUniqueViolation } from '../connection.ts'
+import { isUniqueViolation } from '../database/connection.ts'
 import type { Tables } from '../tables.ts'
 import { storable, storableJson } from '../text.ts'
 

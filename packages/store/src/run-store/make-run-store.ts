@@ -14,8 +14,8 @@ import {
   type Ticket,
 } from '@scanfarm/contracts'
 import type pg from 'pg'
-import { isStatementTimeout } from '../connection.ts'
-import { persist, type Persistence } from '../retry.ts'
+import { isStatementTimeout } from '../database/connection.ts'
+import { persist, type Persistence } from '../database/retry.ts'
 import { identitiesOf, itemsOf } from '../findings/import-item.ts'
 import { storable, storableJson } from '../text.ts'
 import { groupCommit } from './group-commit.ts'

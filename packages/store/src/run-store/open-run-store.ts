@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import type { RunStore } from '@scanfarm/contracts'
 import type pg from 'pg'
-import { isMissingSchema, openPool, type ConnectionOptions, type StoreLog } from '../connection.ts'
-import { guarded } from '../retry.ts'
+import { isMissingSchema, openPool, type ConnectionOptions, type StoreLog } from '../database/connection.ts'
+import { guarded } from '../database/retry.ts'
 import { demandSchema } from '../schema-version.ts'
 import { makeRunStore } from './make-run-store.ts'
 

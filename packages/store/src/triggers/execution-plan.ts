@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { jobColumns, newJobId, type JobDraft, type TargetDraft } from '../jobs.ts'
+import type { JobDraft, TargetDraft } from '../jobs/job-draft.ts'
+import { jobColumns, newJobId } from '../jobs/submit-job.ts'
 import type { Overlap } from './schedules.ts'
 
 /** An entry of the event log to be written. */

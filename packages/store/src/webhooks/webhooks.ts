@@ -1,6 +1,6 @@
 import type { Severity } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import type { EventLogEntry } from '../events.ts'
+import type { EventLogEntry } from '../events/events.ts'
 import type { FeedPosition } from '../events/feed.ts'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'

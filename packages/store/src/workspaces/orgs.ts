@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Org, OrgStats } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { isUniqueViolation } from '../connection.ts'
+import { isUniqueViolation } from '../database/connection.ts'
 import { canBeStored, isUuid } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { DEFAULT_ORG, namesThat } from './names.ts'

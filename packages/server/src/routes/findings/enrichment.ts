@@ -1,7 +1,7 @@
 import { Enrichment, wrapped } from '@scanfarm/contracts'
 import { MAX_ENRICHMENT_BYTES, readEnrichment } from '@scanfarm/findings'
 import { Type } from 'typebox'
-import { receiveBody } from '../../http/receive-file.ts'
+import { receiveBody } from '../../http/body/receive-file.ts'
 import { route } from '../../http/route.ts'
 import { authorOf } from './decisions.ts'
 

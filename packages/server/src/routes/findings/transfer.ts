@@ -14,7 +14,7 @@ import { EXPORT_FORMATS, EXPORT_KINDS, IMPORT_FORMATS, openReport, writeFindings
 import type { Store, VulnerabilityFilter } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { attachment, bytes } from '../../http/answer.ts'
-import { receiveBody } from '../../http/receive-file.ts'
+import { receiveBody } from '../../http/body/receive-file.ts'
 import { route } from '../../http/route.ts'
 import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { UPLOADS } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
-import { receiveFile } from '../../http/receive-file.ts'
+import { receiveFile } from '../../http/body/receive-file.ts'
 
 export const uploadFile = route(
   {

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError, NullableTimestamp, Timestamp } from '@scanfarm/contracts'
 import { Type } from 'typebox'
-import { refuseDeepJson } from '../../http/json-depth.ts'
+import { refuseDeepJson } from '../../http/body/json-depth.ts'
 import { route } from '../../http/route.ts'
 import { refuseLargeData } from '../events/emit-event.ts'
 import {

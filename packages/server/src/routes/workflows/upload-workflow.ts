@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers'
 import { checkUpload } from './check-upload.ts'
 import { UPLOADED } from '../../catalog/uploaded-source.ts'
 import { route } from '../../http/route.ts'
-import { receiveFile } from '../../http/receive-file.ts'
+import { receiveFile } from '../../http/body/receive-file.ts'
 
 /** Maximum size of an uploaded workflow file. */
 export const MAX_WORKFLOW_BYTES = 1024 * 1024

@@ -5,7 +5,7 @@ import { checkWorkflow, MAX_PROBLEMS, workflowFile, workflowText } from './check
 import { Graph, graphOfFile } from './graph-files.ts'
 import { text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
-import { receiveBody } from '../../http/receive-file.ts'
+import { receiveBody } from '../../http/body/receive-file.ts'
 import { MAX_WORKFLOW_BYTES } from './upload-workflow.ts'
 
 export const WorkflowProblem = Type.Object(

@@ -1,0 +1,48 @@
+import { basename, join } from 'node:path'
+import type { Artifact } from '@scanfarm/contracts'
+import { makeFolder } from '@scanfarm/platform'
+import type { Command } from 'commander'
+import type { Api } from '../../client/api.ts'
+import { clientCommand, connect, type ClientOptions } from '../../client/connect.ts'
+import { notWritten, saveBody } from '../../client/files.ts'
+import { idArgument } from '../../options.ts'
+import { printLine, type Terminal } from '../../terminal.ts'
+import { listArtifacts } from '../lists.ts'
+
+interface ArtifactsOptions extends ClientOptions {
+  readonly download?: string
+}
+
+/** Names come from scanned machines: only the last part of the path is used, and the id makes it unique. */
+const fileName = ({ id, name }: Artifact): string => {
+  const last = basename(name)
+    .replace(/[^A-Za-z0-9._-]/g, '_')
+    .replace(/^\.+/, '')
+  return `${id.slice(0, 8)}-${last || 'artifact'}`
+}
+
+const downloadOne = async (api: Api, run: string, artifact: Artifact, folder: string): Promise<string> => {
+  const params = { path: { id: run, artifact_id: artifact.id } }
+  const { response } = await api.with(({ GET }) =>
+    GET('/runs/{id}/artifacts/{artifact_id}/content', { params, parseAs: 'stream' }),
+  )
+  const path = join(folder, fileName(artifact))
+  await saveBody(response, path)
+  return path
+}
+
+export const artifactsCommand = (terminal: Terminal): Command =>
+  clientCommand('artifacts', 'List the artifacts of a run, or download them.')
+    .argument('<run>', 'number or uuid', idArgument)
+    .option('-d, --download <folder>', 'download all artifacts into this folder')
+    .action(async (run: string, options: ArtifactsOptions) => {
+      const api = connect(terminal, options)
+      const page = await api.all('/runs/{id}/artifacts', { params: { path: { id: run } } })
+      if (options.download === undefined) return listArtifacts(terminal, options, page)
+      const folder = options.download
+      await makeFolder(folder).catch((error: unknown) => {
+        throw notWritten(folder, error)
+      })
+      for (const artifact of page.data.filter(({ content_type: type }) => type !== 'folder'))
+        printLine(terminal, await downloadOne(api, run, artifact, folder))
+    })

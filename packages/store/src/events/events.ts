@@ -1,0 +1,123 @@
+import { isTopicGlob, topicGlobSql } from '@scanfarm/contracts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from '../page.ts'
+import { canBeStored } from '../text.ts'
+import type { Totals } from '../totals.ts'
+import type { Tables } from '../tables.ts'
+
+export interface EventFilter {
+  /** A topic, or a shell glob over topics. */
+  readonly topic?: string
+  readonly name?: string
+  readonly source?: string
+  readonly workspace?: string
+  readonly runId?: string
+  readonly workflowName?: string
+  readonly processed?: boolean
+}
+
+export interface EventLogEntry {
+  id: number
+  topic: string
+  event_id: string
+  name: string
+  source: string
+  data_type: string
+  data: string
+  workspace: string
+  run_id: string
+  workflow_name: string
+  processed: boolean
+  processed_at: string | null
+  error: string
+  created_at: string
+}
+
+export const makeEvents = (db: Kysely<Tables>, totals: Totals) => ({
+  list: (filter: EventFilter, page: PageRequest) => list(db, totals, filter, page),
+  /** Deletes a bounded number of the oldest entries that are older than `days`; returns how many. */
+  prune: async (days: number): Promise<number> => {
+    const { numAffectedRows = 0n } = await sql`
+      delete from event_logs where id in (
+        select id from (select id, created_at from event_logs order by id limit ${PRUNE_BATCH}) oldest
+        where created_at < now() - ${days} * interval '1 day')
+    `.execute(db)
+    return Number(numAffectedRows)
+  },
+  /** Drops ranges whose entries are all older than `days`, which is much cheaper; returns how many. */
+  dropRanges: async (days: number): Promise<number> => {
+    const { rows } = await sql<{
+      dropped: number
+    }>`select drop_unused_partitions(${days}) as dropped`.execute(db)
+    return rows[0]?.dropped ?? 0
+  },
+})
+
+/** Entries in one transaction, which stays short even after a long time without pruning. */
+const PRUNE_BATCH = 10_000
+
+const COLUMN_OF = {
+  topic: 'topic',
+  name: 'name',
+  source: 'source',
+  workspace: 'workspace',
+  runId: 'run_id',
+  workflowName: 'workflow_name',
+} as const satisfies Partial<Record<keyof EventFilter, string>>
+
+const conditionsOf = (filter: EventFilter): RawBuilder<unknown>[] => {
+  const conditions = Object.entries(COLUMN_OF).flatMap(([key, column]) => {
+    const value = filter[key as keyof typeof COLUMN_OF]
+    if (value === undefined) return []
+    if (!canBeStored(value)) return [sql`false`]
+    return [key === 'topic' ? topicCondition(value) : sql`${sql.ref(column)} = ${value}`]
+  })
+  // In this form the partial index on unprocessed events applies.
+  if (filter.processed !== undefined) conditions.push(filter.processed ? sql`processed` : sql`not processed`)
+  return conditions
+}
+
+const where = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
+  conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`
+
+const list = async (
+  db: Kysely<Tables>,
+  totals: Totals,
+  filter: EventFilter,
+  page: PageRequest,
+): Promise<PageOf<EventLogEntry>> => {
+  const [total, rows] = await Promise.all([
+    totals.of(`events ${JSON.stringify(Object.entries(filter).sort())}`, () => countEvents(db, filter)),
+    pageOfEvents(db, filter, page),
+  ])
+  return pageOf(rows, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
+}
+
+const countEvents = async (db: Kysely<Tables>, filter: EventFilter): Promise<number> => {
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from event_logs ${where(conditionsOf(filter))}
+  `.execute(db)
+  return rows[0]?.total ?? 0
+}
+
+const pageOfEvents = async (
+  db: Kysely<Tables>,
+  filter: EventFilter,
+  page: PageRequest,
+): Promise<PageRows<EventLogEntry>> => {
+  const conditions = conditionsOf(filter)
+  if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
+  const offset = page.cursor === undefined ? page.offset : 0
+  return readPage(db, {
+    ids: sql`select id from event_logs ${where(conditions)} order by id desc limit ${page.limit} offset ${offset}`,
+    from: sql`event_logs e`,
+    id: sql`e.id`,
+    bytes: sql`octet_length(data) + octet_length(error) + octet_length(name) + octet_length(topic)`,
+    columns: sql`e.id, topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name, processed,
+                 processed_at, error, created_at`,
+  })
+}
+
+/** Whether the column `topic` equals this topic or matches this shell glob. */
+export const topicCondition = (topic: string): RawBuilder<boolean> =>
+  isTopicGlob(topic) ? sql`topic ~ ${topicGlobSql(topic)}` : sql`topic = ${topic}`

@@ -1,0 +1,154 @@
+import { sql, type Kysely } from 'kysely'
+import type { Tables } from '../tables.ts'
+
+export interface CancelledJob {
+  /** Number of waiting runs that were cancelled, or that the masters are cancelling: they cannot start any more. */
+  readonly cancelled: number
+  /** Running runs whose cancel was requested. */
+  readonly requested: readonly {
+    readonly runId: number
+    readonly runUuid: string
+    readonly workerId: string
+  }[]
+}
+
+/** Runs cancelled in one transaction. */
+const CANCEL_CHUNK = 5_000
+/** Another master continues a cancel that made no progress for this long. */
+const HOLD_MS = 5_000
+
+const hold = sql`now() + ${HOLD_MS} * interval '1 ms'`
+
+/**
+ * Marks the job as cancelled and commits before its runs are cancelled. From then on its waiting runs cannot be claimed,
+ * targets without a run are expanded as cancelled, and freed slots are not given to the job's runs. Asks the running runs
+ * to stop and cancels the first chunk of waiting ones; `finishCancel` cancels the others, at once or after a crash.
+ */
+export const requestCancel = async (db: Kysely<Tables>, jobId: string): Promise<CancelledJob | undefined> => {
+  const { rows } = await sql<{ id: number; unmade: number }>`
+    update jobs set cancel_requested_at = coalesce(jobs.cancel_requested_at, now()), cancel_due_at = ${hold}
+    from (select id, cancel_requested_at from jobs where job_id = ${jobId} for no key update) before
+    where jobs.id = before.id
+    returning jobs.id, case when before.cancel_requested_at is null then
+      (select coalesce(sum(cardinality(targets)), 0) from job_targets where job_no = jobs.id) else 0 end as unmade
+  `.execute(db)
+  const [job] = rows
+  if (job === undefined) return undefined
+  const tally: Tally = { cancelled: Number(job.unmade), requested: [] }
+  await cancelStarted(db, job.id, tally)
+  if ((await cancelWaiting(db, job.id, 0, tally)) === undefined) {
+    await finish(db, job.id, tally)
+    return tally
+  }
+  const left = await sql<{ count: number }>`
+    update jobs set cancel_due_at = '-infinity' where id = ${job.id}
+    returning (select count(*) from runs where job_no = ${job.id} and status || '' in ('pending', 'queued')) as count
+  `.execute(db)
+  tally.cancelled += left.rows[0]?.count ?? 0
+  return tally
+}
+
+/** Cancels the remaining runs of one job whose cancel is due; undefined when there is none. */
+export const finishCancel = async (
+  db: Kysely<Tables>,
+): Promise<(CancelledJob & { readonly jobId: string; readonly interrupted: boolean }) | undefined> => {
+  const { rows } = await sql<{ id: number; job_id: string; interrupted: boolean }>`
+    update jobs set cancel_due_at = ${hold}
+    from (select id, cancel_due_at from jobs where cancel_due_at < now() order by cancel_due_at limit 1
+          for update skip locked) due
+    where jobs.id = due.id
+    returning jobs.id, jobs.job_id, due.cancel_due_at > '-infinity' as interrupted
+  `.execute(db)
+  const [job] = rows
+  if (job === undefined) return undefined
+  const tally: Tally = { cancelled: 0, requested: [] }
+  await cancelStarted(db, job.id, tally)
+  const middle = await middleRun(db, job.id)
+  await Promise.all([
+    cancelAllWaiting(db, job.id, { after: 0, until: middle }, tally),
+    cancelAllWaiting(db, job.id, { after: middle }, tally),
+  ])
+  await finish(db, job.id, tally)
+  return { jobId: job.job_id, interrupted: job.interrupted, ...tally }
+}
+
+interface Tally {
+  cancelled: number
+  readonly requested: CancelledJob['requested'][number][]
+}
+
+/** A claim that began before the mark may have started a run during the cancel. */
+const finish = async (db: Kysely<Tables>, jobNo: number, tally: Tally): Promise<void> => {
+  await cancelStarted(db, jobNo, tally, sql`and cancel_requested_at is null`)
+  await db.updateTable('jobs').set({ cancel_due_at: null }).where('id', '=', jobNo).execute()
+}
+
+/**
+ * Cancels the runs that have started at least once, in chunks, so that a job of a million runs does not hold a million
+ * locks. Several callers may cancel the same job.
+ */
+const cancelStarted = async (
+  db: Kysely<Tables>,
+  jobNo: number,
+  tally: Tally,
+  condition = sql``,
+): Promise<void> => {
+  for (let after = 0; ;) {
+    const chunk = await sql<{ id: number }>`
+      select id from runs
+      where job_no = ${jobNo} and id > ${after} and status || '' in ('pending', 'queued', 'running') and attempt > 0
+        ${condition}
+      order by id limit ${CANCEL_CHUNK}
+    `.execute(db)
+    const last = chunk.rows.at(-1)
+    if (!last) return
+    after = last.id
+    const cancelled = await sql<{ id: number; run_uuid: string; worker_id: string; status: string }>`
+      select id, run_uuid, worker_id, status from request_cancel(${chunk.rows.map((row) => row.id)}::bigint[])
+    `.execute(db)
+    for (const run of cancelled.rows) {
+      if (run.status === 'running') {
+        tally.requested.push({ runId: run.id, runUuid: run.run_uuid, workerId: run.worker_id })
+      } else tally.cancelled++
+    }
+    await keepHold(db, jobNo)
+  }
+}
+
+/** Postgres executes a statement on one core, so the waiting runs are cancelled in two halves. */
+const middleRun = async (db: Kysely<Tables>, jobNo: number): Promise<number> => {
+  const { rows } = await sql<{ middle: number | null }>`
+    select (min(id) + max(id)) / 2 as middle from runs where job_no = ${jobNo}
+  `.execute(db)
+  return rows[0]?.middle ?? 0
+}
+
+/** Chunks may reach beyond `until`: a run is cancelled once. */
+const cancelAllWaiting = async (
+  db: Kysely<Tables>,
+  jobNo: number,
+  { after, until = Infinity }: { after: number; until?: number },
+  tally: Tally,
+): Promise<void> => {
+  for (let last: number | undefined = after; last !== undefined && last < until;)
+    last = await cancelWaiting(db, jobNo, last, tally)
+}
+
+/** @returns the last run of a full chunk, after which there may be more */
+const cancelWaiting = async (
+  db: Kysely<Tables>,
+  jobNo: number,
+  after: number,
+  tally: Tally,
+): Promise<number | undefined> => {
+  const { rows } = await sql<{ cancelled: number; last_id: number | null }>`
+    select cancelled, last_id from cancel_waiting(${jobNo}, ${after}, ${CANCEL_CHUNK})
+  `.execute(db)
+  const { cancelled = 0, last_id: last } = rows[0] ?? {}
+  tally.cancelled += cancelled
+  await keepHold(db, jobNo)
+  return cancelled < CANCEL_CHUNK ? undefined : (last ?? undefined)
+}
+
+const keepHold = (db: Kysely<Tables>, jobNo: number) =>
+  sql`update jobs set cancel_due_at = ${hold} where id = ${jobNo} and cancel_due_at is not null`.execute(db)

@@ -1,0 +1,222 @@
+import type { Priority, ResumePoint, RunMode } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from '../cloud/requests.ts'
+import { storable, storableJson } from '../text.ts'
+import type { Tables } from '../tables.ts'
+
+/** Waiting runs whose priority is changed in one transaction. */
+const PRIORITY_CHUNK = 2_000
+/** With more waiting runs the masters make the change, so that no request lasts longer than a few seconds. */
+const AT_ONCE = 10_000
+/** Another master continues a change that made no progress for this long. */
+const HOLD_MS = 5_000
+
+const hold = sql`now() + ${HOLD_MS} * interval '1 ms'`
+
+/** Messages that claim nothing any more. */
+export type VoidMessages = readonly { readonly runId: number; readonly epoch: number }[]
+
+export interface ChangedPriority {
+  readonly previous: Priority
+  /** Waiting runs whose place was changed; `later`: those whose place the masters change now. */
+  readonly changed: number
+  readonly later: boolean
+}
+
+interface ChangeParts {
+  readonly jobNo: number
+  readonly priority: Priority
+  /** Called after each transaction. */
+  readonly onVoid: (messages: VoidMessages, requirementClass: string) => void
+  readonly requirementClass: string
+}
+
+/**
+ * Stores the new priority of a job, and commits it before its waiting runs get it, in chunks: runs that are created or
+ * queued from then on have it already. With many waiting runs, or if the caller dies, `finishPriority` continues. Undefined
+ * for an unknown job.
+ */
+export const requestPriority = async (
+  db: Kysely<Tables>,
+  jobId: string,
+  priority: Priority,
+  onVoid: ChangeParts['onVoid'],
+): Promise<ChangedPriority | undefined> => {
+  const { rows } = await sql<{ id: number; requirement_class: string; previous: Priority; due: boolean }>`
+    update jobs set priority = ${priority},
+      priority_due_at = case when before.priority = ${priority} then before.priority_due_at else ${hold} end
+    from (select id, priority, priority_due_at from jobs where job_id = ${jobId} for no key update) before
+    where jobs.id = before.id
+    returning jobs.id, jobs.requirement_class, before.priority as previous, jobs.priority_due_at is not null as due
+  `.execute(db)
+  const [job] = rows
+  if (job === undefined) return undefined
+  const { id: jobNo, requirement_class: requirementClass, previous, due } = job
+  if (!due) return { previous, changed: 0, later: false }
+  const waiting = await countWaiting(db, jobNo)
+  if (waiting > AT_ONCE) {
+    await sql`update jobs set priority_due_at = '-infinity' where id = ${jobNo} and priority = ${priority}`.execute(
+      db,
+    )
+    return { previous, changed: waiting, later: true }
+  }
+  return {
+    previous,
+    changed: await changeWaiting(db, { jobNo, priority, requirementClass, onVoid }),
+    later: false,
+  }
+}
+
+const countWaiting = async (db: Kysely<Tables>, jobNo: number): Promise<number> => {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from runs where job_no = ${jobNo} and status || '' = 'queued'
+  `.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+export interface FinishedPriority {
+  readonly jobId: string
+  readonly changed: number
+  /** The master that made the change has died. */
+  readonly interrupted: boolean
+}
+
+/** Makes one change of a priority that is left to the masters, or whose master died; undefined if there is none. */
+export const finishPriority = async (
+  db: Kysely<Tables>,
+  onVoid: ChangeParts['onVoid'],
+): Promise<FinishedPriority | undefined> => {
+  const { rows } = await sql<{
+    id: number
+    job_id: string
+    priority: Priority
+    requirement_class: string
+    interrupted: boolean
+  }>`
+    update jobs set priority_due_at = ${hold}
+    from (select id, priority_due_at from jobs where priority_due_at < now() order by priority_due_at limit 1
+          for no key update skip locked) due
+    where jobs.id = due.id
+    returning jobs.id, job_id, priority, requirement_class, due.priority_due_at > '-infinity' as interrupted
+  `.execute(db)
+  const [job] = rows
+  if (job === undefined) return undefined
+  const { id: jobNo, job_id: jobId, priority, requirement_class: requirementClass, interrupted } = job
+  const changed = await changeWaiting(db, { jobNo, priority, requirementClass, onVoid })
+  return { jobId, changed, interrupted }
+}
+
+interface ChangedRow {
+  readonly changed: number
+  readonly last_id: number | null
+  readonly void: VoidMessages | null
+}
+const changeChunk = async (db: Kysely<Tables>, jobNo: number, after: number): Promise<ChangedRow> => {
+  const { rows } = await sql<ChangedRow>`
+    select changed, last_id, void from change_priority(${jobNo}, ${after}, ${PRIORITY_CHUNK})
+  `.execute(db)
+  return rows[0] ?? { changed: 0, last_id: null, void: null }
+}
+
+const changeWaiting = async (
+  db: Kysely<Tables>,
+  { jobNo, priority, requirementClass, onVoid }: ChangeParts,
+): Promise<number> => {
+  let sum = 0
+  for (let after: number | null = 0; after !== null;) {
+    const { changed, last_id: last, void: messages } = await changeChunk(db, jobNo, after)
+    sum += changed
+    after = last
+    if (messages) onVoid(messages, requirementClass)
+    await sql`update jobs set priority_due_at = ${hold} where id = ${jobNo} and priority_due_at is not null`.execute(
+      db,
+    )
+  }
+  // A run that was put back by a statement from before the change may have the old rank. A later change wins.
+  await sql`
+    update outbox set rank = priority_rank(${priority})
+    where sent_at is null and rank <> priority_rank(${priority})
+      and run_id in (select id from runs where job_no = ${jobNo} and status || '' = 'queued' and attempt > 0)
+      and exists (select from jobs where id = ${jobNo} and priority = ${priority})
+  `.execute(db)
+  await sql`update jobs set priority_due_at = null where id = ${jobNo} and priority = ${priority}`.execute(db)
+  return sum
+}
+
+/** What a retry needs to know of the job. */
+export interface RetrySource {
+  readonly no: number
+  readonly runMode: RunMode
+  readonly params: Readonly<Record<string, string>>
+  readonly cloud: CloudFields | null
+  readonly requirementClass: string
+}
+
+export const retrySource = async (db: Kysely<Tables>, jobId: string): Promise<RetrySource | undefined> => {
+  const { rows } = await sql<RetrySource>`
+    select id as no, run_mode as "runMode", params, cloud, requirement_class as "requirementClass"
+    from jobs where job_id = ${jobId}
+  `.execute(db)
+  return rows[0]
+}
+
+/** The names of modules are not checked: a flow may give a module another name than its workflow has. */
+export const hasStep = async (db: Kysely<Tables>, jobNo: number, step: string): Promise<boolean> => {
+  const name = JSON.stringify(storable(step.slice(step.lastIndexOf('/') + 1)))
+  const { rows } = await sql<{ has: boolean }>`
+    select jsonb_path_exists(w.json::jsonb, '$.**.steps[*] ? (@.name == $name)',
+                             jsonb_build_object('name', ${name}::jsonb)) as has
+    from jobs j join pinned_workflows w on w.hash = j.workflow_hash where j.id = ${jobNo}
+  `.execute(db)
+  return rows[0]?.has ?? false
+}
+
+export interface RetrySelection {
+  readonly statuses: readonly ('failed' | 'cancelled')[]
+  readonly outcomes: readonly ('partial' | 'nothing_done')[]
+  /** Only the targets of these runs. */
+  readonly runIds?: readonly number[]
+}
+
+/** `runs`: 0 if an earlier retry still executes them; `jobId` names it. */
+export interface Retried {
+  readonly jobId: string
+  readonly runs: number
+}
+
+export interface RetryOptions {
+  readonly cloud?: CloudChoice | undefined
+  /** The first step that the runs execute again; null: they begin at the start. */
+  readonly from?: ResumePoint['from'] | null
+  /** More runs are created later. */
+  readonly atOnce?: number
+}
+
+/** Undefined: there is nothing to repeat. Rejects with a unique violation if the id is taken. */
+export const retryJob = async (
+  db: Kysely<Tables>,
+  {
+    jobNo,
+    jobId,
+    selection: { statuses, outcomes, runIds },
+    cloud,
+    from = null,
+    atOnce,
+  }: RetryOptions & {
+    readonly jobNo: number
+    readonly jobId: string
+    readonly selection: RetrySelection
+    readonly atOnce: number
+  },
+): Promise<Retried | undefined> => {
+  const choice = cloud ? storableJson(cloudChoice(cloud, newInfraId())) : null
+  const { rows } = await refusing(
+    sql<{ job_id: string; runs: number }>`
+      select job_id, runs from retry_job(${jobNo}, ${jobId}, ${statuses}::text[], ${outcomes}::text[],
+        ${runIds ?? null}::bigint[], ${choice}::jsonb, ${atOnce}::int,
+        ${from === null ? null : JSON.stringify(from)}::jsonb)
+    `.execute(db),
+  )
+  const [made] = rows
+  return made && { jobId: made.job_id, runs: made.runs }
+}

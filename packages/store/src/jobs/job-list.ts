@@ -1,0 +1,349 @@
+import type { Priority, RunMode, RunOutcome, TriggerType, WorkflowKind } from '@scanfarm/contracts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { decodeCursor, encodeCursor } from '../page.ts'
+import {
+  sortedBy,
+  SORTED_LETTERS,
+  type SortedRow,
+  type SortKey,
+  type SortRequest,
+} from '../findings/sorted.ts'
+import { storable } from '../text.ts'
+import type { Totals } from '../totals.ts'
+import { jobNoOf } from './job-no.ts'
+import type { Tables } from '../tables.ts'
+
+/** `open`: a run of the job has not ended. The others: all runs have ended, all of them so, or differently (`partial`). */
+export const JOB_STATES = ['open', 'ended', 'completed', 'failed', 'cancelled', 'partial'] as const
+export type JobState = (typeof JOB_STATES)[number]
+
+export interface JobFilter {
+  readonly workflow?: string | undefined
+  readonly state?: JobState | undefined
+  readonly trigger?: TriggerType | undefined
+  readonly priority?: Priority | undefined
+  /** The beginning of a job id: hex digits. */
+  readonly idPrefix?: string | undefined
+}
+
+export interface JobCounts {
+  readonly pending: number
+  readonly running: number
+  readonly completed: number
+  readonly failed: number
+  readonly cancelled: number
+  readonly clean: number
+  readonly partial: number
+  readonly nothing_done: number
+}
+
+export interface JobSummary {
+  readonly job_id: string
+  readonly workflow_name: string
+  readonly workflow_kind: WorkflowKind
+  readonly priority: Priority
+  readonly run_mode: RunMode
+  readonly target_count: number
+  readonly concurrency: number | null
+  readonly trigger_type: TriggerType
+  readonly trigger_name: string
+  readonly schedule_id: string
+  readonly infra_id: string
+  readonly created_at: string
+  /** Null: a run is open, or the masters have not yet noticed the end of the last one. */
+  readonly ended_at: string | null
+  /** Of its runs together; null: it has not ended. */
+  readonly outcome: RunOutcome | null
+  readonly cancel_requested_at: string | null
+  /** Name of the scope of its request, or "". */
+  readonly scope: string
+  /** Targets that were refused before and while it ran. */
+  readonly refused: number
+  /** Targets that mode delta left out. */
+  readonly left_out: number
+  /** The job that it retries, or "". */
+  readonly retry_of: string
+  /** The jobs that retry it, oldest first. */
+  readonly retries: readonly string[]
+  /** Null: there are many open runs on the page, and they are being counted. */
+  readonly counts: JobCounts | null
+}
+
+interface JobRow extends Omit<JobSummary, 'counts' | 'ended_at'> {
+  readonly no: number
+  readonly final_counts: (Omit<JobCounts, 'pending' | 'running'> & { readonly ended_at: string }) | null
+}
+
+export interface JobPage {
+  readonly data: readonly JobSummary[]
+  readonly nextCursor: string | undefined
+}
+
+const SORT_KEYS = {
+  created: { key: sql`id`, type: 'bigint', isIndexed: true },
+  workflow: { key: sql`left(workflow_name, ${SORTED_LETTERS})`, type: 'text' },
+  // The worst first, and open jobs last.
+  outcome: {
+    key: sql`case when final_counts is null then 9
+      else array_position(array['nothing_done', 'partial', 'clean'], job_outcome(final_counts, target_count)) end`,
+    type: 'bigint',
+  },
+  targets: { key: sql`target_count`, type: 'bigint' },
+  failed: { key: sql`coalesce((final_counts ->> 'failed')::bigint, -1)`, type: 'bigint' },
+  priority: { key: sql`priority_rank(priority)`, type: 'bigint' },
+  trigger: {
+    key: sql`left(coalesce(nullif(trigger_name, ''), trigger_type), ${SORTED_LETTERS})`,
+    type: 'text',
+  },
+  ended: { key: sql`coalesce(final_counts ->> 'ended_at', '')`, type: 'text' },
+} as const satisfies Record<string, SortKey>
+export type JobSort = keyof typeof SORT_KEYS
+export const JOB_SORTS = Object.keys(SORT_KEYS) as JobSort[]
+
+/** A page looks at this many jobs at most: it may have fewer jobs than its limit although more follow. */
+const JOBS_SEEN = 50_000
+/** A shorter beginning of an id is compared with each job, a longer one is found by its index. */
+const INDEXED_PREFIX = 4
+/** Runs of open jobs that one page counts before it answers; those of further jobs are counted after it. */
+const COUNTED_AT_ONCE = 200_000
+const RETRIES_SHOWN = 100
+
+const COLUMNS = sql`
+  j.id as no, j.job_id, j.workflow_name, j.workflow_kind, j.priority, j.run_mode, j.target_count, j.concurrency,
+  j.trigger_type, j.trigger_name, j.schedule_id, j.created_at, j.cancel_requested_at, j.final_counts,
+  j.left_out,
+  job_outcome(j.final_counts, j.target_count) as outcome,
+  j.refused + (select count(*) from refusals f where f.job_no = j.id and f.run_id is not null) as refused,
+  case when j.scope_no is null then '' else rules_of_scope(j.scope_no) ->> 'name' end as scope,
+  coalesce((select f.infra_id from cloud_infras f where f.id = j.infra_no), '') as infra_id,
+  coalesce((select o.job_id from jobs o where o.id = j.retry_of), '') as retry_of,
+  array(select o.job_id from (select id, job_id from jobs where retry_of = j.id offset 0) o
+        order by o.id limit ${RETRIES_SHOWN}) as retries`
+
+const conditionOf = (state: JobState): RawBuilder<unknown> => {
+  if (state === 'open') return sql`final_counts is null`
+  if (state === 'ended') return sql`final_counts is not null`
+  const all = (['completed', 'failed', 'cancelled'] as const).map(
+    (name) => sql`(final_counts ->> ${sql.lit(name)})::int = target_count`,
+  )
+  if (state === 'partial') return sql`not (${sql.join(all, sql` or `)})`
+  // A job without runs is completed.
+  const least = state === 'completed' ? 0 : 1
+  return sql`(final_counts ->> ${sql.lit(state)})::int = greatest(target_count, ${sql.lit(least)})`
+}
+
+const wantedOf = ({ workflow, state, trigger, priority, idPrefix }: JobFilter): RawBuilder<unknown>[] => [
+  ...(workflow === undefined ? [] : [sql`workflow_name = ${storable(workflow)}`]),
+  ...(trigger === undefined ? [] : [sql`trigger_type = ${trigger}`]),
+  ...(priority === undefined ? [] : [sql`priority = ${priority}`]),
+  ...(state === undefined ? [] : [conditionOf(state)]),
+  ...(idPrefix === undefined ? [] : [sql`starts_with(job_id, ${idPrefix})`]),
+]
+
+export interface JobRequest extends Pick<SortRequest<JobSort>, 'limit' | 'sort'> {
+  readonly cursor?: string | undefined
+}
+
+/** Jobs, newest first unless sorted. */
+export async function listJobs(
+  db: Kysely<Tables>,
+  counter: JobCounter,
+  filter: JobFilter,
+  { limit, cursor, sort }: JobRequest,
+): Promise<JobPage> {
+  if (sort !== undefined) return await listSorted(db, counter, filter, { limit, cursor, sort })
+  const { state, idPrefix } = filter
+  const wanted = wantedOf(filter)
+  const before = cursor === undefined ? sql`` : sql`and id < ${decodeCursor(cursor)}`
+  // An index has these few jobs; all others are looked at one after another.
+  const isIndexed = state === 'open' || (idPrefix?.length ?? 0) >= INDEXED_PREFIX
+  const within = sql.join(
+    [
+      ...(state === 'open' ? [sql`final_counts is null`] : []),
+      ...(idPrefix !== undefined && isIndexed
+        ? [sql`job_id >= ${idPrefix} and job_id < ${`${idPrefix}g`}`]
+        : []),
+      sql`true`,
+    ],
+    sql` and `,
+  )
+  const { rows } = await sql<{ seen: number; seen_to: number | null; jobs: number[] }>`
+    with seen as materialized (
+      select id, workflow_name, trigger_type, priority, final_counts, target_count, job_id from jobs
+      where parent_run is null and ${within} ${before} order by id desc limit ${wanted.length === 0 ? limit : JOBS_SEEN}
+    )
+    select (select count(*) from seen) as seen, (select min(id) from seen) as seen_to, array(
+      select id from seen ${wanted.length === 0 ? sql`` : sql`where ${sql.join(wanted, sql` and `)}`}
+      order by id desc limit ${limit}) as jobs
+  `.execute(db)
+  const { seen = 0, seen_to: seenTo = null, jobs = [] } = rows[0] ?? {}
+  const nos = jobs.map(Number)
+  const mostSeen = wanted.length === 0 ? limit : JOBS_SEEN
+  const last = nos.length === limit ? nos.at(-1) : seen === mostSeen ? seenTo : undefined
+  return {
+    data: await summariesOf(db, counter, nos),
+    nextCursor: last === undefined || last === null ? undefined : encodeCursor(last),
+  }
+}
+
+const listSorted = async (
+  db: Kysely<Tables>,
+  counter: JobCounter,
+  filter: JobFilter,
+  { limit, cursor, sort }: JobRequest & { readonly sort: string },
+): Promise<JobPage> => {
+  const by = sortedBy(SORT_KEYS, sort, sql`id`)
+  const matches = sql.join([sql`parent_run is null`, ...wantedOf(filter)], sql` and `)
+  const { rows: counts } = await sql<{ total: number }>`
+    select count(*) as total from jobs where ${matches}`.execute(db)
+  by.demandFew(counts[0]?.total ?? 0)
+  const after = cursor === undefined ? sql`` : sql`and ${by.after(cursor)}`
+  const { rows } = await sql<SortedRow>`
+    select id, ${by.key} as sort_key from jobs where ${matches} ${after} order by ${by.order} limit ${limit}
+  `.execute(db)
+  const last = rows.length === limit ? rows.at(-1) : undefined
+  return {
+    data: await summariesOf(
+      db,
+      counter,
+      rows.map(({ id }) => id),
+    ),
+    nextCursor: last && by.cursorOf(last),
+  }
+}
+
+export async function findJobSummary(
+  db: Kysely<Tables>,
+  counter: JobCounter,
+  jobId: string,
+): Promise<JobSummary | undefined> {
+  const jobNo = await jobNoOf(db, jobId)
+  if (jobNo === undefined) return undefined
+  const [summary] = await summariesOf(db, counter, [jobNo])
+  return summary
+}
+
+/** When the last run of a job ended; null: one is open; undefined: there is no such job. */
+export async function endOfJob(db: Kysely<Tables>, jobId: string): Promise<Date | null | undefined> {
+  const { rows } = await sql<{ at: string | null }>`
+    select coalesce(final_counts ->> 'ended_at', (
+      select utc_text(max(completed_at)) from runs where job_no = j.id
+      having count(*) = j.target_count and count(completed_at) = count(*))) as at
+    from jobs j where job_id = ${jobId}`.execute(db)
+  const [job] = rows
+  // The text has whole milliseconds.
+  return job && (job.at === null ? null : new Date(Date.parse(job.at) + 1))
+}
+
+const summariesOf = async (
+  db: Kysely<Tables>,
+  counter: JobCounter,
+  nos: readonly number[],
+): Promise<JobSummary[]> => {
+  if (nos.length === 0) return []
+  const { rows } = await sql<JobRow>`
+    select ${COLUMNS} from jobs j where j.id = any(${nos}::bigint[])
+    order by array_position(${nos}::bigint[], j.id)
+  `.execute(db)
+  const open = rows.filter((row) => row.final_counts === null)
+  const live = await counter.countSome(open.map(({ no, target_count: targets }) => ({ no, targets })))
+  return rows.map(({ no, final_counts: final, ...row }) => {
+    if (final === null) return { ...row, ended_at: null, counts: live.get(no) ?? null }
+    const { ended_at: endedAt, ...counts } = final
+    return { ...row, ended_at: endedAt, counts: { pending: 0, running: 0, ...counts } }
+  })
+}
+
+/** Counts the runs of open jobs. Counting the runs of many large jobs goes on after the answer, one job at a time. */
+export class JobCounter {
+  readonly #db: Kysely<Tables>
+  readonly #totals: Totals
+  #isCounting = false
+
+  constructor(db: Kysely<Tables>, totals: Totals) {
+    this.#db = db
+    this.#totals = totals
+  }
+
+  async countSome(
+    jobs: readonly { readonly no: number; readonly targets: number }[],
+  ): Promise<ReadonlyMap<number, JobCounts>> {
+    const counts = new Map<number, JobCounts>()
+    const later: number[] = []
+    let counted = 0
+    for (const { no, targets } of jobs) {
+      const isCheap = this.#totals.isCheap(keyOf(no))
+      if (!isCheap && counted > 0 && counted + targets > COUNTED_AT_ONCE) later.push(no)
+      else counts.set(no, await this.#count(no))
+      if (!isCheap) counted += targets
+    }
+    if (later.length > 0 && !this.#isCounting) void this.#countLater(later)
+    return counts
+  }
+
+  #count(no: number): Promise<JobCounts> {
+    return this.#totals.group(keyOf(no), () => countRuns(this.#db, no), totalOf)
+  }
+
+  async #countLater(nos: readonly number[]): Promise<void> {
+    this.#isCounting = true
+    try {
+      for (const no of nos) await this.#count(no)
+    } catch {
+      // The next page meets the same error and reports it.
+    } finally {
+      this.#isCounting = false
+    }
+  }
+}
+
+const keyOf = (no: number): string => `counts of job ${no}`
+
+const totalOf = (counts: JobCounts): number =>
+  counts.pending + counts.running + counts.completed + counts.failed + counts.cancelled
+
+/** Targets without a run count as pending, or as cancelled if the job is. */
+export const countRuns = async (db: Kysely<Tables>, jobNo: number): Promise<JobCounts> => {
+  const { rows } = await sql<JobCounts>`
+    select r.completed, r.running, r.failed, r.clean, r.partial,
+           r.waiting + case when j.cancel_requested_at is null then j.target_count - r.made else 0 end as pending,
+           r.cancelled + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end as cancelled,
+           r.nothing_done + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end
+             as nothing_done
+    from jobs j cross join lateral (
+      select count(*) as made, count(*) filter (where status = 'completed') as completed,
+             count(*) filter (where status = 'running') as running, count(*) filter (where status = 'failed') as failed,
+             count(*) filter (where status = 'cancelled') as cancelled,
+             count(*) filter (where outcome = 'clean') as clean,
+             count(*) filter (where outcome = 'partial') as partial,
+             count(*) filter (where outcome = 'nothing_done') as nothing_done,
+             count(*) filter (where status in ('pending', 'queued')) as waiting
+      from runs where job_no = j.id
+    ) r
+    where j.id = ${jobNo}
+  `.execute(db)
+  return rows[0] ?? NONE
+}
+
+const NONE: JobCounts = {
+  pending: 0,
+  running: 0,
+  completed: 0,
+  failed: 0,
+  cancelled: 0,
+  clean: 0,
+  partial: 0,
+  nothing_done: 0,
+}
+
+/** Stores the final counts of jobs whose runs have all ended; `last`: the job to continue after. */
+export const settleJobs = async (
+  db: Kysely<Tables>,
+  after: number,
+  limit: number,
+): Promise<{ counted: number; last: number | undefined }> => {
+  const { rows } = await sql<{ counted: number; last_no: number | null }>`
+    select counted, last_no from settle_jobs(${after}, ${limit}::int)
+  `.execute(db)
+  return { counted: rows[0]?.counted ?? 0, last: rows[0]?.last_no ?? undefined }
+}

@@ -1,0 +1,144 @@
+import { sql, type Kysely } from 'kysely'
+import { estimateEnd, RECENT_ENDS, type Estimate } from './estimate-end.ts'
+import type { Totals } from '../totals.ts'
+import { jobNoOf } from './job-no.ts'
+import type { Tables } from '../tables.ts'
+
+/** Most buckets of the series. */
+const BUCKETS = 120
+/** Widths of a bucket in seconds; longer ones are whole days. */
+const WIDTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400]
+
+export interface JobProgress {
+  readonly total: number
+  readonly ended: number
+  readonly running: number
+  readonly waiting: number
+  readonly startedAt: string | null
+  readonly bucketSeconds: number
+  /** Runs that ended in each bucket since `startedAt`. */
+  readonly series: readonly {
+    readonly completed: number
+    readonly failed: number
+    readonly cancelled: number
+  }[]
+  readonly estimate: Estimate
+  readonly oldestWaiting: {
+    readonly id: number
+    readonly runUuid: string
+    readonly target: string
+    readonly since: string
+  } | null
+}
+
+interface Facts {
+  readonly total: number
+  readonly made: number
+  readonly running: number
+  readonly waiting: number
+  readonly cancelled_job: boolean
+  readonly started: number | null
+  readonly last: number | null
+  readonly now: number
+  readonly recent: number[]
+  readonly durations: number[]
+}
+
+/** How the runs of a job ended over time, and when the last is expected to; undefined for an unknown job. */
+export async function jobProgress(
+  db: Kysely<Tables>,
+  totals: Totals,
+  jobId: string,
+): Promise<JobProgress | undefined> {
+  const jobNo = await jobNoOf(db, jobId)
+  if (jobNo === undefined) return undefined
+  return totals.group(
+    `progress of job ${jobNo}`,
+    () => readProgress(db, jobNo),
+    ({ total }) => total,
+  )
+}
+
+const readProgress = async (db: Kysely<Tables>, jobNo: number): Promise<JobProgress> => {
+  const facts = await readFacts(db, jobNo)
+  const { total, made, running, waiting, started, last, now, recent, durations } = facts
+  const unmade = facts.cancelled_job ? 0 : total - made
+  const open = running + waiting + unmade
+  const until = open === 0 ? (last ?? now) : now
+  const width = started === null ? 1 : widthFor(until - started)
+  return {
+    total,
+    ended: total - open,
+    running,
+    waiting: waiting + unmade,
+    startedAt: started === null ? null : new Date(started * 1_000).toISOString(),
+    bucketSeconds: width,
+    series: started === null ? [] : await readSeries(db, jobNo, { started, until, width }),
+    estimate: estimateEnd({ open, running, started, now, recent, durations }),
+    oldestWaiting: waiting === 0 ? null : await readOldest(db, jobNo),
+  }
+}
+
+const widthFor = (seconds: number): number =>
+  WIDTHS.find((width) => seconds / width < BUCKETS) ?? Math.ceil(seconds / (BUCKETS - 1) / 86_400) * 86_400
+
+const readFacts = async (db: Kysely<Tables>, jobNo: number): Promise<Facts> => {
+  const { rows } = await sql<Facts>`
+    with r as materialized (
+      select status, extract(epoch from started_at)::float8 as started,
+             extract(epoch from completed_at)::float8 as ended
+      from runs where job_no = ${jobNo}
+    ), recent as (
+      select ended, ended - started as duration from r
+      where ended is not null and started is not null order by ended desc limit ${RECENT_ENDS}
+    )
+    select j.target_count as total, j.cancel_requested_at is not null as cancelled_job,
+           extract(epoch from now())::float8 as now,
+           array(select ended from recent order by ended) as recent,
+           array(select duration from recent order by duration) as durations, f.*
+    from jobs j cross join (
+      select count(*) as made, count(*) filter (where status = 'running') as running,
+             count(*) filter (where status in ('pending', 'queued')) as waiting, min(started) as started,
+             max(ended) as last
+      from r) f
+    where j.id = ${jobNo}
+  `.execute(db)
+  const [facts] = rows
+  if (facts === undefined) throw new Error('the job was deleted while it was read')
+  return facts
+}
+
+const readSeries = async (
+  db: Kysely<Tables>,
+  jobNo: number,
+  { started, until, width }: { readonly started: number; readonly until: number; readonly width: number },
+): Promise<JobProgress['series']> => {
+  const { rows } = await sql<{ bucket: number; completed: number; failed: number; cancelled: number }>`
+    select floor((extract(epoch from completed_at)::float8 - ${started}::float8) / ${width}::float8)::int as bucket,
+           count(*) filter (where status = 'completed') as completed, count(*) filter (where status = 'failed') as failed,
+           count(*) filter (where status = 'cancelled') as cancelled
+    from runs where job_no = ${jobNo} and completed_at is not null group by 1
+  `.execute(db)
+  const series = Array.from({ length: Math.min(BUCKETS, Math.floor((until - started) / width) + 1) }, () => ({
+    completed: 0,
+    failed: 0,
+    cancelled: 0,
+  }))
+  for (const { bucket, completed, failed, cancelled } of rows) {
+    // A run that was cancelled before the first one started belongs to the first bucket.
+    const place = series[Math.min(Math.max(bucket, 0), series.length - 1)]
+    if (place === undefined) continue
+    place.completed += completed
+    place.failed += failed
+    place.cancelled += cancelled
+  }
+  return series
+}
+
+const readOldest = async (db: Kysely<Tables>, jobNo: number): Promise<JobProgress['oldestWaiting']> => {
+  const { rows } = await sql<NonNullable<JobProgress['oldestWaiting']>>`
+    select id, run_uuid as "runUuid", target, created_at as since from runs
+    where job_no = ${jobNo} and status || '' in ('pending', 'queued') order by id limit 1
+  `.execute(db)
+  return rows[0] ?? null
+}

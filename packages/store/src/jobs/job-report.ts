@@ -1,0 +1,100 @@
+import type { JobStatus, Run } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+import type { Tables } from '../tables.ts'
+import { readPage } from '../page.ts'
+import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from '../runs/run-rows.ts'
+import { waitingReasons } from '../runs/waiting-reason.ts'
+
+/** Up to this many runs and bytes of targets, counters and runs are read in one statement, so they are consistent. */
+const RUNS_AT_ONCE = 20_000
+const TARGET_BYTES_AT_ONCE = 2 * 1024 * 1024
+/** Larger jobs are sent in pieces of this many runs: with the longest targets a piece has about 2 MiB. */
+const RUNS_A_PIECE = 1_000
+
+export interface JobReport {
+  readonly counts: Omit<JobStatus, 'runs'>
+  /** Whether the pieces are in memory. */
+  readonly isHeld: boolean
+  /**
+   * The runs in order, as JSON text: each piece is one or more elements of an array, joined by commas. Postgres builds the
+   * text, since building it here would block this process. Pieces of large jobs are read on demand and may be newer than
+   * the counters.
+   */
+  readonly pieces: AsyncIterable<string>
+}
+
+// Only the target needs quoting: uuids, statuses and outcomes have nothing to quote.
+const ELEMENTS = sql<string>`string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(without_password(target)) || ',"status":"' || status || '","outcome":"' || coalesce(outcome, '') || '"}', ',')`
+
+export async function jobReport(db: Kysely<Tables>, jobId: string): Promise<JobReport | undefined> {
+  const { rows } = await sql<Omit<JobStatus, 'runs'> & { no: number; elements: string | null }>`
+    select j.id as no, j.job_id, j.target_count as total_runs, r.completed, r.running, r.failed,
+           r.waiting + case when j.cancel_requested_at is null then j.target_count - r.made else 0 end as pending,
+           r.cancelled + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end as cancelled,
+           json_build_object('clean', r.clean, 'partial', r.partial, 'nothing_done', r.nothing_done
+             + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end) as outcomes,
+           case when j.target_count <= ${RUNS_AT_ONCE} and r.target_bytes <= ${TARGET_BYTES_AT_ONCE} then
+             (select ${ELEMENTS} from (select run_uuid, target, status, outcome from runs where job_no = j.id order by id) in_order)
+           end as elements
+    from jobs j cross join lateral (
+      select count(*) as made, coalesce(sum(octet_length(target)), 0) as target_bytes,
+             count(*) filter (where status = 'completed') as completed,
+             count(*) filter (where status = 'running') as running,
+             count(*) filter (where status = 'failed') as failed,
+             count(*) filter (where status = 'cancelled') as cancelled,
+             count(*) filter (where outcome = 'clean') as clean,
+             count(*) filter (where outcome = 'partial') as partial,
+             count(*) filter (where outcome = 'nothing_done') as nothing_done,
+             count(*) filter (where status in ('pending', 'queued')) as waiting
+      from runs where job_no = j.id
+    ) r
+    where j.job_id = ${jobId}
+  `.execute(db)
+  const [row] = rows
+  if (row === undefined) return undefined
+  const { no, elements, ...counts } = row
+  const isLarge = elements === null && counts.total_runs > 0
+  return { counts, isHeld: !isLarge, pieces: isLarge ? piecesOf(db, no) : one(elements) }
+}
+
+async function* one(elements: string | null): AsyncGenerator<string> {
+  if (elements !== null) yield elements
+}
+
+async function* piecesOf(db: Kysely<Tables>, jobNo: number): AsyncGenerator<string> {
+  for (let after = 0; ;) {
+    const { rows } = await sql<{ elements: string | null; last: number | null }>`
+      select ${ELEMENTS} as elements, max(id) as last from (
+        select id, run_uuid, target, status, outcome from runs where job_no = ${jobNo} and id > ${after}
+        order by id limit ${RUNS_A_PIECE}
+      ) in_order`.execute(db)
+    const { elements, last } = rows[0] ?? {}
+    if (elements === null || elements === undefined || last === null || last === undefined) return
+    yield elements
+    after = last
+  }
+}
+
+/** The first runs of a job with higher ids than `after`, in order, with all their fields. */
+export async function runsOfJob(db: Kysely<Tables>, jobId: string, after: number): Promise<Run[]> {
+  const { rows } = await readPage<RunRow>(db, {
+    ids: sql`select r.id from runs r join jobs j on j.id = r.job_no
+             where j.job_id = ${jobId} and r.id > ${after} order by r.id limit ${RUNS_A_PIECE}`,
+    from: sql`(runs r join jobs j on j.id = r.job_no)`,
+    id: sql`r.id`,
+    ascending: true,
+    bytes: RUN_BYTES,
+    columns: RUN_COLUMNS,
+  })
+  const reasons = await waitingReasons(db, rows)
+  return rows.map((row) => toRun(row, reasons.get(row.id) ?? ''))
+}
+
+/** The report as one value. */
+export async function jobStatus(db: Kysely<Tables>, jobId: string): Promise<JobStatus | undefined> {
+  const report = await jobReport(db, jobId)
+  if (report === undefined) return undefined
+  const runs: JobStatus['runs'] = []
+  for await (const piece of report.pieces) runs.push(...(JSON.parse(`[${piece}]`) as JobStatus['runs']))
+  return { ...report.counts, runs }
+}

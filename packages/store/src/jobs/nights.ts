@@ -1,0 +1,122 @@
+import type { ChangeCounts, JobChanges, RunOutcome, SeverityCounts } from '@scanfarm/contracts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { jobNoOf } from './job-no.ts'
+import { canBeStored } from '../text.ts'
+import type { Tables } from '../tables.ts'
+
+export interface NightJob {
+  readonly job_id: string
+  readonly created_at: string
+  readonly ended_at: string
+  readonly outcome: RunOutcome
+  readonly is_cancelled: boolean
+  readonly target_count: number
+  readonly completed: number
+  readonly failed: number
+  readonly cancelled: number
+  readonly clean: number
+  readonly partial: number
+  readonly nothing_done: number
+}
+
+/** What the last job of a schedule did and found. */
+export interface Night {
+  /** The newest job, if it has not ended. */
+  readonly running: { readonly job_id: string; readonly created_at: string } | null
+  readonly last: NightJob | null
+  /** The job before the last one. */
+  readonly previous: NightJob | null
+  readonly findings: ChangeCounts
+  /** Open findings of the workspaces of its last job. */
+  readonly open: SeverityCounts
+  /** Those of them that the last scan could not test or reach. */
+  readonly not_tested: number
+  /** The first of these workspaces by name, and how many there are. */
+  readonly workspace: string
+  readonly workspace_count: number
+}
+
+export const makeNights = (db: Kysely<Tables>) => ({
+  /** Writes findings.digest for full hours and findings.reminder for days that have begun; any master calls it. */
+  tell: async (): Promise<void> => {
+    await sql`select tell_findings()`.execute(db)
+  },
+  /** By the ids of the schedules. */
+  of: (schedules: readonly string[]): Promise<ReadonlyMap<string, Night>> => nightsOf(db, schedules),
+  /**
+   * What changed among the findings of a job: by its own runs, or, with `since`, by all runs in its workspaces after the end of
+   * that earlier job. `limit`: most findings of each list; `workspace`: only its
+   * findings. Undefined: one of the jobs does not exist.
+   */
+  changes: (
+    jobId: string,
+    since: string | undefined,
+    limit: number,
+    workspace?: string,
+  ): Promise<JobChanges | undefined> => changesOf(db, jobId, since, limit, workspace),
+})
+
+const JOB = sql`json_build_object('job_id', job_id, 'created_at', utc_text(created_at),
+  'outcome', job_outcome(final_counts, target_count), 'is_cancelled', cancel_requested_at is not null,
+  'target_count', target_count)::jsonb || final_counts as job`
+
+/** The ended job of schedule `s` that is the newest with a lower number than `below`. */
+const endedJob = (below: RawBuilder<unknown>) => sql`
+  select id, ${JOB} from jobs
+  where schedule_id = s.id and schedule_id <> '' and final_counts is not null and id < ${below} order by id desc limit 1`
+
+const nightsOf = async (
+  db: Kysely<Tables>,
+  schedules: readonly string[],
+): Promise<ReadonlyMap<string, Night>> => {
+  const { rows } = await sql<Night & { id: string }>`
+    select s.id, case when n.final_counts is null and n.id is not null
+             then json_build_object('job_id', n.job_id, 'created_at', utc_text(n.created_at)) end as running,
+           l.job as last, p.job as previous,
+           case when l.id is null then '{"new": {}, "back": {}, "gone": {}}' else job_findings(l.id) end as findings,
+           o.open, o.not_tested, coalesce(w.first, '') as workspace, coalesce(cardinality(w.names), 0) as workspace_count
+    from unnest(${schedules}::text[]) s(id)
+    left join lateral (
+      select id, job_id, created_at, final_counts from jobs where schedule_id = s.id and schedule_id <> ''
+      order by id desc limit 1) n on true
+    left join lateral (${endedJob(sql`n.id + 1`)}) l on true
+    left join lateral (${endedJob(sql`l.id`)}) p on true
+    left join lateral (
+      select min(workspace) as first, array_agg(workspace) as names
+      from (select distinct workspace from runs where job_no = coalesce(l.id, n.id)) each) w on true
+    cross join lateral (
+      select coalesce(jsonb_object_agg(severity, count), '{}') as open, coalesce(sum(untested), 0)::bigint as not_tested
+      from (select v.severity, count(*), count(*) filter (where v.seen in ('not_tested', 'unreachable')) as untested
+            from unnest(w.names) as each(workspace) join vulnerabilities v on v.workspace = each.workspace
+            where v.state = 'open' group by v.severity) by_severity) o
+  `.execute(db)
+  return new Map(rows.map(({ id, ...night }) => [id, night]))
+}
+
+const changesOf = async (
+  db: Kysely<Tables>,
+  jobId: string,
+  since: string | undefined,
+  limit: number,
+  workspace?: string,
+): Promise<JobChanges | undefined> => {
+  if (!canBeStored(jobId + (since ?? ''))) return undefined
+  const [jobNo, after] = await Promise.all([
+    jobNoOf(db, jobId),
+    since === undefined ? undefined : jobNoOf(db, since),
+  ])
+  if (jobNo === undefined || (since !== undefined && after === undefined)) return undefined
+  const jobs =
+    after === undefined
+      ? sql`array[${jobNo}::bigint]`
+      : sql`array(select distinct r.job_no from runs r where r.workspace in (select workspace from workspaces)
+                    and r.job_no > ${after} and r.job_no <= ${jobNo})`
+  const { rows } = await sql<{ changes: JobChanges }>`
+    with workspaces as materialized (
+      select distinct workspace from runs
+      where job_no = ${jobNo} and (${workspace ?? null}::text is null or workspace = ${workspace ?? null})
+    )
+    select job_changes(${jobs}, array(select workspace from workspaces), ${workspace ?? null}, ${limit}) as changes
+  `.execute(db)
+  return rows[0]?.changes
+}

@@ -1,0 +1,109 @@
+import type { AttemptEnding, RunAttempt, RunStatus } from '@scanfarm/contracts'
+import { sql, type Kysely } from 'kysely'
+import { byRef, type RunRef } from './run-rows.ts'
+import type { Tables } from '../tables.ts'
+
+/** An attempt as `requeue_runs` records it. */
+interface PastAttempt {
+  readonly attempt: number
+  readonly worker_id: string
+  readonly started_at: string | null
+  readonly ended_at: string
+  readonly reason: string
+  readonly machine: string | null
+  /** This and the following are missing if the worker had left before. */
+  readonly worker?: string
+  readonly hostname?: string
+  readonly pid?: number
+  readonly version?: string
+  readonly heard_at?: string
+}
+
+interface Row {
+  readonly status: RunStatus
+  readonly attempt: number
+  readonly reported: boolean
+  readonly worker_id: string
+  readonly claimed_at: string | null
+  readonly completed_at: string | null
+  readonly error_message: string
+  readonly killed_pids: number[]
+  readonly past_attempts: PastAttempt[]
+  readonly machine: string
+  readonly worker: string
+  readonly hostname: string
+  readonly pid: number
+  readonly version: string
+}
+
+/** The attempts of a run, oldest first; undefined for an unknown run. */
+export async function runAttempts(db: Kysely<Tables>, ref: RunRef): Promise<RunAttempt[] | undefined> {
+  const condition = byRef(ref)
+  if (condition === undefined) return undefined
+  const { rows } = await sql<Row>`
+    select r.status, r.attempt, coalesce(r.reported_attempt = r.attempt, false) as reported, r.worker_id,
+           coalesce(r.claimed_at, r.started_at) as claimed_at, r.completed_at, r.error_message, r.killed_pids,
+           coalesce(r.past_attempts, '[]') as past_attempts,
+           coalesce((select name from cloud_instances i where i.id = r.instance_no), '') as machine,
+           coalesce(w.name, p.name, '') as worker, coalesce(w.hostname, p.hostname, '') as hostname,
+           coalesce(w.pid, p.pid, 0) as pid, coalesce(w.version, p.version, '') as version
+    from runs r left join workers w on w.id = r.worker_id left join past_workers p on p.id = r.worker_id
+    where ${condition}
+  `.execute(db)
+  const [row] = rows
+  if (row === undefined) return undefined
+  const past = row.past_attempts.map(pastAttempt)
+  const hasLast = row.attempt > 0 && past.at(-1)?.attempt !== row.attempt
+  return hasLast ? [...past, lastAttempt(row)] : past
+}
+
+const isoTime = (text: string | null | undefined): string | null =>
+  text === null || text === undefined ? null : new Date(text).toISOString()
+
+const pastAttempt = (entry: PastAttempt): RunAttempt => ({
+  attempt: entry.attempt,
+  ending: pastEnding(entry.reason),
+  reason: entry.reason,
+  worker_id: entry.worker_id,
+  worker: entry.worker ?? '',
+  hostname: entry.hostname ?? '',
+  pid: entry.pid ?? 0,
+  version: entry.version ?? '',
+  machine: entry.machine ?? '',
+  started_at: isoTime(entry.started_at),
+  ended_at: isoTime(entry.ended_at),
+  heard_at: isoTime(entry.heard_at),
+  killed_pids: [],
+})
+
+/** The texts that `reap_runs`, `release_runs` and `move_runs_off_instances` pass to `requeue_runs`. */
+const pastEnding = (reason: string): AttemptEnding => {
+  if (reason.startsWith('the machine was lost')) return 'machine_lost'
+  return reason === 'the worker was lost' ? 'worker_lost' : 'handed_back'
+}
+
+/** The attempt that executes the run, or that ended it. */
+const lastAttempt = (row: Row): RunAttempt => ({
+  attempt: row.attempt,
+  ending: lastEnding(row),
+  reason: row.error_message,
+  worker_id: row.worker_id,
+  worker: row.worker,
+  hostname: row.hostname,
+  pid: row.pid,
+  version: row.version,
+  machine: row.machine,
+  started_at: row.claimed_at,
+  ended_at: row.completed_at,
+  heard_at: null,
+  killed_pids: row.killed_pids,
+})
+
+const lastEnding = ({ status, reported, error_message: error }: Row): AttemptEnding => {
+  if (status === 'completed' || status === 'cancelled') return status
+  if (status !== 'failed') return 'running'
+  if (reported) return 'failed'
+  // The texts of reap_runs and move_runs_off_instances, which give a run up.
+  if (error.startsWith('quarantined after')) return 'worker_lost'
+  return error.startsWith('given up: machines') ? 'machine_lost' : 'failed'
+}

@@ -1,0 +1,228 @@
+import {
+  WAITING,
+  type Priority,
+  type Run,
+  type RunMode,
+  type RunOutcome,
+  type RunStatus,
+} from '@scanfarm/contracts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from '../page.ts'
+import {
+  sortedBy,
+  SORTED_LETTERS,
+  type SortedRow,
+  type SortKey,
+  type SortRequest,
+} from '../findings/sorted.ts'
+import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
+import { canBeStored } from '../text.ts'
+import type { Totals } from '../totals.ts'
+import { ofOrg } from '../workspaces/names.ts'
+import { waitingReasons } from './waiting-reason.ts'
+import type { Tables } from '../tables.ts'
+
+export interface RunFilter {
+  /** `pending` covers queued too. */
+  readonly status?: RunStatus
+  readonly outcomes?: readonly RunOutcome[]
+  readonly workflowName?: string
+  readonly target?: string
+  readonly workspace?: string
+  readonly runMode?: RunMode
+  readonly priority?: Priority
+  readonly jobId?: string
+  /** Id of the run whose loops they execute. */
+  readonly parent?: number
+  /** uuid of the organisation that has its workspace. */
+  readonly org?: string
+}
+
+const ALL_STATUSES: readonly RunStatus[] = [
+  'pending',
+  'queued',
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
+]
+
+const SORT_KEYS = {
+  created: { key: sql`r.id`, type: 'bigint', isIndexed: true },
+  target: { key: sql`lower(left(r.target, ${SORTED_LETTERS}))`, type: 'text' },
+  workflow: { key: sql`left(r.workflow_name, ${SORTED_LETTERS})`, type: 'text' },
+  workspace: { key: sql`left(r.workspace, ${SORTED_LETTERS})`, type: 'text' },
+  status: { key: sql`r.status`, type: 'text' },
+  outcome: { key: sql`coalesce(r.outcome, '')`, type: 'text' },
+  // Of ended runs, in microseconds.
+  took: {
+    key: sql`coalesce((extract(epoch from r.completed_at - r.started_at) * 1e6)::bigint, -1)`,
+    type: 'bigint',
+  },
+} as const satisfies Record<string, SortKey>
+export type RunSort = keyof typeof SORT_KEYS
+export const RUN_SORTS = Object.keys(SORT_KEYS) as RunSort[]
+
+/** Page of runs, newest first unless sorted. */
+export async function listRuns(
+  db: Kysely<Tables>,
+  totals: Totals,
+  filter: RunFilter,
+  { sort, ...page }: SortRequest<RunSort>,
+): Promise<PageOf<Run>> {
+  const counted = totals.of(`runs ${JSON.stringify(Object.entries(filter).sort())}`, () =>
+    countRuns(db, filter),
+  )
+  if (sort !== undefined) return await sortedRuns(db, filter, page, sort, await counted)
+  const [total, found] = await Promise.all([counted, pageOfRuns(db, filter, page)])
+  const reasons = await waitingReasons(db, found.rows)
+  return pageOf(found, {
+    total,
+    limit: page.limit,
+    idOf: (row) => row.id,
+    item: (row) => toRun(row, reasons.get(row.id) ?? ''),
+  })
+}
+
+const sortedRuns = async (
+  db: Kysely<Tables>,
+  filter: RunFilter,
+  { cursor, offset, limit }: PageRequest,
+  sort: string,
+  total: number,
+): Promise<PageOf<Run>> => {
+  const by = sortedBy(SORT_KEYS, sort, sql`r.id`)
+  by.demandFew(total)
+  const conditions = [...conditionsOf(filter), ...(cursor === undefined ? [] : [by.after(cursor)])]
+  const found = await readPage<RunRow & SortedRow>(db, {
+    ids: sql`select r.id from runs r where ${and(conditions)} order by ${by.order}
+             limit ${limit} offset ${cursor === undefined ? offset : 0}`,
+    from: FROM,
+    id: sql`r.id`,
+    bytes: RUN_BYTES,
+    columns: sql`${RUN_COLUMNS}, ${by.key} as sort_key`,
+    order: by.order,
+  })
+  const reasons = await waitingReasons(db, found.rows)
+  return pageOf(found, {
+    total,
+    limit,
+    idOf: (row) => row.id,
+    cursorOf: by.cursorOf,
+    item: ({ sort_key: _, ...row }) => toRun(row, reasons.get(row.id) ?? ''),
+  })
+}
+
+const statusesOf = (status: RunStatus | undefined): readonly RunStatus[] | undefined =>
+  status === undefined ? undefined : status === 'pending' ? WAITING : [status]
+
+const and = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
+  conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
+
+const is = (column: string, value: string | undefined): RawBuilder<unknown>[] => {
+  if (value === undefined) return []
+  return [canBeStored(value) ? sql`${sql.ref(column)} = ${value}` : sql`false`]
+}
+
+/** Runs that execute items of a loop of another run are listed only by their parent or their job. */
+const ofParent = ({ parent, jobId }: RunFilter): RawBuilder<unknown>[] => {
+  if (parent !== undefined) return [sql`job_no in (select id from jobs where parent_run = ${parent})`]
+  return jobId === undefined ? [sql`batch is null`] : []
+}
+
+const conditionsBesideStatus = (filter: RunFilter): RawBuilder<unknown>[] => {
+  const conditions = [
+    ...ofParent(filter),
+    ...is('workflow_name', filter.workflowName),
+    ...is('target', filter.target),
+    ...is('workspace', filter.workspace),
+    ...is('run_mode', filter.runMode),
+    ...(filter.priority === undefined
+      ? []
+      : [sql`job_no in (select id from jobs where priority = ${filter.priority})`]),
+    ...ofOrg(sql`workspace`, filter.org),
+  ]
+  const { jobId } = filter
+  if (jobId === undefined) return conditions
+  return canBeStored(jobId)
+    ? [...conditions, sql`job_no = (select id from jobs where job_id = ${jobId})`]
+    : [sql`false`]
+}
+
+const conditionsOf = (filter: RunFilter): RawBuilder<unknown>[] => {
+  const statuses = statusesOf(filter.status)
+  const conditions = conditionsBesideStatus(filter)
+  if (statuses) conditions.push(sql`status = any(${statuses})`)
+  if (filter.outcomes) conditions.push(sql`outcome = any(${filter.outcomes})`)
+  return conditions
+}
+
+const countRuns = async (db: Kysely<Tables>, filter: RunFilter): Promise<number> => {
+  const { rows } = await sql<{
+    total: number
+  }>`select count(*) as total from runs where ${and(conditionsOf(filter))}`.execute(db)
+  return rows[0]?.total ?? 0
+}
+
+export const countByStatus = (
+  db: Kysely<Tables>,
+  totals: Totals,
+): Promise<Partial<Record<RunStatus, number>>> =>
+  totals.group(
+    'runs by status',
+    async () => {
+      const { rows } = await sql<{ status: RunStatus; n: number }>`
+        select status, r.n - coalesce(b.n, 0) as n from (select status, count(*) as n from runs group by status) r
+        left join (select status, count(*) as n from runs where batch is not null group by status) b using (status)
+      `.execute(db)
+      return Object.fromEntries(rows.map(({ status, n }) => [status, n]))
+    },
+    (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0),
+  )
+
+const branchesOf = (
+  statuses: readonly RunStatus[] | undefined,
+  outcomes: readonly RunOutcome[] | undefined,
+): RawBuilder<unknown>[][] | undefined => {
+  const byStatus = statuses?.map((status) => [sql`status = ${status}`])
+  if (outcomes === undefined) return byStatus
+  return outcomes.flatMap((outcome) =>
+    (byStatus ?? [[]]).map((branch) => [...branch, sql`outcome = ${outcome}`]),
+  )
+}
+
+const FROM = sql`(runs r join jobs j on j.id = r.job_no)`
+
+/**
+ * Reads the ids of the page from an index, then the rows: otherwise a deep offset fetches every row that it skips. The
+ * indexes on (status, id), (workflow_name, status, id) and (outcome, id) are sorted within one status and outcome only,
+ * so the query is a union with one limited branch for each status and outcome.
+ */
+const pageOfRuns = async (
+  db: Kysely<Tables>,
+  filter: RunFilter,
+  page: PageRequest,
+): Promise<PageRows<RunRow>> => {
+  const conditions = conditionsBesideStatus(filter)
+  const offset = page.cursor === undefined ? page.offset : 0
+  if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
+  const statuses = statusesOf(filter.status) ?? (filter.workflowName === undefined ? undefined : ALL_STATUSES)
+  const branches = branchesOf(statuses, filter.outcomes)
+  const cut = offset + page.limit
+  const candidates = branches
+    ? sql.join(
+        branches.map(
+          (branch) =>
+            sql`(select id from runs where ${and([...conditions, ...branch])} order by id desc limit ${cut})`,
+        ),
+        sql` union all `,
+      )
+    : sql`select id from runs where ${and(conditions)}`
+  return readPage(db, {
+    ids: sql`select id from (${candidates}) c order by id desc limit ${page.limit} offset ${offset}`,
+    from: FROM,
+    id: sql`r.id`,
+    bytes: RUN_BYTES,
+    columns: RUN_COLUMNS,
+  })
+}
