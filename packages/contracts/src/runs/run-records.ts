@@ -4,7 +4,12 @@ import type { ResumePoint, TakenFrom } from './resume.ts'
 import type { RunTally } from './run-outcome.ts'
 import type { DestinationPlace, RunRefusalPlace } from '../scope/schemas.ts'
 import type { RunStatus, StepStatus } from './run-status.ts'
-import type { RunKey } from './run-store.ts'
+
+/** A run with its attempt. Writes of any other attempt are refused. */
+export interface RunKey {
+  readonly runId: number
+  readonly attempt: number
+}
 
 /** A change of a step, in chronological order. Rows are upserted by (run, attempt, seq). */
 export interface StepRecord {

@@ -7,13 +7,7 @@ import type { WorkerTool } from '../workers.ts'
 import type { Resume, ResumePoint } from './resume.ts'
 import type { LimitKind, LimitShare, LimitSpan } from '../scope/limits.ts'
 import type { NeverScanRule, ScopeRules } from '../scope/schemas.ts'
-import type { RunUpdate, RunEnd, FoundRecords, RecordQuery, RecordRow } from './run-records.ts'
-
-/** A run with its attempt. Writes of any other attempt are refused. */
-export interface RunKey {
-  readonly runId: number
-  readonly attempt: number
-}
+import type { RunKey, RunUpdate, RunEnd, FoundRecords, RecordQuery, RecordRow } from './run-records.ts'
 
 /** An attempt of a run; containers and folders are named after it. */
 export interface AttemptOfRun {
