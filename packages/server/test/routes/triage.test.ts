@@ -283,6 +283,23 @@ describe('GET /vulnerabilities/facets', () => {
       .expect(200)
     expect(some.body.data).toMatchObject({ counted: 1, severity: [{ value: 'high', count: 1 }] })
     await server.viewer.get('/api/vulnerabilities/facets?severity=odd').expect(400)
+
+    const only = async (names: string) =>
+      (await server.viewer.get(`/api/vulnerabilities/facets?workspace=facets&only=${names}`).expect(200)).body
+        .data as Record<string, unknown>
+    for (const name of Object.keys(body.data).filter((one) => Array.isArray(body.data[one]))) {
+      const counted = await only(name)
+      expect(counted[name]).toEqual(body.data[name])
+      const others = Object.entries(counted).filter(([other]) => other !== name)
+      expect(others.every(([, value]) => !Array.isArray(value) || value.length === 0)).toBe(true)
+      expect(counted).toMatchObject({ counted: 4, complete: true })
+    }
+    expect(await only('host,severity')).toMatchObject({
+      host: [{ value: 'a.example', count: 4 }],
+      severity: [{ value: 'low' }, { value: 'high' }],
+      source: [],
+    })
+    await server.viewer.get('/api/vulnerabilities/facets?only=colour').expect(400)
   })
 })
 

@@ -44,7 +44,9 @@ export interface VulnerabilityFilter {
 /** What rules and groups call the check of a finding. */
 export const CHECK = sql`(case vuln_info when '' then vuln_title else vuln_info end)`
 /** '' for places that are no hosts. */
-export const HOST = sql`(case when asset_type in ('file', 'package') then '' else host_of(asset_value) end)`
+export const hostOf = (place: RawBuilder<unknown>, type: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`(case when ${type} in ('file', 'package') then '' else host_of(${place}) end)`
+export const HOST = hostOf(sql`asset_value`, sql`asset_type`)
 
 const SORT_KEYS = {
   // The same expressions as in the index.

@@ -12,7 +12,7 @@ import type { Totals } from '../totals.ts'
 import { boundedSearch } from './bounded-search.ts'
 import { where } from './condition.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from './facets.ts'
-import { conditionsOf, HOST, searchOf, type VulnerabilityFilter } from './list-vulnerabilities.ts'
+import { conditionsOf, hostOf, searchOf, type VulnerabilityFilter } from './list-vulnerabilities.ts'
 import type { Tables } from '../tables.ts'
 
 /** `null` takes a decision back: rules and scans decide again. */
@@ -59,7 +59,8 @@ export interface FindingHistoryEntry {
   readonly run_uuid: string
 }
 
-const FACETS = [
+/** Few values: they are counted together, by their combinations. */
+const FEW = [
   'severity',
   'confidence',
   'state',
@@ -69,11 +70,9 @@ const FACETS = [
   'workspace',
   'asset_type',
   'source',
-  'asset_value',
-  'host',
-  'workflow',
 ] as const
-type FacetName = (typeof FACETS)[number]
+export const FINDING_FACETS = [...FEW, 'asset_value', 'host', 'workflow'] as const
+export type FindingFacet = (typeof FINDING_FACETS)[number]
 
 /** Most runs of a record. */
 const MAX_RUNS = 100
@@ -105,10 +104,13 @@ export const makeTriage = (db: Kysely<Tables>, totals: Totals) => ({
     })
   },
   /** How often each value occurs among the newest findings of a filter, the most frequent first. */
-  facets: (filter: VulnerabilityFilter): Promise<Facets<FacetName>> =>
+  facets: (
+    filter: VulnerabilityFilter,
+    names: readonly FindingFacet[] = FINDING_FACETS,
+  ): Promise<Facets<FindingFacet>> =>
     totals.group(
-      `facets ${JSON.stringify(Object.entries(filter).sort())}`,
-      () => countFacets(db, filter),
+      `facets ${names.toSorted().join()} ${JSON.stringify(Object.entries(filter).sort())}`,
+      () => countFacets(db, filter, names),
       ({ counted }) => counted,
     ),
   /** The newest runs that saw a finding or an asset, as far as sightings are kept. */
@@ -157,40 +159,58 @@ export const makeTriage = (db: Kysely<Tables>, totals: Totals) => ({
   },
 })
 
-const countFacets = (db: Kysely<Tables>, filter: VulnerabilityFilter): Promise<Facets<FacetName>> =>
+/** Places, hosts and workflows cost far more than all else: they are counted only if they are asked for. */
+const countFacets = (
+  db: Kysely<Tables>,
+  filter: VulnerabilityFilter,
+  names: readonly FindingFacet[],
+): Promise<Facets<FindingFacet>> =>
   boundedSearch(db, searchOf(filter), async (on) => {
-    const { rows } = await sql<FacetRow<FacetName>>`
+    const asks = (name: FindingFacet): boolean => names.includes(name)
+    const few = FEW.filter(asks)
+    const keys = few.map((name) => sql.ref(name))
+    const isByPlace = asks('host') || asks('asset_value')
+    const columns = [
+      ...(keys.length === 0 ? [sql`id`] : keys),
+      ...(isByPlace ? [sql`left(asset_value, 512) as place, asset_type as kind`] : []),
+      ...(asks('workflow') ? [LAST_RUN] : []),
+    ]
+    const classes = keys.length === 0 ? sql`()` : sql.join(keys)
+    const each = few.map((name) => sql`(${sql.lit(name)}, ${sql.ref(name)} collate "C")`)
+    const first = sql`order by count desc, value limit ${FACET_VALUES}`
+    const host = hostOf(sql`place`, sql`kind`)
+    const parts = [
+      sql`select name as facet, value, sum(count)::bigint as count
+          from classes, lateral (values ${sql.join([...each, sql`('counted', '')`])}) each (name, value)
+          group by 1, 2`,
+      ...(asks('asset_value')
+        ? [sql`(select 'asset_value', place collate "C" as value, sum(count)::bigint as count from places
+                group by 2 ${first})`]
+        : []),
+      ...(asks('host')
+        ? [sql`(select 'host', left(${host}, 512) collate "C" as value, sum(count)::bigint as count from places
+                group by 2 ${first})`]
+        : []),
+      ...(asks('workflow')
+        ? [sql`select 'workflow', coalesce(r.workflow_name, '') collate "C", sum(b.count)::bigint
+               from (select last_run, count(*) as count from found group by 1) b
+               left join runs r on r.id = b.last_run group by 2`]
+        : []),
+    ]
+    const places = sql`, places as (select place, kind, count(*) as count from found group by 1, 2)`
+    const { rows } = await sql<FacetRow<FindingFacet>>`
       with found as materialized (
-        select severity, confidence, state, seen, verdict, nullif(assignee, '') as assignee, workspace, asset_type, source,
-               left(asset_value, 512) as asset_value,
-               (select t.last_run from finding_sightings t where t.finding_id = vulnerabilities.id) as last_run
-        from vulnerabilities ${where(conditionsOf(filter))} order by id desc limit ${FACET_RECORDS}
-      ), by_run as materialized (
-        select last_run, count(*) as count from found group by last_run
-      ), by_place as materialized (
-        select asset_value, asset_type, count(*) as count from found group by asset_value, asset_type
-      ), grouped as (
-        select case when grouping(severity) = 0 then 'severity' when grouping(confidence) = 0 then 'confidence'
-                    when grouping(state) = 0 then 'state' when grouping(seen) = 0 then 'seen'
-                    when grouping(verdict) = 0 then 'verdict' when grouping(assignee) = 0 then 'assignee'
-                    when grouping(workspace) = 0 then 'workspace' when grouping(asset_type) = 0 then 'asset_type'
-                    when grouping(source) = 0 then 'source' when grouping(asset_value) = 0 then 'asset_value'
-                    else 'counted' end as facet,
-               coalesce(severity, confidence, state, seen, verdict, assignee, workspace, asset_type, source, asset_value,
-                        '') as value,
-               count(*) as count
-        from found
-        group by grouping sets ((severity), (confidence), (state), (seen), (verdict), (assignee), (workspace),
-                                (asset_type), (source), (asset_value), ())
-        union all
-        select 'host', left(${HOST}, 512), sum(count)::bigint from by_place group by 2
-        union all
-        select 'workflow', coalesce(r.workflow_name, ''), sum(b.count)::bigint
-        from by_run b left join runs r on r.id = b.last_run group by 2
-      )
+        select ${sql.join(columns)} from vulnerabilities ${where(conditionsOf(filter))}
+        order by id desc limit ${FACET_RECORDS}
+      ), classes as (
+        select ${sql.join([...keys, sql`count(*) as count`])} from found group by ${classes}
+      )${isByPlace ? places : sql``}, counted as (${sql.join(parts, sql` union all `)})
       select facet, value, count from (
-        select *, row_number() over (partition by facet order by count desc, value) as n from grouped) ranked
+        select *, row_number() over (partition by facet order by count desc, value) as n from counted) ranked
       where n <= ${FACET_VALUES} order by facet, n
     `.execute(on)
-    return facetsOf(FACETS, rows)
+    return facetsOf(FINDING_FACETS, rows)
   })
+
+const LAST_RUN = sql`
+  (select t.last_run from finding_sightings t where t.finding_id = vulnerabilities.id) as last_run`

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
+import { hashKey, queryOptions, type QueryClient } from '@tanstack/react-query'
 import type { paths } from '@scanfarm/client'
 import { answer, api, type Schemas } from './client.ts'
 import { COUNTS } from './counts.ts'
@@ -102,14 +102,39 @@ export const findingTotalQuery = (filters: FindingFilters) =>
       ).pagination.total,
   })
 
-export const findingFacetsQuery = (filters: FindingFilters) =>
-  queryOptions({
+const FACETS_KEY = ['counts', 'findings', 'facets'] as const
+type Facets = Awaited<ReturnType<typeof readFacets>>
+
+const readFacets = async (query: Query, names: readonly string[]) => {
+  const params = { query: { ...query, only: names.join(',') } }
+  return (await answer(api.GET('/vulnerabilities/facets', { params }))).data
+}
+
+/**
+ * `names`: the facets to count. Until they are, those of the same filter that were counted together with others are shown,
+ * or else those of another filter.
+ */
+export const findingFacetsQuery = (
+  client: QueryClient,
+  filters: FindingFilters,
+  names: readonly string[],
+) => {
+  const query = findingQueryOf(filters)
+  const known = () => {
+    const all = client.getQueriesData<Facets>({ queryKey: FACETS_KEY }).filter(([key, data]) => {
+      const counted = key.at(-1)
+      return data !== undefined && Array.isArray(counted) && names.every((name) => counted.includes(name))
+    })
+    const same = all.find(([key]) => hashKey([key.at(-2)]) === hashKey([query]))
+    return (same ?? all.at(-1))?.[1]
+  }
+  return queryOptions({
     ...COUNTS,
-    queryKey: ['counts', 'findings', 'facets', findingQueryOf(filters)],
-    queryFn: async () =>
-      (await answer(api.GET('/vulnerabilities/facets', { params: { query: findingQueryOf(filters) } }))).data,
-    placeholderData: (before) => before,
+    queryKey: [...FACETS_KEY, query, names],
+    queryFn: () => readFacets(query, names),
+    placeholderData: known,
   })
+}
 
 export const findingQuery = (id: string) =>
   queryOptions({

@@ -1,4 +1,4 @@
-import { useQueries, useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import {
@@ -56,11 +56,19 @@ const FACETS = [
 
 /** Each facet shows the counts without its own choice, so that another value can be added. */
 const useFacets = (filters: FindingFilters): readonly (readonly FacetValue[] | undefined)[] => {
-  const results = useQueries({
-    queries: FACETS.map(({ name }) => findingFacetsQuery({ ...filters, [name]: undefined })),
+  const names = FACETS.map(({ name }) => name)
+  // Hosts take longer than all others, which do not wait for them.
+  const apart = names.filter((name) => name === 'host' || filters[name] !== undefined)
+  const others = names.filter((name) => !apart.includes(name))
+  const client = useQueryClient()
+  const [rest, ...each] = useQueries({
+    queries: [
+      findingFacetsQuery(client, filters, others),
+      ...apart.map((name) => findingFacetsQuery(client, { ...filters, [name]: undefined }, [name])),
+    ],
   })
-  return FACETS.map(({ name }, index) => {
-    const values = results[index]?.data?.[name]
+  return FACETS.map(({ name }) => {
+    const values = (each[apart.indexOf(name)] ?? rest)?.data?.[name]
     if (name !== 'severity') return values
     return SEVERITIES.flatMap((severity) => values?.filter(({ value }) => value === severity) ?? [])
   })
