@@ -1,11 +1,9 @@
-import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import type { EventEmitted, Schedule } from '@scanfarm/contracts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
@@ -83,21 +81,6 @@ test('A schedule is named, and a name of several is refused', async () => {
   const refused = await run('schedules', 'remove', 'twice')
   expect(refused.code).toBe(5)
   expect(refused.err).toMatch(/kind schedule have the name "twice"; give an id: sch_\w+, sch_\w+/)
-})
-
-test('The completion of bash offers the verbs of a noun, and the options of a verb', async () => {
-  const { out } = await run('completion', 'bash')
-  const offered = async (...line: string[]): Promise<string[]> => {
-    const words = line.map((word) => `'${word}'`).join(' ')
-    const script = `${out}\nCOMP_WORDS=(scanfarm ${words}); COMP_CWORD=${line.length}; _scanfarm; echo "\${COMPREPLY[@]}"`
-    const { stdout } = await promisify(execFile)('bash', ['-c', script])
-    return stdout.trim().split(' ')
-  }
-  expect(await offered('sched')).toEqual(['schedules'])
-  expect(await offered('schedules', 'tr')).toEqual(['trigger'])
-  expect(await offered('findings', 'list', '--sev')).toEqual(['--severity'])
-  expect(await offered('runs', '--limit', '5', 'can')).toEqual(['cancel'])
-  for (const shell of ['zsh', 'fish']) expect((await run('completion', shell)).out).toContain('findings list')
 })
 
 describe('schedules and events', () => {

@@ -10,11 +10,16 @@ interface Words {
   readonly words: readonly string[]
 }
 
+const namesOf = (command: Command): string[] => [command.name(), ...command.aliases()]
+
 const wordsOf = (command: Command, path = ''): Words[] => {
   const children = command.commands.filter((child) => child.name() !== 'help')
   const options = command.options.flatMap(({ long }) => (long === undefined || long === null ? [] : [long]))
-  const own = { path, words: [...children.map((child) => child.name()), ...options, '--help'] }
-  return [own, ...children.flatMap((child) => wordsOf(child, `${path} ${child.name()}`.trim()))]
+  const own = { path, words: [...children.flatMap(namesOf), ...options, '--help'] }
+  const below = children.flatMap((child) =>
+    namesOf(child).flatMap((name) => wordsOf(child, `${path} ${name}`.trim())),
+  )
+  return [own, ...below]
 }
 
 /** A line of a `case` of bash and zsh. Names of commands and options have nothing to quote. */
@@ -51,7 +56,8 @@ _scanfarm_words() {
 ${FIND_PATH(all)}
   print -r -- "$words"
 }
-compdef _scanfarm scanfarm`
+# A file of fpath is executed at the first completion; elsewhere the function is registered.
+if [[ $funcstack[1] == _scanfarm ]]; then _scanfarm "$@"; else compdef _scanfarm scanfarm; fi`
 
 const fish = (all: readonly Words[]): string => `function __scanfarm_words
   set -l path ''
