@@ -205,6 +205,23 @@ export const importFindings = (file: File, workspace: string, format: ImportForm
     }),
   )
 
+export const enrichmentsQuery = queryOptions({
+  queryKey: ['enrichments'],
+  queryFn: async () => (await answer(api.GET('/enrichments'))).data,
+})
+
+/** The server recognises the kind of the file. */
+export const loadEnrichment = (file: File) =>
+  answer(
+    api.POST('/enrichments', {
+      // As above.
+      body: file as unknown as string,
+      bodySerializer: (body) => body,
+      headers: { 'Content-Type': 'application/octet-stream' },
+      timeoutMs: Infinity,
+    }),
+  )
+
 export const workspaceNamesQuery = queryOptions({
   queryKey: ['workspace-names'],
   queryFn: () => answer(api.GET('/workspace-names')),

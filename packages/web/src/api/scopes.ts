@@ -32,7 +32,7 @@ export const neverScanQuery = (search: string | undefined) =>
 export const addNeverScan = (body: NewEntry) => answer(api.POST('/never-scan', { body }))
 export const importNeverScan = (body: EntriesFile) => answer(api.POST('/never-scan/import', { body }))
 export const removeNeverScan = (id: number) =>
-  answer(api.DELETE('/never-scan/{id}', { params: { path: { id } } }))
+  answer(api.DELETE('/never-scan/{id}', { params: { path: { id: String(id) } } }))
 
 /** Targets of a job that a scope refused, or that mode delta left out. */
 export const refusalsQuery = (jobId: string, list: 'refusals' | 'left-out') =>

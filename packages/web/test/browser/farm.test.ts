@@ -94,6 +94,22 @@ test.each(['runs?priority=high', 'jobs?priority=high', 'events?topic=run.*'])(
   },
 )
 
+test('The list of jobs is sorted by the server', async () => {
+  for (const priority of ['low', 'critical'] as const) {
+    const body = { module: 'noop', targets: ['sorted.test'], priority }
+    await farm().api.waitForJob((await farm().api.POST('/runs', { body })).data.job_id)
+  }
+  const page = await farm().open('/jobs')
+  const order = (first: string) =>
+    page.getByRole('rowgroup').getByRole('row').first().getByText(first, { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Priority' }).click()
+  await page.waitForURL('**/jobs?sort=priority')
+  await order('critical')
+  await page.getByRole('button', { name: 'Priority' }).click()
+  await page.waitForURL('**/jobs?sort=-priority')
+  await order('low')
+})
+
 test('A filter that is saved before the list of filters has arrived is shown', async () => {
   const page = await farm().open('/jobs?priority=low')
   const saved = Promise.withResolvers<void>()

@@ -300,6 +300,51 @@ test('A file of a scanner is imported, and its result shown', async () => {
   await row(page, 'from-file').waitFor()
 })
 
+test('Files of EPSS and CISA KEV are loaded, raise a priority, and are listed; operators only see them', async () => {
+  await importAll('enriched', [{ id: 'CVE-2021-44228' }, { id: 'other' }])
+  const files = [
+    [
+      'epss.csv',
+      '#model_version:v2025.03.14,score_date:2026-11-27\ncve,epss,percentile\nCVE-2021-44228,0.94,0.99\n',
+    ],
+    [
+      'kev.json',
+      JSON.stringify({
+        catalogVersion: '2026.11.27',
+        vulnerabilities: [{ cveID: 'CVE-2021-44228', dateAdded: '2021-12-10', dueDate: '2021-12-24' }],
+      }),
+    ],
+  ].map(([name = '', text = '']) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(text) }))
+  const page = await farm().open('/findings?workspace=enriched')
+  await page.getByRole('button', { name: 'EPSS, KEV' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('No file is loaded yet.').waitFor()
+  const load = async (chosen: typeof files): Promise<void> => {
+    await dialog.getByLabel('Files').setInputFiles(chosen)
+    await dialog.getByRole('button', { name: 'Load' }).click()
+  }
+  farm().problems.expect(/POST \/api\/enrichments.*: 400/)
+  await load([{ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no scores') }])
+  await dialog.getByRole('alert').waitFor()
+  await load(files)
+  await dialog.getByText('epss.csv: EPSS, 1 CVE, 1 finding changed').waitFor()
+  await dialog.getByText('kev.json: CISA KEV, 1 CVE, 1 finding changed').waitFor()
+  await dialog.getByRole('row').filter({ hasText: 'CISA KEV' }).waitFor()
+  await dialog.getByRole('button', { name: 'Close' }).last().click()
+  await row(page, 'CVE-2021-44228').getByRole('link').first().click()
+  await page
+    .getByText(/exploited/i)
+    .first()
+    .waitFor()
+
+  const operator = await farm().open('/findings', { role: 'operator' })
+  await operator.getByRole('button', { name: 'EPSS, KEV' }).click()
+  await operator.getByRole('row').filter({ hasText: 'EPSS' }).waitFor()
+  expect(await refusalOf(operator.getByRole('dialog').getByRole('button', { name: 'Load' }))).toContain(
+    'admin',
+  )
+})
+
 test('A comparison shows what changed between two runs, and an asset the runs that saw it', async () => {
   const run = async (found: readonly Found[], tech: readonly string[]): Promise<string> => {
     const assets = JSON.stringify({ host: 'one.test', url: 'https://one.test', tech })

@@ -37,6 +37,7 @@ import {
   type FacetValue,
 } from '../../ui/index.ts'
 import { columnsOf } from './columns.tsx'
+import { CveFiles } from './cve-files.tsx'
 import { Groups } from './groups.tsx'
 import { Import } from './import.tsx'
 import { Triage, type ChangeId } from './triage.tsx'
@@ -164,6 +165,7 @@ export const Screen = () => {
             <ReportLink of="workspaces" id={filters.workspace} />
           ) : null}
           <Import workspace={filters.workspace ?? ''} />
+          <CveFiles />
           <Button
             refusal={refusal}
             disabled={total === 0}

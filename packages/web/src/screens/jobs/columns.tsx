@@ -70,7 +70,7 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
   {
     id: 'failed',
     label: 'Failed',
-    width: '56px',
+    width: '70px',
     align: 'end',
     sort: 'failed',
     cell: ({ counts }) => (
@@ -88,21 +88,21 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
   {
     id: 'priority',
     label: 'Priority',
-    width: '58px',
+    width: '78px',
     sort: 'priority',
     cell: ({ priority }) => priority,
   },
   {
     id: 'trigger',
     label: 'Started by',
-    width: '90px',
+    width: '100px',
     sort: 'trigger',
     cell: (job) => job.trigger_name || job.trigger_type,
   },
   {
     id: 'created',
     label: 'Created',
-    width: '72px',
+    width: '78px',
     sort: 'created',
     cell: (job) => <Time at={job.created_at} />,
   },

@@ -45,7 +45,10 @@ export const Screen = () => {
             {
               title: 'List these jobs',
               ...(Object.keys(filters).every((name) => OPTIONS.includes(name)) && {
-                cli: ['jobs', ...Object.entries(filters).flatMap(([name, value]) => [`--${name}`, value])],
+                cli: [
+                  'jobs',
+                  ...Object.entries(filters).flatMap(([name, value]) => [`--${name}`, value ?? '']),
+                ],
               }),
               api: ['GET', `/jobs${query && `?${query}`}`],
             },
