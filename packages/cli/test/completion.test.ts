@@ -77,14 +77,17 @@ const SHELLS: readonly (readonly [string, string, Offered])[] = [
 ]
 
 // Machines that test have bash; the others if they are installed.
-describe.each(SHELLS.filter(([, shell]) => shell === 'bash' || isInstalled(shell)))('%s', (_, shell, offered) => {
-  test.each([
-    ['sched', 'schedules'],
-    ['schedules tr', 'trigger'],
-    ['findings list --sev', '--severity'],
-    ['runs --limit 5 can', 'cancel'],
-    ['jobs retr', 'retry'],
-  ])('scanfarm %s is completed to %s', async (line, word) => {
-    expect(await offered(await printed(shell), `scanfarm ${line}`)).toEqual([word])
-  })
-})
+describe.each(SHELLS.filter(([, shell]) => shell === 'bash' || isInstalled(shell)))(
+  '%s',
+  (_, shell, offered) => {
+    test.each([
+      ['sched', 'schedules'],
+      ['schedules tr', 'trigger'],
+      ['findings list --sev', '--severity'],
+      ['runs --limit 5 can', 'cancel'],
+      ['jobs retr', 'retry'],
+    ])('scanfarm %s is completed to %s', async (line, word) => {
+      expect(await offered(await printed(shell), `scanfarm ${line}`)).toEqual([word])
+    })
+  },
+)

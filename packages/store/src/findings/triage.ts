@@ -184,17 +184,23 @@ const countFacets = (
           from classes, lateral (values ${sql.join([...each, sql`('counted', '')`])}) each (name, value)
           group by 1, 2`,
       ...(asks('asset_value')
-        ? [sql`(select 'asset_value', place collate "C" as value, sum(count)::bigint as count from places
-                group by 2 ${first})`]
+        ? [
+            sql`(select 'asset_value', place collate "C" as value, sum(count)::bigint as count from places
+                group by 2 ${first})`,
+          ]
         : []),
       ...(asks('host')
-        ? [sql`(select 'host', left(${host}, 512) collate "C" as value, sum(count)::bigint as count from places
-                group by 2 ${first})`]
+        ? [
+            sql`(select 'host', left(${host}, 512) collate "C" as value, sum(count)::bigint as count from places
+                group by 2 ${first})`,
+          ]
         : []),
       ...(asks('workflow')
-        ? [sql`select 'workflow', coalesce(r.workflow_name, '') collate "C", sum(b.count)::bigint
+        ? [
+            sql`select 'workflow', coalesce(r.workflow_name, '') collate "C", sum(b.count)::bigint
                from (select last_run, count(*) as count from found group by 1) b
-               left join runs r on r.id = b.last_run group by 2`]
+               left join runs r on r.id = b.last_run group by 2`,
+          ]
         : []),
     ]
     const places = sql`, places as (select place, kind, count(*) as count from found group by 1, 2)`
