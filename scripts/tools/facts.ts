@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as after } from 'node:timers/promises'
 import { parse, stringify } from 'yaml'
 import {
-  rateVariables,
+  boundVariables,
   readManifest,
   versionOf,
   type Facts,
@@ -144,7 +144,7 @@ const measure = async (
   /** The most in a second of a scan whose flags say `rate`. */
   const worst = async ({ of, args }: NonNullable<Recipe['rate']>, rate: number): Promise<number> => {
     const { facts: _, ...untried } = tool
-    const [, limit = ''] = Object.values(rateVariables(rate, new Map([[tool.name, untried]])))
+    const [, limit = ''] = Object.values(boundVariables({ rate }, new Map([[tool.name, untried]])))
     const child = start(at(args.replace('{limit}', limit), of === 'packets' ? REFUSING : HOST, port))
     const packets: number[] = []
     let seen = lab.segments()

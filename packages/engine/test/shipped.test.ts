@@ -109,10 +109,10 @@ describe('shipped workflows', () => {
   test('The flow domain finds hosts, ports, web servers and vulnerabilities of a domain', async () => {
     const { calls, read, recorder } = await runFlow('domain', 'example.com', { with_ports: 'true' })
     expect(calls).toEqual([
-      'subfinder -d example.com -silent -all -o OUT/subdomains/found.txt',
-      'dnsx -l OUT/subdomains/names.txt -silent -json -a -aaaa -cname -resp -t 10 -o OUT/subdomains/dns.jsonl',
+      'subfinder -d example.com -silent -duc -all -o OUT/subdomains/found.txt',
+      'dnsx -l OUT/subdomains/names.txt -silent -duc -json -a -aaaa -cname -resp -t 10 -o OUT/subdomains/dns.jsonl',
       'nmap -n -Pn -sV --top-ports 1000 -T4 -iL OUT/ports/hosts.txt -oX OUT/ports/nmap.xml',
-      'httpx -l OUT/web/input.txt -silent -json -title -tech-detect -status-code -server -threads 10 -follow-host-redirects -o OUT/web/httpx.jsonl',
+      'httpx -l OUT/web/input.txt -silent -duc -json -title -tech-detect -status-code -server -threads 10 -follow-host-redirects -o OUT/web/httpx.jsonl',
       expect.stringMatching(/^(katana -list|nuclei -l) /),
       expect.stringMatching(/^(katana -list|nuclei -l) /),
     ])
@@ -139,7 +139,7 @@ describe('shipped workflows', () => {
   })
 
   test('A limit reaches the tools behind all arguments of callers, and lowers a rate but never raises it', async () => {
-    const env = { SCANFARM_RATE_NMAP: '--max-rate 9', SCANFARM_RATE_HTTPX: '-rate-limit 10' }
+    const env = { SCANFARM_ARGS_NMAP: '--max-rate 9', SCANFARM_ARGS_HTTPX: '-rate-limit 10' }
     const limited = await runFlow('host', '127.0.0.10', {}, { rate: 10, env })
     expect(limited.calls).toEqual([
       expect.stringContaining(' -T4 --max-rate 9 -iL '),

@@ -26,8 +26,9 @@ const rateText = (limit: string, { rate }: Facts): string => {
 /** What a tool that was tried does, as names and texts in Markdown. */
 export const factTexts = ({
   limit = '',
+  proxy,
   facts,
-}: Pick<Entry, 'limit' | 'facts'>): readonly (readonly [name: string, text: string])[] => {
+}: Pick<Entry, 'limit' | 'proxy' | 'facts'>): readonly (readonly [name: string, text: string])[] => {
   if (facts === undefined) return []
   const { connections, requests, redirects, contacts, targets, stop, notes = [] } = facts
   const forbid = redirects.forbid === undefined ? '' : `; \`${redirects.forbid}\` forbids it`
@@ -35,7 +36,7 @@ export const factTexts = ({
     ['version tried', facts.tried],
     ['limit', rateText(limit, facts)],
     ['without a limit, in a second', `${connections} connections, ${requests} requests to a service`],
-    ['proxy', facts.proxy === undefined ? 'none' : `\`${facts.proxy}\``],
+    ['proxy', proxy === undefined ? 'none' : `\`${proxy}\``],
     ['redirects to other hosts', redirects.follows ? `follows${forbid}` : 'does not follow'],
     [
       'looks up by itself',

@@ -62,8 +62,6 @@ const Facts = Type.Object(
         closed,
       ),
     ),
-    /** Missing: it cannot use one. */
-    proxy: Type.Optional(Line),
     /** The most in a second to one service, without a limit. */
     connections: Type.Integer({ minimum: 0 }),
     requests: Type.Integer({ minimum: 0 }),
@@ -91,6 +89,8 @@ const Entry = Type.Object(
     needs: Type.Optional(Type.Array(Type.String(), { maxItems: 16 })),
     /** Arguments that limit it: {rate} is a number a second, {ms} and {seconds} are the pause between two. */
     limit: Type.Optional(Type.String({ pattern: '^[ -~]*\\{(rate|ms|seconds)\\}[ -~]*$', maxLength: 256 })),
+    /** Arguments for a proxy: {proxy} is HOST:PORT. Missing: it cannot use one, or only that of the environment. */
+    proxy: Type.Optional(Type.String({ pattern: '^[ -~]*\\{proxy\\}[ -~]*$', maxLength: 256 })),
     facts: Type.Optional(Facts),
   },
   closed,

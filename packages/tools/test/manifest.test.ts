@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { ConfigError } from '@scanfarm/platform'
-import { factTexts, parseManifest, programsToInterrupt, rateVariables, readManifest } from '../src/index.ts'
+import { boundVariables, factTexts, parseManifest, programsToInterrupt, readManifest } from '../src/index.ts'
 
 const problemsOf = (text: string): readonly string[] => {
   try {
@@ -78,23 +78,35 @@ test('commands get arguments for each tool that hold a rate, by what was measure
   const facts = (rate: object): string =>
     `    facts: ${JSON.stringify({ ...FACTS, rate: { ...FACTS.rate, ...rate } })}\n`
   const variables = (limit: string, rate: object, most: number) =>
-    rateVariables(
-      most,
+    boundVariables(
+      { rate: most },
       parseManifest(entry(`    debian: scan\n${ASK}    limit: '${limit}'\n${facts(rate)}`), 'tools.yaml'),
     )
   expect(variables('--rate {rate}', {}, 20)).toEqual({
     SCANFARM_RATE: '20',
-    SCANFARM_RATE_SCAN: '--rate 12',
+    SCANFARM_ARGS_SCAN: '--rate 12',
   })
   expect(variables('-t 1 -p {seconds} --wait={ms}ms', { factor: 1 }, 10)).toEqual({
     SCANFARM_RATE: '10',
-    SCANFARM_RATE_SCAN: '-t 1 -p 0.125 --wait=125ms',
+    SCANFARM_ARGS_SCAN: '-t 1 -p 0.125 --wait=125ms',
   })
-  expect(variables('--rate {rate}', {}, 1)).toMatchObject({ SCANFARM_RATE_SCAN: '--rate 1' })
-  expect(rateVariables(20)).toMatchObject({
-    SCANFARM_RATE_NMAP: '--max-rate 19',
-    SCANFARM_RATE_NUCLEI: '-rate-limit 20',
+  expect(variables('--rate {rate}', {}, 1)).toMatchObject({ SCANFARM_ARGS_SCAN: '--rate 1' })
+  expect(boundVariables({ rate: 20 })).toMatchObject({
+    SCANFARM_ARGS_NMAP: '--max-rate 19',
+    SCANFARM_ARGS_NUCLEI: '-rate-limit 20',
   })
+  const ofProxy = boundVariables({ rate: null, proxy: '127.0.0.1:81' })
+  expect(ofProxy).toMatchObject({
+    SCANFARM_PROXY: 'http://127.0.0.1:81',
+    SCANFARM_ARGS_FFUF: '-x http://127.0.0.1:81',
+    SCANFARM_ARGS_WAPITI: '--proxy http://127.0.0.1:81/',
+  })
+  expect(Object.keys(ofProxy)).not.toContain('SCANFARM_ARGS_SSLSCAN')
+  expect(boundVariables({ rate: 10, proxy: '127.0.0.1:81' })).toMatchObject({
+    SCANFARM_RATE: '10',
+    SCANFARM_ARGS_FFUF: expect.stringMatching(/^-t 1 -p \S+ -x http:\/\/127\.0\.0\.1:81$/),
+  })
+  expect(boundVariables({ rate: null })).toEqual({})
 })
 
 test('entries of an own manifest replace the shipped ones of the same names, and others are added', async () => {

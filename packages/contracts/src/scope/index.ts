@@ -12,6 +12,6 @@ export {
   type HostSearch,
 } from './destinations.ts'
 export { addressRanges, addressText, embedding, isV4, V4_ALL, V4_BASE, type Range } from './host.ts'
-export type { PortRange } from './ports.ts'
+export { shareAPort, type PortRange } from './ports.ts'
 export { namesHost, readTarget } from './target.ts'
 export { zoneProblem } from './windows.ts'

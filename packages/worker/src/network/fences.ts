@@ -2,6 +2,7 @@ import {
   addressRanges,
   allowedByNetwork,
   forbiddenByNetwork,
+  shareAPort,
   type Boundary,
   type NamedPart,
   type NetworkPart,
@@ -24,6 +25,15 @@ export interface Fence {
 }
 
 export const NO_FENCE: Fence = { forbidden: [], allowed: [] }
+
+/** Whether packets to a port of an address pass. */
+export const isWithin = ({ forbidden, allowed }: Fence, address: string, port: number): boolean => {
+  const ranges = addressRanges(address)
+  const meets = (part: NetworkPart): boolean =>
+    shareAPort(part.ports, port) &&
+    part.ranges.some(({ lo, hi }) => ranges.some((range) => range.lo <= hi && range.hi >= lo))
+  return !forbidden.some(meets) && allowed.every((parts) => parts.some(meets))
+}
 
 interface Named extends NamedPart {
   readonly addresses: Set<string>

@@ -20,7 +20,7 @@ export interface Blocked {
 }
 
 /** The rules of a user, by who wants them: runs of a workspace share a user, and what one forbids is forbidden to all. */
-type UserRules = Map<object, Ruleset>
+type UserRules = Map<object, { readonly ruleset: Ruleset; readonly proxyPort: number | undefined }>
 
 const NOTHING: Blocked = { packets: 0, addresses: new Map() }
 
@@ -67,17 +67,20 @@ export class Firewall implements AsyncDisposable {
     return firewall
   }
 
-  /** Before a command of `holder` starts as a user. Undefined: no rules apply to the user. Rejects when they cannot be set. */
-  async begin(uid: number, holder: object, fence: Fence): Promise<Watch | undefined> {
+  /**
+   * Before a command of `holder` starts as a user, which may always reach a port of 127.0.0.1. Undefined: no rules apply
+   * to the user. Rejects when they cannot be set.
+   */
+  async begin(uid: number, holder: object, fence: Fence, proxyPort?: number): Promise<Watch | undefined> {
     const known = this.#users.get(uid)
     const isOpen = fence.forbidden.length + fence.allowed.length === 0
     if (isOpen && known === undefined) {
       if (this.#hasDead) await this.#inTurn(() => this.#sweep(uid))
       return undefined
     }
-    const rules = known ?? new Map<object, Ruleset>()
+    const rules: UserRules = known ?? new Map()
     if (isOpen) rules.delete(holder)
-    else rules.set(holder, this.#rulesetOf(fence))
+    else rules.set(holder, { ruleset: this.#rulesetOf(fence), proxyPort })
     this.#users.set(uid, rules)
     await this.#inTurn(() => this.#apply(uid))
     if (rules.size === 0) return undefined
@@ -133,11 +136,15 @@ export class Firewall implements AsyncDisposable {
     if (this.#users.get(uid)?.size === 0) this.#users.delete(uid)
     const wanted = new Map<string, Ruleset>()
     const rules = new Set<string>()
-    for (const [user, holders] of this.#users)
-      for (const ruleset of holders.values()) {
+    for (const [user, holders] of this.#users) {
+      for (const { proxyPort } of holders.values())
+        if (proxyPort !== undefined)
+          rules.add(`meta skuid ${user} ip daddr 127.0.0.1 tcp dport ${proxyPort} accept`)
+      for (const { ruleset } of holders.values()) {
         wanted.set(ruleset.name, ruleset)
         rules.add(`meta skuid ${user} jump ${ruleset.name}`)
       }
+    }
     if (rules.size === 0 && !this.#isMade) return
     try {
       await this.#set(rules, [...wanted.values()])

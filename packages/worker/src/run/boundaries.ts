@@ -1,5 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { LookupAddress } from 'node:dns'
+import { isIP } from 'node:net'
 import { errorText } from '@scanfarm/platform'
 import { Fences, NO_FENCE, type Fence } from '../network/fences.ts'
 import type { LimitSpans } from './limit-spans.ts'
@@ -107,6 +108,17 @@ export class Boundaries {
     if (this.#version === 0) return undefined
     const { scopes } = (await this.#rulesOf(run)).boundary
     return scopes.find(({ rules }) => rules.enforcement === 'kernel')?.rules.name
+  }
+
+  /** Whether requests of its commands have to be checked: it has a scope. */
+  async hasScope(run: ClaimedRun): Promise<boolean> {
+    this.note(run.scopesVersion)
+    return this.#version !== 0 && (await this.#rulesOf(run)).boundary.scopes.length > 0
+  }
+
+  /** The addresses of a host, or why they are not known. */
+  async addressesOf(host: string): Promise<readonly string[] | { readonly problem: string }> {
+    return isIP(host) === 0 ? await resolved(host, this.#resolver) : [host]
   }
 
   /** The kinds of hosts that limits of the run are about. */

@@ -1,5 +1,5 @@
 import type { ClaimedRun } from '@scanfarm/contracts'
-import { rateVariables } from '@scanfarm/tools'
+import { boundVariables } from '@scanfarm/tools'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 
 export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
@@ -36,5 +36,5 @@ export const environmentOf = (
   SCANFARM_WORKSPACE: run.workspace,
   SCANFARM_OUTPUT: folders.workspace,
   SCANFARM_TARGET: run.target,
-  ...(rate === null ? {} : rateVariables(rate)),
+  ...boundVariables({ rate }),
 })

@@ -11,8 +11,9 @@ import {
   plural,
 } from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
-import type { Fence } from '../network/fences.ts'
+import { isWithin, type Fence } from '../network/fences.ts'
 import type { Blocked } from '../network/firewall.ts'
+import type { Refused, Route } from '../proxy/metering-proxy.ts'
 import type { Session } from '../slots/session.ts'
 import type { Boundaries, Checked } from './boundaries.ts'
 import { LimitSpans } from './limit-spans.ts'
@@ -20,12 +21,18 @@ import { LimitSpans } from './limit-spans.ts'
 /** Most names that a run scans whose addresses are found out, and most addresses of one command that are recorded. */
 const SCANNED_NAMES = 100
 const BLOCKED_ADDRESSES = 100
+const RECENT_MS = 1_000
+/** Most sites of URLs that were allowed. */
+const ALLOWED_SITES = 10_000
 
 /** Checks what one run may scan, and records that and what it may not. */
 export class Guard {
   readonly #session: Session
   readonly #boundaries: Boundaries
   readonly #scanned = new Set<string>()
+  /** Sites of allowed URLs: tunnels to them are, whatever paths are asked for in them. */
+  readonly #sites = new Set<string>()
+  #recent: { readonly at: number; readonly names: number; readonly fence: Promise<Fence> } | undefined
   #spans: LimitSpans | undefined
   readonly #onRefused: ((place: RunRefusalPlace) => void) | undefined
 
@@ -85,9 +92,55 @@ export class Guard {
     return found.reason
   }
 
+  /** Where a request of a command may be sent. It is not recorded here if it may not. */
+  async route(url: string, isTunnel: boolean): Promise<Route> {
+    const { run } = this.#session
+    const found = await this.#boundaries.permission(run, url)
+    if (!found.allowed && !(isTunnel && found.cause === 'not_allowed' && this.#sites.has(url))) return found
+    const { hostname, port, protocol } = new URL(url)
+    const host = hostname.replace(/^\[|\]$/g, '')
+    const checked = found.allowed ? found.addresses : undefined
+    const addresses = checked ?? (await this.#boundaries.addressesOf(host))
+    if ('problem' in addresses)
+      return { reason: `the addresses of ${host} are not known: ${addresses.problem}` }
+    this.#scan(url)
+    const fence = await this.#recentFence()
+    const to = Number(port) || (protocol === 'http:' ? 80 : 443)
+    const outside = addresses.find((address) => !isWithin(fence, address, to))
+    if (outside !== undefined)
+      return { reason: `its address ${outside} belongs to a host that may not be scanned` }
+    this.#met(url, 'request', found.allowed ? found : { allowed: true })
+    return { addresses }
+  }
+
+  /** Records that requests of a command were not sent. */
+  notSent(refused: readonly Refused[]): void {
+    for (const { origin, reason, count } of refused)
+      this.#record(origin, `${plural(count, 'request')} of a command not sent: ${reason}`, 'request')
+  }
+
+  /** Whether the proxy has to check and to count for its commands, beside a rate. */
+  async hasScope(): Promise<boolean> {
+    return await this.#boundaries.hasScope(this.#session.run)
+  }
+
+  /** Whether its rates are those of each address. */
+  async isPerAddress(): Promise<boolean> {
+    const kinds = await this.#boundaries.limited(this.#session.run)
+    return kinds.size === 1 && kinds.has('per_address')
+  }
+
   /** Where packets of its commands may be sent. */
   async fence(): Promise<Fence> {
     return await this.#boundaries.fence(this.#session.run, this.#scanned)
+  }
+
+  /** The same for many requests, of which each would look up names. */
+  async #recentFence(): Promise<Fence> {
+    const names = this.#scanned.size
+    if (this.#recent?.names !== names || performance.now() - this.#recent.at > RECENT_MS)
+      this.#recent = { at: performance.now(), names, fence: this.fence() }
+    return await this.#recent.fence
   }
 
   /** Why commands that the kernel does not fence in may not run. */
@@ -109,7 +162,7 @@ export class Guard {
     const more =
       known.length > 1 ? ` and ${plural(known.length - 1, 'other address', 'other addresses')}` : ''
     const where = first === undefined ? '' : ` to ${first[0]}${more}`
-    return `blocked: ${plural(packets, 'packet')}${where} ${packets === 1 ? 'was' : 'were'} not sent`
+    return `${plural(packets, 'packet')}${where} ${packets === 1 ? 'was' : 'were'} not sent`
   }
 
   /** Whether the target or a line of it may be scanned; its hosts count for limits. */
@@ -122,9 +175,15 @@ export class Guard {
     return counted.allowed ? found : counted
   }
 
+  #scan(text: string): void {
+    for (const name of namesIn(text)) if (this.#scanned.size < SCANNED_NAMES) this.#scanned.add(name)
+  }
+
   #met(text: string, place: DestinationPlace | undefined, { addresses = [] }: Checked): void {
     const { recorder } = this.#session
-    for (const name of namesIn(text)) if (this.#scanned.size < SCANNED_NAMES) this.#scanned.add(name)
+    const site = /^https:/i.test(text) ? URL.parse('/', text) : null
+    if (site !== null && this.#sites.size < ALLOWED_SITES) this.#sites.add(site.href)
+    this.#scan(text)
     if (place !== undefined) recorder.destinations(place, destinationsOf(text))
     recorder.destinations('resolved', addresses.flatMap(destinationsOf))
   }

@@ -4,11 +4,13 @@ import type { Watch } from '../network/firewall.ts'
 import type { Enforcement } from '../network/open-firewall.ts'
 import type { Guard } from './guard.ts'
 import type { RunPlace } from './run-place.ts'
+import { withBlocked, type RunProxy } from './run-proxy.ts'
 
 interface RunnerGuard {
   readonly enforcement: Enforcement | undefined
   readonly guard: Guard
   readonly place: RunPlace
+  readonly proxy: RunProxy
 }
 
 /** Why packets of the commands of a runner are not fenced in by the kernel of this machine. */
@@ -21,7 +23,7 @@ const gapOf = (runner: Runner, enforcement: Enforcement | undefined): string | u
  * The same runner; the kernel sends no packet of its commands to a forbidden address. Commands that it cannot fence in do
  * not start if a scope demands it.
  */
-export const guardedRunner = (runner: Runner, { enforcement, guard, place }: RunnerGuard): Runner => ({
+export const guardedRunner = (runner: Runner, { enforcement, guard, place, proxy }: RunnerGuard): Runner => ({
   type: runner.type,
   facts: runner.facts,
   sharesFiles: runner.sharesFiles,
@@ -32,23 +34,21 @@ export const guardedRunner = (runner: Runner, { enforcement, guard, place }: Run
       gapOf(runner, enforcement) ?? (owner === undefined ? 'they have the user of this process' : undefined)
     const problem = gap === undefined ? undefined : await guard.unfenced(gap)
     if (problem !== undefined) return { kind: 'not-started', reason: problem }
-    if (firewall === undefined || owner === undefined) return await runner.run(command, io)
+    if (runner.type !== 'host') return await runner.run(command, io)
+    if (firewall === undefined || owner === undefined) return await proxy.run(runner, command, io)
     let watch: Watch | undefined
     try {
-      watch = await firewall.begin(owner.uid, place, await guard.fence())
+      watch = await firewall.begin(owner.uid, place, await guard.fence(), (await proxy.open())?.port)
     } catch (error) {
       return { kind: 'not-started', reason: `its packets cannot be limited: ${errorText(error)}` }
     }
-    const outcome = await runner.run(command, io)
+    const outcome = await proxy.run(runner, command, io)
     if (watch === undefined) return outcome
     try {
       const found = await watch.blocked()
-      if (found.packets === 0) return outcome
-      const blocked = await guard.blocked(found)
-      return outcome.kind === 'exited' ? { ...outcome, blocked } : outcome
+      return found.packets === 0 ? outcome : withBlocked(outcome, await guard.blocked(found))
     } catch (error) {
-      const blocked = `blocked: it is not known how many packets were not sent: ${errorText(error)}`
-      return outcome.kind === 'exited' ? { ...outcome, blocked } : outcome
+      return withBlocked(outcome, `it is not known how many packets were not sent: ${errorText(error)}`)
     }
   },
   push: (path, signal) => runner.push(path, signal),

@@ -1,7 +1,7 @@
 import { type Backoff, TOOL, type ClaimedRun, type Runner, type RunnerSpec } from '@scanfarm/contracts'
 import { errorText, retry } from '@scanfarm/platform'
 import { Engine, execute, requirements, runnerOf } from '@scanfarm/engine'
-import { rateVariables } from '@scanfarm/tools'
+import { boundVariables } from '@scanfarm/tools'
 import { parseResolved, scopeParams, type ResolvedWorkflow } from '@scanfarm/language'
 import { Boundaries } from './boundaries.ts'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
@@ -15,6 +15,7 @@ import type { Session, Verdict } from '../slots/session.ts'
 import { Guard } from './guard.ts'
 import { guardedRunner } from './guarded-runner.ts'
 import { RunPlace } from './run-place.ts'
+import { RunProxy } from './run-proxy.ts'
 import { fetchTarget } from './target-file.ts'
 import { openBatch } from '../spread/batch.ts'
 import { Spread } from '../spread/spread.ts'
@@ -139,6 +140,12 @@ const perform = async (
     session.stop('limited')
     return { status: 'failed', errorMessage: share.reason }
   }
+  await using proxy = new RunProxy({
+    guard,
+    place,
+    rate: share.rate,
+    log: (line) => recorder.log('info', line),
+  })
   const { given } = options
   const versions = (): Record<string, string> =>
     toolFacts(declaredTools(workflow, run), run.attempt, options.toolVersions)
@@ -163,10 +170,13 @@ const perform = async (
       rate: share.rate,
     }),
     variables: given?.variables ?? {},
-    ...(share.rate !== null && { rate: share.rate, rateVariables }),
+    ...(share.rate !== null && {
+      rate: share.rate,
+      rateVariables: (rate: number) => boundVariables({ rate }),
+    }),
     secrets: given?.secrets ?? [],
     place: () => place.open(),
-    openRunner: (spec) => openRunner(session, place, guard, spec, options),
+    openRunner: (spec) => openRunner(session, { place, guard, proxy }, spec, options),
     onRunner: (module, where) => {
       const declared = run.runner?.type ?? runnerOf(workflow)
       if (where.type !== 'host' || declared !== 'host') recorder.facts(placeFacts(module, where))
@@ -254,12 +264,12 @@ const placeFacts = (
 
 const openRunner = async (
   session: Session,
-  place: RunPlace,
-  guard: Guard,
+  parts: { readonly place: RunPlace; readonly guard: Guard; readonly proxy: RunProxy },
   spec: RunnerSpec,
   { runners, homes, enforcement }: ExecutorOptions,
 ): Promise<Runner> => {
   const { run, folders, recorder, signal } = session
+  const { place } = parts
   const home = homes?.own(folders.workspace)
   const runner = await runners.open(spec, {
     runUuid: run.runUuid,
@@ -277,7 +287,7 @@ const openRunner = async (
   })
   recorder.facts(runner.facts)
   if (!runner.sharesFiles) session.journal?.usesOtherMachine()
-  return pacedRunner(guardedRunner(runner, { enforcement, guard, place }), () => recorder.buffer.room())
+  return pacedRunner(guardedRunner(runner, { enforcement, ...parts }), () => recorder.buffer.room())
 }
 
 /** Starts no command while the write buffer is full. */

@@ -223,7 +223,7 @@ test('A run waits for the window of its scope, without a slot', async () => {
 
 test('Runs wait for a share of a limit without a slot, with their reason, and their commands know the rate', async () => {
   const target = '203.0.113.9'
-  const rates = bash('rates', 'echo {{Rate}} "${SCANFARM_RATE-unset}" $SCANFARM_RATE_SSLSCAN')
+  const rates = bash('rates', 'echo {{Rate}} "${SCANFARM_RATE-unset}" $SCANFARM_ARGS_SSLSCAN')
   const gate = bash(
     'gate',
     'mkdir -p {{Output}}/now; touch {{Output}}/now/{{RunUUID}}; until [ -e {{Output}}/go ]; do sleep 0.05; done; ls {{Output}}/now | wc -l; rm {{Output}}/now/{{RunUUID}}',

@@ -1,0 +1,87 @@
+import { plural, type Outcome, type Runner } from '@scanfarm/contracts'
+import { errorText } from '@scanfarm/platform'
+import { boundVariables } from '@scanfarm/tools'
+import { meteredText } from '../proxy/counts.ts'
+import { MeteringProxy } from '../proxy/metering-proxy.ts'
+import type { Guard } from './guard.ts'
+import type { RunPlace } from './run-place.ts'
+
+export interface RunProxyParts {
+  readonly guard: Guard
+  readonly place: RunPlace
+  /** The share of the run. */
+  readonly rate: number | null
+  readonly log: (line: string) => void
+}
+
+/** What was not sent lowers the outcome of a command that seems to have worked. */
+export const withBlocked = (outcome: Outcome, what: string): Outcome =>
+  outcome.kind === 'exited'
+    ? {
+        ...outcome,
+        blocked: outcome.blocked === undefined ? `blocked: ${what}` : `${outcome.blocked}; ${what}`,
+      }
+    : outcome
+
+/** The proxy of a run with a rate or a scope, from its first command on this machine until its end. */
+export class RunProxy implements AsyncDisposable {
+  readonly #parts: RunProxyParts
+  #opened: Promise<MeteringProxy | undefined> | undefined
+
+  constructor(parts: RunProxyParts) {
+    this.#parts = parts
+  }
+
+  /** Undefined: the run needs none. */
+  async open(): Promise<MeteringProxy | undefined> {
+    return await (this.#opened ??= this.#open())
+  }
+
+  /** Runs a command that gets the proxy, and says what the proxy did not send. */
+  async run(runner: Runner, ...[command, io]: Parameters<Runner['run']>): Promise<Outcome> {
+    const { guard, log } = this.#parts
+    let proxy: MeteringProxy | undefined
+    try {
+      proxy = await this.open()
+    } catch (error) {
+      return { kind: 'not-started', reason: `its requests cannot be limited: ${errorText(error)}` }
+    }
+    if (proxy === undefined) return await runner.run(command, io)
+    const before = proxy.counts
+    const url = `http://${proxy.address}`
+    // The operator's own proxy stays.
+    const env = {
+      http_proxy: url,
+      https_proxy: url,
+      ...command.env,
+      // Commands that work side by side have parts of the rate.
+      ...boundVariables({ rate: Number(command.env['SCANFARM_RATE']) || null, proxy: proxy.address }),
+    }
+    const outcome = await runner.run({ ...command, env }, io)
+    const now = proxy.counts
+    const used = meteredText(before, now)
+    if (used !== '') log(`through the proxy: ${used}`)
+    guard.notSent(proxy.takeRefused())
+    const refused = now.refused - before.refused
+    return refused === 0
+      ? outcome
+      : withBlocked(outcome, `the proxy did not send ${plural(refused, 'request')}`)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const proxy = await this.#opened?.catch(() => undefined)
+    await proxy?.[Symbol.asyncDispose]()
+  }
+
+  async #open(): Promise<MeteringProxy | undefined> {
+    const { guard, place, rate } = this.#parts
+    if (rate === null && !(await guard.hasScope())) return undefined
+    const owner = await place.open()
+    return await MeteringProxy.open({
+      route: (url, isTunnel) => guard.route(url, isTunnel),
+      rate,
+      isPerAddress: await guard.isPerAddress(),
+      uid: owner?.uid,
+    })
+  }
+}
