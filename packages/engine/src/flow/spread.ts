@@ -40,15 +40,17 @@ export interface SpreadLoop {
   readonly mostRows: number
   readonly signal: AbortSignal
   nextSeq(): number
+  /** Called for each batch when all have ended, in the order of their items. */
+  answered(answer: BatchAnswer): Promise<void>
 }
 
 /** Lets other workers execute items of loops. */
 export interface SpreadService {
   /**
-   * Resolves when all batches have ended, to what they tell, in the order of their items; their files are then in the
-   * folders of the run. Undefined: the items have to be executed here. A text: why a batch has failed.
+   * Resolves when all batches have ended and their files are in the folders of the run, to `''` or why a batch has
+   * failed. Undefined: the items have to be executed here.
    */
-  run(loop: SpreadLoop): Promise<readonly BatchAnswer[] | string | undefined>
+  run(loop: SpreadLoop): Promise<string | undefined>
 }
 
 /** The part of a loop that a run executes for another one. */

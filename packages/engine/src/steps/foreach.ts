@@ -187,7 +187,23 @@ const runSpread = async (at: StepContext, all: () => AsyncIterable<string>): Pro
   // An earlier attempt has begun to execute them itself.
   if (resume.findItems(at.key) !== undefined) return undefined
   const ports = await resume.remember('ports', () => ({ now: run.ports.now().getTime(), random: [0] }))
-  const answers = await spread.run({
+  const tally = new Tally()
+  const outputs = new ItemOutputs(run.limits.captureBytes)
+  const answered = async (answer: BatchAnswer): Promise<void> => {
+    tally.join(answer)
+    for (const [index, text] of answer.outputs) {
+      outputs.add(index, text)
+      await run.input.recorder.output(at.key, 'stdout', Buffer.from(text))
+    }
+    for (const [variable, value, isExported] of answer.variables) {
+      at.module.scope.set(variable, valueOf(value))
+      if (isExported) exported.add(variable)
+    }
+    Object.assign(run.env, answer.env)
+    if (answer.worked) at.trace?.worked()
+    if (answer.error !== undefined) at.trace?.failed(answer.error)
+  }
+  const error = await spread.run({
     state: {
       key: at.key,
       step: at.step,
@@ -208,26 +224,10 @@ const runSpread = async (at: StepContext, all: () => AsyncIterable<string>): Pro
     mostRows: run.limits.foreachFailedRows,
     signal: signalOf(at),
     nextSeq: () => run.nextSeq(),
+    answered,
   })
-  if (answers === undefined) return undefined
-  if (typeof answers === 'string') return failed(answers)
-  const tally = new Tally()
-  const outputs = new ItemOutputs(run.limits.captureBytes)
-  for (const answer of answers) {
-    tally.join(answer)
-    for (const [index, text] of answer.outputs) {
-      outputs.add(index, text)
-      await run.input.recorder.output(at.key, 'stdout', Buffer.from(text))
-    }
-    for (const [variable, value, isExported] of answer.variables) {
-      at.module.scope.set(variable, valueOf(value))
-      if (isExported) exported.add(variable)
-    }
-    Object.assign(run.env, answer.env)
-    if (answer.worked) at.trace?.worked()
-    if (answer.error !== undefined) at.trace?.failed(answer.error)
-  }
-  return await endOf(at, tally, outputs)
+  if (error === undefined) return undefined
+  return error === '' ? await endOf(at, tally, outputs) : failed(error)
 }
 
 /** Executes some items of a loop of another run. */

@@ -93,6 +93,11 @@ export class Contents {
     )
   }
 
+  async hashOf(held: Held): Promise<string> {
+    await using file = await openFile(held)
+    return await hashOf(contentOf(file, held.facts.size))
+  }
+
   /** Whether the file has this content. */
   async isStored(held: Held, stored: StoredFile): Promise<boolean> {
     return held.facts.isFile() && held.facts.size === stored.size && (await this.beginsWith(held, stored))

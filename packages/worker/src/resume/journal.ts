@@ -84,7 +84,6 @@ export class Journal implements ResumeService {
   readonly #earlier: ReadonlyMap<string, EndedUnit>
   readonly #running = new Map<string, (RowInWork | KeptRow)[]>()
   readonly #loops: Loops
-  /** What is stored, and how the files were found. */
   readonly #files = new Map<string, { readonly signature: string; readonly kept: KeptEntry }>()
   readonly #keys: string[] = []
   #pending: Pending[] = []
@@ -110,6 +109,11 @@ export class Journal implements ResumeService {
     for (const [path, file] of restored.files) this.#files.set(path, file)
     this.#values = new Map(restored.values)
     this.#keys.push(...restored.keys)
+  }
+
+  /** What is stored of the folders, and how the files were found. */
+  get files(): ReadonlyMap<string, { readonly signature: string; readonly kept: KeptEntry }> {
+    return this.#files
   }
 
   find(key: string): KeptUnit | undefined {

@@ -81,7 +81,7 @@ export const openJournal = async (
     inputs,
     everyMs: times.resumeMs,
     share: limits.resumeShare,
-    isShared: () => uses().isShared(folders.workspace),
+    isShared: () => uses().isShared(folders.workspace, run.runUuid),
     restored,
   })
 }

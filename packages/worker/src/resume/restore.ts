@@ -1,5 +1,4 @@
 import type { ArtifactStore, ResumePoint } from '@scanfarm/contracts'
-import { createHash, type Hash } from 'node:crypto'
 import type { Folder } from '@scanfarm/paths'
 import { movedBytes } from '../workspaces/moved.ts'
 import type { Owner } from '../users/uids.ts'
@@ -64,7 +63,7 @@ const restoreEntry = async (
 ): Promise<boolean> => {
   const isHere = workspace === folders.workspace
   if (kept.kind === 'file' && isHere && (await isInPlace(contents, folders, path, kept))) return true
-  let hash: Hash | undefined
+  let isMoved = false
   await putEntry(folders, path, owner, async (folder: Folder, name) => {
     if (kept.kind === 'link') return void (await folder.link(name, kept.target, owner))
     if (kept.kind === 'folder') {
@@ -73,20 +72,12 @@ const restoreEntry = async (
       return
     }
     const stored = await contents.read(kept)
-    const body = isHere ? stored : movedBytes(stored, { ...folders, workspace }, folders)
+    const onMoved = (): void => void (isMoved = true)
+    const body = isHere ? stored : movedBytes(stored, { ...folders, workspace }, folders, onMoved)
     const { mode } = kept
-    const hashing = (hash = isHere ? undefined : createHash('sha256'))
-    const write = hashing === undefined ? body : hashed(body, hashing)
-    await folder.replace(name, async (file) => await file.writeFile(write, { signal }), { owner, mode })
+    await folder.replace(name, async (file) => await file.writeFile(body, { signal }), { owner, mode })
   })
-  return kept.kind !== 'file' || hash === undefined || hash.digest('hex') === kept.sha256
-}
-
-const hashed = async function* (bytes: AsyncIterable<Buffer>, hash: Hash): AsyncGenerator<Buffer> {
-  for await (const chunk of bytes) {
-    hash.update(chunk)
-    yield chunk
-  }
+  return !isMoved
 }
 
 /** On the machine of the earlier attempt most files are as they were. */

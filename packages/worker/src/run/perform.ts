@@ -49,7 +49,6 @@ export function createPerformer(
   let uses: WorkspaceUses | undefined
   const usesOf = (): WorkspaceUses => (uses ??= new WorkspaceUses(workFolders.base))
   const own = options.users ?? sharedUser(undefined)
-  const users = markedUsers(own, usesOf)
   const workflowOf = async ({ run, signal }: Session): Promise<ResolvedWorkflow> => {
     const shouldRetry = (_error: unknown, attempt: number): boolean => attempt < WORKFLOW_TRIES
     try {
@@ -68,7 +67,7 @@ export function createPerformer(
           folders,
           workspace: run.workspace,
           // Each batch has separate folders.
-          users: isBatch(run) ? own : users,
+          users: isBatch(run) ? own : markedUsers(own, usesOf, run.runUuid),
           workFolders,
           signal,
         })

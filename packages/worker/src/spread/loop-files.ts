@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
 import type { Owner } from '../users/uids.ts'
 import type { Contents, StoredFile } from '../resume/contents.ts'
 import { bytesOf } from '../resume/contents.ts'
 import type { KeptEntry } from '../resume/entries.ts'
+import type { Journal } from '../resume/journal.ts'
 import {
   findEntries,
   holdEntry,
@@ -61,14 +61,22 @@ const storeFiles = async (
   return stored
 }
 
-/** Stores what is in the folders of a run. */
+/** Stores what is in the folders of a run, besides what its journal has stored. */
 export const storeAll = async (
   contents: Contents,
   folders: RunFolders,
+  journal: Pick<Journal, 'files'>,
 ): Promise<Record<string, KeptEntry>> => {
   const found = await findEntries(folders, 0, () => true)
-  const files = found.flatMap((entry) => (entry.kind === 'file' ? [{ entry, from: 0 }] : []))
-  return keptOf(found, await storeFiles(contents, folders, files))
+  const known = new Map<string, StoredFile>()
+  for (const { path, signature } of found) {
+    const { kept, signature: stored } = journal.files.get(path) ?? {}
+    if (kept?.kind === 'file' && stored === signature) known.set(path, kept)
+  }
+  const files = found.flatMap((entry) =>
+    entry.kind === 'file' && !known.has(entry.path) ? [{ entry, from: 0 }] : [],
+  )
+  return keptOf(found, new Map([...known, ...(await storeFiles(contents, folders, files))]))
 }
 
 const keptOf = (
@@ -96,23 +104,18 @@ const inOrder = <T>(files: Iterable<readonly [string, T]>): (readonly [string, T
   // Folders come before what they contain.
   [...files].sort(([one], [other]) => (one < other ? -1 : 1))
 
-/** Makes an entry in the folders of a run. Resolves to the size and hash of a file. */
+/** Makes an entry in the folders of a run. Resolves to whether a file names them. */
 const put = async (
   contents: Contents,
   folders: RunFolders,
   path: string,
   entry: Joined | Exclude<KeptEntry, { kind: 'file' }>,
   owner: Owner | undefined,
-): Promise<Pick<Given, 'size' | 'sha256'>> => {
-  const hash = createHash('sha256')
-  let size = 0
+): Promise<boolean> => {
+  let isMoved = false
+  const onMoved = (): void => void (isMoved = true)
   const bytes = async function* ({ parts }: Joined): AsyncGenerator<Buffer> {
-    for (const { file, of } of parts)
-      for await (const chunk of movedBytes(await contents.read(file), of, folders)) {
-        hash.update(chunk)
-        size += chunk.length
-        yield chunk
-      }
+    for (const { file, of } of parts) yield* movedBytes(await contents.read(file), of, folders, onMoved)
   }
   await putEntry(folders, path, owner, async (folder, name) => {
     if (entry.kind === 'link') return await folder.link(name, entry.target, owner)
@@ -126,7 +129,7 @@ const put = async (
       mode: entry.mode,
     })
   })
-  return entry.kind === 'file' ? { size, sha256: hash.digest('hex') } : {}
+  return isMoved
 }
 
 /** Gives a batch the files of its run. */
@@ -145,8 +148,16 @@ export const restoreAll = async (
         : entry.kind === 'link'
           ? { ...entry, target: movedText(entry.target, String, from, folders) }
           : entry
-    const facts = await put(contents, folders, path, made, owner)
-    given.set(path, { signature: signatureAt(folders, path), ...facts })
+    const isMoved = await put(contents, folders, path, made, owner)
+    using held = holdEntry(folders, path)
+    given.set(path, {
+      signature: signatureAt(folders, path),
+      ...(entry.kind === 'file' &&
+        held !== undefined && {
+          size: held.facts.size,
+          sha256: isMoved ? await contents.hashOf(held) : entry.sha256,
+        }),
+    })
   }
   return given
 }
@@ -199,7 +210,7 @@ export const joinChanges = async (
   contents: Contents,
   folders: RunFolders,
   loop: { readonly files: Readonly<Record<string, KeptEntry>>; readonly folders: StoredAnswer['folders'] },
-  answers: readonly StoredAnswer[],
+  answers: readonly Pick<StoredAnswer, 'files' | 'folders'>[],
   owner: Owner | undefined,
   onLost: (path: string) => void,
 ): Promise<void> => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { resumePrefix, type Backoff, type LoopBatch } from '@scanfarm/contracts'
-import { Mask, type BatchAnswer, type SpreadLoop, type SpreadService } from '@scanfarm/engine'
+import { resumePrefix, type ArtifactFound, type Backoff, type LoopBatch } from '@scanfarm/contracts'
+import { Mask, type SpreadLoop, type SpreadService } from '@scanfarm/engine'
 import { errorText, pause, retry } from '@scanfarm/platform'
 import { Contents } from '../resume/contents.ts'
 import { ANY } from '../resume/entries.ts'
@@ -47,7 +47,7 @@ export class Spread implements SpreadService {
     this.#secrets = new Mask(context.options.given?.secrets ?? [])
   }
 
-  async run(loop: SpreadLoop): Promise<readonly BatchAnswer[] | string | undefined> {
+  async run(loop: SpreadLoop): Promise<string | undefined> {
     const { key } = loop.state
     const { recorder } = this.#session
     if (!(await this.#journal.checkpoint(key))) {
@@ -60,20 +60,21 @@ export class Spread implements SpreadService {
     try {
       stored = await this.#store(loop)
     } catch (error) {
-      if (loop.signal.aborted) return []
+      if (loop.signal.aborted) return ''
       recorder.log('warn', `the items of ${loop.state.step.name} are executed here: ${errorText(error)}`)
       return undefined
     }
     if (stored.count < 2) return undefined
     const batches = await this.#ended(loop, stored.key, stored.count)
-    if (batches === undefined) return []
+    if (batches === undefined) return ''
     const lost = batches.find(({ status }) => status !== 'completed')
     if (lost !== undefined) {
       await this.#batches(loop, '', 0)
       const items = `items ${lost.first + 1} to ${lost.last + 1}`
       return `the run ${lost.runUuid} of ${items} has ${lost.status}: ${lost.error}`
     }
-    return await this.#join(loop, stored.key, batches)
+    await this.#join(loop, stored.key, batches)
+    return ''
   }
 
   /** Stores what the batches need. The key depends on what they depend on, besides files, which follow from earlier steps. */
@@ -111,7 +112,7 @@ export class Spread implements SpreadService {
       state,
       run: { runId, runUuid, attempt, jobId },
       folders: { attempt: folders.attempt, workspace: folders.workspace },
-      files: await storeAll(contents, folders),
+      files: await storeAll(contents, folders, this.#journal),
       items: `${prefix}.items`,
       marks,
     }
@@ -157,22 +158,25 @@ export class Spread implements SpreadService {
   }
 
   async #join(
-    { state: { key }, mostRows, nextSeq }: SpreadLoop,
+    { state: { key }, mostRows, nextSeq, answered }: SpreadLoop,
     state: string,
     batches: readonly LoopBatch[],
-  ): Promise<readonly BatchAnswer[]> {
+  ): Promise<void> {
     const { folders, recorder } = this.#session
     const { options, limits } = this.#context
     const { artifacts } = options
     const loop = JSON.parse(await readJson(artifacts, state)) as StoredLoop
-    const answers: StoredAnswer[] = []
+    const answers: Pick<StoredAnswer, 'files' | 'folders'>[] = []
+    const artifactsFound: ArtifactFound[] = []
     let rows = 0
     for (const { first, attempt, runUuid } of batches) {
       const text = await readJson(artifacts, answerKey(state, first, attempt))
       const found = JSON.parse(text) as StoredAnswer
       const { answer, rows: failed, artifacts: made } = found
       const here = moved({ answer, rows: failed, artifacts: made }, found.folders, folders)
-      answers.push({ ...found, ...here })
+      answers.push({ files: found.files, folders: found.folders })
+      artifactsFound.push(...here.artifacts)
+      await answered(here.answer)
       for (const { counts, record } of here.rows.slice(0, mostRows - rows)) {
         rows += 1
         const taken = { ...record, logFile: '', takenFrom: { runUuid, attempt } }
@@ -188,8 +192,7 @@ export class Spread implements SpreadService {
     await joinChanges(contents, folders, loop, answers, await this.#place.open(), (path) =>
       recorder.log('warn', `several batches have written ${path}: it is as the last of them left it`),
     )
-    for (const { artifacts: made } of answers) for (const one of made) recorder.artifact(one)
-    return answers.map(({ answer }) => answer)
+    for (const one of artifactsFound) recorder.artifact(one)
   }
 }
 

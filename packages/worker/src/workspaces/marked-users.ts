@@ -2,11 +2,15 @@ import { utimesSync } from 'node:fs'
 import type { CommandUsers } from '../users/command-users.ts'
 import type { WorkspaceUses } from './workspace-uses.ts'
 
-/** The same users; marks the workspace of each run as used from before its folder is opened until it is closed. */
-export const markedUsers = (users: CommandUsers, uses: () => WorkspaceUses): CommandUsers => ({
+/** The same users; marks the workspace of a run as used from before its folder is opened until it is closed. */
+export const markedUsers = (
+  users: CommandUsers,
+  uses: () => WorkspaceUses,
+  runUuid: string,
+): CommandUsers => ({
   sample: users.sample,
   async acquire(workspaceFolder, signal) {
-    const end = await uses().begin(workspaceFolder, signal)
+    const end = await uses().begin(workspaceFolder, runUuid, signal)
     try {
       const lease = await users.acquire(workspaceFolder, signal)
       return {

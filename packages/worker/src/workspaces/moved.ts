@@ -19,11 +19,15 @@ export const movedText = (
     .replaceAll(form(from.attempt), () => form(to.attempt))
     .replaceAll(form(from.workspace), () => form(to.workspace))
 
-/** The bytes, with the folders `to` in place of the folders `from`. Those of a binary file stay as they are. */
+/**
+ * The bytes, with the folders `to` in place of the folders `from`; `onMoved` is called at each place. Those of a binary
+ * file stay as they are.
+ */
 export const movedBytes = async function* (
   source: AsyncIterable<Buffer>,
   from: Folders,
   to: Folders,
+  onMoved?: () => void,
 ): AsyncGenerator<Buffer> {
   const latin = (path: string): string => Buffer.from(path).toString('latin1')
   const names = new Map([
@@ -37,6 +41,7 @@ export const movedBytes = async function* (
     let [at, done] = [0, '']
     for (const { index, 0: name } of all.matchAll(pattern)) {
       if (index >= until) break
+      onMoved?.()
       done += all.slice(at, index) + (names.get(name) ?? name)
       at = index + name.length
     }

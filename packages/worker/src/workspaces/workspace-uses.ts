@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   unlinkSync,
@@ -18,8 +19,8 @@ const KINDS = ['run', 'removal'] as const
 type Kind = (typeof KINDS)[number]
 
 /**
- * How long a mark is valid whose process cannot be found: the process has died or is in another container. A removal
- * only renames a folder, so its mark expires soon.
+ * How long a mark of another machine or container is valid, whose processes cannot be seen. A removal only renames a
+ * folder, so its mark expires soon.
  */
 const UNKNOWN_MS: Readonly<Record<Kind, number>> = { run: 24 * 3_600_000, removal: 5_000 }
 /** The marks of a process share a time, which is renewed at most this often for runs. */
@@ -36,8 +37,12 @@ const keyOf = (workspace: string): string => hash('sha256', workspace).slice(0, 
 export class WorkspaceUses {
   /** A folder for each kind: a run reads only the marks of removals, which are few. */
   readonly #folders: Readonly<Record<Kind | 'own', string>>
-  readonly #boot = readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').slice(0, 8)
-  readonly #self = [process.pid, processStart(process.pid), this.#boot, randomUUID()].join('-')
+  /** Of the processes that this one can see. */
+  readonly #place = hash(
+    'sha256',
+    readFileSync('/proc/sys/kernel/random/boot_id', 'latin1') + readlinkSync('/proc/self/ns/pid'),
+  ).slice(0, 12)
+  readonly #self = [process.pid, processStart(process.pid), this.#place, randomUUID()].join('-')
   #count = 0
   #renewedAt = 0
 
@@ -51,9 +56,9 @@ export class WorkspaceUses {
   }
 
   /** Call it before a run accesses the folder of its workspace. Call the returned function to end the use. */
-  async begin(workspaceFolder: string, signal: AbortSignal): Promise<() => void> {
+  async begin(workspaceFolder: string, runUuid: string, signal: AbortSignal): Promise<() => void> {
     const workspace = basename(workspaceFolder)
-    const end = this.#mark(workspace, 'run')
+    const end = this.#mark(workspace, 'run', runUuid)
     while (this.#has(workspace, 'removal')) {
       if (signal.aborted) break
       await delay(PAUSE_MS)
@@ -61,10 +66,12 @@ export class WorkspaceUses {
     return end
   }
 
-  /** Whether more than one run uses the workspace. */
-  isShared(workspaceFolder: string): boolean {
+  /** Whether other runs use the workspace. A mark of the run may be that of a lost attempt. */
+  isShared(workspaceFolder: string, runUuid: string): boolean {
     const key = `${keyOf(basename(workspaceFolder))}.`
-    return this.#names('run').filter((name) => name.startsWith(key) && this.#isLive(name, 'run')).length > 1
+    return this.#names('run').some(
+      (name) => name.startsWith(key) && !name.includes(`.${runUuid}.`) && this.#isLive(name, 'run'),
+    )
   }
 
   /** Returns the result of `remove`, or false without calling it when a run uses the workspace. */
@@ -92,9 +99,12 @@ export class WorkspaceUses {
   }
 
   /** A mark is a link to the file of this process: a file of its own would cost several times as much. */
-  #mark(workspace: string, kind: Kind): () => void {
+  #mark(workspace: string, kind: Kind, runUuid = ''): () => void {
     this.#count += 1
-    const path = join(this.#folders[kind], [keyOf(workspace), this.#self, this.#count, kind].join('.'))
+    const path = join(
+      this.#folders[kind],
+      [keyOf(workspace), this.#self, this.#count, runUuid, kind].join('.'),
+    )
     const own = join(this.#folders.own, this.#self)
     try {
       this.#renew(own, kind)
@@ -128,12 +138,17 @@ export class WorkspaceUses {
   }
 
   #isProcess(holder: string): boolean {
-    const [pid, start, boot] = holder.split('-')
-    return holder === this.#self || (boot === this.#boot && isSameProcess(Number(pid), Number(start)))
+    const [pid, start] = holder.split('-')
+    return holder === this.#self || (this.#isHere(holder) && isSameProcess(Number(pid), Number(start)))
+  }
+
+  #isHere(holder: string): boolean {
+    return holder.split('-')[2] === this.#place
   }
 
   #isLive(name: string, kind: Kind): boolean {
-    if (this.#isProcess(holderOf(name))) return true
+    const holder = holderOf(name)
+    if (this.#isHere(holder)) return this.#isProcess(holder)
     const path = join(this.#folders[kind], name)
     const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
     return Date.now() - mtimeMs < UNKNOWN_MS[kind]

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
@@ -16,6 +18,7 @@ jest.setTimeout(TEST_MS)
 const DAYS = 30
 const DAY_MS = 86_400_000
 const NEVER = new AbortController().signal
+const RUN = 'e0c8d4b8'
 
 let harness: Harness
 let executor: Executor
@@ -163,7 +166,7 @@ test('A folder stays when a run used it after the query', async () => {
 test('A removal gives up when a run of any program uses the workspace', async () => {
   const base = join(harness.folder, 'uses')
   const [one, other] = [new WorkspaceUses(base), new WorkspaceUses(base)]
-  const end = await one.begin('/workspaces/w', NEVER)
+  const end = await one.begin('/workspaces/w', RUN, NEVER)
   expect(other.tryRemoval('w', () => true)).toBe(false)
   expect(other.tryRemoval('another', () => true)).toBe(true)
   end()
@@ -173,17 +176,17 @@ test('A run waits while the folder of its workspace is being removed', async () 
   const base = join(harness.folder, 'removal')
   const uses = new WorkspaceUses(base)
   const marks = join(base, 'workspace-uses')
-  const end = await uses.begin('/workspaces/w', NEVER)
+  const end = await uses.begin('/workspaces/w', RUN, NEVER)
   const [mark = ''] = await readdir(marks)
-  const removal = join(base, 'workspace-removals', mark.replace('.1.run', '.9.removal'))
+  const removal = join(base, 'workspace-removals', mark.replace(`.1.${RUN}.run`, '.9..removal'))
   await rename(join(marks, mark), removal)
   end()
   let hasBegun = false
-  const begin = uses.begin('/workspaces/w', NEVER).then((release) => {
+  const begin = uses.begin('/workspaces/w', RUN, NEVER).then((release) => {
     hasBegun = true
     return release
   })
-  const elsewhere = await uses.begin('/workspaces/other', NEVER)
+  const elsewhere = await uses.begin('/workspaces/other', RUN, NEVER)
   expect(hasBegun).toBe(false)
   elsewhere()
   await rm(removal)
@@ -191,10 +194,38 @@ test('A run waits while the folder of its workspace is being removed', async () 
   expect(await readdir(marks)).toEqual([])
 })
 
-test('The mark of a dead process keeps a folder for a day and is then removed', async () => {
+test('Other runs share a workspace: a lost attempt of the run does not, nor does a process that died', async () => {
+  const base = join(harness.folder, 'shared')
+  const uses = new WorkspaceUses(base)
+  const isShared = () => uses.isShared('/workspaces/w', RUN)
+  const module = join(import.meta.dirname, '../../src/workspaces/workspace-uses.ts')
+  const script = `import { WorkspaceUses } from ${JSON.stringify(module)}
+    await new WorkspaceUses(${JSON.stringify(base)}).begin('/workspaces/w', 'other', new AbortController().signal)
+    console.log('begun')
+    setInterval(() => {}, 1000)`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script])
+  const ended = once(child, 'exit')
+  await once(child.stdout, 'data')
+  expect(isShared()).toBe(true)
+  child.kill('SIGKILL')
+  await ended
+  expect(isShared()).toBe(false)
+  // Of a container that this process cannot see.
+  const [mark = ''] = await readdir(join(base, 'workspace-uses'))
+  const hidden = mark.replace(/-[0-9a-f]{12}-/, '-another-')
+  await writeFile(join(base, 'workspace-uses', hidden), '')
+  expect(isShared()).toBe(true)
+  await rename(
+    join(base, 'workspace-uses', hidden),
+    join(base, 'workspace-uses', hidden.replace('.other.', `.${RUN}.`)),
+  )
+  expect(isShared()).toBe(false)
+})
+
+test('The mark of a process that cannot be seen keeps a folder for a day and is then removed', async () => {
   const base = join(harness.folder, 'dead')
   const uses = new WorkspaceUses(base)
-  ;(await uses.begin('/workspaces/w', NEVER))()
+  ;(await uses.begin('/workspaces/w', RUN, NEVER))()
   const mark = join(base, 'workspace-uses/0123.999999999-1-x-y.1.run')
   await writeFile(mark, '')
   uses.sweep()
@@ -208,9 +239,9 @@ test('The mark of a dead process keeps a folder for a day and is then removed', 
 test('The mark of a live process is renewed for programs that cannot see the process, and a deleted folder of marks is made again', async () => {
   const base = join(harness.folder, 'renewed')
   const uses = new WorkspaceUses(base)
-  ;(await uses.begin('/workspaces/w', NEVER))()
+  ;(await uses.begin('/workspaces/w', RUN, NEVER))()
   await rm(join(base, 'workspace-uses'), { recursive: true })
-  const end = await uses.begin('/workspaces/w', NEVER)
+  const end = await uses.begin('/workspaces/w', RUN, NEVER)
   const [mark = ''] = await readdir(join(base, 'workspace-uses'))
   const path = join(base, 'workspace-uses', mark)
   const then = new Date(Date.now() - 2 * DAY_MS)
