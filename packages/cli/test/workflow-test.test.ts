@@ -107,6 +107,24 @@ describe('scanfarm workflow test', () => {
   )
 
   test(
+    'records a run on a machine that lacks a program, and repeats it where the program is',
+    async () => {
+      expect(await record('--without', 'probe-tool')).toMatchObject({ code: 0, err: '' })
+      expect(parse(readFileSync(casePath(), 'utf8'))).toMatchObject({
+        without: ['probe-tool'],
+        programs: [],
+        calls: [],
+        expect: {
+          status: 'failed',
+          reasons: [expect.stringContaining('required command not found: probe-tool'), expect.any(String)],
+        },
+      })
+      expect(await run([folder], `${join(folder, 'tools')}:`)).toMatchObject({ code: 0 })
+    },
+    TEST_MS,
+  )
+
+  test(
     'shows what differs, and ends with exit code 1; --update expects it from then on',
     async () => {
       await record()

@@ -32,6 +32,8 @@ const StepFacts = Type.Object(
   { additionalProperties: false },
 )
 
+const Programs = Type.Array(Type.String({ pattern: '^[A-Za-z0-9_.+-]+$' }))
+
 const CaseExpected = Type.Object(
   {
     status: Type.String(),
@@ -56,7 +58,9 @@ export const WorkflowCase = Type.Object(
     /** Addresses by host name. */
     names: Type.Optional(Type.Record(Type.String(), Type.Array(Type.String()))),
     /** Programs that the recording replaces: a call that it does not have fails. */
-    programs: Type.Array(Type.String({ pattern: '^[A-Za-z0-9_.+-]+$' })),
+    programs: Programs,
+    /** Programs that the machine of the run does not have. */
+    without: Type.Optional(Programs),
     calls: Type.Array(RecordedCall),
     expect: CaseExpected,
   },

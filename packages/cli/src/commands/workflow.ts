@@ -175,6 +175,7 @@ const testCommand = (terminal: Terminal): Command =>
     )
     .option('-t, --target <target>', 'with --record: target of the run')
     .option('--program <name>', 'with --record: another program to record; repeatable', collect)
+    .option('--without <name>', 'with --record: a program that is missing; repeatable', collect)
     .option('--config <file>', 'settings file')
     .action((paths: string[], options: TestCommandOptions) => testAll(terminal, paths, options))
 

@@ -13,6 +13,8 @@ export class Places implements AsyncDisposable {
   readonly programs: string
   /** What the stand-ins read and note. */
   readonly calls: string
+  /** Stand for folders of PATH that have programs which the case does without. */
+  readonly links: string
   readonly #root: string
   readonly #names: readonly (readonly [value: string, placeholder: string])[]
 
@@ -23,6 +25,7 @@ export class Places implements AsyncDisposable {
     this.home = join(root, 'home')
     this.programs = join(root, 'programs')
     this.calls = join(root, 'calls')
+    this.links = join(root, 'links')
     this.#names = [
       [this.output, '{{Output}}'],
       [this.temp, '{{Temp}}'],
@@ -35,7 +38,14 @@ export class Places implements AsyncDisposable {
   /** `cases`: the folder of the cases, which may hold lists and other input. */
   static async make(cases: string): Promise<Places> {
     const places = new Places(await realpath(await mkdtemp(join(tmpdir(), 'scanfarm-case-'))), cases)
-    for (const folder of [places.output, places.temp, places.home, places.programs, places.calls])
+    for (const folder of [
+      places.output,
+      places.temp,
+      places.home,
+      places.programs,
+      places.calls,
+      places.links,
+    ])
       await mkdir(folder)
     return places
   }

@@ -10,6 +10,7 @@ import { contentOf } from './case-file.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { observe } from './observe.ts'
 import type { Places } from './places.ts'
+import { pathWithout } from './stand-ins.ts'
 
 /** Shared by all cases of one command. */
 export interface TestContext {
@@ -20,7 +21,7 @@ export interface TestContext {
   readonly signal: AbortSignal
 }
 
-export type CaseInput = Pick<WorkflowCase, 'target' | 'params' | 'at'> & {
+export type CaseInput = Pick<WorkflowCase, 'target' | 'params' | 'at' | 'without'> & {
   /** Resolves host names as recorded; missing: for real. */
   readonly names?: WorkflowCase['names'] | undefined
 }
@@ -59,7 +60,9 @@ export const runCase = async (
   const now = new Date(input.at)
   const [target = { text: '' }] =
     input.target === '' ? [] : await namedTargets(terminal, { target: [places.show(input.target)] })
-  const env = { ...terminal.env, PATH: `${places.programs}:${terminal.env['PATH'] ?? config.runner.path}` }
+  const path = terminal.env['PATH'] ?? config.runner.path
+  const others = await pathWithout(path, input.without ?? [], places)
+  const env = { ...terminal.env, PATH: `${places.programs}:${others}` }
   const result = await perform(
     { uuid: places.uuid, workflow, target, space: WORKSPACE, output: places.output },
     recorder,

@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { RecordedCall, WorkflowCase } from '@scanfarm/contracts'
@@ -71,6 +72,28 @@ export const makeStandIns = async ({ programs, calls }: WorkflowCase, places: Pl
   }
   for (const [name, known] of byProgram)
     await writeFile(join(places.programs, name), standIn(name, known, places.calls), { mode: EXECUTABLE })
+}
+
+/** A PATH without some programs: links to the others stand for the folders that have them. */
+export const pathWithout = async (
+  path: string,
+  without: readonly string[],
+  { links }: Places,
+): Promise<string> => {
+  const folders: string[] = []
+  for (const folder of path.split(':').filter((one) => one.startsWith('/'))) {
+    const names = await readdir(folder).catch(() => [])
+    if (!names.some((name) => without.includes(name))) {
+      folders.push(folder)
+      continue
+    }
+    const instead = join(links, String(folders.length))
+    await mkdir(instead)
+    for (const name of names)
+      if (!without.includes(name)) symlinkSync(join(folder, name), join(instead, name))
+    folders.push(instead)
+  }
+  return folders.join(':')
 }
 
 export interface WrongCalls {

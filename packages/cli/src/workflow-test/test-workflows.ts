@@ -28,6 +28,7 @@ export interface RecordOptions {
   readonly target?: string
   readonly param?: Readonly<Record<string, string>>
   readonly program?: readonly string[]
+  readonly without?: readonly string[]
   readonly config?: string
 }
 
@@ -102,7 +103,7 @@ export const testWorkflows = async (
 export const recordCase = async (
   terminal: Terminal,
   workflow: string,
-  { record, target = '', param = {}, program = [], config: settings }: RecordOptions,
+  { record, target = '', param = {}, program = [], without = [], config: settings }: RecordOptions,
 ): Promise<void> => {
   const file = join(casesFolder(workflow), `${record}.yaml`)
   if (existsSync(file)) throw new CliError(EXIT.usage, `${file} exists: remove it, or choose another name`)
@@ -110,16 +111,22 @@ export const recordCase = async (
     const resolved = await findWorkflow(context.config, workflow)
     await using places = await Places.make(casesFolder(workflow))
     const needed = requirements(resolved).flatMap((need) => (need.startsWith('tool:') ? [need.slice(5)] : []))
-    const programs = [...new Set([...needed, ...program])].sort()
+    const programs = [...new Set([...needed, ...program])].filter((name) => !without.includes(name)).sort()
     const { PATH = context.config.runner.path } = terminal.env
     await makeWrappers(programs, PATH, places)
-    const input: CaseInput = { target: places.hide(target), params: param, at: new Date().toISOString() }
+    const input: CaseInput = {
+      target: places.hide(target),
+      params: param,
+      at: new Date().toISOString(),
+      ...(without.length === 0 ? {} : { without: [...without] }),
+    }
     const { seen, names, reports } = await runCase(resolved, input, places, context)
     context.signal.throwIfAborted()
     const one: WorkflowCase = {
       target: input.target,
       params: Object.fromEntries(Object.entries(param).map(([name, value]) => [name, places.hide(value)])),
       at: input.at,
+      ...(input.without && { without: input.without }),
       ...(Object.keys(names).length === 0 ? {} : { names }),
       programs,
       calls: await recordedCalls(places),
