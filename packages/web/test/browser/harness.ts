@@ -166,13 +166,14 @@ export class Console implements AsyncDisposable {
   async #load(context: BrowserContext, path: string, options: PageOptions): Promise<Page> {
     const { role, caller, loggedOut = false } = options
     const page = await context.newPage()
-    if (!loggedOut) {
-      await page.goto(await this.link(role, caller))
-      await page.waitForURL((url) => url.pathname !== '/login')
-      // The login page stays until the session is known.
-      await page.locator('.shell').waitFor()
-    }
-    if (loggedOut || path !== '/') await page.goto(path)
+    // Without the login page, which would load the console twice.
+    if (!loggedOut)
+      await context.request.post(`${this.url}/api/session`, {
+        data: { code: new URL(await this.link(role, caller)).hash.replace('#code=', '') },
+        headers: { 'X-Scanfarm-Console': '1' },
+        failOnStatusCode: true,
+      })
+    await page.goto(path)
     if (path !== 'about:blank') await page.locator('h1').first().waitFor()
     return page
   }
