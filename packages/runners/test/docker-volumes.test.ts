@@ -94,7 +94,7 @@ test('a container gets no folder of the machine while a process swaps a volume w
   await writeFile(join(foreign, 'file'), SECRET)
   const seen = new Set<string>()
   // A try starts a container, which is slow; by name, one of three would get the other folder.
-  const options = { folder: join(run, 'd'), target: foreign, tries: Math.ceil(RACE_TRIES / 10) }
+  const options = { folder: join(run, 'd'), target: foreign, tries: Math.ceil(RACE_TRIES / 20) }
   const successes = await raceSwapper(options, async () => {
     seen.add(await say('cat /x/file; echo written >/x/made', [`${run}/d:/x`]))
   })
