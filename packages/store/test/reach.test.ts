@@ -132,6 +132,20 @@ describe('rows read with old statistics', () => {
     expect(rows).toEqual([{ counted: CROWD / 4 }])
   })
 
+  test('The search for acceptances that ended reads no finding without one, however many there are', async () => {
+    await asSuperuser(async (client) => {
+      await client.query('analyze vulnerabilities')
+      await client.query(
+        `select import_vulnerabilities('crowd', (select jsonb_agg(jsonb_build_object('vuln_info', 'check',
+           'vuln_title', '', 'vuln_desc', '', 'vuln_poc', '', 'severity', 'low', 'confidence', 'Firm', 'asset_type', 'web',
+           'asset_value', 'http://a.example/' || n, 'detail_http_request', '', 'detail_http_response', '',
+           'raw_vuln_json', '')) from generate_series(1, $1) n), 'test', null, null, null, null)`,
+        [CROWD],
+      )
+    }, db.url)
+    expect(await rowsRead('select expire_verdicts($1)', [BATCH], 'vulnerabilities')).toBe(0)
+  })
+
   test('The dispatcher reads the outbox rows that it sends and removes, however many others wait', async () => {
     const { runIds: ended } = await submitted(db.store, {}, targets(CROWD))
     await asSuperuser(async (client) => {

@@ -1,7 +1,10 @@
 -- Ends up to p_limit acceptances whose time is over: the findings are open again, unless a scan saw that they are gone. Those of
 -- a person end for good, those of a rule as long as its time is over. Returns how many ended.
 create or replace function expire_verdicts(p_limit int) returns int
-language plpgsql as $$
+language plpgsql
+-- planner: lookup
+set enable_seqscan = off set jit = off
+as $$
 declare
   v_ids bigint[];
   v_opened bigint[];
