@@ -54,6 +54,7 @@ export {
   type VulnerabilityFilter,
   type VulnerabilitySort,
 } from './findings/list-vulnerabilities.ts'
+export { Lanes } from './findings/lanes.ts'
 export { GROUP_BY, MAX_GROUPS, type GroupBy } from './findings/groups.ts'
 export { SORTED_RECORDS } from './findings/sorted.ts'
 export type { NamedKind } from './findings/named.ts'

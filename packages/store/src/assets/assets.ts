@@ -1,14 +1,8 @@
-import {
-  addImports,
-  NOTHING_IMPORTED,
-  type Asset,
-  type AssetContent,
-  type FindingState,
-  type ImportSummary,
-} from '@scanfarm/contracts'
+import { type Asset, type AssetContent, type FindingState, type ImportSummary } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
-import { byteas, halvesOf, itemsOf } from '../findings/import-item.ts'
+import { importAssets } from './import-assets.ts'
+import { Lanes } from '../findings/lanes.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from '../findings/facets.ts'
 import { contains, has, isLastRun, isOneOf, where } from '../findings/condition.ts'
@@ -92,8 +86,12 @@ export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
   all: async (ids: readonly number[]): Promise<Asset[]> =>
     (await assetsOf(db, sql`select unnest(${ids}::bigint[]) as id`, true)).rows,
   /** Like the import of vulnerabilities; the identity is (workspace, asset_value, url). */
-  import: (workspace: string, source: string, items: readonly AssetContent[]): Promise<ImportSummary> =>
-    importAll(db, workspace, source, items),
+  import: (
+    workspace: string,
+    source: string,
+    items: readonly AssetContent[],
+    lanes = new Lanes(),
+  ): Promise<ImportSummary> => importAssets(db, workspace, source, items, lanes),
   /** How often each value occurs among the newest assets of a filter, the most frequent first. */
   facets: (filter: AssetFilter): Promise<Facets<AssetFacet>> =>
     totals.group(
@@ -270,34 +268,6 @@ const SOURCE = {
 const find = async (db: Kysely<Tables>, id: number): Promise<Asset | undefined> => {
   const { rows } = await sql<Asset>`select ${COLUMNS} from assets a ${RUNS} where a.id = ${id}`.execute(db)
   return rows[0]
-}
-
-const importAll = async (
-  db: Kysely<Tables>,
-  workspace: string,
-  source: string,
-  items: readonly AssetContent[],
-): Promise<ImportSummary> => {
-  const counts = await Promise.all(halvesOf(items).map((half) => importHalf(db, workspace, source, half)))
-  return counts.reduce(addImports, NOTHING_IMPORTED)
-}
-
-const importHalf = async (
-  db: Kysely<Tables>,
-  workspace: string,
-  source: string,
-  items: readonly AssetContent[],
-): Promise<ImportSummary> => {
-  const { contents, json } = itemsOf(workspace, source, { kind: 'asset', items })
-  const known = await sql<{ counts: ImportSummary | null }>`
-    select see_known_assets(${byteas(contents)}::bytea[]) as counts
-  `.execute(db)
-  if (known.rows[0]?.counts) return known.rows[0].counts
-  const { rows } = await sql<{ counts: ImportSummary }>`
-    select import_assets(${storable(workspace)}, ${json()}::jsonb, ${source}, null, null) as counts
-  `.execute(db)
-  if (rows[0] === undefined) throw new Error('no answer from import_assets')
-  return rows[0].counts
 }
 
 const stats = async (db: Kysely<Tables>, workspaces: readonly string[] | undefined): Promise<AssetStats> => {

@@ -57,7 +57,7 @@ export const halvesOf = <T extends FindingContent | AssetContent>(
   const halves: [T[], T[]] = [[], []]
   for (const item of items)
     halves[hash('md5', keyOf(item), 'buffer').readUInt8() % 2 === 0 ? 0 : 1].push(item)
-  return halves.filter((half) => half.length > 0)
+  return halves
 }
 
 /** The items of an import as JSON. */

@@ -12,6 +12,7 @@ import { sql, type Kysely } from 'kysely'
 import type { PageOf } from '../page.ts'
 import { groupVulnerabilities, type GroupBy, type Groups } from './groups.ts'
 import { byteas, halvesOf, identitiesOf, itemsOf } from './import-item.ts'
+import { Lanes } from './lanes.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import {
@@ -54,14 +55,15 @@ export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
   /**
    * Saves records under their identity, many in two transactions, each with its events. Concurrent imports are safe. A record
    * without what or where is always new. `source`: the format or another origin. `part`: equal results of different parts
-   * of an import become one record.
+   * of an import become one record. A part may be saved before an earlier one has ended if both have the same `lanes`.
    */
   import: (
     workspace: string,
     source: string,
     items: readonly FindingContent[],
     part?: ImportPart,
-  ): Promise<ImportSummary> => importAll(db, workspace, source, items, part),
+    lanes = new Lanes(),
+  ): Promise<ImportSummary> => importAll(db, workspace, source, items, part, lanes),
   /** The folder that the files of known findings are relative to, by findings at absolute paths. */
   async knownFolder(workspace: string, findings: readonly FindingContent[]): Promise<string | undefined> {
     const { rows } = await sql<{ folder: string | null }>`
@@ -102,10 +104,9 @@ const importAll = async (
   source: string,
   items: readonly FindingContent[],
   part: ImportPart | undefined,
+  lanes: Lanes,
 ): Promise<ImportSummary> => {
-  const counts = await Promise.all(
-    halvesOf(items).map((half) => importHalf(db, workspace, source, half, part)),
-  )
+  const counts = await lanes.save(halvesOf(items), (half) => importHalf(db, workspace, source, half, part))
   return counts.reduce(addImports, NOTHING_IMPORTED)
 }
 
@@ -116,6 +117,7 @@ const importHalf = async (
   items: readonly FindingContent[],
   part: ImportPart | undefined,
 ): Promise<ImportSummary> => {
+  if (items.length === 0) return NOTHING_IMPORTED
   const { contents, json } = itemsOf(workspace, source, { kind: 'vulnerability', items })
   const ofPart = sql`${part?.of ?? null}::uuid, ${part?.no ?? null}::int`
   const known = await sql<{ counts: ImportSummary | null }>`

@@ -10,8 +10,15 @@ import {
   NOTHING_IMPORTED,
   type Vulnerability,
 } from '@scanfarm/contracts'
-import { EXPORT_FORMATS, EXPORT_KINDS, IMPORT_FORMATS, openReport, writeFindings } from '@scanfarm/findings'
-import type { Store, VulnerabilityFilter } from '@scanfarm/store'
+import {
+  EXPORT_FORMATS,
+  EXPORT_KINDS,
+  IMPORT_FORMATS,
+  openReport,
+  writeFindings,
+  type Batch,
+} from '@scanfarm/findings'
+import { Lanes, type Store, type VulnerabilityFilter } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { attachment, bytes } from '../../http/answer.ts'
 import { receiveBody } from '../../http/body/receive-file.ts'
@@ -73,23 +80,33 @@ export const importVulnerabilities = route(
       let assets = NOTHING_IMPORTED
       let failures = 0
       const problems: ImportProblem[] = []
-      const part = { of: randomUUID(), no: 0 }
       const { format, batches } = await openReport(named, body, root, (findings) =>
         store.vulnerabilities.knownFolder(workspace, findings),
       )
+      const of = randomUUID()
+      await using lanes = new Lanes()
+      await using assetLanes = new Lanes()
+      const save = async (batch: Batch, no: number): Promise<void> => {
+        const saved = await Promise.all([
+          store.vulnerabilities.import(workspace, format, batch.vulnerabilities, { of, no }, lanes),
+          store.assets.import(workspace, format, batch.assets, assetLanes),
+        ])
+        vulnerabilities = addImports(vulnerabilities, saved[0])
+        assets = addImports(assets, saved[1])
+      }
+      let no = 0
+      let earlier = Promise.resolve()
       for await (const batch of batches) {
-        part.no += 1
         failures += batch.failures
         problems.push(...batch.problems)
         vulnerabilities = addImports(vulnerabilities, { ...NOTHING_IMPORTED, errors: batch.errors })
-        if (batch.vulnerabilities.length > 0)
-          vulnerabilities = addImports(
-            vulnerabilities,
-            await store.vulnerabilities.import(workspace, format, batch.vulnerabilities, part),
-          )
-        if (batch.assets.length > 0)
-          assets = addImports(assets, await store.assets.import(workspace, format, batch.assets))
+        // The database works on one batch while the next is prepared.
+        const saved = save(batch, (no += 1))
+        saved.catch(() => undefined)
+        await earlier
+        earlier = saved
       }
+      await earlier
       return { format, vulnerabilities, assets, problems, failures }
     })
     const { failures, assets: withErrors, ...answer } = outcome
