@@ -66,14 +66,24 @@ const sendStream = async (url: URL, options: RequestOptions, body: Body): Promis
 
 /** Stops when the server answers: one that refuses a request does not read all of it. */
 const written = async (body: Body, outgoing: ClientRequest, answer: Promise<unknown>): Promise<void> => {
-  let isAnswered = false
-  const answered = answer.then(
-    () => void (isAnswered = true),
+  const answered = new AbortController()
+  answer.then(
+    () => answered.abort(),
     () => undefined,
   )
+  const { signal } = answered
   for await (const chunk of body()) {
-    if (!outgoing.write(chunk)) await Promise.race([once(outgoing, 'drain'), answered])
-    if (isAnswered) return
+    if (!outgoing.write(chunk)) await isDrained(outgoing, signal)
+    if (signal.aborted) return
   }
   outgoing.end()
+}
+
+/** Not a race with the answer: its promise would keep what each race waits for. */
+const isDrained = async (outgoing: ClientRequest, answered: AbortSignal): Promise<void> => {
+  try {
+    await once(outgoing, 'drain', { signal: answered })
+  } catch (error) {
+    if (!answered.aborted) throw error
+  }
 }
