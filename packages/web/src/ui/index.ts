@@ -31,6 +31,7 @@ export {
   Skeleton,
   usePageTitle,
 } from './page.tsx'
+export { More } from './more.tsx'
 export { ReportLink } from './report-link.tsx'
 export { RunLink } from './run-link.tsx'
 export { SavedFilters } from './saved-filters.tsx'

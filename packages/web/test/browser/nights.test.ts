@@ -169,6 +169,21 @@ test('Three nights show what is new, gone, back and not tested, and keep the ver
   await page.getByRole('tab', { name: 'Runs (3)' }).waitFor()
 })
 
+test('More schedules are loaded as one scrolls', async () => {
+  for (let n = 0; n < 45; n++) await createSchedule(`nightly-${n}`)
+  const { data } = await farm().api.GET('/schedules')
+  const page = await farm().open('/changes')
+  const names = page.getByRole('region', { name: 'Last runs of the schedules' }).getByRole('rowheader')
+  await names.first().waitFor()
+  expect(await names.count()).toBeLessThan(data.pagination.total)
+  await until(async () => {
+    // The last row ends where more are loaded, and moves down when they are.
+    await names.last().evaluate((row) => row.scrollIntoView({ block: 'start' }))
+    return (await names.count()) === data.pagination.total
+  })
+  await page.getByText('Loading…').waitFor({ state: 'detached' })
+})
+
 test('The summary of a run is shown as a document, in which the texts of tools stay texts', async () => {
   const job = await farm().finish('summing', ['web.test'])
   const { data } = await farm().api.GET('/runs', { params: { query: { job_id: job } } })

@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { jobChangesQuery, NIGHT_CHANGES, type ChangedFinding, type NightChange } from '../../api/nights.ts'
 import {
-  Button,
   DataTable,
   EmptyState,
   ErrorPanel,
   FindingStatus,
   Link,
   Loaded,
+  More,
   Severity,
   Skeleton,
   sumOf,
@@ -104,17 +104,13 @@ export const NightChanges = ({
   search: Readonly<{ job?: string; since?: string; change?: string }>
   set: (changes: { job?: string; since?: string; change?: string }) => void
 }) => {
-  const { nights, error, retry, more, loading } = useNights()
+  const { nights, error, retry, more, onSight } = useNights()
   if (!nights) return error ? <ErrorPanel error={error} onRetry={retry} /> : <Skeleton lines={6} />
   const job = search.job ?? nights.find(({ last }) => last !== null)?.last?.job_id
   return (
     <div className="stack">
       {nights.length === 0 ? null : <NightsTable nights={nights} chosen={job} />}
-      {more ? (
-        <Button kind="quiet" disabled={loading} onClick={more}>
-          More schedules
-        </Button>
-      ) : null}
+      {more ? <More onSight={onSight} /> : null}
       {job === undefined ? (
         <EmptyState title="No schedule has run yet">
           <Link href="/triggers">Create a schedule</Link>, or compare two times or two runs.

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { nightsQuery, type Night } from '../../api/nights.ts'
-import { Button, ErrorPanel, Link, SeverityCounts, Skeleton } from '../../ui/index.ts'
+import { ErrorPanel, Link, More, SeverityCounts, Skeleton } from '../../ui/index.ts'
 import { NightsTable } from './table.tsx'
 
 /** The schedules that are loaded, and how to load more. */
@@ -12,14 +12,14 @@ export const useNights = () => {
     open: data?.pages[0]?.open,
     error,
     retry: () => void refetch(),
-    more: hasNextPage ? () => void fetchNextPage() : undefined,
-    loading: isFetchingNextPage,
+    more: hasNextPage,
+    onSight: error || isFetchingNextPage ? undefined : () => void fetchNextPage(),
   }
 }
 
 /** What happened in the last night: the first thing on the console. */
 export const Nights = () => {
-  const { nights, open, error, retry, more, loading } = useNights()
+  const { nights, open, error, retry, more, onSight } = useNights()
   if (!nights || !open) return error ? <ErrorPanel error={error} onRetry={retry} /> : <Skeleton lines={4} />
   return (
     <section aria-label="Nights">
@@ -38,11 +38,7 @@ export const Nights = () => {
       ) : (
         <NightsTable nights={nights} />
       )}
-      {more ? (
-        <Button kind="quiet" disabled={loading} onClick={more}>
-          More schedules
-        </Button>
-      ) : null}
+      {more ? <More onSight={onSight} /> : null}
     </section>
   )
 }
