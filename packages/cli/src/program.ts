@@ -19,13 +19,20 @@ const inherit = (command: Command, path = command.name()): void => {
     inherit(child.copyInheritedSettings(command), `${path} ${child.name()}`)
 }
 
+/** Other names of commands: without them all commands would be loaded to find one. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['jobs', 'job'],
+  ['func', 'function'],
+])
+
 /** With the commands that `args` may mean: the one that is named first, or else all. */
 export const buildProgram = async (
   args: readonly string[],
   terminal: Terminal,
   known: Commands,
 ): Promise<Command> => {
-  const [name = ''] = args
+  const [given = ''] = args
+  const name = ALIASES.get(given) ?? given
   const named = Object.hasOwn(known, name) ? known[name] : undefined
   const load = named === undefined ? Object.values(known) : [named]
   const commands = await Promise.all(load.map(async (one) => await one()))

@@ -60,7 +60,7 @@ describe('starting runs', () => {
     expect(code).toBe(0)
     const { data } = await parsed<{ data: Run[] }>('runs', '--target', 'example.com')
     expect(data).toHaveLength(1)
-    const shown = await run(['run', 'show', String(data[0]?.id)])
+    const shown = await run(['runs', 'show', String(data[0]?.id)])
     expect(shown.out).toMatch(/^status +completed$/m)
     expect((await run(['steps', String(data[0]?.id)])).out).toMatch(/nothing +bash +completed +0/)
   })
@@ -84,11 +84,19 @@ describe('starting runs', () => {
     expect((await run(['jobs', '--status', 'open'])).out).toMatch(
       new RegExp(`^${created.job_id} +open +2 +0 .*noop`, 'm'),
     )
-    const { data } = await parsed<{ data: JobStatus[] }>('jobs', '--status', 'open')
+    const { data } = await parsed<{ data: JobStatus[] }>(
+      'jobs',
+      'list',
+      '--status',
+      'open',
+      '--sort',
+      'priority',
+    )
     expect(data.find(({ job_id: id }) => id === created.job_id)).toMatchObject({ priority: 'high' })
     expect((await run(['job', 'priority', created.job_id, 'urgent'])).code).toBe(2)
     expect((await run(['job', 'retry', created.job_id])).err).toMatch('nothing to retry')
-    await run(['cancel', created.job_id])
+    expect((await run(['jobs', 'show', created.job_id])).out).toContain('0/2')
+    await run(['jobs', 'cancel', created.job_id])
     const retry = await parsed<{ job_id: string; runs: number }>('job', 'retry', created.job_id)
     expect(retry.runs).toBe(2)
     expect((await run(['jobs', '--limit', '1'])).out).toMatch(
@@ -186,7 +194,7 @@ dependencies: {target_types: [file]}
 steps:
   - {name: count, type: bash, command: 'wc -l < {{Target}}'}
   - {name: read, type: function, function: 'log_info(read_file("{{Target}}"))'}
-  - {name: kind, type: bash, command: 'echo {{TargetType}} {{TargetRootDomain}}'}
+  - {name: kind, type: bash, command: 'echo {{TargetType}} {{TargetRootDomain}} # ${'x'.repeat(300)}'}
 `,
     )
     expect((await run(['upload', '--workflow', workflow])).code).toBe(0)
@@ -196,6 +204,8 @@ steps:
     const { data } = await parsed<{ data: Run[] }>('runs', '--workflow', 'count-lines')
     const steps = await run(['steps', String(data[0]?.id)])
     expect({ code, err: code === 0 ? '' : err + steps.out }).toEqual({ code: 0, err: '' })
+    // Of a long command its beginning.
+    expect(steps.out).toMatch(/echo file my-list-file # x{50,100}…$/m)
     expect(data).toMatchObject([
       {
         target: expect.stringMatching(/^uploads\/[0-9a-f]{16}-my_list\.txt$/),
@@ -270,7 +280,7 @@ describe('incomplete runs', () => {
     expect(shown).toMatch(new RegExp(`^outcome_reasons +${why}$`, 'm'))
     expect((await run(['runs', '--outcome', 'partial'])).out).toMatch(/completed +partial/)
     expect((await run(['steps', String(found?.id)])).out).toMatch(
-      /probe +bash +skipped +\d* +\d+ +the module is left out: required command not found: no-such-httpx/,
+      /^web +probe +bash +skipped +\d* +\d+ +the module is left out: required command not found: no-such-httpx/m,
     )
   })
 

@@ -60,6 +60,10 @@ export const printTable = <T>(
   }
 }
 
+/** Rows fit 80 columns. */
+export const cut = (text: string, length: number): string =>
+  text.length > length ? `${text.slice(0, length - 1)}…` : text
+
 /** A time as short as a column wants it: `03-27 02:15`, in UTC. */
 export const shortTime = (time: string | null | undefined): string =>
   time === null || time === undefined ? '' : time.slice(5, 16).replace('T', ' ')

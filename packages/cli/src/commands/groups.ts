@@ -2,7 +2,13 @@ import type { Command } from 'commander'
 import type { Terminal } from '../terminal.ts'
 import { artifactsCommand } from './runs/artifacts.ts'
 import { cancelCommand, duplicateCommand, retryCommand, startCommand } from './runs/change-runs.ts'
-import { listRunsCommand, listWorkersCommand, listWorkflowsCommand, stepsCommand } from './lists.ts'
+import {
+  listRunsCommand,
+  listWorkersCommand,
+  listWorkflowsCommand,
+  showRunCommand,
+  stepsCommand,
+} from './lists.ts'
 import { logsCommand } from './runs/logs.ts'
 import { drainCommand, resumeCommand, showWorkerCommand } from './farm/worker.ts'
 
@@ -23,6 +29,7 @@ const group = (
 export const runsCommand = group(
   'runs',
   listRunsCommand,
+  showRunCommand,
   cancelCommand,
   duplicateCommand,
   retryCommand,

@@ -2,7 +2,7 @@ import type { Artifact, Pagination, Run, Step, Worker } from '@scanfarm/contract
 import { Option, type Command } from 'commander'
 import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { printJson, printTable, shortTime, type Column } from '../client/table.ts'
+import { cut, printFields, printJson, printTable, shortTime, type Column } from '../client/table.ts'
 import { addWorkflow, idArgument, wholeNumber, wholeNumberOrZero } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
@@ -96,21 +96,36 @@ export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
       printPage(terminal, options, page, waits ? [...RUN_COLUMNS, WAITING] : RUN_COLUMNS)
     })
 
+/** Of a script its beginning: -o json has all of it. */
+const COMMAND_LETTERS = 120
+
 const STEP_COLUMNS: readonly Column<Step>[] = [
   { title: 'STEP', value: (step) => step.step_name },
   { title: 'TYPE', value: (step) => step.step_type },
   { title: 'STATUS', value: (step) => step.status, coloured: true },
   { title: 'CODE', value: (step) => step.exit_code },
   { title: 'MS', value: (step) => step.duration_ms },
-  { title: 'COMMAND', value: (step) => step.error_message || step.command },
+  { title: 'COMMAND', value: (step) => step.error_message || cut(step.command, COMMAND_LETTERS) },
 ]
+const MODULE: Column<Step> = { title: 'MODULE', value: (step) => step.module }
+
+export const showRunCommand = (terminal: Terminal): Command =>
+  clientCommand('show', 'Show one run in full.')
+    .argument('<run>', 'number or uuid', idArgument)
+    .action(async (id: string, options: ClientOptions) => {
+      const params = { path: { id } }
+      const { data } = await connect(terminal, options).call(({ GET }) => GET('/runs/{id}', { params }))
+      if (wantsJson(options)) printJson(terminal, data)
+      else printFields(terminal, { ...data, outcome_reasons: data.outcome_reasons.join('; ') })
+    })
 
 export const stepsCommand = (terminal: Terminal): Command =>
   clientCommand('steps', 'List the steps of a run.')
     .argument('<run>', 'number or uuid', idArgument)
     .action(async (id: string, options: ClientOptions) => {
       const page = await connect(terminal, options).all('/runs/{id}/steps', { params: { path: { id } } })
-      printPage(terminal, options, page, STEP_COLUMNS)
+      const isFlow = page.data.some(({ module }) => module !== '')
+      printPage(terminal, options, page, isFlow ? [MODULE, ...STEP_COLUMNS] : STEP_COLUMNS)
     })
 
 /** How a worker keeps to scopes. */

@@ -2,11 +2,10 @@ import type { paths, components } from '@scanfarm/client'
 import type { Command } from 'commander'
 import { callingCommand, clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { printBody, saveBody } from '../client/files.ts'
-import { printJson, printTable, type Column } from '../client/table.ts'
+import { cut, printJson, printTable, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { idArgument } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { cut } from './findings/finding-decisions.ts'
 
 type Changes = paths['/jobs/{job_id}/changes']['get']['responses'][200]['content']['application/json']['data']
 type Changed = components['schemas']['ChangedFinding'] & { readonly change: string }

@@ -8,7 +8,7 @@ import {
 import type { paths } from '@scanfarm/client'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { printFields, printJson, printTable, type Column } from '../../client/table.ts'
+import { cut, printFields, printJson, printTable, type Column } from '../../client/table.ts'
 import { CliError, EXIT } from '../../exit.ts'
 import { collect, idArgument, wholeNumber, wholeNumberOrZero } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
@@ -22,10 +22,6 @@ const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 /** The one word that says what to do about a finding. */
 export const statusOf = ({ back_at, verdict, seen }: Vulnerability): string =>
   back_at !== null ? 'back' : verdict === 'none' || seen === 'gone' ? seen : verdict
-
-/** Rows fit 80 columns. */
-export const cut = (text: string, length: number): string =>
-  text.length > length ? `${text.slice(0, length - 1)}…` : text
 
 const HISTORY: readonly Column<{ changed_at: string; changed_by: string; what: string }>[] = [
   { title: 'WHEN', value: ({ changed_at }) => changed_at.slice(0, 16) },

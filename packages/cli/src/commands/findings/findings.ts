@@ -11,10 +11,10 @@ import { Command } from 'commander'
 import type { QueryOf } from '../../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
 import { readBlob, printBody, saveBody } from '../../client/files.ts'
-import { printFields, printJson, printTable, type Column } from '../../client/table.ts'
+import { cut, printFields, printJson, printTable, type Column } from '../../client/table.ts'
 import { share } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
-import { cut, rulesCommand, showCommand, statusOf, triageCommand } from './finding-decisions.ts'
+import { rulesCommand, showCommand, statusOf, triageCommand } from './finding-decisions.ts'
 import { paged, printPage, type PageOptions } from '../lists.ts'
 
 interface FilterOptions extends ClientOptions {

@@ -3,11 +3,10 @@ import { text as textOf } from 'node:stream/consumers'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
 import { readBlob } from '../../client/files.ts'
-import { printJson, printTable, type Column } from '../../client/table.ts'
+import { cut, printJson, printTable, type Column } from '../../client/table.ts'
 import { addWorkflow, idArgument } from '../../options.ts'
 import { standardInput } from '../../scan/target-lines.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
-import { cut } from './finding-decisions.ts'
 
 const ENTRIES: readonly Column<NeverScan>[] = [
   { title: 'ID', value: ({ id }) => id },

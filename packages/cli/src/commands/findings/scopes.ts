@@ -2,11 +2,10 @@ import type { Scope } from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { printFields, printJson, printTable, type Column } from '../../client/table.ts'
+import { cut, printFields, printJson, printTable, type Column } from '../../client/table.ts'
 import { CliError, EXIT } from '../../exit.ts'
 import { addWorkflow, collect, idArgument } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
-import { cut } from './finding-decisions.ts'
 import { LIMIT_HELP, LIMIT_OPTION, limitsOf, limitsText } from '../farm/limits.ts'
 
 type Change = paths['/scopes/{name}']['patch']['requestBody']['content']['application/json']

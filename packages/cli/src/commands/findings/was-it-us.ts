@@ -1,9 +1,8 @@
 import type { Traffic } from '@scanfarm/contracts'
 import type { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { printJson, printTable, type Column } from '../../client/table.ts'
+import { cut, printJson, printTable, type Column } from '../../client/table.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
-import { cut } from './finding-decisions.ts'
 
 const COLUMNS: readonly Column<Traffic>[] = [
   { title: 'RUN', value: ({ run_uuid: id }) => id },

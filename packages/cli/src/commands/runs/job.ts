@@ -9,7 +9,7 @@ import { waitForJob } from '../../client/wait.ts'
 import { addWorkflow, idArgument, wholeNumber } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
 import { checkWork, WAIT_DESCRIPTION } from '../../client/check-work.ts'
-import { fromOption } from './change-runs.ts'
+import { cancelCommand, fromOption } from './change-runs.ts'
 
 interface JobOptions
   extends ClientOptions, Pick<QueryOf<'/jobs'>, 'status' | 'workflow' | 'limit' | 'cursor' | 'sort'> {
@@ -101,16 +101,8 @@ const priorityCommand = (terminal: Terminal): Command =>
       show(terminal, options, await api.call(({ PATCH }) => PATCH('/jobs/{job_id}', init)))
     })
 
-export const jobCommand = (terminal: Terminal): Command =>
-  addWorkflow(
-    clientCommand('job', 'List jobs, or show the runs that one request started.'),
-    new Option('--workflow <name>', 'list only jobs of this flow or module'),
-  )
-    .alias('jobs')
-    // Options after the name of a subcommand belong to it.
-    .enablePositionalOptions()
-    .argument('[job]', 'id of the job; missing: list jobs, newest first', idArgument)
-    .option('--wait', WAIT_DESCRIPTION)
+const listing = (command: Command): Command =>
+  addWorkflow(command, new Option('--workflow <name>', 'list only jobs of this flow or module'))
     .addOption(
       new Option('--status <status>', 'list only these').choices([
         'open',
@@ -127,16 +119,44 @@ export const jobCommand = (terminal: Terminal): Command =>
       '--sort <field>',
       'created, workflow, outcome, targets, failed, priority, trigger or ended; with - in reverse',
     )
+
+const listCommand = (terminal: Terminal): Command =>
+  listing(clientCommand('list', 'List jobs, newest first.')).action(async (options: JobOptions) => {
+    await listJobs(terminal, options)
+  })
+
+const showJob = async (terminal: Terminal, id: string, options: JobOptions): Promise<void> => {
+  const api = connect(terminal, options)
+  if (!options.wait) {
+    const params = paramsOf(id)
+    return printJob(terminal, options, await api.call(({ GET }) => GET('/jobs/{job_id}', { params })))
+  }
+  const job = await waitForJob(terminal, api, id)
+  if (wantsJson(options)) printJson(terminal, job)
+  await checkWork(terminal, api, [job])
+}
+
+const showCommand = (terminal: Terminal): Command =>
+  clientCommand('show', 'Show the runs that one request started.')
+    .argument('<job>', 'id of the job', idArgument)
+    .option('--wait', WAIT_DESCRIPTION)
+    .action(async (id: string, options: JobOptions) => {
+      await showJob(terminal, id, options)
+    })
+
+export const jobCommand = (terminal: Terminal): Command =>
+  listing(clientCommand('job', 'List jobs, or show the runs that one request started.'))
+    .alias('jobs')
+    // Options after the name of a subcommand belong to it.
+    .enablePositionalOptions()
+    .argument('[job]', 'id of the job; missing: list jobs, newest first', idArgument)
+    .option('--wait', WAIT_DESCRIPTION)
+    .addCommand(listCommand(terminal))
+    .addCommand(showCommand(terminal))
+    .addCommand(cancelCommand(terminal))
     .addCommand(retryCommand(terminal))
     .addCommand(priorityCommand(terminal))
     .action(async (id: string | undefined, options: JobOptions) => {
-      if (id === undefined) return await listJobs(terminal, options)
-      const api = connect(terminal, options)
-      if (!options.wait) {
-        const params = paramsOf(id)
-        return printJob(terminal, options, await api.call(({ GET }) => GET('/jobs/{job_id}', { params })))
-      }
-      const job = await waitForJob(terminal, api, id)
-      if (wantsJson(options)) printJson(terminal, job)
-      await checkWork(terminal, api, [job])
+      if (id === undefined) await listJobs(terminal, options)
+      else await showJob(terminal, id, options)
     })

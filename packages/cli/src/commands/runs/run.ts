@@ -1,15 +1,16 @@
 import { plural, type JobStatus, type RunsCreated } from '@scanfarm/contracts'
 import { type Command, Option } from 'commander'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { printFields, printJson } from '../../client/table.ts'
+import { clientCommand, connect, wantsJson } from '../../client/connect.ts'
+import { printJson } from '../../client/table.ts'
 import { checkWork, WAIT_DESCRIPTION } from '../../client/check-work.ts'
 import { waitForJob } from '../../client/wait.ts'
 import { CliError, EXIT } from '../../exit.ts'
-import { addDelta, idArgument, wholeNumber } from '../../options.ts'
+import { addDelta, wholeNumber } from '../../options.ts'
 import { checkRequests } from '../../scan/check-requests.ts'
 import { requestOf, type RunOptions } from '../../scan/request.ts'
 import { addScanOptions, chosenWorkflows } from '../../scan/scan-options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
+import { showRunCommand } from '../lists.ts'
 
 const printCreated = (terminal: Terminal, options: RunOptions, created: RunsCreated): void => {
   if (wantsJson(options)) return printJson(terminal, created)
@@ -63,16 +64,6 @@ const printRefused = (terminal: Terminal, { refused = [], refused_count: count =
     terminal.err.write(`scanfarm: and ${count - PRINTED_REFUSALS} more targets refused\n`)
 }
 
-const showCommand = (terminal: Terminal): Command =>
-  clientCommand('show', 'Show one run in full.')
-    .argument('<run>', 'number or uuid', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
-      const { data } = await connect(terminal, options).call(({ GET }) => GET('/runs/{id}', { params }))
-      if (wantsJson(options)) printJson(terminal, data)
-      else printFields(terminal, { ...data, outcome_reasons: data.outcome_reasons.join('; ') })
-    })
-
 export const runCommand = (terminal: Terminal): Command =>
   addDelta(
     addScanOptions(
@@ -123,4 +114,4 @@ export const runCommand = (terminal: Terminal): Command =>
     .option('--dry-run', 'start nothing; check the workflow and the targets, and print the request')
     .option('--wait', WAIT_DESCRIPTION)
     .action((options: RunOptions) => start(terminal, options))
-    .addCommand(showCommand(terminal))
+    .addCommand(showRunCommand(terminal))
