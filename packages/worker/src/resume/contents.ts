@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { buffer } from 'node:stream/consumers'
 import type { ArtifactStore } from '@scanfarm/contracts'
 import type { Mask } from '@scanfarm/engine'
 import type { Held } from '@scanfarm/paths'
@@ -70,9 +69,7 @@ export class Contents {
 
   /** Stores small files as one object, since each object costs more than their bytes. Resolves to them by path. */
   async storeTogether(files: ReadonlyMap<string, Buffer>): Promise<ReadonlyMap<string, StoredFile>> {
-    const found: { path: string; bytes: Buffer; sha256: string }[] = []
-    for (const [path, bytes] of files)
-      found.push({ path, bytes, sha256: await this.#hash(path, Readable.from([bytes])) })
+    const found = [...files].map(([path, bytes]) => ({ path, bytes, sha256: this.#hashOfBytes(path, bytes) }))
     const fresh = new Map(
       found.filter(({ sha256 }) => !this.#places.has(sha256)).map(({ sha256, bytes }) => [sha256, bytes]),
     )
@@ -127,11 +124,20 @@ export class Contents {
     }
     const masked = await hashOf(this.#options.mask.stream(through()))
     const plain = hash.digest('hex')
-    if (masked !== plain)
-      throw new NotResumable(`${path} contains a secret or the path of the folder TempDir`)
+    if (masked !== plain) throw holdsSecret(path)
     return plain
   }
+
+  /** The same for a small file: streams cost more than its bytes. */
+  #hashOfBytes(path: string, bytes: Buffer): string {
+    const chunks = this.#options.mask.chunks(true)
+    if (!Buffer.concat([chunks.push(bytes), chunks.end()]).equals(bytes)) throw holdsSecret(path)
+    return createHash('sha256').update(bytes).digest('hex')
+  }
 }
+
+const holdsSecret = (path: string): NotResumable =>
+  new NotResumable(`${path} contains a secret or the path of the folder TempDir`)
 
 const openFile = async (held: Held): Promise<FileHandle> =>
   await held.open().catch((error: unknown) => {
@@ -141,7 +147,14 @@ const openFile = async (held: Held): Promise<FileHandle> =>
 /** The bytes of a file from one on. */
 export const bytesOf = async (held: Held, from = 0): Promise<Buffer> => {
   await using file = await openFile(held)
-  return await buffer(contentOf(file, held.facts.size, from))
+  const bytes = Buffer.alloc(Math.max(0, held.facts.size - from))
+  let read = 0
+  while (read < bytes.length) {
+    const { bytesRead } = await file.read(bytes, read, bytes.length - read, from + read)
+    if (bytesRead === 0) break
+    read += bytesRead
+  }
+  return bytes.subarray(0, read)
 }
 
 /** Positions are explicit, so that the file can be read again. */
