@@ -116,22 +116,16 @@ describe('POST /functions/eval', () => {
 
   test('an endless script answers 400, and other requests are answered meanwhile', async () => {
     let done = false
-    const endless = Promise.all(
-      ['while(true){}', 'while(true){ trim("a") }'].map((script) => evaluate({ script }).expect(400)),
-    ).then((answers) => {
-      done = true
-      return answers
-    })
-    const waits: number[] = []
-    while (!done) {
-      const from = performance.now()
-      await server.nobody.get('/api/health').expect(200)
-      waits.push(performance.now() - from)
-    }
-    for (const { body } of await endless) expect(body.message).toContain('took longer than 5s')
-    // If the scripts blocked the server, each answer would take as long as they do.
-    const [median = 0] = waits.sort((a, b) => a - b).slice(Math.floor(waits.length / 2))
-    expect(median).toBeLessThan(1_000)
+    const endless = evaluate({ script: 'while(true){ trim("a") }' })
+      .expect(400)
+      .then(({ body }) => {
+        done = true
+        return String(body.message)
+      })
+    // If the script blocked the server, it would end before these answers.
+    for (let count = 0; count < 5; count++) await server.nobody.get('/api/health').expect(200)
+    expect(done).toBe(false)
+    expect(await endless).toContain('took longer than 5s')
   }, 30_000)
 
   test.each([
