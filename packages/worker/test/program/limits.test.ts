@@ -1,0 +1,74 @@
+// long
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, jest, test } from '@jest/globals'
+import { until } from '@scanfarm/testing'
+import { openTestCluster, type WorkerProcess } from '../harness/workers.ts'
+import { TEST_MS } from '../harness/runs.ts'
+
+jest.setTimeout(TEST_MS)
+
+const LEASE_MS = 3_000
+const RATE = 20
+const WINDOW_MS = 10_000
+const RUNS = 16
+const REQUESTS = 15
+
+/** The most in any window. */
+const worstOf = (times: readonly number[]): number =>
+  Math.max(...times.map((begin) => times.filter((time) => time >= begin && time < begin + WINDOW_MS).length))
+
+test.each([
+  [1, 1],
+  [4, 4],
+])('All runs of %d workers, of which %d are killed, stay below a limit', async (workers, kills) => {
+  const times: number[] = []
+  const server = createServer((_, response) => {
+    times.push(performance.now())
+    response.end('ok')
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  await using cluster = await openTestCluster()
+  let started = 0
+  const spawn = async (): Promise<WorkerProcess> =>
+    await cluster.spawnWorker({
+      SCANFARM_WORKER_LEASE_MS: String(LEASE_MS),
+      SCANFARM_WORKER_NAME: `worker-${(started += 1)}`,
+    })
+  try {
+    await cluster.store.limits.set({ per_address: { rate: RATE, runs: 4 } })
+    const alive = await Promise.all(Array.from({ length: workers }, spawn))
+    const ask = `seq 1 ${REQUESTS} | sed 's#^#url = ${address}/#' | curl -sfZ --parallel-immediate -K -`
+    const runIds = await cluster.submit(
+      [{ name: 'ask', command: ask }],
+      Array<string>(RUNS).fill('127.0.0.1'),
+    )
+    let killedAt = performance.now()
+    const ended = await until(
+      async () => {
+        const limits = { maxAttempts: 20, quarantineAfter: 20, leaseMs: LEASE_MS, limit: 100 }
+        await cluster.store.recovery.reapOnce(limits)
+        await cluster.store.limits.wake()
+        await cluster.dispatch()
+        if (performance.now() - killedAt > LEASE_MS && started < workers + kills) {
+          killedAt = performance.now()
+          alive.splice(Math.floor(Math.random() * alive.length), 1)[0]?.send('SIGKILL')
+          alive.push(await spawn())
+        }
+        const runs = await Promise.all(runIds.map((id) => cluster.run(id)))
+        return runs.every(({ completed_at: at }) => at !== null) ? runs : undefined
+      },
+      { limitMs: TEST_MS, what: 'the end of all runs' },
+    )
+    expect([...new Set(ended.map(({ outcome }) => outcome))]).toEqual(['clean'])
+    expect(started).toBe(workers + kills)
+    expect(times.length).toBeGreaterThanOrEqual(RUNS * REQUESTS)
+    const most = (RATE * WINDOW_MS) / 1_000
+    expect(worstOf(times)).toBeLessThanOrEqual(1.05 * most)
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+})
