@@ -560,6 +560,9 @@ describe('scopes and the never-scan list', () => {
       'must not be more than the rate, 2, which the runs share: got 3',
     )
     expect((await run(['limits', 'set', '--limit', 'port:rate=2'])).err).toContain('write it like')
+    const once = ['--limit', 'workflow:once', '--limit', 'domain:runs=5']
+    expect((await run(['limits', 'set', ...once])).out).toBe('domain:runs=5 workflow:once\n')
+    expect(await parsed('limits', 'show')).toEqual({ per_domain: { runs: 5 }, workflow_once: true })
     expect((await run(['limits', 'set', '--limit', 'none'])).out).toBe('none\n')
     const added = await run(['scopes', 'add', 'polite', '--allow', '*', ...limits])
     expect(added.out).toMatch(/^limits +address:rate=10,runs=2 domain:runs=5$/m)

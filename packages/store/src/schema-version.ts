@@ -41,6 +41,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0040-spread',
   '0041-batches',
   '0042-enforcement-gap',
+  '0043-twins',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -592,6 +592,9 @@ export interface Tables {
     pattern: string | null
     seen_at: Generated<Timestamp>
   }
+  twin_locks: {
+    id: number
+  }
   unclean_runs: {
     run_id: number
   }

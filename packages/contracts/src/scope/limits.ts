@@ -30,6 +30,11 @@ export const Limits = Type.Object(
     per_address: Limit('On each address'),
     per_network: Limit('On each /24, or /64 of IPv6'),
     per_domain: Limit('On each registrable domain with all below it'),
+    workflow_once: Type.Optional(
+      Type.Boolean({
+        description: 'Of the runs of one workflow on one target in one workspace one works at a time',
+      }),
+    ),
   },
   { $id: 'Limits', additionalProperties: false, description: 'Runs beyond them wait; none: {}' },
 )

@@ -87,7 +87,7 @@ const reason = (row: RunRow, held: Held | undefined, offers: Offers, infra: Infr
   if (infra && infra.status !== 'ready')
     return `waiting for infrastructure ${infra.infra_id} (${infra.status})`
   if (held?.ready === false) return `waiting for one of the ${row.concurrency} slots of its job`
-  if (typeof held?.limited === 'string') return `waiting: ${held.limited || 'a limit has a share left now'}`
+  if (typeof held?.limited === 'string') return `waiting: ${held.limited || 'it is offered again'}`
   const missing = missingFor(row.run_mode, row.requirement_class, offers)
   if (missing !== undefined) return missing
   if (held?.suspect === true)

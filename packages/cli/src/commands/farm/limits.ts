@@ -8,13 +8,16 @@ import { printLine, type Terminal } from '../../terminal.ts'
 
 const LIMIT = /^(address|network|domain):((?:rate|runs)=\d{1,9}(?:,(?:rate|runs)=\d{1,9})?)$/
 
+const ONCE = 'workflow:once'
+
 const limitOf = (text: string): Limits => {
   if (text === 'none') return {}
+  if (text === ONCE) return { workflow_once: true }
   const [, kind, values = ''] = LIMIT.exec(text) ?? []
   if (kind === undefined)
     throw new CliError(
       EXIT.usage,
-      `--limit ${text}: write it like address:rate=10,runs=2, network:runs=5 or domain:rate=50, or none`,
+      `--limit ${text}: write it like address:rate=10,runs=2, network:runs=5, domain:rate=50 or ${ONCE}, or none`,
     )
   const limit = Object.fromEntries(
     values
@@ -29,15 +32,18 @@ export const limitsOf = (texts: readonly string[]): Limits =>
 
 export const LIMIT_OPTION = '--limit <limit>'
 export const LIMIT_HELP =
-  'of an address, a network (/24, /64) or a registrable domain, like address:rate=10,runs=2; repeatable; none: no limits'
+  'of an address, a network (/24, /64) or a registrable domain, like address:rate=10,runs=2; workflow:once: a workflow works once at a time on a target; repeatable; none: no limits'
 
 const KINDS = ['address', 'network', 'domain'] as const
 
 export const limitsText = (limits: Limits): string =>
-  KINDS.flatMap((kind) => {
-    const values = Object.entries(limits[`per_${kind}`] ?? {}).map(([name, value]) => `${name}=${value}`)
-    return values.length === 0 ? [] : [`${kind}:${values.sort().join(',')}`]
-  }).join(' ')
+  [
+    ...KINDS.flatMap((kind) => {
+      const values = Object.entries(limits[`per_${kind}`] ?? {}).map(([name, value]) => `${name}=${value}`)
+      return values.length === 0 ? [] : [`${kind}:${values.sort().join(',')}`]
+    }),
+    ...(limits.workflow_once === true ? [ONCE] : []),
+  ].join(' ')
 
 const printLimits = (terminal: Terminal, options: ClientOptions, limits: Limits): void => {
   if (wantsJson(options)) return printJson(terminal, limits)

@@ -1,5 +1,5 @@
--- Calls assign_runs and deletes the outbox rows. A run that makes assign_runs fail is set aside, and the others are
--- assigned.
+-- Calls assign_runs for the runs that once_at_a_time lets start, and deletes their outbox rows. A run that makes
+-- assign_runs fail is set aside, and the others are assigned.
 create or replace function try_assign_runs(p_worker_id text, p_ids bigint[]) returns json
 language plpgsql as $$
 declare
@@ -7,6 +7,10 @@ declare
   v_one json;
   v_given json[] := '{}';
 begin
+  p_ids := once_at_a_time(p_ids);
+  if cardinality(p_ids) = 0 then
+    return '[]';
+  end if;
   begin
     delete from outbox where run_id = any(p_ids);
     return assign_runs(p_worker_id, p_ids);

@@ -1,7 +1,8 @@
--- The limit that has no share left for a run, for people; null: the run may start.
+-- Why a run has to wait for others, for people: a run of the same workflow on its target works, or a limit has no share
+-- left. Null: it may start.
 create or replace function limit_problem(p_run_id bigint) returns text
 language sql stable as $$
-  select format('limit of %s: %s', w.label,
+  select coalesce(twin_problem(p_run_id), (select format('limit of %s: %s', w.label,
                 case when used.runs >= l.runs then format('%s of %s %s', used.runs, l.runs,
                        case l.runs when 1 then 'run' else 'runs' end)
                      else format('%s of %s a second are used', used.rate, l.rate) end)
@@ -17,5 +18,5 @@ language sql stable as $$
     ) u
   ) used
   where w.run_id = p_run_id and (used.runs >= l.runs or used.rate + rate_share(p_run_id) > l.rate)
-  order by w.scope_no, w.kind, w.lo limit 1
+  order by w.scope_no, w.kind, w.lo limit 1))
 $$;

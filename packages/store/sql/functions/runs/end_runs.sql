@@ -83,5 +83,6 @@ begin
   end if;
   perform end_batches(v_ids);
   perform free_limits(v_ids);
+  perform wake_twins(v_ids);
   return v_ids;
 end $$;

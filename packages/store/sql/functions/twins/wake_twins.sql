@@ -1,0 +1,23 @@
+-- Offers, for each of these runs, which have ended, the first run that waits for its end.
+create or replace function wake_twins(p_ids bigint[]) returns void
+language plpgsql
+-- planner: walk
+set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
+as $$
+declare
+  v_next bigint[];
+begin
+  if not works_once(null) then
+    return;
+  end if;
+  select array_agg(run_id) into v_next from (
+    select distinct on (e.key) o.run_id
+    from (select distinct twin_key(workflow_name, workspace, target) as key from runs
+          where id = any(p_ids) and batch is null) e
+    cross join lateral twins_of(e.key, 'queued') as w(id)
+    join outbox o on o.run_id = w.id
+    where o.sent_at + interval '0' = 'infinity'
+    order by e.key, o.rank, o.run_id
+  ) next;
+  perform wake_limited(v_next) where v_next is not null;
+end $$;
