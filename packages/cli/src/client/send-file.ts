@@ -13,12 +13,11 @@ import { Readable } from 'node:stream'
 export const fileForm = (name: string, content: Blob): object => {
   const boundary = `scanfarm-${randomUUID()}`
   const filename = name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
-  const start = new TextEncoder().encode(
+  const start =
     `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="${filename}"\r\n` +
-      'Content-Type: application/octet-stream\r\n\r\n',
-  )
-  const end = new TextEncoder().encode(`\r\n--${boundary}--\r\n`)
-  const parts = async function* (): AsyncGenerator<Uint8Array> {
+    'Content-Type: application/octet-stream\r\n\r\n'
+  const end = `\r\n--${boundary}--\r\n`
+  const parts = async function* (): AsyncGenerator<Uint8Array<ArrayBuffer> | string> {
     yield start
     yield* content.stream()
     yield end
@@ -27,12 +26,13 @@ export const fileForm = (name: string, content: Blob): object => {
     fetch: (request: Request) => followed(request, parts),
     headers: {
       'Content-Type': `multipart/form-data; boundary=${boundary}`,
-      'Content-Length': String(start.length + content.size + end.length),
+      'Content-Length': String(Buffer.byteLength(start) + content.size + Buffer.byteLength(end)),
     },
   }
 }
 
-type Body = () => AsyncIterable<Uint8Array>
+/** Each array is for one use. */
+type Body = () => AsyncIterable<Uint8Array<ArrayBuffer> | string>
 
 const MAX_REDIRECTS = 5
 /** Redirects that keep the method and the body. */
@@ -73,10 +73,15 @@ const written = async (body: Body, outgoing: ClientRequest, answer: Promise<unkn
   )
   const { signal } = answered
   for await (const chunk of body()) {
-    if (!outgoing.write(chunk)) await isDrained(outgoing, signal)
+    if (!outgoing.write(chunk, () => free(chunk))) await isDrained(outgoing, signal)
     if (signal.aborted) return
   }
   outgoing.end()
+}
+
+/** Without it, memory grows by what has been sent since the last garbage collection. */
+const free = (chunk: Uint8Array<ArrayBuffer> | string): void => {
+  if (typeof chunk !== 'string') chunk.buffer.transfer(0)
 }
 
 /** Not a race with the answer: its promise would keep what each race waits for. */
