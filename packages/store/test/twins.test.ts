@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { ClaimedRun } from '@scanfarm/contracts'
+import { NO_WORK, type ClaimedRun } from '@scanfarm/contracts'
 import { until } from '@scanfarm/testing'
 import { openRunStore } from '../src/index.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
@@ -17,6 +17,7 @@ beforeEach(async () => {
 })
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 
+const WORKED = { ...NO_WORK, worked: true }
 const ONE = [{ target: 'host-0.test', workspace: 'shared' }]
 const TWO = [...ONE, { target: 'host-1.test', workspace: 'shared' }]
 
@@ -30,6 +31,58 @@ const submit = async (changes: Parameters<typeof submitted>[1] = {}): Promise<nu
 let part = 0
 const another = (changes: Parameters<typeof submitted>[1] = {}) =>
   submit({ params: { part: String((part += 1)) }, ...changes })
+
+test('A run that ends clean ends identical runs that have waited since before it began', async () => {
+  const workerId = await joined(db.runStore)
+  const a = await submit()
+  const { jobId, runIds } = await submitted(db.store, { priority: 'low' }, ONE)
+  const b = runIds[0] ?? 0
+  const differs = [
+    await another(),
+    await submit({ workflow: { hash: 'another', json: '{"name":"probe"}' } }),
+    await submit({ runnerType: 'docker', dockerImage: 'image' }),
+  ]
+  const [first] = await claimed(workerId)
+  expect(first?.runId).toBe(a)
+  const late = await submit()
+  if (first) await db.runStore.finish([ended(first, 'completed', { tally: WORKED })])
+  expect(await db.store.runs.find(String(b))).toMatchObject({
+    status: 'completed',
+    outcome: 'clean',
+    attempt: 0,
+    facts: { joined: first?.runUuid },
+  })
+  expect(await db.store.jobs.status(jobId)).toMatchObject({ completed: 1, outcomes: { clean: 1 } })
+  const events = await sql(`select count(*)::int as n from event_logs where topic = 'run.completed'`)
+  expect(events.rows).toEqual([{ n: 2 }])
+  for (const id of [...differs, late]) expect(await statusOf(db.store, id)).toBe('queued')
+  expect((await claimed(workerId)).length).toBe(1)
+})
+
+test.each([
+  ['failed', 0],
+  ['completed', 1],
+] as const)(
+  'A run that is %s with %i failed steps leaves identical ones their turn',
+  async (status, failedSteps) => {
+    const tally = { ...WORKED, failedSteps }
+    const workerId = await joined(db.runStore)
+    const [, b] = [await submit(), await submit()]
+    const [first] = await claimed(workerId)
+    if (first) await db.runStore.finish([ended(first, status, { tally })])
+    expect(idsOf(await claimed(workerId))).toEqual([b])
+  },
+)
+
+test('A cancel of the run that works leaves an identical one of another job its turn', async () => {
+  const workerId = await joined(db.runStore)
+  const [, b] = [await submit(), await submit()]
+  const [first] = await claimed(workerId)
+  await sql(`update runs set cancel_requested_at = now() where id = ${first?.runId}`)
+  if (first) await db.runStore.finish([ended(first, 'completed', { tally: WORKED })])
+  expect(await statusOf(db.store, first?.runId ?? 0)).toBe('cancelled')
+  expect(idsOf(await claimed(workerId))).toEqual([b])
+})
 
 test('A workflow works once at a time on a target, in order, and other workflows and targets pass it', async () => {
   const workerId = await joined(db.runStore)
@@ -103,9 +156,12 @@ test('Batches of a loop work beside each other and beside the run of the loop', 
   expect(await statusOf(db.store, a)).toBe('running')
 })
 
-test('Many workers never start two at once, and all of them run', async () => {
+test('Many workers never start two at once, and all of them end', async () => {
   const RUNS = 30
+  const JOINING = 10
   for (let n = 0; n < RUNS; n += 1) await another()
+  for (let n = 0; n < JOINING; n += 1) await submit()
+  const open = async () => (await sql('select from runs where completed_at is null')).rowCount
   const stores = await Promise.all(
     Array.from({ length: 6 }, () => openRunStore({ url: db.url, poolSize: 1, applicationName: 'twins' })),
   )
@@ -122,10 +178,10 @@ test('Many workers never start two at once, and all of them run', async () => {
           most = Math.max(most, working)
           await runStore.record([{ runId: run.runId, attempt: run.attempt, totalSteps: 1 }])
           working -= 1
-          await runStore.finish([ended(run)])
+          await runStore.finish([ended(run, 'completed', { tally: WORKED })])
           done += 1
         }
-        return done === RUNS
+        return (await open()) === 0
       },
       { limitMs: 60_000, what: 'all runs have ended' },
     )
@@ -136,4 +192,11 @@ test('Many workers never start two at once, and all of them run', async () => {
     await Promise.all(stores.map((store) => store[Symbol.asyncDispose]()))
   }
   expect(most).toBe(1)
+  // An identical run that a claim has locked meanwhile works by itself.
+  expect(done).toBeGreaterThan(RUNS)
+  expect(done).toBeLessThan(RUNS + JOINING)
+  const joins = await sql(
+    `select from runs where status = 'completed' and outcome = 'clean' and facts ? 'joined'`,
+  )
+  expect(joins.rowCount).toBe(RUNS + JOINING - done)
 })

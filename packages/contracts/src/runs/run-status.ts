@@ -10,7 +10,7 @@ export type RunStatus = Static<typeof RunStatus>
 /** All allowed changes of a run's status. Tests compare `docs/architecture.md` and the database with this table. */
 export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   pending: ['queued', 'cancelled'],
-  queued: ['running', 'failed', 'cancelled'],
+  queued: ['running', 'completed', 'failed', 'cancelled'],
   running: ['queued', 'completed', 'failed', 'cancelled'],
   completed: [],
   failed: [],

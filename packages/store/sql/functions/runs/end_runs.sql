@@ -1,6 +1,8 @@
 -- Ends runs. Every run ends here: its status, its open steps, its event, its outbox row and its slot, which passes
 -- to the next run of the job in the same transaction. p_ends is an array of {id, status, error, pids, reported,
--- total_steps, completed_steps, facts, tally}; the last four are the last progress of a run, or missing. Runs that may not move to that status are left unchanged. Returns the ids of the runs that ended.
+-- total_steps, completed_steps, facts, tally}; the last four are the last progress of a run, or missing. Runs that may
+-- not move to that status are left unchanged. Identical runs that wait may end with them (joined_ends). Returns the ids
+-- of the runs that ended.
 create or replace function end_runs(p_ends jsonb) returns bigint[]
 language plpgsql
 -- planner: batch
@@ -15,6 +17,8 @@ declare
   v_cancelled_is_wanted boolean := event_is_wanted('run.cancelled');
 begin
   perform 1 from runs where id = any(v_named) order by id for update;
+  p_ends := p_ends || joined_ends(p_ends);
+  v_named := array(select id from jsonb_to_recordset(p_ends) as e(id bigint));
 
   with ended as (
     update runs r

@@ -4,7 +4,7 @@ language sql immutable parallel safe as $$
   select case p_to
     when 'queued' then array['pending', 'running']
     when 'running' then array['queued']
-    when 'completed' then array['running']
+    when 'completed' then array['queued', 'running']
     when 'failed' then array['queued', 'running']
     when 'cancelled' then array['pending', 'queued', 'running']
     else array[]::text[]
