@@ -25,9 +25,8 @@ write redis-password "$(random)"
 write admin-token "sfm_$(random)"
 write database-url "postgres://scanfarm:$(cat secrets/postgres-password)@postgres:5432/scanfarm"
 write redis-url "redis://:$(cat secrets/redis-password)@redis:6379"
-# Keys of the bucket, if artifacts are in one.
-write s3-access-key ''
-write s3-secret-key ''
+# URL of the bucket, if artifacts are in one.
+write artifacts-s3 ''
 
 if [ -n "$host" ]; then
   case $host in
@@ -44,7 +43,7 @@ if [ -n "$host" ]; then
   case $host in *:*) address="[$host]" ;; esac
   mkdir -p secrets/remote
   cp secrets/tls-certificate secrets/remote/ca.pem
-  cp secrets/s3-access-key secrets/s3-secret-key secrets/remote/
+  cp secrets/artifacts-s3 secrets/remote/
   write worker-password "$(random)"
   printf '%s' "postgres://scan_workers:$(cat secrets/worker-password)@$address:5432/scanfarm?sslmode=verify-full" > secrets/remote/database-url
   printf '%s' "rediss://:$(cat secrets/redis-password)@$address:6380" > secrets/remote/redis-url

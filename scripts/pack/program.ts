@@ -64,8 +64,11 @@ export const buildProgram = async (root: string): Promise<Program> => {
         outputFiles.map(({ path, contents }) => [relative(folder, path), contents]),
       ),
     ),
+    // Those of another namespace only load one of the others.
     sources: built.flatMap(({ metafile }) =>
-      Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)),
+      Object.values(metafile.outputs).flatMap(({ inputs }) =>
+        Object.keys(inputs).filter((path) => !path.startsWith('late:')),
+      ),
     ),
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
@@ -181,6 +181,43 @@ describe('problems', () => {
       'unknown variable SCANFARM_STORAGE_S3_BUCKET: SCANFARM_STORAGE_S3 has replaced it',
       'unknown variable SCANFARM_CLOUD_AZURE_SUBSCRIPTION: SCANFARM_CLOUD_PROJECTS has replaced it',
     ])
+  })
+})
+
+describe('what the project ships', () => {
+  const root = join(import.meta.dirname, '../../..')
+  const texts = (pattern: string): string[] =>
+    globSync(pattern, { cwd: root }).map((path) => readFileSync(join(root, path), 'utf8'))
+  const ofSettings = (text: string): boolean =>
+    Object.keys(SETTINGS).some((group) => new RegExp(`^${group}[.:]`, 'm').test(text))
+
+  test('the examples of settings files have no problem but files that are not here', () => {
+    const blocks = texts('docs/*.md').flatMap((text) => [...text.matchAll(/^```yaml\n(.*?)^```/gms)])
+    const examples = blocks
+      .map(([, text = '']) => text)
+      .filter((text) => !/^(?:kind|database|tools):/m.test(text))
+    const commented = texts('infra/scanfarm.yaml').map((text) => text.replaceAll(/^# /gm, ''))
+    const settings = [...examples, ...commented.map((text) => text.replace(/^.*?\n#\n/s, ''))].filter(
+      ofSettings,
+    )
+    expect(settings.length).toBeGreaterThanOrEqual(5)
+    for (const text of settings) {
+      const problems = problemsOf({ env: {}, configPath: file(text) })
+      expect({ text, problems: problems.filter((one) => !one.includes('cannot be read')) }).toEqual({
+        text,
+        problems: [],
+      })
+    }
+  })
+
+  test('services, containers and pods get variables that settings have', () => {
+    const files = texts(
+      '{docker-compose.yml,infra/{*.yml,systemd/*,helm/scanfarm/templates/*.{yaml,tpl},Dockerfile,install.sh}}',
+    )
+    const names = new Set(files.flatMap((text) => text.match(/SCANFARM_\w+/g) ?? []))
+    expect(names.size).toBeGreaterThan(15)
+    const env = Object.fromEntries([...names].map((name) => [name, 'x']))
+    expect(problemsOf({ env }).filter((problem) => problem.startsWith('unknown'))).toEqual([])
   })
 })
 
