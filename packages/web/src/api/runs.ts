@@ -19,8 +19,11 @@ const PLACE_MS = 4_000
 /** Parts of a long list of steps or artifacts that are read. */
 const MOST_PARTS = 20
 
-/** The report of what was killed may follow the end of a run. */
 const SETTLE_MS = 30_000
+
+/** The report of what was killed, and what the scan proves gone, may follow the end of a run. */
+export const isSettled = (end: unknown): boolean =>
+  typeof end === 'string' && Date.parse(end) < Date.now() - SETTLE_MS
 
 /** What an ended run has does not change: events of other runs do not read it again. */
 const staleTime = (ended: boolean) => (ended ? ('static' as const) : STALE_MS)
@@ -29,10 +32,7 @@ export const runQuery = (id: string) =>
   queryOptions({
     queryKey: ['run', id],
     queryFn: async () => (await answer(api.GET('/runs/{id}', pathOf(id)))).data,
-    staleTime: ({ state }) => {
-      const end = state.data?.completed_at
-      return staleTime(typeof end === 'string' && Date.parse(end) < Date.now() - SETTLE_MS)
-    },
+    staleTime: ({ state }) => staleTime(isSettled(state.data?.completed_at)),
   })
 
 /** Not refreshed by events: each start of a run moves all that wait. */

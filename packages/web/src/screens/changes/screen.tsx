@@ -4,7 +4,7 @@ import { useMemo } from 'react'
 import { CHANGES, changesQuery, KINDS, type Change, type Comparison, type Kind } from '../../api/assets.ts'
 import { newSince } from '../../api/since.ts'
 import { workspaceNamesQuery } from '../../api/findings.ts'
-import { runQuery } from '../../api/runs.ts'
+import { isSettled, runQuery } from '../../api/runs.ts'
 import {
   Button,
   Combobox,
@@ -186,6 +186,9 @@ const columnsOf = (kind: Kind, change: Change, byRuns: boolean): readonly Column
   },
 ]
 
+/** How often the changes of a run are read again that may get more of them. */
+const SETTLING_MS = 2_000
+
 const Results = ({
   kind,
   change,
@@ -197,10 +200,14 @@ const Results = ({
   comparison: Comparison
   set: (changes: Search) => void
 }) => {
-  const result = useInfiniteQuery(changesQuery(kind, comparison, change))
+  const byRuns = 'a' in comparison
+  const later = useQuery({ ...runQuery(byRuns ? comparison.b : ''), enabled: byRuns }).data
+  const result = useInfiniteQuery({
+    ...changesQuery(kind, comparison, change),
+    refetchInterval: () => (byRuns && !isSettled(later?.completed_at) ? SETTLING_MS : false),
+  })
   const pages = result.data?.pages
   const totals = pages?.[0]
-  const byRuns = 'a' in comparison
   const columns = useMemo(() => columnsOf(kind, change, byRuns), [kind, change, byRuns])
   const rows = useMemo(() => pages?.flatMap((page) => page[change]), [pages, change])
   if (result.error && !totals)
