@@ -2,6 +2,7 @@ import { access, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { refusalOf, useConsole } from './harness.ts'
+import { NARROW } from './screens.ts'
 
 /** Prints a line for each file that appears in the param `folder`, and ends after the file `3`. */
 const SPEAKS = `
@@ -32,7 +33,23 @@ steps:
     command: seq -f 'number %.0f' 60000
 `
 
-const farm = useConsole({ modules: { speaks: SPEAKS, counts: COUNTS } })
+/** A loop whose items other runs execute. */
+const SPREADS = `
+kind: module
+name: spreads
+steps:
+  - name: list
+    type: bash
+    command: seq 4 > {{Output}}/list
+  - name: each
+    type: foreach
+    input: '{{Output}}/list'
+    variable: item
+    spread: {batch: 2}
+    step: {name: one, type: bash, command: 'echo [[item]]'}
+`
+
+const farm = useConsole({ modules: { speaks: SPEAKS, counts: COUNTS, spreads: SPREADS } })
 
 const say = (folder: string, number: number): Promise<void> => writeFile(join(folder, `say-${number}`), '')
 
@@ -118,6 +135,22 @@ test('A log that is being loaded says so until its lines are there', async () =>
     .locator('.log[aria-busy=false]')
     .getByText('hello slow.example line 1', { exact: true })
     .waitFor()
+})
+
+test('The step of a loop links to the runs that execute its items, and such a run to the run with the loop', async () => {
+  const job = await farm().finish('spreads', ['spread.example'])
+  const run = await runOf(job)
+  const page = await farm().open(`/runs/${run}`, { size: NARROW })
+  await page.getByRole('button', { name: /^each/ }).click()
+  await page.getByRole('link', { name: 'Runs of its batches' }).click()
+  await page.waitForURL(/\/runs\?job_id=/)
+  const links = page.getByRole('table', { name: 'Runs' }).getByRole('link', { name: 'spread.example' })
+  await links.nth(1).waitFor()
+  expect(await links.count()).toBe(2)
+  await links.first().click()
+  await page.getByRole('link', { name: 'the run with the loop' }).click()
+  await page.waitForURL((url) => url.pathname === `/runs/${run}`)
+  await page.getByRole('link', { name: job }).waitFor()
 })
 
 test('A cancelled run shows the processes that were killed', async () => {
