@@ -1,3 +1,20 @@
+/** Programs that get INT instead of TERM, with the time that they need to end; by names of processes. */
+export type Interrupts = ReadonlyMap<string, number>
+
+export interface StopOptions {
+  /** Time between TERM and KILL if a command sets none; default 1000. */
+  readonly graceMs?: number
+  /** Programs that get INT instead of TERM, with the time that they then have to end at a time limit. */
+  readonly interrupts?: Interrupts
+}
+
+const DEFAULT_GRACE_MS = 1_000
+
+export const withDefaults = ({ graceMs, interrupts }: StopOptions): Required<StopOptions> => ({
+  graceMs: graceMs ?? DEFAULT_GRACE_MS,
+  interrupts: interrupts ?? new Map(),
+})
+
 /** The first of a cancel, by any of the signals, and the time limit. */
 export interface Interruption extends Disposable {
   /** Never settles if the interruption is disposed of first. */

@@ -115,7 +115,7 @@ describe('a process in the middle of an exec', () => {
     const [shell, ...args] = leave(word)
     const child = spawn(shell ?? '', args, { env: { ...env, SCANFARM_MARKER: marker }, stdio: 'ignore' })
     expect(await once(child, 'exit')).toEqual([0, null])
-    const killed = await control.kill(marker, 0, 0)
+    const killed = await control.kill(marker, 0, { graceMs: 0, interrupts: new Map() })
     control.close()
     await control.gone
     expect(killed).not.toEqual([])

@@ -3,6 +3,7 @@ import type Docker from 'dockerode'
 import type { ContainerPlan } from './container-plan.ts'
 import { RunContainer, explainStart } from './run-container.ts'
 import { engineMessage, statusOf } from './engine.ts'
+import type { StopOptions } from '../interruption.ts'
 import { withProbeFile } from '../probe-file.ts'
 import { foldersOf } from '../run-folders.ts'
 import { packFolder } from '../folder-archive.ts'
@@ -17,12 +18,12 @@ export interface OpenContainer extends AsyncDisposable {
 /** Opens containers. Detects once whether the engine sees the files of this machine. */
 export class ContainerOpener {
   readonly #docker: Docker
-  readonly #graceMs: number
+  readonly #stop: Required<StopOptions>
   #mounts: boolean | undefined
 
-  constructor(docker: Docker, graceMs: number, files: 'mount' | 'copy' | undefined) {
+  constructor(docker: Docker, stop: Required<StopOptions>, files: 'mount' | 'copy' | undefined) {
     this.#docker = docker
-    this.#graceMs = graceMs
+    this.#stop = stop
     this.#mounts = files === undefined ? undefined : files === 'mount'
   }
 
@@ -48,7 +49,7 @@ export class ContainerOpener {
 
   async #start(plan: ContainerPlan): Promise<RunContainer> {
     try {
-      return await RunContainer.start(this.#docker, plan, this.#graceMs)
+      return await RunContainer.start(this.#docker, plan, this.#stop)
     } catch (error) {
       throw explainStart(error, plan.spec.image)
     }
@@ -60,7 +61,7 @@ export class ContainerOpener {
         await using container = await RunContainer.start(
           this.#docker,
           { ...plan, mountsFolder: true },
-          this.#graceMs,
+          this.#stop,
         )
         const answer: unknown = await container.docker.infoArchive({ path })
         // A body that is not read, though empty, would keep the connection busy.

@@ -13,18 +13,17 @@ import { parseEngine, type EngineAddress } from './engine-address.ts'
 import { connectEngine, reachEngine } from './engine.ts'
 import { defaultFileOwner, type FileOwner } from './file-owner.ts'
 import { provideImage } from './image.ts'
+import { withDefaults, type StopOptions } from '../interruption.ts'
 import { foldersOf } from '../run-folders.ts'
 import type { RegistryAuths } from './registry-auth.ts'
 import { sweepContainers, type IsLive } from './sweep.ts'
 import { containsVolume, planVolumes } from './volumes.ts'
 
-export interface DockerRunnersOptions extends EngineAddress {
+export interface DockerRunnersOptions extends EngineAddress, StopOptions {
   /** Label of the containers, for example the id of the farm: a sweep removes no others. */
   readonly owner: string
   /** Limits of each container; default 2 GiB of memory, 2 CPUs, 1024 processes. */
   readonly limits?: Partial<ContainerLimits>
-  /** Time between TERM and KILL if a command sets none; default 1000. */
-  readonly graceMs?: number
   /**
    * How the container gets the run's folder. `mount`: this machine's folder at the same path. `copy`: a folder of the
    * container at that path, which `push` and `pull` copy. Default: `mount` if the engine sees this machine's files, else
@@ -51,7 +50,6 @@ export interface DockerRunners extends RunnerProvider {
 }
 
 const DEFAULT_LIMITS: ContainerLimits = { memoryBytes: 2 * 2 ** 30, cpus: 2, pids: 1_024 }
-const DEFAULT_GRACE_MS = 1_000
 
 interface Engine {
   readonly docker: Docker
@@ -60,7 +58,7 @@ interface Engine {
 
 const connect = async (options: DockerRunnersOptions): Promise<Engine> => {
   const docker = await connectEngine(options)
-  const opener = new ContainerOpener(docker, options.graceMs ?? DEFAULT_GRACE_MS, options.files)
+  const opener = new ContainerOpener(docker, withDefaults(options), options.files)
   return { docker, opener }
 }
 

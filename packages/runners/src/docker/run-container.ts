@@ -1,6 +1,7 @@
 import type Docker from 'dockerode'
 import type { Container } from 'dockerode'
 import { RunnerUnavailableError, type Outcome } from '@scanfarm/contracts'
+import type { StopOptions } from '../interruption.ts'
 import { commandMarker } from '../marker.ts'
 import { ControlSession } from '../shell/control-session.ts'
 import type { CommandTarget } from '../shell/run-in-session.ts'
@@ -21,24 +22,33 @@ export class RunContainer implements CommandTarget, AsyncDisposable {
   readonly docker: Container
   readonly commands: ShellCommands
   readonly cwd: string
-  readonly graceMs: number
+  readonly stop: Required<StopOptions>
   readonly #control: ControlSession
   readonly #attempt: string
   readonly #memoryBytes: number
   #oomKills = 0
 
-  constructor(container: Container, plan: ContainerPlan, graceMs: number, control: ControlSession) {
+  constructor(
+    container: Container,
+    plan: ContainerPlan,
+    stop: Required<StopOptions>,
+    control: ControlSession,
+  ) {
     this.docker = container
     this.#control = control
     this.#attempt = plan.context.marker
     this.cwd = plan.spec.workdir ?? startFolder(plan.context)
-    this.graceMs = graceMs
+    this.stop = stop
     this.#memoryBytes = plan.limits.memoryBytes
     this.commands = new ShellCommands(this, new SessionPool(() => openShell(container), MOST_SESSIONS))
   }
 
   /** Rejects with the engine's error if the container cannot be created or started. */
-  static async start(docker: Docker, plan: ContainerPlan, graceMs: number): Promise<RunContainer> {
+  static async start(
+    docker: Docker,
+    plan: ContainerPlan,
+    stop: Required<StopOptions>,
+  ): Promise<RunContainer> {
     const abortSignal = plan.context.signal
     const container = await answer(docker.createContainer({ ...containerOptions(plan), abortSignal }))
     try {
@@ -47,7 +57,7 @@ export class RunContainer implements CommandTarget, AsyncDisposable {
       await answer(container.start({ abortSignal }))
       const control = new ControlSession(new DockerChannel(socket))
       await control.ready()
-      return new RunContainer(container, plan, graceMs, control)
+      return new RunContainer(container, plan, stop, control)
     } catch (error) {
       await remove(container)
       throw error
@@ -58,8 +68,8 @@ export class RunContainer implements CommandTarget, AsyncDisposable {
     return commandMarker(this.#attempt, number)
   }
 
-  kill(marker: string, leader: number, graceMs: number): Promise<number[]> {
-    return this.#control.kill(marker, leader, graceMs)
+  kill(marker: string, leader: number, stop: Required<StopOptions>): Promise<number[]> {
+    return this.#control.kill(marker, leader, stop)
   }
 
   async explainLoss(): Promise<Outcome> {

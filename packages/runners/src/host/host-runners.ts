@@ -12,7 +12,8 @@ import {
 import { foldersOf, startFolder } from '../run-folders.ts'
 import { commandMarker, MARKER_VARIABLE } from '../marker.ts'
 import { RunningCommands } from '../running-commands.ts'
-import { killProcessTree, type Interrupts } from './process-tree.ts'
+import { withDefaults, type StopOptions } from '../interruption.ts'
+import { killProcessTree } from './process-tree.ts'
 import { PipePool } from './pipe-pool.ts'
 import { LauncherClient } from './launcher/client.ts'
 import { runProcess, type ProcessTools } from './run-process.ts'
@@ -22,11 +23,7 @@ import { sandboxWords, type Sandbox } from './sandbox.ts'
 import { OrphanFinder } from './orphans.ts'
 import { errorText } from '@scanfarm/platform'
 
-export interface HostRunnersOptions {
-  /** Time between TERM and KILL where a command names none; default 1000. */
-  readonly graceMs?: number
-  /** Programs that get INT instead of TERM; with the time that they then have to end at a time limit. */
-  readonly interrupts?: Interrupts
+export interface HostRunnersOptions extends StopOptions {
   /** Commands will run soon: what they need is started with the runners. */
   readonly startNow?: boolean
   /** Insists on one program of the launcher; default: Perl if the system has it, else Node. */
@@ -52,8 +49,6 @@ export interface HostRunners extends RunnerProvider {
   /** Another runner starts processes of the user. */
   noteOthers(user: User): void
 }
-
-const DEFAULT_GRACE_MS = 1_000
 
 /** Runs commands on this machine. Close the runners before the provider. */
 export function createHostRunners(options: HostRunnersOptions = {}): HostRunners {
@@ -138,6 +133,7 @@ class HostRunner implements Runner {
     const marker = commandMarker(this.#context.marker, ++this.#commands)
     const cwd = command.cwd ?? startFolder(this.#context)
     const { sandbox } = this.#options
+    const { graceMs, interrupts } = withDefaults(this.#options)
     const plan = {
       wrapper: sandbox && sandboxWords(sandbox, writableFolders(this.#context), cwd),
       argv: command.argv,
@@ -147,8 +143,8 @@ class HostRunner implements Runner {
       attemptMarker: this.#context.marker,
       commandMarker: marker,
       timeoutMs: command.timeoutMs,
-      graceMs: command.graceMs ?? this.#options.graceMs ?? DEFAULT_GRACE_MS,
-      interrupts: this.#options.interrupts,
+      interrupts,
+      graceMs: command.graceMs ?? graceMs,
       signals: [io.signal, this.#running.closing],
     }
     return await this.#running.add(runProcess(this.#tools, plan, io))

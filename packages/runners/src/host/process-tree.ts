@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import type { Interrupts } from '../interruption.ts'
 import { findMarkedUnreadable } from './unreadable-processes.ts'
 import type { User } from './launcher/protocol.ts'
 import { hasMarker, isAlive, listPids, readProcess, type ProcessInfo } from './process-table.ts'
@@ -17,6 +19,8 @@ export interface ProcessTree {
 /** Processes read before the event loop gets its turn. */
 const SCAN_BATCH = 64
 const POLL_MS = 10
+/** The kernel cuts longer names of processes. */
+const NAME_LENGTH = 15
 /** A process that survives KILL for this long hangs in the kernel. */
 const GIVE_UP_MS = 10_000
 /** A process that shows neither arguments nor environment for this long is not about to start. */
@@ -63,9 +67,6 @@ function addDescendants(found: Map<number, ProcessInfo>, others: readonly Proces
   }
 }
 
-/** Programs that get INT instead of TERM, with the time that they need to end; by names of processes. */
-export type Interrupts = ReadonlyMap<string, number>
-
 /**
  * Sends TERM to the whole tree, or INT to some programs, waits up to `graceMs`, then sends KILL until no process is left.
  * Resolves with the pids that were alive, when all of them are dead. `inTime`: programs that get INT may take
@@ -79,7 +80,11 @@ export async function killProcessTree(
   const killed = new Set<number>()
   if (graceMs > 0) {
     await terminate(tree, killed, ({ pid }) => {
-      const needsMs = interrupts?.get(nameOf(pid))
+      const needsMs =
+        interrupts &&
+        namesOf(pid)
+          .map((name) => interrupts.get(name))
+          .find(Boolean)
       if (needsMs === undefined) return { signal: 'SIGTERM', mayWait: (ms) => ms < graceMs }
       return { signal: 'SIGINT', mayWait: (ms) => ms < (inTime?.() ? Math.max(graceMs, needsMs) : graceMs) }
     })
@@ -110,12 +115,14 @@ async function terminate(
     await delay(POLL_MS)
 }
 
-/** "" for a process that has ended. */
-const nameOf = (pid: number): string => {
+/** A script has the name of its interpreter if `env` started it, and is the first argument. None of a process that has ended. */
+const namesOf = (pid: number): readonly string[] => {
   try {
-    return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+    const [name, words] = ['comm', 'cmdline'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8'))
+    const programs = (words ?? '').split('\0', 2).map((word) => basename(word).slice(0, NAME_LENGTH))
+    return [(name ?? '').trim(), ...programs]
   } catch {
-    return ''
+    return []
   }
 }
 

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { CommandIo, Outcome } from '@scanfarm/contracts'
 import { errorText, settlesWithin } from '@scanfarm/platform'
 import { errorCode } from '../error-fields.ts'
-import { watchInterruption } from '../interruption.ts'
-import { findProcessTree, killProcessTree, send, type Interrupts, type ProcessTree } from './process-tree.ts'
+import { watchInterruption, type Interrupts } from '../interruption.ts'
+import { findProcessTree, killProcessTree, send, type ProcessTree } from './process-tree.ts'
 import type { Launched, LauncherClient, ProcessEnd, StartFailure } from './launcher/client.ts'
 import type { LaunchRequest } from './launcher/protocol.ts'
 import { finishedOrQuiet, OutputReader } from './output-reader.ts'
@@ -27,7 +27,7 @@ export interface ProcessPlan extends Omit<LaunchRequest, 'stdout' | 'stderr' | '
   readonly commandMarker: string
   readonly timeoutMs?: number
   readonly graceMs: number
-  readonly interrupts?: Interrupts | undefined
+  readonly interrupts: Interrupts
   /** Any of them cancels the command. */
   readonly signals: readonly AbortSignal[]
 }

@@ -1,3 +1,4 @@
+import type { StopOptions } from '../interruption.ts'
 import { killText, quote, sessionFunctions } from './session-script.ts'
 import { newNonce, type ShellChannel } from './shell-session.ts'
 
@@ -31,11 +32,11 @@ export class ControlSession {
   }
 
   /**
-   * Sends TERM, waits, then sends KILL to all processes with the marker and to the leader's session. Resolves with their
-   * pids when all are dead, with none if the shell has ended.
+   * Sends TERM or INT, waits, then sends KILL to all processes with the marker and to the leader's session. Resolves with
+   * their pids when all are dead, with none if the shell has ended.
    */
-  async kill(marker: string, leader: number, graceMs: number): Promise<number[]> {
-    const answer = await this.#ask((nonce) => killText(nonce, marker, leader, graceMs))
+  async kill(marker: string, leader: number, stop: Required<StopOptions>): Promise<number[]> {
+    const answer = await this.#ask((nonce) => killText(nonce, marker, leader, stop))
     const pids = new Set(answer?.slice(1).map(Number))
     return [...pids].sort((a, b) => a - b)
   }

@@ -1,6 +1,6 @@
 import type { Command, CommandIo, Outcome, OutputStream } from '@scanfarm/contracts'
 import { settlesWithin } from '@scanfarm/platform'
-import { watchInterruption } from '../interruption.ts'
+import { watchInterruption, type StopOptions } from '../interruption.ts'
 import type { ShellSession, CommandEnd, CommandObserver } from './shell-session.ts'
 
 /** Where shell sessions run commands: a container or a remote host. */
@@ -9,12 +9,12 @@ export interface CommandTarget {
   nextMarker(number: number): Promise<string>
   /** Working directory of commands that set none. */
   readonly cwd: string
-  readonly graceMs: number
+  readonly stop: Required<StopOptions>
   /**
-   * Sends TERM, waits, then sends KILL to all processes with the marker and to the leader's session. Resolves with their
-   * pids when all are dead, with none if it cannot kill them.
+   * Sends TERM or INT, waits, then sends KILL to all processes with the marker and to the leader's session. Resolves with
+   * their pids when all are dead, with none if it cannot kill them.
    */
-  kill(marker: string, leader: number, graceMs: number): Promise<number[]>
+  kill(marker: string, leader: number, stop: Required<StopOptions>): Promise<number[]>
   /** Why the shell of a command ended; `why`: the error of its channel. */
   explainLoss(why: string | undefined): Promise<Outcome>
   /** Why a command died by SIGKILL, if known. `oomKills`: the kernel's count so far. */
@@ -43,8 +43,9 @@ export async function runInSession(
     { argv: command.argv, env: command.env, cwd: command.cwd ?? target.cwd, marker },
     receiver,
   )
+  const stop = { ...target.stop, ...(command.graceMs !== undefined && { graceMs: command.graceMs }) }
   const kill = (): Promise<number[]> =>
-    killUntilGone(target, session, ended, marker, () => receiver.pid, command.graceMs ?? target.graceMs)
+    killUntilGone(target, session, ended, marker, () => receiver.pid, stop, signal)
   try {
     const first = await Promise.race([ended, interruption.occurred, receiver.failed])
     return typeof first === 'string'
@@ -97,19 +98,35 @@ async function killUntilGone(
   ended: Promise<CommandEnd>,
   marker: string,
   leader: () => number,
-  graceMs: number,
+  { graceMs, interrupts }: Required<StopOptions>,
+  cancelled: AbortSignal,
 ): Promise<number[]> {
   const killed = new Set<number>()
-  const giveUpAt = Date.now() + graceMs + GIVE_UP_MS
-  let grace = graceMs
+  const since = Date.now()
+  const longestMs = cancelled.aborted ? graceMs : Math.max(graceMs, ...interrupts.values())
+  const giveUpAt = since + longestMs + GIVE_UP_MS
+  const kill = (most: number): Promise<number[]> =>
+    target.kill(marker, leader(), {
+      graceMs: Math.min(most, graceMs),
+      interrupts: new Map([...interrupts].map(([name, ms]) => [name, Math.min(most, ms)])),
+    })
+  using cancel = watchInterruption(cancelled.aborted ? [] : [cancelled], undefined)
+  /** A cancel meanwhile grants the usual time only. */
+  const hurry = async (first: Promise<number[]>): Promise<number[]> => {
+    await cancel.occurred
+    if (!(await settlesWithin(first, since + graceMs - Date.now()))) await kill(0)
+    return await first
+  }
+  const first = kill(longestMs)
+  let killing = Promise.race([first, hurry(first)])
   // A command may start after the first kill.
-  do {
-    const killing = target.kill(marker, leader(), grace)
+  for (;;) {
     // The connection to the target may hang; a cancel must not wait for it forever.
-    if (!(await settlesWithin(killing, grace + GIVE_UP_MS))) break
+    if (!(await settlesWithin(killing, longestMs + GIVE_UP_MS))) break
     for (const pid of await killing) killed.add(pid)
-    grace = 0
-  } while (!(await settlesWithin(ended, POLL_MS)) && Date.now() < giveUpAt)
+    if ((await settlesWithin(ended, POLL_MS)) || Date.now() >= giveUpAt) break
+    killing = kill(0)
+  }
   if (!(await settlesWithin(ended, 0))) session.close()
   return [...killed]
 }

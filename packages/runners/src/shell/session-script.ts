@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { StopOptions } from '../interruption.ts'
 import { MARKER_VARIABLE } from '../marker.ts'
 
 /** Quotes a word for a POSIX shell. A NUL cannot be quoted. */
@@ -45,5 +46,17 @@ export function commandText({ nonce, marker, argv, env, cwd }: SessionCommand): 
 
 const ROUND_MS = 50
 
-export const killText = (nonce: string, marker: string, leader: number, graceMs: number): string =>
-  `scanfarm_kill_all ${quote(nonce)} ${quote(marker)} ${leader} ${Math.ceil(graceMs / ROUND_MS)} &\n`
+const rounds = (ms: number): number => Math.ceil(ms / ROUND_MS)
+
+export function killText(
+  nonce: string,
+  marker: string,
+  leader: number,
+  { graceMs, interrupts }: Required<StopOptions>,
+): string {
+  const names = [...(graceMs > 0 ? interrupts : [])].map(([name, ms]) =>
+    quote(`${name}:${rounds(Math.max(graceMs, ms))}`),
+  )
+  const words = [quote(nonce), quote(marker), leader, rounds(graceMs), ...names]
+  return `scanfarm_kill_all ${words.join(' ')} &\n`
+}

@@ -133,25 +133,75 @@ scanfarm_find_tree() {
   done 2>/dev/null
 }
 
-# kill_all NONCE MARKER LEADER ROUNDS: sends TERM, waits up to ROUNDS times 50 ms, sends KILL until no process is left,
-# and reports the pids.
-scanfarm_kill_all() {
-  killed=
-  round=0
-  while [ $round -lt $(($4 + 200)) ]; do
-    scanfarm_find_tree "$2" "$3"
-    if [ -z "$found" ]; then
-      [ -n "$starting" ] && [ $round -lt $(($4 + scanfarm_start_rounds)) ] || break
+# rounds_of PID NAME:ROUNDS...: sets $own to the rounds of a program of one of these names, else to nothing. A script that
+# `env` started has the name of its interpreter; it is the first argument.
+scanfarm_rounds_of() {
+  own=
+  IFS= read -r name <"/proc/$1/comm" || return
+  case $name in
+    *sh | python* | perl* | ruby*) script=$(tr '\0' '\n' <"/proc/$1/cmdline" | sed -n '2{s,.*/,,;s,^\(.\{15\}\).*,\1,;p;q;}') ;;
+    *) script= ;;
+  esac
+  shift
+  for word; do
+    case ${word%:*} in "$name" | "$script") own=${word#*:} ;; esac
+  done
+} 2>/dev/null
+
+# interrupt NAME:ROUNDS...: sends INT to programs of these names, TERM to others. Sets $patient to a word for each of the
+# former: PID:ROUNDS.
+scanfarm_interrupt() {
+  patient=
+  for one in $found; do
+    scanfarm_rounds_of "$one" "$@"
+    if [ -z "$own" ]; then
+      kill -TERM "$one"
     else
-      [ $round -lt "$4" ] || kill -KILL $found
-      [ -n "$killed" ] || kill -TERM $found
-      [ -n "$killed" ] || kill -CONT $found
+      kill -INT "$one"
+      patient="$patient $one:$own"
+    fi
+  done
+  kill -CONT $found
+} 2>/dev/null
+
+# may_wait ROUND: whether a program that got INT has rounds left.
+scanfarm_may_wait() {
+  for word in $patient; do
+    case " $found " in *" ${word%:*} "*) [ "$1" -ge "${word#*:}" ] || return 0 ;; esac
+  done
+  return 1
+}
+
+# kill_all NONCE MARKER LEADER ROUNDS [NAME:ROUNDS]...: sends TERM, or INT to programs of these names, waits up to ROUNDS
+# times 50 ms, for these programs up to theirs, sends KILL until no process is left, and reports the pids.
+scanfarm_kill_all() {
+  answer="$1 killed"
+  group=$2
+  leader=$3
+  rounds=$4
+  shift 4
+  killed=
+  patient=
+  round=0
+  # A process that survives so many hangs in the kernel.
+  kills=0
+  while [ $kills -lt 200 ]; do
+    scanfarm_find_tree "$group" "$leader"
+    if [ -z "$found" ]; then
+      [ -n "$starting" ] && [ $round -lt $((rounds + scanfarm_start_rounds)) ] || break
+    else
+      if [ $round -ge "$rounds" ] && ! scanfarm_may_wait $round; then
+        kill -KILL $found
+        kills=$((kills + 1))
+      elif [ -z "$killed" ]; then
+        scanfarm_interrupt "$@"
+      fi
       killed="$killed $found"
     fi
     round=$((round + 1))
     sleep 0.05
   done 2>/dev/null
-  echo "$1 killed" $killed
+  echo "$answer" $killed
 }
 
 # count_oom_kills: sets $oom_kills to the number of processes that the kernel killed in this container for lack of memory.

@@ -1,5 +1,6 @@
 import type { ClientChannel } from 'ssh2'
 import type { Outcome } from '@scanfarm/contracts'
+import type { StopOptions } from '../interruption.ts'
 import { attemptPrefix, commandGroup, commandMarker } from '../marker.ts'
 import { ControlSession } from '../shell/control-session.ts'
 import type { CommandTarget } from '../shell/run-in-session.ts'
@@ -22,7 +23,7 @@ const NEVER = new AbortController().signal
 export interface RemoteHostOptions {
   readonly marker: string
   readonly cwd: string
-  readonly graceMs: number
+  readonly stop: Required<StopOptions>
   readonly name: string
 }
 
@@ -30,7 +31,7 @@ export interface RemoteHostOptions {
 export class RemoteHost implements CommandTarget {
   readonly commands: ShellCommands
   readonly cwd: string
-  readonly graceMs: number
+  readonly stop: Required<StopOptions>
   /** `user@host:port`, for messages. */
   readonly name: string
   readonly #host: ConnectionPool
@@ -43,7 +44,7 @@ export class RemoteHost implements CommandTarget {
     this.name = options.name
     this.#attempt = options.marker
     this.cwd = options.cwd
-    this.graceMs = options.graceMs
+    this.stop = options.stop
     this.commands = new ShellCommands(this, new SessionPool(() => this.#openSession(), MOST_SESSIONS))
   }
 
@@ -70,9 +71,9 @@ export class RemoteHost implements CommandTarget {
     return commandGroup(this.#attempt, this.#controls)
   }
 
-  async kill(marker: string, leader: number, graceMs: number): Promise<number[]> {
+  async kill(marker: string, leader: number, stop: Required<StopOptions>): Promise<number[]> {
     try {
-      return await (await this.connect(NEVER)).kill(marker, leader, graceMs)
+      return await (await this.connect(NEVER)).kill(marker, leader, stop)
     } catch {
       // The host cannot be reached; the exit trap kills the commands there.
       return []

@@ -6,6 +6,7 @@ import {
   type RunnerSpec,
   formatSshAddress,
 } from '@scanfarm/contracts'
+import { withDefaults, type StopOptions } from '../interruption.ts'
 import { startFolder } from '../run-folders.ts'
 import type { KeepAlive } from './connection.ts'
 import { ConnectionPool, type HostLimits } from './connection-pool.ts'
@@ -13,9 +14,7 @@ import { RemoteHost } from './remote-host.ts'
 import { prepareFolder, SshRunner } from './ssh-runner.ts'
 import { connectionKey, targetOf, type SshDefaults, type SshTarget } from './target.ts'
 
-export interface SshRunnersOptions extends SshDefaults {
-  /** Time between TERM and KILL if a command sets none; default 1000. */
-  readonly graceMs?: number
+export interface SshRunnersOptions extends SshDefaults, StopOptions {
   /** A vanished host is detected after the product; default 10 s × 3. */
   readonly keepAlive?: KeepAlive
   /** Time limit of the TCP connection, and again of the handshake; default 10 s. */
@@ -25,8 +24,6 @@ export interface SshRunnersOptions extends SshDefaults {
   /** An unused connection is closed after this time; default 60 s. */
   readonly idleMs?: number
 }
-
-const DEFAULT_GRACE_MS = 1_000
 
 /** Runs commands on ssh hosts. Close the runners before the provider. */
 export function createSshRunners(options: SshRunnersOptions = {}): RunnerProvider {
@@ -43,12 +40,11 @@ export function createSshRunners(options: SshRunnersOptions = {}): RunnerProvide
         throw new RunnerUnavailableError(`the ssh runner cannot run ${spec.type} commands`)
       const target = await targetOf(spec, options)
       const name = formatSshAddress(target.address)
-      const graceMs = options.graceMs ?? DEFAULT_GRACE_MS
       const pool = poolFor(pools, target, limits)
       const remoteHost = new RemoteHost(pool, {
         marker: context.marker,
         cwd: spec.workdir ?? startFolder(context),
-        graceMs,
+        stop: withDefaults(options),
         name,
       })
       try {

@@ -73,12 +73,12 @@ export const workFolderOf = (settings: RunSettings): string => {
 /** The runners of this machine; `farmId` marks its containers. */
 export const openRunners = (settings: RunSettings, farmId: string): Runners => {
   const { runner, runs } = settings
-  const graceMs = runs.cancelGraceMs
+  const stop = { graceMs: runs.cancelGraceMs, interrupts: programsToInterrupt() }
   return createRunners({
-    host: { graceMs, interrupts: programsToInterrupt(), ...hostOptions(demandIsolation(settings), runner) },
-    docker: { ...dockerOptions(runner), graceMs, owner: farmId },
+    host: { ...stop, ...hostOptions(demandIsolation(settings), runner) },
+    docker: { ...dockerOptions(runner), ...stop, owner: farmId },
     ssh: {
-      graceMs,
+      ...stop,
       hosts: runner.sshHosts,
       keyFile: runner.sshKeyFile,
       knownHosts: runner.sshKnownHosts,
