@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import type { Store } from '../src/store.ts'
@@ -275,6 +276,58 @@ describe('reaping', () => {
     await expire(workerId)
     expect(await reap()).toMatchObject({ requeued: 1, failed: 0 })
     expect(await statusOf(db.store, runIds[0] ?? 0)).toBe('queued')
+  })
+
+  describe('of a loop', () => {
+    const batchesOf = async (runId: number) =>
+      (await db.store.runs.list({ parent: runId }, { offset: 0, limit: 100 })).data.reverse()
+    const loop = { key: 'each', step: randomUUID(), state: 'state.json', count: 20, size: 20, workers: 3 }
+    /** A worker that loses the run which it claims. */
+    const loses = async () => {
+      const workerId = await joined(db.runStore)
+      const claimed = await claimAll(db.store, db.runStore, workerId, { limit: 1 })
+      expect(claimed).toHaveLength(1)
+      await expire(workerId)
+      const found = await reap()
+      return { found, batch: claimed[0]?.batch }
+    }
+
+    test('A batch whose worker is lost is split until its items are single, and only such a batch is given up', async () => {
+      const { runs } = await runningOn(1)
+      const [parent] = runs
+      if (parent === undefined) throw new Error('no run was claimed')
+      await db.runStore.spread(parent, loop)
+      const lost = async () => (await loses()).batch
+      expect(await lost()).toMatchObject({ first: 0, last: 19 })
+      const parts = await db.runStore.spread(parent, loop)
+      expect(parts.map(({ first, last, status }) => [first, last, status])).toEqual(
+        [0, 3, 6, 9, 12, 15, 18].map((first) => [first, Math.min(first + 2, 19), 'queued']),
+      )
+      // The loop still has three workers at most.
+      expect(await take(db.store, { staleMs: 0 })).toHaveLength(3)
+      await sql('update outbox set sent_at = null')
+      expect(await lost()).toMatchObject({ first: 0, last: 2 })
+      expect((await db.runStore.spread(parent, loop)).map(({ first }) => first)).toEqual([
+        0, 3, 6, 9, 12, 15, 18, 1, 2,
+      ])
+      await sql('update outbox set sent_at = null')
+      expect(await loses()).toMatchObject({ batch: { first: 0, last: 0 }, found: { failed: 1 } })
+      expect((await batchesOf(parent.runId))[0]?.error_message).toMatch(/^quarantined after 2 lost workers: /)
+    })
+
+    test('A run that waits for its batches has lost no worker', async () => {
+      const { runIds } = await submitted(db.store)
+      for (let lost = 0; lost < 4; lost++) {
+        const workerId = await joined(db.runStore)
+        const claimed = await claimAll(db.store, db.runStore, workerId, { staleMs: 0 })
+        const parent = claimed.find(({ runId }) => runId === runIds[0])
+        if (parent === undefined) throw new Error('the run was not claimed')
+        await db.runStore.spread(parent, { ...loop, workers: 1 })
+        await db.runStore.handBack(claimed.filter(({ batch }) => batch !== null))
+        await expire(workerId)
+        expect(await reap()).toMatchObject({ requeued: 1, failed: 0 })
+      }
+    })
   })
 
   test('A lost run with a cancel request is cancelled', async () => {

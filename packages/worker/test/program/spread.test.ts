@@ -161,8 +161,8 @@ test('a run whose worker is killed with a batch of its loop continues on a worke
   using _ = { [Symbol.dispose]: () => clearInterval(sending) }
   await pidOf(record)
   await spawn(cluster, 'another')
-  const ofTwo = "runs where batch is not null and status = 'completed'"
-  await until(async () => ((await countOf(cluster, ofTwo)) === 2 ? true : undefined))
+  const completed = "runs where batch is not null and status = 'completed'"
+  await until(async () => ((await countOf(cluster, completed)) === 2 ? true : undefined))
   first.send('SIGKILL')
   await first.ended
   await rm(join(cluster.folder, 'work/one'), { recursive: true })
@@ -171,6 +171,8 @@ test('a run whose worker is killed with a batch of its loop continues on a worke
   expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', outcome: 'clean', attempt: 2 })
   const done = (await readFile(`${record}/done`, 'utf8')).trim().split('\n')
   expect(done.toSorted()).toEqual(['1', '2', '3', '3', '4', '5', '6', 'list'])
+  // The batch of two items was split.
+  expect(await countOf(cluster, completed)).toBe(4)
   expect((await cluster.steps(runId)).at(-1)?.output).toBe(
     `1\n2\n3\n4\n5\n6\n6\n6\n${join(cluster.folder, 'work/one/workspaces', target)}`,
   )
