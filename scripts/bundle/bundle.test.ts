@@ -47,7 +47,7 @@ test('the version and exec load none of the libraries of servers, and nothing el
 })
 
 test('helps of all commands are answered without their code, in the words of the program', () => {
-  const words = ['findings', 'rules', 'add', '--help']
+  const words = ['findings', 'rules', 'create', '--help']
   expect(scanfarm(words, '/')).toBe(
     execFileSync(process.execPath, [join(ROOT, 'packages/cli/src/main.ts'), ...words], { encoding: 'utf8' }),
   )

@@ -53,6 +53,12 @@ curl -s -o /dev/null -w '%header{location}' "$1" > ${folder}/location
   expect(readFileSync(join(folder, 'location'), 'utf8')).toMatch(`${origin}/login#code=`)
 })
 
+test('runs suggests a scan of this machine to an empty farm, and only to it', async () => {
+  expect((await run(['runs'])).out).toMatch(/\n.*scanfarm run -f baseline -t 127\.0\.0\.1 --wait\n$/)
+  expect((await run(['runs', '--status', 'failed'])).out).not.toContain('baseline')
+  expect(await parsed('runs')).toMatchObject({ data: [] })
+})
+
 describe('starting runs', () => {
   test('run --wait starts a run and waits for it, and run show prints it', async () => {
     const { code, err } = await run(['run', '-m', 'noop', '-t', 'example.com', '--wait'])
@@ -484,12 +490,15 @@ describe('findings', () => {
     expect((await run(['findings', 'rules', 'preview', ...rule])).out).toMatch(
       /^matches 1 finding and would change 1\n/,
     )
-    expect((await run(['findings', 'rules', 'add', 'Lab', ...rule])).out).toMatch(/it changed 1 finding\n$/)
+    expect((await run(['findings', 'rules', 'create', 'Lab', ...rule])).out).toMatch(
+      /it changed 1 finding\n$/,
+    )
     const rules = (await run(['findings', 'rules', 'list'])).out
-    expect(rules).toMatch(/^\d+ +1 +Lab +1 +tags=lab verdict=false_… +check=t-\*$/m)
+    expect(rules).toMatch(/^\d+ +1 +Lab +1 +verdict=false_positive … +check=t-\*$/m)
     expect(Math.max(...rules.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80)
     expect((await run(['findings', 'show', id])).out).toMatch(/^rules +Lab \(tags, verdict\)$/m)
     expect((await run(['findings', 'rules', 'remove', 'lab'])).out).toBe('rule removed; 1 finding changed\n')
+    expect(await run(['findings', 'rules', 'add', 'lab', '--help'])).toMatchObject({ code: 0 })
     expect((await run(['findings', 'rules', 'remove', 'lab'])).code).toBe(5)
     expect(await run(['findings', 'triage', id, '--tag', 'CVE-2026-9001'])).toMatchObject({ code: 0 })
     const epss = join(folder, 'epss.csv')
@@ -522,7 +531,14 @@ describe('findings', () => {
     const wrong = await run(['findings', 'import', file, '--workspace', 'cli', '--format', 'sarif'])
     expect(wrong.code).toBe(5)
     expect(wrong.err).toContain('it is not SARIF 2.1.0')
-    expect(await run(['assets', 'list'])).toMatchObject({ code: 0 })
+    writeFileSync(file, JSON.stringify({ ...line, info: { name: 'Minor', severity: 'info' } }))
+    await run(['findings', 'import', file, '--workspace', 'cli-2'])
+    expect((await run(['findings', 'list'])).out).toMatch(/ Weak [^]* Minor /)
+    const ports = [{ port: 8443, proto: 'tcp', status: 'open' }]
+    writeFileSync(file, JSON.stringify([{ ip: '198.51.100.9', timestamp: '1767225600', ports }]))
+    const workspace = 'a-workspace-with-a-name-that-is-longer-than-most'
+    await run(['findings', 'import', file, '--workspace', workspace, '--format', 'masscan'])
+    expect((await run(['assets', 'list'])).out).toMatch(/^.{0,50} 198\.51\.100\.9:8443 +a-workspace-/m)
   })
 })
 
@@ -564,19 +580,19 @@ describe('scopes and the never-scan list', () => {
     expect((await run(['limits', 'set', ...once])).out).toBe('domain:runs=5 workflow:once\n')
     expect(await parsed('limits', 'show')).toEqual({ per_domain: { runs: 5 }, workflow_once: true })
     expect((await run(['limits', 'set', '--limit', 'none'])).out).toBe('none\n')
-    const added = await run(['scopes', 'add', 'polite', '--allow', '*', ...limits])
+    const added = await run(['scopes', 'create', 'polite', '--allow', '*', ...limits])
     expect(added.out).toMatch(/^limits +address:rate=10,runs=2 domain:runs=5$/m)
     const bad = await run(['scopes', 'change', 'polite', '--limit', 'address:rate=2,runs=3'])
     expect(bad.err).toContain('limits/per_address/runs')
     expect((await run(['scopes', 'remove', 'polite'])).code).toBe(0)
   })
 
-  test('a scope is added, changed, checked and removed', async () => {
+  test('a scope is created, changed, checked and removed', async () => {
     const windows = ['--window', 'sat,sun 08:00-20:00', '--window', '22:00-23:00']
     const window = [...windows, '--zone', 'Europe/Berlin']
     const added = await run([
       'scopes',
-      'add',
+      'create',
       'lab',
       '--allow',
       '*.lab.example',
@@ -627,7 +643,9 @@ describe('scopes and the never-scan list', () => {
   test('was-it-us names the runs whose target a host was, with their commands', async () => {
     expect((await run(['run', '-m', 'noop', '-t', 'http://198.51.100.7:8080/a', '--wait'])).code).toBe(0)
     const found = await run(['was-it-us', '198.51.100.7'])
-    expect(found.out).toMatch(/^\S+ +\S+ +\S+ +noop +target http:\/\/198\.51\.100\.7:8080\/a +\S+ on \S+/m)
+    expect(found.out).toMatch(
+      /^\S{36}(?: +\d\d-\d\d \d\d:\d\d){2} +target http:\S+:8080\/a +noop +\S+ on \S+/m,
+    )
     expect(found.out).toMatch(/^\S+ \S+ nothing: true$/m)
     expect(found.out).toMatch(/^1 run from \S+ to \S+\. Runs from before \S+ are not kept\. It is known of/m)
     const none = await run(['was-it-us', '198.51.100.8', '--from', '2026-01-01', '--to', '2026-01-02'])

@@ -100,7 +100,9 @@ describe('schedules and events', () => {
     expect((await run('schedules', 'list')).out).toMatch(/nightly +yes +0 3 \* \* \*.* noop +a\.test/)
     expect((await run('schedules', 'disable', 'nightly')).out).toContain('Schedule disabled')
     expect((await run('schedules', 'trigger', 'nightly')).out).toContain('Schedule triggered')
-    expect((await run('events', 'list', '--topic', 'schedule.triggered')).out).toContain('scheduler')
+    expect((await run('events', 'list', '--topic', 'schedule.triggered')).out).toMatch(
+      /^\d+ +\d\d-\d\d \d\d:\d\d +schedule\.triggered +\w+ +\w* +\{/m,
+    )
     expect((await run('schedules', 'remove', made.id)).code).toBe(0)
     const bad = await run('schedules', 'create', 'bad', '-w', 'noop', '--cron', 'soon', '-t', 'a.test')
     expect(bad).toMatchObject({ code: 5, err: expect.stringContaining('has 1 fields') })
@@ -121,7 +123,7 @@ describe('schedules and events', () => {
     expect(bad.err.match(/may contain ; only in the path/g)).toHaveLength(1)
   })
 
-  test('webhooks adds, lists, tests and removes a subscription by its name', async () => {
+  test('webhooks creates, lists, tests and removes a subscription by its name', async () => {
     const topics: unknown[] = []
     await using endpoint = createServer((request, response) => {
       topics.push(request.headers['x-scanfarm-event'])
@@ -130,7 +132,7 @@ describe('schedules and events', () => {
     await once(endpoint, 'listening')
     const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
     const options = ['--format', 'teams', '--min-severity', 'high', '--template', '{{event.topic}}']
-    expect(await parsed('webhooks', 'add', 'chat', url, ...options)).toMatchObject({
+    expect(await parsed('webhooks', 'create', 'chat', url, ...options)).toMatchObject({
       name: 'chat',
       min_severity: 'high',
       template: '{{event.topic}}',

@@ -1,7 +1,7 @@
 import type { FarmEvent, ItemOf } from '@scanfarm/client'
 import { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { plain, printFields, printJson, type Column } from '../client/table.ts'
+import { plain, printFields, printJson, shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 import { paged, printPage, type PageOptions } from './lists.ts'
@@ -22,9 +22,8 @@ const filtered = (command: Command): Command =>
 
 const COLUMNS: readonly Column<Entry>[] = [
   { title: 'ID', value: (entry) => entry.id },
-  { title: 'TIME', value: (entry) => entry.created_at },
+  { title: 'TIME', value: (entry) => shortTime(entry.created_at) },
   { title: 'TOPIC', value: (entry) => entry.topic },
-  { title: 'SOURCE', value: (entry) => entry.source },
   { title: 'DONE', value: (entry) => (entry.processed ? 'yes' : 'no') },
   { title: 'WORKFLOW', value: (entry) => entry.workflow_name },
   { title: 'ERROR OR DATA', value: (entry) => entry.error || entry.data },

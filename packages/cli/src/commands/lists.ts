@@ -94,6 +94,9 @@ export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
       const page = await connect(terminal, options).call(({ GET }) => GET('/runs', { params: { query } }))
       const waits = page.data.some((run) => run.waiting_reason !== '')
       printPage(terminal, options, page, waits ? [...RUN_COLUMNS, WAITING] : RUN_COLUMNS)
+      const isEmpty = page.data.length === 0 && Object.values(query).every((value) => value === undefined)
+      if (isEmpty && !wantsJson(options))
+        printLine(terminal, 'no runs yet; scan this machine: scanfarm run -f baseline -t 127.0.0.1 --wait')
     })
 
 /** Of a script its beginning: -o json has all of it. */

@@ -45,8 +45,9 @@ interface AddOptions extends ClientOptions {
 /** What a person wants to hear of by default. */
 const NIGHTS = ['schedule.ended']
 
-const addCommand = (terminal: Terminal): Command =>
-  clientCommand('add', 'Send events to a URL, a chat or by mail. Prints the secret of the signature once.')
+const createCommand = (terminal: Terminal): Command =>
+  clientCommand('create', 'Send events to a URL, a chat or by mail. Prints the secret of the signature once.')
+    .alias('add')
     .argument('<name>', 'name of the subscription')
     .argument('<url>', 'URL, or mailto:ops@example.com')
     .option('--topic <glob>', 'topic or glob; repeatable; default schedule.ended', collect)
@@ -132,7 +133,7 @@ export const webhooksCommand = (terminal: Terminal): Command =>
   new Command('webhooks')
     .description('Send events, for example the end of a night, to URLs, chats and by mail.')
     .addCommand(listCommand(terminal))
-    .addCommand(addCommand(terminal))
+    .addCommand(createCommand(terminal))
     .addCommand(testCommand(terminal))
     .addCommand(removeCommand(terminal))
     .addCommand(deliveriesCommand(terminal))

@@ -167,7 +167,11 @@ const RULES: readonly Column<FindingRule>[] = [
   { title: 'POS', value: ({ position }) => position },
   { title: 'NAME', value: ({ name }) => cut(name, 20) },
   { title: 'FINDINGS', value: ({ findings }) => findings },
-  { title: 'SETS', value: ({ set }) => cut(fieldsText(set), 24) },
+  {
+    title: 'SETS',
+    value: ({ set: { verdict, severity, ...others } }) =>
+      cut(fieldsText(defined({ verdict, severity, ...others })), 24),
+  },
   { title: 'MATCHES', value: ({ match }) => fieldsText(match) },
 ]
 
@@ -232,18 +236,18 @@ const listRules = (terminal: Terminal): Command =>
     },
   )
 
-const addRule = (terminal: Terminal): Command =>
-  matching(clientCommand('add', 'Add a rule and apply it to present and future findings.'))
+const createRule = (terminal: Terminal): Command =>
+  matching(clientCommand('create', 'Create a rule and apply it to present and future findings.').alias('add'))
     .argument('<name>', 'name of the rule')
     .action(async (name: string, options: RuleOptions) => {
       const body = ruleOf(name, options)
       const answer = await connect(terminal, options).call(({ POST }) => POST('/finding-rules', { body }))
       if (wantsJson(options)) return printJson(terminal, answer)
-      printLine(terminal, `rule ${answer.data.id} added; it changed ${plural(answer.changed, 'finding')}`)
+      printLine(terminal, `rule ${answer.data.id} created; it changed ${plural(answer.changed, 'finding')}`)
     })
 
 const previewRule = (terminal: Terminal): Command =>
-  matching(clientCommand('preview', 'Show what a rule would change, without adding it.')).action(
+  matching(clientCommand('preview', 'Show what a rule would change, without creating it.')).action(
     async (options: RuleOptions) => {
       const body = ruleOf('preview', options)
       const { data } = await connect(terminal, options).call(({ POST }) =>
@@ -275,6 +279,6 @@ export const rulesCommand = (terminal: Terminal): Command =>
   new Command('rules')
     .description('Rules that decide about present and future findings.')
     .addCommand(listRules(terminal))
-    .addCommand(addRule(terminal))
+    .addCommand(createRule(terminal))
     .addCommand(previewRule(terminal))
     .addCommand(removeRule(terminal))

@@ -11,7 +11,7 @@ import { Command } from 'commander'
 import type { QueryOf } from '../../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
 import { readBlob, printBody, saveBody } from '../../client/files.ts'
-import { cut, printFields, printJson, printTable, type Column } from '../../client/table.ts'
+import { cut, printFields, printJson, printTable, shortTime, type Column } from '../../client/table.ts'
 import { share } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
 import { rulesCommand, showCommand, statusOf, triageCommand } from './finding-decisions.ts'
@@ -89,10 +89,11 @@ const COLUMNS: readonly Column<Vulnerability>[] = [
 ]
 
 const listCommand = (terminal: Terminal): Command =>
-  paged(filtered(clientCommand('list', 'List vulnerabilities, newest first.')))
+  paged(filtered(clientCommand('list', 'List vulnerabilities, the most severe first.')))
     .option(
       '--sort <field>',
       'priority, severity, epss, title, asset, workspace or last_seen; with - in reverse',
+      'severity',
     )
     .action(async (options: FilterOptions & PageOptions & Pick<QueryOf<'/vulnerabilities'>, 'sort'>) => {
       const { limit, offset, sort } = options
@@ -237,10 +238,10 @@ const ASSET_COLUMNS: readonly Column<Asset>[] = [
   { title: 'TYPE', value: (asset) => asset.asset_type },
   { title: 'STATE', value: (asset) => asset.state },
   { title: 'STATUS', value: (asset) => asset.status_code || '' },
-  { title: 'LAST', value: (asset) => asset.last_seen },
+  { title: 'LAST', value: (asset) => shortTime(asset.last_seen) },
+  { title: 'VALUE', value: (asset) => cut(asset.url || asset.asset_value, 60) },
+  { title: 'TITLE', value: (asset) => cut(asset.title ?? '', 32) },
   { title: 'WORKSPACE', value: (asset) => asset.workspace },
-  { title: 'VALUE', value: (asset) => asset.url || asset.asset_value },
-  { title: 'TITLE', value: (asset) => asset.title },
 ]
 
 const listAssetsCommand = (terminal: Terminal): Command =>

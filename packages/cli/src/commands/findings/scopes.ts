@@ -126,8 +126,8 @@ const showScope = (terminal: Terminal): Command =>
       printScope(terminal, options, data)
     })
 
-const addScope = (terminal: Terminal): Command =>
-  withFields(clientCommand('add', 'Add a scope: what its runs may scan.'))
+const createScope = (terminal: Terminal): Command =>
+  withFields(clientCommand('create', 'Create a scope: what its runs may scan.').alias('add'))
     .argument('<name>', 'name of the scope')
     .action(async (name: string, options: ScopeOptions) => {
       const { allowed, ...rest } = changeOf(options)
@@ -199,7 +199,7 @@ export const scopesCommand = (terminal: Terminal): Command =>
     .description('What runs may scan.')
     .addCommand(listScopes(terminal))
     .addCommand(showScope(terminal))
-    .addCommand(addScope(terminal))
+    .addCommand(createScope(terminal))
     .addCommand(changeScope(terminal))
     .addCommand(removeScope(terminal))
     .addCommand(checkTarget(terminal))

@@ -1,19 +1,19 @@
 import type { Traffic } from '@scanfarm/contracts'
 import type { Command } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { cut, printJson, printTable, type Column } from '../../client/table.ts'
+import { cut, printJson, printTable, shortTime, type Column } from '../../client/table.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
 
 const COLUMNS: readonly Column<Traffic>[] = [
   { title: 'RUN', value: ({ run_uuid: id }) => id },
-  { title: 'STARTED', value: ({ started_at: time }) => time.slice(0, 19) },
-  { title: 'ENDED', value: ({ completed_at: time, status }) => time?.slice(0, 19) ?? status },
-  { title: 'WORKFLOW', value: ({ workflow }) => cut(workflow, 20) },
+  { title: 'STARTED', value: ({ started_at: time }) => shortTime(time) },
+  { title: 'ENDED', value: ({ completed_at: time, status }) => (time ? shortTime(time) : status) },
   {
     title: 'AS',
     value: ({ destinations }) =>
       cut(destinations.map(({ place, host }) => `${place} ${host}`).join(', '), 48),
   },
+  { title: 'WORKFLOW', value: ({ workflow }) => cut(workflow, 20) },
   { title: 'WORKER', value: ({ worker, hostname }) => cut(`${worker} on ${hostname}`, 32) },
   { title: 'FROM', value: ({ egress_address: address }) => address },
   { title: 'SCOPE', value: ({ scope }) => scope },
