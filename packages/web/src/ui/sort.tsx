@@ -3,7 +3,7 @@ import type { Column, Order } from './column.ts'
 
 /** Sorts rows here, unless the server has done so. `orderOf`: how a column is sorted, if it can be. */
 export const useOrder = <T,>(
-  columns: readonly Column<T>[],
+  columns: readonly Pick<Column<T>, 'id' | 'sort'>[],
   rows: readonly T[],
   { given, isWhole }: { given: Order | undefined; isWhole: boolean },
 ) => {
@@ -15,7 +15,7 @@ export const useOrder = <T,>(
     const direction = value.startsWith('-') ? -1 : 1
     return rows.toSorted((a, b) => direction * compare(by(a), by(b)))
   }, [rows, by, value])
-  const orderOf = ({ sort }: Column<T>): Order | undefined => {
+  const orderOf = ({ sort }: Pick<Column<T>, 'sort'>): Order | undefined => {
     if (typeof sort === 'string') return given
     return sort && isWhole && !given ? { value, onChange } : undefined
   }
@@ -31,15 +31,17 @@ const compare = (a: string | number, b: string | number): number =>
 export const SortHead = <T,>({
   column: { id, label, align, sort },
   order,
+  as: Tag = 'span',
 }: {
-  column: Column<T>
+  column: Pick<Column<T>, 'id' | 'label' | 'align' | 'sort'>
   order: Order | undefined
+  as?: 'span' | 'th'
 }) => {
   const name = typeof sort === 'string' ? sort : id
   const at = order?.value === name ? 'ascending' : order?.value === `-${name}` ? 'descending' : undefined
   const next = at === undefined ? name : at === 'ascending' ? `-${name}` : ''
   return (
-    <span role="columnheader" className={align === 'end' ? 'end' : ''} aria-sort={at}>
+    <Tag role="columnheader" className={align === 'end' ? 'end' : ''} aria-sort={at}>
       {order ? (
         <button type="button" className="sort" onClick={() => order.onChange(next)}>
           {label}
@@ -48,6 +50,6 @@ export const SortHead = <T,>({
       ) : (
         label
       )}
-    </span>
+    </Tag>
   )
 }

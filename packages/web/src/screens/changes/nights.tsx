@@ -109,7 +109,7 @@ export const NightChanges = ({
   const job = search.job ?? nights.find(({ last }) => last !== null)?.last?.job_id
   return (
     <div className="stack">
-      {nights.length === 0 ? null : <NightsTable nights={nights} chosen={job} />}
+      {nights.length === 0 ? null : <NightsTable nights={nights} isWhole={!more} chosen={job} />}
       {more ? <More onSight={onSight} /> : null}
       {job === undefined ? (
         <EmptyState title="No schedule has run yet">

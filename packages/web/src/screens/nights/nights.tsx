@@ -36,7 +36,7 @@ export const Nights = () => {
           new, what is gone and what was not tested.
         </p>
       ) : (
-        <NightsTable nights={nights} />
+        <NightsTable nights={nights} isWhole={!more} />
       )}
       {more ? <More onSight={onSight} /> : null}
     </section>

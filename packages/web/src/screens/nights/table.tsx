@@ -1,7 +1,18 @@
 import './nights.css'
-import type { ReactNode } from 'react'
+import { SEVERITIES } from '../../api/findings.ts'
 import type { Night } from '../../api/nights.ts'
-import { Badge, hrefWith, Link, OutcomeBadge, ReportLink, SeverityCounts, Time } from '../../ui/index.ts'
+import {
+  Badge,
+  hrefWith,
+  Link,
+  OutcomeBadge,
+  ReportLink,
+  SeverityCounts,
+  SortHead,
+  Time,
+  useOrder,
+  type Column,
+} from '../../ui/index.ts'
 
 /** What the last job of a schedule did: cancelled, or its outcome. */
 const Outcome = ({ night: { running, last } }: { night: Night }) => {
@@ -52,9 +63,17 @@ const NotTested = ({ night }: { night: Night }) => {
 const changes = ({ last }: Night, change: string): string =>
   last ? hrefWith('/changes', { job: last.job_id, change }) : '/changes'
 
-const COLUMNS: readonly { readonly label: string; readonly cell: (night: Night) => ReactNode }[] = [
+/** Orders counts by the worst severity: a number whose first digits count the critical ones. */
+const weightOf = (counts: Readonly<Record<string, number>>): string =>
+  SEVERITIES.map((severity) => String(counts[severity] ?? 0).padStart(9, '0')).join('')
+
+const SCHEDULE = { id: 'schedule', label: 'Schedule', sort: ({ name }: Night) => name } as const
+
+const COLUMNS: readonly Omit<Column<Night>, 'width'>[] = [
   {
+    id: 'last',
     label: 'Last run',
+    sort: ({ running, last }) => running?.created_at ?? last?.ended_at ?? '',
     cell: (night) => (
       <>
         <Outcome night={night} />{' '}
@@ -63,14 +82,18 @@ const COLUMNS: readonly { readonly label: string; readonly cell: (night: Night) 
     ),
   },
   {
+    id: 'next',
     label: 'Next',
+    sort: ({ enabled, next_run: next }) => (enabled ? (next ?? '') : ''),
     cell: ({ enabled, next_run: next, trigger_type: type }) => {
       if (!enabled) return <span className="muted">disabled</span>
       return type === 'cron' ? <Time at={next} /> : <span className="muted">on {type}</span>
     },
   },
   ...(['new', 'back', 'gone'] as const).map((change) => ({
+    id: change,
     label: change.charAt(0).toUpperCase() + change.slice(1),
+    sort: (night: Night) => weightOf(night.findings[change]),
     cell: (night: Night) =>
       Object.keys(night.findings[change]).length === 0 ? (
         <span className="muted">–</span>
@@ -81,7 +104,9 @@ const COLUMNS: readonly { readonly label: string; readonly cell: (night: Night) 
       ),
   })),
   {
+    id: 'open',
     label: 'Open critical, high',
+    sort: ({ open: { critical, high } }) => weightOf({ critical: critical ?? 0, high: high ?? 0 }),
     cell: (night) => {
       const { critical = 0, high = 0 } = night.open
       return critical + high === 0 ? (
@@ -93,55 +118,65 @@ const COLUMNS: readonly { readonly label: string; readonly cell: (night: Night) 
       )
     },
   },
-  { label: 'Not tested', cell: (night) => <NotTested night={night} /> },
+  {
+    id: 'not-tested',
+    label: 'Not tested',
+    sort: ({ last, not_tested: findings }) =>
+      (last ? last.target_count - last.clean : 0) * 1_000_000_000 + findings,
+    cell: (night) => <NotTested night={night} />,
+  },
 ]
 
 /** A line for each schedule. */
 export const NightsTable = ({
   nights,
+  isWhole,
   chosen,
 }: {
   nights: readonly Night[]
+  /** Without it the order of the list stays: only a whole list can be sorted. */
+  isWhole: boolean
   /** The job whose changes are on the screen. */
   chosen?: string | undefined
-}) => (
-  // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the keyboard can scroll it
-  <div className="panel nights" tabIndex={0} role="region" aria-label="Last runs of the schedules">
-    <table className="plain-table full-table">
-      <thead>
-        <tr>
-          <th scope="col">Schedule</th>
-          {COLUMNS.map(({ label }) => (
-            <th key={label} scope="col">
-              {label}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {nights.map((night) => (
-          <tr
-            key={night.schedule_id}
-            className={chosen !== undefined && chosen === night.last?.job_id ? 'chosen' : ''}
-          >
-            <th scope="row">
-              <Link href={changes(night, '')}>{night.name}</Link>
-              <span className="muted small note">
-                {night.workflow_name}
-                {night.last ? (
-                  <>
-                    {' · '}
-                    <ReportLink of="schedules" id={night.schedule_id} name={night.name} />
-                  </>
-                ) : null}
-              </span>
-            </th>
-            {COLUMNS.map(({ label, cell }) => (
-              <td key={label}>{cell(night)}</td>
+}) => {
+  const heads = [SCHEDULE, ...COLUMNS]
+  const { rows, orderOf } = useOrder(heads, nights, { given: undefined, isWhole })
+  return (
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the keyboard can scroll it
+    <div className="panel nights" tabIndex={0} role="region" aria-label="Last runs of the schedules">
+      <table className="plain-table full-table">
+        <thead>
+          <tr>
+            {heads.map((column) => (
+              <SortHead key={column.id} as="th" column={column} order={orderOf(column)} />
             ))}
           </tr>
-        ))}
-      </tbody>
-    </table>
-  </div>
-)
+        </thead>
+        <tbody>
+          {rows.map((night) => (
+            <tr
+              key={night.schedule_id}
+              className={chosen !== undefined && chosen === night.last?.job_id ? 'chosen' : ''}
+            >
+              <th scope="row">
+                <Link href={changes(night, '')}>{night.name}</Link>
+                <span className="muted small note">
+                  {night.workflow_name}
+                  {night.last ? (
+                    <>
+                      {' · '}
+                      <ReportLink of="schedules" id={night.schedule_id} name={night.name} />
+                    </>
+                  ) : null}
+                </span>
+              </th>
+              {COLUMNS.map(({ id, cell }) => (
+                <td key={id}>{cell(night)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
