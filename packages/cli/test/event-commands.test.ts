@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { EventEmitted, Schedule } from '@scanfarm/contracts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
+import { until } from '@scanfarm/testing'
 import { captureTerminal } from './captured-terminal.ts'
 import { TestCluster, TOKEN } from './cluster/test-cluster.ts'
 
@@ -149,6 +150,11 @@ describe('schedules and events', () => {
       err: expect.stringContaining('the example did not arrive: the endpoint answered 503'),
     })
     expect(topics).toEqual(['job.ended', 'job.ended'])
+    const heard = ['--topic', 'custom.heard']
+    const { id } = await parsed<{ id: number }>('webhooks', 'create', 'ear', url, ...heard)
+    await run('events', 'emit', 'custom.heard')
+    const row = new RegExp(`^\\d+ .* \\d\\d-\\d\\d \\d\\d:\\d\\d +${id} +custom\\.heard `, 'm')
+    await until(async () => row.test((await run('webhooks', 'deliveries')).out))
     expect((await run('webhooks', 'deliveries', '--status', 'dead')).code).toBe(0)
     expect((await run('webhooks', 'remove', 'chat')).code).toBe(0)
     expect(await run('webhooks', 'remove', 'chat')).toMatchObject({

@@ -3,7 +3,7 @@ import { SEVERITIES } from '@scanfarm/contracts'
 import { Command, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import type { Api } from '../client/api.ts'
-import { printFields, printJson, type Column } from '../client/table.ts'
+import { printFields, printJson, shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { collect, idArgument } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
@@ -111,7 +111,8 @@ const DELIVERIES: readonly Column<Delivery>[] = [
   { title: 'STATUS', value: (one) => one.status },
   { title: 'TRIES', value: (one) => one.attempts },
   { title: 'ANSWER', value: (one) => one.last_status || '' },
-  { title: 'CREATED', value: (one) => one.created_at },
+  { title: 'CREATED', value: (one) => shortTime(one.created_at) },
+  { title: 'TO', value: (one) => one.subscription_id },
   { title: 'TOPIC', value: (one) => one.topic },
   { title: 'ERROR', value: (one) => one.last_error },
 ]
