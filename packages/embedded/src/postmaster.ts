@@ -9,6 +9,8 @@ export interface Postmaster {
   readonly identity: string
   readonly port: number
   readonly ready: boolean
+  /** It accepts no connection any more, but waits for those that are open. */
+  readonly stopping: boolean
 }
 
 const PID_LINE = 0
@@ -49,7 +51,9 @@ export const findPostmaster = async (cluster: string): Promise<Postmaster | unde
   const pid = Number(lines[PID_LINE])
   const identity = Number.isInteger(pid) && pid > 0 ? identityOf(pid) : undefined
   if (identity === undefined || !(await worksIn(pid, cluster))) return undefined
-  return { pid, identity, port: Number(lines[PORT_LINE]), ready: lines[STATUS_LINE]?.trim() === 'ready' }
+  const status = lines[STATUS_LINE]?.trim()
+  const port = Number(lines[PORT_LINE])
+  return { pid, identity, port, ready: status === 'ready', stopping: status === 'stopping' }
 }
 
 /**

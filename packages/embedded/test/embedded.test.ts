@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { once } from 'node:events'
 import { tmpdir } from 'node:os'
@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import pg from 'pg'
 import { Secret, silentLogger } from '@scanfarm/platform'
 import { openServices, removeDataDir, type Services } from '../src/index.ts'
-import { stopPostmaster } from '../src/postmaster.ts'
+import { poll } from '../src/poll.ts'
+import { findPostmaster, stopPostmaster } from '../src/postmaster.ts'
 import { identityOf } from '../src/process-identity.ts'
 import { startUser, stopUser } from './service-user.ts'
 
@@ -126,12 +127,29 @@ describe('the embedded Postgres', () => {
     expect(await query(second.databaseUrl, 'select n from survived')).toEqual([{ n: 8 }])
   })
 
+  test('The embedded Postgres is started again if it got TERM, although another program is still connected', async () => {
+    await using first = await open()
+    const client = new pg.Client({ connectionString: first.databaseUrl })
+    client.on('error', () => undefined)
+    await client.connect()
+    const pid = postmasterPid()
+    process.kill(pid, 'SIGTERM')
+    const data = realpathSync(cluster())
+    await poll(async () => (await findPostmaster(data))?.stopping === true || undefined, 30_000)
+    await using second = await open()
+    expect(postmasterPid()).not.toBe(pid)
+    expect(await query(second.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
+    await client.end()
+  }, 60_000)
+
   test('The embedded Postgres can be stopped after it has already exited', async () => {
     const child = spawn('true', { stdio: 'ignore' })
     const { pid = 0 } = child
     const identity = identityOf(pid) ?? `${pid}-gone`
     await once(child, 'exit')
-    await expect(stopPostmaster({ pid, identity, port: 0, ready: true })).resolves.toBeUndefined()
+    await expect(
+      stopPostmaster({ pid, identity, port: 0, ready: true, stopping: false }),
+    ).resolves.toBeUndefined()
   })
 
   test('The embedded Postgres starts although an old pid file names a living process of the same user', async () => {
