@@ -77,7 +77,7 @@ const FIGURES: readonly Figure[] = [
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
-    ceiling: 75_800,
+    ceiling: 76_200,
     goal: 60_000,
   },
   {

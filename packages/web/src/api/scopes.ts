@@ -24,6 +24,12 @@ export const changeScope = (name: string, body: ScopeChange) =>
   answer(api.PATCH('/scopes/{name}', { ...named(name), body }))
 export const removeScope = (name: string) => answer(api.DELETE('/scopes/{name}', named(name)))
 
+export const farmLimitsQuery = queryOptions({
+  queryKey: ['limits'],
+  queryFn: async () => (await answer(api.GET('/limits'))).data,
+})
+export const setFarmLimits = (body: Schemas['Limits']) => answer(api.PUT('/limits', { body }))
+
 export const neverScanQuery = (search: string | undefined) =>
   offsetQuery(['never-scan', search], (offset) =>
     answer(api.GET('/never-scan', { params: { query: { search, offset, limit: PAGE } } })),

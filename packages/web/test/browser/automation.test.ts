@@ -230,6 +230,10 @@ test('A target out of a scope is refused, the job says why, and the command that
   await form.getByRole('button', { name: 'Create' }).click()
   await form.getByText('Write the window "at night" like 22:00-06:00').waitFor()
   await form.getByLabel(/^When runs may scan/).fill('00:00-00:00')
+  await form.getByLabel(/^Limits of its runs/).fill('address:10')
+  await form.getByRole('button', { name: 'Create' }).click()
+  await form.getByText('Write the limit "address:10" like address:rate=10,runs=2').waitFor()
+  await form.getByLabel(/^Limits of its runs/).fill('address:rate=10,runs=2\nworkflow:once')
   await form.getByRole('button', { name: 'Create' }).click()
   const row = page.getByRole('row', { name: /shop/ })
   await row.getByText('00:00-00:00').waitFor()
@@ -245,6 +249,7 @@ test('A target out of a scope is refused, the job says why, and the command that
   await row.getByText('ada').waitFor()
   const { data } = await farm().api.GET('/scopes/{name}', { params: { path: { name: 'shop' } } })
   expect(data.data).toMatchObject({ denied: ['pay.shop.test'], windows: [{ from: '00:00', to: '00:00' }] })
+  expect(data.data.limits).toEqual({ per_address: { rate: 10, runs: 2 }, workflow_once: true })
   expect(data.data.valid_until).toMatch(/^(2098-12-31|2099-01-01)T/)
 
   await page.goto('/workflows/listener')
@@ -280,6 +285,20 @@ test('A target out of a scope is refused, the job says why, and the command that
   await choose('Delete')
   await page.getByRole('button', { name: 'Delete the scope' }).click()
   await page.getByText('No scopes').waitFor()
+
+  await page.getByRole('button', { name: 'Limits of all runs' }).click()
+  const limits = page.getByRole('dialog', { name: 'Limits of all runs' })
+  const save = async (text: string) => {
+    await limits.getByLabel(/^Limits, one a line/).fill(text)
+    await limits.getByRole('button', { name: 'Save' }).click()
+  }
+  farm().problems.expect(/PUT \/api\/limits.*: 400/)
+  await save('domain:rate=1,runs=2')
+  await limits.getByRole('alert').waitFor()
+  await save('domain:rate=50')
+  await page.getByText('The limits are saved.').waitFor()
+  expect((await farm().api.GET('/limits')).data).toMatchObject({ data: { per_domain: { rate: 50 } } })
+  await farm().api.PUT('/limits', { body: {} })
 })
 
 test('The never-scan list takes entries and files, and says which line is wrong', async () => {

@@ -13,6 +13,8 @@ import {
   timeOfLocal,
   toast,
 } from '../../ui/index.ts'
+import { LimitsField } from './limits-form.tsx'
+import { limitsOf } from './limits.ts'
 
 type Window = Scope['windows'][number]
 
@@ -48,6 +50,7 @@ const bodyOf = (values: Readonly<Record<string, string>>, before?: Scope) => ({
   windows: linesOf(values['windows']).map(windowOf),
   zone: (values['zone'] ?? '').trim() || 'UTC',
   workspaces: linesOf(values['workspaces']),
+  limits: limitsOf(linesOf(values['limits'])),
   enforcement: values['enforcement'] === 'kernel' ? ('kernel' as const) : ('checked' as const),
 })
 
@@ -125,6 +128,7 @@ export const ScopeForm = ({ scope, onDone }: { scope?: Scope; onDone: () => void
           defaultValue={scope?.zone ?? 'UTC'}
         />
       </div>
+      <LimitsField label="Limits of its runs, one a line" limits={scope?.limits} />
       <SelectField
         name="enforcement"
         label="Packets of commands"

@@ -13,6 +13,8 @@ import {
   toast,
   type Column,
 } from '../../ui/index.ts'
+import { FarmLimits } from './limits-form.tsx'
+import { limitLines } from './limits.ts'
 import { ScopeForm, windowText } from './scope-form.tsx'
 
 const Listed = ({ texts }: { texts: readonly string[] }) => (
@@ -39,6 +41,13 @@ const COLUMNS: readonly Column<Scope>[] = [
     width: 'minmax(120px, 1fr)',
     cell: ({ windows, zone }) =>
       windows.length === 0 ? 'always' : <Listed texts={[...windows.map(windowText), zone]} />,
+  },
+  {
+    id: 'limits',
+    label: 'Limits',
+    width: 'minmax(160px, 1fr)',
+    hidden: true,
+    cell: ({ limits }) => <Listed texts={limitLines(limits)} />,
   },
   {
     id: 'workspaces',
@@ -68,6 +77,7 @@ export const Scopes = () => {
   const { data, error, refetch } = useQuery(scopesQuery)
   const [editing, setEditing] = useState<Scope | 'new'>()
   const [removing, setRemoving] = useState<Scope>()
+  const [limiting, setLimiting] = useState(false)
   const queries = useQueryClient()
   const refusal = useRefusal('admin')
   const actions: Column<Scope> = {
@@ -92,6 +102,9 @@ export const Scopes = () => {
         <Button kind="primary" refusal={refusal} onClick={() => setEditing('new')}>
           New scope
         </Button>
+        <Button refusal={refusal} onClick={() => setLimiting(true)}>
+          Limits of all runs
+        </Button>
         <p className="muted">
           Runs keep to the scope of their request and to that of their workspace. Denied entries win.
         </p>
@@ -114,6 +127,9 @@ export const Scopes = () => {
           {...(editing === 'new' || editing === undefined ? {} : { scope: editing })}
           onDone={() => setEditing(undefined)}
         />
+      </Dialog>
+      <Dialog keep open={limiting} onClose={() => setLimiting(false)} title="Limits of all runs">
+        <FarmLimits onDone={() => setLimiting(false)} />
       </Dialog>
       <ConfirmDialog
         open={removing !== undefined}

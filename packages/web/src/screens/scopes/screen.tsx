@@ -11,6 +11,7 @@ const LINES: readonly CommandLine[] = [
     cli: ['scopes', 'check', 'TARGET'],
     api: ['GET', '/scope-check?target=TARGET'],
   },
+  { title: 'Show the limits of all runs', cli: ['limits', 'show'], api: ['GET', '/limits'] },
   { title: 'List what no run may scan', cli: ['never-scan', 'list'], api: ['GET', '/never-scan'] },
   {
     title: 'Find the runs that may have sent traffic to a host',
