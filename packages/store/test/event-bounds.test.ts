@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { EventRecord } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { claimAll, joined, keyOf, submitted } from './fixtures.ts'
+import { claimAll, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -51,20 +51,15 @@ describe('the event log', () => {
 
   test('The event of a finding that is too large keeps its small fields', async () => {
     const tags = Array.from({ length: 256 }, () => noise(256).replaceAll('a', 'ä'))
-    await db.store.vulnerabilities.create('w', {
-      vuln_info: 'CVE-2026-1',
-      vuln_title: 'Old library',
-      vuln_desc: '',
-      vuln_poc: '',
-      severity: 'high',
-      confidence: 'Firm',
-      asset_type: 'web',
-      asset_value: 'https://a.example',
-      tags,
-      detail_http_request: '',
-      detail_http_response: '',
-      raw_vuln_json: '',
-    })
+    await db.store.vulnerabilities.create(
+      'w',
+      findingOf({
+        vuln_info: 'CVE-2026-1',
+        vuln_title: 'Old library',
+        asset_value: 'https://a.example',
+        tags,
+      }),
+    )
     const { data } = await db.store.events.list({ topic: 'vuln.found' }, { offset: 0, limit: 1 })
     expect(data[0]?.data.length).toBeLessThan(65_536)
     const kept: unknown = JSON.parse(data[0]?.data ?? '')

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { AssetContent, FindingContent } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { findingOf } from './fixtures.ts'
+import { assetOf, findingOf } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -13,38 +13,24 @@ beforeEach(async () => {
   await sql('truncate vulnerabilities, assets, event_logs cascade')
 })
 
-const finding = (changes: Partial<FindingContent> = {}): FindingContent => ({
-  vuln_info: 'CVE-2026-1',
-  vuln_title: 'Old library',
-  vuln_desc: '',
-  vuln_poc: '',
-  severity: 'high',
-  confidence: 'Firm',
-  asset_type: 'web',
-  asset_value: 'https://a.example/login',
-  tags: ['web'],
-  detail_http_request: '',
-  detail_http_response: '',
-  raw_vuln_json: '',
-  ...changes,
-})
+const finding = (changes: Partial<FindingContent> = {}): FindingContent =>
+  findingOf({
+    vuln_info: 'CVE-2026-1',
+    vuln_title: 'Old library',
+    asset_value: 'https://a.example/login',
+    tags: ['web'],
+    ...changes,
+  })
 
-const asset = (changes: Partial<AssetContent> = {}): AssetContent => ({
-  asset_type: 'http',
-  asset_value: 'a.example',
-  url: 'https://a.example',
-  host_ip: '',
-  scheme: 'https',
-  status_code: 200,
-  title: 'Hello',
-  content_type: '',
-  technologies: ['nginx'],
-  open_ports: [],
-  dns_records: [],
-  remarks: [],
-  raw_json_data: '',
-  ...changes,
-})
+const asset = (changes: Partial<AssetContent> = {}): AssetContent =>
+  assetOf({
+    url: 'https://a.example',
+    scheme: 'https',
+    status_code: 200,
+    title: 'Hello',
+    technologies: ['nginx'],
+    ...changes,
+  })
 
 const page = { offset: 0, limit: 20 }
 const list = async (filter: Parameters<typeof db.store.vulnerabilities.list>[0] = {}) =>

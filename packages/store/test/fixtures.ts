@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type {
+  AssetContent,
   ClaimedRun,
   FindingContent,
   RunEnd,
@@ -167,6 +168,24 @@ export const wipe = async (url: string): Promise<void> => {
     url,
   )
 }
+
+/** An asset with the given changes. */
+export const assetOf = (changes: Partial<AssetContent> = {}): AssetContent => ({
+  asset_type: 'http',
+  asset_value: 'a.example',
+  url: '',
+  host_ip: '',
+  scheme: '',
+  status_code: 0,
+  title: '',
+  content_type: '',
+  technologies: [],
+  open_ports: [],
+  dns_records: [],
+  remarks: [],
+  raw_json_data: '',
+  ...changes,
+})
 
 /** A finding of a scanner with the given changes. */
 export const findingOf = (changes: Partial<FindingContent> = {}): FindingContent => ({

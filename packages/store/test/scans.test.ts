@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { ClaimedRun, FindingContent, FoundRecords } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { claimAll, closedStep, ended, joined, keyOf, submitted } from './fixtures.ts'
+import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
 let db: TestDatabase
 let workerId: string
@@ -11,21 +11,8 @@ beforeAll(async () => {
 })
 afterAll(() => db[Symbol.asyncDispose]())
 
-const finding = (name: string, changes: Partial<FindingContent> = {}): FindingContent => ({
-  vuln_info: name,
-  vuln_title: name,
-  vuln_desc: '',
-  vuln_poc: '',
-  severity: 'high',
-  confidence: 'Firm',
-  asset_type: 'web',
-  asset_value: `https://${name}.example`,
-  tags: [],
-  detail_http_request: '',
-  detail_http_response: '',
-  raw_vuln_json: '',
-  ...changes,
-})
+const finding = (name: string, changes: Partial<FindingContent> = {}): FindingContent =>
+  findingOf({ vuln_info: name, vuln_title: name, asset_value: `https://${name}.example`, ...changes })
 
 const found = (items: FindingContent[], changes: Partial<FoundRecords> = {}): FoundRecords => ({
   step: 'import',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { AssetContent, FindingContent } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { findingOf } from './fixtures.ts'
+import { assetOf, findingOf } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -29,21 +29,17 @@ const findings = (count: number): FindingContent[] =>
     }),
   )
 const assets = (count: number): AssetContent[] =>
-  Array.from({ length: count }, (_, no) => ({
-    asset_type: 'port',
-    asset_value: `10.0.0.${no}:22`,
-    url: '',
-    host_ip: `10.0.0.${no}`,
-    scheme: '',
-    status_code: 0,
-    title: 'ssh',
-    content_type: '',
-    technologies: ['OpenSSH'],
-    open_ports: ['22'],
-    dns_records: [],
-    remarks: [],
-    raw_json_data: '{}',
-  }))
+  Array.from({ length: count }, (_, no) =>
+    assetOf({
+      asset_type: 'port',
+      asset_value: `10.0.0.${no}:22`,
+      host_ip: `10.0.0.${no}`,
+      title: 'ssh',
+      technologies: ['OpenSSH'],
+      open_ports: ['22'],
+      raw_json_data: '{}',
+    }),
+  )
 
 const importFindings = (items: FindingContent[]) =>
   db.store.vulnerabilities.import('w', 'nuclei', items, { of: randomUUID(), no: 1 })

@@ -1,3 +1,3 @@
 /** Test databases for the tests of other packages. */
 export * from './database.ts'
-export { draft, eventDraft } from './fixtures.ts'
+export { assetOf, draft, eventDraft, findingOf } from './fixtures.ts'

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { AssetContent, ClaimedRun, FindingContent } from '@scanfarm/contracts'
 import { DEFAULT_ORG } from '../src/index.ts'
 import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
-import { claimAll, closedStep, ended, joined, submitted, wipe } from './fixtures.ts'
+import { assetOf, claimAll, closedStep, ended, findingOf, joined, submitted, wipe } from './fixtures.ts'
 
 let db: TestDatabase
 beforeAll(async () => {
@@ -21,35 +21,9 @@ beforeEach(async () => {
   )
 })
 
-const asset = (value: string, type: string): AssetContent => ({
-  asset_type: type,
-  asset_value: value,
-  url: '',
-  host_ip: '',
-  scheme: '',
-  status_code: 0,
-  title: '',
-  content_type: '',
-  technologies: [],
-  open_ports: [],
-  dns_records: [],
-  remarks: [],
-  raw_json_data: '',
-})
-const finding = (title: string, severity: FindingContent['severity']): FindingContent => ({
-  vuln_info: '',
-  vuln_title: title,
-  vuln_desc: '',
-  vuln_poc: '',
-  severity,
-  confidence: 'Certain',
-  asset_type: 'web',
-  asset_value: title,
-  tags: [],
-  detail_http_request: '',
-  detail_http_response: '',
-  raw_vuln_json: '',
-})
+const asset = (value: string, type: string): AssetContent => assetOf({ asset_type: type, asset_value: value })
+const finding = (title: string, severity: FindingContent['severity']): FindingContent =>
+  findingOf({ vuln_info: '', vuln_title: title, severity, confidence: 'Certain', asset_value: title })
 const artifact = (path: string, changes: object = {}) => ({
   id: randomUUID(),
   name: path.split('/').at(-1) ?? '',

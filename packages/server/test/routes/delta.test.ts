@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { NO_WORK, type AssetContent, type Refusal, type RunsCreated } from '@scanfarm/contracts'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun, type HeldRun } from '../_worker.ts'
+import { assetOf } from '@scanfarm/store/testing'
 
 let server: TestServer
 beforeAll(async () => {
@@ -26,21 +27,8 @@ const execute = async (failing = ''): Promise<string[]> => {
   return runs.map(({ target }) => target)
 }
 
-const asset = (value: string, title: string): AssetContent => ({
-  asset_type: 'http',
-  asset_value: value,
-  url: `http://${value}/`,
-  host_ip: '',
-  scheme: 'http',
-  status_code: 200,
-  title,
-  content_type: '',
-  technologies: [],
-  open_ports: [],
-  dns_records: [],
-  remarks: [],
-  raw_json_data: '',
-})
+const asset = (value: string, title: string): AssetContent =>
+  assetOf({ asset_value: value, url: `http://${value}/`, scheme: 'http', status_code: 200, title })
 
 /** Another scan of the workspace finds a host as it is now. */
 const see = async (value: string, title: string): Promise<void> => {

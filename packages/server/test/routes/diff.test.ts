@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { FindingContent } from '@scanfarm/contracts'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
+import { findingOf } from '@scanfarm/store/testing'
 
 let server: TestServer
 beforeAll(async () => {
@@ -11,20 +12,8 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-const finding = (vuln_info: string, severity: FindingContent['severity']): FindingContent => ({
-  vuln_info,
-  vuln_title: vuln_info,
-  vuln_desc: '',
-  vuln_poc: '',
-  severity,
-  confidence: 'Firm',
-  asset_type: 'web',
-  asset_value: 'https://a.example',
-  tags: [],
-  detail_http_request: '',
-  detail_http_response: '',
-  raw_vuln_json: '',
-})
+const finding = (vuln_info: string, severity: FindingContent['severity']): FindingContent =>
+  findingOf({ vuln_info, vuln_title: vuln_info, severity, asset_value: 'https://a.example' })
 
 const scan = async (items: FindingContent[]): Promise<string> => {
   const { body } = await server.operator

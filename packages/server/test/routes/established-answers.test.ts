@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunsCreated } from '@scanfarm/contracts'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord } from '../_worker.ts'
+import { assetOf } from '@scanfarm/store/testing'
 
 const HOOKED = `kind: module
 name: hooked
@@ -41,21 +42,7 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-const ASSET = {
-  asset_type: 'http',
-  asset_value: 'a.example',
-  url: 'https://a.example',
-  host_ip: '',
-  scheme: 'https',
-  status_code: 200,
-  title: 'A',
-  content_type: '',
-  technologies: [],
-  open_ports: [],
-  dns_records: [],
-  remarks: [],
-  raw_json_data: '',
-}
+const ASSET = assetOf({ url: 'https://a.example', scheme: 'https', status_code: 200, title: 'A' })
 
 const DEFAULT_ORG = '00000000-0000-0000-0000-000000000001'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { FindingContent, Vulnerability } from '@scanfarm/contracts'
-import { asSuperuser } from '@scanfarm/store/testing'
+import { asSuperuser, findingOf } from '@scanfarm/store/testing'
 import { testServer, type TestServer } from '../_server.ts'
 
 let server: TestServer
@@ -11,21 +11,13 @@ afterAll(async () => {
   await server[Symbol.asyncDispose]()
 })
 
-const finding = (vuln_info: string, changes: Partial<FindingContent> = {}): FindingContent => ({
-  vuln_info,
-  vuln_title: `Title of ${vuln_info}`,
-  vuln_desc: '',
-  vuln_poc: '',
-  severity: 'high',
-  confidence: 'Firm',
-  asset_type: 'web',
-  asset_value: 'https://a.example/x',
-  tags: [],
-  detail_http_request: '',
-  detail_http_response: '',
-  raw_vuln_json: '',
-  ...changes,
-})
+const finding = (vuln_info: string, changes: Partial<FindingContent> = {}): FindingContent =>
+  findingOf({
+    vuln_info,
+    vuln_title: `Title of ${vuln_info}`,
+    asset_value: 'https://a.example/x',
+    ...changes,
+  })
 const found = (workspace: string, items: FindingContent[], source = 'nuclei') =>
   server.store.vulnerabilities.import(workspace, source, items)
 

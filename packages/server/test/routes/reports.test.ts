@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type FindingContent, NO_WORK } from '@scanfarm/contracts'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
+import { findingOf } from '@scanfarm/store/testing'
 
 let server: TestServer
 beforeAll(async () => {
@@ -14,21 +15,16 @@ afterAll(async () => {
 
 const HOSTILE = `<script>alert(1)</script><img src=x onerror=alert(1)>"'&\u202e`
 
-const found = (title: string, severity: FindingContent['severity'], more: Partial<FindingContent> = {}) => ({
-  vuln_info: `check-${severity}`,
-  vuln_title: title,
-  vuln_desc: '',
-  vuln_poc: '',
-  severity,
-  confidence: 'Firm' as const,
-  asset_type: 'url',
-  asset_value: 'https://a.test/',
-  tags: [],
-  detail_http_request: '',
-  detail_http_response: '',
-  raw_vuln_json: '',
-  ...more,
-})
+const found = (title: string, severity: FindingContent['severity'], more: Partial<FindingContent> = {}) =>
+  findingOf({
+    vuln_info: `check-${severity}`,
+    vuln_title: title,
+    severity,
+    confidence: 'Firm',
+    asset_type: 'url',
+    asset_value: 'https://a.test/',
+    ...more,
+  })
 
 /** A job on two targets: the second one does only a part of its work. */
 const scan = async (items: readonly ReturnType<typeof found>[]): Promise<string> => {

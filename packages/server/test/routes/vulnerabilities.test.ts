@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { AssetContent } from '@scanfarm/contracts'
-import { asSuperuser } from '@scanfarm/store/testing'
+import { assetOf, asSuperuser } from '@scanfarm/store/testing'
 import { refusal, testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
@@ -319,22 +319,8 @@ describe('the order of lists', () => {
 
   test('a host has its ports, technologies, findings and runs', async () => {
     const workspace = 'one-host'
-    const asset = (fields: Partial<AssetContent>): AssetContent => ({
-      asset_type: 'ip',
-      asset_value: '',
-      url: '',
-      host_ip: '',
-      scheme: '',
-      status_code: 0,
-      title: '',
-      content_type: '',
-      technologies: [],
-      open_ports: [],
-      dns_records: [],
-      remarks: [],
-      raw_json_data: '',
-      ...fields,
-    })
+    const asset = (fields: Partial<AssetContent>): AssetContent =>
+      assetOf({ asset_type: 'ip', asset_value: '', ...fields })
     await server.store.assets.import(workspace, 'nmap', [
       asset({
         asset_type: 'ip',
@@ -520,9 +506,7 @@ describe('assets', () => {
 
   test('assets are listed, filtered, read and summarised', async () => {
     await server.store.assets.import('estate', 'httpx', [
-      {
-        asset_type: 'http',
-        asset_value: 'a.example',
+      assetOf({
         url: 'https://a.example',
         host_ip: '192.0.2.1',
         scheme: 'https',
@@ -530,11 +514,7 @@ describe('assets', () => {
         title: 'Shop',
         content_type: 'text/html',
         technologies: ['nginx'],
-        open_ports: [],
-        dns_records: [],
-        remarks: [],
-        raw_json_data: '',
-      },
+      }),
     ])
     const { body } = await server.viewer
       .get('/api/assets?workspace=estate&search=SHOP&status_code=200,301&asset_type=http&technology=nginx')
