@@ -145,6 +145,24 @@ export const putEntry = async <T>(
   return await put(folder, at.name)
 }
 
+/** Moves a file from the folders of another run, and the folders above it. */
+export const moveFile = async (
+  from: RunFolders,
+  to: RunFolders,
+  path: string,
+  { owner, mode }: { readonly owner: Owner | undefined; readonly mode: number },
+): Promise<void> => {
+  const at = parentOf(from, path)
+  if (at === undefined) throw new Error(`there is no ${path.slice(2)}`)
+  using source = at.folder
+  await putEntry(to, path, owner, async (folder, name) => {
+    await source.rename(at.name, folder, name)
+    using held = folder.hold(name)
+    if (owner !== undefined) held.chown(owner)
+    held.chmod(mode)
+  })
+}
+
 /** The present signature of an entry. */
 export const signatureAt = (folders: RunFolders, path: string): string | undefined => {
   using held = holdEntry(folders, path)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { CommandUsers, UserLease } from '../users/command-users.ts'
 import { openWorkspace } from '../users/workspace-owner.ts'
 import type { Owner } from '../users/uids.ts'
@@ -21,6 +22,8 @@ export class RunPlace implements AsyncDisposable {
   readonly #parts: RunPlaceParts
   #opening: Promise<void> | undefined
   #lease: UserLease | undefined
+  /** Whether a batch has ended well. */
+  isDone = false
 
   constructor(parts: RunPlaceParts) {
     this.#parts = parts
@@ -46,6 +49,22 @@ export class RunPlace implements AsyncDisposable {
     )
     workFolders.make(folders, workspace, this.owner)
     if (root !== undefined && this.owner !== undefined) await openWorkspace(folders.workspace, this.owner)
+  }
+
+  /** Undefined, or folders with the files that an ended batch of the same loop left. */
+  takeKept(): (RunFolders & { readonly kept: string }) | undefined {
+    const { folders, workspace, workFolders } = this.#parts
+    const kept = workFolders.takeKept(folders)
+    // It has no files of the attempt.
+    return kept === undefined
+      ? undefined
+      : { kept, workspace: join(kept, workspace), attempt: join(kept, '..', 'none') }
+  }
+
+  /** Leaves the files to other batches of the loop. Never rejects: what remains here is removed. */
+  async keep(): Promise<void> {
+    const { folders, workFolders } = this.#parts
+    if (this.isDone) await workFolders.keep(folders).catch(() => undefined)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

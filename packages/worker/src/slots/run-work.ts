@@ -124,6 +124,7 @@ export class RunWork {
     const outcome = await this.#ports.performer.perform(session)
     if (outcome.status !== 'completed' || !this.#isClean(session)) await session.journal?.settled()
     const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
+    await session.place?.keep()
     await this.#ports.onWorkOver(session, began)
     const isReturned = ['drain', 'closed', 'limited'].includes(session.stopped ?? '')
     if (!isReturned && session.stopped !== 'lost')

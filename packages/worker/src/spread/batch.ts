@@ -8,6 +8,7 @@ import type { Session } from '../slots/session.ts'
 import { BatchNotes } from './batch-notes.ts'
 import { restoreAll, storeChanges } from './loop-files.ts'
 import { moved, movedBytes } from '../workspaces/moved.ts'
+import { removeWorkFolder } from '../workspaces/work-folders.ts'
 import { answerKey, ITEMS_A_MARK, readJson, type StoredAnswer, type StoredLoop } from './stored-loop.ts'
 
 export interface OpenBatch {
@@ -38,7 +39,10 @@ export const openBatch = async (
     maxBytes: resumeBytes,
   })
   const owner = await place.open()
-  const files = await restoreAll(contents, folders, stored.folders, stored.files, owner)
+  const kept = place.takeKept()
+  const files = await restoreAll(contents, folders, stored, owner, kept)
+  // What cannot be removed now is removed with the folders of the batch.
+  if (kept !== undefined) await removeWorkFolder(kept.kept).catch(() => undefined)
   const notes = new BatchNotes(state.key)
   session.notes = notes
   let answer: BatchAnswer | undefined
@@ -61,6 +65,7 @@ export const openBatch = async (
       const text = JSON.stringify(found)
       if (secrets.text(text) !== text) throw new Error('what it answers contains a secret')
       await artifacts.put(key, Readable.from([Buffer.from(text)]))
+      place.isDone = true
     },
   }
 }

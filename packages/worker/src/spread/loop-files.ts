@@ -6,6 +6,7 @@ import type { Journal } from '../resume/journal.ts'
 import {
   findEntries,
   holdEntry,
+  moveFile,
   NotResumable,
   putEntry,
   signatureAt,
@@ -13,7 +14,7 @@ import {
 } from '../resume/work-files.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import { movedBytes, movedText } from '../workspaces/moved.ts'
-import type { Change, StoredAnswer } from './stored-loop.ts'
+import type { Change, StoredAnswer, StoredLoop } from './stored-loop.ts'
 
 /** Smaller files are stored together. */
 const SMALL = 64 * 1024
@@ -132,13 +133,33 @@ const put = async (
   return isMoved
 }
 
+/** Moves a file from the folders that an ended batch left, if it has the stored content. */
+const take = async (
+  contents: Contents,
+  kept: RunFolders,
+  folders: RunFolders,
+  path: string,
+  { mode, ...file }: StoredFile & { readonly mode: number },
+  owner: Owner | undefined,
+): Promise<boolean> => {
+  try {
+    using held = holdEntry(kept, path)
+    if (held === undefined || held.facts.nlink > 1 || !(await contents.isStored(held, file))) return false
+    await moveFile(kept, folders, path, { owner, mode })
+    return true
+  } catch {
+    // It is written instead.
+    return false
+  }
+}
+
 /** Gives a batch the files of its run. */
 export const restoreAll = async (
   contents: Contents,
   folders: RunFolders,
-  from: StoredAnswer['folders'],
-  files: Readonly<Record<string, KeptEntry>>,
+  { folders: from, files }: Pick<StoredLoop, 'folders' | 'files'>,
   owner: Owner | undefined,
+  kept: RunFolders | undefined,
 ): Promise<ReadonlyMap<string, Given>> => {
   const given = new Map<string, Given>()
   for (const [path, entry] of inOrder(Object.entries(files))) {
@@ -148,7 +169,9 @@ export const restoreAll = async (
         : entry.kind === 'link'
           ? { ...entry, target: movedText(entry.target, String, from, folders) }
           : entry
-    const isMoved = await put(contents, folders, path, made, owner)
+    const isTaken =
+      kept !== undefined && entry.kind === 'file' && (await take(contents, kept, folders, path, entry, owner))
+    const isMoved = !isTaken && (await put(contents, folders, path, made, owner))
     using held = holdEntry(folders, path)
     given.set(path, {
       signature: signatureAt(folders, path),

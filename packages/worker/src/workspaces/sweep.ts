@@ -1,10 +1,11 @@
-import { readdir } from 'node:fs/promises'
+import { statSync } from 'node:fs'
+import { readdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AttemptOfRun, RunStore } from '@scanfarm/contracts'
 import { errorText, type Logger } from '@scanfarm/platform'
 import type { Runners } from '@scanfarm/runners'
 import type { Executor } from '../slots/executor.ts'
-import { removeWorkFolder } from './work-folders.ts'
+import { KEPT, removeWorkFolder } from './work-folders.ts'
 import { WorkspaceSweeper } from './sweep-workspaces.ts'
 
 export interface SweepOptions {
@@ -19,6 +20,8 @@ export interface SweepOptions {
 /** What sweeps find is rare and only costs disk space. */
 export const SWEEP_EVERY_MS = 60_000
 
+/** How long what an ended batch left waits for the next batch of its loop. */
+const KEPT_MS = 60_000
 /** Folders of attempts in one query. */
 const FOLDERS_AT_ONCE = 500
 const ATTEMPT = /^(?<runUuid>[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})-(?<attempt>\d{1,9})$/
@@ -62,7 +65,18 @@ const isLive = async (store: Leftovers['store'], wanted: AttemptOfRun): Promise<
   return live.some(({ attempt }) => attempt === wanted.attempt)
 }
 
+/** Only one of a sweep and the next batch of the loop can rename what an ended batch left. */
+const giveUpKept = async (runs: string): Promise<void> => {
+  for (const name of await readdir(runs).catch((): string[] => [])) {
+    if (!name.endsWith(KEPT)) continue
+    const path = join(runs, name)
+    const since = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Infinity
+    if (since < Date.now() - KEPT_MS) await rename(path, path.slice(0, -KEPT.length)).catch(() => undefined)
+  }
+}
+
 async function sweepFolders(options: Leftovers): Promise<number> {
+  await giveUpKept(join(options.folder, 'runs'))
   const names = await readdir(join(options.folder, 'runs')).catch((): string[] => [])
   const found = names.flatMap((name) => attemptOf(name) ?? [])
   let removed = 0

@@ -1,5 +1,14 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  statSync,
+  utimesSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { workspaceProblem, type ClaimedRun } from '@scanfarm/contracts'
 import { removeFolderAt, type Folder } from '@scanfarm/paths'
@@ -14,7 +23,13 @@ export interface RunFolders {
   readonly workspace: string
   /** Contains both, if no other run shares them, and is removed with the attempt. */
   readonly root?: string
+  /** Of a batch: its loop. */
+  readonly loop?: string
 }
+
+/** Ends the name of a folder with the files of an ended batch, which another batch of the loop may take. */
+export const KEPT = '.kept'
+const MOST_KEPT = 32
 
 /** It executes items of another run, whose folders other batches have too. */
 export const isBatch = ({ batch }: Pick<ClaimedRun, 'batch'>): boolean =>
@@ -66,6 +81,7 @@ export class WorkFolders implements AsyncDisposable {
   readonly #configured: string
   readonly #sample: Owner | undefined
   readonly #spares: string[] = []
+  readonly #kept: { readonly loop: string; readonly folder: string }[] = []
   #base: string | undefined
 
   /** `sample`: a user that must be able to enter the folders, if commands run as other users than this process. */
@@ -82,9 +98,14 @@ export class WorkFolders implements AsyncDisposable {
   /** Only computes the paths. */
   of(run: ClaimedRun): RunFolders {
     const attempt = join(this.base, 'runs', `${run.runUuid}-${run.attempt}`)
-    return isBatch(run)
-      ? { root: attempt, attempt: join(attempt, 't'), workspace: join(attempt, 'w', run.workspace) }
-      : { attempt, workspace: this.workspace(run.workspace) }
+    return run.batch === undefined || run.batch === null
+      ? { attempt, workspace: this.workspace(run.workspace) }
+      : {
+          root: attempt,
+          attempt: join(attempt, 't'),
+          workspace: join(attempt, 'w', run.workspace),
+          loop: run.batch.state,
+        }
   }
 
   workspace(name: string): string {
@@ -115,8 +136,41 @@ export class WorkFolders implements AsyncDisposable {
     else await removeWorkFolder(folders.attempt)
   }
 
+  /**
+   * Call it when a batch has ended well and nothing reads its workspace any more: another batch of the loop may take the
+   * files. Sweeps remove what none takes.
+   */
+  async keep({ root, loop }: RunFolders): Promise<void> {
+    if (root === undefined || loop === undefined) return
+    const made = join(root, 'w')
+    if (!closeToOthers(made)) return
+    const now = new Date()
+    utimesSync(made, now, now)
+    const folder = root + KEPT
+    renameSync(made, folder)
+    this.#kept.push({ loop, folder })
+    const tooMany = Math.max(0, this.#kept.length - MOST_KEPT)
+    for (const { folder: oldest } of this.#kept.splice(0, tooMany)) await removeWorkFolder(oldest)
+  }
+
+  /** Moves what an ended batch of the loop left into the folders of another, where only this process enters it. */
+  takeKept({ root = '', loop }: RunFolders): string | undefined {
+    const at = this.#kept.findLastIndex((one) => one.loop === loop)
+    const [kept] = at === -1 ? [] : this.#kept.splice(at, 1)
+    if (kept === undefined) return undefined
+    const folder = join(root, 'k')
+    try {
+      renameSync(kept.folder, folder)
+      return folder
+    } catch {
+      // A sweep was faster.
+      return undefined
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#spares.splice(0).map(removeWorkFolder))
+    const kept = this.#kept.splice(0).map(({ folder }) => folder)
+    await Promise.all([...this.#spares.splice(0), ...kept].map(removeWorkFolder))
   }
 
   #reuse(folder: string): boolean {

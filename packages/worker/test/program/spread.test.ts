@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, jest, test } from '@jest/globals'
 import type { Step } from '@scanfarm/language'
@@ -104,16 +104,50 @@ test('a loop whose items other workers execute ends as the same loop on one, and
     expect(
       events
         .filter(({ topic }) => topic.startsWith('step.'))
-        .map(({ data }): unknown => JSON.parse(data))
-        .reverse(),
+        .map(({ data }) => JSON.parse(data) as { step_name: string })
+        // A run may tell of an ended step later than its batches of theirs.
+        .toSorted((one, other) => one.step_name.localeCompare(other.step_name)),
     ).toMatchObject([
-      { step_name: 'list', batch_run_id: null },
-      { step_name: 'one', status: 'failed', run_uuid: runUuid, attempt: 1, batch_run_id: failing?.id },
       { step_name: 'each', batch_run_id: null },
       { step_name: 'last' },
+      { step_name: 'list', batch_run_id: null },
+      { step_name: 'one', status: 'failed', run_uuid: runUuid, attempt: 1, batch_run_id: failing?.id },
     ])
   }
   expect(results[1]).toEqual(results[0])
+})
+
+test('a batch gets the files of its run from an ended batch of the loop on the worker, as far as that left them', async () => {
+  await using cluster = await openTestCluster()
+  const worker = await spawn(cluster, 'one')
+  const runId = await submitted(cluster, freshName(), [
+    bash(
+      'list',
+      'cd {{Output}}; seq 1 3 > list; seq 100000 | tee big changed removed > linked; echo {{Output}} > path; chmod 750 list',
+    ),
+    {
+      name: 'each',
+      type: 'foreach',
+      input: '{{Output}}/list',
+      variable: 'item',
+      spread: { batch: '1' },
+      step: bash(
+        'one',
+        `cd {{Output}}; stat -c %y big; [ "$(cat path)" = {{Output}} ]; [ $(find . -type f | wc -l) = 6 ]
+         wc -l < changed; wc -l < removed; stat -c '%a %u' list; [ $(stat -c %u big) = $(id -u) ]
+         echo [[item]] >> changed; rm removed; mv linked other; chmod 700 list; echo [[item]] > new-[[item]]; ls | wc -l`,
+      ),
+    },
+  ])
+  expect(await ended(cluster, runId)).toMatchObject({ status: 'completed', outcome: 'clean' })
+  const lines = (await cluster.steps(runId)).at(-1)?.output.trim().split('\n') ?? []
+  // Also the time at which the file was written is the same.
+  const [time = ''] = lines
+  const same = [time, '100000', '100000', expect.stringMatching(/^750 /), '6']
+  expect(lines.slice(0, 15)).toEqual([...same, ...same, ...same])
+  worker.send('SIGTERM')
+  await worker.ended
+  expect(await readdir(join(cluster.folder, 'work/one/runs'))).toEqual([])
 })
 
 /** Loops over six items in batches of two; the third item waits for a file. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
@@ -94,6 +95,16 @@ test('The folder of a workspace is removed after its last run was removed', asyn
   await sweep()
   expect(await folders()).toEqual(['of-another-farm'])
   expect(await readdir(join(harness.folder, 'work/workspace-uses'))).toEqual([])
+})
+
+test('What an ended batch left is removed when no other batch of its loop has taken it for a minute', async () => {
+  const runs = join(harness.folder, 'work/runs')
+  const [old, young] = [1, 2].map((attempt) => `${randomUUID()}-${attempt}.kept`)
+  for (const name of [old, young]) await mkdir(join(runs, name ?? '', 'w/left'), { recursive: true })
+  const then = new Date(Date.now() - 61_000)
+  await utimes(join(runs, old ?? ''), then, then)
+  await sweep()
+  expect(await readdir(runs)).toEqual([young])
 })
 
 test('The home of a workspace is removed with its folder, also after an interrupted removal', async () => {
