@@ -42,6 +42,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0041-batches',
   '0042-enforcement-gap',
   '0043-twins',
+  '0044-twins-by-target',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -19,7 +19,7 @@ begin
   from jsonb_to_recordset(p_ends) as e(id bigint, status text, tally jsonb)
   join runs r on r.id = e.id and r.status || '' = 'running' and r.batch is null
   join jobs j on j.id = r.job_no
-  cross join lateral twins_of(twin_key(r.workflow_name, r.workspace, r.target), 'queued') as t(id)
+  cross join lateral twins_of(r.workflow_name, r.workspace, r.target, 'queued') as t(id)
   where run_outcome(e.status, e.tally) = 'clean' and exists (
     select from runs q join jobs k on k.id = q.job_no
     where q.id = t.id and q.created_at < r.started_at and q.attempt = 0 and q.cancel_requested_at is null

@@ -22,8 +22,9 @@ begin
   from (
     select r.id, r.batch is null and works_once(r.id) and (
              row_number() over (partition by r.key, r.batch is null order by r.id) > 1
-             or exists (select from twins_of(r.key, 'running'))) as waits
-    from (select id, batch, twin_key(workflow_name, workspace, target) as key from runs where id = any(p_ids)) r
+             or exists (select from twins_of(r.workflow_name, r.workspace, r.target, 'running'))) as waits
+    from (select id, batch, workflow_name, workspace, target, twin_key(workflow_name, workspace, target) as key
+          from runs where id = any(p_ids)) r
   ) known;
   if cardinality(v_waits) > 0 then
     perform delay_runs(v_waits, '0');
@@ -32,7 +33,7 @@ begin
     -- From now on the end of a run that works finds those that wait; one that has just ended did not.
     perform 1 from runs where status || '' = 'running' and id = any(array(
       select t.id from runs w cross join lateral
-        twins_of(twin_key(w.workflow_name, w.workspace, w.target), 'running') as t(id)
+        twins_of(w.workflow_name, w.workspace, w.target, 'running') as t(id)
       where w.id = any(v_waits))) order by id for share;
     perform wake_limited(array(
       select w.id from runs w where w.id = any(v_waits) and not exists (

@@ -11,13 +11,13 @@ begin
     return;
   end if;
   select array_agg(run_id) into v_next from (
-    select distinct on (e.key) o.run_id
-    from (select distinct twin_key(workflow_name, workspace, target) as key from runs
+    select distinct on (e.workflow_name, e.workspace, e.target) o.run_id
+    from (select distinct workflow_name, workspace, target from runs
           where id = any(p_ids) and batch is null) e
-    cross join lateral twins_of(e.key, 'queued') as w(id)
+    cross join lateral twins_of(e.workflow_name, e.workspace, e.target, 'queued') as w(id)
     join outbox o on o.run_id = w.id
     where o.sent_at + interval '0' = 'infinity'
-    order by e.key, o.rank, o.run_id
+    order by e.workflow_name, e.workspace, e.target, o.rank, o.run_id
   ) next;
   perform wake_limited(v_next) where v_next is not null;
 end $$;
