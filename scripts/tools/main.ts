@@ -8,10 +8,9 @@ import { LAB_PROGRAMS } from './lab.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-const SCANNERS = ['nmap', 'whatweb', 'sslscan', 'ffuf', 'wapiti'].map((name): Program => ({
-  name,
-  debianPackage: name,
-}))
+const SCANNERS = 'nmap whatweb sslscan ffuf wapiti gobuster sqlmap wget curl'
+  .split(' ')
+  .map((name): Program => ({ name, debianPackage: name }))
 const TESTSSL: Program = { name: 'testssl', debianPackage: 'testssl.sh' }
 
 let passed = false
