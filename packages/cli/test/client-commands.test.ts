@@ -575,7 +575,9 @@ describe('scopes and the never-scan list', () => {
     expect((await run(['limits', 'set', '--limit', 'address:rate=2,runs=3'])).err).toContain(
       'must not be more than the rate, 2, which the runs share: got 3',
     )
-    expect((await run(['limits', 'set', '--limit', 'port:rate=2'])).err).toContain('write it like')
+    expect((await run(['limits', 'set', '--limit', 'port:rate=2'])).err).toContain(
+      'Write the limit "port:rate=2" like',
+    )
     const once = ['--limit', 'workflow:once', '--limit', 'domain:runs=5']
     expect((await run(['limits', 'set', ...once])).out).toBe('domain:runs=5 workflow:once\n')
     expect(await parsed('limits', 'show')).toEqual({ per_domain: { runs: 5 }, workflow_once: true })

@@ -145,7 +145,7 @@ const startCluster = async (cluster: Cluster): Promise<string> => {
 const answering = async (cluster: Cluster): Promise<string | undefined> => {
   const found = await poll(async () => {
     const postmaster = await findPostmaster(cluster.data)
-    // Somebody sent it TERM: it would wait for the sessions of all other programs.
+    // After TERM it refuses connections and waits until the open ones end.
     if (postmaster?.stopping) await stopPostmaster(postmaster)
     return postmaster === undefined || postmaster.ready ? { postmaster } : undefined
   }, READY_MS)

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { asSuperuser, openTransactionsEnded, testDatabase, type TestDatabase } from './database.ts'
 import { cloudJob } from './cloud-fixtures.ts'
-import { claimAll, joined, submitted, targets, wipe } from './fixtures.ts'
+import { assetOf, claimAll, joined, submitted, targets, wipe } from './fixtures.ts'
 
 /** Other runs that wait or run while a small batch is handled. */
 const CROWD = 2_000
@@ -217,19 +217,7 @@ describe('imports whose plans are from the time when there was nothing', () => {
   test('assets', async () => {
     const call = `select coalesce(see_known_assets(${CONTENTS}), import_assets('plans', $1::jsonb, 'test', null, null))`
     const read = await rowsReadByLast('assets', call, (n) => ({
-      asset_type: 'host',
-      asset_value: `a${n}.example`,
-      url: '',
-      host_ip: '',
-      scheme: '',
-      status_code: 0,
-      title: '',
-      content_type: '',
-      technologies: [],
-      open_ports: [],
-      dns_records: [],
-      remarks: [],
-      raw_json_data: '',
+      ...assetOf({ asset_type: 'host', asset_value: `a${n}.example` }),
       content: n.toString(16).padStart(64, '0'),
     }))
     expect(read).toBeLessThan(REACH)

@@ -24,7 +24,7 @@ export interface Setting<T> {
   readonly fallbackText: string
   /** Environment variables besides the one that follows from the key; the first that is set wins. */
   readonly env: readonly string[]
-  /** Keys, and groups of keys, that this setting replaced. Whoever gives one of them is told its new name. */
+  /** Keys, and groups of keys, that this setting replaced. The error about one of them names this setting. */
   readonly formerly: readonly string[]
   /** Secrets are masked wherever settings are shown, and have `*_FILE` and `*_file` forms. */
   readonly secret: boolean

@@ -6,7 +6,7 @@ import { cut, printFields, printJson, printTable, type Column } from '../../clie
 import { CliError, EXIT } from '../../exit.ts'
 import { addWorkflow, collect, idArgument } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
-import { LIMIT_HELP, LIMIT_OPTION, limitsOf, limitsText } from '../farm/limits.ts'
+import { LIMIT_HELP, LIMIT_OPTION, limitsOf, limitsText } from '../operation/limits.ts'
 
 type Change = paths['/scopes/{name}']['patch']['requestBody']['content']['application/json']
 type Window = Scope['windows'][number]

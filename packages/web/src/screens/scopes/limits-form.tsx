@@ -1,7 +1,9 @@
+import { limitLines, limitsOfLines } from '@scanfarm/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { farmLimitsQuery, setFarmLimits } from '../../api/scopes.ts'
+import { farmLimitsQuery, setFarmLimits, type Scope } from '../../api/scopes.ts'
 import { Form, FormActions, linesOf, Loaded, TextField, toast } from '../../ui/index.ts'
-import { limitLines, limitsOf, type Limits } from './limits.ts'
+
+type Limits = Scope['limits']
 
 export const LimitsField = ({ label, limits }: { label: string; limits: Limits | undefined }) => (
   <TextField
@@ -18,7 +20,7 @@ const Fields = ({ limits, onDone }: { limits: Limits; onDone: () => void }) => {
   const queries = useQueryClient()
   const save = useMutation({
     mutationFn: async (values: Readonly<Record<string, string>>) =>
-      setFarmLimits(limitsOf(linesOf(values['limits']))),
+      setFarmLimits(limitsOfLines(linesOf(values['limits']))),
     onSuccess: async () => {
       toast('The limits are saved.')
       await queries.invalidateQueries({ queryKey: ['limits'] })

@@ -1,3 +1,4 @@
+import { limitsOfLines } from '@scanfarm/client'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { workspaceNamesQuery } from '../../api/findings.ts'
 import { changeScope, createScope, type Scope } from '../../api/scopes.ts'
@@ -14,7 +15,6 @@ import {
   toast,
 } from '../../ui/index.ts'
 import { LimitsField } from './limits-form.tsx'
-import { limitsOf } from './limits.ts'
 
 type Window = Scope['windows'][number]
 
@@ -50,7 +50,7 @@ const bodyOf = (values: Readonly<Record<string, string>>, before?: Scope) => ({
   windows: linesOf(values['windows']).map(windowOf),
   zone: (values['zone'] ?? '').trim() || 'UTC',
   workspaces: linesOf(values['workspaces']),
-  limits: limitsOf(linesOf(values['limits'])),
+  limits: limitsOfLines(linesOf(values['limits'])),
   enforcement: values['enforcement'] === 'kernel' ? ('kernel' as const) : ('checked' as const),
 })
 

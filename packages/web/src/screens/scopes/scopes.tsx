@@ -1,3 +1,4 @@
+import { limitLines } from '@scanfarm/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useRefusal } from '../../api/role.ts'
@@ -14,7 +15,6 @@ import {
   type Column,
 } from '../../ui/index.ts'
 import { FarmLimits } from './limits-form.tsx'
-import { limitLines } from './limits.ts'
 import { ScopeForm, windowText } from './scope-form.tsx'
 
 const Listed = ({ texts }: { texts: readonly string[] }) => (

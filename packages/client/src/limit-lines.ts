@@ -1,13 +1,13 @@
-import type { Scope } from '../../api/scopes.ts'
+import type { components } from './schema.ts'
 
-export type Limits = Scope['limits']
+type Limits = components['schemas']['Limits']
 
 const LINE = /^(address|network|domain):\s*((?:rate|runs)=\d{1,9})(?:\s*,\s*((?:rate|runs)=\d{1,9}))?$/
 const ONCE = 'workflow:once'
 const KINDS = ['address', 'network', 'domain'] as const
 
-/** Lines as the command line writes them. The API says what is wrong with numbers. */
-export const limitsOf = (lines: readonly string[]): Limits =>
+/** How people write limits: lines like `address:rate=10,runs=2`. Throws an Error that tells the form. */
+export const limitsOfLines = (lines: readonly string[]): Limits =>
   Object.fromEntries(
     lines.map((line) => {
       if (line === ONCE) return ['workflow_once', true]
