@@ -309,6 +309,15 @@ describe('a value in a shell command', () => {
     expect(() => renderCommand(inner("'END'"))).toThrow('could end the here-document END')
   })
 
+  test('is not read as a process substitution by bash inside "${…}", alone or beside the text of the author', () => {
+    for (const shell of SHELLS)
+      for (const value of ['>(', '<(echo INJECTED', '(a) <', "'<('"]) {
+        expect(sh(renderCommand(pieces('printf %s "${NOT_SET:-X}"', value)), shell)).toBe(value)
+        expect(sh(renderCommand(pieces('printf %s "${NOT_SET:-<X(}"', value)), shell)).toBe(`<${value}(`)
+        expect(sh(renderCommand(pieces('cat <<END\n${NOT_SET:-X}\nEND', value)), shell)).toBe(`${value}\n`)
+      }
+  })
+
   test('cannot become a command, a keyword, an assignment or a file descriptor', () => {
     expect(renderCommand(pieces('X', 'if'))).toBe("'if'")
     expect(renderCommand(pieces('X=1 env', 'PATH'))).toBe("'PATH'=1 env")

@@ -20,9 +20,12 @@ export const bareWord = (text: string, first: boolean): string => {
 
 export const insideDouble = (text: string): string => text.replaceAll(/[\\"$`]/g, String.raw`\$&`)
 
-/** Inside `"${name:-…}"` a brace also ends the expansion, and bash pairs single quotes. */
+/** Inside `"${name:-…}"` a brace also ends the expansion, and bash pairs single quotes and reads `<(` and `>(` as code. */
 export const insideQuotedBrace = (text: string): string =>
-  text.replaceAll(/[\\"$`}]/g, String.raw`\$&`).replaceAll("'", String.raw`$(printf \\047)`)
+  text
+    .replaceAll(/[\\"$`}]/g, String.raw`\$&`)
+    .replaceAll("'", String.raw`$(printf \\047)`)
+    .replaceAll(/[<>]|^\(/g, (char) => (char === '(' ? '""(' : `${char}""`))
 
 /** Backquotes remove one level of backslashes before the shell reads their content; here-documents keep quotes. */
 export const insideBackquotes = (text: string): string => text.replaceAll(/[\\$`]/g, String.raw`\$&`)
