@@ -86,3 +86,28 @@ test.each([
   const [result] = await found([{ rule: { id: 'r', toolComponent } }], { tool })
   expect(result?.severity).toBe('high')
 })
+
+test('Results of nuclei are at the server that the file is described by, with its own severity', async () => {
+  const at = (ruleId: string, uri: string, text: string, level = 'error') => ({
+    ruleId,
+    level,
+    kind: 'open',
+    locations: [{ physicalLocation: { artifactLocation: { uri, description: { text } } } }],
+  })
+  const rules = [
+    ['panel', '8'],
+    ['tech', '1'],
+  ].map(([id, score]) => ({ id, properties: { 'security-severity': score } }))
+  const results = [
+    at('panel', '//admin', 'http:/A.example/admin'),
+    at('panel', '//admin', 'https:/b.example:8443/admin'),
+    at('panel', '/', 'a.example:22'),
+    at('tech', '/', 'http:/a.example', 'none'),
+  ]
+  expect(await found(results, { tool: { driver: { name: 'Nuclei', rules } } })).toMatchObject([
+    { severity: 'high', asset_type: 'web', asset_value: 'http://a.example/admin' },
+    { severity: 'high', asset_type: 'web', asset_value: 'https://b.example:8443/admin' },
+    { severity: 'high', asset_type: 'web', asset_value: 'a.example:22' },
+    { severity: 'info', asset_type: 'web', asset_value: 'http://a.example' },
+  ])
+})

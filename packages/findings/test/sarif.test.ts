@@ -92,6 +92,12 @@ describe('severity, confidence and tags', () => {
       { severity: 'medium', confidence: 'Certain', tags: ['Demo', 'security'] },
     ],
     ['a precision', {}, { precision: 'very-high' }, { severity: 'high', confidence: 'Certain' }],
+    [
+      'a word at the end of a name',
+      { DevSkimSeverity: 'Important', DevSkimConfidence: 'High' },
+      { cwe: ['CWE-22'] },
+      { severity: 'high', confidence: 'Certain', tags: ['Demo', 'CWE-22'] },
+    ],
     ['a low precision', {}, { precision: 'low' }, { confidence: 'Tentative' }],
     [
       'a word and a precision',
@@ -223,6 +229,10 @@ describe('messages and places', () => {
     ],
     ['on Windows', 'file:///C:/src/proj/my%20dir/ünï.py', {}, 'C:\\src\\proj'],
     ['with backslashes', 'my dir\\ünï.py', {}, undefined],
+    ['with both slashes', 'c:\\src\\proj/my dir\\ünï.py', {}, 'C:/src/proj'],
+    ['with an encoded drive', 'file:///c%3A/src/proj/my dir/ünï.py', {}, 'C:\\src\\proj'],
+    ['behind other folders', 'x/../my dir//./ünï.py', {}, undefined],
+    ['behind the scheme', 'file://./my%20dir/ünï.py', {}, undefined],
   ])('A path is the same place however it is written: %s', async (_name, uri, run, root) => {
     const { found } = await read(logOf([result(uri, 3)], run), root)
     expect(found[0]?.asset_value).toBe('my dir/ünï.py:3')
@@ -299,6 +309,41 @@ describe('identity', () => {
     expect(new Set(identities(before.found)).size).toBe(4)
     expect(identities(after.found)).toEqual(identities(before.found))
     expect(after.found[0]?.asset_value).toBe('a.py:2')
+  })
+
+  test('The text of the line may stand in the lines around the result', async () => {
+    const around = (startLine: number) => ({
+      ruleId: 'r1',
+      message: { text: 'Demo' },
+      locations: [
+        {
+          physicalLocation: {
+            artifactLocation: { uri: 'a.tf' },
+            region: { startLine },
+            contextRegion: { startLine: startLine - 1, snippet: { text: 'a {\r\n  b = 1\r\n}' } },
+          },
+        },
+      ],
+    })
+    const text = await read(logOf([result('a.tf', 5, {}, line('b = 1'))]))
+    for (const first of [5, 8])
+      expect(identities((await read(logOf([around(first)]))).found)).toEqual(identities(text.found))
+  })
+
+  test('A logical place is named by those around it', async () => {
+    const logicalLocations = [
+      { name: 'a' },
+      { name: 'f', parentIndex: 0 },
+      { name: 'b' },
+      { name: 'f', parentIndex: 2 },
+    ]
+    const inside = (index: number) => ({
+      ruleId: 'r1',
+      message: { text: 'Demo' },
+      locations: [{ logicalLocations: [{ index }] }],
+    })
+    const { found } = await read(logOf([inside(1), inside(3)], { logicalLocations }))
+    expect(found.map(({ asset_value }) => asset_value)).toEqual(['a.f', 'b.f'])
   })
 
   test('Fingerprints of tools count where they differ between results', async () => {

@@ -14,14 +14,34 @@ export const isAbsolute = (path: string): boolean => /^(?:\/|[A-Za-z]:\/)/.test(
 /** The path of a file in one spelling: without `file://`, percent-decoded, with `/`. Other URIs stay as they are. */
 export const pathOf = (uri: string): string => {
   if (SCHEME.test(uri) && !/^file:/i.test(uri)) return uri
-  const bare = /^file:/i.test(uri) ? uri.replace(/^file:(?:\/\/[^/]*)?/i, '') : uri
+  const bare = /^file:/i.test(uri) ? uri.replace(/^file:(?:\/\/(?!\.{1,2}\/)[^/]*|\/\/)?/i, '') : uri
   const path = decoded(bare).normalize('NFC')
-  const slashed = path.includes('/') ? path : path.replaceAll('\\', '/')
-  return slashed
-    .replace(/^\/(?=[A-Za-z]:\/)/, '')
+  const isWindows = !path.includes('/') || /^\/?[A-Za-z]:/.test(path)
+  const slashed = (isWindows ? path.replaceAll('\\', '/') : path)
+    .replace(/^\/?([A-Za-z]):(?=\/)/, (_, drive: string) => `${drive.toUpperCase()}:`)
+    .replaceAll(/(?<=[^:])\/{2,}/g, '/')
     .replaceAll(/\/(?:\.\/)+/g, '/')
     .replace(/^(?:\.\/)+(?=.)/, '')
+  return withoutParents(slashed)
 }
+
+/** `a/../b` is `b`. */
+const withoutParents = (path: string): string => {
+  if (!path.includes('/../')) return path
+  const parts: string[] = []
+  for (const part of path.split('/'))
+    if (part === '..' && !['..', '', undefined].includes(parts.at(-1))) parts.pop()
+    else parts.push(part)
+  return parts.join('/')
+}
+
+const SERVER = /^([a-z][a-z0-9+.-]*:\/\/)?([^/?#\s]*@)?([^/?#\s]+)/i
+
+/** A host, `host:port` or URL with its host in lower case, and without the dot that ends a whole name. */
+export const spelled = (place: string): string =>
+  place.replace(SERVER, (_, scheme: string | undefined, user: string | undefined, host: string) =>
+    [scheme?.toLowerCase(), user, host.toLowerCase().replace(/\.(?=:\d+$|$)/, '')].join(''),
+  )
 
 /** The path below a folder; undefined if it is not there. */
 export const below = (path: string, folder: string): string | undefined => {

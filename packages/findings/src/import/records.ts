@@ -1,5 +1,6 @@
 import { assetOf, findingOf } from '../content.ts'
 import type { Unknown } from '../fields.ts'
+import { spelled } from './paths.ts'
 import type { Imported } from './read-body.ts'
 
 export const unusable = (reason: string, line?: number): Imported => ({
@@ -33,7 +34,9 @@ export const finding = (row: Unknown, line?: number): Imported => {
 
 /** `host:port`, with brackets around an IPv6 address. */
 export const hostPort = (host: string, port: string): string =>
-  `${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}${port === '' ? '' : `:${port}`}`
+  spelled(
+    `${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}${port === '' ? '' : `:${port}`}`,
+  )
 
 /** The non-empty parts of a text, as paragraphs. */
 export const paragraphs = (...parts: readonly string[]): string =>

@@ -1,5 +1,5 @@
 import { asList, asText, at, isRecord, type Unknown } from '../fields.ts'
-import { pathOf, type ScannedFolder } from './paths.ts'
+import { pathOf, type ScannedFolder, spelled } from './paths.ts'
 import type { Imported } from './read-body.ts'
 import { webExchange, type WebExchange } from './sarif-web.ts'
 import { cwesIn } from './tool-words.ts'
@@ -47,7 +47,10 @@ interface Component {
 export interface Place {
   /** A path in the scanned folder, or a URI; `""`: none. */
   readonly file: string
+  readonly isWeb: boolean
   readonly region: unknown
+  /** The lines around it. */
+  readonly context?: unknown
   /** The name of a function, class or resource, or `""`. */
   readonly logical: string
 }
@@ -160,17 +163,27 @@ export class SarifRun {
     const physical = at(location, 'physicalLocation')
     const named = at(physical, 'artifactLocation')
     const listed = itemAt(this.#parts.artifacts, at(named, 'index'))
-    const file = this.fileOf(named) || this.fileOf(at(listed, 'location'))
+    const server = serverIn(named)
+    const file = server ?? (this.fileOf(named) || this.fileOf(at(listed, 'location')))
     const logical = asList(at(location, 'logicalLocations')).map((one) => {
       const whole = itemAt(this.#parts.logicalLocations, at(one, 'index'))
-      return asText(
-        at(one, 'fullyQualifiedName') ??
-          at(whole, 'fullyQualifiedName') ??
-          at(one, 'name') ??
-          at(whole, 'name'),
-      )
+      return asText(at(one, 'fullyQualifiedName')) || this.#nameOf(whole) || this.#nameOf(one)
     })
-    return { file, region: at(physical, 'region'), logical: logical.find((name) => name !== '') ?? '' }
+    return {
+      file,
+      isWeb: server !== undefined || /^https?:/i.test(file),
+      region: at(physical, 'region'),
+      context: at(physical, 'contextRegion'),
+      logical: logical.find((name) => name !== '') ?? '',
+    }
+  }
+
+  /** The qualified name of a logical location, or its name behind those of the ones around it. */
+  #nameOf(logical: unknown, depth = 0): string {
+    const whole = asText(at(logical, 'fullyQualifiedName'))
+    const outer = itemAt(this.#parts.logicalLocations, at(logical, 'parentIndex'))
+    const around = whole !== '' || outer === undefined || depth > 8 ? '' : this.#nameOf(outer, depth + 1)
+    return whole || [around, asText(at(logical, 'name'))].filter((name) => name !== '').join('.')
   }
 
   fileOf(artifactLocation: unknown): string {
@@ -225,6 +238,15 @@ export class SarifRun {
 }
 
 export const ruleIdOf = (result: Unknown): string => asText(at(result, 'ruleId') ?? at(result, 'rule', 'id'))
+
+/** nuclei writes the path of a page as `//admin`, and describes it as `http:/host/admin` or `host:port`. */
+const serverIn = (artifactLocation: unknown): string | undefined => {
+  const uri = asText(at(artifactLocation, 'uri'))
+  const text = asText(at(artifactLocation, 'description', 'text'))
+  const isServer = /^(?:https?:\/{1,2}[^\s/]|[^\s/:]+:\d+(?:\/|$))\S*$/i.test(text)
+  if (!isServer || !uri.startsWith('/') || !text.endsWith(uri.replace(/^\/+/, ''))) return undefined
+  return spelled(text.replace(/^(https?:)\/+/i, '$1//'))
+}
 
 const inFolder = (folder: string, path: string): string =>
   folder === '' || /^(?:\/|[A-Za-z]:\/|[a-z][a-z0-9+.-]+:)/i.test(path)

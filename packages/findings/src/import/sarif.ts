@@ -34,8 +34,10 @@ const bagsOf = (result: Unknown, rule: unknown): unknown[] => [
 
 export const severityOfResult = (result: Unknown, rule: unknown): Severity => {
   const ofRule = asText(at(rule, 'defaultConfiguration', 'level')) || 'warning'
-  // Only results of kind `fail` have a default level.
-  const level = asText(at(result, 'level')) || (kindOf(result) === 'fail' ? ofRule : 'none')
+  // Only results of kind `fail` have a default level; nuclei gives others a score of 1 for none.
+  const named = asText(at(result, 'level'))
+  const level = named || (kindOf(result) === 'fail' ? ofRule : 'none')
+  if (named === 'none' && kindOf(result) !== 'fail') return 'info'
   return ownSeverity(bagsOf(result, rule)) ?? severityOf(level)
 }
 
@@ -48,12 +50,11 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
   const bags = bagsOf(result, rule)
   const web = run.exchangeOf(result)
   const [named, ...others] = run.placesOf(result)
-  const place = placeText(named) === '' ? { ...named, file: web.url } : named
+  const place = placeText(named) === '' ? { ...named, file: web.url, isWeb: web.url !== '' } : named
   const title = message.split('\n')[0]?.slice(0, MAX_TITLE) || id
   const about = ['fullDescription', 'shortDescription'].map((name) => run.message(at(rule, name), rule))
   const description = about.find((text) => text !== '')
   const more = others.map((one) => placeText(one)).filter((text) => text !== '')
-  const isWeb = /^https?:/i.test(place.file)
   const region = (name: string): string => asText(at(place.region, name))
   return {
     vuln_info: id,
@@ -68,8 +69,8 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
     severity: severityOfResult(result, rule),
     confidence: ownConfidence(bags) ?? '',
     // A result without a place concerns what the tool looked at.
-    asset_type: isWeb ? 'web' : placeText(place) === '' ? 'other' : 'file',
-    asset_value: isWeb ? place.file : placeText(place) || run.tool,
+    asset_type: place.isWeb ? 'web' : placeText(place) === '' ? 'other' : 'file',
+    asset_value: place.isWeb ? place.file : placeText(place) || run.tool,
     tags: [
       ...new Set([...(run.tool === '' ? [] : [run.tool]), ...ownTags(bags), ...run.cwesOf(result, rule)]),
     ],
@@ -94,15 +95,19 @@ const offsetOf = (region: (name: string) => string): string => region('charOffse
 /** The fingerprints of the tool, the text of the line or the web request, or else the logical place. */
 const lastingOf = (
   tool: ReturnType<ToolFingerprints['of']>,
-  { region, logical }: Place,
+  { region, context, logical }: Place,
   request: string,
 ): string[] => {
   if (tool.whole.length > 0) return tool.whole
-  const snippet = asText(at(region, 'snippet', 'text'))
+  const snippet = asText(at(region, 'snippet', 'text')) || lineIn(context, Number(at(region, 'startLine')))
   const text = snippet.trim() === '' ? [] : [`text ${textWord(snippet)}`]
   const lasting = [...tool.partial, ...text, ...(request === '' ? [] : [request])]
   return lasting.length > 0 || logical === '' ? lasting : [`in ${textWord(logical)}`]
 }
+
+/** A line of the text around a result. */
+const lineIn = (context: unknown, line: number): string =>
+  asText(at(context, 'snippet', 'text')).split(/\r?\n/)[line - Number(at(context, 'startLine'))] ?? ''
 
 export const placeText = ({ file, region, logical }: Place): string => {
   const line = asText(at(region, 'startLine'))

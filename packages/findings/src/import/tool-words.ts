@@ -4,7 +4,9 @@ import { asList, asText, at, isRecord } from '../fields.ts'
 /** What tools call severities besides our own words, in fields and tags. */
 const SEVERITIES: Readonly<Record<string, Severity>> = {
   critical: 'critical',
+  blocker: 'critical',
   high: 'high',
+  important: 'high',
   medium: 'medium',
   moderate: 'medium',
   low: 'low',
@@ -48,7 +50,7 @@ export const severityOfScore = (value: unknown): Severity | undefined => {
   return score <= 10 ? bySeverityScore(score) : undefined
 }
 
-/** The first word of a field whose name ends so: `issue_severity`, `zizmor/severity`. */
+/** The first word of a field whose name ends so: `issue_severity`, `zizmor/severity`, `DevSkimSeverity`. */
 const named = <T>(
   bags: readonly unknown[],
   name: string,
@@ -56,13 +58,7 @@ const named = <T>(
 ): T | undefined => {
   for (const bag of bags)
     for (const [key, value] of isRecord(bag) ? Object.entries(bag) : []) {
-      const found =
-        key
-          .toLowerCase()
-          .split(/[/_.:-]/)
-          .at(-1) === name
-          ? known(words, value)
-          : undefined
+      const found = key.toLowerCase().endsWith(name) ? known(words, value) : undefined
       if (found !== undefined) return found
     }
   return undefined
@@ -101,11 +97,13 @@ export const ownConfidence = (bags: Bags): Confidence | undefined => {
   )
 }
 
-/** Tags without the words for severity and confidence; `external/cwe/cwe-079` also as `CWE-79`. */
-export const ownTags = (bags: Bags): string[] =>
-  tagsIn(bags)
+/** Tags without the words for severity and confidence; `external/cwe/cwe-079` also as `CWE-79`, like those of `cwe`. */
+export const ownTags = (bags: Bags): string[] => [
+  ...tagsIn(bags)
     .filter((tag) => !SEVERITY_TAG.test(tag) && !CONFIDENCE_TAG.test(tag))
-    .flatMap((tag) => [tag, ...cwesIn(tag)])
+    .flatMap((tag) => [tag, ...cwesIn(tag)]),
+  ...bags.flatMap((bag) => ['cwe', 'cwes'].flatMap((name) => cwesIn(asText(at(bag, name))))),
+]
 
 export const cwesIn = (text: string): string[] =>
   [...text.matchAll(/\bCWE-0*(\d+)/gi)].map(([, number = '']) => `CWE-${number}`)
