@@ -39,6 +39,20 @@ test.each([
   expect(await opened(xml)).toEqual({ format, found: Math.max(found, 1) })
 })
 
+const ISSUE = { rule_id: 'G1', details: 'a', file: 'a.go', line: '1', severity: 'LOW', confidence: 'LOW' }
+test.each([
+  [
+    'gosec',
+    '[gosec] 2026/01/01 Including rules: default',
+    JSON.stringify({ 'Golang errors': {}, Issues: [ISSUE] }),
+  ],
+  ['nmap', 'Starting Nmap 7.93', '<nmaprun><host><address addr="192.0.2.1"/></host></nmaprun>'],
+  ['dirsearch', 'Target: http://a/', JSON.stringify({ 'http://a:80/': [{ status: 200, path: 'x' }] })],
+  ['gobuster', '\u001b[2K', '\u001b[32m/a\u001b[0m \u001b[36m (Status: 301)\u001b[0m [--> http://a.test/a/]'],
+])('A report of %s is recognised behind lines of its log', async (format, log, report) => {
+  expect(await opened(`${log}\n${report}\n`)).toEqual({ format, found: 1 })
+})
+
 test('XML of another tool is refused behind long comments', async () => {
   await expect(opened(`<!-- ${long} --><html><nmaprun/></html>`)).rejects.toThrow('is not recognised')
 })

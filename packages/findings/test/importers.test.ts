@@ -80,12 +80,17 @@ describe('nuclei', () => {
       line({ 'matcher-name': 'csp' }),
       line({ 'matcher-name': 'hsts' }),
       line({ 'extractor-name': 'version' }),
+      ...['a', 'b'].map((name) => line({ fuzzing_method: 'POST', fuzzing_parameter: name })),
+      line({ 'matched-at': 'HTTP://One.Example./admin', 'matcher-name': 'upper' }),
       line({ 'matched-at': '', host: '', ip: '192.0.2.5', port: '6379' }),
     ]
     expect(short(await read('nuclei', lines.map((one) => JSON.stringify(one)).join('\n')))).toEqual([
       'panel high http://one.example/admin csp',
       'panel high http://one.example/admin hsts',
       'panel high http://one.example/admin version',
+      'panel high http://one.example/admin POST a',
+      'panel high http://one.example/admin POST b',
+      'panel high http://one.example/admin upper',
       'panel high 192.0.2.5:6379',
     ])
   })
@@ -151,6 +156,21 @@ describe('nmap', () => {
     )
   })
 
+  test('a script that reports several vulnerabilities has a finding for each, and a name is in lower case', async () => {
+    const titles = ['Anonymous', 'Export (Logjam)', 'Weak group', 'Not here']
+    const entry = (title: string, nth: number) =>
+      `  ${title}\n    State: ${nth === 3 ? 'NOT ' : ''}VULNERABLE\n${nth === 1 ? '    IDs:  CVE:CVE-2015-4000\n' : ''}  \n`
+    const script = `<script id="ssl-dh-params" output="\n  VULNERABLE:\n${titles.map(entry).join('')}"/>`
+    const name = '<hostname name="A.Example." type="user"/>'
+    const report = await guess(`<nmaprun>${host('192.0.2.1', name, port(443, script))}</nmaprun>`)
+    expect(short(report)).toEqual([
+      'ssl-dh-params medium a.example:443 Anonymous',
+      'CVE-2015-4000 medium a.example:443',
+      'ssl-dh-params medium a.example:443 Weak group',
+    ])
+    expect(report.findings.map(({ vuln_title }) => vuln_title)).toEqual(titles.slice(0, 3))
+  })
+
   test.each([
     ['<hosts up="0" down="0" total="0"/>', 'resolved'],
     ['<hosts up="0" down="2" total="2"/>', 'no host answered'],
@@ -210,6 +230,13 @@ describe('masscan', () => {
       expect(assets.filter(({ asset_type }) => asset_type === 'ip')).toHaveLength(2)
     },
   )
+
+  test('what it prints is read', async () => {
+    const text = 'Starting masscan 1.3.2\nrate: 0.1-kpps\rDiscovered open port 80/tcp on 192.0.2.1   \n'
+    const report = await guess(text)
+    expect(values(report)).toEqual(['port 192.0.2.1:80 80', 'ip 192.0.2.1 80'])
+    expect(report).toMatchObject({ format: 'masscan', errors: 0 })
+  })
 
   test('its XML has no hosts of nmap, even if the format nmap is named', async () => {
     const { assets } = await collect(readFindings('nmap', file('masscan.xml')))
@@ -710,12 +737,22 @@ describe('Vulnerabilities of packages', () => {
     '{"SchemaVersion":2,"ArtifactName":"a"}',
     '{"auditReportVersion":2,"vulnerabilities":{}}',
     '{"dependencies":[],"fixes":[]}',
+    '{"results":[]}',
+    '{"dependencies":[{"name":"a","version":"1","vulns":[]}]}',
+    'null',
     '{"Golang errors":{},"Issues":null}',
     '[ ]',
     '',
   ])('a scan without results is no failure: %s', async (text) => {
     expect(await guess(text)).toMatchObject({ findings: [], assets: [], errors: 0 })
   })
+})
+
+test.each([
+  ['{"error":{"code":"ENOLOCK","summary":"No lockfile"}}', 'No lockfile'],
+  ['{"error":{"code":"ERR_PNPM_AUDIT_NO_LOCKFILE","message":"No pnpm-lock.yaml"}}', 'No pnpm-lock.yaml'],
+])('an error of npm is recognised: %s', async (text, reason) => {
+  expect(await guess(text)).toMatchObject({ format: 'npm-audit', errors: 1, problems: [{ reason }] })
 })
 
 test.each([

@@ -59,22 +59,32 @@ const SHAPES: readonly Shape[] = [
 
 /** Formats of text, by a line of the start. */
 const LINES: readonly (readonly [ImportFormat, RegExp])[] = [
-  ['masscan', /^# ?masscan/i],
+  ['masscan', /^# ?masscan/im],
+  ['masscan', /^Discovered open port \d+\//m],
   ['gobuster', /^Gobuster v\d/m],
   ['gobuster', /^\S+\s+\(Status: \d+\)/m],
+]
+
+/** JSON whose first object has only one field, or names that are no fields: what the value begins with. */
+const STARTS: readonly (readonly [ImportFormat, RegExp])[] = [
+  ['osv-scanner', /^\{\s*"results"\s*:\s*\[\s*(?:\{\s*"(?:source|packages)"|\]\s*\}\s*$)/],
+  ['pip-audit', /^\{\s*"dependencies"\s*:\s*\[\s*(?:\{\s*"name"|\]\s*\}\s*$)/],
+  ['npm-audit', /^\{\s*"error"\s*:\s*\{\s*"code"/],
+  ['dirsearch', /^\{\s*"https?:\/\/[^"]+"\s*:\s*\[/],
 ]
 
 /** A scan without results: whatweb writes the list over two lines; nothing else says which tool wrote it. */
 const emptyFormat = (text: string): ImportFormat | undefined => {
   if (/^\[[ \t]*\r?\n\s*\]\s*$/.test(text)) return 'whatweb'
-  return /^(\[\s*\]\s*|)$/.test(text) ? 'jsonl' : undefined
+  return /^(\[\s*\]\s*|null\s*|)$/.test(text) ? 'jsonl' : undefined
 }
 
 /** Recognises the format by the start of a file. */
 export const formatOfHead = (head: Uint8Array): ImportFormat | undefined => {
-  const text = decode(head).trimStart()
-  if (text.startsWith('<')) return xmlFormat(text)
-  return emptyFormat(text) ?? jsonFormat(text) ?? LINES.find(([, pattern]) => pattern.test(text))?.[0]
+  const text = decode(head).replaceAll(COLORS, '').trimStart()
+  const report = text.slice(Math.max(text.search(REPORT), 0))
+  if (report.startsWith('<')) return xmlFormat(report)
+  return emptyFormat(text) ?? jsonFormat(report) ?? LINES.find(([, pattern]) => pattern.test(text))?.[0]
 }
 
 /** A key that no report has: lists and objects with it in a pattern are read through, and not kept. */
@@ -127,13 +137,16 @@ const xmlFormat = (text: string): ImportFormat | undefined => {
   return /<document\s+title="SSLScan/.test(text) ? 'sslscan' : undefined
 }
 
-/** Lines of a log that stand before the report. */
-const LOG = /^(?:(?:\u001b?\[[\d;]*m)*\[?(?:\u001b?\[[\d;]*m)*[A-Z]{3}\b.*\n)+/
+const COLORS = /\u001b\[[\d;]*m/g
 
-const jsonFormat = (whole: string): ImportFormat | undefined => {
-  const text = whole.replace(LOG, '').trimStart()
+/** The line with which a report begins; before it may be lines of a log, like `[INF] …`. */
+const REPORT = /^(?:\{|\[\s*[{"[\]]|<[?!a-z])/m
+
+const jsonFormat = (text: string): ImportFormat | undefined => {
   const isList = text.startsWith('[')
-  return shapeOf(fieldsOf(text, isList ? 2 : 1), isList)
+  return (
+    shapeOf(fieldsOf(text, isList ? 2 : 1), isList) ?? STARTS.find(([, pattern]) => pattern.test(text))?.[0]
+  )
 }
 
 const TOKENS = /"((?:[^"\\]|\\.){0,64})"\s*(:?)|"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/gs

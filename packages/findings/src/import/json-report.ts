@@ -18,5 +18,5 @@ export async function* jsonReport(
   if (!isReport) throw unreadable(`it is not JSON of ${tool}`)
 }
 
-/** For reports that are a list. */
-export const isList = ({ at, value }: Value): boolean => at !== '' || Array.isArray(value)
+/** For reports that are a list, or null without results. */
+export const isList = ({ at, value }: Value): boolean => at !== '' || Array.isArray(value) || value === null

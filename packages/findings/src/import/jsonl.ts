@@ -9,7 +9,7 @@ import { finding, unusable } from './records.ts'
 export async function* jsonlFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   for await (const part of jsonParts(body, '', '[]')) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
-    else if (part.at === '' && Array.isArray(part.value)) continue
+    else if (part.at === '' && (Array.isArray(part.value) || part.value === null)) continue
     else if (!isRecord(part.value)) yield unusable('it is not an object', part.line)
     else if (isNuclei(part.value)) yield* nucleiRecord(part.value, part.line)
     else yield finding(part.value, part.line)

@@ -68,7 +68,8 @@ const portAsset = (records: readonly MasscanRecord[]): Imported => {
 export async function* masscanAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   const { first, rest } = await startOf(body)
   const hosts = new MasscanHosts()
-  const records = first === '<' ? xmlRecords(rest) : first === '#' ? textRecords(rest) : jsonRecords(rest)
+  const records =
+    first === '<' ? xmlRecords(rest) : /^[#DSr]$/.test(first) ? textRecords(rest) : jsonRecords(rest)
   for await (const record of records) {
     if ('kind' in record) yield record
     else yield* hosts.add(record)
@@ -145,10 +146,12 @@ export function* masscanHost(host: unknown): Generator<MasscanRecord> {
 }
 
 const OPEN = /^open (\S+) (\d+) (\S+)/
+/** Written to the terminal, over the lines of the progress. */
+const DISCOVERED = /Discovered open port (\d+)\/(\S+) on (\S+)/
 const BANNER = /^banner (\S+) (\d+) (\S+) \d+ (\S+) ?(.*)$/
 const GREPABLE = /Host: (\S+) .*Ports: (\d+)\/open\/(\S+?)\//
 
-/** -oL and -oG. */
+/** -oL, -oG, and what masscan prints. */
 async function* textRecords(body: AsyncIterable<Uint8Array>): Found {
   let number = 0
   for await (const line of linesOf(body)) {
@@ -156,8 +159,11 @@ async function* textRecords(body: AsyncIterable<Uint8Array>): Found {
     const [, protocol = '', port = '', ip = '', name = '', banner = ''] =
       OPEN.exec(line) ?? BANNER.exec(line) ?? []
     const [, host = '', open = '', kind = ''] = GREPABLE.exec(line) ?? []
+    const [, seen = '', how = '', where = ''] = DISCOVERED.exec(line) ?? []
     if (ip !== '') yield { ip, port, protocol, name, banner, raw: line }
     else if (host !== '') yield { ip: host, port: open, protocol: kind, name: '', banner: '', raw: line }
-    else if (!/^(#|closed )/.test(line)) yield unusable('it is not a line of masscan (-oL)', number)
+    else if (where !== '') yield { ip: where, port: seen, protocol: how, name: '', banner: '', raw: line }
+    else if (!/^(#|closed )|^\s*rate:|^(Starting masscan|Initiating|Scanning) /.test(line))
+      yield unusable('it is not a line of masscan (-oL)', number)
   }
 }

@@ -1,4 +1,5 @@
 import { asList, asText, at } from '../fields.ts'
+import { spelled } from './paths.ts'
 
 /** Reasons of a state that need no packet from the host. */
 const NO_ANSWER =
@@ -21,10 +22,12 @@ export const namesOf = (host: unknown): { readonly name: string; readonly revers
   const named = asList(at(host, 'hostnames', 'hostname'))
   const isReverse = (one: unknown): boolean => asText(at(one, 'type')) === 'PTR'
   return {
-    name: asText(
-      at(
-        named.find((one) => !isReverse(one)),
-        'name',
+    name: spelled(
+      asText(
+        at(
+          named.find((one) => !isReverse(one)),
+          'name',
+        ),
       ),
     ),
     reverse: named.filter(isReverse).map((one) => asText(at(one, 'name'))),

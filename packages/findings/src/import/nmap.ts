@@ -87,7 +87,17 @@ const portRecord = (port: NmapPort, value: string, { ip, os }: NmapHost): Import
 }
 
 const CVE = /CVE-\d{4}-\d{4,7}/
+const CVES = new RegExp(CVE, 'g')
 const VULNERABLE = /State:\s*(LIKELY )?VULNERABLE/
+
+/** The vulnerabilities that a script writes, each from its title to the next one. */
+const entriesOf = (output: string): string[] => {
+  const lines = output.split('\n')
+  const titles = lines.flatMap((line, at) => (/^\s*State:\s/.test(line) && at > 0 ? [at - 1] : []))
+  return titles.length < 2
+    ? [output]
+    : titles.map((from, nth) => lines.slice(from, titles[nth + 1]).join('\n'))
+}
 
 function* scriptRecords(script: unknown, place: string, time: Date): Generator<Imported> {
   const output = asText(at(script, 'output'))
@@ -97,23 +107,30 @@ function* scriptRecords(script: unknown, place: string, time: Date): Generator<I
     return
   }
   const raw = JSON.stringify(script)
-  const state = VULNERABLE.exec(output)
-  if (state === null) {
+  const entries = entriesOf(output)
+  if (!VULNERABLE.test(output)) {
     const weakness = scriptWeakness(script, time)
     if (weakness !== undefined) yield weaknessRecord(weakness, { id, place, output, raw })
     return
   }
-  yield finding({
-    vuln_info: CVE.exec(output)?.[0] ?? id,
-    vuln_title: /VULNERABLE:\s*\n\s*([^\n]+)/.exec(output)?.[1]?.trim() ?? id,
-    vuln_desc: output.trim(),
-    severity: /Risk factor:\s*(\w+)/i.exec(output)?.[1] ?? 'medium',
-    confidence: state[1] === undefined ? 'Firm' : 'Tentative',
-    asset_type: 'network',
-    asset_value: place,
-    tags: ['nmap', id],
-    raw_vuln_json: raw,
-  })
+  for (const entry of entries) {
+    const state = VULNERABLE.exec(entry)
+    const title = /(?:^|VULNERABLE:)\s*([^\n]+)\n\s*State:/.exec(entry)?.[1]?.trim() ?? id
+    const cves = entry.match(CVES) ?? []
+    if (state === null) continue
+    yield finding({
+      vuln_info: cves[0] ?? id,
+      vuln_title: title,
+      vuln_desc: entry.trim(),
+      severity: /Risk factor:\s*(\w+)/i.exec(entry)?.[1] ?? 'medium',
+      confidence: state[1] === undefined ? 'Firm' : 'Tentative',
+      asset_type: 'network',
+      asset_value: place,
+      tags: ['nmap', id, ...new Set(cves)],
+      fingerprint: entries.length > 1 && cves.length === 0 ? title : '',
+      raw_vuln_json: raw,
+    })
+  }
 }
 
 function* serviceRecords({ raw, service, method }: NmapPort, place: string): Generator<Imported> {

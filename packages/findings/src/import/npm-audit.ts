@@ -20,8 +20,10 @@ export async function* npmAuditFindings(body: AsyncIterable<Uint8Array>): AsyncG
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'message') yield failed(asText(part.value))
     else if (part.at === 'error') {
-      const reason = asText(at(part.value, 'summary')) || asText(at(part.value, 'detail'))
-      if (reason !== '') yield failed(reason)
+      const reason = ['summary', 'detail', 'message']
+        .map((name) => asText(at(part.value, name)))
+        .find(Boolean)
+      if (reason !== undefined) yield failed(reason)
     } else if (part.at === 'advisories.*') yield* advisoryRecords(part.value)
     else if (part.at === 'vulnerabilities.*') yield* packageRecords(part.value)
   }

@@ -1,5 +1,5 @@
 import { asText, asTexts, pick, type Unknown } from '../fields.ts'
-import { pathOf } from './paths.ts'
+import { pathOf, spelled } from './paths.ts'
 
 /** Names of the template in version 3, 2.3 to 2.9, 2.2 and 1. */
 const TEMPLATE = ['template-id', 'template_id', 'templateID', 'template']
@@ -14,7 +14,7 @@ export const nucleiMiss = (row: Unknown): { readonly error: string; readonly hos
   if (!isNuclei(row)) return undefined
   const error = asText(pick(row, 'error'))
   if (error === '' && pick(row, 'matcher-status', 'matcher_status') !== false) return undefined
-  return { error, host: asText(pick(row, 'host', 'ip')) }
+  return { error, host: spelled(asText(pick(row, 'host', 'ip'))) }
 }
 
 /** A line of nuclei with Scanfarm's field names. */
@@ -28,21 +28,30 @@ export const nucleiRow = (row: Unknown): Unknown => {
     vuln_poc: pick(row, 'curl-command', 'curl_command') ?? '',
     severity: info('severity') ?? '',
     asset_type: row['type'] === 'file' ? 'file' : 'web',
-    asset_value: row['type'] === 'file' ? inFile(row) : placeOf(row),
+    asset_value: row['type'] === 'file' ? inFile(row) : spelled(placeOf(row)),
     tags: [
       ...asTexts(info('tags')).flatMap((text) => text.split(',').map((tag) => tag.trim())),
       ...asTexts(pick(row, 'info.classification.cve-id')).map((cve) => cve.toUpperCase()),
     ],
     detail_http_request: pick(row, 'request') ?? '',
     detail_http_response: pick(row, 'response') ?? '',
-    // The matchers and extractors of a template are different results.
-    fingerprint: ['matcher-name', 'matcher_name', 'extractor-name', 'extractor_name']
-      .map((name) => asText(row[name]))
+    // The matchers and extractors of a template, and the parameters that it tries, are different results.
+    fingerprint: RESULT.map((name) => asText(row[name]))
       .filter((name) => name !== '')
       .join(' '),
     raw_vuln_json: row,
   }
 }
+
+const RESULT = [
+  'matcher-name',
+  'matcher_name',
+  'extractor-name',
+  'extractor_name',
+  'fuzzing_method',
+  'fuzzing_position',
+  'fuzzing_parameter',
+]
 
 /** Templates of the type `file` name the lines that match. */
 const inFile = (row: Unknown): string => {

@@ -1,4 +1,5 @@
 import { asList, asText, at } from '../fields.ts'
+import { spelled } from './paths.ts'
 import { unreadable, type Imported } from './read-body.ts'
 import { xmlParts } from './read-xml.ts'
 import { failed, hostPort, unusable } from './records.ts'
@@ -44,7 +45,7 @@ export async function* sslscanFindings(body: AsyncIterable<Uint8Array>): AsyncGe
 }
 
 function* hostRecords(test: unknown): Generator<Imported> {
-  const host = asText(at(test, 'host'))
+  const host = spelled(asText(at(test, 'host')))
   const protocols = asList(at(test, 'protocol')).filter(isOn('enabled'))
   const errors = asList(at(test, 'error')).map(asText)
   // Without a protocol the port has not completed a TLS handshake, so that nothing was tested.

@@ -1,4 +1,5 @@
 import { asList, asText, at, isRecord } from '../fields.ts'
+import { spelled } from './paths.ts'
 import { unreadable, type Imported } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
 import { failed, hostPort, unusable } from './records.ts'
@@ -74,7 +75,7 @@ export async function* sslyzeFindings(body: AsyncIterable<Uint8Array>): AsyncGen
 function* serverRecords(server: unknown, certificates: Certificate[]): Generator<Imported> {
   // Until version 4 the place was in `server_info`.
   const location = at(server, 'server_location') ?? at(server, 'server_info', 'server_location')
-  const host = asText(at(location, 'hostname'))
+  const host = spelled(asText(at(location, 'hostname')))
   const place = hostPort(host, asText(at(location, 'port')))
   const scan = at(server, 'scan_result') ?? at(server, 'scan_commands_results')
   if (host === '' || !isRecord(scan)) {

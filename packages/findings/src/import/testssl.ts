@@ -1,4 +1,5 @@
 import { asText, at, isRecord } from '../fields.ts'
+import { spelled } from './paths.ts'
 import { unreadable, type Imported } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
 import { failed, finding, hostPort, paragraphs, unusable } from './records.ts'
@@ -56,7 +57,7 @@ function* flatLine(line: unknown): Generator<Line> {
   if (!isRecord(line) || !Object.hasOwn(line, 'finding')) return
   // `name/address`
   const [host = '', address = ''] = asText(line['ip']).split('/')
-  yield lineOf(line, host, address, asText(line['port']))
+  yield lineOf(line, spelled(host), address, asText(line['port']))
 }
 
 function* prettyLines(place: string, value: unknown): Generator<Line> {
@@ -65,7 +66,7 @@ function* prettyLines(place: string, value: unknown): Generator<Line> {
     if (!/^\d+$/.test(time)) yield lineOf({ id: 'scanTime', severity: 'WARN', finding: time }, '', '', '')
   } else if (place === 'scanResult.[]' && isRecord(value)) {
     const address = asText(value['ip'])
-    const host = asText(value['targetHost']) || address
+    const host = spelled(asText(value['targetHost'])) || address
     const lines = Object.hasOwn(value, 'id') ? [value] : Object.values(value)
     for (const line of lines.flat())
       if (isRecord(line) && Object.hasOwn(line, 'severity'))

@@ -1,4 +1,5 @@
 import type { Unknown } from '../fields.ts'
+import { spelled } from './paths.ts'
 import type { Imported } from './read-body.ts'
 import { asset, unusable } from './records.ts'
 
@@ -12,8 +13,8 @@ export const webContent = (
     ? asset(
         {
           asset_type: 'content',
-          asset_value: url,
-          url,
+          asset_value: spelled(url),
+          url: spelled(url),
           scheme: new URL(url).protocol.slice(0, -1),
           status_code: row.status,
           content_type: row.contentType,

@@ -1,4 +1,5 @@
 import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
+import { spelled } from './paths.ts'
 import { isList, jsonReport } from './json-report.ts'
 import type { Imported } from './read-body.ts'
 import { asset, unusable } from './records.ts'
@@ -61,7 +62,7 @@ function* assetsOf(answer: unknown, line: number): Generator<Imported> {
   yield asset({
     asset_type: 'http',
     asset_value: hostname,
-    url: pathname === '/' && search === '' ? origin : target,
+    url: pathname === '/' && search === '' ? origin : spelled(target),
     host_ip: plugin('IP'),
     scheme: protocol.slice(0, -1),
     status_code: at(answer, 'http_status'),
