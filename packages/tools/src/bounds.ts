@@ -11,13 +11,17 @@ export interface ToolBounds {
   readonly proxy?: string | undefined
 }
 
+/** As tools take it: whole, if it is more than 1. */
+const rounded = (rate: number): number =>
+  rate < 1 ? Math.max(1, Math.floor(rate * SECOND_MS)) / SECOND_MS : Math.floor(rate)
+
 /** The arguments with which a tool sends at most so many in a second, if its flags can hold that at all. */
-const rateArgs = ({ limit = '', facts }: Entry, rate: number): string => {
+const rateArgs = ({ limit = '', proxy, facts }: Entry, rate: number): string => {
   const { factor = 1, extra = 0 } = facts?.rate ?? {}
-  const value = Math.max(1, Math.floor((rate - extra) / factor))
+  const value = rounded((rate > extra ? rate - extra : Math.min(rate, 1)) / factor)
   const ms = Math.ceil(SECOND_MS / value)
   return limit
-    .replaceAll('{rate}', String(value))
+    .replaceAll('{rate}', String(proxy === undefined ? value : Math.max(1, value)))
     .replaceAll('{ms}', String(ms))
     .replaceAll('{seconds}', String(ms / SECOND_MS))
 }

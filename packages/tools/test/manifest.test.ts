@@ -90,7 +90,12 @@ test('commands get arguments for each tool that hold a rate, by what was measure
     SCANFARM_RATE: '10',
     SCANFARM_ARGS_SCAN: '-t 1 -p 0.125 --wait=125ms',
   })
-  expect(variables('--rate {rate}', {}, 1)).toMatchObject({ SCANFARM_ARGS_SCAN: '--rate 1' })
+  expect(variables('--rate {rate}', {}, 1)).toMatchObject({ SCANFARM_ARGS_SCAN: '--rate 0.714' })
+  expect(variables('--wait={ms}', { factor: 1 }, 0.4)).toMatchObject({ SCANFARM_ARGS_SCAN: '--wait=2500' })
+  expect(boundVariables({ rate: 0.5 })).toMatchObject({
+    SCANFARM_ARGS_NMAP: '--max-rate 0.476',
+    SCANFARM_ARGS_NUCLEI: '-rate-limit 1',
+  })
   expect(boundVariables({ rate: 20 })).toMatchObject({
     SCANFARM_ARGS_NMAP: '--max-rate 19',
     SCANFARM_ARGS_NUCLEI: '-rate-limit 20',

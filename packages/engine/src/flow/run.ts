@@ -20,6 +20,9 @@ const realPorts: Ports = {
   resolve: resolveName,
 }
 
+const oneByOne = (rate = 0): string =>
+  `the run may send ${rate} a second, so its commands run one after the other; put those that wait for each other into one step with parallel_commands or parallel_steps`
+
 /** The state of one run. */
 export class Run implements AsyncDisposable {
   readonly engine: Engine
@@ -31,6 +34,8 @@ export class Run implements AsyncDisposable {
   readonly env: Record<string, string> = {}
   readonly mask: Mask
   readonly tally: Tally
+  /** Where its rate is limited. */
+  readonly turns: Turns | undefined
   /** Steps that count and that an earlier attempt has done. */
   stepsTakenOver = 0
   readonly #ownEngine: boolean
@@ -40,7 +45,6 @@ export class Run implements AsyncDisposable {
   #seq = 0
   #input: ExecuteInput
   #placing: Promise<void> | undefined
-  #turns: Turns | undefined
   #unplaced = ''
 
   constructor(input: ExecuteInput) {
@@ -54,6 +58,9 @@ export class Run implements AsyncDisposable {
       (tally) => this.input.recorder.tally(tally),
       (text, max) => this.recordable(text, max),
     )
+    const { rate } = input
+    const onWait = (): void => input.recorder.log('info', oneByOne(rate))
+    this.turns = rate === undefined ? undefined : new Turns(rate, onWait)
     this.#ownEngine = input.engine === undefined
     this.files = new SharedFiles(input.folders.output, input.signal)
     this.engine = input.engine ?? new Engine()
@@ -108,17 +115,6 @@ export class Run implements AsyncDisposable {
       this.#unplaced = messageOf(error)
       throw error
     }
-  }
-
-  /**
-   * Runs a command. Where the rate of the run is limited, when the commands before it leave its part; `part` undefined:
-   * all.
-   */
-  async inTurn<T>(part: number | undefined, signal: AbortSignal, command: () => Promise<T>): Promise<T> {
-    const { rate } = this.input
-    if (rate === undefined) return await command()
-    this.#turns ??= new Turns(rate)
-    return await this.#turns.take(part ?? rate, signal, command)
   }
 
   nextSeq(): number {

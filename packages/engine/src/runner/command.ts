@@ -4,9 +4,10 @@ import type { Outcome, Runner, RunnerType } from '@scanfarm/contracts'
 import { makeFolder } from '@scanfarm/functions'
 import { Capture } from './capture.ts'
 import { inSeconds } from '@scanfarm/language'
-import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
+import { type StepContext, interruption, signalOf, turnsOf } from '../step/step-context.ts'
 import type { Run } from '../flow/run.ts'
 import { failed, type StepEnd } from '../step/step-end.ts'
+import type { Turns } from './turns.ts'
 
 export interface CommandOptions {
   readonly timeoutMs?: number | undefined
@@ -35,10 +36,11 @@ const describe = (outcome: Exclude<Outcome, { kind: 'exited' | 'cancelled' }>, t
 export const environmentOf = (
   run: Run,
   type: RunnerType = 'host',
-  rate?: number,
+  turns = run.turns,
 ): Readonly<Record<string, string>> => {
   const { folders, rateVariables } = run.input
-  const env = rate === undefined ? run.input.env : { ...run.input.env, ...rateVariables?.(rate) }
+  const isPart = turns !== undefined && turns !== run.turns
+  const env = isPart ? { ...run.input.env, ...rateVariables?.(turns.rate) } : run.input.env
   if (type !== 'host') {
     const { PATH: _, HOME: __, ...elsewhere } = env
     return { ...elsewhere, ...run.env }
@@ -59,6 +61,13 @@ export const startFolder = async (run: Run, type: RunnerType): Promise<string | 
   return output
 }
 
+/** Runs a command; where the rate of the run is limited, when it is its turn. */
+export const inTurn = async <T>(
+  turns: Turns | undefined,
+  signal: AbortSignal,
+  command: () => Promise<T>,
+): Promise<T> => (turns === undefined ? await command() : await turns.take(signal, command))
+
 /** Runs one shell command to its end and records its output as it arrives. */
 export const runCommand = async (
   at: StepContext,
@@ -73,11 +82,11 @@ export const runCommand = async (
   let pid = 0
   await run.files.beforeCommand(runner)
   const folder = cwd ?? (await startFolder(run, runner.type))
-  const outcome = await run.inTurn(at.rate, signalOf(at), () =>
+  const outcome = await inTurn(turnsOf(at), signalOf(at), () =>
     runner.run(
       {
         argv: ['/bin/sh', '-c', command],
-        env: environmentOf(run, runner.type, at.rate),
+        env: environmentOf(run, runner.type, turnsOf(at)),
         graceMs: run.limits.graceMs,
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ...(folder === undefined ? {} : { cwd: folder }),

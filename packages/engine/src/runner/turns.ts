@@ -1,55 +1,50 @@
 import { once } from 'node:events'
 
-interface Waiter {
-  readonly part: number
-  start(): void
-}
-
-/**
- * Divides the rate of a run among its commands: each holds its part while it runs. Who comes later waits until the parts
- * of those before leave enough, also if it needs less than the next one.
- */
+/** Lets commands that share a rate run one after the other, in the order in which they come. */
 export class Turns {
-  readonly #waiting: Waiter[] = []
-  #left: number
+  /** Connections or requests a second of the command whose turn it is. */
+  readonly rate: number
+  readonly #waiting: (() => void)[] = []
+  #onWait: (() => void) | undefined
+  #isTaken = false
 
-  constructor(rate: number) {
-    this.#left = rate
+  /** `onWait` is called once, when the first command has to wait. */
+  constructor(rate: number, onWait?: () => void) {
+    this.rate = rate
+    this.#onWait = onWait
   }
 
   /** A command that is stopped need not wait. */
-  async take<T>(part: number, signal: AbortSignal, command: () => Promise<T>): Promise<T> {
+  async take<T>(signal: AbortSignal, command: () => Promise<T>): Promise<T> {
     const { promise: turn, resolve } = Promise.withResolvers<undefined>()
-    let started = false
-    const waiter = {
-      part,
-      start: () => {
-        started = true
-        resolve(undefined)
-      },
+    let isMine = false
+    const start = (): void => {
+      isMine = true
+      resolve(undefined)
     }
-    this.#waiting.push(waiter)
+    this.#waiting.push(start)
     this.#pass()
-    if (!started) {
+    if (!isMine) {
+      this.#onWait?.()
+      this.#onWait = undefined
       using waited = new DisposableStack()
       const over = waited.adopt(new AbortController(), (controller) => controller.abort())
       const stopped = once(signal, 'abort', { signal: over.signal }).catch(() => undefined)
       if (!signal.aborted) await Promise.race([turn, stopped])
     }
-    if (!started) this.#waiting.splice(this.#waiting.indexOf(waiter), 1)
+    if (!isMine) this.#waiting.splice(this.#waiting.indexOf(start), 1)
     try {
       return await command()
     } finally {
-      if (started) this.#left += part
+      if (isMine) this.#isTaken = false
       this.#pass()
     }
   }
 
   #pass(): void {
-    for (let [next] = this.#waiting; next !== undefined && next.part <= this.#left; [next] = this.#waiting) {
-      this.#waiting.shift()
-      this.#left -= next.part
-      next.start()
-    }
+    if (this.#isTaken) return
+    const next = this.#waiting.shift()
+    this.#isTaken = next !== undefined
+    next?.()
   }
 }

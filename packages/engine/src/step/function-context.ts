@@ -2,9 +2,10 @@ import type { Runner, RunnerSpec } from '@scanfarm/contracts'
 import { type ExecResult, type FunctionContext, makeFolder } from '@scanfarm/functions'
 import { type Json, fromJson, toJson } from '@scanfarm/language'
 import { Capture } from '../runner/capture.ts'
-import { environmentOf, exitCodeOf, startFolder } from '../runner/command.ts'
-import type { StepContext } from './step-context.ts'
+import { environmentOf, exitCodeOf, inTurn, startFolder } from '../runner/command.ts'
+import { type StepContext, turnsOf } from './step-context.ts'
 import type { Run } from '../flow/run.ts'
+import type { Turns } from '../runner/turns.ts'
 
 /** The context of the functions that a step calls. */
 export const functionContext = (
@@ -17,7 +18,7 @@ export const functionContext = (
   return {
     signal,
     folders: input.folders,
-    env: environmentOf(run),
+    env: environmentOf(run, 'host', turnsOf(at)),
     ports: run.ports,
     services: input.services ?? {},
     workspace: input.workspace,
@@ -45,20 +46,21 @@ export const functionContext = (
     },
     jq: async (text, filter) => await run.engine.jq.run(text, filter, signal),
     exec: async (argv, options = {}) =>
-      await execOn(run, await run.runner({ type: 'host' }), argv, { ...options, signal }),
-    execOn: async (spec, command) => await execElsewhere(run, spec, command, signal),
+      await execOn(run, await run.runner({ type: 'host' }), argv, { ...options, turns: turnsOf(at), signal }),
+    execOn: async (spec, command) => await execElsewhere(at, spec, command, signal),
   }
 }
 
 const execElsewhere = async (
-  run: Run,
+  at: StepContext,
   spec: RunnerSpec,
   command: string,
   signal: AbortSignal,
 ): Promise<ExecResult> => {
+  const { run } = at.module
   const runner = await run.input.openRunner(spec)
   try {
-    return await execOn(run, runner, ['/bin/sh', '-c', command], { signal })
+    return await execOn(run, runner, ['/bin/sh', '-c', command], { turns: turnsOf(at), signal })
   } finally {
     await runner[Symbol.asyncDispose]()
   }
@@ -69,17 +71,22 @@ export const execOn = async (
   run: Run,
   runner: Runner,
   argv: readonly string[],
-  { timeoutMs, cwd, signal }: { timeoutMs?: number; cwd?: string; signal: AbortSignal },
+  {
+    timeoutMs,
+    cwd,
+    turns = run.turns,
+    signal,
+  }: { timeoutMs?: number; cwd?: string; turns?: Turns | undefined; signal: AbortSignal },
 ): Promise<ExecResult> => {
   const capture = new Capture(run.limits.captureBytes)
   if (cwd !== undefined) await makeFolder(cwd, run.input)
   const folder = cwd ?? (await startFolder(run, runner.type))
   let pid = 0
-  const outcome = await run.inTurn(undefined, signal, () =>
+  const outcome = await inTurn(turns, signal, () =>
     runner.run(
       {
         argv,
-        env: environmentOf(run, runner.type),
+        env: environmentOf(run, runner.type, turns),
         graceMs: run.limits.graceMs,
         ...(timeoutMs === undefined ? {} : { timeoutMs }),
         ...(folder === undefined ? {} : { cwd: folder }),

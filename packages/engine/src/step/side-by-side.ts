@@ -1,13 +1,35 @@
 import { Scope } from '../flow/scope.ts'
-import type { StepContext } from './step-context.ts'
+import { Turns } from '../runner/turns.ts'
+import { type StepContext, signalOf, turnsOf } from './step-context.ts'
 
-/** The context of each of some commands or steps that run side by side: they divide what the run may send in a second. */
-export const sideBySide = (at: StepContext, count: number): StepContext => {
-  const { limits, input } = at.module.run
-  const all = at.rate ?? input.rate
-  if (all === undefined) return at
-  const rate = Math.floor(all / Math.max(1, Math.min(count, limits.parallel, all)))
+const THOUSANDTHS = 1_000
+
+/**
+ * Does the work of commands, functions or steps that run side by side. They divide what the run may send in a second, into
+ * fractions if need be, so that each may wait for the others. `context` is for one of them.
+ */
+export const sideBySide = async <T>(
+  at: StepContext,
+  count: number,
+  work: (context: () => StepContext) => Promise<T>,
+): Promise<T> => {
+  const turns = turnsOf(at)
+  if (turns === undefined) return await work(() => at)
+  const part = partOf(at, count)
+  const context = (): StepContext => ({ ...at, scope: scopeOf(at, count), turns: new Turns(part) })
+  return await turns.take(signalOf(at), () => work(context))
+}
+
+/** The variables of each of them. */
+export const scopeOf = (at: StepContext, count: number): Scope => {
+  if (turnsOf(at) === undefined) return at.scope
   const scope = new Scope(at.scope)
-  scope.set('Rate', rate)
-  return { ...at, rate, scope }
+  scope.set('Rate', partOf(at, count))
+  return scope
+}
+
+const partOf = (at: StepContext, count: number): number => {
+  const all = turnsOf(at)?.rate ?? 0
+  const part = all / Math.max(1, Math.min(count, at.module.run.limits.parallel))
+  return part < 1 ? Math.floor(part * THOUSANDTHS) / THOUSANDTHS : Math.floor(part)
 }

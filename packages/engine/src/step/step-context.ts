@@ -1,6 +1,7 @@
 import type { RunnerSpec, StepClosed } from '@scanfarm/contracts'
 import type { Step } from '@scanfarm/language'
 import type { Run } from '../flow/run.ts'
+import type { Turns } from '../runner/turns.ts'
 import type { Scope } from '../flow/scope.ts'
 import type { StepLimit } from './step-limit.ts'
 import { failed, type BadEnd, type StepOutcome } from './step-end.ts'
@@ -47,11 +48,15 @@ export interface StepContext {
   readonly key: string
   /** Time limits of the step and of the steps around it, the innermost last. */
   readonly limits: readonly StepLimit[]
-  /** Its part of what the run may send in a second; missing: all of it. */
-  readonly rate?: number
+  /** When its commands may run, if it has a part of what the run may send in a second. */
+  readonly turns?: Turns
   /** Trace of the enclosing step in the module's list; missing if the step is not counted. */
   readonly trace?: StepTrace
 }
+
+/** Undefined: commands may run at any time. */
+export const turnsOf = (at: Pick<StepContext, 'module' | 'turns'>): Turns | undefined =>
+  at.turns ?? at.module.run.turns
 
 /** Aborted when the run ends, or when the time limit of the step or of one around it expires. */
 export const signalOf = (at: StepContext): AbortSignal => at.limits.at(-1)?.signal ?? at.module.run.signal

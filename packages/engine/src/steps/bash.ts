@@ -4,7 +4,7 @@ import { parseDuration } from '@scanfarm/language'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { pool } from '../step/pool.ts'
 import { renderPlain, renderShell } from '../step/render.ts'
-import { sideBySide } from '../step/side-by-side.ts'
+import { scopeOf, sideBySide } from '../step/side-by-side.ts'
 import type { StepEnd } from '../step/step-end.ts'
 import { teeFile, type TeeFile } from '../step/tee-file.ts'
 
@@ -23,7 +23,7 @@ export const renderCommands = (at: StepContext): Commands => {
   const { engine } = module.run
   const count = (step.parallel_commands ?? []).length
   const parallel = count > 0
-  const shown = parallel ? sideBySide(at, count).scope : scope
+  const shown = parallel ? scopeOf(at, count) : scope
   const shell = (text: string) => renderShell(engine, text, shown)
   const args = [step.speed_args, step.config_args, step.input_args, step.output_args]
   const single =
@@ -66,15 +66,16 @@ const parallel = async (
   options: CommandOptions,
 ): Promise<StepEnd[]> => {
   const { run } = at.module
-  const beside = sideBySide(at, commands.length)
   const ends: StepEnd[] = []
-  await pool(
-    commands,
-    run.limits.parallel,
-    async (command, index) => {
-      ends[index] = await runCommand(beside, runner, command, options)
-    },
-    () => !signalOf(at).aborted,
+  await sideBySide(at, commands.length, (context) =>
+    pool(
+      commands,
+      run.limits.parallel,
+      async (command, index) => {
+        ends[index] = await runCommand(context(), runner, command, options)
+      },
+      () => !signalOf(at).aborted,
+    ),
   )
   return signalOf(at).aborted ? [...ends, interruption(at)] : ends
 }
@@ -99,7 +100,7 @@ export const combine = (ends: readonly StepEnd[]): StepEnd => {
 export const runCommands = async (
   at: StepContext,
   runner: Runner,
-  { list, parallel: sideBySide, timeoutMs, stdFile }: Commands,
+  { list, parallel: isParallel, timeoutMs, stdFile }: Commands,
 ): Promise<StepEnd> => {
   const [first, ...more] = list
   const { input, mask } = at.module.run
@@ -108,7 +109,7 @@ export const runCommands = async (
   try {
     if (first !== undefined && more.length === 0) return await runCommand(at, runner, first, options)
     return combine(
-      sideBySide ? await parallel(at, runner, list, options) : await sequential(at, runner, list, options),
+      isParallel ? await parallel(at, runner, list, options) : await sequential(at, runner, list, options),
     )
   } finally {
     await file?.close()

@@ -2,14 +2,15 @@ import { isThere, runPath, linesOf, type FileScope } from '@scanfarm/functions'
 import { namesHost } from '@scanfarm/contracts'
 import { authored, data, fromJson, toJson, type Value } from '@scanfarm/language'
 import { evaluate } from '../step/evaluate.ts'
-import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
+import { inTurn } from '../runner/command.ts'
+import { type StepContext, interruption, signalOf, turnsOf } from '../step/step-context.ts'
 import { pool } from '../step/pool.ts'
 import { renderPlain } from '../step/render.ts'
 import { rowForFailures } from '../step/row.ts'
 import { keptValue, valueOf, type ItemCounts } from '../flow/kept-unit.ts'
 import type { Run } from '../flow/run.ts'
 import { Scope } from '../flow/scope.ts'
-import type { BatchAnswer, BatchWork } from '../flow/spread.ts'
+import type { BatchAnswer, BatchWork, SpreadLoop } from '../flow/spread.ts'
 import { UnitTrace } from '../flow/tally.ts'
 import { failed, type StepEnd, type StepOutcome } from '../step/step-end.ts'
 import { teeFile, type TeeFile } from '../step/tee-file.ts'
@@ -184,6 +185,8 @@ const runSpread = async (at: StepContext, all: () => AsyncIterable<string>): Pro
   const { spread, resume } = run.input
   const { enabled = true, batch = 'auto', workers } = at.step.spread ?? { enabled: false }
   if (!enabled || spread === undefined || resume === undefined) return undefined
+  // Its batches would not know that it has only a part of the rate.
+  if (at.turns !== undefined) return undefined
   // An earlier attempt has begun to execute them itself.
   if (resume.findItems(at.key) !== undefined) return undefined
   const ports = await resume.remember('ports', () => ({ now: run.ports.now().getTime(), random: [0] }))
@@ -203,7 +206,7 @@ const runSpread = async (at: StepContext, all: () => AsyncIterable<string>): Pro
     if (answer.worked) at.trace?.worked()
     if (answer.error !== undefined) at.trace?.failed(answer.error)
   }
-  const error = await spread.run({
+  const loop: SpreadLoop = {
     state: {
       key: at.key,
       step: at.step,
@@ -225,7 +228,8 @@ const runSpread = async (at: StepContext, all: () => AsyncIterable<string>): Pro
     signal: signalOf(at),
     nextSeq: () => run.nextSeq(),
     answered,
-  })
+  }
+  const error = await inTurn(turnsOf(at), signalOf(at), () => spread.run(loop))
   if (error === undefined) return undefined
   return error === '' ? await endOf(at, tally, outputs) : failed(error)
 }

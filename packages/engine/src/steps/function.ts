@@ -3,6 +3,7 @@ import { Capture } from '../runner/capture.ts'
 import { evaluate, type Evaluated } from '../step/evaluate.ts'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { pool } from '../step/pool.ts'
+import { sideBySide } from '../step/side-by-side.ts'
 import { failed, type StepEnd } from '../step/step-end.ts'
 
 export const functionsOf = ({ step }: StepContext): { list: readonly string[]; parallel: boolean } => {
@@ -31,16 +32,20 @@ export const runFunctions = async (at: StepContext): Promise<StepEnd> => {
   const { list, parallel } = functionsOf(at)
   const results: Evaluated[] = []
   let stopped = false
-  await pool(
-    list,
-    parallel ? run.limits.parallel : 1,
-    async (source, index) => {
-      const result = await evaluate(at, source)
-      results[index] = result
-      if (result.kind === 'skip-module' || (!parallel && result.kind !== 'value')) stopped = true
-    },
-    () => !stopped && !signalOf(at).aborted,
-  )
+  const evaluateAll = async (context: () => StepContext): Promise<void> =>
+    await pool(
+      list,
+      parallel ? run.limits.parallel : 1,
+      async (source, index) => {
+        const beside = context()
+        const result = await evaluate(beside, source)
+        results[index] = result
+        if (beside !== at) at.scope.setAll([...beside.scope.own()].filter(([name]) => name !== 'Rate'))
+        if (result.kind === 'skip-module' || (!parallel && result.kind !== 'value')) stopped = true
+      },
+      () => !stopped && !signalOf(at).aborted,
+    )
+  await (parallel ? sideBySide(at, list.length, evaluateAll) : evaluateAll(() => at))
   const end = toEnd(at, results)
   if (end.kind === 'done' && end.output !== '' && at.step.suppress_details !== true) {
     const capture = new Capture(run.limits.captureBytes)

@@ -13,23 +13,25 @@ export const runParallel = async (at: StepContext): Promise<StepEnd> => {
   const exports: Record<string, Value> = {}
   const outputs: string[] = []
   const steps = at.step.parallel_steps ?? []
-  const beside = sideBySide(at, steps.length)
-  await pool(
-    steps,
-    run.limits.parallel,
-    async (step, index) => {
-      const child = {
-        ...beside,
-        step,
-        scope: new Scope(beside.scope),
-        key: run.uniqueKey(`${at.key}.${index + 1}`),
-      }
-      const outcome = await at.module.runStep(child, ownRow(false))
-      outcomes[index] = outcome
-      if ('output' in outcome && outcome.output !== '') outputs.push(outcome.output)
-      if (outcome.kind === 'completed') Object.assign(exports, Object.fromEntries(outcome.exports))
-    },
-    () => !signalOf(at).aborted,
+  await sideBySide(at, steps.length, (context) =>
+    pool(
+      steps,
+      run.limits.parallel,
+      async (step, index) => {
+        const beside = context()
+        const child = {
+          ...beside,
+          step,
+          scope: new Scope(beside.scope),
+          key: run.uniqueKey(`${at.key}.${index + 1}`),
+        }
+        const outcome = await at.module.runStep(child, ownRow(false))
+        outcomes[index] = outcome
+        if ('output' in outcome && outcome.output !== '') outputs.push(outcome.output)
+        if (outcome.kind === 'completed') Object.assign(exports, Object.fromEntries(outcome.exports))
+      },
+      () => !signalOf(at).aborted,
+    ),
   )
   if (signalOf(at).aborted) return interruption(at)
   const output = outputs.join('\n')

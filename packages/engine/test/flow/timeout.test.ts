@@ -88,18 +88,42 @@ describe('the timeout of a step', () => {
 describe('commands of a run with a limited rate', () => {
   const alone = 'mkdir now || exit 1; sleep 0.02; rmdir now'
 
-  test('run one after the other if it cannot be divided, from loops, parallel commands and functions alike', async () => {
-    const steps = `{name: s, type: parallel-steps, parallel_steps: [
-      {name: a, type: bash, parallel_commands: ["${alone}", "${alone}"]},
-      {name: b, type: foreach, input: "${join(folder(), 'lines')}", variable: x, threads: 4, step: {name: c, type: bash, command: "${alone}"}},
-      {name: d, type: function, function: 'exec_cmd("${alone}; echo $?") == "0" || exit(1, "beside another")'}]}`
+  test('run one after the other, from steps, loops, functions and parallel commands alike, and say so', async () => {
+    const others = '[ ! -e now ] && sleep 0.02 && [ ! -e now ]'
+    const steps = `{name: z, type: bash, command: 'true'}
+  - {name: a, depends_on: [z], type: bash, command: "${alone}"}
+  - {name: b, depends_on: [z], type: foreach, input: "${join(folder(), 'lines')}", variable: x, threads: 4, step: {name: i, type: bash, command: "${alone}"}}
+  - {name: c, depends_on: [z], type: bash, parallel_commands: ["${others}", "${others}"]}
+  - {name: d, depends_on: [z], type: parallel-steps, parallel_steps: [{name: i, type: bash, command: "${others}"}]}
+  - {name: e, depends_on: [z], type: function, function: 'exec_cmd("${alone}; echo $?") == "0" || exit(1, "beside another")'}`
     writeFileSync(join(folder(), 'lines'), 'a\nb\nc\nd\n')
     const { errorMessage, recorder } = await run(module(steps), {
       rate: 1,
       paths: [{ path: folder(), write: false }],
     })
     expect(errorMessage).toBe('')
-    expect(recorder.byName('s')).toMatchObject({ status: 'completed' })
+    expect(recorder.lines.filter((line) => line.includes('one after the other'))).toHaveLength(1)
+  })
+
+  test('divide it into fractions if there are more of them side by side, which may all wait for each other', async () => {
+    const all = (name: string, many: number) =>
+      `touch ${name}$$; until [ $(ls | grep -c ^${name}) = ${many} ]; do sleep 0.01; done; echo $PART {{Rate}}`
+    const { recorder } = await run(
+      module(`{name: c, type: bash, timeout: 20, parallel_commands: ["${all('c', 3)}", "${all('c', 3)}", "${all('c', 3)}"]}
+  - {name: f, type: function, timeout: 20, parallel_functions: ['exec_cmd("${all('f', 2)}")', 'exec_cmd("${all('f', 2)}")']}
+  - {name: s, type: parallel-steps, parallel_steps: [
+      {name: x, type: bash, timeout: 20, parallel_commands: ["${all('s', 3)}", "${all('s', 3)}"]},
+      {name: y, type: function, timeout: 20, function: 'exec_cmd("${all('s', 3)}")'}]}`),
+      {
+        rate: 1,
+        env: { PATH: process.env['PATH'] ?? '', PART: '1' },
+        rateVariables: (rate) => ({ PART: String(rate) }),
+      },
+    )
+    expect(recorder.byName('c')).toMatchObject({ status: 'completed', output: '0.333 0.333\n'.repeat(3) })
+    expect(recorder.byName('f')).toMatchObject({ status: 'completed', output: '0.5 0.5\n' })
+    expect(recorder.byName('x')).toMatchObject({ status: 'completed', output: '0.25 0.25\n'.repeat(2) })
+    expect(recorder.byName('y')).toMatchObject({ status: 'completed', output: '0.5 0.5\n' })
   })
 
   test('divide it if they run side by side, so that one may wait for the other', async () => {

@@ -212,6 +212,28 @@ test('a run whose worker is killed with a batch of its loop continues on a worke
   )
 })
 
+test('batches share the rate of their run, in fractions if need be', async () => {
+  await using cluster = await openTestCluster()
+  await cluster.store.limits.set({ per_address: { rate: 1 } })
+  await spawn(cluster, 'one')
+  await spawn(cluster, 'two')
+  const runId = await submitted(cluster, '127.0.0.1', [
+    bash('list', 'seq 1 4 > {{Output}}/list; echo $SCANFARM_RATE'),
+    {
+      name: 'each',
+      type: 'foreach',
+      input: '{{Output}}/list',
+      variable: 'item',
+      spread: { batch: '2' },
+      step: bash('one', 'echo $SCANFARM_RATE'),
+    },
+  ])
+  expect(await ended(cluster, runId)).toMatchObject({ status: 'completed', outcome: 'clean' })
+  const [list, each] = await cluster.steps(runId)
+  expect(list?.output).toBe('1\n')
+  expect(each?.output).toMatch(/^(0\.5\n){4}4 items/)
+})
+
 test('a cancel reaches all batches', async () => {
   await using cluster = await openTestCluster()
   const { record, steps } = await gated(cluster)

@@ -15,8 +15,9 @@ begin
   select j.parent_run, coalesce(j.concurrency, farm_slots()) into v_parent, v_workers from runs r join jobs j on j.id = r.job_no
   where r.id = p_run_id and r.batch is not null;
   if v_parent is not null then
-    -- The batches share what their parent holds.
-    return jsonb_build_object('rate', greatest(least(1, rate_share(v_parent)), rate_share(v_parent) / v_workers));
+    -- The batches share what their parent holds, in fractions if need be.
+    return jsonb_build_object('rate', case when v_workers > rate_share(v_parent)
+      then trunc(rate_share(v_parent)::numeric / v_workers, 3) else rate_share(v_parent) / v_workers end);
   end if;
   perform 1 from farm_limits for update;
   delete from limit_uses where run_id = p_run_id;
