@@ -58,12 +58,22 @@ export type Outcome =
   | { readonly kind: 'lost'; readonly reason: string }
 
 /** Executes the commands of a run. Created by a `RunnerProvider`, used for all steps of the run, then closed. */
+/** The network of commands that is not that of host commands. */
+export interface CommandNetwork {
+  /** The address of this machine in it. */
+  readonly gateway: string
+  /** Whether an address in it is that of its commands. */
+  isOwn(address: string): Promise<boolean>
+}
+
 export interface Runner extends AsyncDisposable {
   readonly type: RunnerType
   /** Facts for the record of the run, for example `image_digest` or `host`. */
   readonly facts: Readonly<Record<string, string>>
   /** True if commands see the files of this machine (host). */
   readonly sharesFiles: boolean
+  /** Missing, or undefined: commands cannot reach this machine. */
+  network?(): Promise<CommandNetwork | undefined>
   /**
    * Runs one command. May be called concurrently. Resolves for everything that can happen to a program and rejects only
    * for bugs. When it resolves, all processes, channels and timers of the command have been freed.

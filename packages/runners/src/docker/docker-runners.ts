@@ -1,12 +1,14 @@
 import type Docker from 'dockerode'
 import {
   RunnerUnavailableError,
+  type CommandNetwork,
   type Runner,
   type RunnerContext,
   type RunnerProvider,
   type RunnerSpec,
 } from '@scanfarm/contracts'
 import type { ContainerLimits } from './container-plan.ts'
+import { containerNetwork } from './container-network.ts'
 import { ContainerOpener } from './container-opener.ts'
 import { PerCommandContainerRunner, PersistentContainerRunner } from './docker-runner.ts'
 import { parseEngine, type EngineAddress } from './engine-address.ts'
@@ -75,7 +77,7 @@ export function createDockerRunners(options: DockerRunnersOptions): DockerRunner
         throw new RunnerUnavailableError(`the docker runner cannot run ${spec.type} commands`)
       const volumes = await planVolumes(spec.volumes ?? [], options.volumes ?? ['*'], context)
       const { docker, opener } = await connected()
-      const { cpus, mapsUsers } = await reachEngine(docker, options)
+      const { cpus, mapsUsers, isHere } = await reachEngine(docker, options)
       const image = await provideImage(docker, spec.image, context, options.auths)
       context.signal.throwIfAborted()
       const plan = {
@@ -88,10 +90,14 @@ export function createDockerRunners(options: DockerRunnersOptions): DockerRunner
         volumes,
         fileOwner: mapsUsers || containsVolume(foldersOf(context), volumes) ? undefined : fileOwner,
       }
+      const network = async (): Promise<CommandNetwork | undefined> =>
+        isHere ? await containerNetwork(docker, plan) : undefined
       const facts = { image: spec.image, image_digest: image.digest }
-      return spec.persistent === false
-        ? new PerCommandContainerRunner(opener, plan, facts)
-        : new PersistentContainerRunner(await opener.open(plan), plan, facts)
+      const runner =
+        spec.persistent === false
+          ? new PerCommandContainerRunner(opener, plan, facts)
+          : new PersistentContainerRunner(await opener.open(plan), plan, facts)
+      return Object.assign(runner, { network })
     },
     async sweepContainers(isLive) {
       const { docker } = await connected()

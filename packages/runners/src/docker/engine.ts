@@ -1,6 +1,7 @@
 import { Agent, type ClientRequestArgs } from 'node:http'
 import { Agent as TlsAgent } from 'node:https'
 import { Socket } from 'node:net'
+import { hostname } from 'node:os'
 import type { Duplex } from 'node:stream'
 import type Docker from 'dockerode'
 import { RunnerUnavailableError } from '@scanfarm/contracts'
@@ -116,6 +117,8 @@ export interface EngineFacts {
   readonly cpus: number
   /** root of a container is another user outside (rootless engine, user namespaces). */
   readonly mapsUsers: boolean
+  /** Its bridges are devices of this machine. */
+  readonly isHere: boolean
 }
 
 /** Connects to the engine. Rejects with advice. */
@@ -124,7 +127,9 @@ export async function reachEngine(docker: Docker, { engine, tls }: EngineAddress
     const info: unknown = await answer(docker.info())
     const security = fieldOf(info, 'SecurityOptions')
     const mapsUsers = Array.isArray(security) && security.some((word) => /name=(rootless|userns)/.test(word))
-    return { cpus: Number(fieldOf(info, 'NCPU')), mapsUsers }
+    const isRootless = Array.isArray(security) && security.some((word) => /name=rootless/.test(word))
+    const isHere = fieldOf(info, 'Name') === hostname() && !isRootless
+    return { isHere, cpus: Number(fieldOf(info, 'NCPU')), mapsUsers }
   } catch (error) {
     throw new RunnerUnavailableError(
       `the docker engine at ${engine} cannot be reached: ${adviceOn(errorCode(error), tls) ?? engineMessage(error)}`,

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { Agent, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { BlockList, connect, isIPv6, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
+import type { CommandNetwork } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { peerOf } from '../network/peer.ts'
 import type { Metered } from './counts.ts'
@@ -12,6 +13,13 @@ import { metered } from './records.ts'
 const HOST = '127.0.0.1'
 /** Most hosts whose refusals are counted one by one. */
 const REFUSED_HOSTS = 100
+/** In another network they are not this machine. */
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8)
+LOOPBACK.addSubnet('0.0.0.0', 8)
+LOOPBACK.addAddress('::1', 'ipv6')
+LOOPBACK.addAddress('::', 'ipv6')
+const isLoopback = (address: string): boolean => LOOPBACK.check(address, isIPv6(address) ? 'ipv6' : 'ipv4')
 const HTTP_PORT = 80
 const HTTPS_PORT = 443
 /** In a path they leave no doubt about the host. */
@@ -31,6 +39,17 @@ export interface MeteringProxyParts {
   readonly uid: number | undefined
 }
 
+interface Client {
+  readonly mayUse: Promise<boolean>
+  /** It is in another network. */
+  readonly isElsewhere: boolean
+}
+
+const portOf = (server: Server | undefined): number => {
+  const address = server?.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
 /** Requests to a host that were not sent. */
 export interface Refused {
   readonly origin: string
@@ -45,13 +64,12 @@ export interface Refused {
 export class MeteringProxy implements AsyncDisposable {
   readonly #parts: MeteringProxyParts
   readonly #pace: Pace | undefined
-  readonly #server = createServer({
-    insecureHTTPParser: true,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    requestTimeout: 0,
-  })
-  /** Those of tools; whether they may use it. */
-  readonly #clients = new Map<Socket, Promise<boolean>>()
+  /** The first one is for commands on this machine. */
+  readonly #listeners: Server[] = []
+  /** By gateway. */
+  readonly #joined = new Map<string, Promise<string>>()
+  /** Those of tools. */
+  readonly #clients = new Map<Socket, Client>()
   readonly #servers = new Set<Socket>()
   readonly #agents = {
     kept: new Agent({ keepAlive: true }),
@@ -66,27 +84,64 @@ export class MeteringProxy implements AsyncDisposable {
   private constructor(parts: MeteringProxyParts) {
     this.#parts = parts
     this.#pace = parts.rate === null ? undefined : new Pace(parts.rate)
-    this.#server.timeout = 0
-    this.#server.keepAliveTimeout = 0
-    this.#server.on('connection', (socket: Socket) => this.#accept(socket))
-    this.#server.on('request', (incoming: IncomingMessage, answer: ServerResponse) => {
-      this.#forward(incoming, answer).catch(() => incoming.socket.destroy())
-    })
-    this.#server.on('connect', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
-      this.#tunnel(incoming.url ?? '', socket, head).catch(() => socket.destroy())
-    })
   }
 
   static async open(parts: MeteringProxyParts): Promise<MeteringProxy> {
     const proxy = new MeteringProxy(parts)
-    proxy.#server.listen(0, HOST)
-    await once(proxy.#server, 'listening')
+    await proxy.#listen(HOST, false, async (socket) => {
+      const { uid } = parts
+      return uid === undefined || (await peerOf(socket)) === uid
+    })
     return proxy
   }
 
   get port(): number {
-    const address = this.#server.address()
-    return typeof address === 'object' && address !== null ? address.port : 0
+    return portOf(this.#listeners[0])
+  }
+
+  /** Also takes requests from another network. Resolves to its address there. */
+  async join(network: CommandNetwork): Promise<string> {
+    const joined = this.#joined.get(network.gateway) ?? this.#join(network)
+    this.#joined.set(network.gateway, joined)
+    return await joined
+  }
+
+  async #join({ gateway, isOwn }: CommandNetwork): Promise<string> {
+    const known = new Set<string>()
+    const accepts = async ({ remoteAddress = '' }: Socket): Promise<boolean> => {
+      if (!known.has(remoteAddress) && !(await isOwn(remoteAddress))) return false
+      known.add(remoteAddress)
+      return true
+    }
+    const port = portOf(await this.#listen(gateway, true, accepts))
+    return `${isIPv6(gateway) ? `[${gateway}]` : gateway}:${port}`
+  }
+
+  async #listen(
+    host: string,
+    isElsewhere: boolean,
+    accepts: (socket: Socket) => Promise<boolean>,
+  ): Promise<Server> {
+    const server = createServer({
+      insecureHTTPParser: true,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      requestTimeout: 0,
+    })
+    server.timeout = 0
+    server.keepAliveTimeout = 0
+    server.on('connection', (socket: Socket) => {
+      this.#accept(socket, { isElsewhere, mayUse: accepts(socket).catch(() => false) })
+    })
+    server.on('request', (incoming: IncomingMessage, answer: ServerResponse) => {
+      this.#forward(incoming, answer).catch(() => incoming.socket.destroy())
+    })
+    server.on('connect', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
+      this.#tunnel(incoming.url ?? '', socket, head).catch(() => socket.destroy())
+    })
+    server.listen(0, host)
+    await once(server, 'listening')
+    this.#listeners.push(server)
+    return server
   }
 
   /** Like `127.0.0.1:4321`. */
@@ -116,23 +171,14 @@ export class MeteringProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { promise: closed, resolve } = Promise.withResolvers<undefined>()
-    this.#server.close(() => resolve(undefined))
+    const closed = this.#listeners.map((server) => once(server, 'close'))
+    for (const server of this.#listeners) server.close()
     for (const socket of [...this.#clients.keys(), ...this.#servers]) socket.destroy()
-    await closed
+    await Promise.all(closed)
   }
 
-  #accept(socket: Socket): void {
-    const { uid } = this.#parts
-    this.#clients.set(
-      socket,
-      uid === undefined
-        ? Promise.resolve(true)
-        : peerOf(socket).then(
-            (peer) => peer === uid,
-            () => false,
-          ),
-    )
+  #accept(socket: Socket, client: Client): void {
+    this.#clients.set(socket, client)
     socket.on('error', () => undefined)
     socket.on('close', () => {
       this.#clients.delete(socket)
@@ -147,11 +193,13 @@ export class MeteringProxy implements AsyncDisposable {
 
   /** Where to send a request to, when it is its turn; or the reason, or undefined if the tool no longer waits. */
   async #way(url: string, socket: Socket, isTunnel: boolean): Promise<Route | undefined> {
-    if ((await this.#clients.get(socket)) !== true)
-      return { reason: 'this proxy is for the commands of another run' }
-    const route = await this.#parts
+    const client = this.#clients.get(socket)
+    if ((await client?.mayUse) !== true) return { reason: 'this proxy is for the commands of another run' }
+    const found = await this.#parts
       .route(url, isTunnel)
       .catch((error: unknown) => ({ reason: `it cannot be checked: ${errorText(error)}` }))
+    const isHere = 'addresses' in found && client?.isElsewhere === true && found.addresses.some(isLoopback)
+    const route = isHere ? { reason: 'it is an address of the container, which needs no proxy' } : found
     if ('reason' in route) {
       this.#refuse(new URL(url).host, route.reason)
       return route

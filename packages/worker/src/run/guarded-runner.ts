@@ -34,7 +34,7 @@ export const guardedRunner = (runner: Runner, { enforcement, guard, place, proxy
       gapOf(runner, enforcement) ?? (owner === undefined ? 'they have the user of this process' : undefined)
     const problem = gap === undefined ? undefined : await guard.unfenced(gap)
     if (problem !== undefined) return { kind: 'not-started', reason: problem }
-    if (runner.type !== 'host') return await runner.run(command, io)
+    if (runner.type !== 'host') return await proxy.run(runner, command, io)
     if (firewall === undefined || owner === undefined) return await proxy.run(runner, command, io)
     let watch: Watch | undefined
     try {

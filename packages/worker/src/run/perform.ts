@@ -144,6 +144,7 @@ const perform = async (
     place,
     rate: share.rate,
     log: (line) => recorder.log('info', line),
+    unmetered: (why) => recorder.facts({ proxy: `none, requests are neither checked nor limited: ${why}` }),
   })
   const { given } = options
   const versions = (): Record<string, string> =>

@@ -12,6 +12,8 @@ export interface RunProxyParts {
   /** The share of the run. */
   readonly rate: number | null
   readonly log: (line: string) => void
+  /** Some commands cannot use it, so that their requests are neither checked nor limited. */
+  readonly unmetered: (why: string) => void
 }
 
 /** What was not sent lowers the outcome of a command that seems to have worked. */
@@ -26,6 +28,7 @@ export const withBlocked = (outcome: Outcome, what: string): Outcome =>
 /** The proxy of a run with a rate or a scope, from its first command on this machine until its end. */
 export class RunProxy implements AsyncDisposable {
   readonly #parts: RunProxyParts
+  readonly #joined = new WeakMap<Runner, Promise<string | undefined>>()
   #opened: Promise<MeteringProxy | undefined> | undefined
 
   constructor(parts: RunProxyParts) {
@@ -46,16 +49,18 @@ export class RunProxy implements AsyncDisposable {
     } catch (error) {
       return { kind: 'not-started', reason: `its requests cannot be limited: ${errorText(error)}` }
     }
-    if (proxy === undefined) return await runner.run(command, io)
+    const address = proxy && (await this.#addressFor(runner, proxy))
+    if (proxy === undefined || address === undefined) return await runner.run(command, io)
     const before = proxy.counts
-    const url = `http://${proxy.address}`
+    const url = `http://${address}`
     // The operator's own proxy stays.
     const env = {
       http_proxy: url,
       https_proxy: url,
+      ...(runner.type !== 'host' && { no_proxy: 'localhost,127.0.0.1,::1' }),
       ...command.env,
       // Commands that work side by side have parts of the rate.
-      ...boundVariables({ rate: Number(command.env['SCANFARM_RATE']) || null, proxy: proxy.address }),
+      ...boundVariables({ rate: Number(command.env['SCANFARM_RATE']) || null, proxy: address }),
     }
     const outcome = await runner.run({ ...command, env }, io)
     const now = proxy.counts
@@ -66,6 +71,25 @@ export class RunProxy implements AsyncDisposable {
     return refused === 0
       ? outcome
       : withBlocked(outcome, `the proxy did not send ${plural(refused, 'request')}`)
+  }
+
+  /** Where commands of the runner reach the proxy. Undefined: they cannot. */
+  async #addressFor(runner: Runner, proxy: MeteringProxy): Promise<string | undefined> {
+    if (runner.type === 'host') return proxy.address
+    const known = this.#joined.get(runner) ?? this.#join(runner, proxy)
+    this.#joined.set(runner, known)
+    return await known
+  }
+
+  async #join(runner: Runner, proxy: MeteringProxy): Promise<string | undefined> {
+    try {
+      const network = await runner.network?.()
+      if (network !== undefined) return await proxy.join(network)
+      this.#parts.unmetered(`commands of this ${runner.type} runner cannot reach it`)
+    } catch (error) {
+      this.#parts.unmetered(`it cannot listen for them: ${errorText(error)}`)
+    }
+    return undefined
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
