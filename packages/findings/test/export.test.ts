@@ -301,6 +301,23 @@ test('A severity that was changed by hand wins over the score of CVSS', async ()
   expect(log.runs[0]?.tool.driver.rules[0]?.properties['security-severity']).toBe('5.5')
 })
 
+test('A package is at the file that names it, and only a score of CVSS 3 is one', async () => {
+  const cvss = 'CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N'
+  const place = { asset_type: 'package', asset_value: 'a/go.mod:stdlib@1.20', vuln_title: 'stdlib: Old' }
+  const finding = record({ ...place, raw_vuln_json: JSON.stringify({ cvss }) })
+  const [result] = (await sarif([finding])).runs[0]?.results ?? []
+  expect(result).toMatchObject({
+    locations: [
+      {
+        physicalLocation: { artifactLocation: { uri: 'a/go.mod' } },
+        logicalLocations: [{ fullyQualifiedName: 'a/go.mod:stdlib@1.20' }],
+      },
+    ],
+  })
+  const written = await textOf(writeFindings('defectdojo', pagesOf([finding])))
+  expect(written).not.toContain('cvssv3')
+})
+
 test('More than 25,000 results are in several runs with different ids', async () => {
   const records = Array.from({ length: 25_001 }, (_, id) => record({ id, vuln_info: `r${id % 7}` }))
   const log = await sarif(records, 5_000)
@@ -332,6 +349,11 @@ test.each<[string, Partial<Vulnerability>, object]>([
     'a package',
     { asset_type: 'package', asset_value: '@a/b@1.2.3' },
     { component_name: '@a/b', component_version: '1.2.3' },
+  ],
+  [
+    'a package in a file',
+    { asset_type: 'package', asset_value: 'a b/pom.xml:org.demo:a@1.2', vuln_title: 'org.demo:a: Old' },
+    { component_name: 'org.demo:a', component_version: '1.2', file_path: 'a b/pom.xml' },
   ],
   [
     'facts of the scanner',

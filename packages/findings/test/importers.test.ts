@@ -231,8 +231,13 @@ describe('masscan', () => {
     },
   )
 
-  test('what it prints is read', async () => {
-    const text = 'Starting masscan 1.3.2\nrate: 0.1-kpps\rDiscovered open port 80/tcp on 192.0.2.1   \n'
+  test.each([
+    ['what it prints', 'Starting masscan 1.3.2\nrate: 0.1\rDiscovered open port 80/tcp on 192.0.2.1   \n'],
+    [
+      'a list without brackets',
+      '{ "ip": "192.0.2.1", "timestamp": "1", "ports": [{"port": 80, "status": "open"}] },\n{finished: 1}\n',
+    ],
+  ])('%s is read', async (_name, text) => {
     const report = await guess(text)
     expect(values(report)).toEqual(['port 192.0.2.1:80 80', 'ip 192.0.2.1 80'])
     expect(report).toMatchObject({ format: 'masscan', errors: 0 })

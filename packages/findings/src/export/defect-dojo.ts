@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net'
 import type { Vulnerability } from '@scanfarm/contracts'
-import { factsOf } from './facts.ts'
+import { factsOf, packageOf } from './facts.ts'
 
 const SEVERITY = { critical: 'Critical', high: 'High', medium: 'Medium', low: 'Low', info: 'Info' } as const
 
@@ -41,7 +41,9 @@ const dojoFinding = (finding: Vulnerability) => {
     ...(cve === undefined ? {} : { cve, vulnerability_ids: cves }),
     ...(cwe === undefined ? {} : { cwe }),
     ...(cvss?.version.startsWith('3.') === true ? { cvssv3: cvss.vector } : {}),
-    ...(cvssScore === undefined ? {} : { cvssv3_score: cvssScore }),
+    ...(cvssScore === undefined || cvss?.version.startsWith('3.') === false
+      ? {}
+      : { cvssv3_score: cvssScore }),
     ...(references.length === 0 ? {} : { references: references.join('\n') }),
     ...(remediation === '' ? {} : { mitigation: remediation }),
     ...placeOf(finding),
@@ -61,21 +63,25 @@ const COMPONENTS: ReadonlySet<string> = new Set(['package', 'component', 'librar
 /** A host or address with a port and protocol, which may be missing. */
 const HOST = /^(\[[0-9a-f:.%]+\]|[\p{L}\p{N}._-]+)(:\d{1,5})?(?:\/(tcp|udp))?$/iu
 
-const placeOf = ({ asset_value, asset_type }: Vulnerability): object => {
+const placeOf = (finding: Vulnerability): object => {
+  const { asset_value, asset_type } = finding
   if (asset_value === '') return {}
   if (asset_type === 'file') {
     const [, file = asset_value, line] = /^(.*):([1-9]\d{0,8})$/s.exec(asset_value) ?? []
     return { file_path: file, ...(line === undefined ? {} : { line: Number(line) }), static_finding: true }
   }
-  if (COMPONENTS.has(asset_type)) return componentOf(asset_value)
+  if (COMPONENTS.has(asset_type)) return componentOf(finding)
   const endpoint = endpointOf(asset_value)
   return endpoint === undefined ? {} : { endpoints: [endpoint], dynamic_finding: true }
 }
 
-/** `name@version`, `name:version` or `name version`; a scope of npm begins with `@`. */
-const componentOf = (value: string): object => {
-  const [, name = value, version] = /^(.+?)(?:[@ ]|:(?=\d))([^@: ]+)$/s.exec(value) ?? []
-  return { component_name: name, ...(version === undefined ? {} : { component_version: version }) }
+const componentOf = (finding: Vulnerability): object => {
+  const { file, name, version } = packageOf(finding)
+  return {
+    component_name: name,
+    ...(version === undefined ? {} : { component_version: version }),
+    ...(file === '' ? {} : { file_path: file }),
+  }
 }
 
 /** A URL, or a host with its port; the reader puts `//` before what has no scheme. */

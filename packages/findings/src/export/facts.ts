@@ -69,6 +69,25 @@ export const factsOf = ({
   }
 }
 
+/**
+ * A package: `name@version`, `name:version` or `name version`, behind the file that names it. Names may have an `@` or a
+ * `:` themselves; the title of a finding begins with the name.
+ */
+export const packageOf = ({
+  asset_value,
+  vuln_title,
+}: Pick<Vulnerability, 'asset_value' | 'vuln_title'>): {
+  readonly file: string
+  readonly name: string
+  readonly version: string | undefined
+} => {
+  const [, whole = asset_value, version] = /^(.+?)(?:[@ ]|:(?=\d))([^@: ]+)$/s.exec(asset_value) ?? []
+  const [, name = ''] = /^(\S+): /.exec(vuln_title) ?? []
+  return name !== '' && whole.endsWith(`:${name}`)
+    ? { file: whole.slice(0, -name.length - 1), name, version }
+    : { file: '', name: whole, version }
+}
+
 /** Scores in the middle of the bands of CVSS 3, for readers that show severities by a score. */
 const SCORES: Readonly<Record<Severity, number>> = { critical: 9.5, high: 8, medium: 5.5, low: 2, info: 0 }
 

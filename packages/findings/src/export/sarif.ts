@@ -1,6 +1,6 @@
 import type { Severity, Vulnerability } from '@scanfarm/contracts'
 import packageJson from '../../package.json' with { type: 'json' }
-import { factsOf, scoreOf, type Facts } from './facts.ts'
+import { factsOf, packageOf, scoreOf, type Facts } from './facts.ts'
 
 const LEVEL: Readonly<Record<Severity, 'error' | 'warning' | 'note' | 'none'>> = {
   critical: 'error',
@@ -155,12 +155,14 @@ const resultOf = (ruleId: string, finding: Vulnerability, facts: Facts): object 
  * Services refuse a file if a result is not at a line of a file with a relative path. So hosts and URLs are below
  * `targets/`, with the place as it is as the logical one.
  */
-const placeOf = ({ asset_value, asset_type }: Vulnerability): object => {
+const placeOf = (finding: Vulnerability): object => {
+  const { asset_value, asset_type } = finding
   const [, file = asset_value, line = '1'] = /^(.*):([1-9]\d{0,8})$/s.exec(asset_value) ?? []
   if (asset_type === 'file' && asset_value !== '') return physical(file, Number(line))
   const place = asset_value.replace(/^[a-z][a-z0-9+.-]*:\/\//i, '') || 'unknown'
+  const named = asset_type === 'package' ? packageOf(finding).file : ''
   return {
-    ...physical(`targets/${place}`, 1),
+    ...physical(named || `targets/${place}`, 1),
     ...(asset_value === ''
       ? {}
       : { logicalLocations: [{ fullyQualifiedName: asset_value, kind: 'resource' }] }),

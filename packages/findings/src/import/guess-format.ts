@@ -43,6 +43,7 @@ const SHAPES: readonly Shape[] = [
   { format: 'whatweb', isList: true, fields: ['target', 'plugins'] },
   { format: 'masscan', isList: true, fields: ['ip', 'ports'] },
   { format: 'masscan', fields: ['ip', 'rec_type', 'port'] },
+  { format: 'masscan', fields: ['ip', 'timestamp', 'ports'] },
   { format: 'ffuf', fields: ['commandline', 'results'] },
   { format: 'dirsearch', fields: ['info', 'results'] },
   { format: 'dirsearch', fields: ['time', 'results'] },
