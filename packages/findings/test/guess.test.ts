@@ -53,6 +53,15 @@ test.each([
   expect(await opened(`${log}\n${report}\n`)).toEqual({ format, found: 1 })
 })
 
+test('Lines of text may be in UTF-16, as a shell of Windows writes them', async () => {
+  const body = Readable.from([Buffer.from('\ufeff/a (Status: 301) [--> http://a.test/a/]\r\n', 'utf16le')])
+  const { format, batches } = await openReport(undefined, body)
+  const places = (await Array.fromAsync(batches)).flatMap(({ assets }) =>
+    assets.map((one) => one.asset_value),
+  )
+  expect({ format, places }).toEqual({ format: 'gobuster', places: ['http://a.test/a'] })
+})
+
 test('XML of another tool is refused behind long comments', async () => {
   await expect(opened(`<!-- ${long} --><html><nmaprun/></html>`)).rejects.toThrow('is not recognised')
 })

@@ -232,6 +232,7 @@ describe('messages and places', () => {
     ['with both slashes', 'c:\\src\\proj/my dir\\ünï.py', {}, 'C:/src/proj'],
     ['with an encoded drive', 'file:///c%3A/src/proj/my dir/ünï.py', {}, 'C:\\src\\proj'],
     ['behind other folders', 'x/../my dir//./ünï.py', {}, undefined],
+    ['with a link to the line', 'my%20dir/%C3%BCn%C3%AF.py#L3-L4', {}, undefined],
     ['behind the scheme', 'file://./my%20dir/ünï.py', {}, undefined],
   ])('A path is the same place however it is written: %s', async (_name, uri, run, root) => {
     const { found } = await read(logOf([result(uri, 3)], run), root)

@@ -24,7 +24,7 @@ export async function* gobusterAssets(body: AsyncIterable<Uint8Array>): AsyncGen
   const waiting: (readonly [line: number, match: RegExpExecArray])[] = []
   for await (const raw of linesOf(body)) {
     number += 1
-    const line = (raw.replaceAll(ESCAPES, '').split('\r').at(-1) ?? '').trim()
+    const line = (raw.replaceAll(ESCAPES, '').trimEnd().split('\r').at(-1) ?? '').trim()
     base = BASE.exec(line)?.[1] ?? base
     const match = FOUND.exec(line)
     if (match === null) {

@@ -22,6 +22,8 @@ export const pathOf = (uri: string): string => {
     .replaceAll(/(?<=[^:])\/{2,}/g, '/')
     .replaceAll(/\/(?:\.\/)+/g, '/')
     .replace(/^(?:\.\/)+(?=.)/, '')
+    // A link to a line.
+    .replace(/#L\d+(?:[-C].*)?$/, '')
   return withoutParents(slashed)
 }
 

@@ -1,4 +1,3 @@
-import { StringDecoder } from 'node:string_decoder'
 import { TextDecoder } from 'node:util'
 import { AppError, type AssetContent, type ErrorCode, type FindingContent } from '@scanfarm/contracts'
 
@@ -37,10 +36,9 @@ const MAX_LINE = 8 * 1024 * 1024
 
 /** The non-blank lines of a stream, without line breaks. */
 export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-  const decoder = new StringDecoder('utf8')
   let line = ''
-  for await (const chunk of body) {
-    for (const [index, part] of decoder.write(Buffer.from(chunk)).split('\n').entries()) {
+  for await (const text of textsOf(body)) {
+    for (const [index, part] of text.split('\n').entries()) {
       if (index > 0) {
         if (line.trim() !== '') yield line
         line = ''
@@ -49,7 +47,6 @@ export async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<
       if (line.length > MAX_LINE) throw unreadable(`a line is longer than ${MAX_LINE} characters`)
     }
   }
-  line += decoder.end()
   if (line.trim() !== '') yield line
 }
 
