@@ -3,6 +3,7 @@ import { CreateRuns, Timeout } from './runs/create-run.ts'
 import { NullableTimestamp, StringMap, Timestamp } from './resources.ts'
 import { Priority, RunMode, RunnerType, WorkflowKind } from './enums.ts'
 import { EVENT_WORD_LENGTH } from './event-limits.ts'
+import { closed } from './closed.ts'
 
 /** Data types of events by topic; those of all other topics are `custom`. */
 const DATA_TYPES: Readonly<Record<string, string>> = {
@@ -37,7 +38,7 @@ const Topic = Type.String({
 })
 
 /** The body of `POST /events/emit`. */
-export const EmitEvent = Type.Object(
+export const EmitEvent = closed(
   {
     topic: Topic,
     data: Type.Object({}, { additionalProperties: true, description: 'Data for the triggered workflows' }),
@@ -53,7 +54,7 @@ export const EmitEvent = Type.Object(
       Type.String({ minLength: 1, maxLength: 64, description: 'Default: derived from the topic' }),
     ),
   },
-  { $id: 'EmitEvent', additionalProperties: false },
+  { $id: 'EmitEvent' },
 )
 export type EmitEvent = Static<typeof EmitEvent>
 
@@ -194,15 +195,15 @@ const options = {
   updated_at: Type.Optional(Type.String(READ_ONLY)),
 }
 
-export const CreateSchedule = Type.Object(
+export const CreateSchedule = closed(
   { name: Name, workflow_name: Name, ...options },
-  { $id: 'CreateSchedule', additionalProperties: false },
+  { $id: 'CreateSchedule' },
 )
 export type CreateSchedule = Static<typeof CreateSchedule>
 
-export const ChangeSchedule = Type.Object(
+export const ChangeSchedule = closed(
   { name: Type.Optional(Name), workflow_name: Type.Optional(Name), ...options },
-  { $id: 'ChangeSchedule', additionalProperties: false, minProperties: 1 },
+  { $id: 'ChangeSchedule', minProperties: 1 },
 )
 export type ChangeSchedule = Static<typeof ChangeSchedule>
 

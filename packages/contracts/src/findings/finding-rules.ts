@@ -9,38 +9,33 @@ import {
 } from './findings.ts'
 import { Timestamp } from '../resources.ts'
 import { SEVERITIES } from './severities.ts'
+import { closed } from '../closed.ts'
 
 const glob = (description: string, maxLength = 1024) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description: `${description}; * and ? in any case` }))
 
 /** All fields that are given must match. They compare what scanners reported. */
-const Match = Type.Object(
-  {
-    check: glob('Identifier of the check, or else the title'),
-    title: glob('Title'),
-    asset: glob('Place, or its host; or an address range like 10.0.0.0/8'),
-    workspace: glob('Workspace', FINDING_LIMITS.workspace),
-    severity: Type.Optional(
-      Type.Array(Severity, { minItems: 1, maxItems: SEVERITIES.length, description: 'One of them' }),
-    ),
-    tool: glob('Source, or a tag of the scanner', MAX_TAG_LENGTH),
-  },
-  { additionalProperties: false },
-)
+const Match = closed({
+  check: glob('Identifier of the check, or else the title'),
+  title: glob('Title'),
+  asset: glob('Place, or its host; or an address range like 10.0.0.0/8'),
+  workspace: glob('Workspace', FINDING_LIMITS.workspace),
+  severity: Type.Optional(
+    Type.Array(Severity, { minItems: 1, maxItems: SEVERITIES.length, description: 'One of them' }),
+  ),
+  tool: glob('Source, or a tag of the scanner', MAX_TAG_LENGTH),
+})
 
-const Set = Type.Object(
-  {
-    verdict: Type.Optional(Type.Enum(['confirmed', 'false_positive', 'accepted'])),
-    reason: Type.Optional(Type.String({ maxLength: DECISION_LIMITS.reason, description: 'Of the verdict' })),
-    until: Type.Optional(Type.String({ description: 'When an acceptance ends: RFC 3339' })),
-    severity: Type.Optional(Severity),
-    assignee: Type.Optional(Type.String({ minLength: 1, maxLength: DECISION_LIMITS.assignee })),
-    tags: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: MAX_TAG_LENGTH }), { minItems: 1, maxItems: 32 }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const Set = closed({
+  verdict: Type.Optional(Type.Enum(['confirmed', 'false_positive', 'accepted'])),
+  reason: Type.Optional(Type.String({ maxLength: DECISION_LIMITS.reason, description: 'Of the verdict' })),
+  until: Type.Optional(Type.String({ description: 'When an acceptance ends: RFC 3339' })),
+  severity: Type.Optional(Severity),
+  assignee: Type.Optional(Type.String({ minLength: 1, maxLength: DECISION_LIMITS.assignee })),
+  tags: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: MAX_TAG_LENGTH }), { minItems: 1, maxItems: 32 }),
+  ),
+})
 
 const name = Type.String({ minLength: 1, maxLength: 128 })
 const position = Type.Integer({
@@ -50,20 +45,20 @@ const position = Type.Integer({
 })
 
 /** Part of a rule. */
-export const RuleContent = Type.Object(
+export const RuleContent = closed(
   {
     name: Type.Optional(name),
     position: Type.Optional(position),
     match: Type.Optional(Match),
     set: Type.Optional(Set),
   },
-  { additionalProperties: false, minProperties: 1 },
+  { minProperties: 1 },
 )
 export type RuleContent = Static<typeof RuleContent>
 
-export const NewFindingRule = Type.Object(
+export const NewFindingRule = closed(
   { name, position: Type.Optional(position), match: Match, set: Set },
-  { $id: 'NewFindingRule', additionalProperties: false },
+  { $id: 'NewFindingRule' },
 )
 export type NewFindingRule = Static<typeof NewFindingRule>
 

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from '../resources.ts'
 import { SEVERITIES } from './severities.ts'
+import { closed } from '../closed.ts'
 
 export const Severity = Type.Enum([...SEVERITIES])
 export type Severity = Static<typeof Severity>
@@ -184,13 +185,10 @@ export const Vulnerability = Type.Object(
 )
 export type Vulnerability = Static<typeof Vulnerability>
 
-export const NewVulnerability = Type.Object(
-  {
-    workspace: Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace }),
-    ...Type.Partial(FindingContent).properties,
-  },
-  { additionalProperties: false },
-)
+export const NewVulnerability = closed({
+  workspace: Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace }),
+  ...Type.Partial(FindingContent).properties,
+})
 export type NewVulnerability = Static<typeof NewVulnerability>
 
 /** The content of an asset, from any source. */

@@ -5,6 +5,7 @@ import { LISTED_REFUSALS, RefusedTarget } from '../scope/schemas.ts'
 import { MISSING_TOOLS } from '../missing-tools.ts'
 import { WORKSPACE_PATTERN } from '../target.ts'
 import { CloudProviderName, HEURISTICS, Priority, RunMode, RunnerType, WorkflowKind } from '../enums.ts'
+import { closed } from '../closed.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 256 })
 
@@ -24,7 +25,7 @@ export const Timeout = Type.Union(
  * The body of `POST /runs`. Rules between fields are checked afterwards. `medium` is an alias of `normal`; the fields
  * from `threads_hold` on exist for clients of the established server.
  */
-export const CreateRuns = Type.Object(
+export const CreateRuns = closed(
   {
     flow: Type.Optional(Name),
     module: Type.Optional(Name),
@@ -130,7 +131,7 @@ export const CreateRuns = Type.Object(
       Type.Boolean({ description: 'Not supported; causes a warning. Targets and params are always checked' }),
     ),
   },
-  { $id: 'CreateRuns', additionalProperties: false },
+  { $id: 'CreateRuns' },
 )
 export type CreateRuns = Static<typeof CreateRuns>
 

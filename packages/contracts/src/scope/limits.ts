@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox'
+import { closed } from '../closed.ts'
 
 const MAX_PER_LIMIT = 1_000_000
 const Limit = (of: string) =>
   Type.Optional(
-    Type.Object(
+    closed(
       {
         rate: Type.Optional(
           Type.Integer({
@@ -17,7 +18,7 @@ const Limit = (of: string) =>
           Type.Integer({ minimum: 1, maximum: MAX_PER_LIMIT, description: 'At once; default: 1' }),
         ),
       },
-      { additionalProperties: false, minProperties: 1, description: of },
+      { minProperties: 1, description: of },
     ),
   )
 
@@ -25,7 +26,7 @@ export const LIMIT_KINDS = ['per_address', 'per_network', 'per_domain'] as const
 export type LimitKind = (typeof LIMIT_KINDS)[number]
 
 /** How much runs may load the hosts that they scan. */
-export const Limits = Type.Object(
+export const Limits = closed(
   {
     per_address: Limit('On each address'),
     per_network: Limit('On each /24, or /64 of IPv6'),
@@ -36,7 +37,7 @@ export const Limits = Type.Object(
       }),
     ),
   },
-  { $id: 'Limits', additionalProperties: false, description: 'Runs beyond them wait; none: {}' },
+  { $id: 'Limits', description: 'Runs beyond them wait; none: {}' },
 )
 export type Limits = Static<typeof Limits>
 

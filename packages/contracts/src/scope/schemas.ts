@@ -4,6 +4,7 @@ import { RunStatus } from '../runs/run-status.ts'
 import { MAX_ENTRY_LENGTH } from './entry.ts'
 import { Limits } from './limits.ts'
 import { DAYS } from './windows.ts'
+import { closed } from '../closed.ts'
 
 /** Most entries of a list of a scope, and of the never-scan list. */
 export const SCOPE_ENTRIES = 10_000
@@ -14,20 +15,17 @@ const entries = (description: string, minItems: number) =>
   Type.Array(EntryText, { minItems, maxItems: SCOPE_ENTRIES, description })
 const CLOCK = '^([01][0-9]|2[0-3]):[0-5][0-9]$'
 
-const Window = Type.Object(
-  {
-    days: Type.Optional(
-      Type.Array(Type.Enum([...DAYS]), {
-        minItems: 1,
-        maxItems: 7,
-        description: 'On which it begins; default: all',
-      }),
-    ),
-    from: Type.String({ pattern: CLOCK, description: 'Like 22:00' }),
-    to: Type.String({ pattern: CLOCK, description: 'Not after from: on the next day' }),
-  },
-  { additionalProperties: false },
-)
+const Window = closed({
+  days: Type.Optional(
+    Type.Array(Type.Enum([...DAYS]), {
+      minItems: 1,
+      maxItems: 7,
+      description: 'On which it begins; default: all',
+    }),
+  ),
+  from: Type.String({ pattern: CLOCK, description: 'Like 22:00' }),
+  to: Type.String({ pattern: CLOCK, description: 'Not after from: on the next day' }),
+})
 
 export const ENFORCEMENTS = ['checked', 'kernel'] as const
 
@@ -60,15 +58,15 @@ const Name = Type.String({
 })
 const { allowed, ...others } = fields
 
-export const NewScope = Type.Object(
+export const NewScope = closed(
   { name: Name, allowed, ...Type.Partial(Type.Object(others)).properties },
-  { $id: 'NewScope', additionalProperties: false },
+  { $id: 'NewScope' },
 )
 export type NewScope = Static<typeof NewScope>
 
-export const ChangeScope = Type.Object(Type.Partial(Type.Object({ name: Name, ...fields })).properties, {
+export const ChangeScope = closed(Type.Partial(Type.Object({ name: Name, ...fields })).properties, {
   $id: 'ChangeScope',
-  additionalProperties: false,
+
   minProperties: 1,
 })
 export type ChangeScope = Static<typeof ChangeScope>
@@ -108,7 +106,7 @@ const neverScan = {
   ),
 }
 
-export const NewNeverScan = Type.Object(neverScan, { $id: 'NewNeverScan', additionalProperties: false })
+export const NewNeverScan = closed(neverScan, { $id: 'NewNeverScan' })
 export type NewNeverScan = Static<typeof NewNeverScan>
 
 /** An entry of the never-scan list. */

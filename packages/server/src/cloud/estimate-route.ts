@@ -1,5 +1,5 @@
 import { resolveRequest } from '@scanfarm/cloud'
-import { CloudProviderName } from '@scanfarm/contracts'
+import { closed, CloudProviderName } from '@scanfarm/contracts'
 import type { InfraDraft } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../http/refusal.ts'
@@ -40,13 +40,12 @@ const Estimate = Type.Object({
 
 export const estimateCost = route(
   {
-    method: 'post',
-    path: '/cloud/estimate',
+    endpoint: 'POST /cloud/estimate',
     tag: 'Cloud',
     summary: 'Estimate the cost of machines',
     description: 'Creates nothing. Traffic, disks and taxes are not included.',
     role: 'viewer',
-    body: Type.Object(InfraRequestBody.properties, { $id: 'EstimateCost', additionalProperties: false }),
+    body: closed(InfraRequestBody.properties, { $id: 'EstimateCost' }),
     refusedFields: REFUSED_FIELDS,
     rules: requestProblems,
     responses: { 200: Estimate },

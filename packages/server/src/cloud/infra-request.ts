@@ -1,29 +1,26 @@
 import type { InfraRequest } from '@scanfarm/cloud'
-import { CloudProviderName, type FieldError } from '@scanfarm/contracts'
+import { closed, CloudProviderName, type FieldError } from '@scanfarm/contracts'
 import { Type, type Static } from 'typebox'
 
 const Text = Type.String({ minLength: 1, maxLength: 128 })
 const Count = Type.Integer({ minimum: 1, maximum: 10_000 })
 
 /** The settings and then the provider supply missing fields. */
-export const InfraRequestBody = Type.Object(
-  {
-    provider: Type.Optional(CloudProviderName),
-    instances: Type.Optional(Count),
-    instance_count: Type.Optional(Count),
-    instance_type: Type.Optional(Text),
-    region: Type.Optional(Text),
-    use_spot: Type.Optional(Type.Boolean()),
-    hours: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 8760,
-        description: 'Time after which the machines are destroyed in any case',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const InfraRequestBody = closed({
+  provider: Type.Optional(CloudProviderName),
+  instances: Type.Optional(Count),
+  instance_count: Type.Optional(Count),
+  instance_type: Type.Optional(Text),
+  region: Type.Optional(Text),
+  use_spot: Type.Optional(Type.Boolean()),
+  hours: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 8760,
+      description: 'Time after which the machines are destroyed in any case',
+    }),
+  ),
+})
 export type InfraRequestBody = Static<typeof InfraRequestBody>
 
 export const REFUSED_FIELDS = {

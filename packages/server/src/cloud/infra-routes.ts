@@ -1,5 +1,12 @@
 import { budgetOf, draftInfra } from '@scanfarm/cloud'
-import { CloudInfra, CloudInstance, CloudProviderName, InfraStatus, Pagination } from '@scanfarm/contracts'
+import {
+  closed,
+  CloudInfra,
+  CloudInstance,
+  CloudProviderName,
+  InfraStatus,
+  Pagination,
+} from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { signalCancel } from '../cancel.ts'
 import { refuse } from '../http/refusal.ts'
@@ -29,14 +36,13 @@ const Created = Type.Object({
 
 export const createInfra = route(
   {
-    method: 'post',
-    path: '/cloud/instances',
+    endpoint: 'POST /cloud/instances',
     tag: TAG,
     summary: 'Create machines at a cloud provider',
     description:
       'Runs use them with `cloud_reuse_infra`. They are destroyed by DELETE, when their time is over, and with `auto_destroy` after the last run of all jobs that use them.',
     role: 'admin',
-    body: Type.Object(
+    body: closed(
       {
         ...InfraRequestBody.properties,
         auto_destroy: Type.Optional(Type.Boolean()),
@@ -47,7 +53,7 @@ export const createInfra = route(
           }),
         ),
       },
-      { $id: 'CreateInfra', additionalProperties: false },
+      { $id: 'CreateInfra' },
     ),
     refusedFields: REFUSED_FIELDS,
     rules: requestProblems,
@@ -77,8 +83,7 @@ export const createInfra = route(
 
 export const listInfras = route(
   {
-    method: 'get',
-    path: '/cloud/instances',
+    endpoint: 'GET /cloud/instances',
     tag: TAG,
     summary: 'List infrastructures with their machines, newest first',
     role: 'viewer',
@@ -101,8 +106,7 @@ export const listInfras = route(
 
 export const getInfra = route(
   {
-    method: 'get',
-    path: '/cloud/instances/{infra_id}',
+    endpoint: 'GET /cloud/instances/{infra_id}',
     tag: TAG,
     summary: 'Read an infrastructure and its machines',
     role: 'viewer',
@@ -120,8 +124,7 @@ export const getInfra = route(
 
 export const getInfraStatus = route(
   {
-    method: 'get',
-    path: '/cloud/instances/{infra_id}/status',
+    endpoint: 'GET /cloud/instances/{infra_id}/status',
     tag: TAG,
     summary: 'Read the progress of the machines of an infrastructure',
     role: 'viewer',
@@ -150,8 +153,7 @@ export const getInfraStatus = route(
 
 export const destroyInfra = route(
   {
-    method: 'delete',
-    path: '/cloud/instances/{infra_id}',
+    endpoint: 'DELETE /cloud/instances/{infra_id}',
     tag: TAG,
     summary: 'Destroy the machines of an infrastructure',
     description:

@@ -36,8 +36,7 @@ const Provider = Type.Object({
 
 export const listProviders = route(
   {
-    method: 'get',
-    path: '/cloud/providers',
+    endpoint: 'GET /cloud/providers',
     tag: TAG,
     summary: 'List the cloud providers, and whether they accept the credentials',
     role: 'viewer',
@@ -76,8 +75,7 @@ export const listProviders = route(
 
 export const validateProvider = route(
   {
-    method: 'post',
-    path: '/cloud/providers/{name}/validate',
+    endpoint: 'POST /cloud/providers/{name}/validate',
     tag: TAG,
     summary: 'Check the credentials of a cloud provider now',
     role: 'operator',

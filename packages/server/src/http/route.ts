@@ -6,6 +6,23 @@ import type { ServerContext } from '../context.ts'
 import type { Answer } from './answer.ts'
 import { fieldRefusal, refuse, textProblems } from './refusal.ts'
 
+/** The subjects of endpoints, in the order of the documents. */
+export const TAGS = [
+  'Runs',
+  'Jobs',
+  'Findings',
+  'Cloud',
+  'Workflows',
+  'Workspaces',
+  'Scopes',
+  'Events',
+  'Schedules',
+  'Webhooks',
+  'Farm',
+  'Access',
+  'Models',
+] as const
+
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
 /** A response other than JSON: its media types, for the OpenAPI document. */
@@ -22,16 +39,15 @@ export type Responses = Readonly<Record<number, TSchema | MediaResponse>>
  * One endpoint. Requests are validated against it, handlers are typed by it, the OpenAPI document is generated from it,
  * and tests validate responses against it.
  */
-export interface RouteSpec<
+export interface Endpoint<
   P extends TSchema = TSchema,
   Q extends TSchema = TSchema,
   B extends TSchema = TSchema,
   R extends Responses = Responses,
 > {
-  readonly method: Method
-  /** Below the API root, in OpenAPI syntax: `/runs/{id}`. */
-  readonly path: string
-  readonly tag: string
+  /** Below the API root, in OpenAPI syntax: `GET /runs/{id}`. */
+  readonly endpoint: `${Uppercase<Method>} /${string}`
+  readonly tag: (typeof TAGS)[number]
   readonly summary: string
   readonly description?: string
   /** Minimum role of the caller; `public`: no token is required. */
@@ -65,6 +81,17 @@ export interface RouteSpec<
   readonly bare?: boolean
   /** Other paths of the same endpoint, not listed in the document. */
   readonly aliases?: readonly string[]
+}
+
+/** An endpoint with the parts of its name. */
+export interface RouteSpec<
+  P extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  B extends TSchema = TSchema,
+  R extends Responses = Responses,
+> extends Endpoint<P, Q, B, R> {
+  readonly method: Method
+  readonly path: string
 }
 
 /** The request apart from its parameters. */
@@ -126,17 +153,17 @@ export const route = <
   Q extends TSchema = TSchema,
   B extends TSchema = TSchema,
 >(
-  spec: RouteSpec<P, Q, B, R>,
+  endpoint: Endpoint<P, Q, B, R>,
   handler: (context: ServerContext, input: Input<P, Q, B>) => Promise<Resource<R> | Answer>,
 ): Route => ({
-  spec,
+  spec: withParts(endpoint),
   prepare() {
-    const params = parser(spec.params, 'coerce', 'path')
-    const query = parser(spec.query, 'coerce', 'query')
-    const advised = advising(parser(spec.body, 'strict', 'body'), spec.refusedFields ?? {})
-    const plain = spec.anyText === true ? advised : refusingOddText(advised)
-    const checked = spec.rules === undefined ? plain : completing(plain, spec.rules)
-    const { reads } = spec
+    const params = parser(endpoint.params, 'coerce', 'path')
+    const query = parser(endpoint.query, 'coerce', 'query')
+    const advised = advising(parser(endpoint.body, 'strict', 'body'), endpoint.refusedFields ?? {})
+    const plain = endpoint.anyText === true ? advised : refusingOddText(advised)
+    const { reads, rules } = endpoint
+    const checked = rules === undefined ? plain : completing(plain, rules)
     const body = reads === undefined ? checked : (value: unknown) => checked(reads(value))
     return (context, raw) =>
       handler(context, {
@@ -149,7 +176,14 @@ export const route = <
   },
 })
 
-type Unsupported = Pick<RouteSpec, 'method' | 'path' | 'tag' | 'summary' | 'role' | 'params'> & {
+const withParts = <P extends TSchema, Q extends TSchema, B extends TSchema, R extends Responses>(
+  endpoint: Endpoint<P, Q, B, R>,
+): RouteSpec<P, Q, B, R> => {
+  const [method = '', path = ''] = endpoint.endpoint.split(' ')
+  return { ...endpoint, method: method.toLowerCase() as Method, path }
+}
+
+type Unsupported = Pick<Endpoint, 'endpoint' | 'tag' | 'summary' | 'role' | 'params'> & {
   /** Why the endpoint is not supported, and what to do instead. */
   readonly description: string
 }

@@ -1,4 +1,4 @@
-import { AppError } from '@scanfarm/contracts'
+import { AppError, closed } from '@scanfarm/contracts'
 import { llmSettings } from '@scanfarm/worker'
 import { askLlm, toChatAnswer, usageOf, type LlmRequest } from '@scanfarm/functions'
 import { Type } from 'typebox'
@@ -64,32 +64,28 @@ const Tool = Type.Object({ type: Type.String() }, open)
 
 export const chatCompletion = route(
   {
-    method: 'post',
-    path: '/llm/v1/chat/completions',
+    endpoint: 'POST /llm/v1/chat/completions',
     tag: 'Models',
     summary: 'Ask the configured language model',
     description: `The request is forwarded to \`llm.url\` with the configured key. The answer is that of the endpoint; \`content\`, \`finish_reason\` and \`tool_calls\` of its first choice are added. Answers are not streamed. Without a configured model: 501.`,
     role: 'operator',
-    body: Type.Object(
-      {
-        messages: Type.Array(Type.Object({ role: Type.String() }, open), {
-          minItems: 1,
-          maxItems: MESSAGES,
-        }),
-        model: Type.Optional(Type.String({ minLength: 1, description: 'Default: that of `llm.url`' })),
-        max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
-        temperature: Type.Optional(Type.Number()),
-        top_p: Type.Optional(Type.Number()),
-        top_k: Type.Optional(Type.Integer()),
-        n: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 })),
-        stop: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
-        stream: Type.Optional(Type.Literal(false, { description: 'Answers are not streamed' })),
-        tools: Type.Optional(Type.Array(Tool)),
-        tool_choice: Type.Optional(Type.Unknown()),
-        response_format: Type.Optional(Type.Object({ type: Type.String() }, open)),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      messages: Type.Array(Type.Object({ role: Type.String() }, open), {
+        minItems: 1,
+        maxItems: MESSAGES,
+      }),
+      model: Type.Optional(Type.String({ minLength: 1, description: 'Default: that of `llm.url`' })),
+      max_tokens: Type.Optional(Type.Integer({ minimum: 1 })),
+      temperature: Type.Optional(Type.Number()),
+      top_p: Type.Optional(Type.Number()),
+      top_k: Type.Optional(Type.Integer()),
+      n: Type.Optional(Type.Integer({ minimum: 1, maximum: 16 })),
+      stop: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())])),
+      stream: Type.Optional(Type.Literal(false, { description: 'Answers are not streamed' })),
+      tools: Type.Optional(Type.Array(Tool)),
+      tool_choice: Type.Optional(Type.Unknown()),
+      response_format: Type.Optional(Type.Object({ type: Type.String() }, open)),
+    }),
     responses: {
       200: Type.Object(
         {
@@ -136,23 +132,19 @@ const vectorsOf = (data: unknown): unknown[] =>
 
 export const createEmbeddings = route(
   {
-    method: 'post',
-    path: '/llm/v1/embeddings',
+    endpoint: 'POST /llm/v1/embeddings',
     tag: 'Models',
     summary: 'Convert texts to vectors with the configured language model',
     description:
       "Like POST /llm/v1/chat/completions; the vectors in the endpoint's `data` are also returned as `embeddings`.",
     role: 'operator',
-    body: Type.Object(
-      {
-        input: Type.Union([
-          Type.String({ minLength: 1 }),
-          Type.Array(Type.String(), { minItems: 1, maxItems: INPUTS }),
-        ]),
-        model: Type.Optional(Type.String({ minLength: 1, description: 'Default: that of `llm.url`' })),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      input: Type.Union([
+        Type.String({ minLength: 1 }),
+        Type.Array(Type.String(), { minItems: 1, maxItems: INPUTS }),
+      ]),
+      model: Type.Optional(Type.String({ minLength: 1, description: 'Default: that of `llm.url`' })),
+    }),
     responses: {
       200: Type.Object({ model: Type.String(), embeddings: Type.Array(Type.Unknown()), usage: Usage }, open),
     },

@@ -1,4 +1,4 @@
-import { Pagination } from '@scanfarm/contracts'
+import { closed, Pagination } from '@scanfarm/contracts'
 import type { PageOf, PageRequest } from '@scanfarm/store'
 import { Type, type TSchema } from 'typebox'
 
@@ -70,6 +70,6 @@ const PaginationOfPart = Type.Object(Pagination.properties, {
 })
 
 /** Query parameters and response of such a list. */
-export const partQuery = Type.Object({ cursor: pageQuery.cursor }, { additionalProperties: false })
+export const partQuery = closed({ cursor: pageQuery.cursor })
 export const part = <T extends TSchema>(item: T) =>
   Type.Object({ data: Type.Array(item), pagination: Type.Optional(PaginationOfPart) })

@@ -1,11 +1,10 @@
-import { AppError, Pagination } from '@scanfarm/contracts'
+import { AppError, closed, Pagination } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route, unsupportedRoute } from '../http/route.ts'
 import { pageQuery, pageRequest } from './paging.ts'
 
 export const installFromRegistry = unsupportedRoute({
-  method: 'post',
-  path: '/registry-install',
+  endpoint: 'POST /registry-install',
   tag: 'Farm',
   summary: 'Install programs or workflows (not supported)',
   role: 'admin',
@@ -14,8 +13,7 @@ export const installFromRegistry = unsupportedRoute({
 })
 
 export const clearTable = unsupportedRoute({
-  method: 'post',
-  path: '/database/tables/{table}/clear',
+  endpoint: 'POST /database/tables/{table}/clear',
   tag: 'Farm',
   summary: 'Delete all records of a table (not supported)',
   role: 'admin',
@@ -25,8 +23,7 @@ export const clearTable = unsupportedRoute({
 })
 
 export const agentChat = unsupportedRoute({
-  method: 'post',
-  path: '/agent/chat/completions',
+  endpoint: 'POST /agent/chat/completions',
   tag: 'Models',
   summary: 'Chat with an agent program on the server (not supported)',
   role: 'operator',
@@ -37,19 +34,15 @@ export const agentChat = unsupportedRoute({
 const NONE: object[] = []
 
 /** Osmedeus clients list stored comparisons; here each comparison is computed on request. */
-const storedDiffs = (path: string, things: string) =>
+const storedDiffs = (path: `/${string}`, things: string) =>
   route(
     {
-      method: 'get',
-      path: `${path}/diffs`,
+      endpoint: `GET ${path}/diffs`,
       tag: 'Findings',
       summary: `List stored comparisons of ${things}`,
       description: `Always empty: \`GET ${path}/diff\` computes a comparison on request from the history of the records.`,
       role: 'viewer',
-      query: Type.Object(
-        { workspace: Type.Optional(Type.String()), ...pageQuery },
-        { additionalProperties: false },
-      ),
+      query: closed({ workspace: Type.Optional(Type.String()), ...pageQuery }),
       responses: { 200: Type.Object({ data: Type.Array(Type.Object({})), pagination: Pagination }) },
     },
     async (_context, { query }) => {
@@ -63,8 +56,7 @@ export const listAssetDiffs = storedDiffs('/assets', 'assets')
 
 export const listWebhookRuns = route(
   {
-    method: 'get',
-    path: '/webhook-runs/list',
+    endpoint: 'GET /webhook-runs/list',
     tag: 'Webhooks',
     summary: 'List the runs that wait for a webhook',
     description:
@@ -77,11 +69,10 @@ export const listWebhookRuns = route(
   async () => ({ data: NONE, total: 0 }),
 )
 
-const triggerWebhookRun = (method: 'get' | 'post') =>
+const triggerWebhookRun = (method: 'GET' | 'POST') =>
   route(
     {
-      method,
-      path: '/webhook-runs/{uuid}/trigger',
+      endpoint: `${method} /webhook-runs/{uuid}/trigger`,
       tag: 'Webhooks',
       summary: 'Start a run that waits for a webhook',
       description: 'Always 404, because no run waits for a webhook. Use `POST /webhooks/{name}`.',
@@ -98,5 +89,5 @@ const triggerWebhookRun = (method: 'get' | 'post') =>
     },
   )
 
-export const getWebhookRunTrigger = triggerWebhookRun('get')
-export const postWebhookRunTrigger = triggerWebhookRun('post')
+export const getWebhookRunTrigger = triggerWebhookRun('GET')
+export const postWebhookRunTrigger = triggerWebhookRun('POST')

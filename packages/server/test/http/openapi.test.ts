@@ -50,3 +50,12 @@ test('An optional property that may be null has one type: the generator for Pyth
     ),
   ).toEqual([])
 })
+
+test('No endpoint is hidden by one before it whose parameter takes its path', () => {
+  const specs = apiRoutes().map(({ spec }) => spec)
+  const hides = (path: string): RegExp => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
+  const hidden = specs.filter(({ method, path }, at) =>
+    specs.slice(0, at).some((one) => one.method === method && hides(one.path).test(path)),
+  )
+  expect(hidden.map(({ endpoint }) => endpoint)).toEqual([])
+})

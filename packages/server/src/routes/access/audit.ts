@@ -1,4 +1,4 @@
-import { AuditEntry, page } from '@scanfarm/contracts'
+import { closed, AuditEntry, page } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
@@ -16,24 +16,20 @@ const timeOf = (query: { since?: string; until?: string }, name: 'since' | 'unti
 
 export const listAudit = route(
   {
-    method: 'get',
-    path: '/audit',
+    endpoint: 'GET /audit',
     tag: 'Access',
     summary: 'List who changed what over the API, the newest change first',
     description:
       'Successful requests other than GET that need the role operator or admin. Their bodies are not recorded. Entries are deleted after 90 days, and the oldest of more than 1,000,000.',
     role: 'admin',
-    query: Type.Object(
-      {
-        caller: Type.Optional(Type.String({ maxLength: 128, description: 'Name of a user or token' })),
-        method: Type.Optional(Type.Enum(['POST', 'PUT', 'PATCH', 'DELETE'])),
-        path: Type.Optional(Type.String({ maxLength: 512, description: 'Part of the path' })),
-        since: Time('Changes at this time or later'),
-        until: Time('Changes before this time'),
-        ...pageQuery,
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      caller: Type.Optional(Type.String({ maxLength: 128, description: 'Name of a user or token' })),
+      method: Type.Optional(Type.Enum(['POST', 'PUT', 'PATCH', 'DELETE'])),
+      path: Type.Optional(Type.String({ maxLength: 512, description: 'Part of the path' })),
+      since: Time('Changes at this time or later'),
+      until: Time('Changes before this time'),
+      ...pageQuery,
+    }),
     responses: { 200: page(AuditEntry) },
   },
   async ({ store }, { query }) => {

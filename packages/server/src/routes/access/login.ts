@@ -1,3 +1,4 @@
+import { closed } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { bearerToken } from '../../access/authenticator.ts'
 import { json } from '../../http/answer.ts'
@@ -5,21 +6,17 @@ import { route } from '../../http/route.ts'
 
 export const login = route(
   {
-    method: 'post',
-    path: '/login',
+    endpoint: 'POST /login',
     tag: 'Access',
     summary: 'Log in with user name and password',
     description: 'Send the token as `Authorization: Bearer`, like an API token, until it expires.',
     role: 'public',
     bare: true,
     bodyBytes: 4 * 1024,
-    body: Type.Object(
-      {
-        username: Type.String({ minLength: 1, maxLength: 128 }),
-        password: Type.String({ minLength: 1, maxLength: 256 }),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      username: Type.String({ minLength: 1, maxLength: 128 }),
+      password: Type.String({ minLength: 1, maxLength: 256 }),
+    }),
     responses: { 200: Type.Object({ token: Type.String() }) },
     errors: ['invalid_input', 'unauthorized', 'too_many_requests'],
   },
@@ -31,8 +28,7 @@ const CLEARED_COOKIE = 'osmedeus_session=; Path=/; Max-Age=0; SameSite=Lax'
 
 export const logout = route(
   {
-    method: 'post',
-    path: '/logout',
+    endpoint: 'POST /logout',
     tag: 'Access',
     summary: 'Log out: make a login token invalid',
     description:

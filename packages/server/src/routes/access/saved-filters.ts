@@ -1,4 +1,4 @@
-import { AppError, roleAllows, Timestamp, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, roleAllows, Timestamp, wrapped } from '@scanfarm/contracts'
 import { MAX_SAVED_FILTERS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { Caller } from '../../access/authenticator.ts'
@@ -30,12 +30,11 @@ const ownerOf = ({ kind, id }: Caller): string => `${kind}:${id}`
 
 export const listSavedFilters = route(
   {
-    method: 'get',
-    path: '/saved-filters',
+    endpoint: 'GET /saved-filters',
     tag: 'Access',
     summary: 'List the saved filters of the caller, and those that others share',
     role: 'viewer',
-    query: Type.Object({ screen: Type.Optional(Screen) }, { additionalProperties: false }),
+    query: closed({ screen: Type.Optional(Screen) }),
     responses: { 200: wrapped(Type.Array(Saved)) },
   },
   async ({ store }, { query, caller }) => ({
@@ -45,21 +44,17 @@ export const listSavedFilters = route(
 
 export const saveFilter = route(
   {
-    method: 'post',
-    path: '/saved-filters',
+    endpoint: 'POST /saved-filters',
     tag: 'Access',
     summary: 'Save a filter of a list, or replace the one of the caller with the same screen and name',
     description: `A user or token has at most ${MAX_SAVED_FILTERS}. Sharing one requires the role operator.`,
     role: 'viewer',
-    body: Type.Object(
-      {
-        screen: Screen,
-        name: Type.String({ minLength: 1, maxLength: 128, pattern: '\\S' }),
-        query: Type.String({ maxLength: MAX_QUERY, description: 'Query string of the list, without ?' }),
-        shared: Type.Optional(Shared),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      screen: Screen,
+      name: Type.String({ minLength: 1, maxLength: 128, pattern: '\\S' }),
+      query: Type.String({ maxLength: MAX_QUERY, description: 'Query string of the list, without ?' }),
+      shared: Type.Optional(Shared),
+    }),
     responses: { 201: wrapped(Saved) },
     errors: ['invalid_input', 'forbidden', 'conflict'],
   },
@@ -76,8 +71,7 @@ export const saveFilter = route(
 
 export const removeSavedFilter = route(
   {
-    method: 'delete',
-    path: '/saved-filters/{id}',
+    endpoint: 'DELETE /saved-filters/{id}',
     tag: 'Access',
     summary: 'Delete a saved filter of the caller; administrators can also delete shared ones',
     role: 'viewer',

@@ -1,4 +1,4 @@
-import { AppError, Role, Timestamp, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, Role, Timestamp, wrapped } from '@scanfarm/contracts'
 import { Type, type Static } from 'typebox'
 import type { Caller } from '../../access/authenticator.ts'
 import {
@@ -20,17 +20,12 @@ const Session = Type.Object({
   }),
 })
 
-const Proofs = Type.Object(
-  {
-    username: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-    password: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
-    token: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'An API token' })),
-    code: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 128, description: 'The code of a login link' }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const Proofs = closed({
+  username: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+  password: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  token: Type.Optional(Type.String({ minLength: 1, maxLength: 512, description: 'An API token' })),
+  code: Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'The code of a login link' })),
+})
 
 const proofOf = ({ username, password, token, code }: Static<typeof Proofs>): Proof => {
   const given = [username ?? password, token, code].filter((one) => one !== undefined)
@@ -44,8 +39,7 @@ const proofOf = ({ username, password, token, code }: Static<typeof Proofs>): Pr
 
 export const createSession = route(
   {
-    method: 'post',
-    path: '/session',
+    endpoint: 'POST /session',
     tag: 'Access',
     summary: 'Log a browser in',
     description:
@@ -74,8 +68,7 @@ const shown = ({ kind, name, role, expiresAt }: Omit<Caller, 'id'>) => ({
 
 export const readSession = route(
   {
-    method: 'get',
-    path: '/session',
+    endpoint: 'GET /session',
     tag: 'Access',
     summary: 'Read who the caller is',
     description: 'For the login of a browser, and for a token in a header.',
@@ -87,8 +80,7 @@ export const readSession = route(
 
 export const endSession = route(
   {
-    method: 'delete',
-    path: '/session',
+    endpoint: 'DELETE /session',
     tag: 'Access',
     summary: 'Log a browser out',
     description:
@@ -117,8 +109,7 @@ const OwnSession = Type.Object(
 
 export const listSessions = route(
   {
-    method: 'get',
-    path: '/sessions',
+    endpoint: 'GET /sessions',
     tag: 'Access',
     summary: 'List the logins of browsers as the caller',
     description: 'At most 100, the last used first. Logins of other users and tokens are not shown.',
@@ -132,8 +123,7 @@ export const listSessions = route(
 
 export const endOwnSession = route(
   {
-    method: 'delete',
-    path: '/sessions/{id}',
+    endpoint: 'DELETE /sessions/{id}',
     tag: 'Access',
     summary: 'End a login of a browser as the caller',
     description:
@@ -153,8 +143,7 @@ export const endOwnSession = route(
 
 export const createSessionLink = route(
   {
-    method: 'post',
-    path: '/session/links',
+    endpoint: 'POST /session/links',
     tag: 'Access',
     summary: 'Create a link that logs a browser in once',
     description:

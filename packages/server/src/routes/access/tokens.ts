@@ -1,4 +1,4 @@
-import { ApiToken, page, Role } from '@scanfarm/contracts'
+import { closed, ApiToken, page, Role } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { newToken, tokenHash } from '../../access/api-token.ts'
 import { refuse } from '../../http/refusal.ts'
@@ -6,21 +6,17 @@ import { route } from '../../http/route.ts'
 import { idOf, NamedPath } from '../named.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 
-const NewToken = Type.Object(
-  {
-    name: Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
-    role: Role,
-    expires_at: Type.Optional(
-      Type.String({ format: 'date-time', description: 'Missing: the token never expires' }),
-    ),
-  },
-  { additionalProperties: false },
-)
+const NewToken = closed({
+  name: Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
+  role: Role,
+  expires_at: Type.Optional(
+    Type.String({ format: 'date-time', description: 'Missing: the token never expires' }),
+  ),
+})
 
 export const createToken = route(
   {
-    method: 'post',
-    path: '/tokens',
+    endpoint: 'POST /tokens',
     tag: 'Access',
     summary: 'Create an API token',
     description: 'The token is returned only in this answer: only its hash is stored.',
@@ -48,12 +44,11 @@ export const createToken = route(
 
 export const listTokens = route(
   {
-    method: 'get',
-    path: '/tokens',
+    endpoint: 'GET /tokens',
     tag: 'Access',
     summary: 'List the API tokens, without the tokens themselves',
     role: 'admin',
-    query: Type.Object(pageQuery, { additionalProperties: false }),
+    query: closed(pageQuery),
     responses: { 200: page(ApiToken) },
   },
   async ({ store }, { query }) => {
@@ -64,8 +59,7 @@ export const listTokens = route(
 
 export const removeToken = route(
   {
-    method: 'delete',
-    path: '/tokens/{id}',
+    endpoint: 'DELETE /tokens/{id}',
     tag: 'Access',
     summary: 'Delete an API token',
     description:

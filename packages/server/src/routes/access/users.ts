@@ -1,4 +1,4 @@
-import { AppError, page, Role, User, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, page, Role, User, wrapped } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { hashPassword } from '../../access/password.ts'
 import { route } from '../../http/route.ts'
@@ -11,15 +11,15 @@ const noUser = (id: string): AppError => new AppError('not_found', `there is no 
 
 export const createUser = route(
   {
-    method: 'post',
-    path: '/users',
+    endpoint: 'POST /users',
     tag: 'Access',
     summary: 'Create a user',
     role: 'admin',
-    body: Type.Object(
-      { username: Type.String({ pattern: '^[A-Za-z0-9._@-]{1,128}$' }), password: Password, role: Role },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      username: Type.String({ pattern: '^[A-Za-z0-9._@-]{1,128}$' }),
+      password: Password,
+      role: Role,
+    }),
     responses: { 201: Type.Object({ message: Type.String(), data: User }) },
     errors: ['invalid_input', 'conflict'],
   },
@@ -33,12 +33,11 @@ export const createUser = route(
 
 export const listUsers = route(
   {
-    method: 'get',
-    path: '/users',
+    endpoint: 'GET /users',
     tag: 'Access',
     summary: 'List the users',
     role: 'admin',
-    query: Type.Object(pageQuery, { additionalProperties: false }),
+    query: closed(pageQuery),
     responses: { 200: page(User) },
   },
   async ({ store }, { query }) => {
@@ -49,8 +48,7 @@ export const listUsers = route(
 
 export const getUser = route(
   {
-    method: 'get',
-    path: '/users/{id}',
+    endpoint: 'GET /users/{id}',
     tag: 'Access',
     summary: 'Read one user',
     role: 'admin',
@@ -68,18 +66,14 @@ export const getUser = route(
 
 export const changeUser = route(
   {
-    method: 'patch',
-    path: '/users/{id}',
+    endpoint: 'PATCH /users/{id}',
     tag: 'Access',
     summary: 'Change the role or the password of a user',
     description:
       'Logins with the old password stop working immediately on the master that handles the request, and soon on all others.',
     role: 'admin',
     params: UserPath,
-    body: Type.Object(
-      { role: Type.Optional(Role), password: Type.Optional(Password) },
-      { additionalProperties: false, minProperties: 1 },
-    ),
+    body: closed({ role: Type.Optional(Role), password: Type.Optional(Password) }, { minProperties: 1 }),
     responses: { 200: Type.Object({ message: Type.String(), data: User }) },
     errors: ['invalid_input', 'not_found'],
   },
@@ -96,8 +90,7 @@ export const changeUser = route(
 
 export const removeUser = route(
   {
-    method: 'delete',
-    path: '/users/{id}',
+    endpoint: 'DELETE /users/{id}',
     tag: 'Access',
     summary: 'Remove a user',
     description:

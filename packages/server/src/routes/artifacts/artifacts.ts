@@ -1,4 +1,4 @@
-import { AppError, Artifact, ArtifactType, page, type ArtifactStore } from '@scanfarm/contracts'
+import { AppError, closed, Artifact, ArtifactType, page, type ArtifactStore } from '@scanfarm/contracts'
 import { NEWEST_RUNS, type StoredArtifact } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
@@ -39,33 +39,29 @@ const ListedArtifact = Type.Object({
 
 export const listAllArtifacts = route(
   {
-    method: 'get',
-    path: '/artifacts',
+    endpoint: 'GET /artifacts',
     tag: 'Workspaces',
     summary: 'List the artifacts of several runs, newest runs first',
     description: `Artifacts of the latest attempts. Only the newest ${NEWEST_RUNS} runs that match workspace and run are read.`,
     role: 'viewer',
-    query: Type.Object(
-      {
-        workspace: List('Exact names, separated by commas'),
-        artifact_type: WordList(TYPES, 'One or more, separated by commas'),
-        search: Type.Optional(
-          Type.String({
-            maxLength: 1024,
-            description: 'Substring of name, path or description, ignoring case',
-          }),
-        ),
-        run_uuid: Type.Optional(Type.String({ description: 'Number or run_uuid of the run' })),
-        run_id: Type.Optional(Type.String({ description: 'Alias of run_uuid' })),
-        verify_exist: Type.Optional(
-          Type.Boolean({
-            description: `Leave out artifacts whose content no longer exists; a limit above ${MAX_VERIFIED} is lowered to ${MAX_VERIFIED}`,
-          }),
-        ),
-        ...pageQuery,
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      workspace: List('Exact names, separated by commas'),
+      artifact_type: WordList(TYPES, 'One or more, separated by commas'),
+      search: Type.Optional(
+        Type.String({
+          maxLength: 1024,
+          description: 'Substring of name, path or description, ignoring case',
+        }),
+      ),
+      run_uuid: Type.Optional(Type.String({ description: 'Number or run_uuid of the run' })),
+      run_id: Type.Optional(Type.String({ description: 'Alias of run_uuid' })),
+      verify_exist: Type.Optional(
+        Type.Boolean({
+          description: `Leave out artifacts whose content no longer exists; a limit above ${MAX_VERIFIED} is lowered to ${MAX_VERIFIED}`,
+        }),
+      ),
+      ...pageQuery,
+    }),
     responses: { 200: page(ListedArtifact) },
     errors: ['invalid_input'],
   },
@@ -96,24 +92,20 @@ const cleanPath = (path: string): string => {
 
 export const readWorkspaceArtifact = route(
   {
-    method: 'get',
-    path: '/artifacts/{workspace}',
+    endpoint: 'GET /artifacts/{workspace}',
     tag: 'Workspaces',
     summary: 'Download the newest artifact with the given path in a workspace',
     description:
       'Supports `Range` and `If-None-Match`. The content is always an attachment, because it may be hostile. A folder is sent as a tar file.',
     role: 'viewer',
     params: Type.Object({ workspace: Type.String() }),
-    query: Type.Object(
-      {
-        artifact_path: Type.String({
-          minLength: 1,
-          maxLength: 4096,
-          description: 'The part of `artifact_path` after `/<workspace>/`',
-        }),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      artifact_path: Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: 'The part of `artifact_path` after `/<workspace>/`',
+      }),
+    }),
     responses: ARTIFACT_RESPONSES,
     errors: ['invalid_input', 'not_found', 'range_not_satisfiable'],
   },

@@ -12,8 +12,7 @@ const hashed = (text: string): Buffer => createHash('sha256').update(text).diges
  */
 export const readWorkspaceFile = route(
   {
-    method: 'get',
-    path: '/ws/{key}/{workspace}/{path}',
+    endpoint: 'GET /ws/{key}/{workspace}/{path}',
     tag: 'Workspaces',
     summary: 'Download the newest artifact with the given path in a workspace through a link',
     description:

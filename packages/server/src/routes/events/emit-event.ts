@@ -47,8 +47,7 @@ const sourceOf = (text = ''): string => {
 
 export const emitEvent = route(
   {
-    method: 'post',
-    path: '/events/emit',
+    endpoint: 'POST /events/emit',
     tag: 'Events',
     summary: 'Emit an event and start the workflows that it triggers',
     description:

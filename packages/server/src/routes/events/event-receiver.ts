@@ -10,8 +10,7 @@ import { refuseWithoutReceiver } from './emit-event.ts'
 
 export const eventReceiverStatus = route(
   {
-    method: 'get',
-    path: '/event-receiver/status',
+    endpoint: 'GET /event-receiver/status',
     tag: 'Events',
     summary: 'Read the state of the event receiver',
     role: 'viewer',
@@ -85,8 +84,7 @@ const established = async (
 
 export const eventReceiverWorkflows = route(
   {
-    method: 'get',
-    path: '/event-receiver/workflows',
+    endpoint: 'GET /event-receiver/workflows',
     tag: 'Events',
     summary: 'List the workflows that have triggers',
     role: 'viewer',

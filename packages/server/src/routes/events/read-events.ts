@@ -1,4 +1,4 @@
-import { NullableTimestamp, page, Timestamp } from '@scanfarm/contracts'
+import { closed, NullableTimestamp, page, Timestamp } from '@scanfarm/contracts'
 import { isFeedPosition } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -33,26 +33,22 @@ const EventLogEntry = Type.Object(
 
 export const listEventLogs = route(
   {
-    method: 'get',
-    path: '/event-logs',
+    endpoint: 'GET /event-logs',
     tag: 'Events',
     summary: 'List the event log, newest first',
     role: 'viewer',
-    query: Type.Object(
-      {
-        topic: Type.Optional(Type.String({ description: 'A topic or a shell glob, for example run.*' })),
-        name: Type.Optional(Type.String()),
-        source: Type.Optional(Type.String()),
-        workspace: Type.Optional(Type.String()),
-        run_id: Type.Optional(Type.String({ description: 'run_uuid' })),
-        run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
-        workflow_name: Type.Optional(Type.String()),
-        workflow: Type.Optional(Type.String({ description: 'Alias of workflow_name' })),
-        processed: Type.Optional(Type.Boolean()),
-        ...pageQuery,
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      topic: Type.Optional(Type.String({ description: 'A topic or a shell glob, for example run.*' })),
+      name: Type.Optional(Type.String()),
+      source: Type.Optional(Type.String()),
+      workspace: Type.Optional(Type.String()),
+      run_id: Type.Optional(Type.String({ description: 'run_uuid' })),
+      run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
+      workflow_name: Type.Optional(Type.String()),
+      workflow: Type.Optional(Type.String({ description: 'Alias of workflow_name' })),
+      processed: Type.Optional(Type.Boolean()),
+      ...pageQuery,
+    }),
     responses: { 200: page(EventLogEntry) },
     errors: ['invalid_input'],
   },
@@ -75,24 +71,20 @@ export const listEventLogs = route(
 
 export const streamEvents = route(
   {
-    method: 'get',
-    path: '/events/stream',
+    endpoint: 'GET /events/stream',
     tag: 'Events',
     summary: 'Follow the event log as server-sent events',
     description:
       'Each event is an entry of the event log. A client that reconnects sends the id of the last received event as `Last-Event-ID` (browsers do so automatically) and continues without a gap. Without it the stream begins with new events. A reader that is too slow receives an event `cut` with the id to continue from, and the stream ends.',
     role: 'viewer',
     headers: { 'Last-Event-ID': 'Continue after this event' },
-    query: Type.Object(
-      {
-        topic: Type.Optional(Type.String({ description: 'A topic or a shell glob, for example run.*' })),
-        workspace: Type.Optional(Type.String()),
-        run_id: Type.Optional(Type.String({ description: 'run_uuid' })),
-        workflow_name: Type.Optional(Type.String()),
-        ...lastEventQuery,
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      topic: Type.Optional(Type.String({ description: 'A topic or a shell glob, for example run.*' })),
+      workspace: Type.Optional(Type.String()),
+      run_id: Type.Optional(Type.String({ description: 'run_uuid' })),
+      workflow_name: Type.Optional(Type.String()),
+      ...lastEventQuery,
+    }),
     responses: { 200: { media: ['text/event-stream'], description: 'An endless stream of events' } },
     errors: ['invalid_input', 'too_many_requests', 'unavailable'],
   },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   AppError,
+  closed,
   dataTypeOf,
   EmitEvent,
   NullableTimestamp,
@@ -112,24 +113,20 @@ const shown = (
 
 export const listTriggers = route(
   {
-    method: 'get',
-    path: '/triggers',
+    endpoint: 'GET /triggers',
     tag: 'Events',
     summary: 'List the triggers of workflow files and schedules, with their last and next executions',
     description:
       'Sorted by workflow and name. Triggers of the type manual are not listed: they only allow or forbid starts by hand.',
     role: 'viewer',
-    query: Type.Object(
-      {
-        type: Type.Optional(ScheduledTriggerType),
-        enabled: Type.Optional(Type.Boolean()),
-        workflow: Type.Optional(Type.String({ description: 'Exact name' })),
-        source: Type.Optional(Type.Enum(['workflow', 'schedule'])),
-        offset: pageQuery.offset,
-        limit: pageQuery.limit,
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      type: Type.Optional(ScheduledTriggerType),
+      enabled: Type.Optional(Type.Boolean()),
+      workflow: Type.Optional(Type.String({ description: 'Exact name' })),
+      source: Type.Optional(Type.Enum(['workflow', 'schedule'])),
+      offset: pageQuery.offset,
+      limit: pageQuery.limit,
+    }),
     responses: { 200: page(ShownTrigger) },
   },
   async ({ receiver, store }, { query }) => {
@@ -164,16 +161,13 @@ const MAX_TARGETS = 100
 const TEST_MS = 20_000
 const Word = Type.String({ maxLength: 256 })
 
-const TestEvent = Type.Object(
-  {
-    ...Type.Partial(EmitEvent).properties,
-    source: Type.Optional(Type.String({ maxLength: 256, description: 'Any, also those of the farm' })),
-    workspace: Type.Optional(Type.String({ maxLength: 2048 })),
-    run_uuid: Type.Optional(Word),
-    workflow_name: Type.Optional(Word),
-  },
-  { additionalProperties: false },
-)
+const TestEvent = closed({
+  ...Type.Partial(EmitEvent).properties,
+  source: Type.Optional(Type.String({ maxLength: 256, description: 'Any, also those of the farm' })),
+  workspace: Type.Optional(Type.String({ maxLength: 2048 })),
+  run_uuid: Type.Optional(Word),
+  workflow_name: Type.Optional(Word),
+})
 
 const PlannedRun = Type.Object({
   workflow: Type.String(),
@@ -220,21 +214,17 @@ const Tested = Type.Object({
 
 export const testTriggers = route(
   {
-    method: 'post',
-    path: '/triggers/test',
+    endpoint: 'POST /triggers/test',
     tag: 'Events',
     summary: 'Tell what triggers would do with an event; nothing is started or stored',
     description: `Tests one trigger (\`key\` from GET /triggers, or \`workflow\` and \`trigger\`), all triggers of a workflow, or all event triggers whose topic matches; at most ${MAX_TESTED}. All filters are evaluated, also after one that fails. Cron and watch triggers need no event: \`data\` is added to the event schedule.triggered. Disabled triggers are tested too.`,
     role: 'operator',
-    body: Type.Object(
-      {
-        key: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
-        workflow: Type.Optional(Word),
-        trigger: Type.Optional(Type.String({ maxLength: 256, description: 'Its name' })),
-        event: Type.Optional(TestEvent),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      key: Type.Optional(Type.String({ minLength: 1, maxLength: 1024 })),
+      workflow: Type.Optional(Word),
+      trigger: Type.Optional(Type.String({ maxLength: 256, description: 'Its name' })),
+      event: Type.Optional(TestEvent),
+    }),
     anyText: true,
     responses: { 200: wrapped(Type.Array(Tested)) },
     errors: ['invalid_input', 'not_found', 'payload_too_large', 'unavailable'],

@@ -44,8 +44,7 @@ export function documentation(routes: readonly Route[]): Route[] {
   const own = [
     route(
       {
-        method: 'get',
-        path: '/openapi.json',
+        endpoint: 'GET /openapi.json',
         aliases: ['/swagger/doc.json'],
         tag: 'Farm',
         summary: 'Read this API as an OpenAPI 3.1 document',
@@ -57,8 +56,7 @@ export function documentation(routes: readonly Route[]): Route[] {
     ),
     route(
       {
-        method: 'get',
-        path: '/docs',
+        endpoint: 'GET /docs',
         aliases: ['/swagger', '/swagger/', '/swagger/index.html'],
         tag: 'Farm',
         summary: 'Read this API as an HTML page',

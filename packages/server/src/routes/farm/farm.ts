@@ -7,8 +7,7 @@ import { VERSION } from '../../version.ts'
 
 export const health = route(
   {
-    method: 'get',
-    path: '/health',
+    endpoint: 'GET /health',
     tag: 'Farm',
     summary: 'Check whether the server is alive',
     role: 'public',
@@ -28,8 +27,7 @@ const Ready = Type.Object({
 
 export const ready = route(
   {
-    method: 'get',
-    path: '/health/ready',
+    endpoint: 'GET /health/ready',
     tag: 'Farm',
     summary: 'Check whether the server can work: database, queue and artifact store',
     role: 'public',
@@ -93,8 +91,7 @@ const ServerInfo = Type.Object({
 
 export const serverInfo = route(
   {
-    method: 'get',
-    path: '/server-info',
+    endpoint: 'GET /server-info',
     // Some Osmedeus clients request this above the API root to detect a server.
     aliases: ['/status', '/info', '/osm/server-info'],
     description: 'Also at `/status` and `/info`. Clients call it before they have a token.',
@@ -128,8 +125,7 @@ const modesOf = (master: boolean, { cloud, local }: ServerContext['config']): Ru
 
 export const metrics = route(
   {
-    method: 'get',
-    path: '/metrics',
+    endpoint: 'GET /metrics',
     tag: 'Farm',
     summary: 'Read metrics in the Prometheus text format',
     role: 'viewer',

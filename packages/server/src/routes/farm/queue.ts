@@ -106,8 +106,7 @@ const groupBody = (
 
 export const readQueue = route(
   {
-    method: 'get',
-    path: '/queue',
+    endpoint: 'GET /queue',
     tag: 'Farm',
     summary: 'Read how many runs wait, for how long, for which workers, and why',
     description:
@@ -160,8 +159,7 @@ const Place = Type.Object(
 
 export const readQueuePlace = route(
   {
-    method: 'get',
-    path: '/runs/{id}/queue',
+    endpoint: 'GET /runs/{id}/queue',
     tag: 'Runs',
     summary: 'Read the place of a waiting run in the queue',
     description: `Runs with a higher priority start first, then older ones; a run that waits for a slot of its job is overtaken. At most ${COUNTED_BEFORE.toLocaleString('en')} older runs are counted. Counts of a large queue may be up to 30 seconds old. Why the run waits is in \`waiting_reason\` of the run.`,

@@ -1,5 +1,5 @@
 import { budgetOf } from '@scanfarm/cloud'
-import { PRIORITY_RANK, RunStatus, SEVERITIES } from '@scanfarm/contracts'
+import { closed, PRIORITY_RANK, RunStatus, SEVERITIES } from '@scanfarm/contracts'
 import type { SeriesKind, SeriesPoint } from '@scanfarm/store'
 import { Type, type TSchema } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -60,21 +60,17 @@ const columns = <Empty extends 0 | null>(
 
 export const readSeries = route(
   {
-    method: 'get',
-    path: '/stats/series',
+    endpoint: 'GET /stats/series',
     tag: 'Farm',
     summary: 'Read time series for charts: ended runs, new findings, depth of the queue',
     description:
       'Counted in the background by masters: the newest events may be missing for a few seconds. Counts are kept for 35 days.',
     role: 'viewer',
-    query: Type.Object(
-      {
-        range: Type.Optional(
-          Type.Enum(Object.keys(RANGES) as (keyof typeof RANGES)[], { description: 'Default 24h' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      range: Type.Optional(
+        Type.Enum(Object.keys(RANGES) as (keyof typeof RANGES)[], { description: 'Default 24h' }),
+      ),
+    }),
     responses: { 200: Series },
     errors: ['invalid_input'],
   },
@@ -146,8 +142,7 @@ const LATELY_MINUTES = 5
 
 export const readOverview = route(
   {
-    method: 'get',
-    path: '/stats/overview',
+    endpoint: 'GET /stats/overview',
     tag: 'Farm',
     summary: 'Read the state of the whole farm in one call',
     description: 'Counts of runs above 10,000 may be up to 30 seconds old.',

@@ -28,8 +28,7 @@ const Setting = Type.Object(
 
 export const listSettings = route(
   {
-    method: 'get',
-    path: '/settings',
+    endpoint: 'GET /settings',
     tag: 'Farm',
     summary: 'List the effective settings of this server and their origins, with masked secrets',
     role: 'admin',
@@ -45,8 +44,7 @@ export const listSettings = route(
 
 export const settingsAsYaml = route(
   {
-    method: 'get',
-    path: '/settings/yaml',
+    endpoint: 'GET /settings/yaml',
     aliases: ['/settings/yaml/'],
     tag: 'Farm',
     summary: 'Read the effective settings of this server as YAML, with masked secrets',
@@ -84,8 +82,7 @@ const Status = Type.Object({
 
 export const settingsStatus = route(
   {
-    method: 'get',
-    path: '/settings/status',
+    endpoint: 'GET /settings/status',
     tag: 'Farm',
     summary: 'Read which settings file is used and what a restart would change',
     role: 'admin',
@@ -127,8 +124,7 @@ const sinceStart = (context: Written): { restart_required: string[]; problems: s
 
 export const reloadSettings = route(
   {
-    method: 'post',
-    path: '/settings/reload',
+    endpoint: 'POST /settings/reload',
     tag: 'Farm',
     summary: 'Reload the workflows and report settings that require a restart',
     description:

@@ -1,23 +1,18 @@
-import { AppError, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, wrapped } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 
-const Share = Type.Object(
-  {
-    owner: Type.String({
-      pattern: '^(token|user|workspace):.{1,128}$',
-      description:
-        'token:NAME, user:NAME, or workspace:NAME for all jobs whose first run is in this workspace',
-    }),
-    weight: Type.Integer({ minimum: 1, maximum: 1_000 }),
-  },
-  { additionalProperties: false },
-)
+const Share = closed({
+  owner: Type.String({
+    pattern: '^(token|user|workspace):.{1,128}$',
+    description: 'token:NAME, user:NAME, or workspace:NAME for all jobs whose first run is in this workspace',
+  }),
+  weight: Type.Integer({ minimum: 1, maximum: 1_000 }),
+})
 
 export const listShares = route(
   {
-    method: 'get',
-    path: '/shares',
+    endpoint: 'GET /shares',
     tag: 'Farm',
     summary: 'List whose runs get more than one share of the workers',
     role: 'viewer',
@@ -29,8 +24,7 @@ export const listShares = route(
 
 export const setShare = route(
   {
-    method: 'put',
-    path: '/shares',
+    endpoint: 'PUT /shares',
     tag: 'Farm',
     summary: 'Set how many shares of the workers the runs of an owner get',
     description:

@@ -14,8 +14,7 @@ const Runs = Type.Object({
 
 export const getStats = route(
   {
-    method: 'get',
-    path: '/stats',
+    endpoint: 'GET /stats',
     tag: 'Farm',
     summary: 'Count the records of the farm',
     description: 'Counts above 10,000 may be a few seconds old.',
@@ -74,8 +73,7 @@ export const getStats = route(
 
 export const listTables = route(
   {
-    method: 'get',
-    path: '/database/tables',
+    endpoint: 'GET /database/tables',
     tag: 'Farm',
     summary: 'List the tables of runs and findings with their number of records',
     role: 'viewer',

@@ -1,4 +1,4 @@
-import { AppError, TOOL, Worker, WorkerDetail, type Wanted } from '@scanfarm/contracts'
+import { AppError, closed, TOOL, Worker, WorkerDetail, type Wanted } from '@scanfarm/contracts'
 import { parseDuration } from '@scanfarm/language'
 import { Type } from 'typebox'
 import type { Catalog } from '../../catalog/catalog.ts'
@@ -19,8 +19,7 @@ const wantedTools = async (catalog: Catalog): Promise<Set<string>> => {
 
 export const listWorkers = route(
   {
-    method: 'get',
-    path: '/workers',
+    endpoint: 'GET /workers',
     tag: 'Farm',
     summary: 'List the workers and the local slots of servers',
     description:
@@ -42,8 +41,7 @@ export const listWorkers = route(
 
 export const getWorker = route(
   {
-    method: 'get',
-    path: '/workers/{id}',
+    endpoint: 'GET /workers/{id}',
     tag: 'Farm',
     summary: 'Read one worker',
     role: 'viewer',
@@ -105,29 +103,25 @@ const drainTime = (body: { readonly for?: string; readonly stop?: boolean }): nu
 
 export const drainWorker = route(
   {
-    method: 'post',
-    path: '/workers/{id}/drain',
+    endpoint: 'POST /workers/{id}/drain',
     tag: 'Farm',
     summary: 'Drain a worker: it claims no more runs and finishes those it has',
     description:
       'By default its program then ends as after SIGTERM: runs that are still under way after `worker.drain_ms` are handed back, and another worker executes them again. With `for` it waits that long for its runs first, and ends as soon as the last one has; a later drain replaces the time. With `stop: false` the worker stays, finishes its runs without a time limit and is paused until `POST /workers/{id}/resume`. The slots of a server can only be paused. The request is stored: it survives a restart of servers, and a worker that misses the signal reads it with its next heartbeat, at the latest after a third of `worker.lease_ms`. Repeating it changes nothing; a pause can become a stop.',
     role: 'operator',
     params: NamedPath,
-    body: Type.Object(
-      {
-        stop: Type.Optional(
-          Type.Boolean({ description: 'Whether its program ends when it is drained; default true' }),
-        ),
-        for: Type.Optional(
-          Type.String({
-            minLength: 1,
-            maxLength: 32,
-            description: 'How long it waits for its runs before its program ends, at most 7d; for example 2h',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      stop: Type.Optional(
+        Type.Boolean({ description: 'Whether its program ends when it is drained; default true' }),
+      ),
+      for: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 32,
+          description: 'How long it waits for its runs before its program ends, at most 7d; for example 2h',
+        }),
+      ),
+    }),
     responses: { 200: Type.Object({ message: Type.String(), data: WorkerDetail }) },
     errors: ['not_found', 'wrong_state', 'conflict', 'invalid_input'],
   },
@@ -141,8 +135,7 @@ export const drainWorker = route(
 
 export const resumeWorker = route(
   {
-    method: 'post',
-    path: '/workers/{id}/resume',
+    endpoint: 'POST /workers/{id}/resume',
     tag: 'Farm',
     summary: 'Let a paused worker claim runs again',
     description: 'A worker that already stops cannot be resumed. A worker that is not paused is not changed.',
@@ -162,17 +155,13 @@ const MOST_NAMES = 5
 
 export const registryInfo = route(
   {
-    method: 'get',
-    path: '/registry-info',
+    endpoint: 'GET /registry-info',
     tag: 'Farm',
     summary: 'List the programs that workflows require, and whether a worker has them',
     description:
       'There is no registry: programs are part of the machine or image of a worker. Clients need `registry_mode` to read `binaries`.',
     role: 'viewer',
-    query: Type.Object(
-      { registry_mode: Type.Optional(Type.String({ description: 'Has no effect' })) },
-      { additionalProperties: false },
-    ),
+    query: closed({ registry_mode: Type.Optional(Type.String({ description: 'Has no effect' })) }),
     responses: {
       200: Type.Object({
         registry_mode: Type.Literal('direct-fetch'),

@@ -1,4 +1,4 @@
-import { AppError, Asset, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, Asset, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
 import { ASSET_SORTS, FACET_RECORDS, type AssetFilter, type Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
@@ -52,7 +52,7 @@ const filterQuery = {
   run_uuid: Type.Optional(Type.String({ description: 'Alias of run_id' })),
   ...orgQuery,
 }
-const FilterQuery = Type.Object(filterQuery, { additionalProperties: false })
+const FilterQuery = closed(filterQuery)
 
 const statusCodes = (text: string | undefined): number[] | undefined => {
   const codes = commaList(text)
@@ -95,15 +95,11 @@ const assetFilter = async (
 
 export const listAssets = route(
   {
-    method: 'get',
-    path: '/assets',
+    endpoint: 'GET /assets',
     tag: 'Findings',
     summary: 'List assets, newest first or sorted',
     role: 'viewer',
-    query: Type.Object(
-      { ...filterQuery, ...pageQuery, sort: Sort(ASSET_SORTS) },
-      { additionalProperties: false },
-    ),
+    query: closed({ ...filterQuery, ...pageQuery, sort: Sort(ASSET_SORTS) }),
     responses: { 200: page(Asset) },
     errors: ['invalid_input'],
   },
@@ -116,8 +112,7 @@ export const listAssets = route(
 
 export const getAsset = route(
   {
-    method: 'get',
-    path: '/assets/{id}',
+    endpoint: 'GET /assets/{id}',
     tag: 'Findings',
     summary: 'Read one asset',
     description: 'With the runs that saw it, as far as sightings are kept.',
@@ -137,8 +132,7 @@ export const getAsset = route(
 
 export const countAssetFacets = route(
   {
-    method: 'get',
-    path: '/assets/facets',
+    endpoint: 'GET /assets/facets',
     tag: 'Findings',
     summary: 'Count the assets of a filter by type, port, technology and other fields',
     description: `Takes the filters of GET /assets. Counts the newest ${FACET_RECORDS} records that match; \`complete\` is false if there are more. Large counts may be some seconds old.`,
@@ -170,15 +164,11 @@ const Words = Type.Array(Type.String())
 
 export const assetStats = route(
   {
-    method: 'get',
-    path: '/asset-stats',
+    endpoint: 'GET /asset-stats',
     tag: 'Findings',
     summary: 'List the technologies, sources, remarks and types of assets',
     role: 'viewer',
-    query: Type.Object(
-      { workspace: List('Exact names, separated by commas') },
-      { additionalProperties: false },
-    ),
+    query: closed({ workspace: List('Exact names, separated by commas') }),
     responses: {
       200: wrapped(Type.Object({ technologies: Words, sources: Words, remarks: Words, asset_types: Words })),
     },

@@ -1,4 +1,5 @@
 import {
+  closed,
   DECISION_LIMITS,
   FindingState,
   MAX_TAG_LENGTH,
@@ -56,7 +57,7 @@ export const decisionFields = {
   }),
 }
 
-const Decision = Type.Object(decisionFields, { additionalProperties: false, minProperties: 1 })
+const Decision = closed(decisionFields, { minProperties: 1 })
 type Decision = Static<typeof Decision>
 
 /** Problems of a decision whose fields are below `path`. */
@@ -90,8 +91,7 @@ export const authorOf = ({ kind, name }: Caller): string => `${kind}:${name}`
 
 export const changeVulnerability = route(
   {
-    method: 'patch',
-    path: '/vulnerabilities/{id}',
+    endpoint: 'PATCH /vulnerabilities/{id}',
     tag: 'Findings',
     summary: 'Decide about one vulnerability',
     description:

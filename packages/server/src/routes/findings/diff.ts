@@ -1,4 +1,4 @@
-import { AppError, RunStatus, Timestamp, wrapped, type RunDetail } from '@scanfarm/contracts'
+import { AppError, closed, RunStatus, Timestamp, wrapped, type RunDetail } from '@scanfarm/contracts'
 import type { Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
@@ -75,15 +75,14 @@ const runOf = async ({ runs }: Pick<Store, 'runs'>, ref: string): Promise<RunDet
 
 export const diffRuns = route(
   {
-    method: 'get',
-    path: '/runs/{id}/diff/{other}',
+    endpoint: 'GET /runs/{id}/diff/{other}',
     tag: 'Findings',
     summary: 'Compare the findings of two runs',
     description:
       'Records that only the second run found are new, records that only the first run found are gone, and records that both found with differences are changed. Sightings are kept for the latest 50 runs of the same workflow, target and params.',
     role: 'viewer',
     params: Type.Object({ id: Type.String(), other: Type.String() }),
-    query: Type.Object({ limit, change, after }, { additionalProperties: false }),
+    query: closed({ limit, change, after }),
     responses: {
       200: wrapped(
         Type.Object({ from: RunSide, to: RunSide, vulnerabilities: RecordChanges, assets: RecordChanges }),
@@ -98,23 +97,19 @@ export const diffRuns = route(
   },
 )
 
-const DiffQuery = Type.Object(
-  {
-    workspace: Type.String({ minLength: 1 }),
-    from: Type.String({ description: 'RFC 3339, or seconds since 1970' }),
-    to: Type.Optional(Type.String({ description: 'Same format; now if missing' })),
-    limit,
-    change,
-    after,
-  },
-  { additionalProperties: false },
-)
+const DiffQuery = closed({
+  workspace: Type.String({ minLength: 1 }),
+  from: Type.String({ description: 'RFC 3339, or seconds since 1970' }),
+  to: Type.Optional(Type.String({ description: 'Same format; now if missing' })),
+  limit,
+  change,
+  after,
+})
 
-const workspaceDiff = (kind: 'vulnerability' | 'asset', path: string, things: string) =>
+const workspaceDiff = (kind: 'vulnerability' | 'asset', endpoint: `GET /${string}`, things: string) =>
   route(
     {
-      method: 'get',
-      path,
+      endpoint,
       tag: 'Findings',
       summary: `List the ${things} of a workspace that appeared, disappeared or changed in a period`,
       role: 'viewer',
@@ -151,5 +146,9 @@ const workspaceDiff = (kind: 'vulnerability' | 'asset', path: string, things: st
     },
   )
 
-export const diffVulnerabilities = workspaceDiff('vulnerability', '/vulnerabilities/diff', 'vulnerabilities')
-export const diffAssets = workspaceDiff('asset', '/assets/diff', 'assets')
+export const diffVulnerabilities = workspaceDiff(
+  'vulnerability',
+  'GET /vulnerabilities/diff',
+  'vulnerabilities',
+)
+export const diffAssets = workspaceDiff('asset', 'GET /assets/diff', 'assets')

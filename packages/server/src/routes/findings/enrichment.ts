@@ -7,8 +7,7 @@ import { authorOf } from './decisions.ts'
 
 export const listEnrichments = route(
   {
-    method: 'get',
-    path: '/enrichments',
+    endpoint: 'GET /enrichments',
     tag: 'Findings',
     summary: 'List the stored files about CVEs',
     role: 'viewer',
@@ -19,8 +18,7 @@ export const listEnrichments = route(
 
 export const loadEnrichment = route(
   {
-    method: 'post',
-    path: '/enrichments',
+    endpoint: 'POST /enrichments',
     tag: 'Findings',
     summary: 'Load a file about CVEs',
     description:

@@ -1,4 +1,4 @@
-import { AppError, FindingState, Timestamp, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, FindingState, Timestamp, wrapped } from '@scanfarm/contracts'
 import { HOST_RECORDS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -10,17 +10,13 @@ const Words = Type.Array(Type.String())
 
 export const getHost = route(
   {
-    method: 'get',
-    path: '/hosts/{host}',
+    endpoint: 'GET /hosts/{host}',
     tag: 'Findings',
     summary: 'Read what scans know of one host',
     description: `Takes a name or an address. Reads the newest ${HOST_RECORDS} assets and findings; the lists themselves are GET /assets?host= and GET /vulnerabilities?host=.`,
     role: 'viewer',
     params: Type.Object({ host: Type.String({ maxLength: 255 }) }),
-    query: Type.Object(
-      { workspace: List('Exact names, separated by commas') },
-      { additionalProperties: false },
-    ),
+    query: closed({ workspace: List('Exact names, separated by commas') }),
     responses: {
       200: wrapped(
         Type.Object({

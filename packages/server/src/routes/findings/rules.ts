@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import {
   AppError,
+  closed,
   FindingRule,
   NewFindingRule,
   RuleContent,
@@ -80,8 +81,7 @@ const savedOf = (outcome: Outcome, name: string | undefined, none: AppError) => 
 
 export const listFindingRules = route(
   {
-    method: 'get',
-    path: '/finding-rules',
+    endpoint: 'GET /finding-rules',
     tag: 'Findings',
     summary: 'List the rules that decide about findings, in the order in which they apply',
     role: 'viewer',
@@ -92,8 +92,7 @@ export const listFindingRules = route(
 
 export const getFindingRule = route(
   {
-    method: 'get',
-    path: '/finding-rules/{rule}',
+    endpoint: 'GET /finding-rules/{rule}',
     tag: 'Findings',
     summary: 'Read one rule',
     role: 'viewer',
@@ -106,8 +105,7 @@ export const getFindingRule = route(
 
 export const addFindingRule = route(
   {
-    method: 'post',
-    path: '/finding-rules',
+    endpoint: 'POST /finding-rules',
     tag: 'Findings',
     summary: 'Add a rule and apply it to present and future findings',
     description: `For each field the first rule by position that matches and sets it decides; tags of all rules are added. What a person decided about a finding wins over rules. A farm has at most ${MAX_RULES} rules.`,
@@ -129,8 +127,7 @@ export const addFindingRule = route(
 
 export const changeFindingRule = route(
   {
-    method: 'patch',
-    path: '/finding-rules/{rule}',
+    endpoint: 'PATCH /finding-rules/{rule}',
     tag: 'Findings',
     summary: 'Change a rule and apply it again',
     description: 'match and set replace the stored ones as a whole.',
@@ -150,8 +147,7 @@ export const changeFindingRule = route(
 
 export const removeFindingRule = route(
   {
-    method: 'delete',
-    path: '/finding-rules/{rule}',
+    endpoint: 'DELETE /finding-rules/{rule}',
     tag: 'Findings',
     summary: 'Remove a rule and what it set',
     role: 'operator',
@@ -169,16 +165,14 @@ export const removeFindingRule = route(
 
 export const previewFindingRule = route(
   {
-    method: 'post',
-    path: '/finding-rules/preview',
+    endpoint: 'POST /finding-rules/preview',
     tag: 'Findings',
     summary: 'Show what a rule would change, without saving it',
     description: `Reads the newest ${PREVIEW.read} findings that it matches, and lists the newest ${PREVIEW.list} that it would change.`,
     role: 'operator',
-    query: Type.Object(
-      { rule: Type.Optional(Type.String({ description: 'Id or name of the rule that it would replace' })) },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      rule: Type.Optional(Type.String({ description: 'Id or name of the rule that it would replace' })),
+    }),
     body: RuleContent,
     responses: { 200: wrapped(RulePreview) },
     errors: ['invalid_input', 'not_found'],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import {
+  closed,
   addImports,
   AppError,
   FINDING_LIMITS,
@@ -31,32 +32,28 @@ const EXPORT_PAGE = 100
 
 export const importVulnerabilities = route(
   {
-    method: 'post',
-    path: '/vulnerabilities/import',
+    endpoint: 'POST /vulnerabilities/import',
     tag: 'Findings',
     summary: 'Import the findings of a scanner',
     description:
       'The file is the body, or the field `file` of a form. Known records are updated, not duplicated; importing the same file again only changes when they were seen. Records are saved in batches: those before an error are kept.',
     role: 'operator',
-    query: Type.Object(
-      {
-        workspace: Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace, pattern: '\\S' }),
-        format: Type.Optional(
-          Type.Enum([...IMPORT_FORMATS], {
-            description:
-              'sarif (2.1.0), nuclei (JSONL), nmap (XML), jsonl (Scanfarm export), whatweb (--log-json), sslscan (--xml), testssl (--jsonfile, --jsonfile-pretty), wapiti (-f json), masscan (-oJ, -oD, -oX, -oL), ffuf (-of json), dirsearch (-O json), gobuster (text of dir), zmap (-O json), sslyze (--json_out), and JSON of gitleaks, gosec, pip-audit, npm audit, osv-scanner, trivy and grype. Default: recognised by the start of the file',
-          }),
-        ),
-        root: Type.Optional(
-          Type.String({
-            maxLength: 4096,
-            description:
-              'The folder that was scanned: absolute paths of files in it become relative. Default: what the report names, or the folder that all files have in common',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      workspace: Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace, pattern: '\\S' }),
+      format: Type.Optional(
+        Type.Enum([...IMPORT_FORMATS], {
+          description:
+            'sarif (2.1.0), nuclei (JSONL), nmap (XML), jsonl (Scanfarm export), whatweb (--log-json), sslscan (--xml), testssl (--jsonfile, --jsonfile-pretty), wapiti (-f json), masscan (-oJ, -oD, -oX, -oL), ffuf (-of json), dirsearch (-O json), gobuster (text of dir), zmap (-O json), sslyze (--json_out), and JSON of gitleaks, gosec, pip-audit, npm audit, osv-scanner, trivy and grype. Default: recognised by the start of the file',
+        }),
+      ),
+      root: Type.Optional(
+        Type.String({
+          maxLength: 4096,
+          description:
+            'The folder that was scanned: absolute paths of files in it become relative. Default: what the report names, or the folder that all files have in common',
+        }),
+      ),
+    }),
     file: { description: 'The file, at most 1 GiB' },
     responses: {
       200: Type.Object({
@@ -136,21 +133,17 @@ const useless = (format: string, errors: number, problems: readonly ImportProble
 
 export const exportVulnerabilities = route(
   {
-    method: 'get',
-    path: '/vulnerabilities/export',
+    endpoint: 'GET /vulnerabilities/export',
     tag: 'Findings',
     summary: 'Export vulnerabilities as a file',
     description: 'All records that match the filters are exported.',
     role: 'viewer',
-    query: Type.Object(
-      {
-        ...vulnerabilityQuery,
-        format: Type.Enum([...EXPORT_FORMATS], {
-          description: 'sarif (2.1.0), csv, jsonl, defectdojo (generic findings), openvex (0.2.0)',
-        }),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      ...vulnerabilityQuery,
+      format: Type.Enum([...EXPORT_FORMATS], {
+        description: 'sarif (2.1.0), csv, jsonl, defectdojo (generic findings), openvex (0.2.0)',
+      }),
+    }),
     responses: {
       200: {
         media: [...new Set(EXPORT_FORMATS.map((format) => EXPORT_KINDS[format].contentType))],

@@ -1,4 +1,4 @@
-import { MAX_TAGS, wrapped, type FieldError } from '@scanfarm/contracts'
+import { closed, MAX_TAGS, wrapped, type FieldError } from '@scanfarm/contracts'
 import { decodeCursor, encodeCursor, FACET_RECORDS, FINDING_FACETS } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
@@ -12,31 +12,28 @@ import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
 /** Most findings that one request changes. */
 const MAX_CHANGED = 1_000
 
-const Filter = Type.Object({ ...vulnerabilityQuery, ...orgQuery }, { additionalProperties: false })
-const Change = Type.Object(
+const Filter = closed({ ...vulnerabilityQuery, ...orgQuery })
+const Change = closed(
   {
     delete: Type.Optional(Type.Literal(true, { description: 'Cannot be combined with other changes' })),
     ...decisionFields,
   },
-  { additionalProperties: false, minProperties: 1 },
+  { minProperties: 1 },
 )
 
-const Body = Type.Object(
-  {
-    ids: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
-        minItems: 1,
-        maxItems: MAX_CHANGED,
-      }),
-    ),
-    filter: Type.Optional(Filter),
-    cursor: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 512, description: '`next_cursor` of the previous answer' }),
-    ),
-    change: Change,
-  },
-  { additionalProperties: false },
-)
+const Body = closed({
+  ids: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }), {
+      minItems: 1,
+      maxItems: MAX_CHANGED,
+    }),
+  ),
+  filter: Type.Optional(Filter),
+  cursor: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 512, description: '`next_cursor` of the previous answer' }),
+  ),
+  change: Change,
+})
 
 /** Without ids a missing filter would name every record, so it must be given, even if it is empty. */
 const combinationProblems = ({ ids, filter, cursor, change }: Static<typeof Body>): FieldError[] => [
@@ -54,8 +51,7 @@ const combinationProblems = ({ ids, filter, cursor, change }: Static<typeof Body
 
 export const changeVulnerabilities = route(
   {
-    method: 'post',
-    path: '/vulnerabilities/bulk',
+    endpoint: 'POST /vulnerabilities/bulk',
     tag: 'Findings',
     summary: 'Change or delete many vulnerabilities',
     description: `Send \`ids\` or \`filter\` (the parameters of GET /vulnerabilities), and the \`change\`. One request changes at most ${MAX_CHANGED} records in one transaction; with a filter these are the newest, and \`next_cursor\` continues with older ones. A record that is opened again by hand writes vuln.found, as a sighting does. Later scans, imports and rules do not change what is decided here.`,
@@ -98,19 +94,15 @@ export const changeVulnerabilities = route(
 
 export const countVulnerabilityFacets = route(
   {
-    method: 'get',
-    path: '/vulnerabilities/facets',
+    endpoint: 'GET /vulnerabilities/facets',
     tag: 'Findings',
     summary: 'Count the vulnerabilities of a filter by severity, state, workflow, asset and other fields',
     description: `Takes the filters of GET /vulnerabilities. Counts the newest ${FACET_RECORDS} records that match; \`complete\` is false if there are more. Large counts may be some seconds old.`,
     role: 'viewer',
-    query: Type.Object(
-      {
-        ...Filter.properties,
-        only: WordList(FINDING_FACETS, 'Facets to count, separated by commas; default all. Few are faster'),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      ...Filter.properties,
+      only: WordList(FINDING_FACETS, 'Facets to count, separated by commas; default all. Few are faster'),
+    }),
     responses: {
       200: wrapped(
         Type.Object({

@@ -1,5 +1,6 @@
 import {
   AppError,
+  closed,
   CONFIDENCES,
   Cvss,
   DECISION_LIMITS,
@@ -108,15 +109,11 @@ export const vulnerabilityFilter = async (
 
 export const listVulnerabilities = route(
   {
-    method: 'get',
-    path: '/vulnerabilities',
+    endpoint: 'GET /vulnerabilities',
     tag: 'Findings',
     summary: 'List vulnerabilities, newest first or sorted',
     role: 'viewer',
-    query: Type.Object(
-      { ...vulnerabilityQuery, ...orgQuery, ...pageQuery, sort: Sort(VULNERABILITY_SORTS) },
-      { additionalProperties: false },
-    ),
+    query: closed({ ...vulnerabilityQuery, ...orgQuery, ...pageQuery, sort: Sort(VULNERABILITY_SORTS) }),
     responses: { 200: page(Vulnerability) },
     errors: ['invalid_input'],
   },
@@ -129,16 +126,12 @@ export const listVulnerabilities = route(
 
 export const groupVulnerabilities = route(
   {
-    method: 'get',
-    path: '/vulnerabilities/groups',
+    endpoint: 'GET /vulnerabilities/groups',
     tag: 'Findings',
     summary: 'Group vulnerabilities by check or by host, the worst first',
     description: `Takes the filters of GET /vulnerabilities. Groups the newest ${FACET_RECORDS} records that match, and answers with at most ${MAX_GROUPS} groups; \`complete\` is false if there are more. Large counts may be some seconds old.`,
     role: 'viewer',
-    query: Type.Object(
-      { ...vulnerabilityQuery, ...orgQuery, by: Type.Enum([...GROUP_BY]) },
-      { additionalProperties: false },
-    ),
+    query: closed({ ...vulnerabilityQuery, ...orgQuery, by: Type.Enum([...GROUP_BY]) }),
     responses: {
       200: wrapped(
         Type.Object({
@@ -174,16 +167,12 @@ const Count = Type.Integer({ minimum: 0 })
 
 export const summariseVulnerabilities = route(
   {
-    method: 'get',
-    path: '/vulnerabilities/summary',
+    endpoint: 'GET /vulnerabilities/summary',
     tag: 'Findings',
     summary:
       'Count open vulnerabilities by severity; state=gone counts those that are gone, state=open,gone both',
     role: 'viewer',
-    query: Type.Object(
-      { workspace: vulnerabilityQuery.workspace, state: vulnerabilityQuery.state },
-      { additionalProperties: false },
-    ),
+    query: closed({ workspace: vulnerabilityQuery.workspace, state: vulnerabilityQuery.state }),
     responses: {
       200: wrapped(
         Type.Object({
@@ -260,8 +249,7 @@ export const vulnerabilityDetail = async (
 
 export const getVulnerability = route(
   {
-    method: 'get',
-    path: '/vulnerabilities/{id}',
+    endpoint: 'GET /vulnerabilities/{id}',
     tag: 'Findings',
     summary: 'Read one vulnerability',
     role: 'viewer',
@@ -300,8 +288,7 @@ const isJson = (text: string): boolean => {
 
 export const createVulnerability = route(
   {
-    method: 'post',
-    path: '/vulnerabilities',
+    endpoint: 'POST /vulnerabilities',
     tag: 'Findings',
     summary: 'Add a vulnerability',
     description: 'Always creates a new record; use the import to update known ones.',
@@ -323,8 +310,7 @@ export const createVulnerability = route(
 
 export const removeVulnerability = route(
   {
-    method: 'delete',
-    path: '/vulnerabilities/{id}',
+    endpoint: 'DELETE /vulnerabilities/{id}',
     tag: 'Findings',
     summary: 'Delete one vulnerability',
     role: 'operator',

@@ -1,4 +1,5 @@
 import {
+  closed,
   type ChangeKind,
   NullableTimestamp,
   Pagination,
@@ -91,20 +92,16 @@ const MAX_LIMIT = 100
 
 export const listNights = route(
   {
-    method: 'get',
-    path: '/nights',
+    endpoint: 'GET /nights',
     tag: 'Schedules',
     summary: 'List the schedules with what their last job did and found',
     description:
       'Those that ran last come first. Findings are counted as they are now: false positives and accepted ones are left out. `open` and `not_tested` count in all workspaces of the last job.',
     role: 'viewer',
-    query: Type.Object(
-      {
-        offset: pageQuery.offset,
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      offset: pageQuery.offset,
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT })),
+    }),
     responses: {
       200: Type.Object({
         data: Type.Array(ShownNight),
@@ -172,28 +169,24 @@ const MOST_CHANGES = 1_000
 
 export const getJobChanges = route(
   {
-    method: 'get',
-    path: '/jobs/{job_id}/changes',
+    endpoint: 'GET /jobs/{job_id}/changes',
     tag: 'Findings',
     summary: 'List the findings that a job changed',
     description:
       'New, back and gone, and those that it could not test or reach, the most severe first. With `since`: what changed in its workspaces after the end of that earlier job. False positives and accepted findings are left out. The counts are those of `GET /nights`.',
     role: 'viewer',
     params: JobPath,
-    query: Type.Object(
-      {
-        since: Type.Optional(Type.String({ description: 'The id of an earlier job' })),
-        limit: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: MOST_CHANGES,
-            default: 200,
-            description: 'Most findings of each list; the counts count all',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      since: Type.Optional(Type.String({ description: 'The id of an earlier job' })),
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: MOST_CHANGES,
+          default: 200,
+          description: 'Most findings of each list; the counts count all',
+        }),
+      ),
+    }),
     responses: {
       200: Type.Object({
         data: Type.Object({

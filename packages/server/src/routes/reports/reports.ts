@@ -31,8 +31,7 @@ const none = (what: string): AppError =>
 
 export const reportJob = route(
   {
-    method: 'get',
-    path: '/reports/jobs/{job_id}',
+    endpoint: 'GET /reports/jobs/{job_id}',
     tag: 'Findings',
     summary: 'Read a report about a job, as a page for a person',
     description: DESCRIPTION,
@@ -46,8 +45,7 @@ export const reportJob = route(
 
 export const reportSchedule = route(
   {
-    method: 'get',
-    path: '/reports/schedules/{id}',
+    endpoint: 'GET /reports/schedules/{id}',
     tag: 'Findings',
     summary: 'Read a report about the last job of a schedule, as a page for a person',
     description: DESCRIPTION,
@@ -66,8 +64,7 @@ export const reportSchedule = route(
 
 export const reportWorkspace = route(
   {
-    method: 'get',
-    path: '/reports/workspaces/{workspace}',
+    endpoint: 'GET /reports/workspaces/{workspace}',
     tag: 'Findings',
     summary: 'Read a report about a workspace and the last job in it, as a page for a person',
     description: DESCRIPTION,

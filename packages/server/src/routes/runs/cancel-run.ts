@@ -24,8 +24,7 @@ const Cancelled = Type.Object({
 
 export const cancelRun = route(
   {
-    method: 'delete',
-    path: '/runs/{id}',
+    endpoint: 'DELETE /runs/{id}',
     tag: 'Runs',
     summary: 'Cancel a run and terminate its processes',
     description:

@@ -45,8 +45,7 @@ const kept = ({ status, body }: { status: number; body: string }): Answer => tex
 
 export const createRuns = route(
   {
-    method: 'post',
-    path: '/runs',
+    endpoint: 'POST /runs',
     tag: 'Runs',
     summary: 'Start a workflow for one target, many targets or a file of targets',
     description:

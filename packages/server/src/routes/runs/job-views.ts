@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  closed,
   Priority,
   RunMode,
   RunOutcome,
@@ -86,35 +87,31 @@ const shown = (job: JobSummary) => ({ ...job, status: statusOf(job), retries: [.
 
 export const listJobs = route(
   {
-    method: 'get',
-    path: '/jobs',
+    endpoint: 'GET /jobs',
     tag: 'Jobs',
     summary: 'List jobs, newest first or sorted',
     description:
       'A page with filters and without `sort` looks at up to 50,000 jobs: it may have fewer than `limit` although `next_cursor` shows that more follow.',
     role: 'viewer',
-    query: Type.Object(
-      {
-        workflow: Type.Optional(Type.String({ maxLength: 256 })),
-        status: Type.Optional(
-          Type.Enum([...JOB_STATES], {
-            description:
-              'open: a run has not ended; ended: all have; completed, failed, cancelled: all ended so; partial: they ended differently',
-          }),
-        ),
-        trigger: Type.Optional(TriggerType),
-        priority: Type.Optional(Priority),
-        search: Type.Optional(
-          Type.String({ pattern: '^[0-9a-f]{1,16}$', description: 'The beginning of the job id' }),
-        ),
-        limit: Type.Optional(
-          Type.Integer({ minimum: 1, maximum: 200, default: 20, description: 'Most jobs of the page' }),
-        ),
-        cursor: pageQuery.cursor,
-        sort: Sort(JOB_SORTS),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      workflow: Type.Optional(Type.String({ maxLength: 256 })),
+      status: Type.Optional(
+        Type.Enum([...JOB_STATES], {
+          description:
+            'open: a run has not ended; ended: all have; completed, failed, cancelled: all ended so; partial: they ended differently',
+        }),
+      ),
+      trigger: Type.Optional(TriggerType),
+      priority: Type.Optional(Priority),
+      search: Type.Optional(
+        Type.String({ pattern: '^[0-9a-f]{1,16}$', description: 'The beginning of the job id' }),
+      ),
+      limit: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 200, default: 20, description: 'Most jobs of the page' }),
+      ),
+      cursor: pageQuery.cursor,
+      sort: Sort(JOB_SORTS),
+    }),
     responses: {
       200: Type.Object({
         data: Type.Array(Summary),
@@ -141,8 +138,7 @@ export const listJobs = route(
 
 export const getJobSummary = route(
   {
-    method: 'get',
-    path: '/jobs/{job_id}/summary',
+    endpoint: 'GET /jobs/{job_id}/summary',
     tag: 'Jobs',
     summary: 'Read a job without its runs',
     role: 'viewer',
@@ -159,28 +155,24 @@ export const getJobSummary = route(
 
 export const getJobStrip = route(
   {
-    method: 'get',
-    path: '/jobs/{job_id}/strip',
+    endpoint: 'GET /jobs/{job_id}/strip',
     tag: 'Jobs',
     summary: 'Read the states of all targets of a job, in order',
     description:
       'One letter for each run: `p` pending, `q` queued, `r` running, `c` completed (clean, or before outcomes were recorded), `a` completed partially, `n` completed with nothing done, `f` failed, `x` cancelled. Letters that repeat are shortened to the letter and a count: `c3f` is `cccf`. `ids` has the ids of these runs, as pairs of the first id and the number of consecutive ids. An answer has an `ETag`: send it as `If-None-Match` to poll.',
     role: 'viewer',
     params: JobPath,
-    query: Type.Object(
-      {
-        limit: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: STRIP_RUNS,
-            default: STRIP_RUNS,
-            description: 'Most runs of one answer',
-          }),
-        ),
-        cursor: pageQuery.cursor,
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: STRIP_RUNS,
+          default: STRIP_RUNS,
+          description: 'Most runs of one answer',
+        }),
+      ),
+      cursor: pageQuery.cursor,
+    }),
     responses: {
       200: Type.Object({
         job_id: Type.String(),
@@ -212,8 +204,7 @@ export const getJobStrip = route(
 
 export const getJobFailures = route(
   {
-    method: 'get',
-    path: '/jobs/{job_id}/failures',
+    endpoint: 'GET /jobs/{job_id}/failures',
     tag: 'Jobs',
     summary: 'Group the failed runs of a job by message',
     description:
@@ -256,8 +247,7 @@ export const getJobFailures = route(
 
 export const getJobProgress = route(
   {
-    method: 'get',
-    path: '/jobs/{job_id}/progress',
+    endpoint: 'GET /jobs/{job_id}/progress',
     tag: 'Jobs',
     summary: 'Read the throughput of a job and when it is expected to end',
     description:

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { AppError, JobStatus, Priority, Run } from '@scanfarm/contracts'
+import { AppError, closed, JobStatus, Priority, Run } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { signalCancel } from '../../cancel.ts'
 import type { ServerContext } from '../../context.ts'
@@ -71,8 +71,7 @@ async function* wholeRuns(context: ServerContext, jobId: string, root: string): 
 
 export const getJob = route(
   {
-    method: 'get',
-    path: '/jobs/{job_id}',
+    endpoint: 'GET /jobs/{job_id}',
     tag: 'Jobs',
     summary: 'Read the status of all runs of one request',
     description: 'Below `/osm/api` the runs have all fields of a run.',
@@ -100,8 +99,7 @@ export const getJob = route(
 
 export const cancelJob = route(
   {
-    method: 'post',
-    path: '/jobs/{job_id}/cancel',
+    endpoint: 'POST /jobs/{job_id}/cancel',
     tag: 'Jobs',
     summary: 'Cancel all runs of a job that have not ended',
     description:
@@ -149,15 +147,14 @@ const ChangedPriority = Type.Object({
 
 export const changeJob = route(
   {
-    method: 'patch',
-    path: '/jobs/{job_id}',
+    endpoint: 'PATCH /jobs/{job_id}',
     tag: 'Jobs',
     summary: 'Change the priority of the waiting runs of a job',
     description:
       'Waiting runs, also those whose message is in the queue, take their place by the new priority. Running runs are not touched. The answer is 202 if more than 10,000 runs wait: they take their place within seconds or, with a million, within a minute.',
     role: 'operator',
     params: JobPath,
-    body: Type.Object({ priority: Priority }, { additionalProperties: false }),
+    body: closed({ priority: Priority }),
     responses: {
       200: ChangedPriority,
       202: ChangedPriority,

@@ -1,5 +1,6 @@
 import {
   AppError,
+  closed,
   Artifact,
   page,
   Priority,
@@ -36,35 +37,31 @@ const parentOf = async (
 
 export const listRuns = route(
   {
-    method: 'get',
-    path: '/runs',
+    endpoint: 'GET /runs',
     tag: 'Runs',
     summary: 'List runs, newest first or sorted',
     role: 'viewer',
-    query: Type.Object(
-      {
-        status: Type.Optional(RunStatus),
-        outcome: WordList(RunOutcome.enum, 'Of ended runs; one or more, separated by commas'),
-        workflow_name: Type.Optional(Type.String()),
-        workflow: Type.Optional(Type.String({ description: 'Alias of workflow_name' })),
-        target: Type.Optional(Type.String({ description: 'Exact' })),
-        workspace: Type.Optional(Type.String()),
-        run_mode: Type.Optional(RunMode),
-        priority: Type.Optional(Priority),
-        job_id: Type.Optional(Type.String()),
-        run_group_id: Type.Optional(Type.String({ description: 'Alias of job_id' })),
-        parent: Type.Optional(
-          Type.String({
-            description:
-              'Number or run_uuid of a run: the runs that execute batches of its loops, which are not listed otherwise',
-          }),
-        ),
-        ...orgQuery,
-        ...pageQuery,
-        sort: Sort(RUN_SORTS),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      status: Type.Optional(RunStatus),
+      outcome: WordList(RunOutcome.enum, 'Of ended runs; one or more, separated by commas'),
+      workflow_name: Type.Optional(Type.String()),
+      workflow: Type.Optional(Type.String({ description: 'Alias of workflow_name' })),
+      target: Type.Optional(Type.String({ description: 'Exact' })),
+      workspace: Type.Optional(Type.String()),
+      run_mode: Type.Optional(RunMode),
+      priority: Type.Optional(Priority),
+      job_id: Type.Optional(Type.String()),
+      run_group_id: Type.Optional(Type.String({ description: 'Alias of job_id' })),
+      parent: Type.Optional(
+        Type.String({
+          description:
+            'Number or run_uuid of a run: the runs that execute batches of its loops, which are not listed otherwise',
+        }),
+      ),
+      ...orgQuery,
+      ...pageQuery,
+      sort: Sort(RUN_SORTS),
+    }),
     responses: { 200: page(Run) },
     errors: ['invalid_input'],
   },
@@ -109,19 +106,15 @@ const WithParts = Type.Object({
 
 export const getRun = route(
   {
-    method: 'get',
-    path: '/runs/{id}',
+    endpoint: 'GET /runs/{id}',
     tag: 'Runs',
     summary: 'Read one run',
     role: 'viewer',
     params: RunPath,
-    query: Type.Object(
-      {
-        include_steps: Type.Optional(Type.Boolean({ description: 'Add the steps as `steps`' })),
-        include_artifacts: Type.Optional(Type.Boolean({ description: 'Add the artifacts as `artifacts`' })),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      include_steps: Type.Optional(Type.Boolean({ description: 'Add the steps as `steps`' })),
+      include_artifacts: Type.Optional(Type.Boolean({ description: 'Add the artifacts as `artifacts`' })),
+    }),
     responses: { 200: Type.Object({ data: WithParts }) },
     errors: ['not_found'],
   },

@@ -12,8 +12,7 @@ const Uuid = Type.String({ format: 'uuid' })
 
 export const duplicateRun = route(
   {
-    method: 'post',
-    path: '/runs/{id}/duplicate',
+    endpoint: 'POST /runs/{id}/duplicate',
     tag: 'Runs',
     summary: 'Copy a run with the same configuration',
     description: 'The copy is a new job with one run, which is pending until it is started.',
@@ -59,8 +58,7 @@ export const duplicateRun = route(
 
 export const startRun = route(
   {
-    method: 'post',
-    path: '/runs/{id}/start',
+    endpoint: 'POST /runs/{id}/start',
     tag: 'Runs',
     summary: 'Start a pending run',
     role: 'operator',

@@ -1,4 +1,4 @@
-import { AppError, needsOf, paramsProblems, RunStatus } from '@scanfarm/contracts'
+import { AppError, closed, needsOf, paramsProblems, RunStatus } from '@scanfarm/contracts'
 import type { RetrySelection } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { signalCancel } from '../../cancel.ts'
@@ -66,38 +66,34 @@ const retryIn = async (context: ServerContext, jobId: string, selection: RetrySe
 
 export const retryJob = route(
   {
-    method: 'post',
-    path: '/jobs/{job_id}/retry',
+    endpoint: 'POST /jobs/{job_id}/retry',
     tag: 'Jobs',
     summary: 'Repeat what failed or was cancelled, as a new job',
     description:
       'The new job has the workflow version, params and priority of the first one, and its targets whose latest run, in the job and its retries, has one of `statuses` or `outcomes`. Targets that a retry is executing are left out: a repeated request answers 200 with the retry that exists. The runs of the first job stay as they are.',
     role: 'operator',
     params: JobPath,
-    body: Type.Object(
-      {
-        statuses: Type.Optional(
-          Type.Array(Type.Enum(['failed', 'cancelled']), {
-            maxItems: 2,
-            description: 'Default: failed and cancelled, if outcomes is missing too',
-          }),
-        ),
-        outcomes: Type.Optional(
-          Type.Array(Type.Enum(['partial', 'nothing_done']), {
-            maxItems: 2,
-            description: 'Also runs with these outcomes, whatever their status',
-          }),
-        ),
-        from: From,
-        pattern: Type.Optional(
-          Type.String({
-            maxLength: 2_000,
-            description: 'Only runs in the groups of `GET /jobs/{job_id}/failures` with this pattern',
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      statuses: Type.Optional(
+        Type.Array(Type.Enum(['failed', 'cancelled']), {
+          maxItems: 2,
+          description: 'Default: failed and cancelled, if outcomes is missing too',
+        }),
+      ),
+      outcomes: Type.Optional(
+        Type.Array(Type.Enum(['partial', 'nothing_done']), {
+          maxItems: 2,
+          description: 'Also runs with these outcomes, whatever their status',
+        }),
+      ),
+      from: From,
+      pattern: Type.Optional(
+        Type.String({
+          maxLength: 2_000,
+          description: 'Only runs in the groups of `GET /jobs/{job_id}/failures` with this pattern',
+        }),
+      ),
+    }),
     responses: {
       200: Type.Object({
         message: Type.String(),
@@ -148,14 +144,13 @@ const ids = Type.Array(
     description: `Numbers or uuids of runs; at most ${MOST_RUNS}`,
   },
 )
-const RunIds = Type.Object({ ids }, { additionalProperties: false })
+const RunIds = closed({ ids })
 
 const Id = Type.String({ description: 'As in the request' })
 
 export const cancelRuns = route(
   {
-    method: 'post',
-    path: '/runs/cancel',
+    endpoint: 'POST /runs/cancel',
     tag: 'Runs',
     summary: 'Cancel several runs',
     description:
@@ -204,14 +199,13 @@ export const cancelRuns = route(
 
 export const retryRuns = route(
   {
-    method: 'post',
-    path: '/runs/retry',
+    endpoint: 'POST /runs/retry',
     tag: 'Runs',
     summary: 'Repeat several runs that did not do all their work',
     description:
       'Repeats runs that failed, were cancelled, or ended with the outcome partial or nothing_done. The runs of each job become one new job, as with `POST /jobs/{job_id}/retry`; a run that a retry is already executing is not repeated twice.',
     role: 'operator',
-    body: Type.Object({ ids, from: From }, { additionalProperties: false }),
+    body: closed({ ids, from: From }),
     responses: {
       200: Type.Object({
         data: Type.Array(

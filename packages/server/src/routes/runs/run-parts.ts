@@ -1,4 +1,4 @@
-import { AppError, Artifact, RunAttempt, Step } from '@scanfarm/contracts'
+import { AppError, closed, Artifact, RunAttempt, Step } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { ARTIFACT_RESPONSES, sendArtifact } from '../artifacts/send-artifact.ts'
@@ -7,8 +7,7 @@ import { noRun, RunPath } from './read-runs.ts'
 
 export const listSteps = route(
   {
-    method: 'get',
-    path: '/runs/{id}/steps',
+    endpoint: 'GET /runs/{id}/steps',
     tag: 'Runs',
     summary: 'List the steps of the latest attempt, in order',
     role: 'viewer',
@@ -26,8 +25,7 @@ export const listSteps = route(
 
 export const listAttempts = route(
   {
-    method: 'get',
-    path: '/runs/{id}/attempts',
+    endpoint: 'GET /runs/{id}/attempts',
     tag: 'Runs',
     summary: 'List the attempts of a run: which worker executed each one, and how it ended',
     description:
@@ -46,8 +44,7 @@ export const listAttempts = route(
 
 export const listArtifacts = route(
   {
-    method: 'get',
-    path: '/runs/{id}/artifacts',
+    endpoint: 'GET /runs/{id}/artifacts',
     tag: 'Runs',
     summary: 'List the artifacts',
     role: 'viewer',
@@ -65,8 +62,7 @@ export const listArtifacts = route(
 
 export const readArtifact = route(
   {
-    method: 'get',
-    path: '/runs/{id}/artifacts/{artifact_id}/content',
+    endpoint: 'GET /runs/{id}/artifacts/{artifact_id}/content',
     tag: 'Runs',
     summary: 'Download an artifact',
     description:
@@ -76,10 +72,9 @@ export const readArtifact = route(
       ...RunPath.properties,
       artifact_id: Type.String({ description: 'id of the artifact' }),
     }),
-    query: Type.Object(
-      { view: Type.Optional(Type.Enum(['frame'], { description: 'frame: to show it in a frame' })) },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      view: Type.Optional(Type.Enum(['frame'], { description: 'frame: to show it in a frame' })),
+    }),
     responses: ARTIFACT_RESPONSES,
     errors: ['not_found', 'range_not_satisfiable', 'unsupported_media_type'],
   },

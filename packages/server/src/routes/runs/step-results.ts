@@ -1,4 +1,4 @@
-import { page, Step, type StepStatus } from '@scanfarm/contracts'
+import { closed, page, Step, type StepStatus } from '@scanfarm/contracts'
 import { NEWEST_RUNS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -11,23 +11,19 @@ const statusesOf = (text: string | undefined): StepStatus[] | undefined =>
 
 export const listStepResults = route(
   {
-    method: 'get',
-    path: '/step-results',
+    endpoint: 'GET /step-results',
     tag: 'Runs',
     summary: 'List the steps of several runs',
     description: `Newest runs first, with the steps of the latest attempt in order. Only the newest ${NEWEST_RUNS} runs that match workspace and run are read.`,
     role: 'viewer',
-    query: Type.Object(
-      {
-        workspace: List('Exact names, separated by commas'),
-        status: WordList(WORDS, 'One or more, separated by commas; success is an alias of completed'),
-        step_type: List('Exact types, for example bash, separated by commas'),
-        run_uuid: Type.Optional(Type.String({ description: 'Number or run_uuid of the run' })),
-        run_id: Type.Optional(Type.String({ description: 'Alias of run_uuid' })),
-        ...pageQuery,
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      workspace: List('Exact names, separated by commas'),
+      status: WordList(WORDS, 'One or more, separated by commas; success is an alias of completed'),
+      step_type: List('Exact types, for example bash, separated by commas'),
+      run_uuid: Type.Optional(Type.String({ description: 'Number or run_uuid of the run' })),
+      run_id: Type.Optional(Type.String({ description: 'Alias of run_uuid' })),
+      ...pageQuery,
+    }),
     responses: { 200: page(Step) },
     errors: ['invalid_input'],
   },

@@ -1,4 +1,4 @@
-import { Run, withoutPassword, withoutPasswords, WorkflowKind } from '@scanfarm/contracts'
+import { closed, Run, withoutPassword, withoutPasswords, WorkflowKind } from '@scanfarm/contracts'
 import { Type, type Static } from 'typebox'
 import { json, type Answer } from '../../http/answer.ts'
 import { route, type Handle } from '../../http/route.ts'
@@ -49,8 +49,7 @@ const ENDED = ['completed', 'failed', 'cancelled'] as const
 
 export const listTasks = route(
   {
-    method: 'get',
-    path: '/tasks',
+    endpoint: 'GET /tasks',
     tag: 'Runs',
     summary: 'List the newest distributed runs as tasks',
     description: `A task is a distributed run. The newest ${MOST} of each status are listed; GET /runs lists all.`,
@@ -83,8 +82,7 @@ const TaskDetail = Type.Object({ ...Task.properties, error: Type.String() })
 
 export const getTask = route(
   {
-    method: 'get',
-    path: '/tasks/{id}',
+    endpoint: 'GET /tasks/{id}',
     tag: 'Runs',
     summary: 'Read one run as a task',
     role: 'viewer',
@@ -104,25 +102,21 @@ let submit: Handle | undefined
 
 export const createTask = route(
   {
-    method: 'post',
-    path: '/tasks',
+    endpoint: 'POST /tasks',
     tag: 'Runs',
     summary: 'Start a distributed run',
     description: 'Like POST /runs with `run_mode: distributed`, with the same validation.',
     role: 'operator',
-    body: Type.Object(
-      {
-        workflow_name: Type.String({ minLength: 1 }),
-        workflow_kind: Type.Optional(
-          Type.Enum([...WorkflowKind.enum, ''], { description: 'Missing: the kind of the workflow' }),
-        ),
-        target: Type.String(),
-        params: Type.Optional(
-          Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      workflow_name: Type.String({ minLength: 1 }),
+      workflow_kind: Type.Optional(
+        Type.Enum([...WorkflowKind.enum, ''], { description: 'Missing: the kind of the workflow' }),
+      ),
+      target: Type.String(),
+      params: Type.Optional(
+        Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Boolean()])),
+      ),
+    }),
     // Targets and params have their own validation.
     anyText: true,
     responses: {

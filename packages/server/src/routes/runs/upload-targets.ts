@@ -6,8 +6,7 @@ import { receiveFile } from '../../http/body/receive-file.ts'
 
 export const uploadFile = route(
   {
-    method: 'post',
-    path: '/upload-file',
+    endpoint: 'POST /upload-file',
     tag: 'Runs',
     summary: 'Upload a file of targets',
     description: 'Send the returned `path` as `target_file` to POST /runs, on any master.',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   AppError,
+  closed,
   ChangeSchedule,
   CreateSchedule,
   page,
@@ -76,12 +77,11 @@ export const foundSchedule = async (
 
 export const listSchedules = route(
   {
-    method: 'get',
-    path: '/schedules',
+    endpoint: 'GET /schedules',
     tag: 'Schedules',
     summary: 'List the schedules, newest first',
     role: 'viewer',
-    query: Type.Object(pageQuery, { additionalProperties: false }),
+    query: closed(pageQuery),
     responses: { 200: page(Schedule) },
   },
   async ({ store }, { query }) => {
@@ -93,8 +93,7 @@ export const listSchedules = route(
 
 export const createSchedule = route(
   {
-    method: 'post',
-    path: '/schedules',
+    endpoint: 'POST /schedules',
     tag: 'Schedules',
     summary: 'Start a workflow on a schedule, on events or on file changes',
     description:
@@ -118,8 +117,7 @@ export const createSchedule = route(
 
 export const getSchedule = route(
   {
-    method: 'get',
-    path: '/schedules/{id}',
+    endpoint: 'GET /schedules/{id}',
     tag: 'Schedules',
     summary: 'Read one schedule',
     role: 'viewer',
@@ -132,8 +130,7 @@ export const getSchedule = route(
 
 export const changeSchedule = route(
   {
-    method: 'put',
-    path: '/schedules/{id}',
+    endpoint: 'PUT /schedules/{id}',
     tag: 'Schedules',
     summary: 'Change fields of a schedule; takes effect immediately',
     role: 'admin',
@@ -157,8 +154,7 @@ export const changeSchedule = route(
 
 export const removeSchedule = route(
   {
-    method: 'delete',
-    path: '/schedules/{id}',
+    endpoint: 'DELETE /schedules/{id}',
     tag: 'Schedules',
     summary: 'Delete a schedule; its runs are kept',
     role: 'admin',
@@ -176,8 +172,7 @@ export const removeSchedule = route(
 const switching = (word: 'enable' | 'disable') =>
   route(
     {
-      method: 'post',
-      path: `/schedules/{id}/${word}`,
+      endpoint: `POST /schedules/{id}/${word}`,
       tag: 'Schedules',
       summary: word === 'enable' ? 'Enable a schedule from now on' : 'Disable a schedule',
       role: 'admin',
@@ -202,8 +197,7 @@ export const disableSchedule = switching('disable')
 
 export const triggerSchedule = route(
   {
-    method: 'post',
-    path: '/schedules/{id}/trigger',
+    endpoint: 'POST /schedules/{id}/trigger',
     tag: 'Schedules',
     summary: 'Start a schedule now, even if it is disabled',
     role: 'operator',

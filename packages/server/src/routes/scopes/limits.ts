@@ -1,5 +1,4 @@
-import { LIMIT_KINDS, Limits, wrapped, type FieldError } from '@scanfarm/contracts'
-import { Type } from 'typebox'
+import { closed, LIMIT_KINDS, Limits, wrapped, type FieldError } from '@scanfarm/contracts'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 
@@ -19,8 +18,7 @@ export const limitProblems = (limits: Limits | undefined, at = ''): FieldError[]
 
 export const getLimits = route(
   {
-    method: 'get',
-    path: '/limits',
+    endpoint: 'GET /limits',
     tag: 'Scopes',
     summary: 'Read how much all runs together may load the hosts that they scan',
     role: 'viewer',
@@ -31,15 +29,14 @@ export const getLimits = route(
 
 export const setLimits = route(
   {
-    method: 'put',
-    path: '/limits',
+    endpoint: 'PUT /limits',
     tag: 'Scopes',
     summary: 'Set how much all runs together may load the hosts that they scan',
     description:
       'Scopes can have limits of their runs as well; the stricter one holds. A run that has no share left waits without a slot. Runs that work keep their shares.',
     role: 'admin',
     // Without the name, which is registered by the bodies of scopes.
-    body: Type.Object(Limits.properties, { additionalProperties: false }),
+    body: closed(Limits.properties),
     responses: { 200: wrapped(Limits) },
     errors: ['invalid_input'],
   },

@@ -1,5 +1,6 @@
 import {
   AppError,
+  closed,
   entryProblem,
   NEVER_SCAN_ENTRIES,
   NeverScan,
@@ -35,18 +36,14 @@ const add = async ({ scopes }: Store, entries: readonly NewNeverScan[], caller: 
 
 export const listNeverScan = route(
   {
-    method: 'get',
-    path: '/never-scan',
+    endpoint: 'GET /never-scan',
     tag: 'Scopes',
     summary: 'List what no run may scan',
     role: 'operator',
-    query: Type.Object(
-      {
-        search: Type.Optional(Type.String({ maxLength: 512, description: 'Part of an entry or a reason' })),
-        ...offsets,
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      search: Type.Optional(Type.String({ maxLength: 512, description: 'Part of an entry or a reason' })),
+      ...offsets,
+    }),
     responses: { 200: page(NeverScan) },
     errors: ['invalid_input'],
   },
@@ -58,8 +55,7 @@ export const listNeverScan = route(
 
 export const addNeverScan = route(
   {
-    method: 'post',
-    path: '/never-scan',
+    endpoint: 'POST /never-scan',
     tag: 'Scopes',
     summary: 'Forbid a host, a domain or a network to all runs',
     description:
@@ -97,26 +93,22 @@ const linesOf = (text: string): Line[] =>
 
 export const importNeverScan = route(
   {
-    method: 'post',
-    path: '/never-scan/import',
+    endpoint: 'POST /never-scan/import',
     tag: 'Scopes',
     summary: 'Add the entries of a file to the never-scan list',
     description:
       'All of them or, if one is invalid, none. Entries that exist get the new reason and end; no entry is removed.',
     role: 'admin',
-    body: Type.Object(
-      {
-        text: Type.String({
-          minLength: 1,
-          description:
-            'One entry in each line, with a reason behind # if it has its own; lines that begin with # are comments',
-        }),
-        reason: NewNeverScan.properties.reason,
-        until: NewNeverScan.properties.until,
-        workflow: NewNeverScan.properties.workflow,
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      text: Type.String({
+        minLength: 1,
+        description:
+          'One entry in each line, with a reason behind # if it has its own; lines that begin with # are comments',
+      }),
+      reason: NewNeverScan.properties.reason,
+      until: NewNeverScan.properties.until,
+      workflow: NewNeverScan.properties.workflow,
+    }),
     bodyBytes: MAX_BODY_BYTES,
     responses: { 200: Type.Object({ added: Type.Integer(), replaced: Type.Integer() }) },
     errors: ['invalid_input', 'conflict'],
@@ -143,8 +135,7 @@ const MAX_REASON = 1_024
 
 export const removeNeverScan = route(
   {
-    method: 'delete',
-    path: '/never-scan/{id}',
+    endpoint: 'DELETE /never-scan/{id}',
     tag: 'Scopes',
     summary: 'Remove an entry of the never-scan list',
     role: 'admin',

@@ -1,5 +1,4 @@
-import { page, Refusal } from '@scanfarm/contracts'
-import { Type } from 'typebox'
+import { closed, page, Refusal } from '@scanfarm/contracts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { JobPath, noJob } from '../runs/jobs.ts'
@@ -8,8 +7,7 @@ const { cursor: _, ...offsets } = pageQuery
 
 export const listJobRefusals = route(
   {
-    method: 'get',
-    path: '/jobs/{job_id}/refusals',
+    endpoint: 'GET /jobs/{job_id}/refusals',
     tag: 'Jobs',
     summary:
       'List the targets of a job that were not scanned because a scope or the never-scan list forbids them',
@@ -17,7 +15,7 @@ export const listJobRefusals = route(
       'Oldest first. The total also counts those that are not listed: the first 10,000 of a request are, for 90 days.',
     role: 'viewer',
     params: JobPath,
-    query: Type.Object(offsets, { additionalProperties: false }),
+    query: closed(offsets),
     responses: { 200: page(Refusal) },
     errors: ['not_found', 'invalid_input'],
   },
@@ -31,14 +29,13 @@ export const listJobRefusals = route(
 
 export const listJobLeftOut = route(
   {
-    method: 'get',
-    path: '/jobs/{job_id}/left-out',
+    endpoint: 'GET /jobs/{job_id}/left-out',
     tag: 'Jobs',
     summary: 'List the targets of a job that mode delta left out, with the run since which nothing changed',
     description: 'The total also counts those that are not listed: the first 10,000 are, for 90 days.',
     role: 'viewer',
     params: JobPath,
-    query: Type.Object(offsets, { additionalProperties: false }),
+    query: closed(offsets),
     responses: { 200: page(Refusal) },
     errors: ['not_found', 'invalid_input'],
   },

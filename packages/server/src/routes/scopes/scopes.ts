@@ -1,5 +1,6 @@
 import {
   AppError,
+  closed,
   ChangeScope,
   entryProblem,
   MAX_TARGET_LENGTH,
@@ -83,8 +84,7 @@ const savedOf = (outcome: Awaited<ReturnType<Store['scopes']['add']>>, name: str
 
 export const listScopes = route(
   {
-    method: 'get',
-    path: '/scopes',
+    endpoint: 'GET /scopes',
     tag: 'Scopes',
     summary: 'List what may be scanned',
     role: 'viewer',
@@ -95,8 +95,7 @@ export const listScopes = route(
 
 export const getScope = route(
   {
-    method: 'get',
-    path: '/scopes/{name}',
+    endpoint: 'GET /scopes/{name}',
     tag: 'Scopes',
     summary: 'Read one scope',
     role: 'viewer',
@@ -109,8 +108,7 @@ export const getScope = route(
 
 export const addScope = route(
   {
-    method: 'post',
-    path: '/scopes',
+    endpoint: 'POST /scopes',
     tag: 'Scopes',
     summary: 'Add a scope',
     description:
@@ -127,8 +125,7 @@ export const addScope = route(
 
 export const changeScope = route(
   {
-    method: 'patch',
-    path: '/scopes/{name}',
+    endpoint: 'PATCH /scopes/{name}',
     tag: 'Scopes',
     summary: 'Change a scope',
     description: 'Lists replace the stored ones as a whole. Waiting runs are checked again when they start.',
@@ -148,8 +145,7 @@ export const changeScope = route(
 
 export const removeScope = route(
   {
-    method: 'delete',
-    path: '/scopes/{name}',
+    endpoint: 'DELETE /scopes/{name}',
     tag: 'Scopes',
     summary: 'Remove a scope',
     description: 'Waiting runs that name it are refused. A scope that has workspaces is not removed.',
@@ -173,21 +169,17 @@ const Text = Type.String({ minLength: 1, maxLength: MAX_TARGET_LENGTH })
 
 export const checkScope = route(
   {
-    method: 'get',
-    path: '/scope-check',
+    endpoint: 'GET /scope-check',
     tag: 'Scopes',
     summary: 'Say whether a target may be scanned, and why not',
     description: 'Names are not resolved: workers also refuse a name that has a forbidden address.',
     role: 'viewer',
-    query: Type.Object(
-      {
-        target: Text,
-        scope: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
-        workspace: Type.Optional(Type.String({ maxLength: 128, description: 'Default: that of the target' })),
-        workflow: Type.Optional(Type.String({ maxLength: 256 })),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      target: Text,
+      scope: Type.Optional(Type.String({ minLength: 1, maxLength: 128 })),
+      workspace: Type.Optional(Type.String({ maxLength: 128, description: 'Default: that of the target' })),
+      workflow: Type.Optional(Type.String({ maxLength: 256 })),
+    }),
     responses: {
       200: Type.Object({
         allowed: Type.Boolean(),

@@ -1,4 +1,4 @@
-import { AppError, hostSearchOf, MAX_TARGET_LENGTH, Traffic } from '@scanfarm/contracts'
+import { AppError, closed, hostSearchOf, MAX_TARGET_LENGTH, Traffic } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 
@@ -22,25 +22,21 @@ const KNOWN =
 
 export const findTraffic = route(
   {
-    method: 'get',
-    path: '/traffic',
+    endpoint: 'GET /traffic',
     tag: 'Scopes',
     summary: 'Find the runs that may have sent traffic to a host',
     description:
       'Runs that worked in the time asked for and had the host, a network or a domain that has it as target, item of a loop, or URL of a request; newest first, at most 100.',
     role: 'viewer',
-    query: Type.Object(
-      {
-        address: Type.String({
-          minLength: 1,
-          maxLength: MAX_TARGET_LENGTH,
-          description: 'Address or name of a host',
-        }),
-        from: moment('a day before to'),
-        to: moment('now'),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      address: Type.String({
+        minLength: 1,
+        maxLength: MAX_TARGET_LENGTH,
+        description: 'Address or name of a host',
+      }),
+      from: moment('a day before to'),
+      to: moment('now'),
+    }),
     responses: {
       200: Type.Object({
         data: Type.Array(Traffic),

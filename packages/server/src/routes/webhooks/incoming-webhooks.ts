@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { AppError, NullableTimestamp, Timestamp } from '@scanfarm/contracts'
+import { AppError, closed, NullableTimestamp, Timestamp } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { refuseDeepJson } from '../../http/body/json-depth.ts'
 import { route } from '../../http/route.ts'
@@ -20,8 +20,7 @@ const MAX_BYTES = 1 << 20
 
 export const receiveWebhook = route(
   {
-    method: 'post',
-    path: '/webhooks/{name}',
+    endpoint: 'POST /webhooks/{name}',
     tag: 'Webhooks',
     summary: 'Receive a signed request as the event webhook.received',
     description: `Requires a signature instead of a token: \`${SIGNATURE_HEADER}: sha256=HEX\`, the HMAC-SHA256 of \`TIMESTAMP.BODY\` with the secret of the webhook, and \`${TIMESTAMP_HEADER}\` in seconds, at most five minutes from the current time. A repeated request is refused.`,
@@ -95,16 +94,12 @@ const Incoming = Type.Object({
 
 export const createIncomingWebhook = route(
   {
-    method: 'post',
-    path: '/incoming-webhooks',
+    endpoint: 'POST /incoming-webhooks',
     tag: 'Webhooks',
     summary: 'Create an incoming webhook',
     description: 'The secret is returned only in this answer.',
     role: 'admin',
-    body: Type.Object(
-      { name: Name, secret: Type.Optional(Type.String({ minLength: 16, maxLength: 256 })) },
-      { additionalProperties: false },
-    ),
+    body: closed({ name: Name, secret: Type.Optional(Type.String({ minLength: 16, maxLength: 256 })) }),
     responses: {
       201: Type.Object({
         message: Type.String(),
@@ -125,8 +120,7 @@ export const createIncomingWebhook = route(
 
 export const listIncomingWebhooks = route(
   {
-    method: 'get',
-    path: '/incoming-webhooks',
+    endpoint: 'GET /incoming-webhooks',
     tag: 'Webhooks',
     summary: 'List the incoming webhooks',
     role: 'admin',
@@ -142,8 +136,7 @@ export const listIncomingWebhooks = route(
 
 export const removeIncomingWebhook = route(
   {
-    method: 'delete',
-    path: '/incoming-webhooks/{name}',
+    endpoint: 'DELETE /incoming-webhooks/{name}',
     tag: 'Webhooks',
     summary: 'Delete an incoming webhook',
     role: 'admin',

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   AppError,
+  closed,
   NullableTimestamp,
   page,
   SEVERITIES,
@@ -82,15 +83,15 @@ const options = {
   secret: Type.Optional(Secret),
   enabled: Type.Optional(Type.Boolean()),
 }
-const CreateSubscription = Type.Object({ ...fields, ...options }, { additionalProperties: false })
-const ChangeSubscription = Type.Object(
+const CreateSubscription = closed({ ...fields, ...options })
+const ChangeSubscription = closed(
   {
     name: Type.Optional(fields.name),
     url: Type.Optional(fields.url),
     topics: Type.Optional(fields.topics),
     ...options,
   },
-  { additionalProperties: false, minProperties: 1 },
+  { minProperties: 1 },
 )
 
 const shown = (one: Subscription): Static<typeof Subscribed> => ({
@@ -140,8 +141,7 @@ const checked = (draft: SubscriptionDraft, { receiver }: ServerContext): Subscri
 
 export const createSubscription = route(
   {
-    method: 'post',
-    path: '/webhook-subscriptions',
+    endpoint: 'POST /webhook-subscriptions',
     tag: 'Webhooks',
     summary: 'Subscribe a URL to events',
     description:
@@ -168,8 +168,7 @@ export const createSubscription = route(
 
 export const listSubscriptions = route(
   {
-    method: 'get',
-    path: '/webhook-subscriptions',
+    endpoint: 'GET /webhook-subscriptions',
     tag: 'Webhooks',
     summary: 'List the subscriptions',
     role: 'admin',
@@ -180,8 +179,7 @@ export const listSubscriptions = route(
 
 export const changeSubscription = route(
   {
-    method: 'patch',
-    path: '/webhook-subscriptions/{id}',
+    endpoint: 'PATCH /webhook-subscriptions/{id}',
     tag: 'Webhooks',
     summary: 'Change a subscription',
     role: 'admin',
@@ -205,8 +203,7 @@ export const changeSubscription = route(
 
 export const removeSubscription = route(
   {
-    method: 'delete',
-    path: '/webhook-subscriptions/{id}',
+    endpoint: 'DELETE /webhook-subscriptions/{id}',
     tag: 'Webhooks',
     summary: 'Delete a subscription and its deliveries',
     role: 'admin',
@@ -223,8 +220,7 @@ export const removeSubscription = route(
 
 export const testSubscription = route(
   {
-    method: 'post',
-    path: '/webhook-subscriptions/{id}/test',
+    endpoint: 'POST /webhook-subscriptions/{id}/test',
     tag: 'Webhooks',
     summary: 'Send an example of the event job.ended to a subscription, also a disabled one',
     description: 'The request is sent once, whatever the topics and filters. Nothing is recorded.',
@@ -276,19 +272,15 @@ const Delivery = Type.Object(
 
 export const listDeliveries = route(
   {
-    method: 'get',
-    path: '/webhook-deliveries',
+    endpoint: 'GET /webhook-deliveries',
     tag: 'Webhooks',
     summary: 'List deliveries, newest first; failed ones have the status dead',
     role: 'admin',
-    query: Type.Object(
-      {
-        status: Type.Optional(DeliveryStatus),
-        subscription_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-        ...pageQuery,
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      status: Type.Optional(DeliveryStatus),
+      subscription_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+      ...pageQuery,
+    }),
     responses: { 200: page(Delivery) },
   },
   async ({ store }, { query }) => {
@@ -304,8 +296,7 @@ export const listDeliveries = route(
 
 export const redeliver = route(
   {
-    method: 'post',
-    path: '/webhook-deliveries/{id}/redeliver',
+    endpoint: 'POST /webhook-deliveries/{id}/redeliver',
     tag: 'Webhooks',
     summary: 'Send a delivery again',
     role: 'admin',

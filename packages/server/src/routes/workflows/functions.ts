@@ -1,4 +1,4 @@
-import { AppError } from '@scanfarm/contracts'
+import { AppError, closed } from '@scanfarm/contracts'
 import { CONSOLE_LIMITS, listFunctions, type ListedFunction } from '@scanfarm/engine'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -40,8 +40,7 @@ const listed = ({ name, signature, returns, doc, aliases, group, pure }: ListedF
 
 export const functionList = route(
   {
-    method: 'get',
-    path: '/functions/list',
+    endpoint: 'GET /functions/list',
     tag: 'Workflows',
     summary: 'List the functions of the workflow language',
     role: 'viewer',
@@ -62,25 +61,21 @@ const BODY_BYTES = 256 * 1024
 
 export const evaluateFunction = route(
   {
-    method: 'post',
-    path: '/functions/eval',
+    endpoint: 'POST /functions/eval',
     tag: 'Workflows',
     summary: 'Evaluate an expression of the workflow language',
     description: `The expression is JavaScript in a sandbox. \`target\` and the params are variables, also in \`{{…}}\`. Pure functions can be called, and functions that read files below the folders of the setting target_file.folders. All others would act on the server and are refused: use them in a step of a workflow. Limits: ${CONSOLE_LIMITS.timeMs / 1000} s, ${CONSOLE_LIMITS.memoryBytes >> 20} MiB, ${CONSOLE_LIMITS.chars} characters for each value.`,
     role: 'operator',
     bodyBytes: BODY_BYTES,
-    body: Type.Object(
-      {
-        script: Type.String({ minLength: 1, maxLength: SCRIPT_CHARS }),
-        target: Type.Optional(Type.String({ maxLength: PARAM_CHARS })),
-        params: Type.Optional(
-          Type.Record(Type.String({ maxLength: 128 }), Type.String({ maxLength: PARAM_CHARS }), {
-            maxProperties: MAX_PARAMS,
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      script: Type.String({ minLength: 1, maxLength: SCRIPT_CHARS }),
+      target: Type.Optional(Type.String({ maxLength: PARAM_CHARS })),
+      params: Type.Optional(
+        Type.Record(Type.String({ maxLength: 128 }), Type.String({ maxLength: PARAM_CHARS }), {
+          maxProperties: MAX_PARAMS,
+        }),
+      ),
+    }),
     responses: {
       200: Type.Object({
         result: Type.Unknown(),

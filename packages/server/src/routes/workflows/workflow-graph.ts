@@ -39,8 +39,7 @@ const toolsOf = async ({ workers }: Store, { root, modules }: ResolvedWorkflow) 
 
 export const getWorkflowGraph = route(
   {
-    method: 'get',
-    path: '/workflows/{name}/graph',
+    endpoint: 'GET /workflows/{name}/graph',
     tag: 'Workflows',
     summary:
       'Read a workflow as a graph, with its source, problems, params and the workers that have its programs',

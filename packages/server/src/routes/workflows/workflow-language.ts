@@ -1,3 +1,4 @@
+import { closed } from '@scanfarm/contracts'
 import { hasErrors, workflowJsonSchema } from '@scanfarm/language'
 import { buffer } from 'node:stream/consumers'
 import { Type } from 'typebox'
@@ -23,16 +24,14 @@ export const WorkflowProblem = Type.Object(
 
 export const lintWorkflow = route(
   {
-    method: 'post',
-    path: '/workflows/lint',
+    endpoint: 'POST /workflows/lint',
     tag: 'Workflows',
     summary: 'Check a workflow file without adding it',
     description: `The file is the body, or the field \`file\` of a form. It is checked on its own, like an upload: workflows that it refers to are not loaded. The first ${MAX_PROBLEMS} problems are returned, and one more that counts the rest.`,
     role: 'viewer',
-    query: Type.Object(
-      { graph: Type.Optional(Type.Boolean({ description: 'Return the graph of the file too' })) },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      graph: Type.Optional(Type.Boolean({ description: 'Return the graph of the file too' })),
+    }),
     file: { description: 'A workflow in YAML, at most 1 MiB' },
     responses: {
       200: Type.Object({
@@ -67,8 +66,7 @@ const schemaText = (): string => (made ??= JSON.stringify(workflowJsonSchema()))
 
 export const workflowSchema = route(
   {
-    method: 'get',
-    path: '/workflow.schema.json',
+    endpoint: 'GET /workflow.schema.json',
     tag: 'Workflows',
     summary: 'Read the JSON Schema of the workflow language, for editors',
     role: 'public',

@@ -1,4 +1,4 @@
-import { StringMap, TOOL, WorkerTool, WorkflowKind, wrapped, type Worker } from '@scanfarm/contracts'
+import { closed, StringMap, TOOL, WorkerTool, WorkflowKind, wrapped, type Worker } from '@scanfarm/contracts'
 import { checkParams, possibleModules, requirements, targetMismatch } from '@scanfarm/engine'
 import { isListedTool } from '@scanfarm/worker'
 import { Type } from 'typebox'
@@ -32,21 +32,17 @@ const missingOf = ({ kind, capabilities, tools }: Worker, needs: readonly string
 
 export const checkWorkflowNeeds = route(
   {
-    method: 'post',
-    path: '/workflows/{name}/needs',
+    endpoint: 'POST /workflows/{name}/needs',
     tag: 'Workflows',
     summary: 'Tell what runs of a workflow with these params would need, and which live workers have it',
     description:
       'Starts nothing. Programs of modules that would certainly not run do not count. Local slots of servers execute local runs; of what these need, only missing programs of the shipped manifest are known.',
     role: 'viewer',
     params: Type.Object({ name: Type.String() }),
-    body: Type.Object(
-      {
-        params: Type.Optional(StringMap),
-        target: Type.Optional(Type.String({ maxLength: 2048 })),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      params: Type.Optional(StringMap),
+      target: Type.Optional(Type.String({ maxLength: 2048 })),
+    }),
     // Params have their own validation.
     anyText: true,
     responses: {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Pagination, TOOL, WorkflowKind } from '@scanfarm/contracts'
+import { closed, Pagination, TOOL, WorkflowKind } from '@scanfarm/contracts'
 import { placeOf, type WorkflowEntry } from '@scanfarm/language'
 import type { Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
@@ -118,35 +118,31 @@ const DEFAULT_LIMIT = 50
 
 export const listWorkflows = route(
   {
-    method: 'get',
-    path: '/workflows',
+    endpoint: 'GET /workflows',
     tag: 'Workflows',
     summary: 'List the workflows that can be started by name',
     role: 'viewer',
-    query: Type.Object(
-      {
-        source: Type.Optional(
-          Type.Enum(['db', 'filesystem'], {
-            description:
-              'Both list the same workflows, because there is no separate index. With `filesystem` all of them are returned unless `limit` is set',
-          }),
-        ),
-        kind: Type.Optional(WorkflowKind),
-        search: Type.Optional(Type.String({ description: 'Substring of the name or the description' })),
-        tags: Type.Optional(
-          Type.String({ description: 'Workflows with one of these tags, separated by commas' }),
-        ),
-        hidden: Type.Optional(Type.Boolean({ description: 'Include hidden workflows' })),
-        offset: pageQuery.offset,
-        limit: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            description: `Maximum records to return, ${DEFAULT_LIMIT} by default; values above ${MAX_LIMIT} are lowered to ${MAX_LIMIT}`,
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      source: Type.Optional(
+        Type.Enum(['db', 'filesystem'], {
+          description:
+            'Both list the same workflows, because there is no separate index. With `filesystem` all of them are returned unless `limit` is set',
+        }),
+      ),
+      kind: Type.Optional(WorkflowKind),
+      search: Type.Optional(Type.String({ description: 'Substring of the name or the description' })),
+      tags: Type.Optional(
+        Type.String({ description: 'Workflows with one of these tags, separated by commas' }),
+      ),
+      hidden: Type.Optional(Type.Boolean({ description: 'Include hidden workflows' })),
+      offset: pageQuery.offset,
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          description: `Maximum records to return, ${DEFAULT_LIMIT} by default; values above ${MAX_LIMIT} are lowered to ${MAX_LIMIT}`,
+        }),
+      ),
+    }),
     responses: {
       200: Type.Object({
         data: Type.Array(WorkflowSummary),
@@ -185,8 +181,7 @@ const wordsOf = (list: string): string[] =>
 
 export const listWorkflowTags = route(
   {
-    method: 'get',
-    path: '/workflows/tags',
+    endpoint: 'GET /workflows/tags',
     tag: 'Workflows',
     summary: 'List the tags of all listed workflows',
     role: 'viewer',
@@ -204,17 +199,15 @@ const MAX_BROKEN = 100
 
 export const refreshWorkflows = route(
   {
-    method: 'post',
-    path: '/workflows/refresh',
+    endpoint: 'POST /workflows/refresh',
     tag: 'Workflows',
     summary: 'Check now for new, changed and removed workflow files',
     description:
       'Changes are also found by the next request that needs a workflow. The counts are relative to the previous call on this server, or to its start.',
     role: 'operator',
-    query: Type.Object(
-      { force: Type.Optional(Type.Boolean({ description: 'Has no effect: every file is always checked' })) },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      force: Type.Optional(Type.Boolean({ description: 'Has no effect: every file is always checked' })),
+    }),
     responses: {
       200: Type.Object({
         message: Type.String(),
@@ -259,13 +252,12 @@ const WorkflowDetail = Type.Object({
 
 export const getWorkflow = route(
   {
-    method: 'get',
-    path: '/workflows/{name}',
+    endpoint: 'GET /workflows/{name}',
     tag: 'Workflows',
     summary: 'Read one workflow as YAML text, or as JSON with json=true',
     role: 'viewer',
     params: Type.Object({ name: Type.String() }),
-    query: Type.Object({ json: Type.Optional(Type.Boolean()) }, { additionalProperties: false }),
+    query: closed({ json: Type.Optional(Type.Boolean()) }),
     responses: {
       200: {
         media: ['application/yaml', 'application/json'],

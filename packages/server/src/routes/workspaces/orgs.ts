@@ -1,4 +1,4 @@
-import { AppError, FINDING_LIMITS, Org, OrgStats, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, FINDING_LIMITS, Org, OrgStats, wrapped } from '@scanfarm/contracts'
 import { DEFAULT_ORG, MAX_ORGS, type Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
@@ -26,8 +26,7 @@ const TAKEN = [{ path: '/name', message: 'another organisation has this name or 
 
 export const listOrgs = route(
   {
-    method: 'get',
-    path: '/orgs',
+    endpoint: 'GET /orgs',
     tag: 'Workspaces',
     summary: 'List the organisations with counts of their records',
     description: `An organisation is a named set of workspaces; there are at most ${MAX_ORGS}. The default one has all workspaces without another organisation. Counts above 10,000 may be a few seconds old; the first 100 workspaces of each are listed.`,
@@ -47,20 +46,16 @@ export const listOrgs = route(
 
 export const createOrg = route(
   {
-    method: 'post',
-    path: '/orgs',
+    endpoint: 'POST /orgs',
     tag: 'Workspaces',
     summary: 'Create an organisation',
     role: 'admin',
-    body: Type.Object(
-      {
-        name: fields.name,
-        uuid: Type.Optional(Type.Union([Type.String({ format: 'uuid' }), Type.Literal('')])),
-        description: Type.Optional(fields.description),
-        tags: Type.Optional(fields.tags),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      name: fields.name,
+      uuid: Type.Optional(Type.Union([Type.String({ format: 'uuid' }), Type.Literal('')])),
+      description: Type.Optional(fields.description),
+      tags: Type.Optional(fields.tags),
+    }),
     responses: { 201: wrapped(Org) },
     errors: ['invalid_input', 'conflict'],
   },
@@ -75,8 +70,7 @@ export const createOrg = route(
 
 export const getOrg = route(
   {
-    method: 'get',
-    path: '/orgs/{org}',
+    endpoint: 'GET /orgs/{org}',
     tag: 'Workspaces',
     summary: 'Read one organisation',
     role: 'viewer',
@@ -89,8 +83,7 @@ export const getOrg = route(
 
 export const getOrgStats = route(
   {
-    method: 'get',
-    path: '/orgs/{org}/stats',
+    endpoint: 'GET /orgs/{org}/stats',
     tag: 'Workspaces',
     summary: 'Count the records of an organisation',
     description: 'The first 10,000 workspaces are listed.',
@@ -104,27 +97,23 @@ export const getOrgStats = route(
 
 export const changeOrg = route(
   {
-    method: 'put',
-    path: '/orgs/{org}',
+    endpoint: 'PUT /orgs/{org}',
     tag: 'Workspaces',
     summary: 'Change an organisation, or assign workspaces to it',
     description:
       'Missing and empty fields are not changed. `workspaces` are moved from their current organisations; assigning them to the default one removes them from theirs.',
     role: 'admin',
     params: OrgPath,
-    body: Type.Object(
-      {
-        name: Type.Optional(Type.Union([fields.name, Type.Literal('')])),
-        description: Type.Optional(fields.description),
-        tags: Type.Optional(fields.tags),
-        workspaces: Type.Optional(
-          Type.Array(Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace }), {
-            maxItems: MAX_ASSIGNED,
-          }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    body: closed({
+      name: Type.Optional(Type.Union([fields.name, Type.Literal('')])),
+      description: Type.Optional(fields.description),
+      tags: Type.Optional(fields.tags),
+      workspaces: Type.Optional(
+        Type.Array(Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace }), {
+          maxItems: MAX_ASSIGNED,
+        }),
+      ),
+    }),
     responses: {
       200: Type.Object({
         data: Org,
@@ -157,21 +146,17 @@ export const changeOrg = route(
 
 export const removeOrg = route(
   {
-    method: 'delete',
-    path: '/orgs/{org}',
+    endpoint: 'DELETE /orgs/{org}',
     tag: 'Workspaces',
     summary: 'Delete an organisation',
     description: 'Its workspaces move to the default organisation; their records are kept.',
     role: 'admin',
     params: OrgPath,
-    query: Type.Object(
-      {
-        purge: Type.Optional(
-          Type.Boolean({ description: 'Only false: an organisation is deleted without its records' }),
-        ),
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      purge: Type.Optional(
+        Type.Boolean({ description: 'Only false: an organisation is deleted without its records' }),
+      ),
+    }),
     responses: {
       200: Type.Object({
         message: Type.String(),

@@ -1,4 +1,4 @@
-import { AppError } from '@scanfarm/contracts'
+import { AppError, closed } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { attachment, bytes, type Answer } from '../../http/answer.ts'
@@ -29,8 +29,7 @@ const send = async (
 
 export const downloadSnapshot = route(
   {
-    method: 'get',
-    path: '/snapshot-download/{workspace}',
+    endpoint: 'GET /snapshot-download/{workspace}',
     tag: 'Workspaces',
     summary: 'Download all records and files of a workspace as a zip file',
     description: DESCRIPTION,
@@ -44,13 +43,12 @@ export const downloadSnapshot = route(
 
 export const exportSnapshot = route(
   {
-    method: 'post',
-    path: '/snapshots/export',
+    endpoint: 'POST /snapshots/export',
     tag: 'Workspaces',
     summary: 'Download all records and files of a workspace as a zip file',
     description: DESCRIPTION,
     role: 'viewer',
-    body: Type.Object({ workspace: Type.String({ minLength: 1 }) }, { additionalProperties: false }),
+    body: closed({ workspace: Type.String({ minLength: 1 }) }),
     responses: ZIP,
     errors: ['not_found', 'unavailable'],
   },
@@ -59,8 +57,7 @@ export const exportSnapshot = route(
 
 export const listSnapshots = route(
   {
-    method: 'get',
-    path: '/snapshots',
+    endpoint: 'GET /snapshots',
     tag: 'Workspaces',
     summary: 'List stored snapshots',
     description: 'Always empty: a snapshot is created for each download and not stored.',
@@ -77,8 +74,7 @@ export const listSnapshots = route(
 )
 
 export const importSnapshot = unsupportedRoute({
-  method: 'post',
-  path: '/snapshots/import',
+  endpoint: 'POST /snapshots/import',
   tag: 'Workspaces',
   summary: 'Import a snapshot (not supported)',
   role: 'operator',
@@ -88,8 +84,7 @@ export const importSnapshot = unsupportedRoute({
 
 export const removeSnapshot = route(
   {
-    method: 'delete',
-    path: '/snapshots/{name}',
+    endpoint: 'DELETE /snapshots/{name}',
     tag: 'Workspaces',
     summary: 'Delete a stored snapshot',
     description: 'Always 404, because no snapshot is stored.',

@@ -1,4 +1,4 @@
-import { page, Workspace, WORKSPACE_SOURCES } from '@scanfarm/contracts'
+import { closed, page, Workspace, WORKSPACE_SOURCES } from '@scanfarm/contracts'
 import type { WorkspaceCounts } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
@@ -52,29 +52,25 @@ const sourceOf = (text: string | undefined): (typeof WORKSPACE_SOURCES)[number] 
 
 export const listWorkspaces = route(
   {
-    method: 'get',
-    path: '/workspaces',
+    endpoint: 'GET /workspaces',
     tag: 'Workspaces',
     summary: 'List the workspaces by name, with counts of their records',
     description:
       'A workspace is a name used by runs, assets, vulnerabilities or an organisation. Records that are gone are counted too.',
     role: 'viewer',
-    query: Type.Object(
-      {
-        search: Type.Optional(
-          Type.String({ maxLength: 2048, description: 'Substring of the name, ignoring case' }),
-        ),
-        data_source: Type.Optional(
-          Type.String({ description: `One of ${WORKSPACE_SOURCES.join(', ')}, or all` }),
-        ),
-        filesystem: Type.Optional(
-          Type.Boolean({ description: 'For existing clients: has no effect; `mode` is always `database`' }),
-        ),
-        ...orgQuery,
-        ...pageQuery,
-      },
-      { additionalProperties: false },
-    ),
+    query: closed({
+      search: Type.Optional(
+        Type.String({ maxLength: 2048, description: 'Substring of the name, ignoring case' }),
+      ),
+      data_source: Type.Optional(
+        Type.String({ description: `One of ${WORKSPACE_SOURCES.join(', ')}, or all` }),
+      ),
+      filesystem: Type.Optional(
+        Type.Boolean({ description: 'For existing clients: has no effect; `mode` is always `database`' }),
+      ),
+      ...orgQuery,
+      ...pageQuery,
+    }),
     responses: { 200: Type.Object({ ...page(Workspace).properties, mode: Type.Literal('database') }) },
     errors: ['invalid_input'],
   },
@@ -89,8 +85,7 @@ export const listWorkspaces = route(
 
 export const listWorkspaceNames = route(
   {
-    method: 'get',
-    path: '/workspace-names',
+    endpoint: 'GET /workspace-names',
     tag: 'Workspaces',
     summary: `List the names of the workspaces, at most ${MAX_LIMIT}, as a plain array`,
     role: 'viewer',

@@ -1,4 +1,4 @@
-import { AppError, type ByteRange } from '@scanfarm/contracts'
+import { AppError, closed, type ByteRange } from '@scanfarm/contracts'
 import type { LogState } from '@scanfarm/store'
 import { Readable } from 'node:stream'
 import { Type, type Static } from 'typebox'
@@ -14,22 +14,19 @@ import type { LogPosition } from './log-streams.ts'
 
 const PLAIN = 'text/plain; charset=utf-8'
 
-const LogQuery = Type.Object(
-  {
-    follow: Type.Optional(
-      Type.Boolean({ description: 'Server-sent events while the log grows, until it is complete' }),
-    ),
-    offset: Type.Optional(Type.Integer({ minimum: 0, description: 'First byte; default: 0' })),
-    line: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'First line, from 1, instead of offset. Not with follow' }),
-    ),
-    limit: Type.Optional(
-      Type.Integer({ minimum: 1, description: 'Most bytes; default: all. Not with follow' }),
-    ),
-    ...lastEventQuery,
-  },
-  { additionalProperties: false },
-)
+const LogQuery = closed({
+  follow: Type.Optional(
+    Type.Boolean({ description: 'Server-sent events while the log grows, until it is complete' }),
+  ),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'First byte; default: 0' })),
+  line: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'First line, from 1, instead of offset. Not with follow' }),
+  ),
+  limit: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'Most bytes; default: all. Not with follow' }),
+  ),
+  ...lastEventQuery,
+})
 
 const HEADERS = {
   Range: 'Bytes of the log, as an alternative to offset and limit',
@@ -50,8 +47,7 @@ With \`follow=true\` the answer is a stream of server-sent events. Each event ha
 
 export const readRunLog = route(
   {
-    method: 'get',
-    path: '/runs/{id}/log',
+    endpoint: 'GET /runs/{id}/log',
     tag: 'Runs',
     summary: 'Read or follow what the workflow and the engine logged',
     description: `The log of the latest attempt, which is also its artifact \`execution log\`. ${FORMS}`,
@@ -71,8 +67,7 @@ export const readRunLog = route(
 
 export const readStepLog = route(
   {
-    method: 'get',
-    path: '/runs/{id}/steps/{step_id}/log',
+    endpoint: 'GET /runs/{id}/steps/{step_id}/log',
     tag: 'Runs',
     summary: 'Read or follow the whole output of a step',
     description: FORMS,
