@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { CloudProviderName } from './enums.ts'
+import { named } from './objects.ts'
 
 /**
  * An infrastructure is a group of machines that are requested together. `requested`: its rows exist, but the provider has not
@@ -56,45 +57,39 @@ const Count = Type.Integer({ minimum: 0 })
 const Money = Type.Union([Type.Number({ description: 'US dollars' }), Type.Null()])
 
 /** One machine, without its keys. */
-export const CloudInstance = Type.Object(
-  {
-    resource_id: Type.String({ description: 'The provider\'s id, or "" before there is one' }),
-    name: Type.String(),
-    status: InstanceStatus,
-    message: Type.String({
-      description: 'The reason for the status, if possible in the words of the provider',
-    }),
-    address: Type.String(),
-    running_runs: Count,
-    created_at: Timestamp,
-    ready_at: NullableTimestamp,
-    destroyed_at: NullableTimestamp,
-  },
-  { $id: 'CloudInstance' },
-)
+export const CloudInstance = named('CloudInstance', {
+  resource_id: Type.String({ description: 'The provider\'s id, or "" before there is one' }),
+  name: Type.String(),
+  status: InstanceStatus,
+  message: Type.String({
+    description: 'The reason for the status, if possible in the words of the provider',
+  }),
+  address: Type.String(),
+  running_runs: Count,
+  created_at: Timestamp,
+  ready_at: NullableTimestamp,
+  destroyed_at: NullableTimestamp,
+})
 export type CloudInstance = Static<typeof CloudInstance>
 
-export const CloudInfra = Type.Object(
-  {
-    infra_id: Type.String({ description: '16 lower-case hex characters' }),
-    status: InfraStatus,
-    provider: CloudProviderName,
-    region: Type.String(),
-    instance_type: Type.String(),
-    use_spot: Type.Boolean(),
-    auto_destroy: Type.Boolean(),
-    instances: Type.Integer({ minimum: 1, description: 'Requested machines' }),
-    ready_count: Count,
-    total_count: Count,
-    message: Type.String(),
-    hourly_cost: Money,
-    estimated_cost: Money,
-    expires_at: Timestamp,
-    created_at: Timestamp,
-    ready_at: NullableTimestamp,
-    destroyed_at: NullableTimestamp,
-    details: Type.Array(CloudInstance),
-  },
-  { $id: 'CloudInfra' },
-)
+export const CloudInfra = named('CloudInfra', {
+  infra_id: Type.String({ description: '16 lower-case hex characters' }),
+  status: InfraStatus,
+  provider: CloudProviderName,
+  region: Type.String(),
+  instance_type: Type.String(),
+  use_spot: Type.Boolean(),
+  auto_destroy: Type.Boolean(),
+  instances: Type.Integer({ minimum: 1, description: 'Requested machines' }),
+  ready_count: Count,
+  total_count: Count,
+  message: Type.String(),
+  hourly_cost: Money,
+  estimated_cost: Money,
+  expires_at: Timestamp,
+  created_at: Timestamp,
+  ready_at: NullableTimestamp,
+  destroyed_at: NullableTimestamp,
+  details: Type.Array(CloudInstance),
+})
 export type CloudInfra = Static<typeof CloudInfra>

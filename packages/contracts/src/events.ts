@@ -3,7 +3,7 @@ import { CreateRuns, Timeout } from './runs/create-run.ts'
 import { NullableTimestamp, StringMap, Timestamp } from './resources.ts'
 import { Priority, RunMode, RunnerType, WorkflowKind } from './enums.ts'
 import { EVENT_WORD_LENGTH } from './event-limits.ts'
-import { closed } from './closed.ts'
+import { closed, named } from './objects.ts'
 
 /** Data types of events by topic; those of all other topics are `custom`. */
 const DATA_TYPES: Readonly<Record<string, string>> = {
@@ -58,17 +58,14 @@ export const EmitEvent = closed(
 )
 export type EmitEvent = Static<typeof EmitEvent>
 
-export const EventEmitted = Type.Object(
-  {
-    message: Type.String(),
-    topic: Type.String(),
-    event_id: Type.String({ pattern: '^evt_' }),
-    triggered_workflows: Type.Array(Type.String()),
-    success: Type.Literal(true),
-    note: Type.Optional(Type.String({ description: 'Only when no workflow was triggered' })),
-  },
-  { $id: 'EventEmitted' },
-)
+export const EventEmitted = named('EventEmitted', {
+  message: Type.String(),
+  topic: Type.String(),
+  event_id: Type.String({ pattern: '^evt_' }),
+  triggered_workflows: Type.Array(Type.String()),
+  success: Type.Literal(true),
+  note: Type.Optional(Type.String({ description: 'Only when no workflow was triggered' })),
+})
 export type EventEmitted = Static<typeof EventEmitted>
 
 export const ScheduledTriggerType = Type.Enum(['cron', 'event', 'watch'])
@@ -76,43 +73,38 @@ export type ScheduledTriggerType = Static<typeof ScheduledTriggerType>
 
 const Count = Type.Integer({ minimum: 0 })
 
-export const EventReceiverStatus = Type.Object(
-  {
-    enabled: Type.Boolean(),
-    running: Type.Boolean(),
-    triggers: Type.Object({ cron: Count, event: Count, watch: Count }),
-    workflows_loaded: Count,
-    workflow_count: Type.Integer({ minimum: 0, description: 'Same as workflows_loaded' }),
-    trigger_count: Type.Integer({ minimum: 0, description: 'Triggers of all types' }),
-    last_event_at: NullableTimestamp,
-  },
-  { $id: 'EventReceiverStatus' },
-)
+export const EventReceiverStatus = named('EventReceiverStatus', {
+  enabled: Type.Boolean(),
+  running: Type.Boolean(),
+  triggers: Type.Object({ cron: Count, event: Count, watch: Count }),
+  workflows_loaded: Count,
+  workflow_count: Type.Integer({ minimum: 0, description: 'Same as workflows_loaded' }),
+  trigger_count: Type.Integer({ minimum: 0, description: 'Triggers of all types' }),
+  last_event_at: NullableTimestamp,
+})
 export type EventReceiverStatus = Static<typeof EventReceiverStatus>
 
-export const ReceiverTrigger = Type.Object(
-  {
-    name: Type.String(),
-    type: ScheduledTriggerType,
-    enabled: Type.Boolean(),
-    schedule: Type.Optional(Type.String()),
-    timezone: Type.Optional(Type.String()),
-    next_run: Type.Optional(NullableTimestamp),
-    topic: Type.Optional(Type.String()),
-    path: Type.Optional(Type.String()),
-    schedule_id: Type.Optional(Type.String({ description: 'Set if the trigger is a schedule' })),
-    problem: Type.Optional(
-      Type.String({ description: 'The reason why it does not work, or why its runs would wait' }),
-    ),
-  },
-  { $id: 'ReceiverTrigger' },
-)
+export const ReceiverTrigger = named('ReceiverTrigger', {
+  name: Type.String(),
+  type: ScheduledTriggerType,
+  enabled: Type.Boolean(),
+  schedule: Type.Optional(Type.String()),
+  timezone: Type.Optional(Type.String()),
+  next_run: Type.Optional(NullableTimestamp),
+  topic: Type.Optional(Type.String()),
+  path: Type.Optional(Type.String()),
+  schedule_id: Type.Optional(Type.String({ description: 'Set if the trigger is a schedule' })),
+  problem: Type.Optional(
+    Type.String({ description: 'The reason why it does not work, or why its runs would wait' }),
+  ),
+})
 export type ReceiverTrigger = Static<typeof ReceiverTrigger>
 
-export const ReceiverWorkflow = Type.Object(
-  { name: Type.String(), kind: WorkflowKind, triggers: Type.Array(ReceiverTrigger) },
-  { $id: 'ReceiverWorkflow' },
-)
+export const ReceiverWorkflow = named('ReceiverWorkflow', {
+  name: Type.String(),
+  kind: WorkflowKind,
+  triggers: Type.Array(ReceiverTrigger),
+})
 export type ReceiverWorkflow = Static<typeof ReceiverWorkflow>
 
 const Duration = Type.String({ minLength: 1, maxLength: 32, description: 'For example 30s, 5m or 1h30m' })
@@ -207,52 +199,49 @@ export const ChangeSchedule = closed(
 )
 export type ChangeSchedule = Static<typeof ChangeSchedule>
 
-export const Schedule = Type.Object(
-  {
-    id: Type.String({ pattern: '^sch_' }),
-    name: Type.String(),
-    workflow_name: Type.String(),
-    workflow_kind: WorkflowKind,
-    target: Type.String(),
-    targets: Type.Optional(Type.Array(Type.String())),
-    workspace: Type.String(),
-    params: StringMap,
-    input_config: StringMap,
-    trigger_name: Type.String(),
-    trigger_type: ScheduledTriggerType,
-    schedule: Type.String(),
-    timezone: Type.String(),
-    event_topic: Type.String(),
-    watch_path: Type.String(),
-    missed: Missed,
-    missed_window: Type.String(),
-    jitter: Type.String(),
-    overlap: Overlap,
-    filters: Type.Array(Type.String()),
-    dedupe_key: Type.String(),
-    dedupe_window: Type.String(),
-    debounce: Type.String(),
-    input: StringMap,
-    run_mode: Type.Optional(RunMode),
-    priority: Priority,
-    runner_type: Type.Optional(RunnerType),
-    docker_image: Type.Optional(Type.String()),
-    docker_network: Type.Optional(Type.String()),
-    ssh_host: Type.Optional(Type.String()),
-    scope: Type.Optional(Type.String()),
-    mode: CreateRuns.properties.mode,
-    max_age: CreateRuns.properties.max_age,
-    full_every: CreateRuns.properties.full_every,
-    resume: CreateRuns.properties.resume,
-    timeout: Type.Optional(Type.Integer({ description: 'minutes' })),
-    concurrency: Type.Optional(Type.Integer()),
-    is_enabled: Type.Boolean(),
-    last_run: NullableTimestamp,
-    next_run: NullableTimestamp,
-    run_count: Count,
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { $id: 'Schedule' },
-)
+export const Schedule = named('Schedule', {
+  id: Type.String({ pattern: '^sch_' }),
+  name: Type.String(),
+  workflow_name: Type.String(),
+  workflow_kind: WorkflowKind,
+  target: Type.String(),
+  targets: Type.Optional(Type.Array(Type.String())),
+  workspace: Type.String(),
+  params: StringMap,
+  input_config: StringMap,
+  trigger_name: Type.String(),
+  trigger_type: ScheduledTriggerType,
+  schedule: Type.String(),
+  timezone: Type.String(),
+  event_topic: Type.String(),
+  watch_path: Type.String(),
+  missed: Missed,
+  missed_window: Type.String(),
+  jitter: Type.String(),
+  overlap: Overlap,
+  filters: Type.Array(Type.String()),
+  dedupe_key: Type.String(),
+  dedupe_window: Type.String(),
+  debounce: Type.String(),
+  input: StringMap,
+  run_mode: Type.Optional(RunMode),
+  priority: Priority,
+  runner_type: Type.Optional(RunnerType),
+  docker_image: Type.Optional(Type.String()),
+  docker_network: Type.Optional(Type.String()),
+  ssh_host: Type.Optional(Type.String()),
+  scope: Type.Optional(Type.String()),
+  mode: CreateRuns.properties.mode,
+  max_age: CreateRuns.properties.max_age,
+  full_every: CreateRuns.properties.full_every,
+  resume: CreateRuns.properties.resume,
+  timeout: Type.Optional(Type.Integer({ description: 'minutes' })),
+  concurrency: Type.Optional(Type.Integer()),
+  is_enabled: Type.Boolean(),
+  last_run: NullableTimestamp,
+  next_run: NullableTimestamp,
+  run_count: Count,
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
 export type Schedule = Static<typeof Schedule>

@@ -11,6 +11,7 @@ import {
   TriggerType,
   WorkflowKind,
 } from './enums.ts'
+import { named } from './objects.ts'
 
 /** ISO 8601 in UTC, for example `2026-01-31T12:00:00.000Z`. */
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
@@ -74,32 +75,29 @@ const runFields = {
 }
 
 /** A run in a list. */
-export const Run = Type.Object(
-  { ...runFields, current_pid: Type.Integer({ description: 'Running process; 0 if none' }) },
-  { $id: 'Run' },
-)
+export const Run = named('Run', {
+  ...runFields,
+  current_pid: Type.Integer({ description: 'Running process; 0 if none' }),
+})
 export type Run = Static<typeof Run>
 
-export const RunDetail = Type.Object(
-  {
-    ...runFields,
-    schedule_id: Type.String(),
-    trigger_name: Type.String(),
-    timeout: Type.Union([Type.Integer({ description: 'minutes' }), Type.Null()]),
-    docker_image: Type.String(),
-    docker_network: Type.String({ description: 'Network that the caller requested, or ""' }),
-    ssh_host: Type.String(),
-    facts: StringMap,
-    tools: Type.Array(Type.Object({ name: Type.String(), version: Type.String() }), {
-      description: 'Versions of the programs that the workflow declares, if they tell one',
-    }),
-    killed_pids: Type.Array(Type.Integer()),
-    loop_run_uuid: Type.String({ description: 'Run whose loop has the items that this run executes, or ""' }),
-    infra_id: Type.String({ description: 'Infrastructure of a cloud run, or ""' }),
-    cloud_instance: Type.String({ description: 'Machine that a cloud run is bound to, by name, or ""' }),
-  },
-  { $id: 'RunDetail' },
-)
+export const RunDetail = named('RunDetail', {
+  ...runFields,
+  schedule_id: Type.String(),
+  trigger_name: Type.String(),
+  timeout: Type.Union([Type.Integer({ description: 'minutes' }), Type.Null()]),
+  docker_image: Type.String(),
+  docker_network: Type.String({ description: 'Network that the caller requested, or ""' }),
+  ssh_host: Type.String(),
+  facts: StringMap,
+  tools: Type.Array(Type.Object({ name: Type.String(), version: Type.String() }), {
+    description: 'Versions of the programs that the workflow declares, if they tell one',
+  }),
+  killed_pids: Type.Array(Type.Integer()),
+  loop_run_uuid: Type.String({ description: 'Run whose loop has the items that this run executes, or ""' }),
+  infra_id: Type.String({ description: 'Infrastructure of a cloud run, or ""' }),
+  cloud_instance: Type.String({ description: 'Machine that a cloud run is bound to, by name, or ""' }),
+})
 export type RunDetail = Static<typeof RunDetail>
 
 export const AttemptEnding = Type.Enum(
@@ -111,165 +109,143 @@ export const AttemptEnding = Type.Enum(
 )
 export type AttemptEnding = Static<typeof AttemptEnding>
 
-export const RunAttempt = Type.Object(
-  {
-    attempt: Type.Integer({ minimum: 1 }),
-    ending: AttemptEnding,
-    reason: Type.String({ description: 'Why it ended, in words, or ""' }),
-    worker_id: Type.String(),
-    worker: Type.String({ description: 'Name of the worker, or "" if it is not known any more' }),
-    hostname: Type.String(),
-    pid: Type.Integer({ description: 'Process of the worker; 0 if not known' }),
-    version: Type.String(),
-    machine: Type.String({ description: 'Cloud machine, or ""' }),
-    started_at: NullableTimestamp,
-    ended_at: NullableTimestamp,
-    heard_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
-      description: 'Last heartbeat of the worker when the attempt was taken from it; otherwise null',
-    }),
-    killed_pids: Type.Array(Type.Integer(), {
-      description: 'Processes that the worker reported as killed when it stopped the attempt',
-    }),
-  },
-  { $id: 'RunAttempt' },
-)
+export const RunAttempt = named('RunAttempt', {
+  attempt: Type.Integer({ minimum: 1 }),
+  ending: AttemptEnding,
+  reason: Type.String({ description: 'Why it ended, in words, or ""' }),
+  worker_id: Type.String(),
+  worker: Type.String({ description: 'Name of the worker, or "" if it is not known any more' }),
+  hostname: Type.String(),
+  pid: Type.Integer({ description: 'Process of the worker; 0 if not known' }),
+  version: Type.String(),
+  machine: Type.String({ description: 'Cloud machine, or ""' }),
+  started_at: NullableTimestamp,
+  ended_at: NullableTimestamp,
+  heard_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+    description: 'Last heartbeat of the worker when the attempt was taken from it; otherwise null',
+  }),
+  killed_pids: Type.Array(Type.Integer(), {
+    description: 'Processes that the worker reported as killed when it stopped the attempt',
+  }),
+})
 export type RunAttempt = Static<typeof RunAttempt>
 
-export const Step = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    run_id: Type.Integer(),
-    run_uuid: Type.String({ format: 'uuid' }),
-    step_name: Type.String(),
-    step_type: Type.String(),
-    module: Type.String({ description: 'Module of a flow, or ""' }),
-    status: StepStatus,
-    command: Type.String(),
-    output: Type.String({ description: 'The last 16 KiB; the whole output is in log_file' }),
-    error_message: Type.String(),
-    error: Type.String({ description: 'Same as error_message' }),
-    exports: StringMap,
-    exit_code: Type.Union([Type.Integer(), Type.Null()]),
-    duration_ms: Count,
-    log_file: Type.String({ description: 'Path below the API root that serves the whole log, or ""' }),
-    attempt: Count,
-    taken_from: Type.Union(
-      [Type.Object({ run_uuid: Type.String({ format: 'uuid' }), attempt: Count }), Type.Null()],
-      { description: 'The earlier attempt or the batch that executed the step; null: this attempt did' },
-    ),
-    items_job_id: Type.String({ description: 'Job whose runs executed the items of the loop, or ""' }),
-    started_at: NullableTimestamp,
-    completed_at: NullableTimestamp,
-    created_at: Timestamp,
-  },
-  { $id: 'Step' },
-)
+export const Step = named('Step', {
+  id: Type.String({ format: 'uuid' }),
+  run_id: Type.Integer(),
+  run_uuid: Type.String({ format: 'uuid' }),
+  step_name: Type.String(),
+  step_type: Type.String(),
+  module: Type.String({ description: 'Module of a flow, or ""' }),
+  status: StepStatus,
+  command: Type.String(),
+  output: Type.String({ description: 'The last 16 KiB; the whole output is in log_file' }),
+  error_message: Type.String(),
+  error: Type.String({ description: 'Same as error_message' }),
+  exports: StringMap,
+  exit_code: Type.Union([Type.Integer(), Type.Null()]),
+  duration_ms: Count,
+  log_file: Type.String({ description: 'Path below the API root that serves the whole log, or ""' }),
+  attempt: Count,
+  taken_from: Type.Union(
+    [Type.Object({ run_uuid: Type.String({ format: 'uuid' }), attempt: Count }), Type.Null()],
+    { description: 'The earlier attempt or the batch that executed the step; null: this attempt did' },
+  ),
+  items_job_id: Type.String({ description: 'Job whose runs executed the items of the loop, or ""' }),
+  started_at: NullableTimestamp,
+  completed_at: NullableTimestamp,
+  created_at: Timestamp,
+})
 export type Step = Static<typeof Step>
 
-export const Artifact = Type.Object(
-  {
-    id: Type.String({ format: 'uuid' }),
-    run_id: Type.Integer(),
-    workspace: Type.String(),
-    name: Type.String(),
-    artifact_path: Type.String(),
-    artifact_type: ArtifactType,
-    content_type: ContentType,
-    size_bytes: Count,
-    line_count: Count,
-    description: Type.String(),
-    created_at: Timestamp,
-  },
-  { $id: 'Artifact' },
-)
+export const Artifact = named('Artifact', {
+  id: Type.String({ format: 'uuid' }),
+  run_id: Type.Integer(),
+  workspace: Type.String(),
+  name: Type.String(),
+  artifact_path: Type.String(),
+  artifact_type: ArtifactType,
+  content_type: ContentType,
+  size_bytes: Count,
+  line_count: Count,
+  description: Type.String(),
+  created_at: Timestamp,
+})
 export type Artifact = Static<typeof Artifact>
 
-export const JobStatus = Type.Object(
-  {
-    job_id: Type.String(),
-    total_runs: Count,
-    completed: Count,
-    running: Count,
-    failed: Count,
-    pending: Type.Integer({ minimum: 0, description: 'Pending and queued runs' }),
-    cancelled: Count,
-    outcomes: Type.Object(
-      { clean: Count, partial: Count, nothing_done: Count },
-      { description: 'Ended runs by their outcome' },
-    ),
-    runs: Type.Array(
-      Type.Object({ run_uuid: Type.String(), target: Type.String(), status: RunStatus, outcome: Outcome }),
-    ),
-  },
-  { $id: 'JobStatus' },
-)
+export const JobStatus = named('JobStatus', {
+  job_id: Type.String(),
+  total_runs: Count,
+  completed: Count,
+  running: Count,
+  failed: Count,
+  pending: Type.Integer({ minimum: 0, description: 'Pending and queued runs' }),
+  cancelled: Count,
+  outcomes: Type.Object(
+    { clean: Count, partial: Count, nothing_done: Count },
+    { description: 'Ended runs by their outcome' },
+  ),
+  runs: Type.Array(
+    Type.Object({ run_uuid: Type.String(), target: Type.String(), status: RunStatus, outcome: Outcome }),
+  ),
+})
 export type JobStatus = Static<typeof JobStatus>
 
-export const ApiToken = Type.Object(
-  {
-    id: Type.Integer(),
-    name: Type.String(),
-    role: Role,
-    created_at: Timestamp,
-    expires_at: NullableTimestamp,
-    last_used_at: NullableTimestamp,
-  },
-  { $id: 'ApiToken' },
-)
+export const ApiToken = named('ApiToken', {
+  id: Type.Integer(),
+  name: Type.String(),
+  role: Role,
+  created_at: Timestamp,
+  expires_at: NullableTimestamp,
+  last_used_at: NullableTimestamp,
+})
 export type ApiToken = Static<typeof ApiToken>
 
-export const User = Type.Object(
-  { id: Type.Integer(), username: Type.String(), role: Role, created_at: Timestamp },
-  { $id: 'User' },
-)
+export const User = named('User', {
+  id: Type.Integer(),
+  username: Type.String(),
+  role: Role,
+  created_at: Timestamp,
+})
 export type User = Static<typeof User>
 
-export const AuditEntry = Type.Object(
-  {
-    id: Type.Integer(),
-    at: Timestamp,
-    kind: Type.Enum(['user', 'token']),
-    caller_id: Type.Integer({ description: 'Id of the user or token' }),
-    caller: Type.String({ description: 'Name of the user or token at that time' }),
-    role: Role,
-    method: Type.String(),
-    route: Type.String({ description: 'Pattern of the route: `/users/{id}`' }),
-    path: Type.String({ description: 'The path with its ids, at most 500 characters' }),
-    status: Type.Integer(),
-  },
-  { $id: 'AuditEntry' },
-)
+export const AuditEntry = named('AuditEntry', {
+  id: Type.Integer(),
+  at: Timestamp,
+  kind: Type.Enum(['user', 'token']),
+  caller_id: Type.Integer({ description: 'Id of the user or token' }),
+  caller: Type.String({ description: 'Name of the user or token at that time' }),
+  role: Role,
+  method: Type.String(),
+  route: Type.String({ description: 'Pattern of the route: `/users/{id}`' }),
+  path: Type.String({ description: 'The path with its ids, at most 500 characters' }),
+  status: Type.Integer(),
+})
 export type AuditEntry = Static<typeof AuditEntry>
 
-export const Pagination = Type.Object(
-  {
-    total: Count,
-    offset: Count,
-    limit: Count,
-    next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to get the next page' })),
-    truncated: Type.Optional(
-      Type.Boolean({
-        description:
-          'The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records',
-      }),
-    ),
-  },
-  { $id: 'Pagination' },
-)
+export const Pagination = named('Pagination', {
+  total: Count,
+  offset: Count,
+  limit: Count,
+  next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to get the next page' })),
+  truncated: Type.Optional(
+    Type.Boolean({
+      description:
+        'The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records',
+    }),
+  ),
+})
 export type Pagination = Static<typeof Pagination>
 
 export const page = <T extends TSchema>(item: T) =>
   Type.Object({ data: Type.Array(item), pagination: Pagination })
 export const wrapped = <T extends TSchema>(item: T) => Type.Object({ data: item })
 
-export const ErrorBody = Type.Object(
-  {
-    error: Type.Literal(true),
-    message: Type.String(),
-    code: Type.String(),
-    request_id: Type.String(),
-    details: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
-  },
-  { $id: 'ErrorBody' },
-)
+export const ErrorBody = named('ErrorBody', {
+  error: Type.Literal(true),
+  message: Type.String(),
+  code: Type.String(),
+  request_id: Type.String(),
+  details: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
+})
 export type ErrorBody = Static<typeof ErrorBody>

@@ -9,7 +9,7 @@ import {
 } from './findings.ts'
 import { Timestamp } from '../resources.ts'
 import { SEVERITIES } from './severities.ts'
-import { closed } from '../closed.ts'
+import { closed, named } from '../objects.ts'
 
 const glob = (description: string, maxLength = 1024) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description: `${description}; * and ? in any case` }))
@@ -63,20 +63,17 @@ export const NewFindingRule = closed(
 export type NewFindingRule = Static<typeof NewFindingRule>
 
 /** A rule that decides about findings. */
-export const FindingRule = Type.Object(
-  {
-    id: Type.Integer(),
-    name,
-    position,
-    match: Match,
-    set: Set,
-    findings: Type.Integer({ minimum: 0, description: 'Findings that it matches' }),
-    created_by: Type.String(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { $id: 'FindingRule' },
-)
+export const FindingRule = named('FindingRule', {
+  id: Type.Integer(),
+  name,
+  position,
+  match: Match,
+  set: Set,
+  findings: Type.Integer({ minimum: 0, description: 'Findings that it matches' }),
+  created_by: Type.String(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
 export type FindingRule = Static<typeof FindingRule>
 
 const Side = Type.Object({

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from '../resources.ts'
 import { SEVERITIES } from './severities.ts'
-import { closed } from '../closed.ts'
+import { closed, named } from '../objects.ts'
 
 export const Severity = Type.Enum([...SEVERITIES])
 export type Severity = Static<typeof Severity>
@@ -155,34 +155,28 @@ export const Cvss = Type.Object({
 export type Cvss = Static<typeof Cvss>
 
 /** A file about CVEs that is stored. */
-export const Enrichment = Type.Object(
-  {
-    kind: Type.Enum(['epss', 'kev'], { description: 'epss: scores of FIRST; kev: the catalog of CISA' }),
-    version: Type.String({ description: 'Of the model or the catalog, or ""' }),
-    published: Type.String({ description: 'As the file names it, or ""' }),
-    cves: Type.Integer({ minimum: 1 }),
-    loaded_at: Timestamp,
-    loaded_by: Type.String(),
-  },
-  { $id: 'Enrichment' },
-)
+export const Enrichment = named('Enrichment', {
+  kind: Type.Enum(['epss', 'kev'], { description: 'epss: scores of FIRST; kev: the catalog of CISA' }),
+  version: Type.String({ description: 'Of the model or the catalog, or ""' }),
+  published: Type.String({ description: 'As the file names it, or ""' }),
+  cves: Type.Integer({ minimum: 1 }),
+  loaded_at: Timestamp,
+  loaded_by: Type.String(),
+})
 export type Enrichment = Static<typeof Enrichment>
 
-export const Vulnerability = Type.Object(
-  {
-    id: Type.Integer(),
-    workspace: Type.String(),
-    org_uuid: Type.String({ format: 'uuid', description: 'Organisation that has the workspace' }),
-    ...contentFields,
-    ...decisionFields,
-    ...enrichmentFields,
-    fingerprint,
-    occurrences,
-    finding_hash: Type.String({ description: 'Identity in hex; "" when what or where is missing' }),
-    ...seenFields,
-  },
-  { $id: 'Vulnerability' },
-)
+export const Vulnerability = named('Vulnerability', {
+  id: Type.Integer(),
+  workspace: Type.String(),
+  org_uuid: Type.String({ format: 'uuid', description: 'Organisation that has the workspace' }),
+  ...contentFields,
+  ...decisionFields,
+  ...enrichmentFields,
+  fingerprint,
+  occurrences,
+  finding_hash: Type.String({ description: 'Identity in hex; "" when what or where is missing' }),
+  ...seenFields,
+})
 export type Vulnerability = Static<typeof Vulnerability>
 
 export const NewVulnerability = closed({
@@ -222,17 +216,14 @@ const shownFields = {
   path: Type.String({ description: 'Path of the URL, or ""' }),
 }
 
-export const Asset = Type.Object(
-  {
-    id: Type.Integer(),
-    workspace: Type.String(),
-    org_uuid: Type.String({ format: 'uuid', description: 'Organisation that has the workspace' }),
-    ...AssetContent.properties,
-    ...shownFields,
-    ...seenFields,
-  },
-  { $id: 'Asset' },
-)
+export const Asset = named('Asset', {
+  id: Type.Integer(),
+  workspace: Type.String(),
+  org_uuid: Type.String({ format: 'uuid', description: 'Organisation that has the workspace' }),
+  ...AssetContent.properties,
+  ...shownFields,
+  ...seenFields,
+})
 export type Asset = Static<typeof Asset>
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description })

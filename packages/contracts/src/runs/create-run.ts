@@ -5,7 +5,7 @@ import { LISTED_REFUSALS, RefusedTarget } from '../scope/schemas.ts'
 import { MISSING_TOOLS } from '../missing-tools.ts'
 import { WORKSPACE_PATTERN } from '../target.ts'
 import { CloudProviderName, HEURISTICS, Priority, RunMode, RunnerType, WorkflowKind } from '../enums.ts'
-import { closed } from '../closed.ts'
+import { closed, named } from '../objects.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 256 })
 
@@ -143,63 +143,60 @@ export const Warnings = Type.Array(Type.Object({ field: Type.String(), message: 
 export type Warnings = Static<typeof Warnings>
 
 /** The response, 202. */
-export const RunsCreated = Type.Object(
-  {
-    message: Type.String(),
-    workflow: Type.String(),
-    kind: WorkflowKind,
-    target: Type.Optional(Type.String()),
-    target_count: Type.Integer(),
-    targets: Type.Optional(Type.Array(Type.String())),
-    concurrency: Type.Optional(Type.Integer()),
-    priority: Priority,
-    run_mode: RunMode,
-    job_id: Type.String(),
-    run_uuid: Type.Optional(Type.String({ format: 'uuid' })),
-    status: Type.Literal('queued'),
-    poll_url: Type.String(),
-    runner_type: Type.Optional(RunnerType),
-    timeout: Type.Optional(Type.Integer()),
-    duplicates_dropped: Type.Optional(Type.Integer()),
-    skipped_count: Type.Optional(
-      Type.Integer({ description: 'Targets that `skip_bad` left out; omitted if there are none' }),
-    ),
-    skipped: Type.Optional(
-      Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
-        description: 'The first 50 of them, with their place and the problem',
-      }),
-    ),
-    scope: Type.Optional(Type.String()),
-    refused_count: Type.Optional(
-      Type.Integer({
-        description: 'Targets that are out of scope or on the never-scan list; omitted if there are none',
-      }),
-    ),
-    refused: Type.Optional(
-      Type.Array(RefusedTarget, { description: `The first ${LISTED_REFUSALS} of them, with the reason` }),
-    ),
-    left_out_count: Type.Optional(
-      Type.Integer({ description: 'Targets that mode delta left out; omitted if there are none' }),
-    ),
-    left_out: Type.Optional(
-      Type.Array(RefusedTarget, { description: `The first ${LISTED_REFUSALS} of them, with the reason` }),
-    ),
-    infra_id: Type.Optional(Type.String()),
-    infra_status_url: Type.Optional(Type.String()),
-    cloud_provider: Type.Optional(CloudProviderName),
-    cloud_instances: Type.Optional(Type.Integer()),
-    threads_hold: Type.Optional(Type.Integer()),
-    heuristics_check: Type.Optional(Type.String()),
-    empty_target: Type.Optional(Type.Boolean()),
-    repeat: Type.Optional(Type.Boolean()),
-    repeat_wait_time: Type.Optional(Type.String()),
-    schedule: Type.Optional(Type.String()),
-    schedule_enabled: Type.Optional(Type.Boolean()),
-    schedule_id: Type.Optional(
-      Type.String({ description: 'Of the schedule that repeat or schedule asked for' }),
-    ),
-    warnings: Type.Optional(Warnings),
-  },
-  { $id: 'RunsCreated' },
-)
+export const RunsCreated = named('RunsCreated', {
+  message: Type.String(),
+  workflow: Type.String(),
+  kind: WorkflowKind,
+  target: Type.Optional(Type.String()),
+  target_count: Type.Integer(),
+  targets: Type.Optional(Type.Array(Type.String())),
+  concurrency: Type.Optional(Type.Integer()),
+  priority: Priority,
+  run_mode: RunMode,
+  job_id: Type.String(),
+  run_uuid: Type.Optional(Type.String({ format: 'uuid' })),
+  status: Type.Literal('queued'),
+  poll_url: Type.String(),
+  runner_type: Type.Optional(RunnerType),
+  timeout: Type.Optional(Type.Integer()),
+  duplicates_dropped: Type.Optional(Type.Integer()),
+  skipped_count: Type.Optional(
+    Type.Integer({ description: 'Targets that `skip_bad` left out; omitted if there are none' }),
+  ),
+  skipped: Type.Optional(
+    Type.Array(Type.Object({ path: Type.String(), message: Type.String() }), {
+      description: 'The first 50 of them, with their place and the problem',
+    }),
+  ),
+  scope: Type.Optional(Type.String()),
+  refused_count: Type.Optional(
+    Type.Integer({
+      description: 'Targets that are out of scope or on the never-scan list; omitted if there are none',
+    }),
+  ),
+  refused: Type.Optional(
+    Type.Array(RefusedTarget, { description: `The first ${LISTED_REFUSALS} of them, with the reason` }),
+  ),
+  left_out_count: Type.Optional(
+    Type.Integer({ description: 'Targets that mode delta left out; omitted if there are none' }),
+  ),
+  left_out: Type.Optional(
+    Type.Array(RefusedTarget, { description: `The first ${LISTED_REFUSALS} of them, with the reason` }),
+  ),
+  infra_id: Type.Optional(Type.String()),
+  infra_status_url: Type.Optional(Type.String()),
+  cloud_provider: Type.Optional(CloudProviderName),
+  cloud_instances: Type.Optional(Type.Integer()),
+  threads_hold: Type.Optional(Type.Integer()),
+  heuristics_check: Type.Optional(Type.String()),
+  empty_target: Type.Optional(Type.Boolean()),
+  repeat: Type.Optional(Type.Boolean()),
+  repeat_wait_time: Type.Optional(Type.String()),
+  schedule: Type.Optional(Type.String()),
+  schedule_enabled: Type.Optional(Type.Boolean()),
+  schedule_id: Type.Optional(
+    Type.String({ description: 'Of the schedule that repeat or schedule asked for' }),
+  ),
+  warnings: Type.Optional(Warnings),
+})
 export type RunsCreated = Static<typeof RunsCreated>

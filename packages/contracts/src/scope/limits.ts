@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { closed } from '../closed.ts'
+import { closed } from '../objects.ts'
 
 const MAX_PER_LIMIT = 1_000_000
 const Limit = (of: string) =>

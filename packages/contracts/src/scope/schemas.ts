@@ -4,7 +4,7 @@ import { RunStatus } from '../runs/run-status.ts'
 import { MAX_ENTRY_LENGTH } from './entry.ts'
 import { Limits } from './limits.ts'
 import { DAYS } from './windows.ts'
-import { closed } from '../closed.ts'
+import { closed, named } from '../objects.ts'
 
 /** Most entries of a list of a scope, and of the never-scan list. */
 export const SCOPE_ENTRIES = 10_000
@@ -72,18 +72,15 @@ export const ChangeScope = closed(Type.Partial(Type.Object({ name: Name, ...fiel
 export type ChangeScope = Static<typeof ChangeScope>
 
 /** What a scope permits. */
-export const Scope = Type.Object(
-  {
-    name: Type.String(),
-    ...fields,
-    valid_from: NullableTimestamp,
-    valid_until: NullableTimestamp,
-    created_by: Type.String(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { $id: 'Scope' },
-)
+export const Scope = named('Scope', {
+  name: Type.String(),
+  ...fields,
+  valid_from: NullableTimestamp,
+  valid_until: NullableTimestamp,
+  created_by: Type.String(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
 export type Scope = Static<typeof Scope>
 
 /** The part of a scope that decides. */
@@ -110,26 +107,20 @@ export const NewNeverScan = closed(neverScan, { $id: 'NewNeverScan' })
 export type NewNeverScan = Static<typeof NewNeverScan>
 
 /** An entry of the never-scan list. */
-export const NeverScan = Type.Object(
-  {
-    id: Type.Integer(),
-    entry: Type.String(),
-    reason: Type.String(),
-    until: NullableTimestamp,
-    workflow: Type.String({ description: '"": all workflows' }),
-    created_by: Type.String(),
-    created_at: Timestamp,
-  },
-  { $id: 'NeverScan' },
-)
+export const NeverScan = named('NeverScan', {
+  id: Type.Integer(),
+  entry: Type.String(),
+  reason: Type.String(),
+  until: NullableTimestamp,
+  workflow: Type.String({ description: '"": all workflows' }),
+  created_by: Type.String(),
+  created_at: Timestamp,
+})
 export type NeverScan = Static<typeof NeverScan>
 export type NeverScanRule = Pick<NeverScan, 'entry' | 'reason' | 'until'>
 
 /** A target that was not scanned, and why. */
-export const RefusedTarget = Type.Object(
-  { target: Type.String(), reason: Type.String() },
-  { $id: 'RefusedTarget' },
-)
+export const RefusedTarget = named('RefusedTarget', { target: Type.String(), reason: Type.String() })
 export type RefusedTarget = Static<typeof RefusedTarget>
 
 /** Most refusals that an answer, a job and the event log have of one request. */
@@ -149,61 +140,55 @@ export type RefusalPlace = (typeof REFUSAL_PLACES)[number]
 /** Those of a run. */
 export type RunRefusalPlace = Exclude<RefusalPlace, 'submit' | 'trigger' | 'delta'>
 
-export const Refusal = Type.Object(
-  {
-    id: Type.Integer(),
-    target: Type.String(),
-    reason: Type.String(),
-    place: Type.Enum([...REFUSAL_PLACES], {
-      description:
-        'Where it was refused: submit, trigger, start (of the run), item (of a loop), request or redirect (of an http step or a function), kernel (packets of a command, which were not sent); delta: left out, since nothing changed',
-    }),
-    run_uuid: Type.String({ description: '"" if it became no run' }),
-    created_at: Timestamp,
-  },
-  { $id: 'Refusal' },
-)
+export const Refusal = named('Refusal', {
+  id: Type.Integer(),
+  target: Type.String(),
+  reason: Type.String(),
+  place: Type.Enum([...REFUSAL_PLACES], {
+    description:
+      'Where it was refused: submit, trigger, start (of the run), item (of a loop), request or redirect (of an http step or a function), kernel (packets of a command, which were not sent); delta: left out, since nothing changed',
+  }),
+  run_uuid: Type.String({ description: '"" if it became no run' }),
+  created_at: Timestamp,
+})
 export type Refusal = Static<typeof Refusal>
 
 export const DESTINATION_PLACES = ['target', 'item', 'request', 'redirect', 'resolved', 'more'] as const
 export type DestinationPlace = (typeof DESTINATION_PLACES)[number]
 
 /** A run that may have sent traffic to a host. */
-export const Traffic = Type.Object(
-  {
-    run_uuid: Type.String(),
-    job_id: Type.String(),
-    workflow: Type.String(),
-    target: Type.String(),
-    workspace: Type.String(),
-    status: RunStatus,
-    started_at: Timestamp,
-    completed_at: NullableTimestamp,
-    destinations: Type.Array(
-      Type.Object({
-        host: Type.String({ description: 'The host, or the target, network or domain that has it' }),
-        place: Type.Enum([...DESTINATION_PLACES], {
-          description:
-            'target, item (of a loop), request or redirect (of an http step or a function), resolved (an address of a name), more (the run had too many destinations to record them)',
-        }),
+export const Traffic = named('Traffic', {
+  run_uuid: Type.String(),
+  job_id: Type.String(),
+  workflow: Type.String(),
+  target: Type.String(),
+  workspace: Type.String(),
+  status: RunStatus,
+  started_at: Timestamp,
+  completed_at: NullableTimestamp,
+  destinations: Type.Array(
+    Type.Object({
+      host: Type.String({ description: 'The host, or the target, network or domain that has it' }),
+      place: Type.Enum([...DESTINATION_PLACES], {
+        description:
+          'target, item (of a loop), request or redirect (of an http step or a function), resolved (an address of a name), more (the run had too many destinations to record them)',
       }),
-      { description: 'Why the run is listed' },
-    ),
-    worker: Type.String({ description: 'Name of the last worker that executed it; "": not known' }),
-    hostname: Type.String({ description: 'Of the machine of the worker' }),
-    egress_address: Type.String({ description: 'Of a cloud machine; "": that of the worker\'s network' }),
-    scope: Type.String({ description: 'That of its request; "": none' }),
-    steps: Type.Array(
-      Type.Object({
-        name: Type.String(),
-        module: Type.String(),
-        command: Type.String(),
-        started_at: NullableTimestamp,
-        completed_at: NullableTimestamp,
-      }),
-      { description: 'The first 100 that ran in the time asked for' },
-    ),
-  },
-  { $id: 'Traffic' },
-)
+    }),
+    { description: 'Why the run is listed' },
+  ),
+  worker: Type.String({ description: 'Name of the last worker that executed it; "": not known' }),
+  hostname: Type.String({ description: 'Of the machine of the worker' }),
+  egress_address: Type.String({ description: 'Of a cloud machine; "": that of the worker\'s network' }),
+  scope: Type.String({ description: 'That of its request; "": none' }),
+  steps: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      module: Type.String(),
+      command: Type.String(),
+      started_at: NullableTimestamp,
+      completed_at: NullableTimestamp,
+    }),
+    { description: 'The first 100 that ran in the time asked for' },
+  ),
+})
 export type Traffic = Static<typeof Traffic>

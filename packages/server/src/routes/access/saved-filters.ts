@@ -1,4 +1,4 @@
-import { AppError, closed, roleAllows, Timestamp, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, named, roleAllows, Timestamp, wrapped } from '@scanfarm/contracts'
 import { MAX_SAVED_FILTERS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { Caller } from '../../access/authenticator.ts'
@@ -12,19 +12,16 @@ const Screen = Type.String({
 })
 const Shared = Type.Boolean({ description: 'Everybody sees it' })
 
-const Saved = Type.Object(
-  {
-    id: Type.Integer(),
-    screen: Type.String(),
-    name: Type.String(),
-    query: Type.String(),
-    shared: Shared,
-    own: Type.Boolean({ description: 'The caller has saved it' }),
-    owner_name: Type.String(),
-    created_at: Timestamp,
-  },
-  { $id: 'SavedFilter' },
-)
+const Saved = named('SavedFilter', {
+  id: Type.Integer(),
+  screen: Type.String(),
+  name: Type.String(),
+  query: Type.String(),
+  shared: Shared,
+  own: Type.Boolean({ description: 'The caller has saved it' }),
+  owner_name: Type.String(),
+  created_at: Timestamp,
+})
 
 const ownerOf = ({ kind, id }: Caller): string => `${kind}:${id}`
 

@@ -1,4 +1,4 @@
-import { AppError, closed, Role, Timestamp, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, named, Role, Timestamp, wrapped } from '@scanfarm/contracts'
 import { Type, type Static } from 'typebox'
 import type { Caller } from '../../access/authenticator.ts'
 import {
@@ -96,16 +96,13 @@ export const endSession = route(
   },
 )
 
-const OwnSession = Type.Object(
-  {
-    id: Type.String(),
-    created_at: Timestamp,
-    last_used_at: Timestamp,
-    expires_at: Timestamp,
-    current: Type.Boolean({ description: 'The login of the browser that asks' }),
-  },
-  { $id: 'OwnSession' },
-)
+const OwnSession = named('OwnSession', {
+  id: Type.String(),
+  created_at: Timestamp,
+  last_used_at: Timestamp,
+  expires_at: Timestamp,
+  current: Type.Boolean({ description: 'The login of the browser that asks' }),
+})
 
 export const listSessions = route(
   {

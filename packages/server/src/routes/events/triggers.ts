@@ -4,6 +4,7 @@ import {
   closed,
   dataTypeOf,
   EmitEvent,
+  named,
   NullableTimestamp,
   page,
   Priority,
@@ -28,37 +29,34 @@ import { refuseLargeData } from './emit-event.ts'
 const Overlap = Type.Enum(['allow', 'skip', 'queue', 'cancel-previous'])
 const Texts = Type.Array(Type.String())
 
-const ShownTrigger = Type.Object(
-  {
-    key: Type.String({ description: 'For POST /triggers/test; empty for a trigger that has a problem' }),
-    name: Type.String(),
-    type: ScheduledTriggerType,
-    enabled: Type.Boolean(),
-    workflow: Type.Object({ name: Type.String(), kind: WorkflowKind }),
-    source: Type.Enum(['workflow', 'schedule'], {
-      description: 'Where it is declared: in the file of the workflow, or as a schedule',
-    }),
-    schedule_id: Type.String({ description: 'Of a schedule, or empty' }),
-    schedule: Type.String({ description: 'Of a cron trigger, or empty' }),
-    timezone: Type.String(),
-    topic: Type.String({ description: 'Topic or glob of an event trigger; empty: all topics' }),
-    filters: Texts,
-    path: Type.String({ description: 'Of a watch trigger, or empty' }),
-    overlap: Overlap,
-    last_fired_at: NullableTimestamp,
-    last_state: Type.Enum(['', 'done', 'open', 'waiting', 'skipped'], {
-      description:
-        'open: its runs may be under way. waiting: its runs wait for those before. skipped: it made no run',
-    }),
-    last_job_id: Type.String({ description: 'Job of the last execution, or empty' }),
-    last_outcome: Type.Union([RunOutcome, Type.Null()], {
-      description: 'Of all runs of that job; null until it has ended',
-    }),
-    next_run: NullableTimestamp,
-    problem: Type.String({ description: 'Why it cannot fire, or empty' }),
-  },
-  { $id: 'Trigger' },
-)
+const ShownTrigger = named('Trigger', {
+  key: Type.String({ description: 'For POST /triggers/test; empty for a trigger that has a problem' }),
+  name: Type.String(),
+  type: ScheduledTriggerType,
+  enabled: Type.Boolean(),
+  workflow: Type.Object({ name: Type.String(), kind: WorkflowKind }),
+  source: Type.Enum(['workflow', 'schedule'], {
+    description: 'Where it is declared: in the file of the workflow, or as a schedule',
+  }),
+  schedule_id: Type.String({ description: 'Of a schedule, or empty' }),
+  schedule: Type.String({ description: 'Of a cron trigger, or empty' }),
+  timezone: Type.String(),
+  topic: Type.String({ description: 'Topic or glob of an event trigger; empty: all topics' }),
+  filters: Texts,
+  path: Type.String({ description: 'Of a watch trigger, or empty' }),
+  overlap: Overlap,
+  last_fired_at: NullableTimestamp,
+  last_state: Type.Enum(['', 'done', 'open', 'waiting', 'skipped'], {
+    description:
+      'open: its runs may be under way. waiting: its runs wait for those before. skipped: it made no run',
+  }),
+  last_job_id: Type.String({ description: 'Job of the last execution, or empty' }),
+  last_outcome: Type.Union([RunOutcome, Type.Null()], {
+    description: 'Of all runs of that job; null until it has ended',
+  }),
+  next_run: NullableTimestamp,
+  problem: Type.String({ description: 'Why it cannot fire, or empty' }),
+})
 type ShownTrigger = Static<typeof ShownTrigger>
 
 const NOTHING = {

@@ -1,4 +1,4 @@
-import { canServe, needsOf, Priority, PRIORITY_RANK, RunMode } from '@scanfarm/contracts'
+import { canServe, named, needsOf, Priority, PRIORITY_RANK, RunMode } from '@scanfarm/contracts'
 import { COUNTED_BEFORE, missingFor, type Offers, type OpenWorker, type WaitingGroup } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -140,22 +140,19 @@ export const readQueue = route(
   },
 )
 
-const Place = Type.Object(
-  {
-    position: Type.Integer({
-      minimum: 1,
-      description:
-        'Among the queued runs with the same priority, run mode, needs and infrastructure; 1: it is the oldest of them',
-    }),
-    exact: Type.Boolean({ description: 'False: the position is at least this' }),
-    waiting: Type.Integer({ minimum: 1, description: 'These runs, with this one' }),
-    more_urgent: Type.Integer({
-      minimum: 0,
-      description: 'The same kind of runs with a higher priority: they start first',
-    }),
-  },
-  { $id: 'QueuePlace' },
-)
+const Place = named('QueuePlace', {
+  position: Type.Integer({
+    minimum: 1,
+    description:
+      'Among the queued runs with the same priority, run mode, needs and infrastructure; 1: it is the oldest of them',
+  }),
+  exact: Type.Boolean({ description: 'False: the position is at least this' }),
+  waiting: Type.Integer({ minimum: 1, description: 'These runs, with this one' }),
+  more_urgent: Type.Integer({
+    minimum: 0,
+    description: 'The same kind of runs with a higher priority: they start first',
+  }),
+})
 
 export const readQueuePlace = route(
   {

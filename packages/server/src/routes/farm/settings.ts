@@ -1,4 +1,4 @@
-import { AppError, wrapped } from '@scanfarm/contracts'
+import { AppError, named, wrapped } from '@scanfarm/contracts'
 import { changedSettings, ConfigError, describeSettings, settingsYaml } from '@scanfarm/platform'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
@@ -11,20 +11,17 @@ type Written = Pick<ServerContext, 'config' | 'settings'>
 
 const tableOf = ({ settings }: Written) => settings?.table ?? SETTINGS
 
-const Setting = Type.Object(
-  {
-    key: Type.String(),
-    value: Type.Unknown({ description: 'A masked value is `***`; null: not set' }),
-    origin: Type.String({
-      description: '`default`, an environment variable, a line of the settings file, or `command line`',
-    }),
-    description: Type.String(),
-    env: Type.String({ description: 'The environment variable that sets it' }),
-    kind: Type.String({ description: 'Type and bounds' }),
-    fallback: Type.String({ description: 'The default as documented' }),
-  },
-  { $id: 'Setting' },
-)
+const Setting = named('Setting', {
+  key: Type.String(),
+  value: Type.Unknown({ description: 'A masked value is `***`; null: not set' }),
+  origin: Type.String({
+    description: '`default`, an environment variable, a line of the settings file, or `command line`',
+  }),
+  description: Type.String(),
+  env: Type.String({ description: 'The environment variable that sets it' }),
+  kind: Type.String({ description: 'Type and bounds' }),
+  fallback: Type.String({ description: 'The default as documented' }),
+})
 
 export const listSettings = route(
   {

@@ -1,5 +1,6 @@
 import {
   closed,
+  named,
   type ChangeKind,
   NullableTimestamp,
   Pagination,
@@ -43,33 +44,30 @@ const Job = Type.Object(
   { $id: 'NightJob', description: 'An ended job; runs by status and by outcome' },
 )
 
-const ShownNight = Type.Object(
-  {
-    schedule_id: Type.String(),
-    name: Type.String(),
-    workflow_name: Type.String(),
-    trigger_type: ScheduledTriggerType,
-    enabled: Type.Boolean(),
-    next_run: NullableTimestamp,
-    running: Type.Union([Type.Object({ job_id: Type.String(), created_at: Timestamp }), Type.Null()], {
-      description: 'Its newest job, if it has not ended',
-    }),
-    last: Type.Union([Job, Type.Null()]),
-    previous: Type.Union([Job, Type.Null()]),
-    findings: Type.Object(
-      { new: Severities, back: Severities, gone: Severities },
-      { description: 'What the last job changed, as in the event schedule.ended' },
-    ),
-    open: Severities,
-    not_tested: Type.Integer({
-      minimum: 0,
-      description: 'Open findings that the last scan could not test or reach',
-    }),
-    workspace: Type.String({ description: 'The first workspace of the last job by name, or ""' }),
-    workspace_count: Count,
-  },
-  { $id: 'Night' },
-)
+const ShownNight = named('Night', {
+  schedule_id: Type.String(),
+  name: Type.String(),
+  workflow_name: Type.String(),
+  trigger_type: ScheduledTriggerType,
+  enabled: Type.Boolean(),
+  next_run: NullableTimestamp,
+  running: Type.Union([Type.Object({ job_id: Type.String(), created_at: Timestamp }), Type.Null()], {
+    description: 'Its newest job, if it has not ended',
+  }),
+  last: Type.Union([Job, Type.Null()]),
+  previous: Type.Union([Job, Type.Null()]),
+  findings: Type.Object(
+    { new: Severities, back: Severities, gone: Severities },
+    { description: 'What the last job changed, as in the event schedule.ended' },
+  ),
+  open: Severities,
+  not_tested: Type.Integer({
+    minimum: 0,
+    description: 'Open findings that the last scan could not test or reach',
+  }),
+  workspace: Type.String({ description: 'The first workspace of the last job by name, or ""' }),
+  workspace_count: Count,
+})
 
 const NOTHING: Night = {
   running: null,

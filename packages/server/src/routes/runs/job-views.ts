@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import {
   closed,
+  named,
   Priority,
   RunMode,
   RunOutcome,
@@ -36,45 +37,42 @@ const Counts = Type.Object(
   { description: 'Runs by status, and ended runs by outcome' },
 )
 
-const Summary = Type.Object(
-  {
-    job_id: Type.String(),
-    workflow_name: Type.String(),
-    workflow_kind: WorkflowKind,
-    status: Type.Enum(['open', 'completed', 'failed', 'cancelled', 'partial'], {
-      description: 'open: a run has not ended. partial: the runs ended differently',
-    }),
-    priority: Priority,
-    run_mode: RunMode,
-    target_count: Count,
-    concurrency: Type.Union([Type.Integer(), Type.Null()]),
-    trigger_type: TriggerType,
-    trigger_name: Type.String(),
-    schedule_id: Type.String(),
-    infra_id: Type.String({ description: 'Infrastructure of a cloud job, or ""' }),
-    created_at: Time,
-    ended_at: Type.Union([Time, Type.Null()], {
-      description: 'Null: a run is open, or its end was not noticed yet (seconds)',
-    }),
-    outcome: Type.Union([RunOutcome, Type.Null()], {
-      description: 'Of all its runs; null until `ended_at` is known. partial: one of them is not clean',
-    }),
-    cancel_requested_at: NullableTime,
-    scope: Type.String({ description: 'Scope that its request names, or ""' }),
-    refused: Type.Integer({
-      minimum: 0,
-      description: 'Targets that a scope or the never-scan list refused, before and while it ran',
-    }),
-    left_out: Type.Integer({ minimum: 0, description: 'Targets that mode delta left out: nothing changed' }),
-    retry_of: Type.String({ description: 'The job that it retries, or ""' }),
-    retries: Type.Array(Type.String(), { description: 'Jobs that retry it, oldest first; at most 100' }),
-    counts: Type.Union([Counts, Type.Null()], {
-      description:
-        'Null: the page has many open runs, and those of this job are being counted; ask again. Counts of large open jobs may be some seconds old',
-    }),
-  },
-  { $id: 'JobSummary' },
-)
+const Summary = named('JobSummary', {
+  job_id: Type.String(),
+  workflow_name: Type.String(),
+  workflow_kind: WorkflowKind,
+  status: Type.Enum(['open', 'completed', 'failed', 'cancelled', 'partial'], {
+    description: 'open: a run has not ended. partial: the runs ended differently',
+  }),
+  priority: Priority,
+  run_mode: RunMode,
+  target_count: Count,
+  concurrency: Type.Union([Type.Integer(), Type.Null()]),
+  trigger_type: TriggerType,
+  trigger_name: Type.String(),
+  schedule_id: Type.String(),
+  infra_id: Type.String({ description: 'Infrastructure of a cloud job, or ""' }),
+  created_at: Time,
+  ended_at: Type.Union([Time, Type.Null()], {
+    description: 'Null: a run is open, or its end was not noticed yet (seconds)',
+  }),
+  outcome: Type.Union([RunOutcome, Type.Null()], {
+    description: 'Of all its runs; null until `ended_at` is known. partial: one of them is not clean',
+  }),
+  cancel_requested_at: NullableTime,
+  scope: Type.String({ description: 'Scope that its request names, or ""' }),
+  refused: Type.Integer({
+    minimum: 0,
+    description: 'Targets that a scope or the never-scan list refused, before and while it ran',
+  }),
+  left_out: Type.Integer({ minimum: 0, description: 'Targets that mode delta left out: nothing changed' }),
+  retry_of: Type.String({ description: 'The job that it retries, or ""' }),
+  retries: Type.Array(Type.String(), { description: 'Jobs that retry it, oldest first; at most 100' }),
+  counts: Type.Union([Counts, Type.Null()], {
+    description:
+      'Null: the page has many open runs, and those of this job are being counted; ask again. Counts of large open jobs may be some seconds old',
+  }),
+})
 
 type Status = Exclude<JobState, 'ended'>
 

@@ -1,4 +1,4 @@
-import { closed, Run, withoutPassword, withoutPasswords, WorkflowKind } from '@scanfarm/contracts'
+import { closed, named, Run, withoutPassword, withoutPasswords, WorkflowKind } from '@scanfarm/contracts'
 import { Type, type Static } from 'typebox'
 import { json, type Answer } from '../../http/answer.ts'
 import { route, type Handle } from '../../http/route.ts'
@@ -18,15 +18,12 @@ const Facts = Type.Pick(Run, [
   'completed_at',
 ])
 
-const Task = Type.Object(
-  {
-    id: Type.String({ description: '`run_uuid` of the run' }),
-    task_id: Type.String({ description: 'The same' }),
-    scan_id: Type.String({ description: 'The same' }),
-    ...Facts.properties,
-  },
-  { $id: 'Task' },
-)
+const Task = named('Task', {
+  id: Type.String({ description: '`run_uuid` of the run' }),
+  task_id: Type.String({ description: 'The same' }),
+  scan_id: Type.String({ description: 'The same' }),
+  ...Facts.properties,
+})
 
 const task = (run: Static<typeof Facts> & Pick<Run, 'run_uuid'>): Static<typeof Task> => ({
   id: run.run_uuid,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import {
   AppError,
   closed,
+  named,
   NullableTimestamp,
   page,
   SEVERITIES,
@@ -34,23 +35,20 @@ const MinSeverity = Type.Enum(['', ...SEVERITIES], {
   description:
     'Events about findings, and ends of jobs with new findings or ones that are back, are sent if one is at least this severe; reminders if one is open',
 })
-const Subscribed = Type.Object(
-  {
-    id: Type.Integer(),
-    name: Type.String(),
-    url: Type.String(),
-    topics: Type.Array(Type.String()),
-    filters: Type.Array(Type.String()),
-    format: Format,
-    min_severity: MinSeverity,
-    template: Type.String(),
-    report: Type.Boolean(),
-    enabled: Type.Boolean(),
-    created_at: Timestamp,
-    updated_at: Timestamp,
-  },
-  { $id: 'WebhookSubscription' },
-)
+const Subscribed = named('WebhookSubscription', {
+  id: Type.Integer(),
+  name: Type.String(),
+  url: Type.String(),
+  topics: Type.Array(Type.String()),
+  filters: Type.Array(Type.String()),
+  format: Format,
+  min_severity: MinSeverity,
+  template: Type.String(),
+  report: Type.Boolean(),
+  enabled: Type.Boolean(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 256 }),
   url: Type.String({
@@ -250,25 +248,22 @@ export const testSubscription = route(
 )
 
 const DeliveryStatus = Type.Enum(['pending', 'delivered', 'dead'])
-const Delivery = Type.Object(
-  {
-    id: Type.Integer(),
-    subscription_id: Type.Integer(),
-    event_id: Type.String(),
-    topic: Type.String(),
-    status: DeliveryStatus,
-    attempts: Type.Integer(),
-    next_at: Type.String({ format: 'date-time', description: 'Next attempt, if it is pending' }),
-    last_status: Type.Integer({ description: 'HTTP status of the last answer; 0 if there was none' }),
-    last_error: Type.String(),
-    created_at: Timestamp,
-    delivered_at: NullableTimestamp,
-    last_attempt_at: NullableTimestamp,
-    last_ms: Type.Union([Type.Integer(), Type.Null()], { description: 'How long the last attempt took' }),
-    last_answer: Type.String({ description: 'The first 1,024 bytes of the last answer' }),
-  },
-  { $id: 'WebhookDelivery' },
-)
+const Delivery = named('WebhookDelivery', {
+  id: Type.Integer(),
+  subscription_id: Type.Integer(),
+  event_id: Type.String(),
+  topic: Type.String(),
+  status: DeliveryStatus,
+  attempts: Type.Integer(),
+  next_at: Type.String({ format: 'date-time', description: 'Next attempt, if it is pending' }),
+  last_status: Type.Integer({ description: 'HTTP status of the last answer; 0 if there was none' }),
+  last_error: Type.String(),
+  created_at: Timestamp,
+  delivered_at: NullableTimestamp,
+  last_attempt_at: NullableTimestamp,
+  last_ms: Type.Union([Type.Integer(), Type.Null()], { description: 'How long the last attempt took' }),
+  last_answer: Type.String({ description: 'The first 1,024 bytes of the last answer' }),
+})
 
 export const listDeliveries = route(
   {

@@ -1,22 +1,19 @@
-import { AppError, closed } from '@scanfarm/contracts'
+import { AppError, closed, named } from '@scanfarm/contracts'
 import { CONSOLE_LIMITS, listFunctions, type ListedFunction } from '@scanfarm/engine'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 
-const ListedFunctionBody = Type.Object(
-  {
-    name: Type.String({ description: 'With its parameters: `trim(text)`' }),
-    function: Type.String({ description: 'The name only' }),
-    parameters: Type.String(),
-    description: Type.String(),
-    return_type: Type.String(),
-    example: Type.String(),
-    tags: Type.Array(Type.String(), { description: 'Its group' }),
-    aliases: Type.Array(Type.String(), { description: 'Other names of the function' }),
-    eval: Type.Boolean({ description: 'POST /functions/eval can evaluate it' }),
-  },
-  { $id: 'ListedFunction' },
-)
+const ListedFunctionBody = named('ListedFunction', {
+  name: Type.String({ description: 'With its parameters: `trim(text)`' }),
+  function: Type.String({ description: 'The name only' }),
+  parameters: Type.String(),
+  description: Type.String(),
+  return_type: Type.String(),
+  example: Type.String(),
+  tags: Type.Array(Type.String(), { description: 'Its group' }),
+  aliases: Type.Array(Type.String(), { description: 'Other names of the function' }),
+  eval: Type.Boolean({ description: 'POST /functions/eval can evaluate it' }),
+})
 
 /** `Files`, `Artifacts and findings (findings need a server)` → `files`, `artifacts_and_findings` */
 const tagOf = (group: string): string =>

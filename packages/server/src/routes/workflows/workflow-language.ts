@@ -1,4 +1,4 @@
-import { closed } from '@scanfarm/contracts'
+import { closed, named } from '@scanfarm/contracts'
 import { hasErrors, workflowJsonSchema } from '@scanfarm/language'
 import { buffer } from 'node:stream/consumers'
 import { Type } from 'typebox'
@@ -9,18 +9,15 @@ import { route } from '../../http/route.ts'
 import { receiveBody } from '../../http/body/receive-file.ts'
 import { MAX_WORKFLOW_BYTES } from './upload-workflow.ts'
 
-export const WorkflowProblem = Type.Object(
-  {
-    file: Type.String({ description: 'Name of the file in the form, or `workflow.yaml`' }),
-    line: Type.Integer({ description: 'From 1; 0: unknown' }),
-    column: Type.Integer({ description: 'From 1; 0: unknown' }),
-    rule: Type.String({ description: 'Stable name of the rule, for example `unknown-key`' }),
-    severity: Type.Enum(['error', 'warning', 'info']),
-    message: Type.String(),
-    hint: Type.String({ description: 'How to fix it, or empty' }),
-  },
-  { $id: 'WorkflowProblem' },
-)
+export const WorkflowProblem = named('WorkflowProblem', {
+  file: Type.String({ description: 'Name of the file in the form, or `workflow.yaml`' }),
+  line: Type.Integer({ description: 'From 1; 0: unknown' }),
+  column: Type.Integer({ description: 'From 1; 0: unknown' }),
+  rule: Type.String({ description: 'Stable name of the rule, for example `unknown-key`' }),
+  severity: Type.Enum(['error', 'warning', 'info']),
+  message: Type.String(),
+  hint: Type.String({ description: 'How to fix it, or empty' }),
+})
 
 export const lintWorkflow = route(
   {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closed, Pagination, TOOL, WorkflowKind } from '@scanfarm/contracts'
+import { closed, named, Pagination, TOOL, WorkflowKind } from '@scanfarm/contracts'
 import { placeOf, type WorkflowEntry } from '@scanfarm/language'
 import type { Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
@@ -24,33 +24,30 @@ export const Param = Type.Object({
 
 type Param = Static<typeof Param>
 
-const WorkflowSummary = Type.Object(
-  {
-    id: Type.Integer({ description: 'A number derived from the name' }),
-    name: Type.String(),
-    kind: WorkflowKind,
-    description: Type.String(),
-    tags: Type.Array(Type.String()),
-    hidden: Type.Boolean(),
-    file_path: Type.String({ description: 'Path within the source' }),
-    source: Type.String({ description: '`uploaded`, or a folder on the server' }),
-    params: Type.Array(Param),
-    required_params: Type.Array(Type.String()),
-    step_count: Type.Integer(),
-    module_count: Type.Integer(),
-    hook_count: Type.Integer(),
-    params_json: Type.String({ description: '`params` as JSON text, as Osmedeus clients read it' }),
-    checksum: Type.String({ description: 'SHA-256 of the file in hex' }),
-    indexed_at: Type.String({ format: 'date-time', description: 'When this server read the file' }),
-    created_at: Type.String({ format: 'date-time', description: 'Same as indexed_at' }),
-    updated_at: Type.String({ format: 'date-time', description: 'Same as indexed_at' }),
-    valid: Type.Boolean({ description: 'False: the workflow has errors and cannot be started' }),
-    missing_tools: Type.Array(Type.String(), {
-      description: 'Programs that it or one of its modules declares, and that no worker has that is not lost',
-    }),
-  },
-  { $id: 'WorkflowSummary' },
-)
+const WorkflowSummary = named('WorkflowSummary', {
+  id: Type.Integer({ description: 'A number derived from the name' }),
+  name: Type.String(),
+  kind: WorkflowKind,
+  description: Type.String(),
+  tags: Type.Array(Type.String()),
+  hidden: Type.Boolean(),
+  file_path: Type.String({ description: 'Path within the source' }),
+  source: Type.String({ description: '`uploaded`, or a folder on the server' }),
+  params: Type.Array(Param),
+  required_params: Type.Array(Type.String()),
+  step_count: Type.Integer(),
+  module_count: Type.Integer(),
+  hook_count: Type.Integer(),
+  params_json: Type.String({ description: '`params` as JSON text, as Osmedeus clients read it' }),
+  checksum: Type.String({ description: 'SHA-256 of the file in hex' }),
+  indexed_at: Type.String({ format: 'date-time', description: 'When this server read the file' }),
+  created_at: Type.String({ format: 'date-time', description: 'Same as indexed_at' }),
+  updated_at: Type.String({ format: 'date-time', description: 'Same as indexed_at' }),
+  valid: Type.Boolean({ description: 'False: the workflow has errors and cannot be started' }),
+  missing_tools: Type.Array(Type.String(), {
+    description: 'Programs that it or one of its modules declares, and that no worker has that is not lost',
+  }),
+})
 
 export const shownParams = (params: WorkflowEntry['params']): Param[] =>
   params.map(
