@@ -4,12 +4,20 @@ import type { Tables } from '../tables.ts'
 import { readPage } from '../page.ts'
 import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from '../runs/run-rows.ts'
 import { waitingReasons } from '../runs/waiting-reason.ts'
+import { COUNTS, countedJobs, type JobCounts } from './job-counts.ts'
 
 /** Up to this many runs and bytes of targets, counters and runs are read in one statement, so they are consistent. */
 const RUNS_AT_ONCE = 20_000
 const TARGET_BYTES_AT_ONCE = 2 * 1024 * 1024
 /** Larger jobs are sent in pieces of this many runs: with the longest targets a piece has about 2 MiB. */
 const RUNS_A_PIECE = 1_000
+
+interface Facts {
+  readonly no: number
+  readonly job_id: string
+  readonly total_runs: number
+  readonly elements: string | null
+}
 
 export interface JobReport {
   readonly counts: Omit<JobStatus, 'runs'>
@@ -27,32 +35,17 @@ export interface JobReport {
 const ELEMENTS = sql<string>`string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(without_password(target)) || ',"status":"' || status || '","outcome":"' || coalesce(outcome, '') || '"}', ',')`
 
 export async function jobReport(db: Kysely<Tables>, jobId: string): Promise<JobReport | undefined> {
-  const { rows } = await sql<Omit<JobStatus, 'runs'> & { no: number; elements: string | null }>`
-    select j.id as no, j.job_id, j.target_count as total_runs, r.completed, r.running, r.failed,
-           r.waiting + case when j.cancel_requested_at is null then j.target_count - r.made else 0 end as pending,
-           r.cancelled + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end as cancelled,
-           json_build_object('clean', r.clean, 'partial', r.partial, 'nothing_done', r.nothing_done
-             + case when j.cancel_requested_at is null then 0 else j.target_count - r.made end) as outcomes,
+  const { rows } = await sql<JobCounts & Facts>`
+    select j.id as no, j.job_id, j.target_count as total_runs, ${COUNTS},
            case when j.target_count <= ${RUNS_AT_ONCE} and r.target_bytes <= ${TARGET_BYTES_AT_ONCE} then
              (select ${ELEMENTS} from (select run_uuid, target, status, outcome from runs where job_no = j.id order by id) in_order)
            end as elements
-    from jobs j cross join lateral (
-      select count(*) as made, coalesce(sum(octet_length(target)), 0) as target_bytes,
-             count(*) filter (where status = 'completed') as completed,
-             count(*) filter (where status = 'running') as running,
-             count(*) filter (where status = 'failed') as failed,
-             count(*) filter (where status = 'cancelled') as cancelled,
-             count(*) filter (where outcome = 'clean') as clean,
-             count(*) filter (where outcome = 'partial') as partial,
-             count(*) filter (where outcome = 'nothing_done') as nothing_done,
-             count(*) filter (where status in ('pending', 'queued')) as waiting
-      from runs where job_no = j.id
-    ) r
-    where j.job_id = ${jobId}
+    from ${countedJobs(sql`, coalesce(sum(octet_length(target)), 0) as target_bytes`)} where j.job_id = ${jobId}
   `.execute(db)
   const [row] = rows
   if (row === undefined) return undefined
-  const { no, elements, ...counts } = row
+  const { no, elements, clean, partial, nothing_done, ...statuses } = row
+  const counts = { ...statuses, outcomes: { clean, partial, nothing_done } }
   const isLarge = elements === null && counts.total_runs > 0
   return { counts, isHeld: !isLarge, pieces: isLarge ? piecesOf(db, no) : one(elements) }
 }

@@ -19,7 +19,6 @@ import type { JobDraft, SubmitOptions, TargetDraft, TargetStream } from './job-d
 import {
   endOfJob,
   findJobSummary,
-  JobCounter,
   listJobs,
   settleJobs,
   type JobFilter,
@@ -27,6 +26,7 @@ import {
   type JobPage,
   type JobSummary,
 } from './job-list.ts'
+import { JobCounter } from './job-counts.ts'
 import { jobProgress, type JobProgress } from './job-progress.ts'
 import { jobReport, jobStatus, runsOfJob, type JobReport } from './job-report.ts'
 import { jobFailures, jobStrip, runsOfPattern, type JobFailures, type JobStrip } from './job-strip.ts'
