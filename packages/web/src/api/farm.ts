@@ -70,3 +70,25 @@ export const workerQuery = (id: string) =>
 export const drainWorker = (id: string, body: { readonly stop?: boolean; readonly for?: string }) =>
   answer(api.POST('/workers/{id}/drain', { ...pathOf(id), body }))
 export const resumeWorker = (id: string) => answer(api.POST('/workers/{id}/resume', pathOf(id)))
+
+export const settingsQuery = queryOptions({
+  queryKey: ['settings'],
+  queryFn: async () => (await answer(api.GET('/settings'))).data,
+})
+
+export const settingsStatusQuery = queryOptions({
+  queryKey: ['settings', 'status'],
+  queryFn: () => answer(api.GET('/settings/status')),
+})
+
+export const settingsYamlQuery = queryOptions({
+  queryKey: ['settings', 'yaml'],
+  queryFn: () => answer(api.GET('/settings/yaml', { parseAs: 'text' })),
+})
+
+export const serverInfoQuery = queryOptions({
+  queryKey: ['server-info'],
+  queryFn: () => answer(api.GET('/server-info')),
+})
+
+export const reloadSettings = () => answer(api.POST('/settings/reload'))

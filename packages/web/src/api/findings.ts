@@ -1,9 +1,8 @@
 import { hashKey, queryOptions, type QueryClient } from '@tanstack/react-query'
 import type { paths } from '@scanfarm/client'
 import { answer, api, type Schemas } from './client.ts'
-import { COUNTS } from './counts.ts'
+import { COUNTS, newSince } from './counts.ts'
 import { listQuery } from './list.ts'
-import { newSince } from './since.ts'
 
 export type Finding = Schemas['Vulnerability']
 type Query = NonNullable<paths['/vulnerabilities']['get']['parameters']['query']>

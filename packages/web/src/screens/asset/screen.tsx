@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
-import { assetQuery } from '../../api/assets.ts'
-import { hostOf, hostPath } from '../../api/hosts.ts'
+import { assetQuery, hostOf, hostPath } from '../../api/assets.ts'
 import {
   Commands,
   EmptyState,

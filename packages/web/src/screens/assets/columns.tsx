@@ -1,5 +1,5 @@
 import type { Asset } from '../../api/assets.ts'
-import { hostOf, hostPath } from '../../api/hosts.ts'
+import { hostOf, hostPath } from '../../api/assets.ts'
 import { Link, SEEN_COLUMNS, type Column } from '../../ui/index.ts'
 
 /** Of every list of assets. */

@@ -2,7 +2,7 @@ import './changes.css'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { CHANGES, changesQuery, KINDS, type Change, type Comparison, type Kind } from '../../api/assets.ts'
-import { newSince } from '../../api/since.ts'
+import { newSince } from '../../api/counts.ts'
 import { workspaceNamesQuery } from '../../api/findings.ts'
 import { isSettled, runQuery } from '../../api/runs.ts'
 import {

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { FINDING_FILTERS, findingQuery, type FindingFilters } from '../../api/findings.ts'
-import { hostOf, hostPath } from '../../api/hosts.ts'
+import { hostOf, hostPath } from '../../api/assets.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
   Button,

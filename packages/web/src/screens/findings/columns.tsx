@@ -1,5 +1,5 @@
 import type { Finding, FindingFilters } from '../../api/findings.ts'
-import { hostOf, hostPath } from '../../api/hosts.ts'
+import { hostOf, hostPath } from '../../api/assets.ts'
 import { FindingStatus, hrefWith, Link, SEEN_COLUMNS, Severity, type Column } from '../../ui/index.ts'
 
 const percentOf = (share: number): string => `${(100 * share).toFixed(1)} %`

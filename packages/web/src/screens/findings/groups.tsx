@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { findingGroupsQuery, SEVERITIES, type FindingFilters, type GroupBy } from '../../api/findings.ts'
-import { hostPath } from '../../api/hosts.ts'
+import { hostPath } from '../../api/assets.ts'
 import { DataTable, hrefWith, Link, Severity, type Column } from '../../ui/index.ts'
 
 type Group = Awaited<

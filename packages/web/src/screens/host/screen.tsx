@@ -1,8 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
-import { assetsQuery } from '../../api/assets.ts'
-import { hostPath, hostQuery } from '../../api/hosts.ts'
+import { assetsQuery, hostPath, hostQuery } from '../../api/assets.ts'
 import {
   Commands,
   DataTable,

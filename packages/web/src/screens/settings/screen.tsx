@@ -9,7 +9,7 @@ import {
   settingsQuery,
   settingsStatusQuery,
   settingsYamlQuery,
-} from '../../api/settings.ts'
+} from '../../api/farm.ts'
 import {
   Badge,
   Button,
