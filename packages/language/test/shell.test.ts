@@ -90,6 +90,10 @@ const PLACES: Readonly<Record<string, readonly [command: string, expected: (valu
   ],
   backquotes: ["v=`printf '%s.' X`; printf '%s\\001' \"$v\"", (value) => `${value}.\u0001`],
   'backquotes in quotes': ["printf '%s\\001' \"`printf '%s.' X`\"", (value) => `${value}.\u0001`],
+  'quotes in backquotes in quotes': [
+    'printf \'%s\\001\' "`printf \'%s.\' "X"`"',
+    (value) => `${value}.\u0001`,
+  ],
   'quotes in backquotes': ['v=`printf \'%s.\' "X"`; printf \'%s\\001\' "$v"', (value) => `${value}.\u0001`],
   'backquotes in backquotes': [
     "v=`printf '%s.' \"\\`printf '%s,' 'X'\\`\"`; printf '%s\\001' \"$v\"",
@@ -316,6 +320,27 @@ describe('a value in a shell command', () => {
         expect(sh(renderCommand(pieces('printf %s "${NOT_SET:-<X(}"', value)), shell)).toBe(`<${value}(`)
         expect(sh(renderCommand(pieces('cat <<END\n${NOT_SET:-X}\nEND', value)), shell)).toBe(`${value}\n`)
       }
+  })
+
+  test('is not read by bash as braces in backquotes in quotes', () => {
+    const inside = (command: string, value: string) =>
+      renderCommand(pieces(`printf '%s\\001' ${command}`, value))
+    for (const shell of SHELLS)
+      for (const value of [
+        '"{a,b}',
+        '{a,b}',
+        "'{a,b}'",
+        '{1..3}',
+        '"${HOME},}',
+        `"'{a,b}'`,
+        '<(',
+        '\\"{a,b}',
+      ])
+        for (const command of ['"`printf %s X`"', '"`printf %s "X"`"', '"`printf %s "$HOME"X`"'])
+          expect(sh(inside(command, value), shell).replace('/home/somebody', '')).toBe(`${value}\u0001`)
+    const nested = '"${NOT_SET:-`printf %s X`}"'
+    expect(sh(inside(nested, '{a,b}'), '/bin/bash')).toBe('{a,b}\u0001')
+    expect(() => inside(nested, '"{a,b}')).toThrow('a double quote cannot be in `…` inside ${…}')
   })
 
   test('cannot become a command, a keyword, an assignment or a file descriptor', () => {

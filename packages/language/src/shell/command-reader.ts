@@ -41,6 +41,10 @@ export abstract class CommandReader {
     }
   }
 
+  get isInDoubleQuotes(): boolean {
+    return this.top.kind === 'double'
+  }
+
   protected get top(): Frame<CommandReader> {
     return this.frames.at(-1) ?? new CommandFrame('')
   }

@@ -8,6 +8,7 @@ import {
   bareWord,
   insideBackquotes,
   insideDouble,
+  insideQuotedBackquotes,
   insideQuotedBrace,
   insideSingle,
   singleQuoted,
@@ -89,7 +90,7 @@ export class ShellLexer extends ShellReader {
     if (top.kind === 'backquote') {
       this.#noteValue(text, name)
       top.inner.value(text, next, name, origin)
-      this.out += insideBackquotes(top.inner.take())
+      this.out += this.#inBackquotes(top.inner)
       return
     }
     const list = origin === 'args' ? this.#args(top, text) : this.#words(top, text, origin)
@@ -130,6 +131,19 @@ export class ShellLexer extends ShellReader {
     if (text.includes('\0')) refuse('a value with a NUL character cannot be part of a command')
     if (this.lost !== '') refuse(this.lost)
     this.#settle()
+  }
+
+  /** What the reader of backquotes has escaped, for the quotes around them. */
+  #inBackquotes(inner: CommandReader): string {
+    const escaped = inner.take()
+    const { kind } =
+      this.frames.findLast((frame) => ['command', 'here-document', 'brace', 'double'].includes(frame.kind)) ??
+      this.top
+    if (kind === 'brace' && escaped.includes('"'))
+      refuse('a value with a double quote cannot be in `…` inside ${…}: use $(…)')
+    return kind === 'double' || kind === 'brace'
+      ? insideQuotedBackquotes(escaped, inner.isInDoubleQuotes)
+      : insideBackquotes(escaped)
   }
 
   /** A value follows: no pending character may combine with it. */

@@ -29,3 +29,16 @@ export const insideQuotedBrace = (text: string): string =>
 
 /** Backquotes remove one level of backslashes before the shell reads their content; here-documents keep quotes. */
 export const insideBackquotes = (text: string): string => text.replaceAll(/[\\$`]/g, String.raw`\$&`)
+
+/**
+ * Inside `"`…`"` a backslash also escapes a quote. Bash expands braces before, and takes a quote in it for the end of the
+ * outer ones: what is in quotes there counts as unquoted. `quoted`: the text is in double quotes within the backquotes.
+ */
+export const insideQuotedBackquotes = (text: string, quoted: boolean): string => {
+  const escaped = insideBackquotes(text).replaceAll('"', String.raw`\"`)
+  if (!quoted) return escaped
+  return escaped.replaceAll(
+    /(\\\$\{0\+\})|[{},'<>]|\.(?=\.)/g,
+    (char, guard?: string) => guard ?? `"\\${char}"`,
+  )
+}
