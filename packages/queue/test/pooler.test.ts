@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import { startPgbouncer } from '@scanfarm/testing/pgbouncer'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openRunQueue, type QueueLog } from '../src/index.ts'
-import { newFarm, postgresBackend, quiet, type TestBackend } from './backends.ts'
+import { newFarm, postgresBackend, quiet } from './backends.ts'
 
 const share = { jobNo: 1, owner: '', weight: 1 }
 const message = (runId: number) =>
   ({ runId, epoch: 1, priority: 'normal', requirementClass: '', share }) as const
 
-let at: TestBackend
-beforeAll(async () => {
-  at = await postgresBackend()
-})
-afterAll(async () => {
-  await at[Symbol.asyncDispose]()
-})
+const at = forAllTests(() => postgresBackend())
 
 const logOf = (lines: string[]): QueueLog => ({ ...quiet, warn: (line) => void lines.push(line) })
 

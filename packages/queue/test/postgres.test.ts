@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { DEFAULT_SCHEMA, MIGRATION_ADVISORY_LOCK_KEY } from 'bullmq'
 import pg from 'pg'
 import { until } from '@scanfarm/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openRunQueue } from '../src/index.ts'
 import { PostgresNotifier } from '../src/postgres/notifier.ts'
-import { newFarm, postgresBackend, quiet, type TestBackend } from './backends.ts'
+import { newFarm, postgresBackend, quiet } from './backends.ts'
 
 const share = { jobNo: 1, owner: '', weight: 1 }
 const message = (runId: number) =>
@@ -15,13 +16,7 @@ const message = (runId: number) =>
 const serveAll = { serves: () => true }
 const patience = () => AbortSignal.timeout(60_000)
 
-let at: TestBackend
-beforeAll(async () => {
-  at = await postgresBackend()
-})
-afterAll(async () => {
-  await at[Symbol.asyncDispose]()
-})
+const at = forAllTests(() => postgresBackend())
 
 test('A worker cannot open the queue until a master has created its tables', async () => {
   const farmId = newFarm()

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { asSuperuser, testDatabase } from './database.ts'
 import { openRunStore, openStore } from '../src/index.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(() =>
   sql('truncate api_tokens, users, login_addresses, login_failures, uploaded_workflows cascade'),

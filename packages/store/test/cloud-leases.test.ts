@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { bringUp, cloudJob, recordOf, request } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { ended, joined, submitted, targets, wipe } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 beforeEach(() => wipe(db.url))
 type Row = Readonly<Record<string, unknown>>
 const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)

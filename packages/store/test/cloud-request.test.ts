@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { CloudFields } from '../src/cloud/requests.ts'
 import type { JobDraft } from '../src/jobs/job-draft.ts'
 import { bringUp, budget, infraDraft, recordOf, request } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { draft, ended, joined, statusOf, submitted, targets, wipe } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 beforeEach(() => wipe(db.url))
 type Row = Readonly<Record<string, unknown>>
 const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)

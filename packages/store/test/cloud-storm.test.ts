@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { AppError } from '@scanfarm/contracts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { cloudJob } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { draft, ended, joined, keyOf, submitted, targets } from './fixtures.ts'
 
 /** Actions of each concurrent task. */
 const TURNS = 40
 const LEASE_MS = 60_000
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase({ poolSize: 20 })
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase({ poolSize: 20 }))
 const sql = async <T extends Readonly<Record<string, unknown>>>(text: string) =>
   (await asSuperuser((client) => client.query<T>(text), db.url)).rows
 

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { FindingContent, Vulnerability } from '@scanfarm/contracts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { CveFile } from '../src/findings/enrichment.ts'
-import { testDatabase, type TestDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { findingOf } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 
 const epss = (...rows: (readonly [cve: string, score: number])[]): CveFile => ({
   kind: 'epss',

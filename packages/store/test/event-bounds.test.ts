@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { EventRecord } from '@scanfarm/contracts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 
 /** Text that does not become shorter when Postgres compresses it. */

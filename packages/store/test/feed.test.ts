@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
-import { asSuperuser, openTransactionsEnded, testDatabase, type TestDatabase } from './database.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { asSuperuser, openTransactionsEnded, testDatabase } from './database.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase()
-})
-afterAll(() => database[Symbol.asyncDispose]())
+const database = forAllTests(() => testDatabase())
 
 const event = (name: string) => ({
   topic: 'custom.feed',

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { ENFORCED } from '@scanfarm/contracts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openStore } from '../src/index.ts'
 import type { PageRequest } from '../src/page.ts'
 import type { RunFilter, RunSort } from '../src/runs/run-list.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, ended, joined, submitted, targets, wipe } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 beforeEach(() => wipe(db.url))
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 const list = (filter: RunFilter = {}, page: Partial<PageRequest> = {}) =>

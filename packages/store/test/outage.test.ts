@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openRunStore, openStore } from '../src/index.ts'
 import { cuttableProxy } from './cuttable-proxy.ts'
-import { testDatabase, type TestDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { closedStep, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 beforeEach(() => wipe(db.url))
 
 describe('an outage of the database', () => {

@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { Priority } from '@scanfarm/contracts'
 import { listen } from '@scanfarm/platform/postgres'
 import { until } from '@scanfarm/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { cuttableProxy } from './cuttable-proxy.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, draft, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 beforeEach(() => wipe(db.url))
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 const ids = (rows: readonly { runId: number }[]) => rows.map((row) => row.runId)

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { PageOf, PageRequest } from '../src/page.ts'
 import { budget, infraDraft } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, draft, joined, submitted, targets, wipe, worker } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(async () => {
   await wipe(db.url)

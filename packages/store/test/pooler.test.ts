@@ -1,18 +1,15 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import { startPgbouncer } from '@scanfarm/testing/pgbouncer'
 import pg from 'pg'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { migrate, openStore } from '../src/index.ts'
 import { openPool } from '../src/database/connection.ts'
 import { demandFitness } from '../src/database/fitness.ts'
-import { asSuperuser, emptyDatabase, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, emptyDatabase, testDatabase } from './database.ts'
 import { submitted } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 
 const DEAF = /notifications of Postgres do not arrive.*DATABASE_DIRECT_URL/
 

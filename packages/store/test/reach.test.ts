@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { asSuperuser, openTransactionsEnded, testDatabase, type TestDatabase } from './database.ts'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { asSuperuser, openTransactionsEnded, testDatabase } from './database.ts'
 import { cloudJob } from './cloud-fixtures.ts'
 import { assetOf, claimAll, joined, submitted, targets, wipe } from './fixtures.ts'
 
@@ -9,11 +10,7 @@ const BATCH = 5
 /** Rows of `runs` that one statement of a batch may read: a few times its own. */
 const REACH = 20 * BATCH
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 beforeEach(() => wipe(db.url))
 
 /** The secret with which the calls of these tests are made. */

@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type pg from 'pg'
 import { until } from '@scanfarm/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openPool } from '../src/database/connection.ts'
 import { openStore } from '../src/index.ts'
 import { cuttableProxy } from './cuttable-proxy.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { submitted } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 
 const TIMEOUT_MS = 300
 const pool = (url: string, log?: (message: string, facts: object) => void): pg.Pool =>

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { asSuperuser, testDatabase } from './database.ts'
 import { ended, step, submitted, worker } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 
 const claimed = async () => {
   const { workerId } = worker()

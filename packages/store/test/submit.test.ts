@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { TargetDraft, TargetStream } from '../src/jobs/job-draft.ts'
-import { testDatabase, asSuperuser, type TestDatabase } from './database.ts'
+import { testDatabase, asSuperuser } from './database.ts'
 import { claimAll, draft, ended, joined, statusOf, submitted, take, targets } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 
 const outboxOf = (jobId: string) =>
   asSuperuser(async (client) => {

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 
 const told = async (topic: string) => {
   const { data } = await db.store.events.list({ topic }, { offset: 0, limit: 100 })

@@ -1,15 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { AssetContent, ClaimedRun, FindingContent } from '@scanfarm/contracts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { DEFAULT_ORG } from '../src/index.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { assetOf, claimAll, closedStep, ended, findingOf, joined, submitted, wipe } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase())
 beforeEach(async () => {
   await wipe(db.url)
   await asSuperuser(

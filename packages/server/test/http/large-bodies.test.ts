@@ -1,18 +1,15 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { IncomingMessage } from 'node:http'
 import { connect, Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { readJson } from '../../src/http/body/json-body.ts'
-import { testServer, type TestServer } from '../_server.ts'
+import { testServer } from '../_server.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => server[Symbol.asyncDispose]())
+const server = forAllTests(() => testServer())
 
 /** Calls `each` once for every turn of the event loop until the promise settles. */
 async function everyTurn<T>(promise: Promise<T>, each: () => void): Promise<T> {

@@ -2,17 +2,14 @@ import { once } from 'node:events'
 import { request as send, type ClientRequest, type IncomingMessage } from 'node:http'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
-import { testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 
 const MIB = 1024 * 1024
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ limits: { bodyIdleMs: 60_000 } })
-})
-afterAll(async () => server[Symbol.asyncDispose]())
+const server = forAllTests(() => testServer({ limits: { bodyIdleMs: 60_000 } }))
 
 /** Begins a job of an operator; the body is not sent yet. */
 const begin = (headers: Readonly<Record<string, string | number>>): ClientRequest => {

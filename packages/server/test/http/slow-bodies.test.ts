@@ -3,23 +3,20 @@ import { createServer, request as send, type ClientRequest, type IncomingMessage
 import { connect, type AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import express from 'express'
 import { addressGroup, ByteBudget } from '../../src/http/address-limits.ts'
 import { BodyWatch, type BodyPace } from '../../src/http/body/body-watch.ts'
 import { readBody } from '../../src/http/body/json-body.ts'
 import { listenHttp } from '../../src/http/listen.ts'
 import { apiRoutes } from '../../src/routes/index.ts'
-import { testServer, type TestServer } from '../_server.ts'
+import { testServer } from '../_server.ts'
 
 const IDLE_MS = 1_000
 const MIB = 1024 * 1024
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ limits: { bodyIdleMs: IDLE_MS } })
-})
-afterAll(async () => server[Symbol.asyncDispose]())
+const server = forAllTests(() => testServer({ limits: { bodyIdleMs: IDLE_MS } }))
 
 interface Sent {
   readonly request: ClientRequest

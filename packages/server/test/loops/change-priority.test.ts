@@ -1,20 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { createMetrics, silentLogger } from '@scanfarm/platform'
 import { openRunQueue, type RunQueue } from '@scanfarm/queue'
 import { until } from '@scanfarm/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { Dispatcher } from '../../src/loops/dispatcher.ts'
 import { createLoopMetrics } from '../../src/loops/metrics.ts'
 import { finishPriorities } from '../../src/loops/recovery.ts'
 import { VoidMessageRemover } from '../../src/void-messages.ts'
-import { openLoopHarness, type LoopHarness } from './_loop-harness.ts'
+import { openLoopHarness } from './_loop-harness.ts'
 
-let harness: LoopHarness
-beforeAll(async () => {
-  harness = await openLoopHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(() => openLoopHarness())
 
 const byId = (ids: readonly number[]): number[] => ids.toSorted((a, b) => a - b)
 

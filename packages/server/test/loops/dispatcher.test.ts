@@ -1,18 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { RunQueue } from '@scanfarm/queue'
 import { until } from '@scanfarm/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { Dispatcher } from '../../src/loops/dispatcher.ts'
-import { openLoopHarness, type LoopHarness } from './_loop-harness.ts'
+import { openLoopHarness } from './_loop-harness.ts'
 
 const NONE = { critical: 0, high: 0, normal: 0, low: 0 }
 
-let harness: LoopHarness
-beforeAll(async () => {
-  harness = await openLoopHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(() => openLoopHarness())
 beforeEach(async () => {
   await harness.join()
 })

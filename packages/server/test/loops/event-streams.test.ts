@@ -1,21 +1,16 @@
 import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { asSuperuser, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
+import { describe, expect, test } from '@jest/globals'
+import { asSuperuser, testDatabase } from '@scanfarm/store/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { EventStreams } from '../../src/routes/events/event-streams.ts'
 import { Notifier } from '../../src/notifier.ts'
 
 /** Only ends a hang: without an end, a stream stays open forever. */
 const PATIENCE_MS = 25_000
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase({ poolSize: 2 })
-})
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-})
+const database = forAllTests(() => testDatabase({ poolSize: 2 }))
 
 const closeWithin = async (stream: NodeJS.EventEmitter, ms: number): Promise<void> => {
   await once(stream, 'close', { signal: AbortSignal.timeout(ms) })

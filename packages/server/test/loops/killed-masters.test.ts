@@ -5,10 +5,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { draft, eventDraft } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
-import { module, openTriggerHarness, type TriggerHarness } from '../triggers/_trigger-harness.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { module, openTriggerHarness } from '../triggers/_trigger-harness.ts'
 
 /** Set `SCANFARM_SOAK_EVENTS=1000` for a longer run that prints its figures. */
 const SOAK = process.env['SCANFARM_SOAK_EVENTS']
@@ -22,16 +23,12 @@ ${more}    input:
       target: event_data.host
 `
 
-let harness: TriggerHarness
-beforeAll(async () => {
-  harness = await openTriggerHarness({
+const harness = forAllTests(() =>
+  openTriggerHarness({
     'plain.yaml': module('plain', onLoad()),
     'even.yaml': module('even', onLoad(`      filters:\n        - event.data.n % 2 === 0\n`)),
-  })
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+  }),
+)
 
 /** Keeps one master alive by restarting it whenever it was killed. */
 class Immortal implements AsyncDisposable {

@@ -1,24 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterEach, expect, test } from '@jest/globals'
 import { createMetrics, silentLogger } from '@scanfarm/platform'
 import { until } from '@scanfarm/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { Dispatcher } from '../../src/loops/dispatcher.ts'
 import { LostMessages } from '../../src/loops/lost-messages.ts'
 import { createLoopMetrics } from '../../src/loops/metrics.ts'
 import { KEEP_WORKERS_MS, pruneOnce } from '../../src/loops/prune.ts'
 import { forceCancels, repairSlots } from '../../src/loops/recovery.ts'
 import { startLoops } from '../../src/loops/start-loops.ts'
-import { openLoopHarness, type LoopHarness } from './_loop-harness.ts'
+import { openLoopHarness } from './_loop-harness.ts'
 
 const never = new AbortController().signal
 const log = silentLogger
 
-let harness: LoopHarness
-beforeAll(async () => {
-  harness = await openLoopHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(() => openLoopHarness())
 afterEach(async () => {
   await harness.reset()
 })

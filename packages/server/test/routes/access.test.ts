@@ -1,16 +1,11 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { newToken, tokenHash } from '../../src/access/api-token.ts'
-import { refusal, testServer, type TestServer } from '../_server.ts'
+import { refusal, testServer } from '../_server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 const MISSING = 'send a token in the header "Authorization: Bearer <token>"'
 const UNKNOWN = 'the token is unknown, has expired or was removed'

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { NO_WORK, type AssetContent, type Refusal, type RunsCreated } from '@scanfarm/contracts'
-import { testServer, type TestServer } from '../_server.ts'
+import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun, type HeldRun } from '../_worker.ts'
 import { assetOf } from '@scanfarm/store/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 const post = (body: object) =>
   server.operator.post('/api/runs').send({ module: 'probe', workspace: 'shop', concurrency: 10, ...body })

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { FindingContent } from '@scanfarm/contracts'
-import { testServer, type TestServer } from '../_server.ts'
+import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 import { findingOf } from '@scanfarm/store/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 const finding = (vuln_info: string, severity: FindingContent['severity']): FindingContent =>
   findingOf({ vuln_info, vuln_title: vuln_info, severity, asset_value: 'https://a.example' })

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { JobStatus, RunDetail, RunsCreated, Schedule, Warnings } from '@scanfarm/contracts'
-import { BOXED, PROBE, SURVEY, testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { BOXED, PROBE, SURVEY, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
 const FEEDS = `kind: module
@@ -11,15 +12,11 @@ steps:
     command: echo feeds
 `
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({
+const server = forAllTests(() =>
+  testServer({
     workflows: { 'probe.yaml': PROBE, 'survey.yaml': SURVEY, 'boxed.yaml': BOXED, 'feeds.yaml': FEEDS },
-  })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+  }),
+)
 
 const ROOTS = ['/api', '/osm/api'] as const
 const good = { module: 'probe', target: 'example.com' }

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { topicGlob, type ReceiverWorkflow, type Run } from '@scanfarm/contracts'
 import type { EventLogEntry } from '@scanfarm/store'
 import { eventDraft } from '@scanfarm/store/testing'
-import { testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 
 const onEvent = (
   name: string,
@@ -76,13 +77,7 @@ steps:
 `,
 }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ workflows: WORKFLOWS })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer({ workflows: WORKFLOWS }))
 
 const emit = async (topicName: string, data: unknown) =>
   await server.operator.post('/api/events/emit').send({ topic: topicName, data })

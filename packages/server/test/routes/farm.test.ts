@@ -1,20 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import { openRunQueue } from '@scanfarm/queue'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import SwaggerParser from '@apidevtools/swagger-parser'
-import { PROBE, testServer, type TestServer } from '../_server.ts'
+import { PROBE, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ master: true, settings: { 'auth.initial_token': 'sft_not_to_be_shown' } })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() =>
+  testServer({ master: true, settings: { 'auth.initial_token': 'sft_not_to_be_shown' } }),
+)
 
 describe('GET /health', () => {
   test('GET /health answers 200 while the server is alive', async () => {

@@ -1,16 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import { asSuperuser, openTransactionsEnded } from '@scanfarm/store/testing'
-import { testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ master: true })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer({ master: true }))
 const sql = (text: string) => asSuperuser((client) => client.query(text), server.database.url)
 beforeEach(async () => {
   await sql('truncate runs, outbox, slots, workers, farm_series, event_logs')

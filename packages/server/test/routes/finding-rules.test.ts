@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { FindingContent, Vulnerability } from '@scanfarm/contracts'
 import { asSuperuser, findingOf } from '@scanfarm/store/testing'
-import { testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 const finding = (vuln_info: string, changes: Partial<FindingContent> = {}): FindingContent =>
   findingOf({

@@ -1,16 +1,11 @@
 // long
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openApi } from '../../src/http/openapi.ts'
 import { apiRoutes } from '../../src/routes/index.ts'
-import { testServer, type TestServer } from '../_server.ts'
+import { testServer } from '../_server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ master: true })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer({ master: true }))
 
 interface Schema {
   readonly $ref?: string

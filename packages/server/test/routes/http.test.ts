@@ -1,16 +1,11 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { refusal, testServer, type TestServer } from '../_server.ts'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { refusal, testServer } from '../_server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 describe('unknown paths', () => {
   test.each(['/nope', '/api/nope', '/osm/api/nope', '/api', '/', '/api/runs/1/nope'])(

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { NO_WORK } from '@scanfarm/contracts'
 import { asSuperuser } from '@scanfarm/store/testing'
-import { refusal, testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { refusal, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun, type HeldRun } from '../_worker.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 const sql = (text: string) => asSuperuser((client) => client.query(text), server.database.url)
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import {
   attemptPrefix,
   LIVE_BLOCK_BYTES,
@@ -9,16 +9,11 @@ import {
   type LogName,
   type StepRecord,
 } from '@scanfarm/contracts'
-import { refusal, testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { refusal, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord, type HeldRun } from '../_worker.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 interface Event {
   readonly event: string

@@ -1,15 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { asSuperuser } from '@scanfarm/store/testing'
-import { testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 const schedule = async (name: string): Promise<string> => {
   const body = { name, workflow_name: 'probe', schedule: '0 3 * * *', target: 'a.example' }

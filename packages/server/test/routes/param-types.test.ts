@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { testServer, type TestServer } from '../_server.ts'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 
 const TYPED = `kind: module
 name: typed
@@ -20,18 +21,14 @@ steps:
   - { name: say, type: bash, command: "tool {{count}} {{level}} {{file}} {{flags}} {{odd}} {{needed}}" }
 `
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({
+const server = forAllTests(() =>
+  testServer({
     workflows: {
       'typed.yaml': TYPED,
       'around.yaml': 'kind: flow\nname: around\nmodules: [{ name: typed, path: typed.yaml }]\n',
     },
-  })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+  }),
+)
 
 const submit = (params: object, flow = false) =>
   server.operator.post('/api/runs').send({

@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { type FindingContent, NO_WORK } from '@scanfarm/contracts'
-import { testServer, type TestServer } from '../_server.ts'
+import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 import { findingOf } from '@scanfarm/store/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 const HOSTILE = `<script>alert(1)</script><img src=x onerror=alert(1)>"'&\u202e`
 

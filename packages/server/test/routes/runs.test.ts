@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { NO_WORK, type Run, type RunTally } from '@scanfarm/contracts'
 import { asSuperuser } from '@scanfarm/store/testing'
-import { refusal, testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { refusal, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord, type HeldRun } from '../_worker.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ master: true })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer({ master: true }))
 
 const create = async (body: object = {}): Promise<{ job_id: string; run_uuid: string }> =>
   (

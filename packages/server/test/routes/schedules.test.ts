@@ -1,16 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { EventEmitted } from '@scanfarm/contracts'
-import { NEEDY, PROBE, testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { NEEDY, PROBE, testServer } from '../_server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({
+const server = forAllTests(() =>
+  testServer({
     workflows: { 'probe.yaml': PROBE, 'needy.yaml': NEEDY, 'web.yaml': WEB, 'drop.yaml': DROP },
-  })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+  }),
+)
 
 const WEB = `kind: module
 name: web

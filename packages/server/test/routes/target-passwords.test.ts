@@ -1,13 +1,8 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { testServer, type TestServer } from '../_server.ts'
+import { expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 const TARGET = 'https://user:pa%40ss@example.com:8443/a'
 const MASKED = 'https://user:***@example.com:8443/a'

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { testServer, type TestServer } from '../_server.ts'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 
 const WORKFLOWS = {
   'build.yaml': `kind: module
@@ -41,13 +42,7 @@ steps:
 `,
 }
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ workflows: WORKFLOWS })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer({ workflows: WORKFLOWS }))
 
 interface Listed {
   readonly data: readonly { name: string }[]

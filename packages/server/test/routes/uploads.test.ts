@@ -1,17 +1,12 @@
 import { request as httpRequest } from 'node:http'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { refusal, testServer, type TestServer } from '../_server.ts'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { refusal, testServer } from '../_server.ts'
 
 const MAX_BYTES = 1024 * 1024
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ limits: { uploadBytes: MAX_BYTES } })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer({ limits: { uploadBytes: MAX_BYTES } }))
 
 const upload = (content: Buffer | string, name = 'list.txt', field = 'file') =>
   server.operator.post('/api/upload-file').attach(field, Buffer.from(content), name)

@@ -1,18 +1,13 @@
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { AssetContent } from '@scanfarm/contracts'
 import { assetOf, asSuperuser } from '@scanfarm/store/testing'
-import { refusal, testServer, type TestServer } from '../_server.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { refusal, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 const create = async (body: object = {}) =>
   (

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { testServer, type TestServer } from '../_server.ts'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 
 const PROBE = `kind: module
 name: probe
@@ -51,15 +52,11 @@ override:
 const WORKER = '00000000-0000-4000-8000-000000000001'
 const BROKEN = 'kind: module\nname: broken\nsteps:\n  - { name: one, type: nonsense }\n'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({
+const server = forAllTests(() =>
+  testServer({
     workflows: { 'probe.yaml': PROBE, 'survey.yaml': SURVEY, 'child.yaml': CHILD, 'broken.yaml': BROKEN },
-  })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+  }),
+)
 
 interface Drawn {
   nodes: { id: string; parent: string; line: number; file: string }[]

@@ -2,16 +2,11 @@
 import { createHash } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { PROBE, testServer, type TestServer } from '../_server.ts'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { PROBE, testServer } from '../_server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer())
 
 const upload = (yaml: string | Buffer, name = 'mine.yaml') =>
   server.admin.post('/api/workflow-upload').attach('file', Buffer.from(yaml), name)

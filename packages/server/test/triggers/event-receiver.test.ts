@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { EventDraft } from '@scanfarm/store'
 import { eventDraft } from '@scanfarm/store/testing'
-import { module, NEVER, openTriggerHarness, type TriggerHarness } from './_trigger-harness.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { module, NEVER, openTriggerHarness } from './_trigger-harness.ts'
 
 const on = (topic: string, more = '') => `    on: event
     event:
@@ -10,17 +11,13 @@ ${more}    input:
       target: event_data.host
 `
 
-let harness: TriggerHarness
-beforeAll(async () => {
-  harness = await openTriggerHarness({
+const harness = forAllTests(() =>
+  openTriggerHarness({
     'first.yaml': module('first', on('custom.load')),
     'after.yaml': module('after', on('run.completed').replace('.host', '.target')),
     'second.yaml': module('second', on('custom.l?ad', `      filters:\n        - event.data.n % 2 === 0\n`)),
-  })
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+  }),
+)
 
 const event = (topic: string, data: object): EventDraft => eventDraft(topic, data, { workspace: 'space' })
 const runsOf = async (workflow: string): Promise<number> => {

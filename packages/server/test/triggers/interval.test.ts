@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { Scheduler } from '../../src/triggers/scheduler.ts'
-import { NEVER, openTriggerHarness, type TriggerHarness } from './_trigger-harness.ts'
+import { NEVER, openTriggerHarness } from './_trigger-harness.ts'
 
 const FEEDS = `kind: module
 name: feeds
@@ -15,13 +16,7 @@ steps:
     command: echo feeds
 `
 
-let harness: TriggerHarness
-beforeAll(async () => {
-  harness = await openTriggerHarness({ 'feeds.yaml': FEEDS })
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(() => openTriggerHarness({ 'feeds.yaml': FEEDS }))
 
 const at = (time: string): Date => new Date(`2026-03-01T${time}Z`)
 

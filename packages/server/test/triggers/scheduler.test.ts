@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { EventReceiver } from '../../src/triggers/event-receiver.ts'
 import { delayOf, nextTime, timesBetween } from '../../src/triggers/cron-times.ts'
 import { Scheduler } from '../../src/triggers/scheduler.ts'
 import type { Store } from '@scanfarm/store'
-import { module, NEVER, openTriggerHarness, type TriggerHarness } from './_trigger-harness.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { module, NEVER, openTriggerHarness } from './_trigger-harness.ts'
 
 const cron = (more = '', schedule = '*/10 * * * *') => `    on: cron
     schedule: "${schedule}"
@@ -11,19 +12,15 @@ const cron = (more = '', schedule = '*/10 * * * *') => `    on: cron
       target: cron.test
 ${more}`
 
-let harness: TriggerHarness
-beforeAll(async () => {
-  harness = await openTriggerHarness({
+const harness = forAllTests(() =>
+  openTriggerHarness({
     'once.yaml': module('once', cron()),
     'skip.yaml': module('skip', cron('    missed: skip\n')),
     'all.yaml': module('all', cron('    missed: all\n    missed_window: 35m\n')),
     'spread.yaml': module('spread', cron('    jitter: 1h\n', '0 15 * * *')),
     'berlin.yaml': module('berlin', cron('    timezone: Europe/Berlin\n', '30 2 * * *')),
-  })
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+  }),
+)
 beforeEach(async () => {
   await harness.sql('truncate trigger_clocks, trigger_firings, jobs, runs, outbox, slots, event_logs cascade')
 })

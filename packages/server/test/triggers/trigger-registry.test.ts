@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { folderSource, openLibrary } from '@scanfarm/engine'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { createCatalog } from '../../src/catalog/catalog.ts'
 import { TriggerRegistry } from '../../src/triggers/trigger-registry.ts'
-import { module, openTriggerHarness, type TriggerHarness } from './_trigger-harness.ts'
+import { module, openTriggerHarness } from './_trigger-harness.ts'
 
 const onTopic = (topic: string): string => `    on: event
     event:
@@ -11,13 +12,9 @@ const onTopic = (topic: string): string => `    on: event
       target: event.test
 `
 
-let harness: TriggerHarness
-beforeAll(async () => {
-  harness = await openTriggerHarness({ 'first.yaml': module('first', onTopic('custom.first')) })
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(() =>
+  openTriggerHarness({ 'first.yaml': module('first', onTopic('custom.first')) }),
+)
 
 test('a slow reload of the triggers does not replace the result of a later one', async () => {
   const { schedules, triggers } = harness.store

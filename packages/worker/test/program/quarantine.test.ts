@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
-import { openTestCluster, type TestCluster } from '../harness/workers.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { openTestCluster } from '../harness/workers.ts'
 import { TEST_MS, freshName } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
@@ -8,13 +9,7 @@ jest.setTimeout(TEST_MS)
 const LEASE_MS = 3_000
 const env = { SCANFARM_WORKER_LEASE_MS: String(LEASE_MS), SCANFARM_WORKER_SLOTS: '2' }
 
-let cluster: TestCluster
-beforeAll(async () => {
-  cluster = await openTestCluster()
-})
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]()
-})
+const cluster = forAllTests(() => openTestCluster())
 
 /** Kills the worker that executes the run, like a run that crashes its worker. */
 const killWorkerOf = async (runId: number): Promise<number> => {

@@ -1,19 +1,14 @@
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { readFindings, type ImportFormat } from '@scanfarm/findings'
 import type { Step } from '@scanfarm/language'
-import { openHarness, type Harness } from '../harness/executors.ts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { openHarness } from '../harness/executors.ts'
 import { TEST_MS, bash } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
 
-let harness: Harness
-beforeAll(async () => {
-  harness = await openHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(() => openHarness())
 
 const call = (name: string, expression: string): Step => ({ name, type: 'function', function: expression })
 

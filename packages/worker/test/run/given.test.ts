@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import { createHostRunners, type HostRunners } from '@scanfarm/runners'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { Homes } from '../../src/workspaces/homes.ts'
 import type { ExecutorOptions } from '../../src/slots/options.ts'
 import { folderProblems, openToolFolders, toolFolders } from '../../src/tools/tool-folders.ts'
 import { sharedUser } from '../../src/users/command-users.ts'
 import { UserPool } from '../../src/users/user-pool.ts'
-import { openHarness, type Harness } from '../harness/executors.ts'
+import { openHarness } from '../harness/executors.ts'
 import { TEST_MS, bash } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
@@ -17,13 +18,7 @@ jest.setTimeout(TEST_MS)
 const SECRET = 'hunter2-secret'
 const isRoot = process.getuid?.() === 0
 
-let harness: Harness
-beforeAll(async () => {
-  harness = await openHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(() => openHarness())
 
 const given: ExecutorOptions['given'] = {
   env: { MY_KEY: SECRET },

@@ -1,7 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import { createHostRunners } from '@scanfarm/runners'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { CommandUsers } from '../../src/users/command-users.ts'
 import { UserPool } from '../../src/users/user-pool.ts'
 import { openHarness, type Harness } from '../harness/executors.ts'
@@ -12,13 +13,7 @@ jest.setTimeout(TEST_MS)
 const asRoot = process.getuid?.() === 0 ? describe : describe.skip
 const never = new AbortController().signal
 
-let harness: Harness
-beforeAll(async () => {
-  harness = await openHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(() => openHarness())
 
 const workspaceOf = (target: string): string => join(harness.folder, 'work/workspaces', target)
 const skipped = bash('nothing', 'true', { pre_condition: 'false' })

@@ -4,27 +4,22 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { Secret } from '@scanfarm/platform'
 import { openObjectStorage } from '@scanfarm/artifacts'
 import { MOTO_INSTALL_MS, startMoto } from '@scanfarm/testing'
 import { createHostRunners } from '@scanfarm/runners'
 import type { Step } from '@scanfarm/language'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { commandUser } from '../../src/users/uids.ts'
 import { sharedUser } from '../../src/users/command-users.ts'
 import { llmSettings } from '../../src/settings/function-settings.ts'
-import { openHarness, type Harness } from '../harness/executors.ts'
+import { openHarness } from '../harness/executors.ts'
 import { TEST_MS, bash } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
 
-let harness: Harness
-beforeAll(async () => {
-  harness = await openHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(() => openHarness())
 
 const call = (name: string, expression: string): Step => ({ name, type: 'function', function: expression })
 const hidden = (value: string) => new Secret(value)

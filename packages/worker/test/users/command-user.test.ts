@@ -1,12 +1,13 @@
 import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { createHostRunners } from '@scanfarm/runners'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { WorkFolders } from '../../src/workspaces/work-folders.ts'
 import { commandUser } from '../../src/users/uids.ts'
 import { sharedUser } from '../../src/users/command-users.ts'
-import { openHarness, type Harness } from '../harness/executors.ts'
+import { openHarness } from '../harness/executors.ts'
 import { TEST_MS, bash } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
@@ -14,13 +15,7 @@ jest.setTimeout(TEST_MS)
 /** Only root may run commands as another user. */
 const anotherUser = () => (process.getuid?.() === 0 ? commandUser('nobody') : undefined)
 
-let harness: Harness
-beforeAll(async () => {
-  harness = await openHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(() => openHarness())
 
 test('Commands of a root process run as the user of runner.user, in their own folders, and cannot read files of the process', async () => {
   const owner = anotherUser()
