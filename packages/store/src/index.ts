@@ -23,6 +23,7 @@ export type {
 export type { ClaimedEvent, LastFiring } from './triggers/triggers.ts'
 export {
   MAX_SUBSCRIPTIONS,
+  type DeliveryOutcome,
   type DueDelivery,
   type Subscription,
   type SubscriptionDraft,

@@ -93,12 +93,15 @@ const sending = (context: ServerContext): Loop[] => {
       log,
       turn: (signal) => sender.fanOutOnce(signal),
     }),
-    new Loop({
-      name: 'send webhooks',
-      intervalMs: EVERY.deliver,
-      log,
-      turn: (signal) => sender.deliverOnce(signal),
-    }),
+    ...(['http', 'mail'] as const).map(
+      (kind) =>
+        new Loop({
+          name: `send messages by ${kind}`,
+          intervalMs: EVERY.deliver,
+          log,
+          turn: (signal) => sender.deliverOnce(kind, signal),
+        }),
+    ),
   ]
 }
 

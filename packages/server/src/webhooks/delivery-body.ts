@@ -3,21 +3,25 @@ import type { EventLogEntry, WebhookFormat } from '@scanfarm/store'
 import type { Json } from '@scanfarm/language'
 import { dataOf } from '../triggers/trigger-registry.ts'
 
-/** Message limits of the services. */
+/**
+ * What the services take, in characters. Teams takes 28 KB, of which a character takes up to six. Discord reads an empty
+ * message as an error.
+ */
 const SLACK_CHARS = 3_000
 const DISCORD_CHARS = 2_000
-const TEAMS_CHARS = 10_000
+const TEAMS_CHARS = 4_000
+/** Of a message in Discord: no previews of links, which others may have chosen. */
+const SUPPRESS_EMBEDS = 4
 
 /**
  * The request body for an event; the same for every attempt. `data` is JSON text, as in the event log. `publicUrl` is
- * the address of the console for links, or "". `text` replaces the usual text of a message. Teams takes an Adaptive
- * Card (version 1.4) as the attachment of a message.
+ * the address of the console for links, or "". `text` replaces the usual text of a message.
  */
 export const bodyOf = (
   event: EventLogEntry,
   format: Exclude<WebhookFormat, 'mail'>,
   publicUrl = '',
-  text = lineOf(event, publicUrl),
+  text?: string,
 ): string => {
   switch (format) {
     case 'json':
@@ -34,34 +38,51 @@ export const bodyOf = (
         created_at: event.created_at,
       })
     case 'slack':
-      return JSON.stringify({ text: forSlack(text).slice(0, SLACK_CHARS) })
+      return JSON.stringify({
+        text: fitted(text ?? lineOf(event, publicUrl), SLACK_CHARS, forSlack),
+        unfurl_links: false,
+        unfurl_media: false,
+      })
     case 'discord':
       return JSON.stringify({
-        content: forDiscord(text).slice(0, DISCORD_CHARS),
+        content: fitted(text ?? lineOf(event, publicUrl), DISCORD_CHARS, forDiscord),
         allowed_mentions: { parse: [] },
+        flags: SUPPRESS_EMBEDS,
       })
     case 'teams':
-      return JSON.stringify({
-        type: 'message',
-        attachments: [
-          {
-            contentType: 'application/vnd.microsoft.card.adaptive',
-            content: {
-              $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
-              type: 'AdaptiveCard',
-              version: '1.4',
-              body: [
-                {
-                  type: 'TextBlock',
-                  wrap: true,
-                  text: forTeams(text).slice(0, TEAMS_CHARS),
-                },
-              ],
-            },
-          },
-        ],
-      })
+      return JSON.stringify(cardOf(text ?? lineOf(event, ''), linkOf(dataOf(event.data), publicUrl)))
   }
+}
+
+/** A message of Teams with an Adaptive Card. A URL in its text is no link, a button is. */
+const cardOf = (text: string, link: string) => ({
+  type: 'message',
+  attachments: [
+    {
+      contentType: 'application/vnd.microsoft.card.adaptive',
+      contentUrl: null,
+      content: {
+        $schema: 'http://adaptivecards.io/schemas/adaptive-card.json',
+        type: 'AdaptiveCard',
+        version: '1.4',
+        body: [{ type: 'TextBlock', wrap: true, text: fitted(text, TEAMS_CHARS, forTeams) }],
+        ...(link !== '' && { actions: [{ type: 'Action.OpenUrl', title: 'Open in Scanfarm', url: link }] }),
+      },
+    },
+  ],
+})
+
+const URL_OR_LETTER = /https?:\/\/[^\s<>]+|[^]/gu
+
+/** The text, escaped, as far as it fits. Neither a URL nor an escaped character is cut. */
+const fitted = (text: string, most: number, escaped: (part: string) => string): string => {
+  let fits = ''
+  for (const [part] of text.toWellFormed().matchAll(URL_OR_LETTER)) {
+    const next = escaped(part)
+    if (fits.length + next.length >= most) return `${fits}…`
+    fits += next
+  }
+  return fits
 }
 
 /** The subject and the text of a mail about an event. */
@@ -140,8 +161,8 @@ const reminderOf = (values: Readonly<Record<string, Json>>, publicUrl: string): 
   ].join(' | ')
 }
 
-const linkOf = (values: Readonly<Record<string, Json>>, publicUrl: string): string =>
-  publicUrl === '' ? '' : `${publicUrl.replace(/\/$/, '')}${textIn(values['path'])}`
+const linkOf = ({ path }: Readonly<Record<string, Json>>, publicUrl: string): string =>
+  publicUrl === '' ? '' : `${publicUrl.replace(/\/$/, '')}${textIn(path).startsWith('/') ? textIn(path) : ''}`
 
 /** Any operator can emit these topics with other data. */
 export const objectIn = (value: Json | undefined): Readonly<Record<string, Json>> =>
@@ -156,10 +177,11 @@ export const countsIn = (value: Json | undefined): Readonly<Record<string, numbe
 
 const textIn = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
-const forSlack = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const forSlack = (part: string): string =>
+  part.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 
-const forDiscord = (text: string): string => text.replaceAll(/[\\*_~`|<>[\]()#-]/g, '\\$&')
+/** In a URL Discord reads no markup, and a backslash would be a part of it. */
+const forDiscord = (part: string): string => (/^[\\*_~`|<>[\]()#-]$/.test(part) ? `\\${part}` : part)
 
-/** A text block reads a part of Markdown. */
-const forTeams = (text: string): string => text.replaceAll(/[\\*_[\]]/g, '\\$&')
+/** A text block reads a part of Markdown, in which one line break is a blank. */
+const forTeams = (part: string): string => part.replaceAll(/[\\*_[\]]/g, '\\$&').replaceAll('\n', '\n\n')

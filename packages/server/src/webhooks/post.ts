@@ -51,9 +51,10 @@ export async function postTo(
   url: URL,
   body: string,
   headers: Readonly<Record<string, string>>,
-  options: { allowPrivate: boolean; signal: AbortSignal },
+  options: { allowPrivate: boolean; signal?: AbortSignal },
 ): Promise<PostAnswer> {
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(PATIENCE_MS)])
+  const patience = AbortSignal.timeout(PATIENCE_MS)
+  const signal = options.signal === undefined ? patience : AbortSignal.any([options.signal, patience])
   const { address, family } = await addressOf(url.hostname, options.allowPrivate)
   const settings: RequestOptions = {
     method: 'POST',

@@ -6,8 +6,10 @@ export interface MailSettings {
   readonly url: Secret | undefined
 }
 
-/** For connection, greeting and each answer of the mail server. */
+/** For connection and greeting. */
 const PATIENCE_MS = 10_000
+/** For each other answer: a server that looks into a mail before it accepts it would get it again. */
+const ANSWER_MS = 120_000
 const DEFAULT_SENDER = 'scanfarm@localhost'
 
 /** Addresses of a subscription by mail: `mailto:a@example.com,b@example.com`. Undefined if it has another form. */
@@ -43,7 +45,7 @@ export const sendMail = async (
     const timeouts = {
       connectionTimeout: PATIENCE_MS,
       greetingTimeout: PATIENCE_MS,
-      socketTimeout: PATIENCE_MS,
+      socketTimeout: ANSWER_MS,
     }
     const transport = createTransport({ url: server.href, ...timeouts })
     const messageId = `<${id.replaceAll(/[^\w.-]/g, '_')}@${/[^@>\s]+(?=>?\s*$)/.exec(from)?.[0] ?? 'scanfarm'}>`

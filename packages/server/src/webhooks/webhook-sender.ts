@@ -1,8 +1,8 @@
 import { backoffMs } from '@scanfarm/contracts'
 import type { TriggerEvent, TriggerLanguage } from '@scanfarm/engine'
 import { reportPage } from '@scanfarm/findings'
-import { errorText, type Logger } from '@scanfarm/platform'
-import type { DueDelivery, EventLogEntry, Store, Subscription } from '@scanfarm/store'
+import { errorText, retry, settlesWithin, type Logger } from '@scanfarm/platform'
+import type { DeliveryOutcome, DueDelivery, EventLogEntry, Store, Subscription } from '@scanfarm/store'
 import { triggerEvent } from '../triggers/plan-event.ts'
 import type { EventReceiver } from '../triggers/event-receiver.ts'
 import { topicMatcher } from '../triggers/topics.ts'
@@ -19,8 +19,10 @@ import { SIGNATURE_HEADER, signatureOf, TIMESTAMP_HEADER } from './signature.ts'
 const PAGE = 500
 /** Concurrent requests. */
 const BATCH = 20
-/** How long a master that died keeps its deliveries; longer than a request takes. */
+/** How long a master that died keeps its deliveries; one that works renews them. */
 const LEASE_MS = 30_000
+/** An endpoint has the message already: until the database can be told so, for about 30 s. */
+const RECORDING = { backoff: { firstMs: 100, mostMs: 2_000 }, attempts: 20 }
 /** Attempts before a delivery is given up, over about five hours. */
 export const MAX_ATTEMPTS = 10
 const FIRST_RETRY_MS = 10_000
@@ -30,13 +32,14 @@ export interface WebhookSenderParts {
   readonly webhooks: Store['webhooks']
   readonly feed: Store['feed']
   readonly receiver: Pick<EventReceiver, 'planning'>
-  readonly options: Omit<SendOptions, 'signal'>
+  readonly options: SendOptions
   readonly log: Logger
 }
 
 /**
- * Delivers events to subscribers at least once, in no particular order. An event becomes one delivery for each
- * subscription that matches; any master sends it.
+ * Delivers events to subscribers, in no particular order. An event becomes one delivery for each subscription that
+ * matches; any master sends it, and records that it arrived. It is sent again, with the same id, if the endpoint did not
+ * accept it, or if the master died in between.
  */
 export class WebhookSender {
   readonly #parts: WebhookSenderParts
@@ -86,32 +89,43 @@ export class WebhookSender {
     }
   }
 
-  /** One turn: sends deliveries that are due. Returns true if there may be more. */
-  async deliverOnce(signal: AbortSignal): Promise<boolean> {
-    const due = await this.#parts.webhooks.due({ limit: BATCH, leaseMs: LEASE_MS })
-    await Promise.all(due.map((delivery) => this.#deliver(delivery, signal)))
+  /**
+   * One turn: sends deliveries that are due. Returns true if there may be more. Mails have turns of their own, since mail
+   * servers may take long. A turn that is stopped ends when what it sends has arrived, or half a lease later.
+   */
+  async deliverOnce(kind: 'mail' | 'http', signal: AbortSignal): Promise<boolean> {
+    const { webhooks, log } = this.#parts
+    const due = await webhooks.due({ mail: kind === 'mail', limit: BATCH, leaseMs: LEASE_MS })
+    const open = new Set(due.map(({ id }) => id))
+    const sent = Promise.all(
+      due.map(async (delivery) => {
+        await this.#deliver(delivery)
+        open.delete(delivery.id)
+      }),
+    )
+    while (!(await settlesWithin(sent, LEASE_MS / 2)) && !signal.aborted)
+      await webhooks
+        .renew([...open], LEASE_MS)
+        .catch((error: unknown) => log.warn('deliveries that are being sent could not be kept', { error }))
     return due.length === BATCH
   }
 
-  async #deliver({ id, attempts, subscription, event }: DueDelivery, signal: AbortSignal): Promise<void> {
-    const { webhooks, options } = this.#parts
-    if (event === undefined)
-      return webhooks.settle(id, {
-        status: 0,
-        answer: '',
-        ms: 0,
-        error: 'the event is no longer in the event log',
-        retryMs: null,
-      })
-    const { problem, retryAfterMs, ...ended } = await sendEvent(subscription, event, id, {
-      ...options,
-      signal,
-    })
-    // Another master retries after the lease.
-    if (signal.aborted) return
-    if (problem === '') return webhooks.settle(id, ended)
+  /** Never rejects. */
+  async #deliver({ id, attempts, subscription, event }: DueDelivery): Promise<void> {
+    const { webhooks, options, log } = this.#parts
+    const end = (outcome: DeliveryOutcome): Promise<void> =>
+      retry(() => webhooks.settle(id, outcome), {
+        backoff: RECORDING.backoff,
+        shouldRetry: (_, attempt) => attempt < RECORDING.attempts,
+      }).catch((error: unknown) => log.error('a delivery could not be recorded', { delivery: id, error }))
+    if (event === undefined) {
+      const error = 'the event is no longer in the event log'
+      return await end({ status: 0, answer: '', ms: 0, error, retryMs: null })
+    }
+    const { problem, retryAfterMs, ...ended } = await sendEvent(subscription, event, id, options)
+    if (problem === '') return await end(ended)
     const retryMs = attempts >= MAX_ATTEMPTS ? null : retryWait(attempts, retryAfterMs)
-    await webhooks.settle(id, { ...ended, error: problem.slice(0, 500), retryMs })
+    await end({ ...ended, error: problem.slice(0, 500), retryMs })
   }
 }
 
@@ -194,14 +208,15 @@ const aboutEvent = (event: EventLogEntry): TriggerEvent =>
     event.created_at,
   )
 
-/** Undefined: the usual text, also where the data of an event do not suit the template. */
+/** Undefined: the usual text, also where the data of an event leave nothing of the template. */
 const ownText = (
   template: string,
   event: EventLogEntry,
   language: SendOptions['language'],
 ): string | undefined => {
   try {
-    return template === '' ? undefined : language.text(template, aboutEvent(event))
+    const text = template === '' ? '' : language.text(template, aboutEvent(event))
+    return text.trim() === '' ? undefined : text
   } catch {
     return undefined
   }
@@ -221,7 +236,7 @@ export const sendOptions = ({
   config: { webhooks, http, mail },
   receiver,
   store,
-}: SendContext): Omit<SendOptions, 'signal'> => ({
+}: SendContext): SendOptions => ({
   allowPrivate: webhooks.allowPrivate,
   publicUrl: http.publicUrl,
   mail,
@@ -252,7 +267,7 @@ export interface SendOptions {
   readonly language: Pick<TriggerLanguage, 'text'>
   /** The report of the job that an event is about. */
   readonly reportOn: (event: EventLogEntry) => Promise<Message['attachment']>
-  readonly signal: AbortSignal
+  readonly signal?: AbortSignal
 }
 
 /**

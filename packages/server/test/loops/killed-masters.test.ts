@@ -9,6 +9,7 @@ import { expect, test } from '@jest/globals'
 import { draft, eventDraft } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { SMTPServer } from 'smtp-server'
 import { module, openTriggerHarness } from '../triggers/_trigger-harness.ts'
 
 /** Set `SCANFARM_SOAK_EVENTS=1000` for a longer run that prints its figures. */
@@ -30,6 +31,22 @@ const harness = forAllTests(() =>
   }),
 )
 
+const spawnMaster = (mailUrl = ''): ChildProcess =>
+  spawn(
+    process.execPath,
+    [
+      '--disable-warning=ExperimentalWarning',
+      join(import.meta.dirname, 'master-program.ts'),
+      harness.url,
+      harness.folder,
+      mailUrl,
+    ],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+    },
+  )
+
 /** Keeps one master alive by restarting it whenever it was killed. */
 class Immortal implements AsyncDisposable {
   #child: ChildProcess | undefined
@@ -44,15 +61,7 @@ class Immortal implements AsyncDisposable {
 
   async #live(): Promise<void> {
     while (this.#running) {
-      const script = join(import.meta.dirname, 'master-program.ts')
-      this.#child = spawn(
-        process.execPath,
-        ['--disable-warning=ExperimentalWarning', script, harness.url, harness.folder],
-        {
-          stdio: ['ignore', 'pipe', 'inherit'],
-          env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
-        },
-      )
+      this.#child = spawnMaster()
       const exit = once(this.#child, 'exit')
       this.#ready = Promise.race([this.#child.stdout ? once(this.#child.stdout, 'data') : exit, exit])
       await exit
@@ -120,68 +129,87 @@ test(
   PATIENCE_MS * 2 + 60_000,
 )
 
+/** Two masters that are killed, and have ended, when the returned function resolves. */
+const startMasters = (mailUrl: string): (() => Promise<unknown>) => {
+  const masters = [1, 2].map(() => spawnMaster(mailUrl))
+  const ends = masters.map((master) => once(master, 'exit'))
+  return () => {
+    for (const master of masters) master.kill('SIGKILL')
+    return Promise.all(ends)
+  }
+}
+
 test(
-  'the end of a job is one message with one delivery id although masters are killed while they send it',
+  'of messages and mails only those in flight are sent again, with the same id, when masters are killed',
   async () => {
-    const { store } = harness
-    const arrived: { event: string; delivery: string }[] = []
-    let kill: (() => void) | undefined
+    const { store, sql } = harness
+    /** Ids of deliveries, in the order in which they arrived. */
+    const arrived: string[] = []
+    let [begun, enough] = [0, Promise.withResolvers<void>()]
+    let isKilling = true
+    /** Every second one is in flight when the masters are killed: it gets no answer. */
+    const arrives = (id: string, answer: () => void): void => {
+      arrived.push(id)
+      if (arrived.length === begun + 17) enough.resolve()
+      if (!isKilling || arrived.length % 2 === 0) answer()
+    }
     await using endpoint = createServer((request, response) => {
-      let body = ''
-      request.on('data', (chunk: Buffer) => (body += chunk.toString()))
-      request.on('end', () => {
-        const { id } = JSON.parse(body) as { id: string }
-        arrived.push({ event: id, delivery: String(request.headers['x-scanfarm-delivery']) })
-        // The masters die before they know that it has arrived.
-        if (kill === undefined) response.end()
-        else kill()
+      request.resume().on('end', () => {
+        arrives(String(request.headers['x-scanfarm-delivery']), () => void response.end())
       })
     }).listen(0, '127.0.0.1')
-    await once(endpoint, 'listening')
-    const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
-    const more = { minSeverity: '', template: '', report: false, secret: 'secret', enabled: true } as const
-    await store.webhooks.subscribe({
-      name: 'x',
-      url,
-      topics: ['job.ended'],
-      filters: [],
-      format: 'json',
-      ...more,
+    const smtp = new SMTPServer({
+      disabledCommands: ['STARTTLS', 'AUTH'],
+      onData: (stream, _, done) => {
+        let mail = ''
+        stream.on('data', (chunk: Buffer) => (mail += chunk.toString()))
+        stream.on('end', () => {
+          arrives(/^Message-ID: <evt_\S+\.(\d+)@/im.exec(mail)?.[1] ?? 'without an id', done)
+        })
+      },
     })
-    await using first = new Immortal()
-    await using second = new Immortal()
-    const killed = Promise.withResolvers<void>()
-    kill = () => {
-      first.kill()
-      second.kill()
-      killed.resolve()
-    }
-    const rows = Array.from({ length: 5 }, (_, n) => ({ target: `m${n}.test`, workspace: `m${n}.test` }))
-    for (const row of rows) {
-      const submitted = await store.jobs.submit(draft(), [row])
+    const mailServer = smtp.listen(0, '127.0.0.1')
+    await Promise.all([once(endpoint, 'listening'), once(mailServer, 'listening')])
+    const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port
+    const same = { topics: ['job.ended'], filters: [], minSeverity: '', template: '', report: false } as const
+    for (const [format, url] of [
+      ['json', `http://127.0.0.1:${portOf(endpoint)}/`],
+      ['mail', 'mailto:ops@example.com'],
+    ] as const)
+      await store.webhooks.subscribe({ name: format, format, url, secret: 'secret', enabled: true, ...same })
+    const JOBS = 60
+    for (let n = 0; n < JOBS; n++) {
+      const submitted = await store.jobs.submit(draft(), [{ target: `m${n}.test`, workspace: `m${n}.test` }])
       if ('job' in submitted) await store.jobs.requestCancel(submitted.job.jobId)
     }
-    await killed.promise
-    kill = undefined
-    const delivered = await until(
-      async () => {
-        // The lease of a master that was killed need not be awaited.
-        await harness.sql(
-          "update webhook_deliveries set next_at = now() where next_at > now() + interval '20 s'",
-        )
-        const { data } = await store.webhooks.deliveries({}, { offset: 0, limit: 50 })
-        return data.filter(({ status }) => status === 'delivered').length === rows.length ? data : undefined
-      },
-      { limitMs: PATIENCE_MS },
+    const idsOf = async (condition: string): Promise<string[]> =>
+      (await sql(`select id from webhook_deliveries where ${condition} order by id`)).map(({ id }) =>
+        String(id),
+      )
+    const mailUrl = `smtp://127.0.0.1:${portOf(mailServer)}`
+    const again = new Set<string>()
+    for (const _round of [1, 2]) {
+      ;[begun, enough] = [arrived.length, Promise.withResolvers()]
+      const kill = startMasters(mailUrl)
+      await enough.promise
+      await kill()
+      for (const id of await idsOf(`status = 'pending' and attempts > 0`)) again.add(id)
+      await sql(`update webhook_deliveries set next_at = now() where status = 'pending'`)
+    }
+    isKilling = false
+    const kill = startMasters(mailUrl)
+    const done = () => idsOf(`status = 'delivered'`)
+    await until(async () => (await done()).length === 2 * JOBS, { limitMs: PATIENCE_MS })
+    await kill()
+    await new Promise<void>((resolve) => smtp.close(() => resolve()))
+    expect([...new Set(arrived)].toSorted()).toEqual((await done()).toSorted())
+    const twice = arrived.filter((id, at) => arrived.indexOf(id) !== at)
+    expect(twice.length).toBeGreaterThan(0)
+    for (const id of twice) expect([...again]).toContain(id)
+    const events = await sql(
+      `select count(*)::int as n, count(distinct event_id)::int as events from webhook_deliveries`,
     )
-    const events = await harness.sql("select event_id from event_logs where topic = 'job.ended'")
-    expect(events).toHaveLength(rows.length)
-    expect(delivered.map(({ event_id: id }) => id).toSorted()).toEqual(
-      events.map(({ event_id: id }) => id).toSorted(),
-    )
-    const ids = new Map(delivered.map(({ event_id: event, id }) => [event, String(id)]))
-    expect(arrived.length).toBeGreaterThan(rows.length)
-    for (const { event, delivery } of arrived) expect(ids.get(event)).toBe(delivery)
+    expect(events).toEqual([{ n: 2 * JOBS, events: JOBS }])
   },
   PATIENCE_MS * 2 + 60_000,
 )

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createMetrics, silentLogger } from '@scanfarm/platform'
+import { createMetrics, Secret, silentLogger } from '@scanfarm/platform'
 import { openStore } from '@scanfarm/store'
 import { folderSource, openLibrary } from '@scanfarm/engine'
 import { createCatalog } from '../../src/catalog/catalog.ts'
@@ -8,8 +8,8 @@ import type { Config } from '../../src/settings.ts'
 import { EventReceiver } from '../../src/triggers/event-receiver.ts'
 import { sendOptions, WebhookSender } from '../../src/webhooks/webhook-sender.ts'
 
-/** A master that receives events, ends jobs and sends messages until it is killed: `node master-program.ts URL FOLDER`. */
-const [, , url = '', folder = ''] = process.argv
+/** A master that receives events, ends jobs and sends messages until it is killed: `node master-program.ts URL FOLDER [MAIL]`. */
+const [, , url = '', folder = '', mailUrl = ''] = process.argv
 const store = await openStore({ url, poolSize: 2, applicationName: 'scanfarm test master' })
 const sources = [folderSource(folder)]
 const receiver = new EventReceiver({
@@ -22,7 +22,7 @@ const receiver = new EventReceiver({
   signalCancel: async () => undefined,
 })
 const http = { publicUrl: '' } as Config['http']
-const config = { webhooks: { allowPrivate: true }, http, mail: { url: undefined, from: '' } }
+const config = { webhooks: { allowPrivate: true }, http, mail: { url: new Secret(mailUrl) } }
 const options = sendOptions({ config, receiver, store })
 const { webhooks, feed } = store
 const sender = new WebhookSender({ webhooks, feed, receiver, options, log: silentLogger })
@@ -31,7 +31,7 @@ let after = 0
 const send = async (): Promise<void> => {
   after = (await store.jobs.settle(after, 100)).last ?? 0
   await sender.fanOutOnce(signal)
-  await sender.deliverOnce(signal)
+  await Promise.all([sender.deliverOnce('http', signal), sender.deliverOnce('mail', signal)])
 }
 for (let turn = 0; ; turn += 1) {
   await send()

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { isPublic } from '@scanfarm/functions'
 import { Secret, silentLogger } from '@scanfarm/platform'
 import type { SubscriptionDraft } from '@scanfarm/store'
-import { draft, eventDraft } from '@scanfarm/store/testing'
+import { asSuperuser, draft, eventDraft } from '@scanfarm/store/testing'
 import { SMTPServer } from 'smtp-server'
 import { until } from '@scanfarm/testing'
 import type { Config } from '../../src/settings.ts'
@@ -16,6 +16,7 @@ import { MAX_ATTEMPTS, sendOptions, WebhookSender } from '../../src/webhooks/web
 import { NEVER, openTriggerHarness, type TriggerHarness } from '../triggers/_trigger-harness.ts'
 
 interface Request {
+  readonly path?: string
   readonly headers: IncomingHttpHeaders
   readonly body: string
 }
@@ -25,6 +26,9 @@ let listener: Server
 let url = ''
 let answer = 200
 let retryAfter = ''
+/** What an answer waits for. */
+let hold: () => Promise<void>
+let answered = 0
 const requests: Request[] = []
 
 beforeAll(async () => {
@@ -33,9 +37,11 @@ beforeAll(async () => {
     let body = ''
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
-      requests.push({ headers: request.headers, body })
-      if (retryAfter !== '') response.setHeader('Retry-After', retryAfter)
-      response.writeHead(answer, { Location: 'http://127.0.0.1/elsewhere' }).end('x')
+      requests.push({ path: request.url ?? '', headers: request.headers, body })
+      void hold().then(() => {
+        if (retryAfter !== '') response.setHeader('Retry-After', retryAfter)
+        response.writeHead(answer, { Location: 'http://127.0.0.1/elsewhere' }).end('x', () => (answered += 1))
+      })
     })
   }).listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -50,6 +56,8 @@ beforeEach(async () => {
   requests.length = 0
   answer = 200
   retryAfter = ''
+  hold = async () => undefined
+  answered = 0
 })
 
 const SECRET = 'a-secret-of-some-length'
@@ -100,8 +108,8 @@ describe('webhooks', () => {
     await record('other.high', { level: 9 })
     const senders = await Promise.all([senderOf(), senderOf()])
     await fanOut(senders)
-    await Promise.all(senders.map((sender) => sender.deliverOnce(NEVER)))
-    await senders[0].deliverOnce(NEVER)
+    await Promise.all(senders.map((sender) => sender.deliverOnce('http', NEVER)))
+    await senders[0].deliverOnce('http', NEVER)
     expect(requests).toHaveLength(1)
     const [{ headers, body } = { headers: {}, body: '' }] = requests
     const sent = JSON.parse(body) as { topic: string; data: string }
@@ -161,12 +169,12 @@ describe('webhooks', () => {
     await record('custom.night', { job_id: jobId, schedule: 'nightly', findings })
     const sender = await senderOf(true, new Secret(`smtp://127.0.0.1:${port}?from=farm@example.com`))
     await fanOut([sender])
-    await sender.deliverOnce(NEVER)
+    await sender.deliverOnce('mail', NEVER)
     expect(await deliveries()).toMatchObject([
       { status: 'pending', last_error: expect.stringMatching(/later/) },
     ])
     await dueNow()
-    await sender.deliverOnce(NEVER)
+    await sender.deliverOnce('mail', NEVER)
     await new Promise<void>((resolve) => smtp.close(() => resolve()))
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 2 }])
     const [first = '', second = ''] = mails
@@ -187,8 +195,8 @@ describe('webhooks', () => {
     await record('custom.retry')
     await fanOut([sender])
     answer = 500
-    await sender.deliverOnce(NEVER)
-    await sender.deliverOnce(NEVER)
+    await sender.deliverOnce('http', NEVER)
+    await sender.deliverOnce('http', NEVER)
     expect(await deliveries()).toMatchObject([
       {
         status: 'pending',
@@ -202,13 +210,13 @@ describe('webhooks', () => {
     ])
     for (let attempt = 2; attempt <= MAX_ATTEMPTS; attempt++) {
       await dueNow()
-      await sender.deliverOnce(NEVER)
+      await sender.deliverOnce('http', NEVER)
     }
     const [dead] = await deliveries()
     expect(dead).toMatchObject({ status: 'dead', attempts: MAX_ATTEMPTS })
     answer = 204
     await harness.store.webhooks.redeliver(dead?.id ?? 0)
-    await sender.deliverOnce(NEVER)
+    await sender.deliverOnce('http', NEVER)
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1, last_status: 204 }])
     expect(requests).toHaveLength(MAX_ATTEMPTS + 1)
   })
@@ -222,7 +230,7 @@ describe('webhooks', () => {
     await record('custom.busy')
     await fanOut([sender])
     ;[answer, retryAfter] = [429, header()]
-    await sender.deliverOnce(NEVER)
+    await sender.deliverOnce('http', NEVER)
     const [{ waits } = { waits: 0 }] = await harness.sql(
       'select extract(epoch from next_at - now())::int as waits from webhook_deliveries',
     )
@@ -236,7 +244,7 @@ describe('webhooks', () => {
     await record('custom.redirect')
     await fanOut([sender])
     answer = 302
-    await sender.deliverOnce(NEVER)
+    await sender.deliverOnce('http', NEVER)
     expect(requests).toHaveLength(1)
     expect(await deliveries()).toMatchObject([{ status: 'pending', last_status: 302 }])
   })
@@ -250,7 +258,7 @@ describe('webhooks', () => {
     const sender = await senderOf(false)
     await record('custom.inside')
     await fanOut([sender])
-    await sender.deliverOnce(NEVER)
+    await sender.deliverOnce('http', NEVER)
     expect(requests).toEqual([])
     expect(await deliveries()).toMatchObject([
       { status: 'pending', last_status: 0, last_error: expect.stringContaining('private address') },
@@ -299,11 +307,107 @@ describe('webhooks', () => {
     }
     expect(JSON.parse(bodyOf(event, 'slack'))).toEqual({
       text: 'vuln.found | severity: high, vuln_title: &lt;!channel&gt; @everyone *x*',
+      unfurl_links: false,
+      unfurl_media: false,
     })
     expect(JSON.parse(bodyOf(event, 'discord'))).toEqual({
       content: 'vuln.found \\| severity: high, vuln\\_title: \\<!channel\\> @everyone \\*x\\*',
       allowed_mentions: { parse: [] },
+      flags: 4,
     })
+  })
+
+  test('a long text is cut where neither a URL nor an escaped character is, and each service takes it', () => {
+    const event = exampleEvent()
+    const contentOf = (text: string): string =>
+      (JSON.parse(bodyOf(event, 'discord', '', text)) as { content: string }).content
+    expect(contentOf('See https://scan-farm.example/a_b?c=(1)#d-e (new)')).toBe(
+      'See https://scan-farm.example/a_b?c=(1)#d-e \\(new\\)',
+    )
+    for (const text of [
+      '*'.repeat(9_000),
+      'x'.repeat(1_990) + '😀'.repeat(9),
+      `${'x'.repeat(1_990)}https://farm.example`,
+    ]) {
+      const content = contentOf(text)
+      expect(content.length).toBeLessThanOrEqual(2_000)
+      expect(content).toMatch(/^(?:\\\*|x|😀)+…$/u)
+    }
+    expect(bodyOf(event, 'slack', '', '&'.repeat(9_000))).toMatch(/"(?:&amp;)+…"/)
+    for (const letter of ['\u0001', '漢', '_', '😀', '\ud800'])
+      expect(Buffer.byteLength(bodyOf(event, 'teams', '', letter.repeat(20_000)))).toBeLessThan(28 * 1024)
+  })
+
+  test('the digest of an hour arrives once at each service, in its form', async () => {
+    for (const format of ['json', 'slack', 'discord', 'teams'] as const)
+      await subscribe({ name: format, format, url: `${url}/${format}`, topics: ['findings.digest'] })
+    await harness.store.triggers.record({
+      ...eventDraft('job.ended', {
+        runs: { total: 3, clean: 2, partial: 1 },
+        findings: { new: { high: 2 }, back: {}, gone: { low: 1 } },
+      }),
+      source: 'executor',
+    })
+    await harness.sql(`
+      update event_logs set created_at = now() - interval '2 hours' where topic = 'job.ended';
+      update farm set digest_until = date_trunc('hour', now()) - interval '4 hours', reminded_at = now()`)
+    const senders = await Promise.all([senderOf(), senderOf()])
+    await Promise.all(senders.map(() => harness.store.nights.tell()))
+    await fanOut(senders)
+    await Promise.all(senders.map((sender) => sender.deliverOnce('http', NEVER)))
+    const bodies = new Map(requests.map(({ path, body }) => [path, JSON.parse(body) as object]))
+    expect(requests).toHaveLength(4)
+    const text = expect.stringMatching(
+      /^(the job|\d jobs) of \d\d:\d\d to \d\d:\d\d UTC ended: 2 new (\\?)\(2 high\2\), 0 back, 1 gone/,
+    )
+    expect(bodies.get('/hook/json')).toMatchObject({ topic: 'findings.digest', source: 'scheduler' })
+    expect(bodies.get('/hook/slack')).toMatchObject({ text })
+    expect(bodies.get('/hook/discord')).toMatchObject({ content: text })
+    expect(bodies.get('/hook/teams')).toMatchObject({ attachments: [{ content: { body: [{ text }] } }] })
+  })
+
+  test('a master that stops while it sends, or loses its database, records what has arrived', async () => {
+    await subscribe()
+    const sender = await senderOf()
+    await record('custom.last')
+    await fanOut([sender])
+    const stop = new AbortController()
+    const arrived = Promise.withResolvers<void>()
+    hold = () => {
+      stop.abort()
+      arrived.resolve()
+      return withoutDatabase.promise
+    }
+    const withoutDatabase = Promise.withResolvers<void>()
+    const turn = sender.deliverOnce('http', stop.signal)
+    await arrived.promise
+    const { pathname } = new URL(harness.url)
+    const database = decodeURIComponent(pathname.slice(1))
+    await asSuperuser(async (client) => {
+      await client.query(`alter database "${database}" allow_connections false`)
+      await client.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`,
+      )
+    })
+    withoutDatabase.resolve()
+    await until(async () => answered === 1)
+    await asSuperuser((client) => client.query(`alter database "${database}" allow_connections true`))
+    await turn
+    expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  })
+
+  test('a delivery that is being sent is kept from others as long as that takes', async () => {
+    await subscribe()
+    const { webhooks } = harness.store
+    await record('custom.slow')
+    await fanOut([await senderOf()])
+    const due = () => webhooks.due({ mail: false, limit: 9, leaseMs: 30_000 })
+    const [{ id } = { id: 0 }] = await due()
+    await dueNow()
+    await webhooks.renew([id], 30_000)
+    expect(await due()).toEqual([])
+    await dueNow()
+    expect(await due()).toMatchObject([{ id, attempts: 2 }])
   })
 
   test('the end of a night is one line with what changed, the worst first, and a link', () => {
@@ -321,22 +425,28 @@ describe('webhooks', () => {
     }
     const line =
       'ended: 3 new (1 critical, 2 low), 0 back, 4 gone (4 high) | 10 runs: 8 clean, 1 partial, 1 nothing done'
-    expect(JSON.parse(bodyOf(night, 'slack', 'https://farm.example/'))).toEqual({
+    expect(JSON.parse(bodyOf(night, 'slack', 'https://farm.example/'))).toMatchObject({
       text: `nightly_1 ${line} | https://farm.example/jobs/0123`,
     })
     const digest = { ...night, topic: 'findings.digest', data: night.data.replace('nightly_1', '2 jobs') }
-    expect(JSON.parse(bodyOf(digest, 'slack'))).toEqual({ text: `2 jobs ${line}` })
+    expect(JSON.parse(bodyOf(digest, 'slack'))).toMatchObject({ text: `2 jobs ${line}` })
     const open = { open: { low: 2, critical: 1 }, oldest_days: { low: 40, critical: 9 }, path: '/findings' }
     const reminder = { ...night, topic: 'findings.reminder', data: JSON.stringify(open) }
     const oldest = '1 critical, the oldest for 9 days | 2 low, the oldest for 40 days'
-    expect(JSON.parse(bodyOf(reminder, 'slack', 'https://farm.example'))).toEqual({
+    expect(JSON.parse(bodyOf(reminder, 'slack', 'https://farm.example'))).toMatchObject({
       text: `3 findings are open | ${oldest} | https://farm.example/findings`,
     })
-    expect(JSON.parse(bodyOf(night, 'teams'))).toMatchObject({
-      type: 'message',
-      attachments: [{ content: { body: [{ type: 'TextBlock', text: `nightly\\_1 ${line}` }] } }],
-    })
-    expect(JSON.parse(bodyOf({ ...night, data: '{"runs": [1], "findings": "x"}' }, 'slack'))).toEqual({
+    const card = { body: [{ type: 'TextBlock', text: `nightly\\_1 ${line}` }] }
+    const attached = (content: object) => ({ type: 'message', attachments: [{ content }] })
+    expect(JSON.parse(bodyOf(night, 'teams'))).toMatchObject(attached(card))
+    const actions = [{ type: 'Action.OpenUrl', url: 'https://farm.example/jobs/0123' }]
+    expect(JSON.parse(bodyOf(night, 'teams', 'https://farm.example'))).toMatchObject(
+      attached({ ...card, actions }),
+    )
+    // A path that would belong to another host.
+    const hostile = { ...night, data: '{"path": ".evil.example/"}' }
+    expect(bodyOf(hostile, 'teams', 'https://farm.example')).not.toContain('evil')
+    expect(JSON.parse(bodyOf({ ...night, data: '{"runs": [1], "findings": "x"}' }, 'slack'))).toMatchObject({
       text: 'example ended: 0 new, 0 back, 0 gone | 0 runs',
     })
   })

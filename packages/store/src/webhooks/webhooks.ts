@@ -233,14 +233,16 @@ const deliveries = (db: Kysely<Tables>) => ({
     )
     return row !== undefined
   },
-  /** Leases due deliveries; unless they are settled, they are due again after `leaseMs`. */
-  due: async ({ limit, leaseMs }: { limit: number; leaseMs: number }): Promise<DueDelivery[]> => {
+  /** Leases due deliveries, mails or others; unless they are settled, they are due again after `leaseMs`. */
+  due: async (of: { mail: boolean; limit: number; leaseMs: number }): Promise<DueDelivery[]> => {
+    const { mail, limit, leaseMs } = of
     const { rows } = await sql<{ id: number; attempts: number; subscription: number; event: number }>`
       update webhook_deliveries
       set attempts = attempts + 1, next_at = clock_timestamp() + ${leaseMs} * interval '1 ms'
       where id in (
         select d.id from webhook_deliveries d join webhook_subscriptions s on s.id = d.subscription_id
         where d.status = 'pending' and d.next_at <= clock_timestamp() and s.enabled
+          and (s.format = 'mail') = ${mail}::boolean
         order by d.next_at limit ${limit} for update of d skip locked)
       returning id, attempts, subscription_id as subscription, event_no as event
     `.execute(db)
@@ -258,6 +260,13 @@ const deliveries = (db: Kysely<Tables>) => ({
       const event = events.rows.find((one) => one.id === eventNo)
       return subscription === undefined ? [] : [{ id, attempts, subscription, event }]
     })
+  },
+  /** Leases deliveries for longer. */
+  renew: async (ids: readonly number[], leaseMs: number): Promise<void> => {
+    await sql`
+      update webhook_deliveries set next_at = greatest(next_at, clock_timestamp() + ${leaseMs} * interval '1 ms')
+      where id = any(${ids}::bigint[]) and status = 'pending'
+    `.execute(db)
   },
   settle: async (id: number, outcome: DeliveryOutcome): Promise<void> => {
     const failed = outcome.error === undefined ? undefined : outcome
