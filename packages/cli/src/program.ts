@@ -23,6 +23,7 @@ const inherit = (command: Command, path = command.name()): void => {
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['jobs', 'job'],
   ['func', 'function'],
+  ['notify', 'webhooks'],
 ])
 
 /** With the commands that `args` may mean: the one that is named first, or else all. */

@@ -483,6 +483,10 @@ describe('findings', () => {
     expect((await run(['findings', 'list', '--verdict', 'accepted'])).out).toMatch(
       new RegExp(`^${id} +30 +high +accepted +Weak +https://a.example$`, 'm'),
     )
+    expect((await run(['findings', 'list', '--workspace', 'cli'])).out).toMatch(
+      /^ID [^\n]*\nno open findings; --all lists /,
+    )
+    expect((await run(['findings', 'list', '--all'])).out).toMatch(/ accepted +Weak /)
     expect(await run(['findings', 'triage', id, '--undo'])).toMatchObject({ code: 0 })
     expect(await run(['findings', 'triage', '999999', '--verdict', 'none'])).toMatchObject({ code: 1 })
     expect(await run(['findings', 'triage', id])).toMatchObject({ code: 2 })

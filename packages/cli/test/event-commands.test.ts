@@ -140,7 +140,7 @@ describe('schedules and events', () => {
       topics: ['schedule.ended'],
       secret: expect.stringMatching(/^[0-9a-f]{64}$/),
     })
-    expect((await run('webhooks', 'list')).out).toMatch(/chat +teams +yes +schedule\.ended +http/)
+    expect((await run('notify', 'list')).out).toMatch(/chat +teams +yes +schedule\.ended +http/)
     expect(await run('webhooks', 'test', 'chat')).toMatchObject({
       code: 0,
       out: expect.stringContaining('204'),

@@ -132,6 +132,7 @@ const deliveriesCommand = (terminal: Terminal): Command =>
 
 export const webhooksCommand = (terminal: Terminal): Command =>
   new Command('webhooks')
+    .alias('notify')
     .description('Send events, for example the end of a night, to URLs, chats and by mail.')
     .addCommand(listCommand(terminal))
     .addCommand(createCommand(terminal))

@@ -88,20 +88,33 @@ const COLUMNS: readonly Column<Vulnerability>[] = [
   { title: 'ASSET', value: (finding) => finding.asset_value },
 ]
 
+type Sort = QueryOf<'/vulnerabilities'>['sort']
+
+interface AllOption {
+  readonly all?: boolean
+}
+
+/** A list shows what is open, unless it is asked for something else. */
+const stateOf = ({ all, state, seen, verdict }: AllOption & FilterOptions): string | undefined =>
+  state ?? (all === true || seen !== undefined || verdict !== undefined ? undefined : 'open')
+
 const listCommand = (terminal: Terminal): Command =>
-  paged(filtered(clientCommand('list', 'List vulnerabilities, the most severe first.')))
+  paged(filtered(clientCommand('list', 'List open vulnerabilities, the most severe first.')))
+    .option('--all', 'also those that are gone or decided')
     .option(
       '--sort <field>',
       'priority, severity, epss, title, asset, workspace or last_seen; with - in reverse',
       'severity',
     )
-    .action(async (options: FilterOptions & PageOptions & Pick<QueryOf<'/vulnerabilities'>, 'sort'>) => {
+    .action(async (options: AllOption & FilterOptions & PageOptions & { sort: Sort }) => {
       const { limit, offset, sort } = options
-      const query = { ...queryOf(options), limit, offset, sort }
+      const query = { ...queryOf(options), state: stateOf(options), limit, offset, sort }
       const page = await connect(terminal, options).call(({ GET }) =>
         GET('/vulnerabilities', { params: { query } }),
       )
       printPage(terminal, options, page, COLUMNS)
+      if (page.data.length === 0 && query.state === 'open' && !wantsJson(options))
+        printLine(terminal, 'no open findings; --all lists those that are gone or decided, too')
     })
 
 interface ImportOptions extends ClientOptions {
@@ -226,7 +239,7 @@ export const findingsCommand = (terminal: Terminal): Command =>
     .addCommand(enrichCommand(terminal))
     .addCommand(exportCommand(terminal))
 
-interface AssetsOptions extends ClientOptions, PageOptions {
+interface AssetsOptions extends ClientOptions, PageOptions, AllOption {
   readonly workspace?: string
   readonly search?: string
   readonly type?: string
@@ -245,14 +258,15 @@ const ASSET_COLUMNS: readonly Column<Asset>[] = [
 ]
 
 const listAssetsCommand = (terminal: Terminal): Command =>
-  paged(clientCommand('list', 'List assets, newest first.'))
+  paged(clientCommand('list', 'List open assets, newest first.'))
+    .option('--all', 'also those that are gone')
     .option('--workspace <names>', 'of these workspaces, separated by commas')
     .option('--search <text>', 'part of value, URL or title')
     .option('--type <types>', 'types like http, port or ip, separated by commas')
     .option('--state <word>', 'open or gone')
     .action(async (options: AssetsOptions) => {
-      const { workspace, search, type, state, limit, offset } = options
-      const query = { workspace, search, asset_type: type, state, limit, offset }
+      const { workspace, search, type, limit, offset } = options
+      const query = { workspace, search, asset_type: type, state: stateOf(options), limit, offset }
       const page = await connect(terminal, options).call(({ GET }) => GET('/assets', { params: { query } }))
       printPage(terminal, options, page, ASSET_COLUMNS)
     })
