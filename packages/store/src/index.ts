@@ -56,7 +56,7 @@ export {
   type VulnerabilitySort,
 } from './findings/list-vulnerabilities.ts'
 export { Lanes } from './findings/lanes.ts'
-export { GROUP_BY, MAX_GROUPS, type GroupBy } from './findings/groups.ts'
+export { GROUP_BY, GROUP_SORTS, MAX_GROUPS, type GroupBy } from './findings/groups.ts'
 export { SORTED_RECORDS } from './findings/sorted.ts'
 export type { NamedKind } from './findings/named.ts'
 export { RUN_SORTS, type RunSort } from './runs/run-list.ts'

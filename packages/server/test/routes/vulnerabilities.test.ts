@@ -302,6 +302,15 @@ describe('the order of lists', () => {
         { value: '', severity: 'info', count: 1 },
       ],
     })
+    const sorted = async (by: string, sort: string) =>
+      ((await groups(`${by}&sort=${sort}`)) as { groups: { value: string }[] }).groups.map(
+        ({ value }) => value,
+      )
+    expect(await sorted('check', '-count')).toEqual(['weak', 'bad', 'title of none'])
+    expect(await sorted('check', '-severity')).toEqual(['title of none', 'weak', 'bad'])
+    expect(await sorted('check', '-name')).toEqual(['weak', 'title of none', 'bad'])
+    expect(await sorted('host', 'value')).toEqual(['', '2001:db8::1', 'one.example', 'two.example'])
+    expect(await sorted('host', '-hosts')).toHaveLength(4)
     const places = async (filter: string) =>
       (await list(`vulnerabilities?workspace=${workspace}&${filter}`)).data.map((row) => row.asset_value)
     expect(await places('host=ONE.example')).toEqual(['One.example:8443', 'https://one.example/a'])

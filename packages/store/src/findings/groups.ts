@@ -9,6 +9,25 @@ import { CHECK, conditionsOf, HOST, searchOf, type VulnerabilityFilter } from '.
 export const GROUP_BY = ['check', 'host'] as const
 export type GroupBy = (typeof GROUP_BY)[number]
 
+export const GROUP_SORTS = ['severity', 'name', 'value', 'count', 'checks', 'hosts'] as const
+type Sort = (typeof GROUP_SORTS)[number]
+/** With a minus in reverse. */
+export type GroupSort = Sort | `-${Sort}`
+
+const orderOf = (sort: GroupSort, by: GroupBy) => {
+  const keys = {
+    severity: sql`min(rank)`,
+    name: by === 'check' ? sql`coalesce(nullif((min(worst))[2], ''), ${sql.ref(by)})` : sql.ref(by),
+    value: sql.ref(by),
+    count: sql`sum(count)`,
+    checks: sql`count(distinct "check")`,
+    hosts: sql`count(distinct host)`,
+  }
+  const isReverse = sort.startsWith('-')
+  const name = GROUP_SORTS.find((each) => each === sort.replace(/^-/, '')) ?? 'severity'
+  return sql`${keys[name]} ${isReverse ? sql`desc` : sql`asc`}`
+}
+
 export const MAX_GROUPS = 1_000
 const MAX_NAME = 512
 
@@ -37,6 +56,7 @@ export const groupVulnerabilities = (
   db: Kysely<Tables>,
   filter: VulnerabilityFilter,
   by: GroupBy,
+  sort: GroupSort = 'severity',
 ): Promise<Groups> =>
   boundedSearch(db, searchOf(filter), async (on) => {
     const { rows } = await sql<Row>`
@@ -55,7 +75,7 @@ export const groupVulnerabilities = (
              sum(count)::bigint as count, count(distinct "check") as checks, count(distinct host) as hosts,
              (sum(sum(count)) over ())::bigint as counted, count(*) over () as total
       from parts group by ${sql.ref(by)}
-      order by min(rank), sum(count) desc, value limit ${MAX_GROUPS}
+      order by ${orderOf(sort, by)}, min(rank), sum(count) desc, value limit ${MAX_GROUPS}
     `.execute(on)
     return {
       counted: rows[0]?.counted ?? 0,

@@ -10,7 +10,7 @@ import {
 } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { PageOf } from '../page.ts'
-import { groupVulnerabilities, type GroupBy, type Groups } from './groups.ts'
+import { groupVulnerabilities, type GroupBy, type Groups, type GroupSort } from './groups.ts'
 import { byteas, halvesOf, identitiesOf, itemsOf } from './import-item.ts'
 import { Lanes } from './lanes.ts'
 import { storable, storableJson } from '../text.ts'
@@ -30,11 +30,11 @@ import type { Tables } from '../tables.ts'
 export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
   list: (filter: VulnerabilityFilter, page: SortRequest<VulnerabilitySort>): Promise<PageOf<Vulnerability>> =>
     listVulnerabilities(db, totals, filter, page),
-  /** Findings of one check, or of one host, as one row, the worst first. */
-  groups: (filter: VulnerabilityFilter, by: GroupBy): Promise<Groups> =>
+  /** Findings of one check, or of one host, as one row. */
+  groups: (filter: VulnerabilityFilter, by: GroupBy, sort: GroupSort = 'severity'): Promise<Groups> =>
     totals.group(
-      `groups ${by} ${JSON.stringify(Object.entries(filter).sort())}`,
-      () => groupVulnerabilities(db, filter, by),
+      `groups ${by} ${sort} ${JSON.stringify(Object.entries(filter).sort())}`,
+      () => groupVulnerabilities(db, filter, by, sort),
       ({ counted }) => counted,
     ),
   find: (id: number): Promise<Vulnerability | undefined> => findVulnerability(db, id),

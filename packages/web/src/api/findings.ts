@@ -6,6 +6,7 @@ import { listQuery } from './list.ts'
 
 export type Finding = Schemas['Vulnerability']
 type Query = NonNullable<paths['/vulnerabilities']['get']['parameters']['query']>
+type GroupSort = paths['/vulnerabilities/groups']['get']['parameters']['query']['sort']
 type BulkBody = NonNullable<
   paths['/vulnerabilities/bulk']['post']['requestBody']
 >['content']['application/json']
@@ -77,17 +78,14 @@ export const findingsQuery = (filters: FindingFilters) =>
 export const GROUP_BY = ['check', 'host'] as const
 export type GroupBy = (typeof GROUP_BY)[number]
 
-export const findingGroupsQuery = (filters: FindingFilters, by: GroupBy) =>
-  queryOptions({
-    queryKey: ['findings', 'groups', by, findingQueryOf(filters)],
-    queryFn: async () =>
-      (
-        await answer(
-          api.GET('/vulnerabilities/groups', { params: { query: { ...findingQueryOf(filters), by } } }),
-        )
-      ).data,
+export const findingGroupsQuery = (filters: FindingFilters, by: GroupBy, sort: string) => {
+  const query = { ...findingQueryOf(filters), by, sort: sort as GroupSort }
+  return queryOptions({
+    queryKey: ['findings', 'groups', query],
+    queryFn: async () => (await answer(api.GET('/vulnerabilities/groups', { params: { query } }))).data,
     placeholderData: (before) => before,
   })
+}
 
 export const findingTotalQuery = (filters: FindingFilters) =>
   queryOptions({

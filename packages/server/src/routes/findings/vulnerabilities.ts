@@ -24,6 +24,7 @@ import { cvssOf, recordOf } from '@scanfarm/findings'
 import {
   FACET_RECORDS,
   GROUP_BY,
+  GROUP_SORTS,
   MAX_GROUPS,
   VULNERABILITY_SORTS,
   type Store,
@@ -124,6 +125,12 @@ export const listVulnerabilities = route(
   },
 )
 
+const GroupSort = Type.Optional(
+  Type.Enum([...GROUP_SORTS, ...GROUP_SORTS.map((name): `-${typeof name}` => `-${name}`)], {
+    description: 'Default: severity, the worst first. With a minus in reverse',
+  }),
+)
+
 export const groupVulnerabilities = route(
   {
     endpoint: 'GET /vulnerabilities/groups',
@@ -131,7 +138,7 @@ export const groupVulnerabilities = route(
     summary: 'Group vulnerabilities by check or by host, the worst first',
     description: `Takes the filters of GET /vulnerabilities. Groups the newest ${FACET_RECORDS} records that match, and answers with at most ${MAX_GROUPS} groups; \`complete\` is false if there are more. Large counts may be some seconds old.`,
     role: 'viewer',
-    query: closed({ ...vulnerabilityQuery, ...orgQuery, by: Type.Enum([...GROUP_BY]) }),
+    query: closed({ ...vulnerabilityQuery, ...orgQuery, by: Type.Enum([...GROUP_BY]), sort: GroupSort }),
     responses: {
       200: wrapped(
         Type.Object({
@@ -157,7 +164,7 @@ export const groupVulnerabilities = route(
   },
   async ({ store }, { query }) => {
     const filter = await vulnerabilityFilter(store, query)
-    const { counted, total, groups } = await store.vulnerabilities.groups(filter, query.by)
+    const { counted, total, groups } = await store.vulnerabilities.groups(filter, query.by, query.sort)
     const complete = counted < FACET_RECORDS && total <= MAX_GROUPS
     return { data: { counted, complete, total, groups } }
   },

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import { findingGroupsQuery, SEVERITIES, type FindingFilters, type GroupBy } from '../../api/findings.ts'
+import { useState, type ReactNode } from 'react'
+import { findingGroupsQuery, FIRST_SORT, type FindingFilters, type GroupBy } from '../../api/findings.ts'
 import { hostPath } from '../../api/assets.ts'
 import { DataTable, hrefWith, Link, Severity, type Column } from '../../ui/index.ts'
 
@@ -20,14 +20,14 @@ const columnsOf = (filters: FindingFilters, by: GroupBy): readonly Column<Group>
     id: 'severity',
     label: 'Worst',
     width: '88px',
-    sort: ({ severity }) => SEVERITIES.indexOf(severity),
+    sort: 'severity',
     cell: ({ severity }) => <Severity severity={severity} />,
   },
   {
     id: 'name',
     label: by === 'check' ? 'Check' : 'Host',
     width: 'minmax(190px, 3fr)',
-    sort: ({ title, value }) => (by === 'check' ? title || value : value),
+    sort: 'name',
     cell: (group) => {
       const name = (by === 'check' && group.title) || group.value
       const path = pathOf(filters, by, group)
@@ -45,7 +45,7 @@ const columnsOf = (filters: FindingFilters, by: GroupBy): readonly Column<Group>
           id: 'value',
           label: 'Identifier',
           width: 'minmax(100px, 1fr)',
-          sort: ({ value }: Group) => value,
+          sort: 'value',
           cell: ({ value }: Group) => <span title={value}>{value}</span>,
         },
       ]
@@ -62,7 +62,7 @@ const columnsOf = (filters: FindingFilters, by: GroupBy): readonly Column<Group>
     label: 'Findings',
     width: '84px',
     align: 'end',
-    sort: ({ count }) => count,
+    sort: 'count',
     cell: ({ count }) => <span className="number">{count.toLocaleString()}</span>,
   },
   {
@@ -70,7 +70,7 @@ const columnsOf = (filters: FindingFilters, by: GroupBy): readonly Column<Group>
     label: by === 'check' ? 'Hosts' : 'Checks',
     width: '84px',
     align: 'end',
-    sort: ({ checks, hosts }) => (by === 'check' ? hosts : checks),
+    sort: by === 'check' ? 'hosts' : 'checks',
     cell: ({ checks, hosts }) => (
       <span className="number">{(by === 'check' ? hosts : checks).toLocaleString()}</span>
     ),
@@ -86,7 +86,8 @@ interface GroupsProps {
 /** Findings that match, one row for each check or host. */
 export const Groups = ({ filters, by, empty }: GroupsProps) => {
   const navigate = useNavigate()
-  const { data, error, refetch } = useQuery(findingGroupsQuery(filters, by))
+  const [sort, setSort] = useState(FIRST_SORT)
+  const { data, error, refetch } = useQuery(findingGroupsQuery(filters, by, sort || FIRST_SORT))
   return (
     <>
       {data?.complete === false ? (
@@ -97,10 +98,10 @@ export const Groups = ({ filters, by, empty }: GroupsProps) => {
         </p>
       ) : null}
       <DataTable
-        key={by}
         label={`${NAMES[by]} with findings`}
         columns={columnsOf(filters, by)}
-        list={{ rows: data?.groups, total: data?.total, error, retry: () => void refetch() }}
+        list={{ id: sort, rows: data?.groups, total: data?.total, error, retry: () => void refetch() }}
+        order={{ value: sort, onChange: setSort }}
         keyOf={({ value }) => value}
         onOpen={(group) => {
           const href = pathOf(filters, by, group)

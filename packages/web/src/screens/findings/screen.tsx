@@ -203,7 +203,7 @@ export const Screen = () => {
         ))}
       >
         {by ? (
-          <Groups filters={filters} by={by} empty={empty} />
+          <Groups key={by} filters={filters} by={by} empty={empty} />
         ) : (
           <DataTable
             label="Findings"
