@@ -1,6 +1,6 @@
 import { Link } from './link.tsx'
 import type { ComponentProps, ReactNode } from 'react'
-import { Tooltip } from './tooltip.tsx'
+import { Tooltip } from './overlays/tooltip.tsx'
 
 type Kind = 'primary' | 'danger' | 'plain' | 'quiet'
 

@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { Popover } from './popover.tsx'
-import { toast } from './toast.tsx'
+import { Popover } from './overlays/popover.tsx'
+import { toast } from './overlays/toast.tsx'
 
 const COPIED_MS = 2_000
 

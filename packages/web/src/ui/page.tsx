@@ -1,7 +1,7 @@
 import { use, useEffect, type ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
 import { Button } from './button.tsx'
-import { FormErrors, panelTexts } from './form-errors.ts'
+import { FormErrors, panelTexts } from './forms/form-errors.ts'
 
 export const usePageTitle = (title: string): void => {
   useEffect(() => {

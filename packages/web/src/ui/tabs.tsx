@@ -1,5 +1,5 @@
 import { useId, type KeyboardEvent, type ReactNode } from 'react'
-import { useFilters } from './filters.tsx'
+import { useFilters } from './lists/filters.tsx'
 
 interface Tab {
   readonly id: string

@@ -1,13 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { useRefusal } from '../api/role.ts'
-import { deleteSavedFilter, saveFilter, savedFiltersQuery, type SavedFilter } from '../api/saved-filters.ts'
-import { Button } from './button.tsx'
-import { Field, Form } from './field.tsx'
+import { useRefusal } from '../../api/role.ts'
+import {
+  deleteSavedFilter,
+  saveFilter,
+  savedFiltersQuery,
+  type SavedFilter,
+} from '../../api/saved-filters.ts'
+import { Button } from '../button.tsx'
+import { Field, Form } from '../forms/field.tsx'
 import { useFilters } from './filters.tsx'
-import { Link } from './link.tsx'
-import { ErrorPanel, Skeleton } from './page.tsx'
-import { Popover } from './popover.tsx'
+import { Link } from '../link.tsx'
+import { ErrorPanel, Skeleton } from '../page.tsx'
+import { Popover } from '../overlays/popover.tsx'
 
 interface SavedFiltersProps {
   /** Path of the list, without the slash: `findings`. */

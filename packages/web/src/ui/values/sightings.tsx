@@ -1,5 +1,5 @@
 import { Badge, type Tone } from './badge.tsx'
-import type { Column } from './column.ts'
+import type { Column } from '../lists/column.ts'
 import { Time } from './values.tsx'
 
 /** Whether the latest scans still see a finding or an asset. */

@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useCallback, useEffect, useMemo, useRef, type ReactNode } from 'react'
-import { Button } from './button.tsx'
-import { Combobox, SelectField } from './field.tsx'
+import { Button } from '../button.tsx'
+import { Combobox, SelectField } from '../forms/field.tsx'
 
 export interface Filter {
   /** The name in the URL. */

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import type { listQuery } from '../api/list.ts'
-import { isGrowing } from '../live/topics.ts'
+import type { listQuery } from '../../api/list.ts'
+import { isGrowing } from '../../live/topics.ts'
 
 /** The records of all pages that are loaded, and what `DataTable` needs to load more. */
 export const useList = <T>(query: ReturnType<typeof listQuery<T>>) => {

@@ -1,5 +1,5 @@
-import { hrefWith } from './href.ts'
-import { Link } from './link.tsx'
+import { hrefWith } from '../href.ts'
+import { Link } from '../link.tsx'
 
 const VIEWS = [
   { label: 'Open', state: undefined, since: undefined },

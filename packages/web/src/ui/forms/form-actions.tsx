@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
-import { Button } from './button.tsx'
-import { ErrorPanel } from './page.tsx'
+import { Button } from '../button.tsx'
+import { ErrorPanel } from '../page.tsx'
 
 interface FormActionsProps {
   /** The call that the form makes. */

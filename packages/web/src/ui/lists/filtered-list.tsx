@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { DataTable, type DataTableProps } from './data-table.tsx'
 import { FilterBar, useFilters, type Filter } from './filters.tsx'
-import { EmptyState } from './page.tsx'
+import { EmptyState } from '../page.tsx'
 import { SavedFilters } from './saved-filters.tsx'
 
 interface FilteredListProps<T> extends Omit<DataTableProps<T>, 'empty'> {

@@ -1,8 +1,8 @@
 import { useState } from 'react'
-import { Button } from './button.tsx'
+import { Button } from '../button.tsx'
 import { Code, prettyJson } from './code.tsx'
-import { CopyButton } from './commands.tsx'
-import { EmptyState } from './page.tsx'
+import { CopyButton } from '../commands.tsx'
+import { EmptyState } from '../page.tsx'
 
 const FIRST_LINES = 16
 const FIRST_CHARACTERS = 2_000

@@ -1,5 +1,5 @@
 import { createContext } from 'react'
-import { ApiError } from '../api/client.ts'
+import { ApiError } from '../../api/client.ts'
 
 interface FormState {
   /** Of the last call of the form. */

@@ -1,10 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
-import { Button } from './button.tsx'
+import { Button } from '../button.tsx'
 import type { Column, Order } from './column.ts'
-import { Menu } from './menu.tsx'
-import { ErrorPanel, Skeleton } from './page.tsx'
-import { useShortcut } from './shortcuts.ts'
+import { Menu } from '../overlays/menu.tsx'
+import { ErrorPanel, Skeleton } from '../page.tsx'
+import { useShortcut } from '../shortcuts.ts'
 import { SortHead, useOrder } from './sort.tsx'
 
 export interface DataTableProps<T> {

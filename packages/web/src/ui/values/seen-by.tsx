@@ -1,8 +1,8 @@
-import type { Schemas } from '../api/client.ts'
+import type { Schemas } from '../../api/client.ts'
 import { StatusBadge } from './badge.tsx'
-import { hrefWith } from './href.ts'
-import { Link } from './link.tsx'
-import { EmptyState } from './page.tsx'
+import { hrefWith } from '../href.ts'
+import { Link } from '../link.tsx'
+import { EmptyState } from '../page.tsx'
 import { Time } from './values.tsx'
 
 type SeenRun = Pick<

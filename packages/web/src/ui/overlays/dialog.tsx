@@ -1,6 +1,6 @@
 import { useId, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
-import { Button } from './button.tsx'
-import { ErrorPanel } from './page.tsx'
+import { Button } from '../button.tsx'
+import { ErrorPanel } from '../page.tsx'
 
 interface DialogProps {
   readonly open: boolean
