@@ -132,9 +132,10 @@ describe('GET /jobs', () => {
 
     await sql(`
       insert into jobs overriding system value
-      select (jsonb_populate_record(j, jsonb_build_object(
-        'id', j.id + n, 'job_id', lpad(to_hex(n), 16, '0'), 'workflow_name', 'other', 'final_counts', '{}'::jsonb))).*
-      from jobs j, generate_series(1, 50000) n where job_id = '${second}'`)
+      select made.*
+      from jobs j, generate_series(1, 50000) n, jsonb_populate_record(j, jsonb_build_object('id', j.id + n,
+        'job_id', lpad(to_hex(n), 16, '0'), 'workflow_name', 'other', 'final_counts', '{}'::jsonb)) made
+      where j.job_id = '${second}'`)
     const page = await get('/jobs?workflow=probe')
     expect(page.data).toEqual([])
     const next = await get(`/jobs?workflow=probe&cursor=${page.pagination.next_cursor}`)
