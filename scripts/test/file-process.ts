@@ -68,8 +68,15 @@ process.on('message', (message: TestFile | 'report') => {
   if (message === 'report') return send({ kind: 'waits', lines: describeWaiting() })
   // The channel must not keep a process alive whose tests wait for nothing.
   process.channel?.unref()
-  void run(message).then((result) => {
-    process.channel?.ref()
-    send({ kind: 'result', result })
-  })
+  void run(message).then(
+    (result) => {
+      process.channel?.ref()
+      send({ kind: 'result', result })
+    },
+    // The framework hides rejections that nobody handles: an import that fails is one.
+    (error: unknown) => {
+      console.error(error)
+      process.exit(1)
+    },
+  )
 })

@@ -40,6 +40,12 @@ test('a file whose process ends before its result fails', async () => {
   expect(err).toContain('ended with SIGKILL before its result')
 })
 
+test('a file whose import fails prints why', async () => {
+  const { failed, err } = await runFixture('imports-nothing.ts')
+  expect(failed).toBe(true)
+  expect(err).toMatch(/Cannot find package '@scanfarm\/nothing' imported from \S+imports-nothing\.ts/)
+})
+
 test('a file whose process blocks in a hook fails, and its error names the hook', async () => {
   const { failed, out, err } = await runFixture('blocks.ts')
   expect(failed).toBe(true)
