@@ -53,6 +53,13 @@ test.each([
   expect(await opened(`${log}\n${report}\n`)).toEqual({ format, found: 1 })
 })
 
+test.each([
+  ['gzip', '1f8b0800'],
+  ['zip', '504b030414'],
+])('A file in %s is refused with what to do', async (_name, start) => {
+  await expect(openReport(undefined, Readable.from([Buffer.from(start, 'hex')]))).rejects.toThrow('unpack it')
+})
+
 test('Lines of text may be in UTF-16, as a shell of Windows writes them', async () => {
   const body = Readable.from([Buffer.from('\ufeff/a (Status: 301) [--> http://a.test/a/]\r\n', 'utf16le')])
   const { format, batches } = await openReport(undefined, body)

@@ -237,6 +237,7 @@ describe('masscan', () => {
       'a list without brackets',
       '{ "ip": "192.0.2.1", "timestamp": "1", "ports": [{"port": 80, "status": "open"}] },\n{finished: 1}\n',
     ],
+    ['a list of Windows', '#masscan\r\nbanner tcp 80 192.0.2.1 1 http.server x\r\n# end\r\n'],
   ])('%s is read', async (_name, text) => {
     const report = await guess(text)
     expect(values(report)).toEqual(['port 192.0.2.1:80 80', 'ip 192.0.2.1 80'])

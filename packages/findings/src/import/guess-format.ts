@@ -80,8 +80,13 @@ const emptyFormat = (text: string): ImportFormat | undefined => {
   return /^(\[\s*\]\s*|null\s*|)$/.test(text) ? 'jsonl' : undefined
 }
 
+/** The first bytes of gzip and zip. */
+const PACKED = /^(?:1f8b|504b0304)/
+
 /** Recognises the format by the start of a file. */
 export const formatOfHead = (head: Uint8Array): ImportFormat | undefined => {
+  if (PACKED.test(Buffer.from(head.subarray(0, 4)).toString('hex')))
+    throw unreadable('it is compressed: unpack it first')
   const text = decode(head).replaceAll(COLORS, '').trimStart()
   const report = text.slice(Math.max(text.search(REPORT), 0))
   if (report.startsWith('<')) return xmlFormat(report)

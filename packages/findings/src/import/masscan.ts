@@ -154,7 +154,8 @@ const GREPABLE = /Host: (\S+) .*Ports: (\d+)\/open\/(\S+?)\//
 /** -oL, -oG, and what masscan prints. */
 async function* textRecords(body: AsyncIterable<Uint8Array>): Found {
   let number = 0
-  for await (const line of linesOf(body)) {
+  for await (const raw of linesOf(body)) {
+    const line = raw.trimEnd()
     number += 1
     const [, protocol = '', port = '', ip = '', name = '', banner = ''] =
       OPEN.exec(line) ?? BANNER.exec(line) ?? []
