@@ -29,6 +29,8 @@ jobs:
       - uses: actions/checkout@v4
       - run: echo "\${{ github.event.head_commit.message }}"
 `,
+  'docker/Dockerfile':
+    'FROM debian:latest\nRUN apt-get update && apt-get install curl && cd /tmp\nRUN sudo ls\n',
   'go/go.mod': 'module example.test/demo\n\ngo 1.24\n',
   'go/main.go': `package main
 
