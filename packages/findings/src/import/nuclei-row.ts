@@ -1,4 +1,4 @@
-import { asText, asTexts, pick, type Unknown } from '../fields.ts'
+import { asText, asTexts, isRecord, pick, type Unknown } from '../fields.ts'
 import { pathOf, spelled } from './paths.ts'
 
 /** Names of the template in version 3, 2.3 to 2.9, 2.2 and 1. */
@@ -20,7 +20,10 @@ export const nucleiMiss = (row: Unknown): { readonly error: string; readonly hos
 /** A line of nuclei with Scanfarm's field names. */
 export const nucleiRow = (row: Unknown): Unknown => {
   const id = asText(pick(row, ...TEMPLATE))
-  const info = (...names: string[]): unknown => pick(row, ...names.flatMap((name) => [`info.${name}`, name]))
+  // Most lines have them in an object: paths are looked up for the others.
+  const inner = row['info']
+  const info = (name: string): unknown =>
+    (isRecord(inner) ? pick(inner, name) : undefined) ?? pick(row, `info.${name}`, name)
   return {
     vuln_info: id,
     vuln_title: info('name') ?? id,
