@@ -64,6 +64,10 @@ const runFields = {
   attempt: Count,
   worker_id: Type.String({ description: 'Worker that executes or last executed it, or ""' }),
   waiting_reason: Type.String({ description: 'Why a queued run waits, or ""' }),
+  loop_items: Type.Union(
+    [Type.Object({ first: Type.Integer({ minimum: 1 }), last: Type.Integer({ minimum: 1 }) }), Type.Null()],
+    { description: 'Items of the loop of another run that it executes; null: it executes its workflow' },
+  ),
   error_message: Type.String(),
   ...Type.Partial(
     Type.Object({

@@ -57,7 +57,14 @@ const RUN_COLUMNS: readonly Column<Run>[] = [
   { title: 'TARGET', value: (run) => run.target },
 ]
 
-const WAITING: Column<Run> = { title: 'WAITING', value: (run) => run.waiting_reason }
+const itemsText = ({ first, last }: NonNullable<Run['loop_items']>): string =>
+  first === last ? String(first) : `${first}-${last}`
+
+/** Shown if a run has them. */
+const RARE_RUN_COLUMNS: readonly Column<Run>[] = [
+  { title: 'ITEMS', value: ({ loop_items: items }) => (items === null ? '' : itemsText(items)) },
+  { title: 'WAITING', value: (run) => run.waiting_reason },
+]
 
 export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
   addWorkflow(
@@ -92,8 +99,8 @@ export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
         sort,
       }
       const page = await connect(terminal, options).call(({ GET }) => GET('/runs', { params: { query } }))
-      const waits = page.data.some((run) => run.waiting_reason !== '')
-      printPage(terminal, options, page, waits ? [...RUN_COLUMNS, WAITING] : RUN_COLUMNS)
+      const rare = RARE_RUN_COLUMNS.filter(({ value }) => page.data.some((run) => value(run) !== ''))
+      printPage(terminal, options, page, [...RUN_COLUMNS, ...rare])
       const isEmpty = page.data.length === 0 && Object.values(query).every((value) => value === undefined)
       if (isEmpty && !wantsJson(options))
         printLine(terminal, 'no runs yet; scan this machine: scanfarm run -f baseline -t 127.0.0.1 --wait')

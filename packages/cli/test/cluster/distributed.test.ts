@@ -1,6 +1,8 @@
 // long
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { TestCluster, until } from './test-cluster.ts'
+import { runProgram } from '../../src/index.ts'
+import { captureTerminal } from '../captured-terminal.ts'
+import { TestCluster, TOKEN, until } from './test-cluster.ts'
 import { expectExactlyOnce, expectNoneLost, expectOvertaking } from './expectations.ts'
 import { jobEnded, readJob, readRun, runsOf, submit, targets } from './jobs.ts'
 import { lives, mostAtOnce, openGate, pidsOf, stamped } from './traces.ts'
@@ -33,6 +35,23 @@ test(
     const runs = await expectExactlyOnce(cluster.client, jobId, { targets: hosts, steps: ['nothing'] })
     await expectNoneLost(cluster.client, runs)
     expect(new Set(runs.map((run) => run.worker_id)).size).toBe(2)
+  },
+  TEST_MS,
+)
+
+test(
+  'The runs that execute items of a loop are listed with their items',
+  async () => {
+    const jobId = await submit(cluster.client, { module: 'spread', targets: ['loop.test'] })
+    await jobEnded(cluster.client, jobId)
+    const [run] = await runsOf(cluster.client, jobId)
+    const listed = async (...args: string[]): Promise<string> => {
+      const terminal = captureTerminal({ SCANFARM_URL: cluster.client.url, SCANFARM_TOKEN: TOKEN })
+      expect(await runProgram(['runs', ...args], terminal)).toBe(0)
+      return terminal.stdout()
+    }
+    expect(await listed('--parent', String(run?.id))).toMatch(/ ITEMS *\n.* 3 *\n.* 1-2 *\n$/)
+    expect(await listed('--job', jobId)).not.toContain('ITEMS')
   },
   TEST_MS,
 )

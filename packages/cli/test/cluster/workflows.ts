@@ -21,6 +21,17 @@ steps:
     pre_condition: 'false'
     command: 'true'
 `,
+  /** A loop of three items in two batches. */
+  spread: `
+steps:
+  - {name: list, type: bash, command: 'seq 3 > {{Output}}/list'}
+  - name: each
+    type: foreach
+    input: '{{Output}}/list'
+    variable: item
+    spread: {batch: 2}
+    step: {name: one, type: bash, command: 'echo [[item]]'}
+`,
   /** Two short steps. */
   brief: `
 steps:

@@ -57,7 +57,8 @@ export const RUN_COLUMNS = sql`r.id, r.run_uuid, r.workflow_name, j.workflow_kin
   coalesce(r.tally -> 'reasons', '[]') as outcome_reasons, r.workspace, ${orgOfWorkspace(sql`r.workspace`)} as org_uuid,
   r.started_at, r.completed_at, r.total_steps, r.completed_steps, r.current_pid, j.trigger_type, j.job_id,
   r.created_at, r.updated_at, j.priority, r.run_mode, j.runner_type, r.attempt, r.worker_id, j.requirement_class,
-  j.concurrency, r.error_message`
+  j.concurrency, r.error_message, case when r.batch is not null then
+    jsonb_build_object('first', r.batch[1] + 1, 'last', r.batch[2] + 1) end as loop_items`
 
 export const toRun = (
   { job_id, requirement_class: _class, concurrency: _concurrency, ...row }: RunRow,

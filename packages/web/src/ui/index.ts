@@ -34,7 +34,7 @@ export {
 } from './page.tsx'
 export { More } from './lists/more.tsx'
 export { ReportLink } from './report-link.tsx'
-export { RunLink } from './run-link.tsx'
+export { itemsText, RunLink } from './run-link.tsx'
 export { SavedFilters } from './lists/saved-filters.tsx'
 export { SeenBy } from './values/seen-by.tsx'
 export { SeverityCounts, sumOf } from './values/severity-counts.tsx'

@@ -10,3 +10,7 @@ export const RunLink = ({ run: { id, run_uuid, target } }: RunLinkProps) => (
     {target || `run ${id}`}
   </Link>
 )
+
+/** The items of a loop that a run executes. */
+export const itemsText = ({ first, last }: { readonly first: number; readonly last: number }): string =>
+  first === last ? `item ${first}` : `items ${first}–${last}`

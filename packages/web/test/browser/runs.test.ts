@@ -40,7 +40,7 @@ name: spreads
 steps:
   - name: list
     type: bash
-    command: seq 4 > {{Output}}/list
+    command: seq 3 > {{Output}}/list
   - name: each
     type: foreach
     input: '{{Output}}/list'
@@ -147,7 +147,11 @@ test('The step of a loop links to the runs that execute its items, and such a ru
   const links = page.getByRole('table', { name: 'Runs' }).getByRole('link', { name: 'spread.example' })
   await links.nth(1).waitFor()
   expect(await links.count()).toBe(2)
+  // The newest first.
+  const items = page.getByRole('table', { name: 'Runs' }).getByText(/^ ?items? \d/)
+  expect(await items.allTextContents()).toEqual([' item 3', ' items 1–2'])
   await links.first().click()
+  await page.getByText('item 3 of the run with the loop').waitFor()
   await page.getByRole('link', { name: 'the run with the loop' }).click()
   await page.waitForURL((url) => url.pathname === `/runs/${run}`)
   await page.getByRole('link', { name: job }).waitFor()

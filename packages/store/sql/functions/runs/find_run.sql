@@ -23,6 +23,8 @@ begin
              j.schedule_id, j.trigger_name, j.docker_image, j.docker_network, j.ssh_host, r.facts, r.killed_pids,
              j.timeout_minutes, r.job_no,
              coalesce((select run_uuid::text from runs where id = j.parent_run), '') as loop_run_uuid,
+             case when r.batch is not null then
+               jsonb_build_object('first', r.batch[1] + 1, 'last', r.batch[2] + 1) end as loop_items,
              coalesce((select infra_id from cloud_infras where id = j.infra_no), '') as infra_id,
              coalesce((select name from cloud_instances where id = r.instance_no), '') as cloud_instance
       from runs r join jobs j on j.id = r.job_no

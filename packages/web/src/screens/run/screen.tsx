@@ -19,6 +19,7 @@ import {
   DataTable,
   Duration,
   EmptyState,
+  itemsText,
   JsonView,
   KeyValues,
   Link,
@@ -192,13 +193,14 @@ const Facts = ({ run }: { run: RunDetail }) => (
         </Link>,
       ],
       [
-        'Executes items of',
-        run.loop_run_uuid === '' ? (
+        'Executes',
+        run.loop_items === null ? (
           ''
         ) : (
-          <Link key="loop" href={`/runs/${run.loop_run_uuid}`}>
-            the run with the loop
-          </Link>
+          <span key="loop">
+            {itemsText(run.loop_items)} of{' '}
+            <Link href={`/runs/${run.loop_run_uuid}`}>the run with the loop</Link>
+          </span>
         ),
       ],
       ['Worker', run.worker_id === '' ? '' : <Worker key="worker" run={run} />],

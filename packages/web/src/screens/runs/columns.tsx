@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/client.ts'
-import { Duration, OutcomeBadge, RunLink, StatusBadge, Time, type Column } from '../../ui/index.ts'
+import { Duration, itemsText, OutcomeBadge, RunLink, StatusBadge, Time, type Column } from '../../ui/index.ts'
 
 type Run = Schemas['Run']
 
@@ -9,7 +9,12 @@ export const COLUMNS: readonly Column<Run>[] = [
     label: 'Target',
     width: 'minmax(160px, 2fr)',
     sort: 'target',
-    cell: (run) => <RunLink run={run} />,
+    cell: (run) => (
+      <>
+        <RunLink run={run} />
+        {run.loop_items === null ? null : <span className="muted"> {itemsText(run.loop_items)}</span>}
+      </>
+    ),
   },
   {
     id: 'workflow',
