@@ -315,6 +315,55 @@ describe('reaping', () => {
       expect((await batchesOf(parent.runId))[0]?.error_message).toMatch(/^quarantined after 2 lost workers: /)
     })
 
+    test('A batch of which a part is done ends, and the rest is made of further batches once', async () => {
+      const { runs } = await runningOn(1)
+      const [parent] = runs
+      if (parent === undefined) throw new Error('no run was claimed')
+      const single = { ...loop, state: 'parted.json', workers: 1 }
+      await db.runStore.spread(parent, single)
+      const workerId = await joined(db.runStore)
+      const [batch] = await claimAll(db.store, db.runStore, workerId, { limit: 1 })
+      if (batch === undefined) throw new Error('no batch was claimed')
+      const end = {
+        ...ended(batch),
+        part: {
+          first: 1,
+          last: 7,
+          rest: [
+            [0, 0],
+            [4, 4],
+            [8, 19],
+          ] as const,
+        },
+      }
+      // The answer to the first call was lost.
+      for (let sent = 0; sent < 2; sent++) expect(await db.runStore.finish([end])).toEqual([])
+      const found = await db.runStore.spread(parent, single)
+      expect(found.map(({ first, last, status }) => [first, last, status])).toEqual([
+        [1, 7, 'completed'],
+        [0, 0, 'queued'],
+        [4, 4, 'queued'],
+        [8, 19, 'queued'],
+      ])
+      // One at a time, as before.
+      expect(await take(db.store, { staleMs: 0 })).toHaveLength(1)
+      await sql('update outbox set sent_at = null')
+    })
+
+    test('The rest of a batch that is cancelled meanwhile is not executed', async () => {
+      const { runs } = await runningOn(1)
+      const [parent] = runs
+      if (parent === undefined) throw new Error('no run was claimed')
+      const stopped = { ...loop, state: 'stopped.json' }
+      await db.runStore.spread(parent, stopped)
+      const workerId = await joined(db.runStore)
+      const [batch] = await claimAll(db.store, db.runStore, workerId, { limit: 1 })
+      if (batch === undefined) throw new Error('no batch was claimed')
+      await db.runStore.spread(parent, { ...stopped, state: '', count: 0 })
+      await db.runStore.finish([{ ...ended(batch), part: { first: 0, last: 7, rest: [[8, 19]] } }])
+      expect(await batchesOf(parent.runId)).toMatchObject([{ status: 'cancelled' }])
+    })
+
     test('A run that waits for its batches has lost no worker', async () => {
       const { runIds } = await submitted(db.store)
       for (let lost = 0; lost < 4; lost++) {

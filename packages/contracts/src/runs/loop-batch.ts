@@ -11,6 +11,12 @@ export interface LoopBatch {
   readonly last: number
 }
 
+/** What a batch has done when its worker stops. */
+export interface PartOfBatch extends Pick<LoopBatch, 'first' | 'last'> {
+  /** Items that further batches get: first and last number of ranges. */
+  readonly rest: readonly (readonly [first: number, last: number])[]
+}
+
 /** A loop whose items other workers execute. */
 export interface LoopInBatches {
   readonly key: string

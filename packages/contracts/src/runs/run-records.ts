@@ -1,5 +1,6 @@
 import type { AssetContent, FindingContent } from '../findings/findings.ts'
 import type { ArtifactType, ContentType } from '../enums.ts'
+import type { PartOfBatch } from './loop-batch.ts'
 import type { ResumePoint, TakenFrom } from './resume.ts'
 import type { RunTally } from './run-outcome.ts'
 import type { DestinationPlace, RunRefusalPlace } from '../scope/schemas.ts'
@@ -92,6 +93,8 @@ export interface RunEnd extends RunKey {
   readonly errorMessage: string
   /** Pids that were killed on cancel or timeout. */
   readonly killedPids: readonly number[]
+  /** Of a batch that has not executed all of its items. */
+  readonly part?: PartOfBatch | undefined
 }
 
 /** A part of an import that saves its records in several calls. */

@@ -56,6 +56,9 @@ export interface SpreadService {
 /** The part of a loop that a run executes for another one. */
 export interface BatchWork {
   readonly state: LoopState
+  /** Aborted when no further item may begin. */
+  readonly enough: AbortSignal
   items(): AsyncIterable<{ readonly item: string; readonly index: number }>
-  answer(answer: BatchAnswer): void
+  /** `begun`: the number after those of the items that have begun; `open`: those of them that have not ended. */
+  answer(answer: BatchAnswer, begun: number, open: readonly number[]): void
 }

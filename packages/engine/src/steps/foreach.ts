@@ -235,24 +235,52 @@ const runSpread = async (at: StepContext, all: () => AsyncIterable<string>): Pro
 }
 
 /** Executes some items of a loop of another run. */
-export const runBatch = async (at: StepContext, { items: own, answer }: BatchWork): Promise<StepEnd> => {
+export const runBatch = async (
+  at: StepContext,
+  { items: own, enough, answer }: BatchWork,
+): Promise<StepEnd> => {
   const { run, scope, exported } = at.module
   const tally = new Tally()
   const outputs = new ItemOutputs(run.limits.captureBytes)
   const trace = new UnitTrace(at.trace)
   scope.trackChanges()
   const width = widthOf(run, renderLoop(at).threads)
-  await runItems({ ...at, trace }, { items: own(), width, tally, outputs, isFirst: false })
+  let begun = 0
+  const open = new Set<number>()
+  const noted = async function* (): AsyncGenerator<{ item: string; index: number }> {
+    for await (const one of own()) {
+      if (enough.aborted) return
+      begun = one.index + 1
+      open.add(one.index)
+      yield one
+    }
+  }
+  await runItems(
+    { ...at, trace },
+    {
+      items: noted(),
+      width,
+      tally,
+      outputs,
+      isFirst: false,
+      ended: async (index) => await Promise.resolve(void open.delete(index)),
+    },
+  )
   const end = await endOf(at, tally, outputs)
-  answer({
-    counts: tally.counts,
-    outputs: outputs.entries,
-    worked: trace.hasWorked,
-    error: trace.error,
-    skip: tally.skipModule?.message,
-    variables: scope.takeChanges().map(([name, value]) => [name, keptValue(value), exported.has(name)]),
-    env: { ...run.env },
-  })
+  const variables = scope.takeChanges()
+  answer(
+    {
+      counts: tally.counts,
+      outputs: outputs.entries,
+      worked: trace.hasWorked,
+      error: trace.error,
+      skip: tally.skipModule?.message,
+      variables: variables.map(([name, value]) => [name, keptValue(value), exported.has(name)]),
+      env: { ...run.env },
+    },
+    begun,
+    [...open],
+  )
   return end
 }
 
@@ -305,6 +333,8 @@ const loop = async (
       }
       scope.setAll(loopVariables(variable, value, index + 1))
       const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows)
+      // It has not ended: another attempt executes it again.
+      if (run.signal.aborted) return
       tally.add(outcome)
       const text = 'output' in outcome && outcome.output !== '' ? `${outcome.output}\n` : ''
       const isKept = text !== '' && outputs.add(index, text)

@@ -99,8 +99,8 @@ export class RunWriter {
   }
 
   #end(session: Session, verdict: Verdict, batch: Batch | undefined): Promise<RunKey[]> {
-    const { key, killedPids } = session
-    return this.#options.store.finish([{ ...key, ...verdict, killedPids, last: batch?.update ?? key }])
+    const { key, killedPids, part } = session
+    return this.#options.store.finish([{ ...key, ...verdict, killedPids, part, last: batch?.update ?? key }])
   }
 
   async #write(

@@ -205,6 +205,12 @@ const perform = async (
   recorder.facts(versions())
   session.killedPids.push(...result.killedPids)
   if (result.status === 'completed' && !signal.aborted) await batch?.finish()
+  else if (session.stopped === 'drain') {
+    await batch?.finish().catch((error: unknown) => {
+      recorder.log('warn', `the ended items of the batch are executed again: ${errorText(error)}`)
+    })
+    if (session.part !== undefined) return { status: 'completed', errorMessage: '' }
+  }
   return { status: result.status, errorMessage: result.errorMessage }
 }
 

@@ -204,6 +204,7 @@ export class Executor implements AsyncDisposable {
     this.#changed()
     log.info('draining', { runs: this.#places.sessions.size, deadline_ms: deadlineMs })
     this.#places.handBackWaiting(true)
+    this.#endBatches()
     const ended = this.#allEnded()
     if (!(await settlesWithin(ended, deadlineMs))) {
       for (const session of this.#places.sessions) session.stop('drain')
@@ -231,8 +232,16 @@ export class Executor implements AsyncDisposable {
   #follow(wanted: Wanted, drainMs: number): void {
     if (wanted !== 'running') this.#pause.abort()
     else if (this.#pause.signal.aborted) this.#pause = new AbortController()
-    if (wanted === 'stopped') this.#stopRequest.waitFor(drainMs)
+    if (wanted === 'stopped') {
+      this.#stopRequest.waitFor(drainMs)
+      this.#endBatches()
+    }
     this.#changed()
+  }
+
+  /** This process stops soon: what batches have not begun goes to others. */
+  #endBatches(): void {
+    for (const session of this.#places.sessions) session.endSoon()
   }
 
   #changed(): void {

@@ -126,7 +126,8 @@ export class RunWork {
     const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
     await session.place?.keep()
     await this.#ports.onWorkOver(session, began)
-    const isReturned = ['drain', 'closed', 'limited'].includes(session.stopped ?? '')
+    const isReturned =
+      session.part === undefined && ['drain', 'closed', 'limited'].includes(session.stopped ?? '')
     if (!isReturned && session.stopped !== 'lost')
       await this.#ports.writer.finish(session, verdictOf(session, outcome, problem, limitMs))
     if (isReturned) await this.#ports.writer.writeAll(session)

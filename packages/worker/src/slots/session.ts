@@ -1,4 +1,4 @@
-import type { ClaimedRun, RunKey } from '@scanfarm/contracts'
+import type { ClaimedRun, PartOfBatch, RunKey } from '@scanfarm/contracts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { RunRecorder } from '../record/run-recorder.ts'
 import type { Journal } from '../resume/journal.ts'
@@ -38,6 +38,8 @@ export class Session {
   journal: Journal | undefined
   /** What it tells the run whose items it executes. */
   notes: BatchNotes | undefined
+  /** What it has done of its batch, if that is not all: the rest goes to other runs. */
+  part: PartOfBatch | undefined
   /** It waits for other runs, without a slot. */
   resting = false
   /** When its scope opens. */
@@ -45,6 +47,7 @@ export class Session {
   /** The work is over and only the end has to be written. */
   ending = false
   readonly #stop = new AbortController()
+  readonly #enough = new AbortController()
   #reason: StopReason | undefined
   #writing: Promise<void> | undefined
 
@@ -59,6 +62,15 @@ export class Session {
     return this.#stop.signal
   }
 
+  /** Aborted when this process stops soon: a batch begins no further item. */
+  get enough(): AbortSignal {
+    return this.#enough.signal
+  }
+
+  endSoon(): void {
+    this.#enough.abort()
+  }
+
   get stopped(): StopReason | undefined {
     return this.#reason
   }
@@ -67,6 +79,7 @@ export class Session {
   stop(reason: StopReason): void {
     if (reason === 'lost') this.#reason = reason
     else this.#reason ??= reason
+    this.endSoon()
     this.#stop.abort(reason)
   }
 

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import type { LoopBatch, PartOfBatch } from '@scanfarm/contracts'
 import { Mask, type BatchAnswer, type BatchWork } from '@scanfarm/engine'
 import { Contents } from '../resume/contents.ts'
 import type { RunPlace } from '../run/run-place.ts'
@@ -30,11 +31,10 @@ export const openBatch = async (
   const { folders } = session
   const stored = JSON.parse(await readJson(artifacts, batch.state)) as StoredLoop
   const state = moved(stored.state, stored.folders, folders)
-  const key = answerKey(batch.state, batch.first, attempt)
   const secrets = new Mask(given?.secrets ?? [])
   const contents = new Contents({
     artifacts,
-    prefix: key.replace(/\.json$/, ''),
+    prefix: answerKey(batch.state, batch.first, attempt).replace(/\.json$/, ''),
     mask: secrets,
     maxBytes: resumeBytes,
   })
@@ -46,15 +46,24 @@ export const openBatch = async (
   const notes = new BatchNotes(state.key)
   session.notes = notes
   let answer: BatchAnswer | undefined
+  let part: PartOfBatch | undefined
   return {
     run: stored.run,
     work: {
       state,
+      enough: session.enough,
       items: () => itemsOf(session, artifacts, stored),
-      answer: (given) => (answer = given),
+      answer(given, begun, open) {
+        answer = given
+        if (session.enough.aborted && given.skip === undefined) part = partOf(batch, begun, open)
+      },
     },
     async finish() {
       if (answer === undefined) throw new Error('the batch has not executed its items')
+      const { first, last } = part ?? batch
+      // Nothing is done: it is handed back.
+      if (first > last) return session.stop('drain')
+      const key = answerKey(batch.state, first, attempt)
       const found: StoredAnswer = {
         answer,
         folders: { attempt: folders.attempt, workspace: folders.workspace },
@@ -65,8 +74,32 @@ export const openBatch = async (
       const text = JSON.stringify(found)
       if (secrets.text(text) !== text) throw new Error('what it answers contains a secret')
       await artifacts.put(key, Readable.from([Buffer.from(text)]))
+      session.part = part
       place.isDone = true
     },
+  }
+}
+
+/** Undefined: all items have ended. */
+const partOf = (
+  { first, last }: Pick<LoopBatch, 'first' | 'last'>,
+  begun: number,
+  open: readonly number[],
+): PartOfBatch | undefined => {
+  const rest: [number, number][] = []
+  const next = Math.max(first, begun)
+  const single = open.toSorted((one, other) => one - other).map((index) => [index, index] as const)
+  for (const [from, to] of [...single, ...(next > last ? [] : [[next, last] as const])]) {
+    const before = rest.at(-1)
+    if (before?.[1] === from - 1) before[1] = to
+    else rest.push([from, to])
+  }
+  const [earliest, latest] = [rest[0], rest.at(-1)]
+  if (earliest === undefined || latest === undefined) return undefined
+  return {
+    first: earliest[0] === first ? earliest[1] + 1 : first,
+    last: latest[1] === last ? latest[0] - 1 : last,
+    rest,
   }
 }
 

@@ -12,9 +12,10 @@ jest.setTimeout(TEST_MS)
 const LEASE_MS = 3_000
 const env = { SCANFARM_WORKER_LEASE_MS: String(LEASE_MS), SCANFARM_WORKER_SLOTS: '1' }
 
-const spawn = async (cluster: TestCluster, name: string) =>
+const spawn = async (cluster: TestCluster, name: string, further: Readonly<Record<string, string>> = {}) =>
   await cluster.spawnWorker({
     ...env,
+    ...further,
     SCANFARM_WORKER_NAME: name,
     // As on another machine.
     SCANFARM_WORKER_FOLDER: join(cluster.folder, 'work', name),
@@ -232,6 +233,95 @@ test('batches share the rate of their run, in fractions if need be', async () =>
   const [list, each] = await cluster.steps(runId)
   expect(list?.output).toBe('1\n')
   expect(each?.output).toMatch(/^(0\.5\n){4}4 items/)
+})
+
+/** Loops over six items in one batch; the first and the fourth item wait for a file. */
+const waiting = (record: string, threads: number): Step[] => [
+  bash('list', 'cd {{Output}}; seq 1 6 > list'),
+  {
+    name: 'each',
+    type: 'foreach',
+    input: '{{Output}}/list',
+    variable: 'item',
+    threads: String(threads),
+    spread: { batch: '6' },
+    step: bash(
+      'one',
+      `echo [[item]] >> ${record}/begun
+       case [[item]] in 1|4) ${waitFor(`${record}/go-[[item]]`)};; esac
+       echo [[item]] >> {{Output}}/all; echo said [[item]]`,
+    ),
+  },
+  bash('last', 'sort -n {{Output}}/all | xargs; grep -c . {{Output}}/all'),
+]
+
+const begunIn = async (record: string): Promise<string[]> =>
+  (await readFile(`${record}/begun`, 'utf8').catch(() => '')).trim().split('\n')
+
+test('a batch whose worker drains ends after its item, and another worker executes the rest', async () => {
+  await using cluster = await openTestCluster()
+  const record = cluster.folder
+  const first = await spawn(cluster, 'one', { SCANFARM_WORKER_DRAIN_MS: String(TEST_MS) })
+  const runId = await submitted(cluster, freshName(), waiting(record, 1))
+  const sending = setInterval(() => void cluster.dispatch().catch(() => undefined), 200)
+  using _ = { [Symbol.dispose]: () => clearInterval(sending) }
+  await writeFile(`${record}/go-1`, '')
+  await until(async () => ((await begunIn(record)).includes('4') ? true : undefined))
+  first.send('SIGTERM')
+  await until(async () => ((await countOf(cluster, 'workers where draining')) === 1 ? true : undefined))
+  await writeFile(`${record}/go-4`, '')
+  const batches = async () =>
+    (await cluster.store.runs.list({ parent: runId }, { offset: 0, limit: 100 })).data.reverse()
+  await until(async () => ((await batches()).length === 2 ? true : undefined))
+  expect(await batches()).toMatchObject([
+    { status: 'completed', loop_items: { first: 1, last: 4 } },
+    { status: 'queued', loop_items: { first: 5, last: 6 } },
+  ])
+  await spawn(cluster, 'two')
+  expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', outcome: 'clean', attempt: 1 })
+  await first.ended
+  expect(await begunIn(record)).toEqual(['1', '2', '3', '4', '5', '6'])
+  const steps = await cluster.steps(runId)
+  expect(steps.at(-1)?.output).toBe('1 2 3 4 5 6\n6\n')
+  expect(steps[1]?.output).toContain('said 1\nsaid 2\nsaid 3\nsaid 4\n')
+  const [done, rest] = await batches()
+  expect(rest?.worker_id).not.toBe(done?.worker_id)
+})
+
+test('the ended items of a batch count whose commands a drain has killed', async () => {
+  await using cluster = await openTestCluster()
+  const record = cluster.folder
+  const first = await spawn(cluster, 'one', { SCANFARM_WORKER_SLOTS: '2', SCANFARM_WORKER_DRAIN_MS: '0' })
+  const runId = await submitted(cluster, freshName(), waiting(record, 2))
+  const sending = setInterval(() => void cluster.dispatch().catch(() => undefined), 200)
+  using _ = { [Symbol.dispose]: () => clearInterval(sending) }
+  await until(async () => ((await begunIn(record)).includes('4') ? true : undefined))
+  first.send('SIGTERM')
+  await first.ended
+  const ranges = async () => {
+    const { rows } = await asSuperuser(
+      (client) =>
+        client.query<{ batch: number[]; status: string }>(
+          'select batch, status from runs where batch is not null order by id',
+        ),
+      cluster.databaseUrl,
+    )
+    return rows
+  }
+  expect(await ranges()).toEqual([
+    { batch: [1, 2], status: 'completed' },
+    { batch: [0, 0], status: 'queued' },
+    { batch: [3, 5], status: 'queued' },
+  ])
+  for (const item of ['1', '4']) await writeFile(`${record}/go-${item}`, '')
+  await spawn(cluster, 'two')
+  expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', outcome: 'clean', attempt: 2 })
+  expect((await begunIn(record)).toSorted()).toEqual(['1', '1', '2', '3', '4', '4', '5', '6'])
+  const steps = await cluster.steps(runId)
+  expect(steps.at(-1)?.output).toBe('1 2 3 4 5 6\n6\n')
+  expect(steps.find(({ output }) => output.includes('said'))?.output).toMatch(
+    /^said 1\nsaid 2\nsaid 3\nsaid 4\nsaid 5\nsaid 6\n/,
+  )
 })
 
 test('a cancel reaches all batches', async () => {

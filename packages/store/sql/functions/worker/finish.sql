@@ -13,6 +13,9 @@ declare
   v_named bigint[];
 begin
   perform write_records(p_updates, v_ids);
+  if p_ends @? '$[*].part' then
+    perform part_batches(v_ids, p_ends);
+  end if;
   select jsonb_agg(jsonb_build_object(
     'id', r.id,
     'status', case when r.cancel_requested_at is null then e.status else 'cancelled' end,
