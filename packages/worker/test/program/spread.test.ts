@@ -218,6 +218,8 @@ test('batches share the rate of their run, in fractions if need be', async () =>
   await cluster.store.limits.set({ per_address: { rate: 1 } })
   await spawn(cluster, 'one')
   await spawn(cluster, 'two')
+  // The slots of workers that have joined divide the rate.
+  await until(async () => ((await countOf(cluster, 'workers')) === 2 ? true : undefined))
   const runId = await submitted(cluster, '127.0.0.1', [
     bash('list', 'seq 1 4 > {{Output}}/list; echo $SCANFARM_RATE'),
     {
