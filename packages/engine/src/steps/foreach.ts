@@ -7,14 +7,15 @@ import { type StepContext, interruption, signalOf, turnsOf } from '../step/step-
 import { pool } from '../step/pool.ts'
 import { renderPlain } from '../step/render.ts'
 import { rowForFailures } from '../step/row.ts'
-import { keptValue, valueOf, type ItemCounts } from '../flow/kept-unit.ts'
+import { keptValue, valueOf } from '../flow/kept-unit.ts'
 import type { Run } from '../flow/run.ts'
 import { Scope } from '../flow/scope.ts'
 import type { BatchAnswer, BatchWork, SpreadLoop } from '../flow/spread.ts'
 import { UnitTrace } from '../flow/tally.ts'
-import { failed, type StepEnd, type StepOutcome } from '../step/step-end.ts'
+import { failed, type StepEnd } from '../step/step-end.ts'
 import { teeFile, type TeeFile } from '../step/tee-file.ts'
 import { ItemOutputs } from './item-outputs.ts'
+import { ItemTally } from './item-tally.ts'
 import { openLedger, type Ledger } from './ledger.ts'
 import { loopVariables, withLoopSyntax } from './loop-variables.ts'
 
@@ -85,57 +86,6 @@ const openItems = async function* (
   }
 }
 
-class Tally implements ItemCounts {
-  completed = 0
-  failed = 0
-  skipped = 0
-  refused = 0
-  firstError = ''
-  skipModule: (StepOutcome & { kind: 'skip-module' }) | undefined
-
-  restore(counts: ItemCounts): void {
-    Object.assign(this, counts)
-  }
-
-  /** Adds those of the batch that follows. */
-  join({ counts, skip }: BatchAnswer): void {
-    this.completed += counts.completed
-    this.failed += counts.failed
-    this.skipped += counts.skipped
-    this.refused += counts.refused
-    this.firstError ||= counts.firstError
-    if (skip !== undefined) this.skipModule ??= { kind: 'skip-module', message: skip }
-  }
-
-  get counts(): ItemCounts {
-    const { completed, failed: failures, skipped, refused, firstError } = this
-    return { completed, failed: failures, skipped, refused, firstError }
-  }
-
-  add(outcome: StepOutcome): void {
-    if (outcome.kind === 'completed') this.completed++
-    else if (outcome.kind === 'skipped') this.skipped++
-    else if (outcome.kind === 'skip-module') this.skipModule = outcome
-    else if (outcome.kind === 'failed') {
-      this.failed++
-      if (!outcome.continues && this.firstError === '') this.firstError = outcome.error
-    }
-  }
-
-  get total(): number {
-    return this.completed + this.failed + this.skipped + this.refused
-  }
-
-  get line(): string {
-    const refused = this.refused === 0 ? '' : `, ${this.refused} refused`
-    return `${this.total} items: ${this.completed} completed, ${this.failed} failed, ${this.skipped} skipped${refused}`
-  }
-
-  get exports(): Record<string, Value> {
-    return { foreach_total: this.total, foreach_completed: this.completed, foreach_failed: this.failed }
-  }
-}
-
 /** Without slots that loops share, as on one machine, items run one after the other unless the step says otherwise. */
 const widthOf = ({ input: { slots }, limits }: Run, threads: number | undefined): number => {
   const { foreachThreads } = limits
@@ -152,7 +102,7 @@ export const runForeach = async (at: StepContext, { input, threads }: Loop): Pro
   if (!(await isThere(path, run.input))) return failed(`failed to count input lines: ${input} does not exist`)
   const spread = await runSpread(at, () => items(path, run.input))
   if (spread !== undefined) return spread
-  const tally = new Tally()
+  const tally = new ItemTally()
   const { ledger, begun } = await openLedger(
     at,
     () => items(path, run.input),
@@ -190,7 +140,7 @@ const runSpread = async (at: StepContext, all: () => AsyncIterable<string>): Pro
   // An earlier attempt has begun to execute them itself.
   if (resume.findItems(at.key) !== undefined) return undefined
   const ports = await resume.remember('ports', () => ({ now: run.ports.now().getTime(), random: [0] }))
-  const tally = new Tally()
+  const tally = new ItemTally()
   const outputs = new ItemOutputs(run.limits.captureBytes)
   const answered = async (answer: BatchAnswer): Promise<void> => {
     tally.join(answer)
@@ -240,7 +190,7 @@ export const runBatch = async (
   { items: own, enough, answer }: BatchWork,
 ): Promise<StepEnd> => {
   const { run, scope, exported } = at.module
-  const tally = new Tally()
+  const tally = new ItemTally()
   const outputs = new ItemOutputs(run.limits.captureBytes)
   const trace = new UnitTrace(at.trace)
   scope.trackChanges()
@@ -287,7 +237,7 @@ export const runBatch = async (
 interface ItemsToRun {
   readonly items: AsyncIterable<{ readonly item: string; readonly index: number }>
   readonly width: number
-  readonly tally: Tally
+  readonly tally: ItemTally
   readonly outputs: ItemOutputs
   /** Failed items that have a row already. */
   readonly rows?: number | undefined
@@ -346,7 +296,7 @@ const loop = async (
   )
 }
 
-const endOf = async (at: StepContext, tally: Tally, outputs: ItemOutputs): Promise<StepEnd> => {
+const endOf = async (at: StepContext, tally: ItemTally, outputs: ItemOutputs): Promise<StepEnd> => {
   const { run } = at.module
   if (run.signal.aborted) return run.interruption()
   await run.input.recorder.output(at.key, 'stdout', Buffer.from(`${tally.line}\n`))
