@@ -60,9 +60,9 @@ const RUN_COLUMNS: readonly Column<Run>[] = [
 const itemsText = ({ first, last }: NonNullable<Run['loop_items']>): string =>
   first === last ? String(first) : `${first}-${last}`
 
-/** Shown if a run has them. */
+/** Shown if a run has them; an earlier server sends no items. */
 const RARE_RUN_COLUMNS: readonly Column<Run>[] = [
-  { title: 'ITEMS', value: ({ loop_items: items }) => (items === null ? '' : itemsText(items)) },
+  { title: 'ITEMS', value: ({ loop_items: items }) => (items ? itemsText(items) : '') },
   { title: 'WAITING', value: (run) => run.waiting_reason },
 ]
 
