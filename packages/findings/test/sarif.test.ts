@@ -32,6 +32,10 @@ const result = (uri: string, line: number, more: Part = {}, region: Part = {}): 
   locations: [at(uri, { startLine: line, ...region })],
   ...more,
 })
+const override = (descriptor: Part, level?: string) => ({
+  descriptor,
+  configuration: { enabled: true, level },
+})
 const line = (text: string) => ({ snippet: { text } })
 const identities = (found: readonly FindingContent[]) =>
   found.map(({ vuln_info, asset_value, fingerprint = '' }) =>
@@ -91,6 +95,7 @@ describe('severity, confidence and tags', () => {
       { tags: ['security', 'MEDIUM', 'HIGH CONFIDENCE'] },
       { severity: 'medium', confidence: 'Certain', tags: ['Demo', 'security'] },
     ],
+    ['the word itself', { default_severity: 'low', severity: 'critical' }, {}, { severity: 'critical' }],
     ['a precision', {}, { precision: 'very-high' }, { severity: 'high', confidence: 'Certain' }],
     [
       'a word at the end of a name',
@@ -115,6 +120,32 @@ describe('severity, confidence and tags', () => {
     const rules = [{ id: 'r1', properties: ofRule, defaultConfiguration: { level: 'error' } }]
     const { found } = await read(logOf([result('a', 1, { properties: ofResult })], {}, { rules }))
     expect(found).toMatchObject([expected])
+  })
+
+  test.each<[string, readonly Part[], Part, string]>([
+    ['its index', [override({ index: 0 }, 'error')], {}, 'high'],
+    ['its id', [override({ id: 'r1' }, 'note')], {}, 'low'],
+    ['its id, if the tool does not list it', [override({ id: 'r9' }, 'error')], { ruleId: 'r9' }, 'high'],
+    ['another index', [override({ index: 1 }, 'error')], {}, 'medium'],
+    ['its id, without a level', [override({ id: 'r1' })], {}, 'medium'],
+    ['its id, and the result has a level', [override({ id: 'r1' }, 'note')], { level: 'error' }, 'high'],
+    [
+      'its id, in another invocation',
+      [override({ id: 'r1' }, 'error')],
+      { provenance: { invocationIndex: 0 } },
+      'medium',
+    ],
+    [
+      'its id, in the invocation of the result',
+      [override({ id: 'r1' }, 'error')],
+      { provenance: { invocationIndex: 1 } },
+      'high',
+    ],
+  ])('An invocation overrides the level of a rule by %s', async (_name, overrides, more, severity) => {
+    const invocations = [{}, { ruleConfigurationOverrides: overrides }]
+    const rules = ['r1', 'r2'].map((id) => ({ id, defaultConfiguration: { level: 'warning' } }))
+    const { found } = await read(logOf([result('a', 1, more)], { invocations }, { rules }))
+    expect(found).toMatchObject([{ severity }])
   })
 
   test('CWEs come from tags, relationships and taxa', async () => {
@@ -400,6 +431,11 @@ describe('scans that failed', () => {
     toolConfigurationNotifications: [{ level: 'error', message: { text: 'cannot be read' }, ...more }],
   })
 
+  const NOTIFICATIONS = ['warning', 'error'].map((level, n) => ({
+    id: `n${n + 1}`,
+    defaultConfiguration: { level },
+  }))
+
   test('A file that could not be read is named, and the others were scanned', async () => {
     const invocations = [notification({ locations: [at('file:///src/broken.py'), at('/src/b%20c.py')] })]
     const originalUriBaseIds = { ROOT: { uri: 'file:///src/' } }
@@ -419,8 +455,21 @@ describe('scans that failed', () => {
     ],
     ['it ended with an exit code and without results', { exitCode: 3 }, 'Demo failed with exit code 3'],
     ['an error names no file', notification({}), 'cannot be read'],
+    [
+      'a notification was made an error',
+      {
+        ...notification({ level: undefined, descriptor: { id: 'n1' } }),
+        notificationConfigurationOverrides: [override({ id: 'n1' }, 'error')],
+      },
+      'cannot be read',
+    ],
+    [
+      'a notification is an error by default',
+      notification({ level: undefined, descriptor: { index: 1 } }),
+      'cannot be read',
+    ],
   ])('A scan failed as a whole if %s', async (_name, invocation, reason) => {
-    const read1 = await read(logOf([], { invocations: [invocation] }))
+    const read1 = await read(logOf([], { invocations: [invocation] }, { notifications: NOTIFICATIONS }))
     expect(read1).toMatchObject({ errors: 1, failures: 0, reasons: [reason] })
   })
 

@@ -25,7 +25,7 @@ export const sarifReport = async (
     const id = ruleIdOf(result) || asText(at(rule, 'id'))
     const named = asText(at(rule, 'name')) || run.message(at(rule, 'shortDescription'), rule)
     rows.push({
-      severity: severityOfResult(result, rule),
+      severity: severityOfResult(run, result, rule),
       rule: id,
       title: named || id,
       location: placeText(run.placesOf(result)[0]),

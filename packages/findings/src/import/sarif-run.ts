@@ -1,6 +1,7 @@
 import { asList, asText, at, isRecord, type Unknown } from '../fields.ts'
 import { pathOf, type ScannedFolder, spelled } from './paths.ts'
 import type { Imported } from './read-body.ts'
+import { Descriptors, itemAt, referenceIn, type Reference } from './sarif-descriptors.ts'
 import { webExchange, type WebExchange } from './sarif-web.ts'
 import { cwesIn } from './tool-words.ts'
 
@@ -33,17 +34,6 @@ export const noParts = (): RunParts => ({
 
 const MAX_PLACES = 50
 
-const itemAt = (list: readonly unknown[], index: unknown): unknown =>
-  typeof index === 'number' ? list[index] : undefined
-
-/** The driver or an extension of a tool. */
-interface Component {
-  readonly guid: string
-  readonly name: string
-  readonly rules: readonly unknown[]
-  readonly byId: ReadonlyMap<string, unknown>
-}
-
 export interface Place {
   /** A path in the scanned folder, or a URI; `""`: none. */
   readonly file: string
@@ -59,7 +49,8 @@ export interface Place {
 export class SarifRun {
   readonly tool: string
   readonly #parts: RunParts
-  readonly #components: readonly Component[]
+  readonly #rules: Descriptors
+  readonly #notifications: Descriptors
   readonly #folder: ScannedFolder
   readonly #folders: readonly string[]
 
@@ -67,12 +58,8 @@ export class SarifRun {
     this.#parts = parts
     this.#folder = folder
     this.tool = asText(at(parts.tool, 'driver', 'name'))
-    const components = [at(parts.tool, 'driver'), ...asList(at(parts.tool, 'extensions'))]
-    this.#components = components.map((component) => {
-      const rules = asList(at(component, 'rules'))
-      const byId = new Map(rules.map((rule) => [asText(at(rule, 'id')), rule]))
-      return { guid: asText(at(component, 'guid')), name: asText(at(component, 'name')), rules, byId }
-    })
+    this.#rules = new Descriptors(parts.tool, 'rules', parts.invocations)
+    this.#notifications = new Descriptors(parts.tool, 'notifications', parts.invocations)
     // A base in another one is a folder of the checkout.
     const bases = Object.values(isRecord(parts.bases) ? parts.bases : {})
       .filter((base) => at(base, 'uriBaseId') === undefined)
@@ -94,32 +81,13 @@ export class SarifRun {
     return outer === '' || depth > 8 ? uri : inFolder(this.#base(outer, depth + 1), uri)
   }
 
-  /** By its component and index, or else by its id, of which the rule may have the first part. */
   ruleOf(result: Unknown): unknown {
-    const index = at(result, 'ruleIndex') ?? at(result, 'rule', 'index')
-    const named = ruleIdOf(result)
-    const own = this.#componentOf(at(result, 'rule', 'toolComponent'))
-    const [first, ...others] = own === undefined ? this.#components : [own, ...this.#components]
-    const indexed = itemAt(first?.rules ?? [], index)
-    const idOfIndexed = asText(at(indexed, 'id'))
-    if (
-      indexed !== undefined &&
-      (named === '' || named === idOfIndexed || named.startsWith(`${idOfIndexed}/`))
-    )
-      return indexed
-    for (let id = named; id !== ''; id = id.slice(0, Math.max(id.lastIndexOf('/'), 0)))
-      for (const one of [first, ...others]) if (one?.byId.has(id)) return one.byId.get(id)
-    return named === '' ? undefined : indexed
+    return this.#rules.of(ruleReference(result))
   }
 
-  /** By the index of an extension, by its id or by its name; undefined: none is named. */
-  #componentOf(reference: unknown): Component | undefined {
-    const index = at(reference, 'index')
-    if (typeof index === 'number' && index >= 0) return this.#components[index + 1]
-    const [guid, name] = [asText(at(reference, 'guid')), asText(at(reference, 'name'))]
-    const named = (key: 'guid' | 'name', text: string): Component | undefined =>
-      text === '' ? undefined : this.#components.find((one) => one[key] === text)
-    return named('guid', guid) ?? named('name', name)
+  /** The level of a result of kind `fail` that names none. */
+  levelOf(result: Unknown): string {
+    return this.#rules.levelOf(ruleReference(result), at(result, 'provenance', 'invocationIndex'))
   }
 
   /** The text of a message: as text, by its id, or as Markdown. Links to places become their text. */
@@ -213,10 +181,10 @@ export class SarifRun {
 
   /** What the scan could not look at. */
   *failures(hasResults: boolean): Generator<Imported> {
-    for (const invocation of this.#parts.invocations) {
+    for (const [index, invocation] of this.#parts.invocations.entries()) {
       const notifications = ['toolExecutionNotifications', 'toolConfigurationNotifications']
         .flatMap((list) => asList(at(invocation, list)))
-        .filter((one) => at(one, 'level') === 'error')
+        .filter((one) => this.#isError(one, index))
       for (const one of notifications) yield* this.#failure(one)
       const ok = at(invocation, 'executionSuccessful')
       const code = at(invocation, 'exitCode')
@@ -225,10 +193,20 @@ export class SarifRun {
     }
   }
 
+  #isError(notification: unknown, invocation: number): boolean {
+    const descriptor = referenceIn(at(notification, 'descriptor'))
+    const level = asText(at(notification, 'level')) || this.#notifications.levelOf(descriptor, invocation)
+    return level === 'error'
+  }
+
   *#failure(notification: unknown): Generator<Imported> {
-    const rule = asText(at(notification, 'descriptor', 'id'))
+    const reference = referenceIn(at(notification, 'descriptor'))
+    const descriptor = this.#notifications.of(reference)
     const reason =
-      this.message(at(notification, 'message'), undefined) || rule || `${this.tool} reports an error`
+      this.message(at(notification, 'message'), descriptor) ||
+      asText(at(descriptor, 'id')) ||
+      reference.id ||
+      `${this.tool} reports an error`
     const files = asList(at(notification, 'locations'))
       .map((location) => this.placeOf(location).file)
       .filter((file) => file !== '')
@@ -238,6 +216,11 @@ export class SarifRun {
 }
 
 export const ruleIdOf = (result: Unknown): string => asText(at(result, 'ruleId') ?? at(result, 'rule', 'id'))
+
+const ruleReference = (result: Unknown): Reference => {
+  const named = referenceIn(at(result, 'rule'))
+  return { ...named, id: ruleIdOf(result), index: at(result, 'ruleIndex') ?? named.index }
+}
 
 /** nuclei writes the path of a page as `//admin`, and describes it as `http:/host/admin` or `host:port`. */
 const serverIn = (artifactLocation: unknown): string | undefined => {

@@ -6,7 +6,7 @@ import { unreadable, type Imported } from './read-body.ts'
 import { finding } from './records.ts'
 import { Replay } from './replay.ts'
 import { kindOf, readSarif, type FoundResult } from './sarif-log.ts'
-import { ruleIdOf, type Place } from './sarif-run.ts'
+import { ruleIdOf, type Place, type SarifRun } from './sarif-run.ts'
 import type { ToolFingerprints } from './tool-fingerprints.ts'
 import { ownConfidence, ownSeverity, ownTags } from './tool-words.ts'
 
@@ -32,13 +32,13 @@ const bagsOf = (result: Unknown, rule: unknown): unknown[] => [
   at(rule, 'properties'),
 ]
 
-export const severityOfResult = (result: Unknown, rule: unknown): Severity => {
-  const ofRule = asText(at(rule, 'defaultConfiguration', 'level')) || 'warning'
-  // Only results of kind `fail` have a default level; nuclei gives others a score of 1 for none.
-  const named = asText(at(result, 'level'))
-  const level = named || (kindOf(result) === 'fail' ? ofRule : 'none')
-  if (named === 'none' && kindOf(result) !== 'fail') return 'info'
-  return ownSeverity(bagsOf(result, rule)) ?? severityOf(level)
+export const severityOfResult = (run: SarifRun, result: Unknown, rule: unknown): Severity => {
+  const level = asText(at(result, 'level'))
+  const isFail = kindOf(result) === 'fail'
+  // nuclei writes what is only informative with a score of 1, but as another kind and the level none.
+  if (level === 'none' && !isFail) return 'info'
+  // Only results of kind `fail` have a default level.
+  return ownSeverity(bagsOf(result, rule)) ?? severityOf(level || (isFail ? run.levelOf(result) : 'none'))
 }
 
 const MAX_TITLE = 200
@@ -66,7 +66,7 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
     ]
       .filter((text) => text !== '')
       .join('\n\n'),
-    severity: severityOfResult(result, rule),
+    severity: severityOfResult(run, result, rule),
     confidence: ownConfidence(bags) ?? '',
     // A result without a place concerns what the tool looked at.
     asset_type: place.isWeb ? 'web' : placeText(place) === '' ? 'other' : 'file',

@@ -50,14 +50,14 @@ export const severityOfScore = (value: unknown): Severity | undefined => {
   return score <= 10 ? bySeverityScore(score) : undefined
 }
 
-/** The first word of a field whose name ends so: `issue_severity`, `zizmor/severity`, `DevSkimSeverity`. */
+/** The word of the field, or the first of one whose name ends so: `issue_severity`, `zizmor/severity`, `DevSkimSeverity`. */
 const named = <T>(
   bags: readonly unknown[],
   name: string,
   words: Readonly<Record<string, T>>,
 ): T | undefined => {
   for (const bag of bags)
-    for (const [key, value] of isRecord(bag) ? Object.entries(bag) : []) {
+    for (const [key, value] of isRecord(bag) ? Object.entries({ [name]: '', ...bag }) : []) {
       const found = key.toLowerCase().endsWith(name) ? known(words, value) : undefined
       if (found !== undefined) return found
     }

@@ -1,0 +1,83 @@
+import { asList, asText, at } from '../fields.ts'
+
+export const itemAt = (list: readonly unknown[], index: unknown): unknown =>
+  typeof index === 'number' ? list[index] : undefined
+
+/** The driver or an extension of a tool. */
+interface Component {
+  readonly guid: string
+  readonly name: string
+  readonly listed: readonly unknown[]
+  readonly byId: ReadonlyMap<string, unknown>
+}
+
+/** How a result, a notification or an override names a descriptor. */
+export const referenceIn = (descriptor: unknown) => ({
+  id: asText(at(descriptor, 'id')),
+  index: at(descriptor, 'index'),
+  toolComponent: at(descriptor, 'toolComponent'),
+})
+
+export type Reference = ReturnType<typeof referenceIn>
+
+const OVERRIDES = { rules: 'ruleConfigurationOverrides', notifications: 'notificationConfigurationOverrides' }
+
+/** The rules or the notifications of a tool, and the levels that its invocations have given them. */
+export class Descriptors {
+  readonly #components: readonly Component[]
+  /** For each invocation, by the descriptor, or by its id if the tool does not list it. */
+  readonly #levels: readonly ReadonlyMap<unknown, string>[]
+
+  constructor(tool: unknown, list: keyof typeof OVERRIDES, invocations: readonly unknown[]) {
+    const components = [at(tool, 'driver'), ...asList(at(tool, 'extensions'))]
+    this.#components = components.map((component) => {
+      const listed = asList(at(component, list))
+      const byId = new Map(listed.map((one) => [asText(at(one, 'id')), one]))
+      return { guid: asText(at(component, 'guid')), name: asText(at(component, 'name')), listed, byId }
+    })
+    this.#levels = invocations.map((invocation) => {
+      const overrides = asList(at(invocation, OVERRIDES[list])).map((one): [unknown, string] => [
+        this.#keyOf(referenceIn(at(one, 'descriptor'))),
+        asText(at(one, 'configuration', 'level')),
+      ])
+      return new Map(overrides.filter(([, level]) => level !== ''))
+    })
+  }
+
+  /** By its component and index, or else by its id, of which the descriptor may have the first part. */
+  of({ id, index, toolComponent }: Reference): unknown {
+    const own = this.#componentOf(toolComponent)
+    const [first, ...others] = own === undefined ? this.#components : [own, ...this.#components]
+    const indexed = itemAt(first?.listed ?? [], index)
+    const idOfIndexed = asText(at(indexed, 'id'))
+    if (indexed !== undefined && (id === '' || id === idOfIndexed || id.startsWith(`${idOfIndexed}/`)))
+      return indexed
+    for (let part = id; part !== ''; part = part.slice(0, Math.max(part.lastIndexOf('/'), 0)))
+      for (const one of [first, ...others]) if (one?.byId.has(part)) return one.byId.get(part)
+    return id === '' ? undefined : indexed
+  }
+
+  /** The level of what names none itself. An invocation that is not named is any one. */
+  levelOf(reference: Reference, invocation: unknown): string {
+    const isNamed = typeof invocation === 'number' && invocation >= 0
+    const levels = isNamed ? this.#levels.slice(invocation, invocation + 1) : this.#levels
+    const key = this.#keyOf(reference)
+    const override = levels.map((one) => one.get(key)).find((level) => level !== undefined)
+    return override ?? (asText(at(this.of(reference), 'defaultConfiguration', 'level')) || 'warning')
+  }
+
+  #keyOf(reference: Reference): unknown {
+    return this.of(reference) ?? reference.id
+  }
+
+  /** By the index of an extension, by its id or by its name; undefined: none is named. */
+  #componentOf(reference: unknown): Component | undefined {
+    const index = at(reference, 'index')
+    if (typeof index === 'number' && index >= 0) return this.#components[index + 1]
+    const named = (key: 'guid' | 'name'): Component | undefined => {
+      const text = asText(at(reference, key))
+      return text === '' ? undefined : this.#components.find((one) => one[key] === text)
+    }
+    return named('guid') ?? named('name')
+  }
+}
