@@ -69,8 +69,11 @@ test('Lines of text may be in UTF-16, as a shell of Windows writes them', async 
   expect({ format, places }).toEqual({ format: 'gobuster', places: ['http://a.test/a'] })
 })
 
-test('XML of another tool is refused behind long comments', async () => {
-  await expect(opened(`<!-- ${long} --><html><nmaprun/></html>`)).rejects.toThrow('is not recognised')
+test.each([
+  ['XML of another tool', `<!-- ${long} --><html><nmaprun/></html>`],
+  ['what nmap prints', 'Starting Nmap 7.93\nDiscovered open port 80/tcp on 192.0.2.1\n'],
+])('%s is refused', async (_name, text) => {
+  await expect(opened(text)).rejects.toThrow('is not recognised')
 })
 
 test('A report that no format fits is refused, however long it is', async () => {

@@ -9,7 +9,11 @@ const collect = async (batches: AsyncIterable<Awaited<ReturnType<typeof first>>>
     findings: all.flatMap((batch) => batch.vulnerabilities),
     assets: all.flatMap((batch) => batch.assets),
     reached: all.flatMap((batch) => batch.reached),
-    failed: all.flatMap((batch) => [...batch.failed.hosts, ...batch.failed.files]),
+    failed: all.flatMap((batch) => [
+      ...batch.failed.hosts,
+      ...batch.failed.files,
+      ...batch.failed.places.map(({ place }) => place),
+    ]),
     problems: all.flatMap((batch) => batch.problems),
     errors: all.reduce((sum, batch) => sum + batch.errors, 0),
   }
@@ -345,6 +349,16 @@ describe('sslscan', () => {
     expect(await guess(document(TARGETS))).toMatchObject({ errors: 1, failed: [] })
   })
 
+  test('the names that a server was asked for tell its findings apart', async () => {
+    const asked = (name: string) => TEST.replace(' port', ` sniname="${name}" port`)
+    const names = ['A.example', 'b.example', 'c.example']
+    expect(short(await guess(document(names.map(asked).join(''))))).toEqual([
+      'sslscan-tls10 low a.example:443',
+      'sslscan-tls10 low a.example:443 b.example',
+      'sslscan-tls10 low a.example:443 c.example',
+    ])
+  })
+
   test('a server that refuses has failed, the others are read, also in reports that follow each other', async () => {
     const refused =
       '<error><![CDATA[Could not open a connection to host b.example (192.0.2.9) on port 443.]]></error>'
@@ -374,7 +388,7 @@ test('sslyze: weaknesses have the severities of sslscan, and a server that refus
       'sslyze-cert-untrusted medium 127.0.40.6:18105',
     ]),
   )
-  expect(report.failed).toEqual(['127.0.40.1', '127.0.40.1'])
+  expect(report.failed).toEqual(['127.0.40.1:18099', '127.0.40.1:18100'])
   expect(report.reached.toSorted()).toEqual(['127.0.40.4', '127.0.40.6'])
 })
 
@@ -409,7 +423,7 @@ describe('Paths of web servers', () => {
   })
 
   test('whatweb: what a report that is cut short has is kept', async () => {
-    const answer = '{"target":"http://a.example/","http_status":200,"plugins":{}}'
+    const answer = '{"target":"http://A.example./","http_status":200,"plugins":{}}'
     const report = await guess(`[\n${answer}\n,\n{"target":"http://b`)
     expect(values(report)).toEqual(['http a.example'])
     expect(report.errors).toBe(1)
@@ -447,6 +461,33 @@ describe('Secrets and source code', () => {
     ])
   })
 
+  test('gitleaks: reports of version 7 are read', async () => {
+    const commits = ['0', '1', '2'].map((digit) => digit.repeat(40))
+    const old = commits.map((commit) => ({
+      line: 'k = abc',
+      lineNumber: 3,
+      offender: 'abc',
+      offenderEntropy: -1,
+      commit,
+      rule: 'AWS Key',
+      author: 'a',
+      file: 'my dir/a.py',
+      date: '2026-01-01T00:00:00Z',
+      tags: 'key, AWS',
+    }))
+    const report = await guess(JSON.stringify(old))
+    expect(report.format).toBe('gitleaks')
+    expect(short(report)).toEqual([
+      expect.stringMatching(/^AWS Key high my dir\/a\.py:3 [0-9a-f]{16}$/),
+      `AWS Key high my dir/a.py:3 ${commits[1]} line 3`,
+      `AWS Key high my dir/a.py:3 ${commits[2]} line 3`,
+    ])
+    expect(report.findings[1]).toMatchObject({
+      tags: ['gitleaks', 'secret', 'key', 'AWS'],
+      vuln_desc: `Commit ${commits[1]} of a, 2026-01-01T00:00:00Z`,
+    })
+  })
+
   test('gitleaks: absolute paths become relative to the folder that was scanned', async () => {
     const leak = (name: string) => ({ RuleID: 'key', File: `/src/app/${name}`, StartLine: 1, Match: name })
     const report = JSON.stringify([leak('a.py'), leak('my dir/ünï.py')])
@@ -467,6 +508,13 @@ describe('Secrets and source code', () => {
     ])
     expect(new Set(same.map(({ fingerprint }) => fingerprint)).size).toBe(2)
     expect((await collect(readFindings('gosec', file('gosec-broken.json')))).failed).toEqual(['main.go'])
+  })
+
+  test('gosec: the folder that was scanned may be written as on Windows', async () => {
+    const Issues = [{ rule_id: 'G1', details: 'x', file: 'C:\\src\\app\\a.go', line: '1', severity: 'LOW' }]
+    const body = bytesOf(JSON.stringify({ 'Golang errors': {}, Issues }))
+    const { findings } = await collect(readFindings('gosec', body, { root: 'C:\\src' }))
+    expect(findings).toMatchObject([{ asset_value: 'app/a.go:1' }])
   })
 
   test('gosec: a line that is added above changes no identity', async () => {
@@ -756,6 +804,7 @@ describe('Vulnerabilities of packages', () => {
 
 test.each([
   ['{"error":{"code":"ENOLOCK","summary":"No lockfile"}}', 'No lockfile'],
+  ['{"error":{"code":"ENOAUDIT","summary":"","detail":""}}', 'ENOAUDIT'],
   ['{"error":{"code":"ERR_PNPM_AUDIT_NO_LOCKFILE","message":"No pnpm-lock.yaml"}}', 'No pnpm-lock.yaml'],
 ])('an error of npm is recognised: %s', async (text, reason) => {
   expect(await guess(text)).toMatchObject({ format: 'npm-audit', errors: 1, problems: [{ reason }] })

@@ -73,14 +73,7 @@ export const factsOf = ({
  * A package: `name@version`, `name:version` or `name version`, behind the file that names it. Names may have an `@` or a
  * `:` themselves; the title of a finding begins with the name.
  */
-export const packageOf = ({
-  asset_value,
-  vuln_title,
-}: Pick<Vulnerability, 'asset_value' | 'vuln_title'>): {
-  readonly file: string
-  readonly name: string
-  readonly version: string | undefined
-} => {
+export const packageOf = ({ asset_value, vuln_title }: Vulnerability) => {
   const [, whole = asset_value, version] = /^(.+?)(?:[@ ]|:(?=\d))([^@: ]+)$/s.exec(asset_value) ?? []
   const [, name = ''] = /^(\S+): /.exec(vuln_title) ?? []
   return name !== '' && whole.endsWith(`:${name}`)

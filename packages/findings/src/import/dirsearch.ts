@@ -4,16 +4,12 @@ import type { Imported } from './read-body.ts'
 import { unusable } from './records.ts'
 import { webContent } from './web-content.ts'
 
+const PATTERNS = ['', 'results.[]', '*.[]']
+
 /** Reads JSON of dirsearch; versions before 0.4.3 list `{"http://host/": [{"path", …}]}`. */
 export async function* dirsearchAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  for await (const part of jsonReport(
-    body,
-    'dirsearch (-O json)',
-    ({ value }) => isRecord(value),
-    '',
-    'results.[]',
-    '*.[]',
-  )) {
+  const parts = jsonReport(body, 'dirsearch (-O json)', ({ value }) => isRecord(value), ...PATTERNS)
+  for await (const part of parts) {
     if (part.kind === 'problem') {
       yield unusable(part.reason, part.line)
       continue

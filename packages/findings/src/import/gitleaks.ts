@@ -1,4 +1,4 @@
-import { asText, asTexts, at } from '../fields.ts'
+import { asTexts, asText, isRecord, pick } from '../fields.ts'
 import { Fingerprints, textWord } from './fingerprints.ts'
 import { isList, jsonReport } from './json-report.ts'
 import type { Imported } from './read-body.ts'
@@ -10,6 +10,15 @@ import { Replay } from './replay.ts'
 /** gitleaks names no severity. */
 const SEVERITY = 'high'
 
+/** A field by its names in version 8 and 7. */
+const field = (leak: unknown, ...names: string[]): unknown =>
+  isRecord(leak) ? pick(leak, ...names) : undefined
+const text = (leak: unknown, ...names: string[]): string => asText(field(leak, ...names))
+const fileOf = (leak: unknown): string => pathOf(text(leak, 'File', 'file'))
+
+/** Version 7 writes zeros for files that are in no commit. */
+const commitOf = (leak: unknown): string => text(leak, 'Commit', 'commit').replace(/^0+$/, '')
+
 /** Reads JSON of gitleaks. A secret in several commits is a record for each, because each has to be rewritten. */
 export async function* gitleaksFindings(
   body: AsyncIterable<Uint8Array>,
@@ -19,7 +28,7 @@ export async function* gitleaksFindings(
   const folder = new ScannedFolder()
   // Paths are absolute if the folder was named so.
   for await (const part of jsonParts(replay.first(body), '[]'))
-    if (part.kind === 'value') folder.add(pathOf(asText(at(part.value, 'File'))))
+    if (part.kind === 'value') folder.add(fileOf(part.value))
   if (root === '') yield* folder.found()
   const fingerprints = new Fingerprints()
   for await (const part of jsonReport(replay.again(), 'gitleaks (-f json)', isList, '', '[]')) {
@@ -29,31 +38,36 @@ export async function* gitleaksFindings(
     }
     if (part.at === '') continue
     const leak = part.value
-    const [rule = '', path = '', line = '', commit = ''] = ['RuleID', 'File', 'StartLine', 'Commit'].map(
-      (name) => asText(at(leak, name)),
-    )
-    const file = folder.relative(pathOf(path), [pathOf(root)])
+    const [rule, line] = [text(leak, 'RuleID', 'rule'), text(leak, 'StartLine', 'lineNumber')]
+    const commit = commitOf(leak)
+    const file = folder.relative(fileOf(leak), [pathOf(root)])
     if (rule === '' || file === '') {
       yield unusable('it is not a leak of gitleaks (-f json): RuleID or File is missing', part.line)
       continue
     }
     const place =
-      commit === '' ? '' : `Commit ${commit} of ${asText(at(leak, 'Author'))}, ${asText(at(leak, 'Date'))}`
+      commit === ''
+        ? ''
+        : `Commit ${commit} of ${text(leak, 'Author', 'author')}, ${text(leak, 'Date', 'date')}`
     yield finding({
       vuln_info: rule,
-      vuln_title: asText(at(leak, 'Description')) || rule,
-      vuln_desc: paragraphs(asText(at(leak, 'Description')), place, asText(at(leak, 'Link'))),
+      vuln_title: text(leak, 'Description') || rule,
+      vuln_desc: paragraphs(text(leak, 'Description'), place, text(leak, 'Link', 'leakURL')),
       severity: SEVERITY,
       asset_type: 'file',
       asset_value: line === '' ? file : `${file}:${line}`,
-      tags: ['gitleaks', 'secret', ...asTexts(at(leak, 'Tags'))],
+      tags: [
+        'gitleaks',
+        'secret',
+        ...asTexts(field(leak, 'Tags', 'tags')).flatMap((tags) => tags.split(',').map((tag) => tag.trim())),
+      ],
       // A commit never changes; a file does.
       fingerprint: fingerprints.of({
         check: rule,
         file,
         lasting: commit === '' ? [textWord(secretless(leak))] : [commit, `line ${line}`],
         line,
-        column: asText(at(leak, 'StartColumn')),
+        column: text(leak, 'StartColumn'),
         rest: '',
       }),
       raw_vuln_json: JSON.stringify(leak),
@@ -63,7 +77,7 @@ export async function* gitleaksFindings(
 
 /** The text around the secret. */
 const secretless = (leak: unknown): string => {
-  const secret = asText(at(leak, 'Secret'))
-  const match = asText(at(leak, 'Match'))
+  const secret = text(leak, 'Secret', 'offender')
+  const match = text(leak, 'Match', 'line')
   return secret === '' ? match : match.replaceAll(secret, '…')
 }

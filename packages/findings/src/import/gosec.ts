@@ -7,20 +7,15 @@ import { failed, finding, paragraphs, unusable } from './records.ts'
 
 const CONFIDENCES: Readonly<Record<string, string>> = { HIGH: 'Certain', MEDIUM: 'Firm', LOW: 'Tentative' }
 
+const PATTERNS = ['Golang errors.*', 'Issues', 'Issues.[]']
+
 /** Reads JSON of gosec. A file that does not compile has not been checked. */
 export async function* gosecFindings(body: AsyncIterable<Uint8Array>, root = ''): AsyncGenerator<Imported> {
   const fingerprints = new Fingerprints()
   const folder = new ScannedFolder()
   const issues: (readonly [issue: unknown, line: number])[] = []
   const broken = new Map<string, string>()
-  for await (const part of jsonReport(
-    body,
-    'gosec (-fmt json)',
-    isList,
-    'Golang errors.*',
-    'Issues',
-    'Issues.[]',
-  )) {
+  for await (const part of jsonReport(body, 'gosec (-fmt json)', isList, ...PATTERNS)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'Issues.[]') {
       folder.add(pathOf(asText(at(part.value, 'file'))))
@@ -29,7 +24,7 @@ export async function* gosecFindings(body: AsyncIterable<Uint8Array>, root = '')
       broken.set(part.path.at(-1) ?? '', asText(at(asList(part.value)[0], 'error')))
   }
   if (root === '') yield* folder.found()
-  const relative = (path: string): string => folder.relative(pathOf(path), [root])
+  const relative = (path: string): string => folder.relative(pathOf(path), [pathOf(root)])
   for (const [file, reason] of broken) {
     // Problems of a package have no file; usually they are those of its files.
     if (file !== '') yield failed(reason, { file: relative(file) })

@@ -50,6 +50,7 @@ const SHAPES: readonly Shape[] = [
   ...both('zmap', 'saddr'),
   { format: 'sslyze', fields: ['server_scan_results'] },
   { format: 'gitleaks', isList: true, fields: ['RuleID', 'File'] },
+  { format: 'gitleaks', isList: true, fields: ['offender', 'rule', 'file'] },
   { format: 'gosec', fields: ['Golang errors', 'Issues'] },
   { format: 'pip-audit', fields: ['dependencies', 'fixes'] },
   { format: 'pip-audit', isList: true, fields: ['name', 'vulns'] },
@@ -58,15 +59,15 @@ const SHAPES: readonly Shape[] = [
   { format: 'trivy', isList: true, fields: ['Target', 'Vulnerabilities'] },
 ]
 
-/** Formats of text, by a line of the start. */
+/** Formats of text, by a line of the start. nmap also prints open ports as masscan does. */
 const LINES: readonly (readonly [ImportFormat, RegExp])[] = [
   ['masscan', /^# ?masscan/im],
-  ['masscan', /^Discovered open port \d+\//m],
+  ['masscan', /^(?:Starting masscan |Discovered open port \d+\/)/],
   ['gobuster', /^Gobuster v\d/m],
   ['gobuster', /^\S+\s+\(Status: \d+\)/m],
 ]
 
-/** JSON whose first object has only one field, or names that are no fields: what the value begins with. */
+/** JSON whose object has only one field, or names fields by what was scanned: by what it begins with. */
 const STARTS: readonly (readonly [ImportFormat, RegExp])[] = [
   ['osv-scanner', /^\{\s*"results"\s*:\s*\[\s*(?:\{\s*"(?:source|packages)"|\]\s*\}\s*$)/],
   ['pip-audit', /^\{\s*"dependencies"\s*:\s*\[\s*(?:\{\s*"name"|\]\s*\}\s*$)/],

@@ -68,6 +68,7 @@ const portAsset = (records: readonly MasscanRecord[]): Imported => {
 export async function* masscanAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   const { first, rest } = await startOf(body)
   const hosts = new MasscanHosts()
+  // Lists begin with `#`, what masscan prints with `Discovered`, `Starting` or `rate`.
   const records =
     first === '<' ? xmlRecords(rest) : /^[#DSr]$/.test(first) ? textRecords(rest) : jsonRecords(rest)
   for await (const record of records) {
@@ -145,25 +146,22 @@ export function* masscanHost(host: unknown): Generator<MasscanRecord> {
   }
 }
 
-const OPEN = /^open (\S+) (\d+) (\S+)/
-/** Written to the terminal, over the lines of the progress. */
-const DISCOVERED = /Discovered open port (\d+)\/(\S+) on (\S+)/
-const BANNER = /^banner (\S+) (\d+) (\S+) \d+ (\S+) ?(.*)$/
-const GREPABLE = /Host: (\S+) .*Ports: (\d+)\/open\/(\S+?)\//
+/** -oL, -oG, and what masscan prints to the terminal, over the lines of the progress. */
+const LINES = [
+  /^open (?<protocol>\S+) (?<port>\d+) (?<ip>\S+)/,
+  /^banner (?<protocol>\S+) (?<port>\d+) (?<ip>\S+) \d+ (?<name>\S+) ?(?<banner>.*)$/,
+  /Host: (?<ip>\S+) .*Ports: (?<port>\d+)\/open\/(?<protocol>\S+?)\//,
+  /Discovered open port (?<port>\d+)\/(?<protocol>\S+) on (?<ip>\S+)/,
+]
 
-/** -oL, -oG, and what masscan prints. */
 async function* textRecords(body: AsyncIterable<Uint8Array>): Found {
   let number = 0
   for await (const raw of linesOf(body)) {
     const line = raw.trimEnd()
     number += 1
-    const [, protocol = '', port = '', ip = '', name = '', banner = ''] =
-      OPEN.exec(line) ?? BANNER.exec(line) ?? []
-    const [, host = '', open = '', kind = ''] = GREPABLE.exec(line) ?? []
-    const [, seen = '', how = '', where = ''] = DISCOVERED.exec(line) ?? []
-    if (ip !== '') yield { ip, port, protocol, name, banner, raw: line }
-    else if (host !== '') yield { ip: host, port: open, protocol: kind, name: '', banner: '', raw: line }
-    else if (where !== '') yield { ip: where, port: seen, protocol: how, name: '', banner: '', raw: line }
+    const found = LINES.map((pattern) => pattern.exec(line)?.groups).find((groups) => groups !== undefined)
+    if (found !== undefined)
+      yield { ip: '', port: '', protocol: '', name: '', banner: '', ...found, raw: line }
     else if (!/^(#|closed )|^\s*rate:|^(Starting masscan|Initiating|Scanning) /.test(line))
       yield unusable('it is not a line of masscan (-oL)', number)
   }

@@ -21,15 +21,9 @@ export const hostAnswers = (host: unknown): boolean => {
 export const namesOf = (host: unknown): { readonly name: string; readonly reverse: readonly string[] } => {
   const named = asList(at(host, 'hostnames', 'hostname'))
   const isReverse = (one: unknown): boolean => asText(at(one, 'type')) === 'PTR'
+  const scanned = named.find((one) => !isReverse(one))
   return {
-    name: spelled(
-      asText(
-        at(
-          named.find((one) => !isReverse(one)),
-          'name',
-        ),
-      ),
-    ),
+    name: spelled(asText(at(scanned, 'name'))),
     reverse: named.filter(isReverse).map((one) => asText(at(one, 'name'))),
   }
 }

@@ -107,12 +107,12 @@ function* scriptRecords(script: unknown, place: string, time: Date): Generator<I
     return
   }
   const raw = JSON.stringify(script)
-  const entries = entriesOf(output)
   if (!VULNERABLE.test(output)) {
     const weakness = scriptWeakness(script, time)
     if (weakness !== undefined) yield weaknessRecord(weakness, { id, place, output, raw })
     return
   }
+  const entries = entriesOf(output)
   for (const entry of entries) {
     const state = VULNERABLE.exec(entry)
     const title = /(?:^|VULNERABLE:)\s*([^\n]+)\n\s*State:/.exec(entry)?.[1]?.trim() ?? id

@@ -1,4 +1,4 @@
-import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
+import { asList, asText, asTexts, at, isRecord, isThere, pick } from '../fields.ts'
 import { dependencyFinding } from './dependencies.ts'
 import { isList, jsonReport } from './json-report.ts'
 import type { Imported } from './read-body.ts'
@@ -20,10 +20,8 @@ export async function* npmAuditFindings(body: AsyncIterable<Uint8Array>): AsyncG
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'message') yield failed(asText(part.value))
     else if (part.at === 'error') {
-      const reason = ['summary', 'detail', 'message']
-        .map((name) => asText(at(part.value, name)))
-        .find(Boolean)
-      if (reason !== undefined) yield failed(reason)
+      const reason = isRecord(part.value) ? pick(part.value, 'summary', 'detail', 'message', 'code') : ''
+      if (isThere(reason)) yield failed(asText(reason))
     } else if (part.at === 'advisories.*') yield* advisoryRecords(part.value)
     else if (part.at === 'vulnerabilities.*') yield* packageRecords(part.value)
   }

@@ -7,6 +7,8 @@ import { failed, unusable } from './records.ts'
 /** pip-audit names no severity. */
 const SEVERITY = 'medium'
 
+const PATTERNS = ['', 'dependencies', 'dependencies.[]', '[]']
+
 /**
  * Reads JSON of pip-audit, also of versions before 2 (a list). A package that could not be checked only keeps its own
  * records open, but a scan that checked none has failed.
@@ -14,15 +16,7 @@ const SEVERITY = 'medium'
 export async function* pipAuditFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let checked = 0
   const skipped: string[] = []
-  for await (const part of jsonReport(
-    body,
-    'pip-audit (-f json)',
-    isList,
-    '',
-    'dependencies',
-    'dependencies.[]',
-    '[]',
-  )) {
+  for await (const part of jsonReport(body, 'pip-audit (-f json)', isList, ...PATTERNS)) {
     if (part.kind === 'problem') {
       yield unusable(part.reason, part.line)
       continue

@@ -54,13 +54,16 @@ function* hostRecords(test: unknown): Generator<Imported> {
   else if (errors.length > 0) yield failed(`${host}: ${errors.join('; ')}`)
   else yield { kind: 'reached', host }
   if (host === '') return
+  const place = hostPort(host, asText(at(test, 'port')))
+  // A server may have another certificate for each name.
+  const name = spelled(asText(at(test, 'sniname')))
   for (const [weakness, detail] of [
     ...protocolWeaknesses(protocols),
     ...cipherWeaknesses(asList(at(test, 'cipher'))),
     ...connectionWeaknesses(test),
     ...asList(at(test, 'certificates', 'certificate')).flatMap(certificateWeaknesses),
   ])
-    yield tlsFinding('sslscan', weakness, hostPort(host, asText(at(test, 'port'))), detail, namesOf(detail))
+    yield tlsFinding('sslscan', weakness, place, detail, namesOf(detail), name === host ? '' : name)
 }
 
 /** The ciphers of a detail. */

@@ -60,9 +60,10 @@ export async function* sslyzeFindings(body: AsyncIterable<Uint8Array>): AsyncGen
       isReport = true
       if (part.at === 'date_scans_started') started = asText(part.value)
       else if (part.at === 'invalid_server_strings.[]')
-        yield failed(asText(at(part.value, 'error_message')) || 'the server cannot be resolved', {
-          host: asText(at(part.value, 'server_string')),
-        })
+        yield untested(
+          asText(at(part.value, 'error_message')) || 'the server cannot be resolved',
+          spelled(asText(at(part.value, 'server_string'))),
+        )
       else if (part.at === 'server_scan_results.[]') yield* serverRecords(part.value, certificates)
     }
   }
@@ -72,20 +73,24 @@ export async function* sslyzeFindings(body: AsyncIterable<Uint8Array>): AsyncGen
     if (new Date(end) < time) yield tlsFinding('sslyze', EXPIRED, place, detail)
 }
 
+/** Only concerns the port; others of the host may have been tested. */
+const untested = (reason: string, place: string): Imported =>
+  failed(reason, place === '' ? {} : { host: place, check: '' })
+
 function* serverRecords(server: unknown, certificates: Certificate[]): Generator<Imported> {
   // Until version 4 the place was in `server_info`.
   const location = at(server, 'server_location') ?? at(server, 'server_info', 'server_location')
   const host = spelled(asText(at(location, 'hostname')))
-  const place = hostPort(host, asText(at(location, 'port')))
+  const place = host === '' ? '' : hostPort(host, asText(at(location, 'port')))
   const scan = at(server, 'scan_result') ?? at(server, 'scan_commands_results')
   if (host === '' || !isRecord(scan)) {
     const trace = asText(at(server, 'connectivity_error_trace')).trim().split('\n').at(-1) ?? ''
-    yield failed(trace || 'the server could not be tested', host === '' ? {} : { host })
+    yield untested(trace || 'the server could not be tested', place)
     return
   }
   const broken = Object.entries(scan).filter(([, command]) => asText(at(command, 'status')) === 'ERROR')
   if (broken.length === 0) yield { kind: 'reached', host }
-  else yield failed(`checks failed: ${broken.map(([name]) => name).join(', ')}`, { host })
+  else yield untested(`checks failed: ${broken.map(([name]) => name).join(', ')}`, place)
   yield* protocolRecords(scan, place)
   yield* checkRecords(scan, place)
   yield* certificateRecords(scan, place, certificates)
@@ -113,25 +118,21 @@ function* protocolRecords(scan: unknown, place: string): Generator<Imported> {
 
 const suiteOf = (accepted: unknown): string => asText(at(accepted, 'cipher_suite', 'name'))
 
-function* checkRecords(scan: unknown, place: string): Generator<Imported> {
-  const renegotiation = resultOf(scan, 'session_renegotiation')
-  const checks: readonly (readonly [TlsWeakness, boolean, unknown])[] = [
-    check(HEARTBLEED, resultOf(scan, 'heartbleed'), 'is_vulnerable_to_heartbleed'),
-    check(CCS, resultOf(scan, 'openssl_ccs_injection'), 'is_vulnerable_to_ccs_injection'),
-    check(COMPRESSION, resultOf(scan, 'tls_compression'), 'supports_compression'),
-    [
-      ROBOT,
-      asText(at(resultOf(scan, 'robot'), 'robot_result')).startsWith('VULNERABLE'),
-      resultOf(scan, 'robot'),
-    ],
-    [RENEGOTIATION, at(renegotiation, 'supports_secure_renegotiation') === false, renegotiation],
-  ]
-  for (const [weakness, isVulnerable, detail] of checks)
-    if (isVulnerable) yield tlsFinding('sslyze', weakness, place, detail)
-}
+/** A check, and the values of its field that mean a weakness. */
+const CHECKS: readonly (readonly [TlsWeakness, check: string, field: string, RegExp])[] = [
+  [HEARTBLEED, 'heartbleed', 'is_vulnerable_to_heartbleed', /^true$/],
+  [CCS, 'openssl_ccs_injection', 'is_vulnerable_to_ccs_injection', /^true$/],
+  [COMPRESSION, 'tls_compression', 'supports_compression', /^true$/],
+  [ROBOT, 'robot', 'robot_result', /^VULNERABLE/],
+  [RENEGOTIATION, 'session_renegotiation', 'supports_secure_renegotiation', /^false$/],
+]
 
-const check = (weakness: TlsWeakness, result: unknown, field: string) =>
-  [weakness, at(result, field) === true, result] as const
+function* checkRecords(scan: unknown, place: string): Generator<Imported> {
+  for (const [weakness, check, field, weak] of CHECKS) {
+    const result = resultOf(scan, check)
+    if (weak.test(asText(at(result, field)))) yield tlsFinding('sslyze', weakness, place, result)
+  }
+}
 
 function* certificateRecords(scan: unknown, place: string, certificates: Certificate[]): Generator<Imported> {
   const [deployment] = asList(at(resultOf(scan, 'certificate_info'), 'certificate_deployments'))

@@ -83,19 +83,9 @@ export const cipherWeakness = (name: string): TlsWeakness | undefined =>
 
 /** The bits of a key of the type `EC` are its strength, which is half its length. */
 export const keyWeakness = (type: string, bits: number): TlsWeakness | undefined => {
-  const steps: readonly (readonly [Severity, number])[] =
-    type === 'EC'
-      ? [
-          ['critical', 55],
-          ['high', 61],
-          ['medium', 81],
-        ]
-      : [
-          ['critical', 512],
-          ['high', 768],
-          ['medium', 1024],
-        ]
-  const severity = bits > 0 ? steps.find(([, most]) => bits <= most)?.[0] : undefined
+  const steps = type === 'EC' ? [55, 61, 81] : [512, 768, 1024]
+  const severities = ['critical', 'high', 'medium'] as const
+  const severity = bits > 0 ? severities[steps.findIndex((most) => bits <= most)] : undefined
   return (
     severity && {
       id: 'cert-weak-key',
@@ -120,13 +110,14 @@ export const signatureWeakness = (algorithm: string): TlsWeakness | undefined =>
   )
 }
 
-/** The finding of a weakness; `names` are the ciphers that show it. */
+/** The finding of a weakness; `names` are the ciphers that show it, `server` one of several behind the place. */
 export const tlsFinding = (
   tool: string,
   { id, severity, title, cve }: TlsWeakness,
   place: string,
   detail: unknown,
   names: readonly string[] = [],
+  server = '',
 ): Imported =>
   finding({
     vuln_info: `${tool}-${id}`,
@@ -135,6 +126,7 @@ export const tlsFinding = (
     severity,
     asset_type: 'network',
     asset_value: place,
+    fingerprint: server,
     tags: [tool, 'tls', ...(cve === undefined ? [] : [cve])],
     raw_vuln_json: JSON.stringify(detail),
   })

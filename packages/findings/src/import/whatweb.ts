@@ -50,7 +50,7 @@ export async function* whatwebAssets(body: AsyncIterable<Uint8Array>): AsyncGene
 }
 
 function* assetsOf(answer: unknown, line: number): Generator<Imported> {
-  const target = asText(at(answer, 'target'))
+  const target = spelled(asText(at(answer, 'target')))
   const plugins = at(answer, 'plugins')
   if (!URL.canParse(target) || !isRecord(plugins)) {
     yield unusable('it is not an answer of whatweb (--log-json): target or plugins is missing', line)
@@ -62,7 +62,7 @@ function* assetsOf(answer: unknown, line: number): Generator<Imported> {
   yield asset({
     asset_type: 'http',
     asset_value: hostname,
-    url: pathname === '/' && search === '' ? origin : spelled(target),
+    url: pathname === '/' && search === '' ? origin : target,
     host_ip: plugin('IP'),
     scheme: protocol.slice(0, -1),
     status_code: at(answer, 'http_status'),
