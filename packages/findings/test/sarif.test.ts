@@ -126,6 +126,14 @@ describe('severity, confidence and tags', () => {
     ['its index', [override({ index: 0 }, 'error')], {}, 'high'],
     ['its id', [override({ id: 'r1' }, 'note')], {}, 'low'],
     ['its id, if the tool does not list it', [override({ id: 'r9' }, 'error')], { ruleId: 'r9' }, 'high'],
+    ['its GUID', [override({ guid: 'g1' }, 'error')], { ruleId: undefined, rule: { guid: 'g1' } }, 'high'],
+    [
+      'another GUID',
+      [override({ guid: 'g2' }, 'error')],
+      { ruleId: undefined, rule: { guid: 'g1' } },
+      'medium',
+    ],
+    ['nothing', [override({}, 'error')], { ruleId: undefined }, 'medium'],
     ['another index', [override({ index: 1 }, 'error')], {}, 'medium'],
     ['its id, without a level', [override({ id: 'r1' })], {}, 'medium'],
     ['its id, and the result has a level', [override({ id: 'r1' }, 'note')], { level: 'error' }, 'high'],
@@ -143,7 +151,11 @@ describe('severity, confidence and tags', () => {
     ],
   ])('An invocation overrides the level of a rule by %s', async (_name, overrides, more, severity) => {
     const invocations = [{}, { ruleConfigurationOverrides: overrides }]
-    const rules = ['r1', 'r2'].map((id) => ({ id, defaultConfiguration: { level: 'warning' } }))
+    const rules = [1, 2].map((n) => ({
+      id: `r${n}`,
+      guid: `g${n}`,
+      defaultConfiguration: { level: 'warning' },
+    }))
     const { found } = await read(logOf([result('a', 1, more)], { invocations }, { rules }))
     expect(found).toMatchObject([{ severity }])
   })

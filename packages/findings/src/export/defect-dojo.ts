@@ -22,6 +22,8 @@ const MAX_TITLE = 511
 const dojoFinding = (finding: Vulnerability) => {
   const { vuln_info, vuln_title } = finding
   const { cves, cwes, cvss, cvssScore, references, remediation } = factsOf(finding)
+  // A score without a vector is taken for one of version 3.
+  const isCvss3 = cvss?.version.startsWith('3.') ?? true
   const [cve] = cves
   const [cwe] = cwes
   const isMitigated = finding.state === 'gone' && !['false_positive', 'accepted'].includes(finding.verdict)
@@ -40,10 +42,8 @@ const dojoFinding = (finding: Vulnerability) => {
     unique_id_from_tool: finding.finding_hash || String(finding.id),
     ...(cve === undefined ? {} : { cve, vulnerability_ids: cves }),
     ...(cwe === undefined ? {} : { cwe }),
-    ...(cvss?.version.startsWith('3.') === true ? { cvssv3: cvss.vector } : {}),
-    ...(cvssScore === undefined || cvss?.version.startsWith('3.') === false
-      ? {}
-      : { cvssv3_score: cvssScore }),
+    ...(cvss !== undefined && isCvss3 ? { cvssv3: cvss.vector } : {}),
+    ...(cvssScore !== undefined && isCvss3 ? { cvssv3_score: cvssScore } : {}),
     ...(references.length === 0 ? {} : { references: references.join('\n') }),
     ...(remediation === '' ? {} : { mitigation: remediation }),
     ...placeOf(finding),

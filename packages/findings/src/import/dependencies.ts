@@ -1,4 +1,3 @@
-import type { Severity } from '@scanfarm/contracts'
 import type { Imported } from './read-body.ts'
 import { finding, paragraphs } from './records.ts'
 
@@ -46,7 +45,3 @@ export const dependencyFinding = (one: Dependency): Imported => {
     raw_vuln_json: JSON.stringify(one.raw),
   })
 }
-
-/** Severities by the bands of CVSS 3. */
-export const severityOfScore = (score: number): Severity | undefined =>
-  score >= 9 ? 'critical' : score >= 7 ? 'high' : score >= 4 ? 'medium' : score > 0 ? 'low' : undefined

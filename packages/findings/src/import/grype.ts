@@ -1,10 +1,11 @@
 import { asList, asText, asTexts, at } from '../fields.ts'
-import { dependencyFinding, severityOfScore } from './dependencies.ts'
+import { dependencyFinding } from './dependencies.ts'
 import { isList, jsonReport } from './json-report.ts'
 import type { Imported } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
 import { unusable } from './records.ts'
 import { Replay } from './replay.ts'
+import { severityOfScore } from './tool-words.ts'
 
 /** Reads JSON of grype. Ignored matches are not read. */
 export async function* grypeFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {

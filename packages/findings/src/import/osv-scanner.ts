@@ -1,10 +1,11 @@
 import { cvssOf } from '../cvss.ts'
 import { asList, asText, asTexts, at } from '../fields.ts'
-import { dependencyFinding, severityOfScore } from './dependencies.ts'
+import { dependencyFinding } from './dependencies.ts'
 import { isList, jsonReport } from './json-report.ts'
 import type { Imported } from './read-body.ts'
 import { pathOf, ScannedFolder } from './paths.ts'
 import { unusable } from './records.ts'
+import { severityOfScore } from './tool-words.ts'
 
 /** Reads JSON of osv-scanner. The advisories of several databases on one vulnerability are one finding, as in its table. */
 export async function* osvScannerFindings(

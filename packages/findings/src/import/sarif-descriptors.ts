@@ -8,12 +8,13 @@ interface Component {
   readonly guid: string
   readonly name: string
   readonly listed: readonly unknown[]
+  /** Also by the GUID. */
   readonly byId: ReadonlyMap<string, unknown>
 }
 
 /** How a result, a notification or an override names a descriptor. */
 export const referenceIn = (descriptor: unknown) => ({
-  id: asText(at(descriptor, 'id')),
+  id: asText(at(descriptor, 'id')) || asText(at(descriptor, 'guid')),
   index: at(descriptor, 'index'),
   toolComponent: at(descriptor, 'toolComponent'),
 })
@@ -32,7 +33,8 @@ export class Descriptors {
     const components = [at(tool, 'driver'), ...asList(at(tool, 'extensions'))]
     this.#components = components.map((component) => {
       const listed = asList(at(component, list))
-      const byId = new Map(listed.map((one) => [asText(at(one, 'id')), one]))
+      const ids = (one: unknown): string[] => ['id', 'guid'].map((name) => asText(at(one, name)))
+      const byId = new Map(listed.flatMap((one) => ids(one).map((id) => [id, one] as const)))
       return { guid: asText(at(component, 'guid')), name: asText(at(component, 'name')), listed, byId }
     })
     this.#levels = invocations.map((invocation) => {
@@ -40,7 +42,7 @@ export class Descriptors {
         this.#keyOf(referenceIn(at(one, 'descriptor'))),
         asText(at(one, 'configuration', 'level')),
       ])
-      return new Map(overrides.filter(([, level]) => level !== ''))
+      return new Map(overrides.filter(([key, level]) => key !== '' && level !== ''))
     })
   }
 

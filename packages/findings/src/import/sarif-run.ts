@@ -219,7 +219,7 @@ export const ruleIdOf = (result: Unknown): string => asText(at(result, 'ruleId')
 
 const ruleReference = (result: Unknown): Reference => {
   const named = referenceIn(at(result, 'rule'))
-  return { ...named, id: ruleIdOf(result), index: at(result, 'ruleIndex') ?? named.index }
+  return { ...named, id: ruleIdOf(result) || named.id, index: at(result, 'ruleIndex') ?? named.index }
 }
 
 /** nuclei writes the path of a page as `//admin`, and describes it as `http:/host/admin` or `host:port`. */
