@@ -72,15 +72,6 @@ const plantedOn = (...services: string[]): Planted[] =>
 
 const names = (found: readonly Planted[]): string[] => found.map(nameOf).toSorted()
 
-const stateOf = async (workspace: string, id: string): Promise<string | undefined> =>
-  (await findingsIn(client, workspace)).find(({ vuln_info }) => vuln_info === id)?.state
-
-const untilState = (workspace: string, id: string, state: string): Promise<string | undefined> =>
-  until(
-    () => stateOf(workspace, id),
-    (now) => now === state,
-  )
-
 describe('the flow baseline', () => {
   test('finds in the whole network everything that is planted, and nothing else', async () => {
     const run = await scan(lab.network, 'network')
@@ -149,24 +140,50 @@ describe('the flow baseline', () => {
     expect(run.outcome).not.toBe('clean')
   })
 
-  test('marks a finding as gone after the service is fixed, and keeps it open if the service does not answer', async () => {
-    const targets = { ftp: lab.place('ftp'), redis: lab.place('redis') }
-    const scanBoth = () =>
-      Promise.all(
-        Object.entries(targets).map(([name, { host, port }]) =>
-          scan(host, `${name}-twice`, { ports: String(port) }),
-        ),
+  test('three nights tell what is gone, not reached and back, and keep what people decided', async () => {
+    const places = ['ftp', 'redis'].map((name) => lab.place(name))
+    const { data: schedule } = await client.post<{ data: { id: string } }>('/schedules', {
+      name: 'nights',
+      workflow_name: 'baseline',
+      workflow_kind: 'flow',
+      trigger_type: 'cron',
+      schedule: '0 3 * * *',
+      targets: places.map(({ host }) => host),
+      params: { ports: places.map(({ port }) => port).join(',') },
+    })
+    const night = async () => {
+      const { job_id: job } = await client.post<{ job_id: string }>(`/schedules/${schedule.id}/trigger`, {})
+      const { data } = await until(
+        () => client.get<{ data: { last: { job_id: string; outcome: string } | null }[] }>('/nights'),
+        ({ data: nights }) => nights[0]?.last?.job_id === job,
+        { limitMs: RUN_MS },
       )
-    await scanBoth()
-    expect(await stateOf('ftp-twice', 'ftp-anon')).toBe('open')
-    expect(await stateOf('redis-twice', 'redis-info')).toBe('open')
-    await lab.fix('ftp')
+      const { data: changes } = await client.get<{ data: Record<string, { vuln_info: string }[]> }>(
+        `/jobs/${job}/changes`,
+      )
+      const kinds = ['new', 'back', 'gone', 'not_tested']
+      const changed = kinds.flatMap((kind) => changes[kind]?.map((one) => `${kind} ${one.vuln_info}`) ?? [])
+      return [data[0]?.last?.outcome, ...changed.toSorted()]
+    }
+    const findings = async () =>
+      (await Promise.all(places.map(({ host }) => findingsIn(client, host)))).flat()
+    expect(await night()).toEqual(['clean', 'new ftp-anon', 'new redis-info'])
+    const decide = async (id: string, verdict: string) => {
+      const ids = (await findings()).flatMap((row) => (row.vuln_info === id ? row.id : []))
+      await client.post('/vulnerabilities/bulk', { ids, change: { verdict, reason: 'of the lab' } })
+    }
+    await decide('ftp-anon', 'fixed_claimed')
+    await decide('redis-info', 'confirmed')
+
+    await lab.restart('ftp', { fixed: true })
     await lab.silence('redis')
-    const [ftp, redis] = await scanBoth()
-    expect(ftp?.outcome).toBe('clean')
-    expect(redis?.outcome).not.toBe('clean')
-    await untilState('ftp-twice', 'ftp-anon', 'gone')
-    expect(await stateOf('redis-twice', 'redis-info')).toBe('open')
+    expect(await night()).toEqual(['clean', 'gone ftp-anon', 'not_tested redis-info'])
+
+    await lab.restart('ftp', { fixed: false })
+    await lab.restart('redis', { fixed: false })
+    expect(await night()).toEqual(['clean', 'back ftp-anon'])
+    const kept = (await findings()).map((row) => `${row.vuln_info} ${row.seen} ${row.verdict}`)
+    expect(kept.toSorted()).toEqual(['ftp-anon open fixed_claimed', 'redis-info open confirmed'])
   })
 
   test('finds old protocols of a URL with testssl', async () => {

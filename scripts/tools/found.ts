@@ -2,11 +2,13 @@ import type { Client } from '@scanfarm/cli/testing'
 import type { Lab, Planted } from './lab.ts'
 
 export interface FindingRow {
+  readonly id: number
   readonly vuln_info: string
   readonly severity: string
   readonly asset_value: string
   readonly tags?: readonly string[]
-  readonly state: string
+  readonly seen: string
+  readonly verdict: string
 }
 
 interface AssetRow {

@@ -143,10 +143,11 @@ export class Lab implements AsyncDisposable {
     return `${name.endsWith('tls') ? 'https' : 'http'}://${this.address(name)}`
   }
 
-  /** Starts the service again without its mistake. */
-  async fix(name: string): Promise<void> {
+  /** Starts the service again, with its mistake or without. */
+  async restart(name: string, { fixed }: { fixed: boolean }): Promise<void> {
     await this.#stop(name)
-    this.#start(name, services[name]?.fixed ?? {})
+    const service = services[name]
+    this.#start(name, (fixed ? service?.fixed : service) ?? {})
     await this.#untilOpen(name)
   }
 

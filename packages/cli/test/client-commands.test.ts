@@ -653,6 +653,16 @@ describe('scopes and the never-scan list', () => {
       /^\S{36}(?: +\d\d-\d\d \d\d:\d\d){2} +target http:\S+:8080\/a +noop +\S+ on \S+/m,
     )
     expect(found.out).toMatch(/^\S+ \S+ nothing: true$/m)
+    const steps = async (module: string, target: string) => {
+      await run(['run', '-m', module, '-t', target, '-p', 'folder=/nowhere', '--wait'])
+      return (await run(['was-it-us', target])).out.split('\n').slice(2, -2)
+    }
+    // A step that was skipped sent nothing; a command takes one line.
+    expect(await steps('skip', '198.51.100.9')).toEqual([])
+    expect(await steps('held', '198.51.100.10')).toEqual([
+      expect.stringMatching(/ rest: sleep 0\.05 if \[ -e .* fi *$/),
+      expect.stringMatching(/ say: echo 198\.51\.100\.10$/),
+    ])
     expect(found.out).toMatch(/^1 run from \S+ to \S+\. Runs from before \S+ are not kept\. It is known of/m)
     const none = await run(['was-it-us', '198.51.100.8', '--from', '2026-01-01', '--to', '2026-01-02'])
     expect(none.out).toMatch(/^No run from 2026-01-01T00:00:00\.000Z to 2026-01-02T00:00:00\.000Z\./)

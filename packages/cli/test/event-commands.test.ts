@@ -87,18 +87,13 @@ test('A schedule is named, and a name of several is refused', async () => {
 describe('schedules and events', () => {
   test('schedules creates, lists, disables, triggers and removes a schedule', async () => {
     const made = await parsed<Schedule>(
-      'schedules',
-      'create',
-      'nightly',
-      '-w',
-      'noop',
-      '--cron',
+      ...'schedules create nightly -w noop -t a.test --timezone Europe/Berlin --cron'.split(' '),
       '0 3 * * *',
-      '-t',
-      'a.test',
     )
     expect(made).toMatchObject({ schedule: '0 3 * * *', workflow_name: 'noop', is_enabled: true })
-    expect((await run('schedules', 'list')).out).toMatch(/nightly +yes +0 3 \* \* \*.* noop +a\.test/)
+    expect((await run('schedules', 'list')).out).toMatch(
+      /nightly +yes +0 3 \* \* \* Europe\/Berlin .* noop +a\.test/,
+    )
     expect((await run('schedules', 'disable', 'nightly')).out).toContain('Schedule disabled')
     expect((await run('schedules', 'trigger', 'nightly')).out).toContain('Schedule triggered')
     expect((await run('events', 'list', '--topic', 'schedule.triggered')).out).toMatch(

@@ -45,6 +45,7 @@ export const makeTraffic = (db: Kysely<Tables>) => ({
                select jsonb_agg(to_jsonb(t) order by t.started_at, t.name)
                from (select name, module, command, started_at, completed_at from steps
                      where run_id = r.id and started_at <= ${to} and coalesce(completed_at, now()) >= ${from}
+                       and not (status = 'skipped' and command = '')
                      order by attempt, seq limit ${MOST_STEPS}) t), '[]') as steps
       from picked p
       join runs r on r.id = p.id

@@ -140,7 +140,8 @@ class Flow {
     }
     if (isExcluded(ref.name, this.#run.input)) return this.#skip(ref, workflow, 'the module is excluded')
     const condition = await this.#condition(ref)
-    if (condition.kind === 'false') return this.#skip(ref, workflow, 'the condition of the module is false')
+    if (condition.kind === 'false')
+      return this.#skip(ref, workflow, `the condition of the module is false: ${ref.condition}`)
     const plan = { workflow, name: ref.name, scope: this.#scope }
     if (condition.kind === 'error') {
       const message = `the condition of the module cannot be evaluated: ${condition.message}`

@@ -80,7 +80,7 @@ reports: [{name: r, path: out.txt, optional: true}]
     expect(rows.sort()).toEqual([
       'a completed',
       'b completed',
-      'c skipped the condition of the module is false',
+      "c skipped the condition of the module is false: {{from_a}} == 'Ayes' && missing.x",
       'd skipped the module is excluded',
     ])
     expect(recorder.events).toHaveLength(1)

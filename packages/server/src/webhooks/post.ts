@@ -17,7 +17,7 @@ export async function addressOf(
   const hidden = allowPrivate ? undefined : found.find(({ address }) => !isPublic(address))
   if (hidden !== undefined)
     throw new Error(
-      `${host} is the private address ${hidden.address}; set webhooks.allow_private to permit that`,
+      `${host} ${name === hidden.address ? 'is a private address' : `has the private address ${hidden.address}`}; set webhooks.allow_private to permit that`,
     )
   const [first] = found
   if (first === undefined) throw new Error(`the host ${host} has no address`)

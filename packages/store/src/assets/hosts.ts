@@ -32,7 +32,7 @@ export interface Host {
   readonly assets: number
   /** Open findings. */
   readonly findings: SeverityCounts
-  /** Those that saw one of its assets or findings first or last, newest first. */
+  /** Those that had it as target, or saw one of its assets or findings first or last; newest first. */
   readonly runs: SeenBy[]
 }
 
@@ -65,6 +65,8 @@ const find = async (
       select first_run as run from a union select first_run from v
       union select t.last_run from a join asset_sightings t on t.asset_id = a.id
       union select t.last_run from v join finding_sightings t on t.finding_id = v.id
+      union (select id from runs where target = ${host} ${workspaces ? sql`and workspace = any(${workspaces}::text[])` : sql``}
+             order by id desc limit ${MAX_RUNS})
     ), newest as (
       select r.run_uuid, r.workflow_name, r.target, r.status, utc_text(r.started_at) as started_at,
              utc_text(r.completed_at) as completed_at, r.id

@@ -106,7 +106,7 @@ test('More than 1,000 findings are changed in steps', async () => {
   await page.getByRole('radio', { name: 'Mark as fixed' }).check()
   await page.getByRole('button', { name: 'Change 1,203 findings' }).click()
   await page.getByText('1,203 findings changed.').waitFor()
-  await page.getByRole('link', { name: 'Gone 1,203' }).waitFor()
+  await page.getByRole('link', { name: 'Closed 1,203' }).waitFor()
 })
 
 test('Findings are in the order of severity, sorted, grouped and loaded as one scrolls, and a host has a page', async () => {

@@ -117,6 +117,13 @@ test('Three nights show what is new, gone, back and not tested, and keep the ver
     '–',
   ])
   await row(page, 'never-run').getByText('never ran').waitFor()
+  // A narrow window shows all counts without scrolling.
+  await page.setViewportSize({ width: 375, height: 800 })
+  for (const name of ['1 critical', '1 medium']) {
+    const box = await dmz.getByRole('link', { name }).boundingBox()
+    expect((box?.x ?? 400) + (box?.width ?? 0)).toBeLessThan(375)
+  }
+  await page.setViewportSize({ width: 1280, height: 800 })
 
   const opened = page.context().waitForEvent('page')
   await dmz.getByRole('link', { name: 'Report of dmz-nightly' }).click()
@@ -126,12 +133,14 @@ test('Three nights show what is new, gone, back and not tested, and keep the ver
   await dmz.getByRole('link', { name: '1 high' }).first().click()
   await page.waitForURL(`**/changes?job=${second}&change=new`)
   await page.getByRole('link', { name: 'served-git' }).waitFor()
+  expect(await page.getByRole('columnheader', { name: 'Why' }).count()).toBe(0)
   await page.goto(`/jobs/${second}`)
   const report = page.getByRole('link', { name: 'report', exact: true })
   expect(await report.getAttribute('href')).toBe(`/api/reports/jobs/${second}`)
   await page.goto(`/changes?job=${second}&change=new`)
   await page.getByRole('radio', { name: /Gone 1/ }).check()
   await page.getByRole('link', { name: 'listing' }).waitFor()
+  await page.getByRole('columnheader', { name: 'Why' }).waitFor()
 
   await page.goto('/findings?workspace=dmz-nightly')
   await row(page, 'served-git').waitFor()

@@ -39,6 +39,9 @@ export const wasItUsCommand = (terminal: Terminal): Command =>
       if (answer.data.length > 0) printTable(terminal, COLUMNS, answer.data)
       for (const { run_uuid: run, steps } of answer.data)
         for (const { name, command, started_at: time } of steps)
-          printLine(terminal, `${run} ${time?.slice(0, 19) ?? ''} ${name}: ${cut(command, 200)}`)
+          printLine(
+            terminal,
+            `${run} ${time?.slice(0, 19) ?? ''} ${name}: ${cut(command.replaceAll(/\s+/g, ' '), 200)}`,
+          )
       printLine(terminal, answer.message)
     })

@@ -37,7 +37,7 @@ export const getHost = route(
           ),
           assets: Type.Integer({ minimum: 0 }),
           findings: Severities,
-          runs: SeenBy,
+          runs: Type.Array(SeenBy.items, { description: 'Scanned or saw it; newest first, at most 100' }),
         }),
       ),
     },

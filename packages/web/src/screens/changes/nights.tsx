@@ -86,7 +86,7 @@ const JobChanges = ({
         <DataTable
           key={`${job} ${change}`}
           label={`Findings: ${NAMES[change]}`}
-          columns={COLUMNS}
+          columns={COLUMNS.filter(({ id }) => id !== 'why' || changes[change].some((one) => one.seen_reason))}
           list={{ rows: changes[change], total: sumOf(changes.counts[change]) }}
           keyOf={({ id }) => String(id)}
           empty={<EmptyState title="No such finding">Choose another kind of change.</EmptyState>}

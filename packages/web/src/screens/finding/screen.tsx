@@ -138,7 +138,7 @@ const FindingPage = ({ finding }: { finding: Finding }) => {
           ],
           ['First seen', <Time key="first" at={finding.first_seen} />],
           ['Last seen', <Time key="last" at={finding.last_seen} />],
-          ['Gone', finding.gone_at ? <Time key="gone" at={finding.gone_at} /> : ''],
+          ['Closed', finding.gone_at ? <Time key="gone" at={finding.gone_at} /> : ''],
           ['Seen by', finding.times_seen === 1 ? '1 scan' : `${finding.times_seen} scans`],
           ['Source', finding.source],
         ]}

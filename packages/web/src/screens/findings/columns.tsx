@@ -27,7 +27,7 @@ export const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] =
   {
     id: 'title',
     label: 'Finding',
-    width: 'minmax(170px, 3fr)',
+    width: 'minmax(240px, 3fr)',
     sort: 'title',
     cell: ({ id, vuln_title, vuln_info }) => (
       <Link href={hrefWith(`/findings/${id}`, filters)} title={vuln_title}>
@@ -38,7 +38,7 @@ export const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] =
   {
     id: 'asset',
     label: 'Asset',
-    width: 'minmax(140px, 2fr)',
+    width: 'minmax(170px, 2fr)',
     sort: 'asset',
     cell: (finding) => {
       const host = hostOf(finding)
@@ -56,9 +56,10 @@ export const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] =
     label: 'Workspace',
     width: '100px',
     sort: 'workspace',
+    hidden: true,
     cell: ({ workspace }) => workspace,
   },
-  { id: 'status', label: 'Status', width: '112px', cell: (finding) => <FindingStatus finding={finding} /> },
+  { id: 'status', label: 'Status', width: '124px', cell: (finding) => <FindingStatus finding={finding} /> },
   ...SEEN_COLUMNS.filter(({ id }) => id !== 'state'),
   {
     id: 'seen',

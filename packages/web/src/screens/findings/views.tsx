@@ -8,5 +8,5 @@ export const Views = ({ filters }: { filters: FindingFilters }) => {
     findingFacetsQuery(useQueryClient(), { ...rest, state: 'open,gone' }, ['state']),
   )
   const { data: fresh } = useQuery(findingTotalQuery({ ...rest, since: '24h' }))
-  return <StateViews path="/findings" filters={filters} facets={facets} fresh={fresh} />
+  return <StateViews path="/findings" filters={filters} facets={facets} gone="Closed" fresh={fresh} />
 }

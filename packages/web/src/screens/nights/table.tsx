@@ -170,8 +170,10 @@ export const NightsTable = ({
                   ) : null}
                 </span>
               </th>
-              {COLUMNS.map(({ id, cell }) => (
-                <td key={id}>{cell(night)}</td>
+              {COLUMNS.map(({ id, label, cell }) => (
+                <td key={id} data-label={label}>
+                  {cell(night)}
+                </td>
               ))}
             </tr>
           ))}

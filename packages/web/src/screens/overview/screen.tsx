@@ -10,7 +10,6 @@ import {
   ErrorPanel,
   Link,
   Page,
-  Severity,
   Share,
   Skeleton,
   StatusBadge,
@@ -105,7 +104,7 @@ const Figures = ({ overview }: { overview: Overview }) => {
         {workers.draining > 0 ? `${workers.draining} draining or paused` : 'live, with servers'}
         {workers.lost > 0 ? <strong className="tone-bad number"> ■ {workers.lost} lost</strong> : null}
       </Figure>
-      <Figure name="New findings, 24 h" href="/findings?since=24h" value={number(findings)}>
+      <Figure name="New or back, 24 h" href="/findings?since=24h" value={number(findings)}>
         {findings_24h.critical + findings_24h.high > 0
           ? `${number(findings_24h.critical)} critical, ${number(findings_24h.high)} high`
           : 'none critical or high'}
@@ -142,7 +141,7 @@ const Ranges = () => {
 const rangeOf = (text: string | undefined): Range => RANGES.find((each) => each === text) ?? '1h'
 
 const Breakdown = ({ overview }: { overview: Overview }) => {
-  const { runs, queue, findings_24h, failing_workflows_24h: failing } = overview
+  const { runs, queue, failing_workflows_24h: failing } = overview
   const all = STATUSES.reduce((sum, status) => sum + runs[status], 0)
   return (
     <div className="grid breakdown">
@@ -190,23 +189,6 @@ const Breakdown = ({ overview }: { overview: Overview }) => {
                 <td className="share-cell">
                   <Share value={runs[status]} of={all} label={`${runs[status]} of ${all} runs`} />
                 </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      <section aria-labelledby="by-severity">
-        <h2 id="by-severity">New findings in 24 hours</h2>
-        <table className="plain-table full-table">
-          <tbody>
-            {SEVERITIES.map((severity) => (
-              <tr key={severity}>
-                <th scope="row">
-                  <Link href={`/findings?severity=${severity}&since=24h`} className="plain-link">
-                    <Severity severity={severity} />
-                  </Link>
-                </th>
-                <td className="end number">{number(findings_24h[severity])}</td>
               </tr>
             ))}
           </tbody>

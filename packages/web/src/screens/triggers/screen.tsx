@@ -84,17 +84,17 @@ const State = ({ trigger: { problem, enabled } }: { trigger: Trigger }) =>
   )
 
 const columns = (actions: (trigger: Trigger) => readonly MenuItem[]): readonly Column<Trigger>[] => [
-  { id: 'name', label: 'Name', width: 'minmax(110px, 1.2fr)', cell: ({ name }) => <strong>{name}</strong> },
+  { id: 'name', label: 'Name', width: 'minmax(100px, 1.2fr)', cell: ({ name }) => <strong>{name}</strong> },
   {
     id: 'workflow',
     label: 'Workflow',
-    width: 'minmax(110px, 1fr)',
+    width: 'minmax(100px, 1fr)',
     cell: ({ workflow }) => (
       <Link href={`/workflows/${encodeURIComponent(workflow.name)}`}>{workflow.name}</Link>
     ),
   },
   { id: 'type', label: 'Kind', width: '48px', cell: ({ type }) => type },
-  { id: 'when', label: 'When', width: 'minmax(190px, 2.4fr)', cell: (trigger) => <When trigger={trigger} /> },
+  { id: 'when', label: 'When', width: 'minmax(170px, 2.4fr)', cell: (trigger) => <When trigger={trigger} /> },
   {
     id: 'state',
     label: 'State',
@@ -115,7 +115,7 @@ const columns = (actions: (trigger: Trigger) => readonly MenuItem[]): readonly C
   {
     id: 'job',
     label: 'Outcome',
-    width: '116px',
+    width: '138px',
     cell: ({ last_job_id: job, last_state: state, last_outcome: outcome }) =>
       job === '' ? (
         <span className="muted">{STATES[state] || '–'}</span>

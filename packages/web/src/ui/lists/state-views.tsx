@@ -17,12 +17,13 @@ interface StateViewsProps {
     readonly complete: boolean
     readonly state: readonly { readonly value: string; readonly count: number }[]
   }
+  readonly gone?: string
   /** How many are new. */
   readonly fresh?: number
 }
 
 /** What is there, what is new, what is gone, with the other filters kept. */
-export const StateViews = ({ path, filters, facets, fresh }: StateViewsProps) => {
+export const StateViews = ({ path, filters, facets, gone = 'Gone', fresh }: StateViewsProps) => {
   const stateCount = (state: string) => facets?.state.find(({ value }) => value === state)?.count ?? 0
   const counts = [stateCount('open'), fresh, stateCount('gone'), stateCount('open') + stateCount('gone')]
   const countText = (index: number): string => {
@@ -38,7 +39,7 @@ export const StateViews = ({ path, filters, facets, fresh }: StateViewsProps) =>
           href={hrefWith(path, { ...filters, state, since })}
           aria-current={filters['state'] === state && filters['since'] === since ? 'page' : undefined}
         >
-          {label} <span className="number">{countText(index)}</span>
+          {state === 'gone' ? gone : label} <span className="number">{countText(index)}</span>
         </Link>
       ))}
     </nav>
