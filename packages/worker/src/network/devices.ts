@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/**
- * The network devices of this process, each with its number where Linux tells it. `/sys/class/net` has those of the
- * process that mounted it.
- */
+/** The network devices of this process with their numbers. `/sys/class/net` has those of who mounted it. */
 export const networkDevices = (folder = '/proc/self/net'): ReadonlyMap<string, string> => {
   const numbers = new Map(
     readFileSync(`${folder}/igmp`, 'latin1')

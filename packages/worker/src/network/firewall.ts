@@ -1,28 +1,28 @@
 import { errorText, type Logger } from '@scanfarm/platform'
+import { difference, NOTHING, sums, type Blocked, type Watch } from './blocked.ts'
 import { networkDevices } from './devices.ts'
 import type { Fence } from './fences.ts'
 import { networkHelpers } from './helpers.ts'
 import { nft, NftSession } from './nft.ts'
 import { countsOf, tableNames, userRulesOf, type Counted } from './nft-answers.ts'
+import { Pacer, paceRules, releaseDevices } from './pacer.ts'
 import { deviceChain, FAMILIES, HITS, rulesetOf, tableText, type Ruleset } from './ruleset.ts'
-import { busyUids, deadTables, newTable } from './table-names.ts'
+import { busyUids, deadTables, isOfWorker, newTable } from './table-names.ts'
 
 const DEVICES_EVERY_MS = 1_000
 const SWEEP_EVERY_MS = 60_000
 /** Rules that no user has are kept for the next run. */
 const MOST_UNUSED = 8
 
-/** Packets of a user that were not sent. */
-export interface Blocked {
-  readonly packets: number
-  /** Those of which the address is known. */
-  readonly addresses: ReadonlyMap<string, number>
-}
-
 /** The rules of a user, by who wants them: runs of a workspace share a user, and what one forbids is forbidden to all. */
-type UserRules = Map<object, { readonly ruleset: Ruleset; readonly proxyPort: number | undefined }>
-
-const NOTHING: Blocked = { packets: 0, addresses: new Map() }
+type UserRules = Map<object, HolderRules>
+interface HolderRules {
+  /** Undefined: it may send packets anywhere. */
+  readonly ruleset: Ruleset | undefined
+  readonly proxyPort: number | undefined
+  /** New connections a second. */
+  readonly rate: number
+}
 
 /**
  * Rules of the kernel for the packets of commands, by their user. `inet output` sees what goes through sockets, `netdev
@@ -52,35 +52,56 @@ export class Firewall implements AsyncDisposable {
   /** Rules of workers that were killed remain. */
   #hasDead = false
   #sweptAt = -Infinity
+  readonly #pacer = new Pacer()
+  #unpaced: string | undefined
 
-  private constructor(log: Logger) {
+  private constructor(log: Logger, unpaced: string | undefined) {
     this.#log = log
+    this.#unpaced = unpaced
   }
 
-  /** Rejects with the reason why the kernel of this machine cannot do it for this process. */
-  static async open(log: Logger): Promise<Firewall> {
-    const firewall = new Firewall(log)
+  /**
+   * Rejects with the reason why the kernel of this machine cannot do it for this process. `unpaced`: why rates do not hold
+   * for its users.
+   */
+  static async open(log: Logger, unpaced?: string): Promise<Firewall> {
+    const firewall = new Firewall(log, unpaced)
     const probe = `${firewall.#table}_probe`
     const remove = FAMILIES.map((family) => `delete table ${family} ${probe}`).join('\n')
     await nft(`${tableText(probe)}\n${deviceChain(probe, 'probe', 'lo')}\n${remove}\n`)
     await firewall.#sweep()
+    await firewall.#releaseDevices().catch((error: unknown) => {
+      firewall.#unpaced ??= `${errorText(error)}; iproute2 is needed`
+    })
     return firewall
+  }
+
+  /** Why new connections do not wait for the rate of their user. */
+  get paceGap(): string | undefined {
+    return this.#unpaced ?? this.#pacer.gap
   }
 
   /**
    * Before a command of `holder` starts as a user, which may always reach a port of 127.0.0.1. Undefined: no rules apply
-   * to the user. Rejects when they cannot be set.
+   * to the user. Rejects when they cannot be set. New connections wait for their turn by `rate`; those of holders with the
+   * same user share the sum.
    */
-  async begin(uid: number, holder: object, fence: Fence, proxyPort?: number): Promise<Watch | undefined> {
+  async begin(
+    uid: number,
+    holder: object,
+    fence: Fence,
+    { proxyPort, rate }: { readonly proxyPort?: number; readonly rate?: number | null } = {},
+  ): Promise<Watch | undefined> {
     const known = this.#users.get(uid)
     const isOpen = fence.forbidden.length + fence.allowed.length === 0
-    if (isOpen && known === undefined) {
+    const paced = this.#unpaced === undefined ? (rate ?? 0) : 0
+    if (isOpen && paced === 0 && known === undefined) {
       if (this.#hasDead) await this.#inTurn(() => this.#sweep(uid))
       return undefined
     }
     const rules: UserRules = known ?? new Map()
-    if (isOpen) rules.delete(holder)
-    else rules.set(holder, { ruleset: this.#rulesetOf(fence), proxyPort })
+    if (isOpen && paced === 0) rules.delete(holder)
+    else rules.set(holder, { ruleset: isOpen ? undefined : this.#rulesetOf(fence), proxyPort, rate: paced })
     this.#users.set(uid, rules)
     await this.#inTurn(() => this.#apply(uid))
     if (rules.size === 0) return undefined
@@ -101,9 +122,9 @@ export class Firewall implements AsyncDisposable {
     clearInterval(this.#watch)
     this.#session?.end()
     if (this.#isMade)
-      await nft(`${this.#removal().join('\n')}\n`).catch((error: unknown) =>
-        this.#warn('the rules remain', error),
-      )
+      await nft(`${this.#removal().join('\n')}\n`)
+        .then(() => this.#releaseDevices())
+        .catch((error: unknown) => this.#warn('the rules remain', error))
     this.#isMade = false
   }
 
@@ -136,11 +157,15 @@ export class Firewall implements AsyncDisposable {
     if (this.#users.get(uid)?.size === 0) this.#users.delete(uid)
     const wanted = new Map<string, Ruleset>()
     const rules = new Set<string>()
+    const rates = this.#rates()
     for (const [user, holders] of this.#users) {
       for (const { proxyPort } of holders.values())
         if (proxyPort !== undefined)
           rules.add(`meta skuid ${user} ip daddr 127.0.0.1 tcp dport ${proxyPort} accept`)
+      const rate = rates.get(user)
+      if (rate !== undefined) for (const rule of paceRules(user, rate)) rules.add(rule)
       for (const { ruleset } of holders.values()) {
+        if (ruleset === undefined) continue
         wanted.set(ruleset.name, ruleset)
         rules.add(`meta skuid ${user} jump ${ruleset.name}`)
       }
@@ -189,7 +214,8 @@ export class Firewall implements AsyncDisposable {
       const before = this.#proof === 0 ? [] : [`delete ${set(this.#proof)}`]
       this.#proof += 1
       const statements = [...users, `add ${set(this.#proof)} { type uid; }`, ...before]
-      await this.#asked.ask(statements.join('; '), [`list ${set(this.#proof)}`])
+      // nft 1.0 reads the semicolon as part of a class before it.
+      await this.#asked.ask(statements.join(' ; '), [`list ${set(this.#proof)}`])
     }
     for (const ruleset of wanted) {
       this.#rulesets.delete(ruleset.name)
@@ -225,6 +251,28 @@ export class Firewall implements AsyncDisposable {
     const chains = added.map(([, name]) => deviceChain(this.#table, `d${(this.#chains += 1)}`, name))
     if (chains.length > 0) await nft(`${chains.join('\n')}\n`)
     this.#devices = now
+    await this.#pace()
+  }
+
+  #rates(): Map<number, number> {
+    const rates = [...this.#users].map(
+      ([uid, holders]) => [uid, [...holders.values()].reduce((sum, { rate }) => sum + rate, 0)] as const,
+    )
+    return new Map(rates.filter(([, rate]) => rate > 0))
+  }
+
+  async #pace(): Promise<void> {
+    if (this.#unpaced !== undefined) return
+    const before = this.paceGap
+    await this.#pacer.set(this.#rates(), this.#devices).catch(() => undefined)
+    const gap = this.paceGap
+    if (gap !== undefined && gap !== before)
+      this.#log.warn('limits: new connections of commands are not delayed', { reason: gap })
+  }
+
+  /** Those that a worker that was killed has left, or this one, unless others use them. */
+  async #releaseDevices(): Promise<void> {
+    await releaseDevices(async () => (await workerTables()).length > 0)
   }
 
   /** What was blocked until now. Callers that come while the counters are being read share the next reading. */
@@ -243,23 +291,34 @@ export class Firewall implements AsyncDisposable {
   async #read(): Promise<void> {
     const list = (set: string): string[] =>
       FAMILIES.map((family) => `list set ${family} ${this.#table} ${set}`)
-    const read = async (...sets: readonly string[]): Promise<Counted[]> =>
-      (await this.#asked.ask('', sets.flatMap(list))).flatMap(countsOf)
-    const totals = sums(await read(HITS.total), ({ key: [uid] }) => Number(uid))
-    const isNew = [...totals].some(([uid, packets]) => packets !== this.#counted.get(uid)?.packets)
-    if (!isNew) return
-    const byUser = Map.groupBy(await read(HITS.v4, HITS.v6), ({ key: [uid] }) => Number(uid))
+    const uidOf = ({ key: [uid] }: Counted): number => Number(uid)
+    const read = async (...lists: readonly string[]): Promise<Counted[]> =>
+      (await this.#asked.ask('', lists)).flatMap(countsOf)
+    const totals = sums(await read(...list(HITS.total)), uidOf)
+    // Those through sockets are in both families.
+    const late = sums(await read(`list set netdev ${this.#table} ${HITS.late}`), uidOf)
+    const users = new Set([...totals.keys(), ...late.keys()])
+    const isKnown = [...users].every((uid) => {
+      const known = this.#counted.get(uid) ?? NOTHING
+      return known.packets === (totals.get(uid) ?? 0) && known.late === (late.get(uid) ?? 0)
+    })
+    if (isKnown) return
+    const byUser = Map.groupBy(await read(...list(HITS.v4), ...list(HITS.v6)), uidOf)
     this.#counted = new Map(
-      [...totals].map(([uid, packets]) => [
+      [...users].map((uid) => [
         uid,
-        { packets, addresses: sums(byUser.get(uid) ?? [], ({ key: [, address] }) => String(address)) },
+        {
+          packets: totals.get(uid) ?? 0,
+          late: late.get(uid) ?? 0,
+          addresses: sums(byUser.get(uid) ?? [], ({ key: [, address] }) => String(address)),
+        },
       ]),
     )
   }
 
   /** Removes tables of workers that were killed, except the rules of users that still have processes. `uid` has none. */
   async #sweep(uid?: number): Promise<void> {
-    const dead = deadTables(tableNames(await nft('', ['-j', 'list', 'tables'])))
+    const dead = deadTables(await workerTables())
     this.#hasDead = dead.length > 0
     this.#sweptAt = performance.now()
     if (dead.length === 0) return
@@ -286,28 +345,5 @@ export class Firewall implements AsyncDisposable {
   }
 }
 
-/** Counts of one user from here on. */
-export interface Watch {
-  blocked(): Promise<Blocked>
-}
-
-const sums = <K>(elements: readonly Counted[], keyOf: (element: Counted) => K): Map<K, number> => {
-  const found = new Map<K, number>()
-  for (const element of elements) {
-    const key = keyOf(element)
-    found.set(key, (found.get(key) ?? 0) + element.packets)
-  }
-  return found
-}
-
-const difference = (before: Blocked, now: Blocked): Blocked => {
-  // Counts begin at 0 again when the rules had to be made again.
-  if (now.packets < before.packets) return now
-  const addresses = [...now.addresses].map(
-    ([address, packets]) => [address, packets - (before.addresses.get(address) ?? 0)] as const,
-  )
-  return {
-    packets: now.packets - before.packets,
-    addresses: new Map(addresses.filter(([, packets]) => packets > 0)),
-  }
-}
+const workerTables = async (): Promise<string[]> =>
+  tableNames(await nft('', ['-j', 'list', 'tables'])).filter(isOfWorker)

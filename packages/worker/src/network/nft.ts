@@ -5,37 +5,41 @@ import type { Readable, Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import { errorText } from '@scanfarm/platform'
 
-/** nft needs nothing of the environment of this process, which holds secrets. */
+/** nft and tc need nothing of the environment of this process, which holds secrets. */
 const ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C', HOME: '/' }
 const MAX_REASON = 300
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
 
-const start = (args: readonly string[]): Child =>
-  spawn('nft', args, { env: ENV, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] })
+const start = (program: string, args: readonly string[]): Child =>
+  spawn(program, args, { env: ENV, cwd: '/', stdio: ['pipe', 'pipe', 'pipe'] })
 
-/** Runs nft, as a default with statements of which all apply or none. Rejects with its first error. */
-export const nft = async (input: string, args: readonly string[] = ['-f', '-']): Promise<string> => {
-  const child = start(args)
+/** Runs a program to its end. Rejects with its first error. */
+export const execute = async (program: string, args: readonly string[], input: string): Promise<string> => {
+  const child = start(program, args)
   const failed = once(child, 'error').then(([error]: unknown[]) => {
-    throw new Error(`nft: ${errorText(error)}`)
+    throw new Error(`${program}: ${errorText(error)}`)
   })
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
   const ended = Promise.all([textOf(child.stdout), textOf(child.stderr), once(child, 'close')])
   const [output, problem] = await Promise.race([ended, failed])
   if (child.exitCode === 0) return output
-  throw new Error(`nft: ${problem.trim().slice(0, MAX_REASON) || `exit code ${String(child.exitCode)}`}`)
+  throw new Error(
+    `${program}: ${problem.trim().slice(0, MAX_REASON) || `exit code ${String(child.exitCode)}`}`,
+  )
 }
+
+/** Runs nft, as a default with statements of which all apply or none. */
+export const nft = (input: string, args: readonly string[] = ['-f', '-']): Promise<string> =>
+  execute('nft', args, input)
 
 const MARK = '{"nftables":'
 
 /** Long enough for a machine that is very busy. */
 const ANSWER_MS = 60_000
 
-/**
- * An nft that stays: to ask it takes a tenth of the time that starting one takes. It answers each `list` with one line.
- */
+/** An nft that stays: asking it takes a tenth of starting one. It answers each `list` with one line. */
 export class NftSession {
   readonly #child: Child
   readonly #waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = []
@@ -43,7 +47,7 @@ export class NftSession {
   #isOver = false
 
   constructor() {
-    this.#child = start(['-j', '-i'])
+    this.#child = start('nft', ['-j', '-i'])
     this.#child.stdin.on('error', () => undefined)
     // An error leaves a list without an answer: the session ends, so that no answer is taken for another one.
     this.#child.stderr.on('data', (chunk: Buffer) => this.#end(chunk.toString().trim().slice(0, MAX_REASON)))

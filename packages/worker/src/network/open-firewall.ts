@@ -30,10 +30,14 @@ export const openFirewall = async (
     log.info('scope: checked, not enforced', { reason })
     return { firewall, gap: reason }
   }
-  const problem = cannot(demandIsolation(settings))
+  const isolation = demandIsolation(settings)
+  const problem = cannot(isolation)
   if (problem !== undefined) return checkedOnly(problem)
   try {
-    const firewall = scope.use(await Firewall.open(log))
+    const unpaced = isolation.kind === 'uids' ? undefined : 'all commands have one user'
+    const firewall = scope.use(await Firewall.open(log, unpaced))
+    const reason = firewall.paceGap
+    if (reason !== undefined) log.info('limits: new connections of commands are not delayed', { reason })
     if (settings.runner.newPrivileges)
       return checkedOnly('runner.new_privileges lets commands become other users', firewall)
     log.info('scope: enforced')

@@ -59,8 +59,8 @@ const portsText = (ports: readonly PortRange[]): string =>
 /** Protocols whose headers begin with two ports. */
 const WITH_PORTS = 'meta l4proto { tcp, udp, sctp, dccp, udplite }'
 
-/** Sets of the packets that were not sent, by uid. */
-export const HITS = { total: 'total', v4: 'hits4', v6: 'hits6' } as const
+/** Sets of the packets that were not sent, or late, by uid. */
+export const HITS = { total: 'total', v4: 'hits4', v6: 'hits6', late: 'late' } as const
 
 /**
  * The table of a worker. `users` has the rules of each uid; its changes do not touch sets, whose elements nft would read
@@ -82,7 +82,9 @@ export const tableText = (table: string): string =>
       `set ${name} { type ${type}; size 65535; flags dynamic,timeout; timeout 1h; counter; }`
     return [
       `table ${family} ${table} {`,
-      set(HITS.total, 'uid').replace('dynamic,timeout; timeout 1h', 'dynamic'),
+      ...[HITS.total, HITS.late].map((name) =>
+        set(name, 'uid').replace('dynamic,timeout; timeout 1h', 'dynamic'),
+      ),
       set(HITS.v4, 'uid . ipv4_addr'),
       set(HITS.v6, 'uid . ipv6_addr'),
       `chain blocked {\n${[...count, ...verdict].join('\n')}\n}`,

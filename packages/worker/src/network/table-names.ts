@@ -12,6 +12,8 @@ let tables = 0
 export const newTable = (): string =>
   [PREFIX, space(), process.pid, processStart(process.pid), (tables += 1)].join('_')
 
+export const isOfWorker = (name: string): boolean => name.startsWith(`${PREFIX}_`)
+
 /** Tables of workers that ended without removing them. */
 export const deadTables = (names: readonly string[]): string[] =>
   names.filter((name) => {

@@ -12,7 +12,7 @@ import {
 } from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
 import { isWithin, type Fence } from '../network/fences.ts'
-import type { Blocked } from '../network/firewall.ts'
+import type { Blocked } from '../network/blocked.ts'
 import type { Refused, Route } from '../proxy/metering-proxy.ts'
 import type { Session } from '../slots/session.ts'
 import type { Boundaries, Checked } from './boundaries.ts'

@@ -1,6 +1,7 @@
-import type { Runner } from '@scanfarm/contracts'
+import { plural, type Runner } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
-import type { Watch } from '../network/firewall.ts'
+import type { Watch } from '../network/blocked.ts'
+import { LATE_S } from '../network/pacer.ts'
 import type { Enforcement } from '../network/open-firewall.ts'
 import type { Guard } from './guard.ts'
 import type { RunPlace } from './run-place.ts'
@@ -19,6 +20,9 @@ const gapOf = (runner: Runner, enforcement: Enforcement | undefined): string | u
   return enforcement === undefined ? 'this process only checks targets' : enforcement.gap
 }
 
+const lateText = (late: number): string =>
+  `${plural(late, 'connection')} waited for ${LATE_S} s or more for the limit, so the tool may have missed answers`
+
 /**
  * The same runner; the kernel sends no packet of its commands to a forbidden address. Commands that it cannot fence in do
  * not start if a scope demands it.
@@ -35,18 +39,27 @@ export const guardedRunner = (runner: Runner, { enforcement, guard, place, proxy
     const problem = gap === undefined ? undefined : await guard.unfenced(gap)
     if (problem !== undefined) return { kind: 'not-started', reason: problem }
     if (runner.type !== 'host') return await proxy.run(runner, command, io)
-    if (firewall === undefined || owner === undefined) return await proxy.run(runner, command, io)
+    if (firewall === undefined || owner === undefined) {
+      proxy.passedBy(gap ?? 'its user is not known')
+      return await proxy.run(runner, command, io)
+    }
     let watch: Watch | undefined
     try {
-      watch = await firewall.begin(owner.uid, place, await guard.fence(), (await proxy.open())?.port)
+      const proxyPort = (await proxy.open())?.port
+      watch = await firewall.begin(owner.uid, place, await guard.fence(), {
+        ...(proxyPort !== undefined && { proxyPort }),
+        rate: proxy.rate,
+      })
     } catch (error) {
       return { kind: 'not-started', reason: `its packets cannot be limited: ${errorText(error)}` }
     }
+    if (firewall.paceGap !== undefined) proxy.passedBy(firewall.paceGap)
     const outcome = await proxy.run(runner, command, io)
     if (watch === undefined) return outcome
     try {
       const found = await watch.blocked()
-      return found.packets === 0 ? outcome : withBlocked(outcome, await guard.blocked(found))
+      const sent = found.packets === 0 ? outcome : withBlocked(outcome, await guard.blocked(found))
+      return found.late === 0 ? sent : withBlocked(sent, lateText(found.late))
     } catch (error) {
       return withBlocked(outcome, `it is not known how many packets were not sent: ${errorText(error)}`)
     }

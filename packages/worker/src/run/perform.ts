@@ -145,6 +145,7 @@ const perform = async (
     rate: share.rate,
     log: (line) => recorder.log('info', line),
     unmetered: (why) => recorder.facts({ proxy: `none, requests are neither checked nor limited: ${why}` }),
+    unpaced: (why) => recorder.facts({ connections: `not delayed beside the proxy: ${why}` }),
   })
   const { given } = options
   const versions = (): Record<string, string> =>
@@ -242,10 +243,7 @@ const declaredTools = (workflow: ResolvedWorkflow, { runner }: ClaimedRun): read
   return tools
 }
 
-/**
- * Versions of programs in the facts of a run: `tool:nmap` = `7.93`. Those that are not known replace what an earlier
- * attempt has recorded.
- */
+/** Versions of programs in the facts of a run: `tool:nmap` = `7.93`, unknown ones instead of earlier ones. */
 const toolFacts = (
   names: readonly string[],
   attempt: number,

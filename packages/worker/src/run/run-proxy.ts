@@ -14,6 +14,8 @@ export interface RunProxyParts {
   readonly log: (line: string) => void
   /** Some commands cannot use it, so that their requests are neither checked nor limited. */
   readonly unmetered: (why: string) => void
+  /** Connections beside it do not wait for the rate. */
+  readonly unpaced: (why: string) => void
 }
 
 /** What was not sent lowers the outcome of a command that seems to have worked. */
@@ -33,6 +35,15 @@ export class RunProxy implements AsyncDisposable {
 
   constructor(parts: RunProxyParts) {
     this.#parts = parts
+  }
+
+  get rate(): number | null {
+    return this.#parts.rate
+  }
+
+  /** Says why connections beside it do not wait, if there is a rate. */
+  passedBy(why: string): void {
+    if (this.rate !== null) this.#parts.unpaced(why)
   }
 
   /** Undefined: the run needs none. */

@@ -17,3 +17,14 @@ export const canFilter = ((): boolean => {
     return false
   }
 })()
+
+/** Whether it may also delay packets. Needs the kernel's module sch_htb. */
+export const canDelay = ((): boolean => {
+  try {
+    const htb = ['tc', 'qdisc', 'add', 'dev', 'lo', 'root', 'htb']
+    execFileSync('unshare', ['-nm', ...htb], { stdio: 'ignore' })
+    return canFilter
+  } catch {
+    return false
+  }
+})()

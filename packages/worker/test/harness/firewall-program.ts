@@ -1,14 +1,11 @@
-/**
- * Sends packets in a separate network namespace, where a device leads to one that counts what arrives. Prints what
- * happened as JSON. With the argument `hold`: keeps rules until it is killed.
- */
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+/** Sends packets to a device that counts them. With the argument `hold`: keeps rules until it is killed. */
+import { execFileSync } from 'node:child_process'
 import { boundaryOf } from '@scanfarm/contracts'
 import { silentLogger } from '@scanfarm/platform'
 import { until } from '@scanfarm/testing'
 import { Fences, NO_FENCE, type Fence } from '../../src/network/fences.ts'
 import { Firewall } from '../../src/network/firewall.ts'
+import { hold, holdIn, nmap, run, tell } from './namespace.ts'
 
 const UID = 61_001
 const OTHER = 61_002
@@ -16,7 +13,6 @@ const ALLOWED = '198.51.100.10'
 const FORBIDDEN = '198.51.100.200'
 const FORBIDDEN_V6 = '2001:db8:2::5'
 
-const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
 const tables = (): string[] =>
   run('nft', 'list', 'tables')
     .split('\n')
@@ -64,14 +60,6 @@ const arrived = (address: string): number => {
   return Number(new RegExp(`[ {,\\t]${address} counter packets (\\d+)`).exec(set)?.[1] ?? 0)
 }
 
-/** nmap as a user with the right to raw sockets. */
-const nmap = (uid: number, ...args: string[]): void => {
-  const ids = [`--reuid=${uid}`, '--regid=61001', '--clear-groups']
-  const rights = ['--inh-caps=+net_raw', '--ambient-caps=+net_raw', 'env', 'NMAP_PRIVILEGED=1']
-  const options = ['-n', '--max-retries', '0', '--host-timeout', '20s']
-  run('setpriv', ...ids, ...rights, 'nmap', ...options, ...args)
-}
-
 const SENDERS = {
   connect: ['-sT', '-Pn', '-p', '80'],
   'raw socket': ['-sS', '-Pn', '-p', '80', '--send-ip', '--disable-arp-ping'],
@@ -80,13 +68,10 @@ const SENDERS = {
   arp: ['-sn', '-PR'],
 } as const
 
-const tell = (facts: Record<string, unknown>): void => console.log(JSON.stringify(facts))
-
 if (process.argv[2] === 'hold') {
   const firewall = await Firewall.open(silentLogger)
   await firewall.begin(UID, {}, RULES)
-  console.log('ready')
-  setInterval(() => undefined, 60_000)
+  hold()
 } else {
   for (const line of MACHINE.trim().split('\n')) run('ip', ...line.split(' '))
   const [, mac = ''] = /link\/ether (\S+)/.exec(run('ip', 'link', 'show', 'v1')) ?? []
@@ -140,9 +125,7 @@ if (process.argv[2] === 'hold') {
   const others = arrived(other)
   await firewall.end(UID, narrow)
   nmap(UID, '-sT', '-Pn', '-p', '80', other)
-  tell({
-    'what is not allowed': { others, allowed: arrived(ALLOWED) > reached, asked: arrived(other) > 0 },
-  })
+  tell({ 'what is not allowed': { others, allowed: arrived(ALLOWED) > reached, asked: arrived(other) > 0 } })
 
   // What another run in the workspace forbids remains.
   const second = {}
@@ -158,13 +141,9 @@ if (process.argv[2] === 'hold') {
   await firewall[Symbol.asyncDispose]()
   const left = tables()
 
-  const killed = spawn(process.execPath, [...process.execArgv, import.meta.filename, 'hold'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  await once(killed.stdout, 'data')
+  const kill = await holdIn(import.meta.filename)
   const held = tables().length
-  killed.kill('SIGKILL')
-  await once(killed, 'close')
+  await kill()
   const remaining = tables().length
   await using next = await Firewall.open(silentLogger)
   tell({ tables: { left, held, remaining, swept: tables().length } })

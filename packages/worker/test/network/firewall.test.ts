@@ -6,7 +6,7 @@ import { boundaryOf } from '@scanfarm/contracts'
 import { Fences } from '../../src/network/fences.ts'
 import { routersIn } from '../../src/network/helpers.ts'
 import { rulesetOf } from '../../src/network/ruleset.ts'
-import { canFilter } from '../harness/can-filter.ts'
+import { canDelay, canFilter } from '../harness/can-filter.ts'
 import { TEST_MS } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
@@ -21,19 +21,20 @@ const rules = {
 }
 const NO_HELPERS = { nameServers: [], routers: [] }
 
+/** What a program says in a network namespace of its own. */
+const toldBy = async (program: string): Promise<unknown> => {
+  const file = join(import.meta.dirname, '../harness', program)
+  const { stdout } = await promisify(execFile)('unshare', ['-nm', process.execPath, file])
+  const lines = stdout.trim().split('\n')
+  return Object.assign({}, ...lines.map((line) => JSON.parse(line) as object)) as unknown
+}
+
 const withRules = canFilter ? describe : describe.skip
+const withDelay = canDelay ? describe : describe.skip
 
 withRules('Packets of commands', () => {
   test('None reaches a forbidden address, however it is sent, and rules end with their run', async () => {
-    const program = join(import.meta.dirname, '../harness/firewall-program.ts')
-    const { stdout } = await promisify(execFile)('unshare', ['-n', process.execPath, program])
-    const told = Object.assign(
-      {},
-      ...stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as object),
-    ) as unknown
+    const told = await toldBy('firewall-program.ts')
     const sent = { blocked: ['198.51.100.200'], packets: 'all to it', forbidden: 0, allowed: true }
     expect(told).toEqual({
       nothing: { watch: null, tables: [] },
@@ -47,6 +48,28 @@ withRules('Packets of commands', () => {
       'what is not allowed': { others: 0, allowed: true, asked: true },
       ends: { whileShared: 0, ofOther: true, after: true },
       tables: { left: [], held: 2, remaining: 2, swept: 0 },
+    })
+  })
+})
+
+withDelay('New connections of commands', () => {
+  test('They wait for the rate of their user on each device, which the worker gives back', async () => {
+    expect(await toldBy('pacer-program.ts')).toEqual({
+      gap: 'v1 has a queueing discipline of its own (pfifo)',
+      paced: { open: 20, waited: true, slow: true },
+      proxy: 0,
+      other: 0,
+      open: 20,
+      connect: true,
+      'raw socket': true,
+      'packet socket': true,
+      IPv6: true,
+      late: { few: 0, many: true },
+      rates: { both: true, none: '' },
+      'as before': true,
+      killed: { held: true, after: true },
+      gone: true,
+      'without tc': { gap: 'tc: spawn tc EACCES; iproute2 is needed', tables: '' },
     })
   })
 })

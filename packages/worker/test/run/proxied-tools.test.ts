@@ -8,7 +8,7 @@ import { silentLogger } from '@scanfarm/platform'
 import { createHostRunners } from '@scanfarm/runners'
 import { Firewall } from '../../src/network/firewall.ts'
 import { UserPool } from '../../src/users/user-pool.ts'
-import { canFilter } from '../harness/can-filter.ts'
+import { canDelay, canFilter } from '../harness/can-filter.ts'
 import { openHarness, type Harness } from '../harness/executors.ts'
 import { TEST_MS, bash, freshName } from '../harness/runs.ts'
 
@@ -151,7 +151,46 @@ test('All requests of runs that follow each other and work at once stay below th
     // Each of two runs may use its turn at the very beginning and end of a window.
     expect(worst).toBeLessThanOrEqual(2 * RATE + 2)
     const [first] = await harness.steps(runIds[0] ?? 0)
+    expect((await harness.run(runIds[0] ?? 0)).facts).toMatchObject({
+      connections: 'not delayed beside the proxy: this process only checks targets',
+    })
     expect(first?.output).toMatch(/^(http:\/\/127\.0\.0\.1:\d+) \1 \1 -t 1 -p \S+ -x \1\n$/)
+  } finally {
+    await harness.store.limits.set({})
+  }
+})
+
+/** An executor whose commands the kernel watches. */
+const watched = async (scope: AsyncDisposableStack): Promise<void> => {
+  const runners = scope.use(createHostRunners())
+  const firewall = scope.use(await Firewall.open(silentLogger))
+  const users = new UserPool({
+    range: { first: 38_930, last: 38_939 },
+    folder: join(harness.folder, 'proxy-uids'),
+    endUser: (user, areOurs) => runners.endUser(user, areOurs),
+  })
+  scope.use(harness.executor({ users, runners, enforcement: { firewall, gap: undefined } }))
+}
+
+const withDelay = canDelay ? test : test.skip
+withDelay('Connections past the proxy wait for the rate, and long waits block a step', async () => {
+  await using scope = new AsyncDisposableStack()
+  await watched(scope)
+  await harness.store.limits.set({ per_address: { rate: 1, runs: 1 } })
+  try {
+    const ask = (path: string): string =>
+      `curl -sZ --parallel-immediate --noproxy '*' 'http://127.0.0.1:${port}/${path}'`
+    const steps = [bash('one', ask('')), bash('many', ask('[1-6]'))]
+    const [runId = 0] = await harness.submit(steps, { targets: ['127.0.0.1'] })
+    const started = performance.now()
+    expect(await harness.ended(runId)).toMatchObject({ outcome: 'partial' })
+    // Two may leave at once.
+    expect(performance.now() - started).toBeGreaterThan(4_900)
+    expect(times).toHaveLength(7)
+    const [one, many] = await harness.steps(runId)
+    expect(one?.error_message ?? '').toBe('')
+    expect(many?.error_message).toMatch(/^blocked: \d connections? waited for 3 s or more for the limit/)
+    expect((await harness.run(runId)).facts).not.toHaveProperty('connections')
   } finally {
     await harness.store.limits.set({})
   }
@@ -161,14 +200,8 @@ const withRules = canFilter ? test : test.skip
 withRules(
   'Where the kernel keeps packets within a scope, tools still reach the proxy of their run',
   async () => {
-    await using runners = createHostRunners()
-    await using firewall = await Firewall.open(silentLogger)
-    const users = new UserPool({
-      range: { first: 38_930, last: 38_939 },
-      folder: join(harness.folder, 'proxy-uids'),
-      endUser: (user, areOurs) => runners.endUser(user, areOurs),
-    })
-    await using _executor = harness.executor({ users, runners, enforcement: { firewall, gap: undefined } })
+    await using scope = new AsyncDisposableStack()
+    await watched(scope)
     const job = { scopeNo: await scopeNo({ allowed: [FORBIDDEN], enforcement: 'kernel' }) }
     const url = `http://${FORBIDDEN}:${port}/`
     const [runId = 0] = await harness.submit(
