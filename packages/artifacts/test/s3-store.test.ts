@@ -111,12 +111,7 @@ test('An endpoint with a certificate of another authority is trusted by the file
     const options = { kind: 's3', bucket: 'farm', prefix: 'tls', region: 'us-east-1', credentials } as const
     const endpoint = `https://127.0.0.1:${port}`
     {
-      await using store = openArtifactStore({
-        ...options,
-        endpoint,
-        forcePathStyle: true,
-        ca: at('ca.pem'),
-      })
+      await using store = openArtifactStore({ ...options, endpoint, forcePathStyle: true, ca: at('ca.pem') })
       await store.check()
       await store.put('a', Readable.from([Buffer.from('x')]))
       expect(await store.size('a')).toBe(1)

@@ -20,11 +20,7 @@ let folder = ''
 let cluster: TestCluster
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'scanfarm-cli-'))
-  cluster = await TestCluster.start({
-    queue: 'postgres',
-    workers: 1,
-    env: { SCANFARM_LOCAL_SLOTS: '0' },
-  })
+  cluster = await TestCluster.start({ queue: 'postgres', workers: 1, env: { SCANFARM_LOCAL_SLOTS: '0' } })
   writeFileSync(join(cluster.folder, 'workflows', 'needy.yaml'), NEEDY)
 }, START_MS)
 afterAll(async () => {

@@ -22,10 +22,7 @@ export interface LogOptions extends StreamOptions {
 
 const attemptOf = (position: string): number => Number(position.split('-')[0])
 
-/**
- * The log of a run, or the output of a step, from its beginning or from a position, while it grows. Ends with the run or
- * the step.
- */
+/** The log of a run, or the output of a step, from a position on, while it grows. Ends with run or step. */
 export async function* logOf(transport: Transport, options: LogOptions): AsyncGenerator<LogPart> {
   const { run, step } = options
   const isEnd = ({ event }: ServerSentEvent): boolean => event === 'end'

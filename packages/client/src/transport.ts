@@ -11,9 +11,7 @@ export interface ClientOptions {
   readonly token?: string
   /** Default: `fetch` of the platform. */
   readonly fetch?: (request: Request) => Promise<Response>
-  /**
-   * Sends each `GET` that has only parameters, if it can: programs need long to load `fetch`. Undefined: `fetch` sends it.
-   */
+  /** Sends each `GET` that has only parameters, if it can: `fetch` loads slowly. Undefined: `fetch` sends it. */
   readonly get?: (
     url: string,
     init: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },

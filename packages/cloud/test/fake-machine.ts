@@ -37,10 +37,7 @@ export class FakeMachine {
     this.#folder = folder
   }
 
-  /**
-   * At once. Its first process ends with its input, and the kernel kills everything else there: when `unshare`, which waits
-   * for that, has ended, nothing is left. Killed itself, `unshare` would leave them dying.
-   */
+  /** At once: its first process ends with its input, and the kernel kills the rest, before `unshare` has ended. */
   async kill(): Promise<void> {
     if (this.#process.exitCode === null && this.#process.signalCode === null) {
       const ended = once(this.#process, 'exit')

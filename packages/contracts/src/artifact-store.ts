@@ -71,7 +71,5 @@ export type Collected =
   /** The run may not store this file. */
   | { readonly kind: 'refused'; readonly reason: string }
 
-/**
- * Copies a file into the store. Bytes that are appended during the copy are left out. Rejects only if the store fails.
- */
+/** Copies a file into the store, without bytes appended meanwhile. Rejects only if the store fails. */
 export type CollectArtifact = (store: ArtifactStore, request: CollectRequest) => Promise<Collected>

@@ -17,10 +17,7 @@ const bytesOf = (text: string): number => new TextEncoder().encode(text).byteLen
 const shown = (name: string): string =>
   JSON.stringify(name.length > SHOWN ? `${name.slice(0, SHOWN)}…` : name)
 
-/**
- * The problem that there are too many params. Checked before anything that visits each of them: a request may have
- * hundreds of thousands.
- */
+/** The problem of too many params, found before any is visited: there may be hundreds of thousands. */
 export const paramCountProblems = (params: object, path = '/params'): FieldError[] => {
   const { length } = Object.keys(params)
   const { count } = PARAM_LIMITS

@@ -1,7 +1,4 @@
-/**
- * A target is data, never shell text. The same check applies everywhere: API, file, event, watch, foreach over an event
- * payload.
- */
+/** A target is data, never shell text. One check for all: API, file, event, watch, foreach over a payload. */
 export const MAX_TARGET_LENGTH = 2048
 
 // Control characters (C0, DEL, C1), white space of any script, quotes, backslash, backtick and shell operators.

@@ -47,9 +47,7 @@ test('values of a body are not coerced', () => {
 test('values of a query are coerced and defaults are filled in', () => {
   const parse = compile(
     Type.Object({ n: Type.Integer({ default: 20 }), on: Type.Optional(Type.Boolean()) }),
-    {
-      strictness: 'coerce',
-    },
+    { strictness: 'coerce' },
   )
   expect(parse({ n: '7', on: 'true' })).toEqual({ n: 7, on: true })
   expect(parse({})).toEqual({ n: 20 })

@@ -3,10 +3,7 @@ import { readFileSync } from 'node:fs'
 const STATE = 0
 const STARTED_AT = 19
 
-/**
- * `<pid>-<start time>`: unlike a pid, this is never reused by a later process. `undefined`: the process does not run or
- * is a zombie.
- */
+/** `<pid>-<start time>`, which no later process has. `undefined`: the process does not run or is a zombie. */
 export const identityOf = (pid: number): string | undefined => {
   let stat: string
   try {

@@ -61,9 +61,7 @@ export interface ExecuteInput {
   readonly folders: Folders
   /** The environment of commands. Nothing is inherited from this process. */
   readonly env: Readonly<Record<string, string>>
-  /**
-   * The user that commands run as, if it differs from that of this process. Files made for commands are owned by it.
-   */
+  /** The user that commands run as, if not that of this process. It owns the files made for commands. */
   readonly owner?: Owner
   /**
    * Makes the folders of the run and resolves to the `owner`. Called once, before the first command, function or file
@@ -76,10 +74,7 @@ export interface ExecuteInput {
   openRunner(spec: RunnerSpec): Promise<Runner>
   /** Reports the runner of each module. `module` is `""` if the run's workflow is a module. */
   onRunner?(module: string, place: Pick<Runner, 'type' | 'facts'>): void
-  /**
-   * The caller's choice of runner, which overrides the `runner` of every module. Other runner settings of the module
-   * are kept where they fit.
-   */
+  /** The caller's choice of runner overrides that of every module, whose other settings stay where they fit. */
   readonly runnerChoice?: RunnerChoice
   readonly recorder: RunRecorder
   /** If missing, nothing is kept for a later attempt. */

@@ -13,10 +13,7 @@ import { MemoryRecorder } from './harness/recorder.ts'
 
 const WORKFLOWS = join(import.meta.dirname, '../../../workflows')
 
-/**
- * Fake tools that behave like the real ones as far as the workflows use them: they check that their input exists, record
- * their arguments, and write the output of the tool. Each tool has its own option for the output file.
- */
+/** Fake tools, real as far as workflows use them: they check input, record arguments, and write output. */
 const HEAD = `#!/bin/sh
 [ "$*" != -version ] || { echo 'Current Version: v1.7.0'; exit; }
 echo "\${0##*/} $*" >> "$CALLS"

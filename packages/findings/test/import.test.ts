@@ -256,10 +256,7 @@ test('SARIF is recognised when its version stands behind more results than the s
     message: { text: 'm' },
     locations: [
       {
-        physicalLocation: {
-          artifactLocation: { uri: `src/${at}.py` },
-          region: { startLine: at + 1 },
-        },
+        physicalLocation: { artifactLocation: { uri: `src/${at}.py` }, region: { startLine: at + 1 } },
       },
     ],
   }))

@@ -28,10 +28,7 @@ const AROUND = {
   recorder: { log: () => undefined },
 }
 
-/**
- * Calls a function without a run. `known` is the part of the context that the caller has; a function that needs more
- * fails.
- */
+/** Calls a function without a run. `known`: the context of the caller; a function that needs more fails. */
 export const callWithoutRun = async (
   definition: FunctionDefinition,
   args: readonly Json[],

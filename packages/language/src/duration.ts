@@ -1,9 +1,6 @@
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/**
- * Milliseconds of `30`, `30s`, `5m`, `1h30m`, `2d`; undefined for an empty text, a negative value (no limit) and
- * anything else.
- */
+/** Milliseconds of `30`, `30s`, `5m`, `1h30m`, `2d`; undefined if empty, negative (no limit) or anything else. */
 export const parseDuration = (text: string): number | undefined => {
   const trimmed = text.trim().toLowerCase()
   if (/^\d+(\.\d+)?$/.test(trimmed)) return Number(trimmed) * 1000

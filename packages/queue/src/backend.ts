@@ -64,10 +64,7 @@ export interface Backend extends AsyncDisposable {
   readonly keepsOrder: boolean
   /** Throws if the connection is known to be lost, so that no call can succeed now. */
   assertConnected(): void
-  /**
-   * Several messages are taken in one call, also at the end of a wait: asking how many there are first would cost as
-   * much.
-   */
+  /** Several messages are taken in one call, also at the end of a wait: counting them first would cost as much. */
   readonly takesGroups: boolean
   sender(queue: string, requirementClass: string): Promise<Sender>
   receiver(queue: string, redelivery: Redelivery): Promise<Receiver>

@@ -4,9 +4,7 @@ import type { QueueBackend, QueueOptions, RunQueue } from './run-queue.ts'
 
 const REDELIVER_MS = 15_000
 
-/**
- * Opens the run queue of a farm, even if the backend is unreachable or unsuitable: call `check` before serving.
- */
+/** Opens the run queue of a farm, even an unreachable or unsuitable one: call `check` before serving. */
 export const openRunQueue = async (backend: QueueBackend, options: QueueOptions): Promise<RunQueue> => {
   // A message is abandoned once its lock has expired. It takes two checks to return it: the first one only marks it.
   const third = Math.ceil((options.redeliverMs ?? REDELIVER_MS) / 3)

@@ -16,10 +16,7 @@ import type { SshRunnersOptions } from './ssh/ssh-runners.ts'
 
 export interface RunnersOptions {
   readonly host?: HostRunnersOptions
-  /**
-   * `images` that runs may use; `networks` that runs may use besides `none`. `*` is a wildcard. Default: all. Missing:
-   * docker is disabled.
-   */
+  /** `images`, and `networks` besides `none`, that runs may use; `*`: any. Default: all. Missing: no docker. */
   readonly docker?: DockerRunnersOptions & {
     readonly images?: readonly string[]
     readonly networks?: readonly string[]
@@ -129,10 +126,7 @@ const isUp = async (address: EngineAddress): Promise<boolean> => {
   return await isEngineUp(address)
 }
 
-/**
- * The capabilities of this machine, sorted: `tool:NAME` for each program, `docker` if the engine answers, and the
- * operator's labels.
- */
+/** Sorted capabilities of this machine: `tool:NAME` per program, `docker` if it answers, the operator's labels. */
 export async function detectCapabilities(questions: CapabilityQuestions): Promise<string[]> {
   const tools = questions.tools.map((tool) => `tool:${tool}`)
   const docker = questions.docker !== undefined && (await isUp(questions.docker)) ? ['docker'] : []

@@ -252,9 +252,7 @@ describe('the docker runner', () => {
         folder,
         `sleep ${word}; true`,
       ],
-      {
-        stdio: ['ignore', 'ignore', 'inherit'],
-      },
+      { stdio: ['ignore', 'ignore', 'inherit'] },
     )
     await until(async () => (await alive(word)).length > 0)
     worker.kill('SIGKILL')

@@ -70,9 +70,7 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
         folder,
         script,
       ],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
+      { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     let said = ''
     worker.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
@@ -112,10 +110,7 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
       let text = ''
       const outcome = await runner.run(
         { argv: [first, '', 'two words', '7'], env: variables },
-        {
-          signal: new AbortController().signal,
-          onOutput: (_, chunk) => void (text += chunk.toString()),
-        },
+        { signal: new AbortController().signal, onOutput: (_, chunk) => void (text += chunk.toString()) },
       )
       expect({ first, outcome, text }).toEqual({
         first,

@@ -316,9 +316,7 @@ describe('the ssh runner', () => {
     const worker = spawn(
       process.execPath,
       [program, JSON.stringify({ ssh: { keyFile, knownHosts } }), spec, folder, script],
-      {
-        stdio: ['ignore', 'ignore', 'inherit'],
-      },
+      { stdio: ['ignore', 'ignore', 'inherit'] },
     )
     await until(async () => (await alive(word)).length > 0 && (await alive(orphan)).length > 0)
     worker.kill('SIGKILL')

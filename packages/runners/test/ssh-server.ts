@@ -28,10 +28,7 @@ const USER = 'scanfarm-test'
 const PASSWORD = 'correct horse'
 const UID = 60_123
 
-/**
- * Starts it in a mount namespace: the folder `root` and the lists of users are the server's own. Needs root and
- * openssh-server. `settings` precede the other lines of its configuration, so they win; `sftp` is its SFTP server, `''` for none.
- */
+/** In a mount namespace, as root. `settings` precede its configuration; `sftp`: its server, or `''` for none. */
 export async function startSshServer(
   settings: readonly string[] = [],
   sftp = 'internal-sftp',

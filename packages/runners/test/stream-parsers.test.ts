@@ -24,10 +24,7 @@ describe('status lines of a shell session', () => {
     (size) => {
       const almost = NONCE.slice(0, 10)
       expect(scan(`${NONCE} started 12\nhello ${almost} and\x1e\n${almost}${NONCE} end 0 0\n`, size)).toEqual(
-        {
-          output: `hello ${almost} and\x1e\n${almost}`,
-          words: ['started 12', 'end 0 0'],
-        },
+        { output: `hello ${almost} and\x1e\n${almost}`, words: ['started 12', 'end 0 0'] },
       )
     },
   )

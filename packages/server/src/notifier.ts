@@ -1,7 +1,4 @@
-/**
- * Forwards database notifications to the loops and requests of this process. A notification is only a hint: every
- * listener polls as well.
- */
+/** Forwards database notifications to loops and requests. They are only hints: every listener polls too. */
 export class Notifier {
   readonly #listeners = new Set<() => void>()
   readonly #restMs: number

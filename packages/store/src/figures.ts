@@ -57,9 +57,7 @@ export interface OpenWorker {
   readonly free_slots: number
 }
 
-/**
- * Figures of the whole farm. Counts by minute are filled in the background, so that the end of a run costs nothing more.
- */
+/** Figures of the whole farm. Counts by minute are filled in the background: the end of a run costs no more. */
 export const makeFigures = (db: Kysely<Tables>, totals: Totals) => ({
   /** All queued runs by what they wait for. */
   waiting: (): Promise<WaitingGroup[]> => waitingGroups(db, totals),

@@ -197,12 +197,7 @@ describe('cancelling a job', () => {
     const requested = [{ runId: run.runId, runUuid: run.runUuid, workerId }]
     expect(await db.store.jobs.requestCancel(jobId)).toEqual({ cancelled: 5_002, requested })
     expect(await db.store.jobs.status(jobId)).toMatchObject({ cancelled: 5_000, pending: 2, running: 1 })
-    expect(await db.store.jobs.finishCancel()).toEqual({
-      jobId,
-      interrupted: false,
-      cancelled: 2,
-      requested,
-    })
+    expect(await db.store.jobs.finishCancel()).toEqual({ jobId, interrupted: false, cancelled: 2, requested })
     expect(await db.store.jobs.status(jobId)).toMatchObject({ cancelled: 5_002, pending: 0, running: 1 })
     expect(await db.store.jobs.finishCancel()).toBeUndefined()
   })

@@ -48,10 +48,7 @@ export async function asSuperuser<T>(work: (client: pg.Client) => Promise<T>, ur
   return await work(client)
 }
 
-/**
- * Waits until all transactions that are open now have ended, also those in databases of other tests: events are counted
- * and given to readers after that.
- */
+/** Waits until all transactions that are open now have ended, of other databases too: then events are counted. */
 export const openTransactionsEnded = (url: string): Promise<unknown> =>
   asSuperuser(async (client) => {
     const { rows } = await client.query<{ now: string }>('select pg_current_xact_id()::text as now')
@@ -74,10 +71,7 @@ const templateName = async (): Promise<string> => {
 const exists = async (client: pg.Client, database: string): Promise<boolean> =>
   (await client.query('select from pg_database where datname = $1', [database])).rowCount === 1
 
-/**
- * The migrated template, created once for all test processes: they queue on an advisory lock. It gets its name when it
- * is complete, so that a killed test process leaves no incomplete template.
- */
+/** The migrated template, created once for all under an advisory lock. It gets its name when complete. */
 const ensureTemplate = async (client: pg.Client): Promise<string> => {
   const name = await templateName()
   await client.query("select pg_advisory_lock(hashtext('scanfarm test template'))")

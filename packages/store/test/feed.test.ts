@@ -25,10 +25,7 @@ const endOfFeed = async (): Promise<string> => {
   return await database.store.feed.end()
 }
 
-/**
- * The first `count` names after a position. It polls, because the feed withholds an event while any older transaction
- * of the server is open, also one of another database or of autovacuum.
- */
+/** The first `count` names after a position. It polls: older transactions, even of others, hold events back. */
 const namesAfter = async (start: string, count: number): Promise<string[]> => {
   const names: string[] = []
   let after = start

@@ -19,10 +19,7 @@ const findings = (count: number): FindingContent[] =>
       vuln_desc: LONG,
       detail_http_request: `GET /${no} ${LONG}`,
       detail_http_response: `HTTP/1.1 200 ${LONG}`,
-      raw_vuln_json: JSON.stringify({
-        request: `GET /${no} ${LONG}`,
-        response: `HTTP/1.1 200 ${LONG}`,
-      }),
+      raw_vuln_json: JSON.stringify({ request: `GET /${no} ${LONG}`, response: `HTTP/1.1 200 ${LONG}` }),
     }),
   )
 const assets = (count: number): AssetContent[] =>

@@ -98,10 +98,7 @@ export const imported = (
   const result = sees.get(finding.name)
   if (result === undefined) return
   const isClaimed = outcomeOf(finding, rules).verdict === 'fixed_claimed'
-  finding.scan = {
-    severity: result.severity,
-    tags: result.tags.length > 0 ? result.tags : finding.scan.tags,
-  }
+  finding.scan = { severity: result.severity, tags: result.tags.length > 0 ? result.tags : finding.scan.tags }
   finding.isBack = isClaimed
   finding.seen = 'open'
   finding.sightings.set(scope, run)

@@ -199,10 +199,7 @@ describe('a process with the login of workers but another secret', () => {
       attacker.query('select worker.join($1, $2)', [SECRET, JSON.stringify({ ...RAW_WORKER, id: workerId })]),
     ).rejects.toThrow('a worker with this id has joined with another secret')
     const { data } = await db.store.workers.list()
-    expect(data.find(({ id }) => id === workerId)).toMatchObject({
-      busy_slots: 1,
-      capabilities: ['docker'],
-    })
+    expect(data.find(({ id }) => id === workerId)).toMatchObject({ busy_slots: 1, capabilities: ['docker'] })
     expect(await db.store.runs.find(String(run.runId))).toMatchObject({ status: 'running' })
   })
 

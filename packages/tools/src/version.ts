@@ -38,14 +38,7 @@ const outputOf = async (
   const child = spawn(program, args, {
     cwd: folder,
     detached: true,
-    env: {
-      PATH: searchPath(),
-      HOME: folder,
-      TMPDIR: folder,
-      LC_ALL: 'C.UTF-8',
-      TERM: 'dumb',
-      NO_COLOR: '1',
-    },
+    env: { PATH: searchPath(), HOME: folder, TMPDIR: folder, LC_ALL: 'C.UTF-8', TERM: 'dumb', NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const parts: Buffer[] = []

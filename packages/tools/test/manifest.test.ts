@@ -82,10 +82,7 @@ test('commands get arguments for each tool that hold a rate, by what was measure
       { rate: most },
       parseManifest(entry(`    debian: scan\n${ASK}    limit: '${limit}'\n${facts(rate)}`), 'tools.yaml'),
     )
-  expect(variables('--rate {rate}', {}, 20)).toEqual({
-    SCANFARM_RATE: '20',
-    SCANFARM_ARGS_SCAN: '--rate 12',
-  })
+  expect(variables('--rate {rate}', {}, 20)).toEqual({ SCANFARM_RATE: '20', SCANFARM_ARGS_SCAN: '--rate 12' })
   expect(variables('-t 1 -p {seconds} --wait={ms}ms', { factor: 1 }, 10)).toEqual({
     SCANFARM_RATE: '10',
     SCANFARM_ARGS_SCAN: '-t 1 -p 0.125 --wait=125ms',

@@ -11,10 +11,7 @@ export interface LocalRedirect extends AsyncDisposable {
   readonly used: Promise<void>
 }
 
-/**
- * An address on this machine that redirects to a link with a secret, which must not be an argument of a program: other
- * users see those.
- */
+/** A local address that redirects to a secret link: other users see the arguments of programs. */
 export const openLocalRedirect = async (link: string): Promise<LocalRedirect> => {
   const path = `/${randomBytes(16).toString('base64url')}`
   const { promise, resolve } = Promise.withResolvers<void>()

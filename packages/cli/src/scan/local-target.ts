@@ -19,10 +19,7 @@ const kindOf = (text: string): LocalTarget | undefined => {
   }
 }
 
-/**
- * The file in the folder of the caller that a target names, or a folder that is written as a path. A valid domain is
- * never taken for a file.
- */
+/** The file of the caller that a target names, or a folder written as a path. Valid domains are no files. */
 export const localTarget = async (terminal: Terminal, text: string): Promise<LocalPath | undefined> => {
   const kind = text === '' ? undefined : kindOf(text)
   if (kind === undefined) {

@@ -64,10 +64,7 @@ export const ownEnvironment = async (
 
 const ALL = ['*']
 
-/**
- * The runners of a run: commands on this machine run as the user, and ssh uses the agent of the user. The limits for
- * workers do not apply.
- */
+/** The runners of a run: commands and ssh use the user and agent of the caller, without limits for workers. */
 export const createOwnRunners = (
   { runner, runs }: Config,
   agent: string | undefined,

@@ -16,10 +16,7 @@ export async function expectExactlyOnce(
   return runs
 }
 
-/**
- * Expects that no worker lost a run. On a busy machine a run that was claimed ahead of a free slot may have been put back
- * before it began, which is an attempt too.
- */
+/** Expects that no worker lost a run. A busy one may put back a run it claimed ahead: an attempt too. */
 export async function expectNoneLost(client: Client, runs: readonly RunRow[]): Promise<void> {
   const again = runs.filter(({ attempt }) => attempt > 1)
   const lists = await Promise.all(

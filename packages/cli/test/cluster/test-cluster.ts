@@ -13,10 +13,7 @@ export { Program, until, type ProgramEnd } from './program.ts'
 export { freePort, PrivatePostgres, PrivateRedis } from './services.ts'
 export { lives, pidsOf } from './traces.ts'
 
-/**
- * The shortest lease that the settings allow, for tests that wait until a worker is lost. On a busy machine other workers
- * may be lost too, so tests with this lease do not check the number of attempts.
- */
+/** The shortest lease, to lose a worker. Busy workers may be lost too, so attempts are not counted. */
 export const LEASE_MS = 3_000
 /** How long a stopping worker waits for its runs. */
 const DRAIN_MS = 1_000
@@ -58,10 +55,7 @@ interface WorkerRow {
   busy_slots: number
 }
 
-/**
- * Masters and workers as real processes on one machine, with their own Postgres and Redis, below one temporary folder.
- * Each program has its own data folder; only the artifact store is shared, as between machines.
- */
+/** Masters and workers as processes with own Postgres, Redis and data folders; the artifact store is shared. */
 export class TestCluster implements AsyncDisposable {
   readonly folder: string
   readonly postgres: PrivatePostgres

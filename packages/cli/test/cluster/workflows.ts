@@ -1,10 +1,7 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/**
- * Modules that tests and benchmarks run. The param `folder` names a folder to which commands write traces, so that a
- * test sees what happened on the worker, independently of the database.
- */
+/** Modules of tests and benchmarks. Commands write traces to the folder that the param `folder` names. */
 const MODULES: Readonly<Record<string, string>> = {
   /** One step that does nothing. */
   noop: `

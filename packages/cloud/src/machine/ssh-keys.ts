@@ -11,10 +11,7 @@ const MAGIC = 'openssh-key-v1\0'
 const BLOCK = 8
 const LINE = 70
 
-/**
- * A new ed25519 key pair. The generator of the ssh library drops a leading zero byte, which breaks one pair in several
- * hundred.
- */
+/** A new ed25519 key pair. That of the ssh library loses a leading zero byte, one in several hundred. */
 export function createKeyPair(comment: string): SshKeyPair {
   const pair = generateKeyPairSync('ed25519')
   const point = rawKey(pair.publicKey, 'x')

@@ -25,10 +25,7 @@ export const WORDS = {
     'We currently do not have sufficient t3.micro capacity in the Availability Zone you requested (us-east-1a).',
 }
 
-/**
- * In front of an EC2: checks every request, plays faults, and adds what the server behind it lacks: it remembers client tokens,
- * and it keeps pages small.
- */
+/** In front of an EC2: checks requests, plays faults, remembers client tokens, and keeps pages small. */
 export async function startFaultyEc2(
   behind: string,
   check: (form: URLSearchParams) => string[],

@@ -8,10 +8,7 @@ const text = { type: 'string' }
 const int64 = { type: 'string', pattern: '^-?\\d+$' }
 const flag = { type: 'boolean' }
 
-/**
- * The part of Google's public description of Compute Engine that machines need, as an OpenAPI document: paths, parameters,
- * what may be ordered, and the fields of answers.
- */
+/** What machines need of Google's public description of Compute Engine, as an OpenAPI document. */
 export const GCP_DESCRIPTION = {
   openapi: '3.0.0',
   paths: {

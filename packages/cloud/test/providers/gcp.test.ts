@@ -191,10 +191,7 @@ describe('gcp', () => {
     const { id } = await world.provider.create({ ...REQUEST, region: 'europe-west1' }, signal())
     expect(id).toBe(`europe-west1-b/${REQUEST.name}`)
     await expect(world.provider.create({ ...REQUEST, region: 'asia-east1' }, signal())).rejects.toMatchObject(
-      {
-        problem: 'refused',
-        message: expect.stringContaining('asia-east1'),
-      },
+      { problem: 'refused', message: expect.stringContaining('asia-east1') },
     )
   })
 

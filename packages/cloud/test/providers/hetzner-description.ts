@@ -3,10 +3,7 @@ const LABEL_VALUE = '^([a-zA-Z0-9]([a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?)?$'
 
 const STATUSES = 'running initializing starting stopping off deleting rebuilding migrating unknown'.split(' ')
 
-/**
- * The part of Hetzner Cloud's public API documentation that machines need, as an OpenAPI document: paths, parameters with their
- * bounds, what may be ordered, and the fields of answers.
- */
+/** What machines need of Hetzner Cloud's public API documentation, as an OpenAPI document. */
 export const HETZNER_DESCRIPTION = {
   openapi: '3.0.0',
   paths: {
@@ -23,10 +20,7 @@ export const HETZNER_DESCRIPTION = {
         ],
         responses: { 200: answer('servers'), default: answer('failure') },
       },
-      post: {
-        requestBody: json('order'),
-        responses: { 201: answer('made'), default: answer('failure') },
-      },
+      post: { requestBody: json('order'), responses: { 201: answer('made'), default: answer('failure') } },
     },
     '/v1/servers/{id}': {
       get: {
@@ -81,10 +75,7 @@ export const HETZNER_DESCRIPTION = {
       server: object({
         id: { type: 'integer' },
         name: { type: 'string' },
-        status: {
-          type: 'string',
-          enum: STATUSES,
-        },
+        status: { type: 'string', enum: STATUSES },
         created: { type: 'string', format: 'date-time' },
         labels: { $ref: '#/components/schemas/labels' },
         public_net: object({

@@ -3,10 +3,7 @@ const STATUSES =
     ' ',
   )
 
-/**
- * The part of Linode's public API documentation that machines need, as an OpenAPI document: paths, parameters with their bounds,
- * and the fields of answers. What may be ordered is decided by the provider's own `@linode/validation` besides.
- */
+/** What machines need of Linode's public API documentation; `@linode/validation` decides what may be ordered. */
 export const LINODE_DESCRIPTION = {
   openapi: '3.0.0',
   paths: {
@@ -15,10 +12,7 @@ export const LINODE_DESCRIPTION = {
         parameters: [{ $ref: '#/components/parameters/page' }, { $ref: '#/components/parameters/page_size' }],
         responses: { 200: answer('instances'), default: answer('errors') },
       },
-      post: {
-        requestBody: json('order'),
-        responses: { 200: answer('instance'), default: answer('errors') },
-      },
+      post: { requestBody: json('order'), responses: { 200: answer('instance'), default: answer('errors') } },
     },
     '/v4beta/linode/instances/{id}': {
       get: {
@@ -113,10 +107,7 @@ export const LINODE_DESCRIPTION = {
         properties: {
           id: { type: 'integer' },
           label: { type: 'string' },
-          status: {
-            type: 'string',
-            enum: STATUSES,
-          },
+          status: { type: 'string', enum: STATUSES },
           created: { type: 'string', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d$' },
           ipv4: { type: 'array', items: { type: 'string', format: 'ipv4' } },
           ipv6: { type: 'string', nullable: true, pattern: '/128$' },

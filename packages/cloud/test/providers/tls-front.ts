@@ -37,9 +37,7 @@ export async function trustedCertificate(): Promise<Certificate> {
   } catch (error) {
     throw new Error(
       'the tests of azure, whose library insists on TLS, need a certificate: is openssl installed?',
-      {
-        cause: error,
-      },
+      { cause: error },
     )
   } finally {
     await rm(folder, { recursive: true, force: true })

@@ -143,9 +143,7 @@ export interface FoundRecords {
   readonly namesUntested?: boolean | undefined
   /** Equal results of one import become one record, also those of different parts. */
   readonly part?: ImportPart | undefined
-  /**
-   * Params that define what is scanned: later runs with the same values are compared. Missing: all params of the job.
-   */
+  /** Params that define what is scanned: later runs with the same are compared. Missing: all of the job. */
   readonly scope?: Readonly<Record<string, string>> | undefined
 }
 
@@ -153,10 +151,7 @@ export interface FoundRecords {
 export interface RecordQuery {
   readonly kind: 'vulnerability' | 'asset'
   readonly workspace: string
-  /**
-   * Assets: asset_type, status_code; vulnerabilities: severity (comma-separated list), asset_value (substring); both:
-   * first_seen_run.
-   */
+  /** Assets: asset_type, status_code; findings: severity (a list), asset_value (a part); both: first_seen_run. */
   readonly filter: Readonly<Record<string, string>>
   readonly limit: number
 }

@@ -1,9 +1,6 @@
 import { Type, type Static } from 'typebox'
 
-/**
- * Life cycle of a run. `pending`: created, not yet queued. `queued`: waits for a slot. The three terminal statuses
- * never change.
- */
+/** Life cycle of a run. `pending`: not yet queued. `queued`: waits for a slot. Terminal ones never change. */
 export const RunStatus = Type.Enum(['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'])
 export type RunStatus = Static<typeof RunStatus>
 

@@ -147,10 +147,7 @@ export interface RunStore {
   /** JSON text of a pinned workflow. */
   workflow(hash: string): Promise<string>
   record(updates: readonly RunUpdate[]): Promise<RunKey[]>
-  /**
-   * Writes the last update and ends the runs. A cancel that was requested in the meantime overrides `completed` and
-   * `failed`.
-   */
+  /** Writes the last update and ends the runs. A cancel requested meanwhile overrides `completed` and `failed`. */
   finish(ends: readonly (RunEnd & { last: RunUpdate })[]): Promise<RunKey[]>
   /** Saves the records of a step, in one transaction with its events. Undefined: the caller no longer owns the run. */
   importRecords(run: RunKey, found: FoundRecords): Promise<ImportSummary | undefined>

@@ -1,8 +1,6 @@
 import type { RunnerType } from '../enums.ts'
 
-/**
- * A program to run. `argv` is program and arguments, never shell text; a shell command is `['/bin/sh', '-c', text]`.
- */
+/** A program to run. `argv`: program and arguments, never shell text, which is `['/bin/sh', '-c', text]`. */
 export interface Command {
   readonly argv: readonly string[]
   /** The complete environment of the program; nothing is inherited from the worker. */
@@ -21,10 +19,7 @@ export interface Command {
 export type OutputStream = 'stdout' | 'stderr'
 
 export interface CommandIo {
-  /**
-   * Aborting cancels the command: TERM to the whole process tree, KILL after the grace time, then a sweep by the run's
-   * marker.
-   */
+  /** Aborting cancels it: TERM to the process tree, KILL after the grace time, a sweep by the run's marker. */
   readonly signal: AbortSignal
   /**
    * Called in the order of each stream; the two streams are not ordered relative to each other. A returned promise is
@@ -51,10 +46,7 @@ export type Outcome =
   | { readonly kind: 'cancelled'; readonly killed: readonly number[] }
   /** The program was not started: program, folder or image is missing, or the program is not executable. */
   | { readonly kind: 'not-started'; readonly reason: string }
-  /**
-   * The program was started and its end is unknown, because the connection or the docker engine was lost. An exit code
-   * is never guessed.
-   */
+  /** The program was started; connection or docker engine were lost. An exit code is never guessed. */
   | { readonly kind: 'lost'; readonly reason: string }
 
 /** Executes the commands of a run. Created by a `RunnerProvider`, used for all steps of the run, then closed. */

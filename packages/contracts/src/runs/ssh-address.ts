@@ -8,10 +8,7 @@ const ADDRESS =
   /^(?:(?<user>[^@\s]+)@)?(?:\[(?<v6>[0-9a-fA-F:.]+(?:%\w+)?)\]|(?<host>[^@\s:[\]]+))(?::(?<port>\d{1,5}))?$/
 const HIGHEST_PORT = 65_535
 
-/**
- * Parses `user@host:port` with optional user and port and an IPv6 address in brackets. Throws an error that shows this
- * form.
- */
+/** Parses `user@host:port`, user and port optional, IPv6 in brackets. Throws an error that shows this form. */
 export function parseSshAddress(text: string): SshAddress {
   const parts = ADDRESS.exec(text.trim())?.groups
   const port = parts?.['port'] === undefined ? undefined : Number(parts['port'])

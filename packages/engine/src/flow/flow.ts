@@ -52,9 +52,7 @@ class Flow {
     this.#scope = scope
   }
 
-  /**
-   * Starts each module when all its dependencies have ended. Failed and skipped modules do not block their dependents.
-   */
+  /** Starts each module when its dependencies have ended. Failed and skipped ones do not block dependents. */
   async run(): Promise<ListEnd> {
     const refs = this.#resolved.root.modules ?? []
     const running = new Set<Promise<void>>()
@@ -228,9 +226,7 @@ class Flow {
   }
 }
 
-/**
- * Module context for the hooks, conditions and actions of a flow. They run on this machine, wherever the modules run.
- */
+/** Module context for hooks, conditions and actions of a flow. They run here, wherever the modules run. */
 const flowModule = (
   run: Run,
   scope: Scope,

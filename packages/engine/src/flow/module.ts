@@ -103,10 +103,7 @@ const runSteps = async (module: ModuleContext, workflow: Workflow): Promise<List
   return module.run.signal.aborted ? { kind: 'cancelled' } : end
 }
 
-/**
- * Records a module that cannot start: its steps are skipped with the reason and count neither as completed nor as
- * failed.
- */
+/** Records a module that cannot start: its steps are skipped with the reason, neither completed nor failed. */
 export const leaveOut = (
   run: Run,
   { workflow, name, scope }: Pick<ModulePlan, 'workflow' | 'name' | 'scope'>,

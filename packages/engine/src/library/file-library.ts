@@ -162,8 +162,6 @@ const read = async (file: string, shown: string): Promise<WorkflowEntry> => {
   return entry ?? { ...brokenEntry('file', shown, 'missing-field', ''), problems }
 }
 
-/**
- * Opens a workflow file and the files that it refers to. `find` without `from` returns that file, whatever its name.
- */
+/** Opens a workflow file and those that it refers to. `find` without `from` returns it, whatever its name. */
 export const openFile = async (file: string, options: FileLibraryOptions): Promise<WorkflowLibrary> =>
   await FileLibrary.open(file, options)

@@ -54,10 +54,7 @@ export const folderSource = (folder: string): WorkflowSource => {
 /** Checks a file against the function library. */
 export const checkSource = (file: SourceFile): CheckedFile => checkFile(file, FUNCTIONS)
 
-/**
- * Opens the workflows of some folders, which take precedence over the other sources. `check` runs on the caller's
- * thread.
- */
+/** Opens the workflows of some folders, which precede other sources. `check` runs on the caller's thread. */
 export const openLibrary = async (
   folders: readonly string[],
   { sources = [], check = checkSource, ...options }: Partial<LibraryOptions> = {},

@@ -114,10 +114,7 @@ export const runCommand = async (
   return toEnd(at, outcome, capture, timeoutMs ?? 0)
 }
 
-/**
- * Exit codes by which a shell reports that it could not start a program, and the message that follows the program's
- * name then.
- */
+/** Exit codes of a shell that could not start a program, and the message that follows the program's name. */
 const SHELL_REASONS: Readonly<Record<number, { readonly words: string; readonly end: RegExp }>> = {
   126: { words: 'permission denied', end: /: permission denied$/i },
   127: { words: 'command not found', end: /: (?:command )?not found$/i },

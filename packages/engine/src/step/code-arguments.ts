@@ -29,10 +29,7 @@ const HARMLESS = /[A-Za-z0-9_.:/@%+,-]/
 /** Placeholder of a value that `ShellValues` escapes later. */
 const MARK = /\uE000[^\uE001]*\uE001/y
 
-/**
- * All positions that are reachable from `from` by consuming any number of harmless characters, placeholders and
- * `texts`.
- */
+/** All positions reachable from `from` by any number of harmless characters, placeholders and `texts`. */
 const reach = (text: string, from: ReadonlySet<number>, texts: readonly string[]): Set<number> => {
   const reached = new Set(from)
   const open = [...from]
@@ -89,9 +86,7 @@ const isAuthors = (text: string, { ways, texts }: Joined, variables: Variables):
 const joinedIn = ({ code }: Program, name: string, position: number): Joined =>
   joinedArgument(code, new Set([...FUNCTIONS.keys()].filter((other) => nameOf(other) === name)), position)
 
-/**
- * Refuses calls in which a value would be executed as code: joined into a command or a program.
- */
+/** Refuses calls in which a value would be executed as code, in a command or a program. */
 export const refuseJoined = (
   program: Program,
   called: string,

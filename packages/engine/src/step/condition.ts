@@ -17,10 +17,7 @@ const loneVariable = (at: StepContext, source: string): Value | undefined => {
   }
 }
 
-/**
- * Evaluates an expression as a condition. The text of a single variable decides: `false`, `0` and an empty text are
- * false.
- */
+/** Evaluates an expression as a condition. Of a single variable, `false`, `0` and an empty text are false. */
 export const condition = async (at: StepContext, source: string): Promise<Condition> => {
   const lone = loneVariable(at, source)
   if (lone !== undefined) return { kind: isTruthy(lone) ? 'true' : 'false' }

@@ -29,10 +29,7 @@ const guarded = <Result>(render: () => Result): Result => {
   }
 }
 
-/**
- * The value of a template: that of the variable if the template is a single variable, otherwise text that keeps the
- * origin of each part.
- */
+/** The value of a template: of its single variable, or else text that keeps the origin of each part. */
 export const renderValue = (engine: Pick<Engine, 'template'>, text: string, variables: Variables): Value => {
   if (!isTemplate(text)) return authored(text)
   return guarded(() => {

@@ -136,10 +136,7 @@ const dryRun = (at: StepContext, row: Row): StepOutcome => {
   return { kind: 'completed', output: '', exports }
 }
 
-/**
- * Step types that apply the limit to each command, see `runCommands`. The limit of all other types covers the whole
- * step.
- */
+/** Step types that apply the limit to each command, see `runCommands`. Elsewhere it covers the whole step. */
 const COMMAND_TYPES: ReadonlySet<string> = new Set(['bash', 'remote-bash'])
 
 const limitOf = (at: StepContext): StepLimit | undefined => {

@@ -8,9 +8,7 @@ import { scopeOf, sideBySide } from '../step/side-by-side.ts'
 import type { StepEnd } from '../step/step-end.ts'
 import { teeFile, type TeeFile } from '../step/tee-file.ts'
 
-/**
- * The rendered commands of a step. `parallel_commands` takes precedence over `commands`, and `commands` over `command`.
- */
+/** The rendered commands of a step, by precedence: `parallel_commands`, `commands`, `command`. */
 export interface Commands {
   readonly list: readonly string[]
   readonly parallel: boolean

@@ -42,14 +42,7 @@ const evaluate = async (
     if (name === 'wait') await pause(Number(args[0]), undefined, { signal: until })
     return args[0] ?? null
   },
-): Promise<Outcome> =>
-  await by.evaluate({
-    code,
-    globals,
-    functions: ['echo', 'fail', 'wait'],
-    signal,
-    host,
-  })
+): Promise<Outcome> => await by.evaluate({ code, globals, functions: ['echo', 'fail', 'wait'], signal, host })
 
 describe('the expression engine', () => {
   test('expressions have no access to the process', async () => {
@@ -78,10 +71,7 @@ describe('the expression engine', () => {
     )
     expect(
       await evaluate('[typeof leak, ({}).leak === undefined, [1].map(x => x)[0], JSON.parse("1")]'),
-    ).toEqual({
-      kind: 'value',
-      value: ['undefined', true, 1, 1],
-    })
+    ).toEqual({ kind: 'value', value: ['undefined', true, 1, 1] })
     await evaluate('Math.random = () => 4')
     const random = [await evaluate('Math.random()'), await evaluate('Math.random()')]
     expect(random).toEqual([
@@ -381,10 +371,7 @@ describe('programs', () => {
         $hole: program.holes.map(() => value),
         $text: program.holes.map(() => value),
       }),
-    ).toEqual({
-      kind: 'value',
-      value: `a${value}2${value}'${value}`,
-    })
+    ).toEqual({ kind: 'value', value: `a${value}2${value}'${value}` })
   })
 
   test('the names of a program are those that JavaScript reads', () => {
@@ -776,9 +763,7 @@ describe('templates', () => {
     })
     const inside = renderPieces(
       parseTemplate('{% with e=d %}{{e}}{% endwith %}{% firstof none d %}{{ d|ljust:2 }}'),
-      {
-        get: (name) => mixed[name],
-      },
+      { get: (name) => mixed[name] },
     )
     expect(inside.map(({ text, origin }) => `${text} ${origin}`)).toEqual(['D data', 'D data', 'D  data'])
     expect(looped.map(({ text, origin }) => `${text} ${origin}`)).toEqual([

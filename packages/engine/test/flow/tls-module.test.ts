@@ -9,10 +9,7 @@ import { useRuns } from '../harness/runs.ts'
 const MODULE = readFileSync(join(import.meta.dirname, '../../../../workflows/modules/tls.yaml'), 'utf8')
 const TEST_MS = 120_000
 
-/**
- * Writes what sslscan 2.0.7 writes: one protocol for a port where TLS can be tested, and for a service that hangs up
- * after STARTTLS, or refuses AUTH, an error before the last lines of its log, with the exit code 0.
- */
+/** Writes what sslscan 2.0.7 writes, also for services that hang up after STARTTLS or refuse AUTH: code 0. */
 const SSLSCAN = `#!/bin/sh
 for word; do case $word in --xml=*) report=\${word#--xml=} ;; esac; done
 echo "$word" >> "$(dirname "$0")/called"
@@ -132,10 +129,7 @@ test(
       {
         reached: [],
         untested: [
-          {
-            place: `127.0.0.1:${starting}`,
-            reason: 'Could not open a connection to host h on port 21.',
-          },
+          { place: `127.0.0.1:${starting}`, reason: 'Could not open a connection to host h on port 21.' },
         ],
       },
     ])

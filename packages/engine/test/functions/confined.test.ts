@@ -244,10 +244,7 @@ describe.each(WAYS)('for %s', (_title, as) => {
       const asked = await answers(
         at,
         [`save_content("x", "${at.foreign}/new/deep") && rm_rf("${at.foreign}/sub")`],
-        {
-          ...who,
-          paths: [{ path: at.foreign, write: true }],
-        },
+        { ...who, paths: [{ path: at.foreign, write: true }] },
       )
       expect(asked).toEqual(['true'])
     })

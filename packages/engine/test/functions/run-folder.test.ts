@@ -328,9 +328,7 @@ describe('in the folders of a run', () => {
     ]
     const reports = [{ name: 'report', path: '{{Output}}/report', type: 'text' }]
     const text = `kind: module\nname: main\nsteps: ${JSON.stringify(steps)}\nreports: ${JSON.stringify(reports)}\n`
-    const { recorder } = await run(text, {
-      folders: { output: at.output, temp: at.temp },
-    })
+    const { recorder } = await run(text, { folders: { output: at.output, temp: at.temp } })
     expect(recorder.steps.map(({ errorMessage }) => errorMessage)).toEqual(
       ['std', 'list', 'stream'].map((name) => `${name} is a link out of the run's folder`),
     )

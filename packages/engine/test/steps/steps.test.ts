@@ -434,9 +434,7 @@ steps:
     chmodSync(`${tools}/nmap`, 0o755)
     const { recorder, output } = await run(
       module('  - {name: a, type: bash, command: "nmap {{Target}}"}\n', 'dependencies: {commands: [nmap]}\n'),
-      {
-        folders: { output: folder(), temp: `${folder()}/tmp`, binaries: tools },
-      },
+      { folders: { output: folder(), temp: `${folder()}/tmp`, binaries: tools } },
     )
     expect(recorder.byName('a').output).toBe('stand-in example.com\n')
     expect(output).not.toBe('')

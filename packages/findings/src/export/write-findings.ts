@@ -32,9 +32,6 @@ const WRITERS: Readonly<Record<ExportFormat, (pages: Pages) => AsyncIterable<str
   openvex: openVexOf,
 }
 
-/**
- * Yields the text of a file with the findings of all pages. The next page is requested when the previous one is
- * written.
- */
+/** Yields the text of a file with the findings of all pages. A page is requested when the last is written. */
 export const writeFindings = (format: ExportFormat, pages: Pages): AsyncIterable<string> =>
   WRITERS[format](pages)

@@ -15,9 +15,7 @@ export const hostAnswers = (host: unknown): boolean => {
   return [asText(at(host, 'status', 'reason')), ...ports, ...others].some((reason) => !NO_ANSWER.test(reason))
 }
 
-/**
- * The name that was scanned, or `""`, and names that only the address has in DNS: several addresses may have the same one.
- */
+/** The scanned name, or `""`, and names that only the address has in DNS: several addresses may share one. */
 export const namesOf = (host: unknown): { readonly name: string; readonly reverse: readonly string[] } => {
   const named = asList(at(host, 'hostnames', 'hostname'))
   const isReverse = (one: unknown): boolean => asText(at(one, 'type')) === 'PTR'

@@ -13,10 +13,7 @@ const DOCKER_HUB = 'docker.io'
 /** Names of Docker Hub in files that `docker login` wrote. */
 const HUB_NAMES = new Set([DOCKER_HUB, 'index.docker.io', 'registry-1.docker.io'])
 
-/**
- * Reads the `config.json` that `docker login` writes. Throws with advice; the message contains nothing of the secret
- * content.
- */
+/** Reads the `config.json` of `docker login`. Throws with advice, and without any secret content. */
 export function readRegistryAuths(config: string | undefined): RegistryAuths {
   if (config === undefined) return new Map()
   const file = parse(config)

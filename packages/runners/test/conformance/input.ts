@@ -14,13 +14,7 @@ export function passesInput(harness: Harness): void {
 
     test('the environment contains the given variables and none of this process', async () => {
       process.env['SCANFARM_CONFORMANCE_SECRET'] = 'secret'
-      const given = {
-        PATH,
-        EMPTY: '',
-        QUOTES: `a 'b' "c" $HOME \`d\` \\`,
-        LINES: '1=2',
-        SIZE: 'größer ✓',
-      }
+      const given = { PATH, EMPTY: '', QUOTES: `a 'b' "c" $HOME \`d\` \\`, LINES: '1=2', SIZE: 'größer ✓' }
       const { stdout } = await see(harness.runner, { argv: ['env'], env: given })
       const seen = Object.fromEntries(
         stdout
@@ -99,10 +93,7 @@ export function passesInput(harness: Harness): void {
       expect(
         (await see(harness.runner, sh('cat "deep/in put.txt" && tr a-z A-Z <"deep/in put.txt" >out')))
           .outcome,
-      ).toEqual({
-        kind: 'exited',
-        code: 0,
-      })
+      ).toEqual({ kind: 'exited', code: 0 })
       await harness.runner.pull(join(harness.folder, 'out'), NEVER)
       expect(await readFile(join(harness.folder, 'out'), 'utf8')).toBe('HELLO')
     })

@@ -17,10 +17,7 @@ const MAX_HELD_BACK = 64
 const BUSY_RETRY_SECONDS = 5
 
 export interface LoginService {
-  /**
-   * Returns a login token if name and password are correct. Throws 401 if they are not, and 429 with a waiting time
-   * after too many failures.
-   */
+  /** A login token if name and password are right. Else throws 401, or 429 with a time after too many failures. */
   login(request: PasswordLogin): Promise<string>
   /** The same without a token: returns the user. */
   check(request: PasswordLogin): Promise<CheckedUser>

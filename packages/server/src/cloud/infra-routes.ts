@@ -160,9 +160,7 @@ export const destroyInfra = route(
       'Waiting runs are cancelled, and running ones are asked to stop. The machines are destroyed asynchronously: poll the status. An infrastructure that has ended stays as it is.',
     role: 'admin',
     params: InfraPath,
-    responses: {
-      202: Type.Object({ message: Type.String(), infra_id: Type.String(), status: InfraStatus }),
-    },
+    responses: { 202: Type.Object({ message: Type.String(), infra_id: Type.String(), status: InfraStatus }) },
     errors: ['cloud_disabled', 'not_found'],
   },
   async (context, { params, caller }) => {

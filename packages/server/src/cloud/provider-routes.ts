@@ -43,9 +43,7 @@ export const listProviders = route(
     responses: {
       200: Type.Object({
         providers: Type.Array(Provider),
-        default_provider: Type.String({
-          description: 'The provider of requests that name none, or ""',
-        }),
+        default_provider: Type.String({ description: 'The provider of requests that name none, or ""' }),
       }),
     },
     errors: ['cloud_disabled'],

@@ -18,12 +18,7 @@ export async function startCloud(context: ServerContext): Promise<Provisioning |
     providers,
     farmId,
     log,
-    settings: {
-      setup,
-      path: config.runner.path,
-      workFolder: workFolderOf(config),
-      ...context.provisioning,
-    },
+    settings: { setup, path: config.runner.path, workFolder: workFolderOf(config), ...context.provisioning },
     metrics: createCloudMetrics(context.metrics, store.cloud),
   })
 }
@@ -33,8 +28,6 @@ const warnOfMachines = async ({ store, log }: ServerContext): Promise<void> => {
   if (inUse.length === 0) return
   log.warn(
     'cloud mode is off, but the farm still has machines, which may cost money: this server does not destroy them',
-    {
-      providers: inUse,
-    },
+    { providers: inUse },
   )
 }

@@ -4,9 +4,7 @@ import { isIPv6, type Socket } from 'node:net'
 const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 const NETWORK_GROUPS = 4
 
-/**
- * The key of per-address limits: an IPv4 address, or the /64 network of an IPv6 address, which a single host controls.
- */
+/** The key of per-address limits: an IPv4 address, or the /64 network of IPv6, which a single host controls. */
 export const addressGroup = (address: string): string => {
   const mapped = MAPPED.exec(address)?.[1]
   if (mapped !== undefined) return mapped

@@ -30,10 +30,7 @@ export interface ListenOptions {
   readonly connections?: ConnectionLimits
 }
 
-/**
- * Serves the app. Disposing accepts no new connections, gives requests in progress `drainMs` to finish, then closes
- * them.
- */
+/** Serves the app. Disposing refuses connections, gives requests `drainMs` to finish, then closes them. */
 export async function listenHttp(
   app: Express,
   { host, port, drainMs, headersMs = HEADERS_TIMEOUT_MS, connections }: ListenOptions,

@@ -50,10 +50,7 @@ const MAX_PROBLEMS = 50
 
 const isPlain = (text: string): boolean => !text.includes('\0') && text.isWellFormed()
 
-/**
- * Strings and keys of a JSON value that Postgres cannot store as text, by JSON pointer. Removing the characters would
- * silently change the value.
- */
+/** Text in a JSON value that Postgres cannot store, by JSON pointer. To remove it would be a silent change. */
 export const textProblems = (value: unknown): FieldError[] => {
   const problems: FieldError[] = []
   const waiting: { value: unknown; path: string }[] = [{ value, path: '' }]

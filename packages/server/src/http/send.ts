@@ -4,10 +4,7 @@ import { gzip } from 'node:zlib'
 import { VERSION } from '../version.ts'
 import type { Answer, Headers } from './answer.ts'
 
-/**
- * Headers of every response. The API serves no page with scripts, so the policy forbids everything; a route may relax
- * it.
- */
+/** Headers of every response. The API serves no scripts, so all is forbidden; a route may relax it. */
 const STANDARD: Headers = {
   'Scanfarm-Version': VERSION,
   'X-Content-Type-Options': 'nosniff',

@@ -5,10 +5,7 @@ import { QueueRoom, type Room } from './queue-room.ts'
 
 /** Rows of one batch, sent within about 100 ms. */
 const BATCH = 2_000
-/**
- * A row that is still marked as sent after this time was left by a dispatcher that died. Longer than a queue call
- * takes.
- */
+/** Rows marked as sent for longer were left by a dispatcher that died. Longer than a queue call takes. */
 const STALE_MS = 10_000
 
 export interface DispatcherParts {

@@ -34,12 +34,7 @@ export class QueueRoom {
     if (fresh && Object.values(known.room).every((room) => room >= wanted)) return known.room
     const waiting = await this.#queue.waiting(requirementClass)
     const left = (priority: Priority) => Math.max(0, this.#maxQueued - waiting[priority])
-    const room = {
-      critical: left('critical'),
-      high: left('high'),
-      normal: left('normal'),
-      low: left('low'),
-    }
+    const room = { critical: left('critical'), high: left('high'), normal: left('normal'), low: left('low') }
     this.#counts.set(requirementClass, { at: performance.now(), room })
     return room
   }

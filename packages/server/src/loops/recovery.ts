@@ -43,10 +43,7 @@ export interface CancelParts {
   readonly log: Logger
 }
 
-/**
- * Ends runs whose worker does not answer a cancel request. Later writes of the worker are fenced off. Returns true if
- * there may be more.
- */
+/** Ends runs whose worker ignores a cancel request, and fences its later writes. True if there may be more. */
 export const forceCancels = async ({
   recovery,
   cancelGraceMs,

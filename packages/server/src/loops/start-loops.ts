@@ -8,9 +8,7 @@ import { pruneOnce, UnusedRowRemover } from './prune.ts'
 import { finishCancels, finishPriorities, forceCancels, reapOnce, repairSlots } from './recovery.ts'
 import type { Config } from '../settings.ts'
 
-/**
- * Time between turns in ms. Everything that a notification triggers is polled too, because notifications can be lost.
- */
+/** Time between turns in ms. All that notifications trigger is polled too, because they can be lost. */
 const EVERY = {
   dispatch: 250,
   expand: 1_000,
@@ -190,12 +188,7 @@ const expiring = (store: Store, log: Logger): Loop =>
 
 /** Writes the events about an hour, and about a day. */
 const telling = (store: Store, log: Logger): Loop =>
-  new Loop({
-    name: 'tell findings',
-    intervalMs: EVERY.tellFindings,
-    log,
-    turn: () => store.nights.tell(),
-  })
+  new Loop({ name: 'tell findings', intervalMs: EVERY.tellFindings, log, turn: () => store.nights.tell() })
 
 /** Keeps the counts of waiting runs and those by minute up to date. */
 const counting = (store: Store, log: Logger): Loop =>

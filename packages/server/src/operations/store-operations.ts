@@ -22,10 +22,7 @@ export async function withStore<T>(
   return await work(store, services, applied)
 }
 
-/**
- * Creates a token directly in the database, for an operator without a token. The database password already grants all
- * rights.
- */
+/** Creates a token directly in the database, whose password already grants all rights. */
 export const issueToken = (
   config: Config,
   request: { name: string; role: Role; expiresAt: Date | null },

@@ -192,10 +192,7 @@ export const singleTargetProblems = ({ target }: CreateRuns): FieldError[] => {
 
 const MINUTE_MS = 60_000
 
-/**
- * The timeout in minutes. Existing clients send text: a number or a duration. Null if there is none or it is not a
- * duration.
- */
+/** The timeout in minutes, from text: a number or a duration. Null if there is none or it is neither. */
 export const timeoutOf = ({ timeout }: Pick<CreateRuns, 'timeout'>): number | null => {
   if (timeout === undefined) return null
   if (/^\d+$/.test(String(timeout))) return Number(timeout)

@@ -192,9 +192,7 @@ export const withoutTarget = (
   }
 }
 
-/**
- * Targets of a schedule that its workflow refuses: every run on them would fail. `given` has the fields of the request.
- */
+/** Targets of a schedule that its workflow refuses: runs would fail. `given`: the fields of the request. */
 export const targetTypeProblems = (
   resolved: ResolvedWorkflow,
   targets: readonly string[],

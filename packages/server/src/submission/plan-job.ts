@@ -44,10 +44,7 @@ export const refuseManual = ({ resolved }: Pinned): void => {
 export const priorityOf = ({ priority = 'normal' }: Pick<CreateRuns, 'priority'>): Priority =>
   priority === 'medium' ? 'normal' : priority
 
-/**
- * Default concurrency: local runs of a job one at a time, distributed runs as many as there are slots, cloud runs one
- * on each machine.
- */
+/** Default concurrency: local runs one at a time, distributed ones by slots, cloud runs one on each machine. */
 export const concurrencyOf = ({ concurrency, run_mode = 'local' }: CreateRuns): number | null =>
   concurrency ?? (run_mode === 'local' ? 1 : null)
 

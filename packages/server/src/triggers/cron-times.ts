@@ -5,9 +5,7 @@ import type { CronRule } from './trigger.ts'
 /** Maximum times computed in one call. */
 const MAX_TIMES = 10_000
 
-/**
- * The next time after `after`; null if there is none. A time that daylight saving skips fires when the clock continues.
- */
+/** The next time after `after`; null if there is none. A time that daylight saving skips fires after it. */
 export const nextTime = (schedule: string, timezone: string, after: Date): Date | null =>
   parseCron(schedule, timezone).nextRun(after)
 

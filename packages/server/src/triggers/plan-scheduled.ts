@@ -34,10 +34,7 @@ export const scheduledEvent = (trigger: ReadyTrigger, { fireKey, at, data }: Fir
   workflowName: trigger.workflow.name,
 })
 
-/**
- * Plans the execution of a trigger and its event. If the run cannot be planned, the reason is in `error`; it rejects
- * only when aborted.
- */
+/** Plans the execution of a trigger and its event. `error`: why it cannot be planned. Rejects when aborted. */
 export async function planScheduled(
   parts: PlanContext,
   trigger: ReadyTrigger,

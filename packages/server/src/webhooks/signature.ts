@@ -1,9 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
-/**
- * For incoming and outgoing webhooks: HMAC-SHA256 over `TIMESTAMP.BODY`, with the timestamp in seconds, as
- * `sha256=HEX`.
- */
+/** For incoming and outgoing webhooks: HMAC-SHA256 over `TIMESTAMP.BODY`, in seconds, as `sha256=HEX`. */
 export const SIGNATURE_HEADER = 'X-Scanfarm-Signature'
 export const TIMESTAMP_HEADER = 'X-Scanfarm-Timestamp'
 /** Requests with a larger clock difference are refused. */

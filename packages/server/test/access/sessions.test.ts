@@ -313,9 +313,7 @@ test('guesses of tokens and codes are limited by address, on all masters togethe
   const guess = (index: number) =>
     post(
       index % 2 === 0 ? { token: `guess-${index}` } : { code: `guess-${index}` },
-      {
-        'X-Forwarded-For': '10.9.0.1',
-      },
+      { 'X-Forwarded-For': '10.9.0.1' },
       index % 3 === 0 ? server : second,
     )
   const statuses: number[] = []

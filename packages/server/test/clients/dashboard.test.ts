@@ -4,10 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { PROBE, SURVEY, testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord } from '../_worker.ts'
 
-/**
- * The calls of the Osmedeus dashboard, page by page: what it sends and the fields it reads. Only calls that answer 501
- * on purpose may fail.
- */
+/** The calls of the Osmedeus dashboard, page by page. Only those that answer 501 on purpose may fail. */
 
 interface Call {
   readonly send: 'get' | 'post' | 'put' | 'delete'

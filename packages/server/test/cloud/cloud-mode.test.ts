@@ -273,11 +273,7 @@ test.concurrent('several servers find the machine that one was making when it wa
       made.resolve()
     },
   }
-  const job = await farm.submit(killed.url, {
-    module: 'scan',
-    target: 'a.example',
-    cloud_auto_destroy: true,
-  })
+  const job = await farm.submit(killed.url, { module: 'scan', target: 'a.example', cloud_auto_destroy: true })
   await made.promise
   farm.cloud.faults = {}
   await using server = await farm.start()

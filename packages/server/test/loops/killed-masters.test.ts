@@ -41,10 +41,7 @@ const spawnMaster = (mailUrl = ''): ChildProcess =>
       harness.folder,
       mailUrl,
     ],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
-    },
+    { stdio: ['ignore', 'pipe', 'inherit'], env: { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] } },
   )
 
 /** Keeps one master alive by restarting it whenever it was killed. */

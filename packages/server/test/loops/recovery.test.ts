@@ -45,10 +45,7 @@ const start = () =>
     dispatcher: newDispatcher(),
     log,
     metrics: createMetrics(),
-    config: {
-      worker: { leaseMs: LEASE_MS },
-      runs: { maxAttempts: 3, cancelGraceMs: 1_000 },
-    },
+    config: { worker: { leaseMs: LEASE_MS }, runs: { maxAttempts: 3, cancelGraceMs: 1_000 } },
   })
 
 test('the search for lost messages finds nothing if nothing is lost', async () => {
@@ -220,10 +217,7 @@ test('a server without a queue runs its loops and stops them in order', async ()
     dispatcher: undefined,
     log,
     metrics: createMetrics(),
-    config: {
-      worker: { leaseMs: LEASE_MS },
-      runs: { maxAttempts: 3, cancelGraceMs: 1_000 },
-    },
+    config: { worker: { leaseMs: LEASE_MS }, runs: { maxAttempts: 3, cancelGraceMs: 1_000 } },
   })
   loops.wake()
   await loops[Symbol.asyncDispose]()

@@ -371,18 +371,12 @@ describe('the event receiver', () => {
   })
 
   test('all three paths answer 503 while the event receiver is disabled', async () => {
-    await using off = await testServer({
-      settings: { 'scheduler.enabled': false },
-      workflows: WORKFLOWS,
-    })
+    await using off = await testServer({ settings: { 'scheduler.enabled': false }, workflows: WORKFLOWS })
     for (const path of ['/api/event-receiver/status', '/api/event-receiver/workflows'])
       expect((await off.viewer.get(path)).status).toBe(503)
     const answer = await off.operator.post('/api/events/emit').send({ topic: 'custom.x', data: {} })
     expect(answer.status).toBe(503)
     expect(answer.headers).toHaveProperty('retry-after', '60')
-    expect(answer.body).toMatchObject({
-      error: true,
-      message: expect.stringContaining('scheduler.enabled'),
-    })
+    expect(answer.body).toMatchObject({ error: true, message: expect.stringContaining('scheduler.enabled') })
   })
 })

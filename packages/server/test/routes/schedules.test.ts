@@ -4,9 +4,7 @@ import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { NEEDY, PROBE, testServer } from '../_server.ts'
 
 const server = forAllTests(() =>
-  testServer({
-    workflows: { 'probe.yaml': PROBE, 'needy.yaml': NEEDY, 'web.yaml': WEB, 'drop.yaml': DROP },
-  }),
+  testServer({ workflows: { 'probe.yaml': PROBE, 'needy.yaml': NEEDY, 'web.yaml': WEB, 'drop.yaml': DROP } }),
 )
 
 const WEB = `kind: module

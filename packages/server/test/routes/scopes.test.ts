@@ -193,10 +193,7 @@ describe('the never-scan list', () => {
     await load('# nothing\n').expect(400)
     expect(
       (await load('# all\na.example\n*.b.example # a clinic\r\n2001:db8::/32\na.example').expect(200)).body,
-    ).toEqual({
-      added: 3,
-      replaced: 0,
-    })
+    ).toEqual({ added: 3, replaced: 0 })
     expect((await load('a.example\nc.example').expect(200)).body).toEqual({ added: 1, replaced: 1 })
     const { body } = await server.admin.get('/api/never-scan').expect(200)
     expect((body.data as NeverScan[]).map(({ entry, reason }) => [entry, reason])).toEqual([
@@ -352,12 +349,7 @@ describe('schedules and triggers', () => {
   test('an asset that becomes the target of a trigger is refused, and its event starts nothing again', async () => {
     const made = await server.admin
       .post('/api/schedules')
-      .send({
-        name: 'on assets',
-        workflow_name: 'probe',
-        trigger_type: 'event',
-        event_topic: 'custom.asset',
-      })
+      .send({ name: 'on assets', workflow_name: 'probe', trigger_type: 'event', event_topic: 'custom.asset' })
       .expect(201)
     await never('found.example').expect(201)
     await server.admin

@@ -133,9 +133,7 @@ describe('targets of a long file', () => {
     }
     await expect(
       gatherTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS),
-    ).rejects.toMatchObject({
-      code: 'invalid_target',
-    })
+    ).rejects.toMatchObject({ code: 'invalid_target' })
     expect(told).toBeLessThan(2_000)
   })
 })

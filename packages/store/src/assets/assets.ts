@@ -102,9 +102,7 @@ export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
   stats: (workspaces: readonly string[] | undefined): Promise<AssetStats> => stats(db, workspaces),
 })
 
-/**
- * Fields of tools like httpx that are not columns. They are read with patterns, since the text may be invalid JSON.
- */
+/** Fields of tools like httpx without columns. Patterns read them, since the text may be invalid JSON. */
 const number = (name: string) =>
   sql`coalesce(substring(raw_json_data from ${`"${name}":\\s*(\\d{1,15})`}::text)::bigint, 0)`
 const word = (name: string) =>

@@ -9,10 +9,7 @@ const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 /** As in `raw_marker.sql`. */
 const markerOf = (text: string): string => `\u0001${hash('md5', text)}\u0001`
 
-/**
- * The record of a scanner without request and response, which are columns: what `shorten_raw.sql` does for programs that
- * do not.
- */
+/** A scanner's record without the columns request and response, as `shorten_raw.sql` does for others. */
 const shortened = ({ raw_vuln_json: raw, ...content }: FindingContent): string => {
   if (raw.includes('\u0001')) return raw
   let short = raw

@@ -130,10 +130,7 @@ const incoming = (db: Kysely<Tables>) => ({
       .executeTakeFirst()
     return numDeletedRows > 0n
   },
-  /**
-   * Stores a signature and writes the event in one statement; false if the signature was stored before. Deletes signatures
-   * older than `forgetMs`.
-   */
+  /** Stores a signature and its event at once; false if it was stored before. Deletes those past `forgetMs`. */
   receive: async (request: {
     name: string
     signature: string

@@ -205,14 +205,7 @@ const useGoTo = (screens: readonly ScreenRoute[]): void => {
         screens.flatMap(({ key, path, title }) =>
           key === undefined
             ? []
-            : [
-                {
-                  keys: `g ${key}`,
-                  does: title,
-                  group: 'Go to',
-                  act: () => void navigate({ href: path }),
-                },
-              ],
+            : [{ keys: `g ${key}`, does: title, group: 'Go to', act: () => void navigate({ href: path }) }],
         ),
       [screens, navigate],
     ),

@@ -222,10 +222,7 @@ export const refusalOf = async (button: Locator): Promise<string> => {
   })
 }
 
-/**
- * One farm and one Chromium for the tests of a file. After each test its tabs are closed, and the test fails if one of
- * them had a problem: `console.problems.expect(…)` names those that belong to the test.
- */
+/** One farm and Chromium per file. A tab's problem fails its test, unless `console.problems.expect(…)`. */
 export const useConsole = (options: ConsoleOptions = {}): (() => Console) => {
   let console: Console | undefined
   beforeAll(async () => {

@@ -199,12 +199,7 @@ test('Screens of each kind keep their data and typed text while no master answer
       ...during,
       rows: Math.max(before.rows, during.rows),
       typed: await typedText(page),
-    }).toEqual({
-      name,
-      ...before,
-      rows: during.rows,
-      typed,
-    })
+    }).toEqual({ name, ...before, rows: during.rows, typed })
   }
 
   await cluster.startMaster(master.port)

@@ -191,11 +191,7 @@ test('Every screen of the navigation opens by its address', async () => {
       path,
       status: answer.status(),
       page: (await answer.text()).includes('<div id="root">'),
-    }).toEqual({
-      path,
-      status: 200,
-      page: true,
-    })
+    }).toEqual({ path, status: 200, page: true })
   }
 })
 

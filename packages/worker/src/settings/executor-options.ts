@@ -57,10 +57,7 @@ export const sharedOptions = (
       notify: createNotifyService(notifySettings(notify)),
       http: { allowPrivate: http.allowPrivate },
     },
-    limits: {
-      artifactBytes: artifacts.maxBytes,
-      resumeBytes: resume.maxBytes,
-    },
+    limits: { artifactBytes: artifacts.maxBytes, resumeBytes: resume.maxBytes },
   } satisfies Partial<ExecutorOptions>
 }
 
@@ -77,12 +74,7 @@ export const openRunners = (settings: RunSettings, farmId: string): Runners => {
   return createRunners({
     host: { ...stop, ...hostOptions(demandIsolation(settings), runner) },
     docker: { ...dockerOptions(runner), ...stop, owner: farmId },
-    ssh: {
-      ...stop,
-      hosts: runner.sshHosts,
-      keyFile: runner.sshKeyFile,
-      knownHosts: runner.sshKnownHosts,
-    },
+    ssh: { ...stop, hosts: runner.sshHosts, keyFile: runner.sshKeyFile, knownHosts: runner.sshKnownHosts },
   })
 }
 

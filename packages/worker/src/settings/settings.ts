@@ -59,9 +59,7 @@ export const workerSettings = {
     ),
     upload: flag(
       'Let administrators upload workflows. A user who may upload workflows can run code on workers.',
-      {
-        default: true,
-      },
+      { default: true },
     ),
   },
   folders: {
@@ -113,11 +111,7 @@ export const workerSettings = {
     }),
     drainMs: integer(
       'How long a stopping worker or server waits for its runs, and for requests, before it hands the runs back.',
-      {
-        default: 25_000,
-        min: 0,
-        max: 24 * HOUR_MS,
-      },
+      { default: 25_000, min: 0, max: 24 * HOUR_MS },
     ),
     folder: path('Folder that contains the work folders of runs.', inDataDir('work')),
     healthPort: integer('Port of `/health`, `/health/ready` and `/metrics` of a worker. 0: not served.', {
@@ -129,11 +123,7 @@ export const workerSettings = {
   runs: {
     maxAttempts: integer(
       'A run that has lost this many workers is quarantined: it fails. One less for the run that is the likely cause: among the runs of the worker, the one that had lost the most workers.',
-      {
-        default: 3,
-        min: 1,
-        max: 100,
-      },
+      { default: 3, min: 1, max: 100 },
     ),
     cancelGraceMs: integer(
       'Time between TERM and KILL. A master ends a cancelled run without its worker 4 seconds later, so use the same value on masters and workers.',

@@ -76,10 +76,7 @@ export class Places {
     else this.#waiting.push(session)
   }
 
-  /**
-   * Frees the slot of a run that waits for other runs, until the result is disposed of; it then goes on at once.
-   * Undefined: too many wait.
-   */
+  /** Frees the slot of a run that waits for others, until the result is disposed of. Undefined: too many wait. */
   rest(session: Session): Disposable | undefined {
     let resting = 0
     for (const one of this.sessions) if (one.resting) resting += 1

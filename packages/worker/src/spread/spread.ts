@@ -101,12 +101,7 @@ export class Spread implements SpreadService {
     if ((await artifacts.size(key)) !== undefined) return { key, count }
     await begin()
     await artifacts.put(`${prefix}.items`, Readable.from(linesOf(items())))
-    const contents = new Contents({
-      artifacts,
-      prefix,
-      mask: this.#secrets,
-      maxBytes: limits.resumeBytes,
-    })
+    const contents = new Contents({ artifacts, prefix, mask: this.#secrets, maxBytes: limits.resumeBytes })
     const { runId, runUuid, attempt, jobId } = run
     const stored: StoredLoop = {
       state,

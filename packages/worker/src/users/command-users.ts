@@ -12,9 +12,7 @@ export interface UserLease {
 
 /** Decides which user of this machine the commands of a run run as. */
 export interface CommandUsers {
-  /**
-   * Runs of the same workspace folder share a user, to whom the folder belongs. Rejects when no user becomes free in time.
-   */
+  /** Runs of a workspace folder share a user, who owns it. Rejects when no user becomes free in time. */
   acquire(workspaceFolder: string, signal: AbortSignal): Promise<UserLease>
   /** One of the users, to check whether they can enter a folder. */
   readonly sample: Owner | undefined

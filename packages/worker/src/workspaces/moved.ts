@@ -19,10 +19,7 @@ export const movedText = (
     .replaceAll(form(from.attempt), () => form(to.attempt))
     .replaceAll(form(from.workspace), () => form(to.workspace))
 
-/**
- * The bytes, with the folders `to` in place of the folders `from`; `onMoved` is called at each place. Those of a binary
- * file stay as they are.
- */
+/** The bytes, with folders `to` in place of `from`; `onMoved` gets each place. Binary files stay as they are. */
 export const movedBytes = async function* (
   source: AsyncIterable<Buffer>,
   from: Folders,

@@ -355,9 +355,7 @@ test('A run that exceeds its timeout is killed and fails with the timeout in its
     const target = `timeout-${seconds}.test`
     const [runId = 0] = await harness.submit(
       [bash('slow', 'echo $$ > {{Output}}/pids; sleep 60 & sleep 300')],
-      {
-        targets: [target],
-      },
+      { targets: [target] },
     )
     const run = await harness.ended(runId)
     pids = await pidsIn(workspace(target), 'pids')

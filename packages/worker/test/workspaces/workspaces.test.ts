@@ -43,9 +43,7 @@ const folderOf = (workspace: string): string => join(harness.folder, 'work/works
 const runsIn = async (...workspaces: string[]): Promise<number[]> => {
   const runIds = await harness.submit(
     [bash('work', 'mkdir -p {{Output}}/d; seq 100 > {{Output}}/d/found.txt')],
-    {
-      targets: workspaces,
-    },
+    { targets: workspaces },
   )
   for (const runId of runIds) expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
   await executor.drain(TEST_MS)

@@ -6,10 +6,7 @@ import { ARTIFACT_RESPONSES, sendArtifact } from './send-artifact.ts'
 
 const hashed = (text: string): Buffer => createHash('sha256').update(text).digest()
 
-/**
- * Links of dashboards, which work without a token. Every error is the same 404, which does not reveal whether the key
- * is right.
- */
+/** Links of dashboards, without a token. Every error is the same 404, so that none reveals the right key. */
 export const readWorkspaceFile = route(
   {
     endpoint: 'GET /ws/{key}/{workspace}/{path}',

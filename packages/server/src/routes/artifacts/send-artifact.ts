@@ -65,9 +65,7 @@ export const ARTIFACT_RESPONSES = {
   304: { media: [], description: 'Not changed' },
 } as const
 
-/**
- * Sends the content of an artifact as an attachment, because it may be hostile; with `framed`, for a frame of the console.
- */
+/** Sends an artifact as an attachment, because it may be hostile; with `framed`, for a frame of the console. */
 export async function sendArtifact(
   artifacts: ArtifactStore,
   artifact: Pick<StoredArtifact, 'store_key' | 'sha256' | 'content_type' | 'name'>,

@@ -214,10 +214,7 @@ const draftOf = async (
   return draft
 }
 
-/**
- * Converts a schedule to its trigger and validates it as far as possible now: if the run needs no event, the whole run
- * is planned once.
- */
+/** Converts a schedule to its trigger and validates it: if its run needs no event, all of it is planned once. */
 export const checkedTrigger = async (
   receiver: EventReceiver,
   draft: ScheduleDraft,

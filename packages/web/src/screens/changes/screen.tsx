@@ -301,10 +301,7 @@ export const Screen = () => {
 const nightsCommand = ({ job, since }: Search) =>
   job === undefined
     ? { title: 'Read the nights', api: ['GET', '/nights'] as const }
-    : {
-        title: 'What the job changed',
-        api: ['GET', hrefWith(`/jobs/${job}/changes`, { since })] as const,
-      }
+    : { title: 'What the job changed', api: ['GET', hrefWith(`/jobs/${job}/changes`, { since })] as const }
 
 const commandOf = (kind: Kind, comparison: Comparison) => ({
   title: 'The same comparison',

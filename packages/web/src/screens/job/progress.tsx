@@ -42,11 +42,7 @@ const Throughput = ({ progress }: { progress: JobProgress }) => {
   const lines = useMemo(
     () =>
       NAMES.filter((name) => name === 'completed' || series.some((bucket) => bucket[name] > 0)).map(
-        (name) => ({
-          label: name,
-          color: COLORS[name],
-          values: series.map((bucket) => bucket[name]),
-        }),
+        (name) => ({ label: name, color: COLORS[name], values: series.map((bucket) => bucket[name]) }),
       ),
     [series],
   )

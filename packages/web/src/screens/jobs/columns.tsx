@@ -47,13 +47,7 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
     sort: 'workflow',
     cell: (job) => <Link href={`/jobs/${job.job_id}`}>{job.workflow_name}</Link>,
   },
-  {
-    id: 'status',
-    label: 'Outcome',
-    width: '104px',
-    sort: 'outcome',
-    cell: (job) => <JobStatus job={job} />,
-  },
+  { id: 'status', label: 'Outcome', width: '104px', sort: 'outcome', cell: (job) => <JobStatus job={job} /> },
   { id: 'progress', label: 'Progress', width: 'minmax(90px, 1fr)', cell: (job) => <JobBar job={job} /> },
   {
     id: 'ended',
@@ -79,19 +73,8 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
       </span>
     ),
   },
-  {
-    id: 'id',
-    label: 'Job',
-    width: '138px',
-    cell: ({ job_id: id }) => <code>{id}</code>,
-  },
-  {
-    id: 'priority',
-    label: 'Priority',
-    width: '78px',
-    sort: 'priority',
-    cell: ({ priority }) => priority,
-  },
+  { id: 'id', label: 'Job', width: '138px', cell: ({ job_id: id }) => <code>{id}</code> },
+  { id: 'priority', label: 'Priority', width: '78px', sort: 'priority', cell: ({ priority }) => priority },
   {
     id: 'trigger',
     label: 'Started by',
@@ -106,13 +89,7 @@ export const COLUMNS: readonly Column<JobSummary>[] = [
     sort: 'created',
     cell: (job) => <Time at={job.created_at} />,
   },
-  {
-    id: 'end',
-    label: 'End',
-    width: '72px',
-    sort: 'ended',
-    cell: (job) => <Time at={job.ended_at} />,
-  },
+  { id: 'end', label: 'End', width: '72px', sort: 'ended', cell: (job) => <Time at={job.ended_at} /> },
   { id: 'mode', label: 'Mode', width: '96px', hidden: true, cell: ({ run_mode: mode }) => mode },
   {
     id: 'retry',

@@ -21,11 +21,7 @@ const FILTERS: readonly Filter[] = [
   },
   { name: 'workflow', label: 'Workflow' },
   PRIORITY_FILTER,
-  {
-    name: 'trigger',
-    label: 'Started by',
-    options: ['manual', 'cron', 'event', 'watch'],
-  },
+  { name: 'trigger', label: 'Started by', options: ['manual', 'cron', 'event', 'watch'] },
   { name: 'search', label: 'Beginning of the id' },
 ]
 const NAMES = [...FILTERS.map(({ name }) => name), 'sort']

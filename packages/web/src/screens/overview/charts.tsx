@@ -25,11 +25,7 @@ export const Charts = ({ range }: { range: Range }) => {
     if (!data) return undefined
     return {
       times: data.times.map((time) => Date.parse(time) / 1000),
-      ended: ENDED.map(([status, color]): Series => ({
-        label: status,
-        values: data.runs[status],
-        color,
-      })),
+      ended: ENDED.map(([status, color]): Series => ({ label: status, values: data.runs[status], color })),
       waiting: PRIORITIES.map(([priority, color]): Series => ({
         label: priority,
         values: data.queue[priority],

@@ -133,12 +133,7 @@ const Editor = ({ subscription, onDone }: EditorProps) => {
 
 const COLUMNS: readonly Column<Subscription>[] = [
   { id: 'name', label: 'Name', width: 'minmax(120px, 1fr)', cell: ({ name }) => <strong>{name}</strong> },
-  {
-    id: 'url',
-    label: 'URL',
-    width: 'minmax(200px, 2fr)',
-    cell: ({ url }) => <code title={url}>{url}</code>,
-  },
+  { id: 'url', label: 'URL', width: 'minmax(200px, 2fr)', cell: ({ url }) => <code title={url}>{url}</code> },
   {
     id: 'topics',
     label: 'Topics',

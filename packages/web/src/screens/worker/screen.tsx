@@ -34,12 +34,7 @@ type WorkerDetail = Schemas['WorkerDetail']
 type WorkerRun = Schemas['WorkerRun']
 
 const COLUMNS: readonly Column<WorkerRun>[] = [
-  {
-    id: 'target',
-    label: 'Target',
-    width: 'minmax(160px, 2fr)',
-    cell: (run) => <RunLink run={run} />,
-  },
+  { id: 'target', label: 'Target', width: 'minmax(160px, 2fr)', cell: (run) => <RunLink run={run} /> },
   {
     id: 'workflow',
     label: 'Workflow',

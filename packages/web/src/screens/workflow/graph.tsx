@@ -106,11 +106,7 @@ export const Graph = ({ graph, onLine, file }: GraphProps) => {
     const zoom = Math.min(1, Math.max(LEAST_FIT, Math.min(across, down)))
     // What does not fit begins with the first part.
     const first = drawing.height * zoom + 2 * SIDE_PX > size.height + 1 ? (drawing.boxes[0]?.y ?? 0) : 0
-    return {
-      zoom,
-      x: Math.max(SIDE_PX, (size.width - drawing.width * zoom) / 2),
-      y: SIDE_PX - first * zoom,
-    }
+    return { zoom, x: Math.max(SIDE_PX, (size.width - drawing.width * zoom) / 2), y: SIDE_PX - first * zoom }
   })()
   const now = view ?? fitting
   const zoomBy = (factor: number, at = { x: size.width / 2, y: size.height / 2 }) => {

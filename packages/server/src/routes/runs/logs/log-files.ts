@@ -18,10 +18,7 @@ const READ_BYTES = 256 * 1024
 
 /** What is known of a log at a moment. */
 export interface LogContent {
-  /**
-   * `complete`: all of it; `live`: all that its worker has stored so far; `tail`: the last 16 KiB that its worker has
-   * reported.
-   */
+  /** `complete`: all of it; `live`: what its worker has stored so far; `tail`: the last 16 KiB it reported. */
   readonly kind: 'complete' | 'live' | 'tail'
   readonly size: number
   read(range: ByteRange): Promise<Readable>
