@@ -41,26 +41,19 @@ export const entriesOf = async (root: string): Promise<Record<string, string>> =
 
 const OWN = /\/(?:packages\/[^/]+\/src|scripts\/bundle)\/.*\.ts$/
 
-/** The files behind the exports of each package. */
-const exportsOf = async (root: string): Promise<Map<string, Map<string, string>>> => {
-  const packages = new Map<string, Map<string, string>>()
-  for (const index of globSync('packages/*/src/index.ts', { cwd: root })) {
-    const files = new Map<string, string>()
-    const folder = join(root, dirname(index))
-    for (const [, list = '*', from = ''] of (await readFile(join(root, index), 'utf8')).matchAll(EXPORT)) {
-      const path = join(folder, from)
-      const names =
-        list === '*'
-          ? (await readFile(path, 'utf8')).matchAll(DECLARED).map(([, name = '']) => name)
-          : namesIn(list)
-      for (const name of names) files.set(name, path)
-    }
-    packages.set(`@scanfarm/${index.split(sep)[1]}`, files)
+/** The files behind the exports of a file, also behind those of the files that it exports from. */
+const exportsOf = async (path: string): Promise<Map<string, string>> => {
+  const text = await readFile(path, 'utf8')
+  const files = new Map(text.matchAll(DECLARED).map(([, name = '']) => [name, path]))
+  for (const [, list, from = ''] of text.matchAll(EXPORT)) {
+    const found = await exportsOf(join(dirname(path), from))
+    for (const name of list === undefined ? found.keys() : namesIn(list))
+      files.set(name, found.get(name) ?? join(dirname(path), from))
   }
-  return packages
+  return files
 }
 
-const EXPORT = /^export (?:\*|\{([^}]*)\}) from '([^']+)'/gm
+const EXPORT = /^export (?:\*|\{([^}]*)\}) from '(\.[^']+)'/gm
 const DECLARED = /^export (?:async )?(?:const|function|class) (\w+)/gm
 const IMPORT = /^import \{([^}]*)\} from '(@scanfarm\/[^']+)'/gm
 const LATE_IMPORT = /(const \{([^}]*)\} = await import\()'(@scanfarm\/[^']+)'/g
@@ -71,6 +64,9 @@ const namesIn = (list: string): string[] =>
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && !name.startsWith('type '))
+
+/** A schema without use is left out, and with the last one its library. */
+const SCHEMA = /^((?:export )?const \w+ = )((?:Type\.|closed\(|named\().*(?:(?:\n(?: .*)?)*\n[)\]}].*)?)/gm
 
 /** Imports from a package load all of it: they become imports from its files. */
 const direct = (text: string, packages: ReadonlyMap<string, ReadonlyMap<string, string>>): string =>
@@ -99,10 +95,15 @@ const direct = (text: string, packages: ReadonlyMap<string, ReadonlyMap<string, 
 export const ownSources = (root: string, folder: string, states: Map<string, string>): esbuild.Plugin => ({
   name: 'own-sources',
   async setup(builder) {
-    const packages = await exportsOf(root)
+    const packages = new Map<string, Map<string, string>>()
+    for (const index of globSync('packages/*/src/index.ts', { cwd: root }))
+      packages.set(`@scanfarm/${index.split(sep)[1]}`, await exportsOf(join(root, index)))
     builder.onLoad({ filter: OWN }, async ({ path }) => {
       states.set(relative(root, path), stateOf(path) ?? '')
-      const text = direct(await readFile(path, 'utf8'), packages)
+      const text = direct(await readFile(path, 'utf8'), packages).replaceAll(
+        SCHEMA,
+        '$1/* @__PURE__ */ (() => $2)()',
+      )
       const here = `new URL(${JSON.stringify(relative(folder, path))}, import.meta.url)`
       const contents = text
         .split(THREAD)
@@ -194,6 +195,7 @@ const LATE = [
   'node:v8',
   'node:worker_threads',
   'acorn',
+  'ae-cvss-calculator',
   'ajv-formats',
   'ajv/dist/2020.js',
   'croner',
@@ -201,6 +203,7 @@ const LATE = [
   'htmlparser2',
   're2js',
   'tar-stream',
+  'typebox',
 ]
 
 /** The code of exports that evaluate `whole`, a module, when one of them is first used. */

@@ -17,8 +17,9 @@ const SCANFARM = join(ROOT, 'scripts/scanfarm')
 const folder = mkdtempSync(join(tmpdir(), 'scanfarm-bundle-test-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Libraries of servers, of stores and of machines elsewhere. */
-const HEAVY = /\/(?:dockerode|ssh2|@aws-sdk|@azure|kysely|pg|express|bullmq|ioredis|winston|prom-client)\//
+/** Libraries of servers, of stores, of machines elsewhere and of schemas. */
+const HEAVY =
+  /\/(?:dockerode|ssh2|@aws-sdk|@azure|kysely|pg|express|bullmq|ioredis|winston|prom-client|typebox)\//
 
 interface Output {
   readonly inputs: Readonly<Record<string, { readonly bytesInOutput: number }>>

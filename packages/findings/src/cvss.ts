@@ -2,12 +2,8 @@ import type { Cvss } from '@scanfarm/contracts'
 import calculator from 'ae-cvss-calculator'
 import { isRecord } from './fields.ts'
 
-const VERSIONS = {
-  '2.0': calculator.Cvss2,
-  '3.0': calculator.Cvss3P0,
-  '3.1': calculator.Cvss3P1,
-  '4.0': calculator.Cvss4P0,
-} as const
+/** By name: the library is loaded with the first vector. */
+const VERSIONS = { '2.0': 'Cvss2', '3.0': 'Cvss3P0', '3.1': 'Cvss3P1', '4.0': 'Cvss4P0' } as const
 const isVersion = (text: string): text is keyof typeof VERSIONS => Object.hasOwn(VERSIONS, text)
 
 /** CVSS 2 has no prefix. */
@@ -24,7 +20,7 @@ export const parseCvss = (text: string): Cvss | undefined => {
   const metrics = vector.split('/').map((metric) => metric.split(':', 1)[0])
   if (new Set(metrics).size < metrics.length) return undefined
   try {
-    const parsed = new VERSIONS[version](vector)
+    const parsed = new calculator[VERSIONS[version]](vector)
     if (!parsed.isBaseFullyDefined()) return undefined
     const { base, overall } = parsed.calculateScores()
     return { version, vector, score: base ?? overall }

@@ -1,12 +1,6 @@
 import { Type, type Static } from 'typebox'
-import {
-  DECISION_LIMITS,
-  FINDING_LIMITS,
-  FindingState,
-  MAX_TAG_LENGTH,
-  Severity,
-  Verdict,
-} from './findings.ts'
+import { FindingState, Severity, Verdict } from './findings.ts'
+import { DECISION_LIMITS, FINDING_LIMITS, MAX_TAG_LENGTH } from './limits.ts'
 import { Timestamp } from '../resources.ts'
 import { SEVERITIES } from './severities.ts'
 import { closed, named } from '../objects.ts'

@@ -1,12 +1,12 @@
 import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from '../resources.ts'
-import { SEVERITIES } from './severities.ts'
+import { FINDING_LIMITS, MAX_TAG_LENGTH, MAX_TAGS } from './limits.ts'
+import { CONFIDENCES, SEVERITIES } from './severities.ts'
 import { closed, named } from '../objects.ts'
 
 export const Severity = Type.Enum([...SEVERITIES])
 export type Severity = Static<typeof Severity>
 
-export const CONFIDENCES = ['Certain', 'Firm', 'Tentative', 'Manual Review Required'] as const
 export const Confidence = Type.Enum([...CONFIDENCES])
 export type Confidence = Static<typeof Confidence>
 
@@ -24,25 +24,6 @@ export type Seen = Static<typeof Seen>
 export const VERDICTS = ['none', 'confirmed', 'false_positive', 'accepted', 'fixed_claimed'] as const
 export const Verdict = Type.Enum([...VERDICTS], { description: 'What people decide; scans do not change it' })
 export type Verdict = Static<typeof Verdict>
-
-/** Maximum characters of each field. Imports truncate longer values, requests with longer values are refused. */
-export const FINDING_LIMITS = {
-  workspace: 2048,
-  vuln_info: 1024,
-  vuln_title: 4096,
-  vuln_desc: 256 * 1024,
-  vuln_poc: 256 * 1024,
-  asset_type: 128,
-  asset_value: 8192,
-  detail_http_request: 1024 * 1024,
-  detail_http_response: 1024 * 1024,
-  raw_vuln_json: 1024 * 1024,
-  fingerprint: 512,
-} as const
-/** Maximum characters of what people decide. */
-export const DECISION_LIMITS = { reason: 4096, assignee: 256, ticket: 2048, comment: 16 * 1024 } as const
-export const MAX_TAGS = 256
-export const MAX_TAG_LENGTH = 256
 
 const text = (field: keyof typeof FINDING_LIMITS, description: string) =>
   Type.String({ maxLength: FINDING_LIMITS[field], description })
@@ -238,24 +219,6 @@ export const ImportSummary = Type.Object({
   errors: Count('Results that could not be used, and parts of the scan that failed'),
 })
 export type ImportSummary = Static<typeof ImportSummary>
-
-export const NOTHING_IMPORTED: ImportSummary = {
-  new: 0,
-  updated: 0,
-  unchanged: 0,
-  known: 0,
-  merged: 0,
-  errors: 0,
-}
-
-export const addImports = (a: ImportSummary, b: ImportSummary): ImportSummary => ({
-  new: a.new + b.new,
-  updated: a.updated + b.updated,
-  unchanged: a.unchanged + b.unchanged,
-  known: a.known + b.known,
-  merged: a.merged + b.merged,
-  errors: a.errors + b.errors,
-})
 
 /** Most problems that an import reports. */
 export const MAX_IMPORT_PROBLEMS = 20
