@@ -2,7 +2,9 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, jest, test } from '@jest/globals'
 import type { Step } from '@scanfarm/language'
+import { silentLogger } from '@scanfarm/platform'
 import { until } from '@scanfarm/testing'
+import { startWorker } from '@scanfarm/worker'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { openTestCluster, type TestCluster } from '../harness/workers.ts'
 import { bash, freshName, gone, jobDraft, submitJob, TEST_MS, waitFor } from '../harness/runs.ts'
@@ -12,14 +14,16 @@ jest.setTimeout(TEST_MS)
 const LEASE_MS = 3_000
 const env = { SCANFARM_WORKER_LEASE_MS: String(LEASE_MS), SCANFARM_WORKER_SLOTS: '1' }
 
-const spawn = async (cluster: TestCluster, name: string, further: Readonly<Record<string, string>> = {}) =>
-  await cluster.spawnWorker({
-    ...env,
-    ...further,
-    SCANFARM_WORKER_NAME: name,
-    // As on another machine.
-    SCANFARM_WORKER_FOLDER: join(cluster.folder, 'work', name),
-  })
+const envOf = (cluster: TestCluster, name: string, further: Readonly<Record<string, string>> = {}) => ({
+  ...env,
+  ...further,
+  SCANFARM_WORKER_NAME: name,
+  // As on another machine.
+  SCANFARM_WORKER_FOLDER: join(cluster.folder, 'work', name),
+})
+
+const spawn = async (cluster: TestCluster, name: string, further?: Readonly<Record<string, string>>) =>
+  await cluster.spawnWorker(envOf(cluster, name, further))
 
 const submitted = async (cluster: TestCluster, target: string, steps: readonly Step[]): Promise<number> => {
   const draft = jobDraft({ kind: 'module', steps: [...steps] }, { runMode: 'distributed' })
@@ -260,20 +264,25 @@ const waiting = (record: string, threads: number): Step[] => [
 const begunIn = async (record: string): Promise<string[]> =>
   (await readFile(`${record}/begun`, 'utf8').catch(() => '')).trim().split('\n')
 
-test('a batch whose worker drains ends after its item, and another worker executes the rest', async () => {
+test.each(['drains', 'an operator stops'])('a batch whose worker %s ends after its item', async (how) => {
   await using cluster = await openTestCluster()
   const record = cluster.folder
-  const first = await spawn(cluster, 'one', { SCANFARM_WORKER_DRAIN_MS: String(TEST_MS) })
+  const config = cluster.config(envOf(cluster, 'one', { SCANFARM_WORKER_DRAIN_MS: String(TEST_MS) }))
+  await using first = await startWorker(config, { log: silentLogger })
   const runId = await submitted(cluster, freshName(), waiting(record, 1))
   const sending = setInterval(() => void cluster.dispatch().catch(() => undefined), 200)
   using _ = { [Symbol.dispose]: () => clearInterval(sending) }
   await writeFile(`${record}/go-1`, '')
   await until(async () => ((await begunIn(record)).includes('4') ? true : undefined))
-  first.send('SIGTERM')
-  await until(async () => ((await countOf(cluster, 'workers where draining')) === 1 ? true : undefined))
+  const { runs, workers } = cluster.store
+  const [joined] = (await workers.list()).data
+  if (how === 'drains') void first[Symbol.asyncDispose]()
+  else expect(await workers.direct(joined?.id ?? '', 'stopped', TEST_MS)).toBe('ok')
+  const isStopping = async () =>
+    first.status.paused || (await countOf(cluster, 'workers where draining')) === 1
+  await until(async () => ((await isStopping()) ? true : undefined))
   await writeFile(`${record}/go-4`, '')
-  const batches = async () =>
-    (await cluster.store.runs.list({ parent: runId }, { offset: 0, limit: 100 })).data.reverse()
+  const batches = async () => (await runs.list({ parent: runId }, { offset: 0, limit: 9 })).data.reverse()
   await until(async () => ((await batches()).length === 2 ? true : undefined))
   expect(await batches()).toMatchObject([
     { status: 'completed', loop_items: { first: 1, last: 4 } },
@@ -281,7 +290,7 @@ test('a batch whose worker drains ends after its item, and another worker execut
   ])
   await spawn(cluster, 'two')
   expect(await cluster.ended(runId)).toMatchObject({ status: 'completed', outcome: 'clean', attempt: 1 })
-  await first.ended
+  if (how !== 'drains') expect(await first.stopRequested).toBe('stop requested')
   expect(await begunIn(record)).toEqual(['1', '2', '3', '4', '5', '6'])
   const steps = await cluster.steps(runId)
   expect(steps.at(-1)?.output).toBe('1 2 3 4 5 6\n6\n')
@@ -300,17 +309,9 @@ test('the ended items of a batch count whose commands a drain has killed', async
   await until(async () => ((await begunIn(record)).includes('4') ? true : undefined))
   first.send('SIGTERM')
   await first.ended
-  const ranges = async () => {
-    const { rows } = await asSuperuser(
-      (client) =>
-        client.query<{ batch: number[]; status: string }>(
-          'select batch, status from runs where batch is not null order by id',
-        ),
-      cluster.databaseUrl,
-    )
-    return rows
-  }
-  expect(await ranges()).toEqual([
+  const query = 'select batch, status from runs where batch is not null order by id'
+  const { rows } = await asSuperuser((client) => client.query(query), cluster.databaseUrl)
+  expect(rows).toEqual([
     { batch: [1, 2], status: 'completed' },
     { batch: [0, 0], status: 'queued' },
     { batch: [3, 5], status: 'queued' },
