@@ -43,6 +43,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0042-enforcement-gap',
   '0043-twins',
   '0044-twins-by-target',
+  '0045-page-hashes',
 ]
 
 /** Name of the newest schema file that this program knows. */

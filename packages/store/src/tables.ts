@@ -65,6 +65,7 @@ export interface Tables {
     first_run: number | null
     created_at: Generated<Timestamp>
     updated_at: Generated<Timestamp>
+    page_hash: string | null
   }
   audit_log: {
     id: GeneratedAlways<number>

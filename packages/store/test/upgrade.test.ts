@@ -28,7 +28,7 @@ const ADDED = `
   verdict reason until decided_by decided_at back_at assignee ticket comment check_id names_untested scan_params
   scope_no refused drain_until min_severity template report
   digest_until reminded_at resume taken_from resume_from submitted_by
-  cves epss epss_percentile kev kev_due delta left_out parent_run loop_key loop_state loop_step batch enforcement_gap`
+  cves epss epss_percentile kev kev_due delta left_out parent_run loop_key loop_state loop_step batch enforcement_gap page_hash`
   .trim()
   .split(/\s+/)
 

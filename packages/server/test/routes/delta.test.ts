@@ -22,22 +22,19 @@ const execute = async (failing = ''): Promise<string[]> => {
   return runs.map(({ target }) => target)
 }
 
-const asset = (value: string, title: string): AssetContent =>
-  assetOf({ asset_value: value, url: `http://${value}/`, scheme: 'http', status_code: 200, title })
+const asset = (value: string, title: string, page = ''): AssetContent => {
+  const raw_json_data = page === '' ? '{}' : JSON.stringify({ hash: { body_md5: page } })
+  return assetOf({ asset_value: value, url: `http://${value}/`, status_code: 200, title, raw_json_data })
+}
 
 /** Another scan of the workspace finds a host as it is now. */
-const see = async (value: string, title: string): Promise<void> => {
+const see = async (value: string, title: string, page?: string): Promise<void> => {
   await post({ target: 'other.test' }).expect(202)
   const [run] = await claimLocalRuns(server.runStore)
   if (run === undefined) throw new Error('no run waits')
-  await server.runStore.importRecords(run, {
-    step: 'look',
-    workspace: 'shop',
-    source: 'test',
-    records: { kind: 'asset', items: [asset(value, title)] },
-    errors: 0,
-    scope: {},
-  })
+  const records = { kind: 'asset' as const, items: [asset(value, title, page)] }
+  const facts = { step: 'look', workspace: 'shop', source: 'test', errors: 0, scope: {} }
+  await server.runStore.importRecords(run, { ...facts, records })
   await end(run)
 }
 
@@ -93,6 +90,13 @@ test('A job of mode delta runs what is new or changed, or did not do all its wor
   await see('www.b.test:80', 'Shop')
   expect(await start({})).toMatchObject({ target_count: 1, target: 'b.test' })
   expect(await execute()).toEqual(['b.test'])
+
+  // A scan without a hash of the page does not say that it changed.
+  for (const [at, page] of ['4', '4', '', '8', '8'].entries()) {
+    await see('www.b.test:80', 'Shop', page)
+    expect(await start({})).toMatchObject({ target_count: at === 3 ? 1 : 0 })
+    await execute()
+  }
 
   expect(await start({ max_age: '1ms' })).toMatchObject({ target_count: 2 })
   expect(await execute()).toEqual(['a.test', 'b.test'])
@@ -160,20 +164,11 @@ test('The schedule of a request keeps its mode', async () => {
 })
 
 test('A schedule of mode delta runs all targets every so many times', async () => {
+  const flow = { workflow_name: 'probe', workflow_kind: 'module', schedule: '0 3 * * *', run_mode: 'local' }
+  const fields = { targets: ['c.test', 'd.test'], mode: 'delta', max_age: '30d', full_every: 2 }
   const { body } = await server.admin
     .post('/api/schedules')
-    .send({
-      name: 'nightly',
-      workflow_name: 'probe',
-      workflow_kind: 'module',
-      schedule: '0 3 * * *',
-      targets: ['c.test', 'd.test'],
-      concurrency: 10,
-      run_mode: 'local',
-      mode: 'delta',
-      max_age: '30d',
-      full_every: 2,
-    })
+    .send({ name: 'nightly', concurrency: 10, ...flow, ...fields })
     .expect(201)
   expect(body.data).toMatchObject({ mode: 'delta', max_age: '30d', full_every: 2 })
   const night = async (): Promise<string[]> => {

@@ -21,11 +21,10 @@ as $$
     select distinct on (hash) * from items order by hash, n desc
   ), known as (
     insert into assets as a (workspace, asset_type, asset_value, url, host_ip, scheme, status_code, title, content_type,
-      technologies, open_ports, dns_records, remarks, raw_json_data, asset_hash, source, first_run)
+      technologies, open_ports, dns_records, remarks, raw_json_data, page_hash, asset_hash, source, first_run)
     select p_workspace, i.asset_type, i.asset_value, i.url, i.host_ip, i.scheme, i.status_code, i.title, i.content_type,
       coalesce(i.technologies, '{}'), coalesce(i.open_ports, '{}'), coalesce(i.dns_records, '{}'),
-      coalesce(i.remarks, '{}'), i.raw_json_data,
-      i.hash, p_source, p_run_id
+      coalesce(i.remarks, '{}'), i.raw_json_data, page_hash(i.raw_json_data), i.hash, p_source, p_run_id
     from distinct_items i
     order by i.hash
     on conflict (asset_hash) do update
@@ -42,6 +41,7 @@ as $$
         case when cardinality(excluded.remarks) = 0 then a.remarks else excluded.remarks end),
       status_code = coalesce(nullif(excluded.status_code, 0), a.status_code),
       raw_json_data = coalesce(nullif(excluded.raw_json_data, ''), a.raw_json_data),
+      page_hash = coalesce(excluded.page_hash, a.page_hash),
       source = excluded.source,
       updated_at = case
         when a.state = 'gone'
@@ -57,6 +57,7 @@ as $$
             case when cardinality(excluded.dns_records) = 0 then a.dns_records else excluded.dns_records end,
             case when cardinality(excluded.remarks) = 0 then a.remarks else excluded.remarks end)
           or a.status_code <> coalesce(nullif(excluded.status_code, 0), a.status_code)
+          or a.page_hash <> excluded.page_hash
         then now() else a.updated_at end,
       state = 'open', gone_at = null,
       opened_at = case a.state when 'gone' then now() else a.opened_at end

@@ -1,8 +1,8 @@
 -- The targets of which nothing changed since their last run, with that run: it had the same workflow with the same params
 -- in the same workspace, ended after p_since, and did all of its work. An asset changes with its addresses, ports,
--- technologies, remarks (of certificates too), title, type and status, when it comes and when it is gone. Assets of a
--- host are those of it, at its address and of the names below it; a network and what is no host have all of the
--- workspace. What a path or a repository has is not known, so these always run.
+-- technologies, remarks (of certificates too), title, type, status and hash of the page, when it comes and when it is
+-- gone. Assets of a host are those of it, at its address and of the names below it; a network and what is no host have
+-- all of the workspace. What a path or a repository has is not known, so these always run.
 create or replace function unchanged_targets(p_workflow text, p_hash text, p_params jsonb, p_targets text[],
                                              p_workspaces text[], p_since timestamptz)
 returns table (no int, run_uuid uuid, completed_at timestamptz)

@@ -20,7 +20,7 @@ begin
     select jsonb_agg(row order by id)
     into v_records
     from (select id, row, sum(length(row::text)) over (order by id) as chars
-          from (select id, to_jsonb(a) - '{asset_hash,raw_json_data,first_run,opened_at}'::text[]
+          from (select id, to_jsonb(a) - '{asset_hash,page_hash,raw_json_data,first_run,opened_at}'::text[]
                   || jsonb_build_object('last_seen', t.last_seen, 'times_seen', t.times_seen) as row
                 from assets a join asset_sightings t on t.asset_id = a.id
                 where workspace = p_workspace
