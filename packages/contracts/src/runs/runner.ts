@@ -46,7 +46,7 @@ export type Outcome =
   | { readonly kind: 'cancelled'; readonly killed: readonly number[] }
   /** The program was not started: program, folder or image is missing, or the program is not executable. */
   | { readonly kind: 'not-started'; readonly reason: string }
-  /** The program was started; connection or docker engine were lost. An exit code is never guessed. */
+  /** It was started, and its end is unknown: ssh or the docker engine was lost. No exit code is guessed. */
   | { readonly kind: 'lost'; readonly reason: string }
 
 /** Executes the commands of a run. Created by a `RunnerProvider`, used for all steps of the run, then closed. */

@@ -91,16 +91,47 @@ const isBefore = ({ from }: ResumePoint, { units }: Entry): boolean => {
   return units.every(({ unit }) => unit.step !== from.step && !unit.step.endsWith(`/${from.step}`))
 }
 
-const joined = (before: KeptLoop | undefined, next: KeptLoop): KeptLoop => {
-  if (before === undefined || next.items.begins) return next
-  return {
-    items: {
-      ...next.items,
-      ended: [...before.items.ended, ...next.items.ended],
-      outputs: [...before.items.outputs, ...next.items.outputs],
-    },
-    rows: [...before.rows, ...next.rows],
-    artifacts: [...before.artifacts, ...next.artifacts],
+type Ranges = [first: number, last: number][]
+
+/** Sorted, and as few as possible. */
+const merged = (ranges: Ranges): Ranges => {
+  const found: Ranges = []
+  for (const [first, last] of ranges.toSorted(([one], [other]) => one - other)) {
+    const before = found.at(-1)
+    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last)
+    else found.push([first, last])
+  }
+  return found
+}
+
+/** The entries of a loop together. There may be thousands with a million items: ranges are merged when they double. */
+class JoinedLoop {
+  #ended: Ranges = []
+  #most = 1_000
+  readonly #outputs: KeptItems['outputs'][number][] = []
+  readonly #rows: KeptRow[] = []
+  readonly #artifacts: ArtifactFound[] = []
+  #items: KeptItems | undefined
+
+  add({ items, rows, artifacts }: KeptLoop): void {
+    this.#items = items
+    for (const [first, last] of items.ended) this.#ended.push([first, last])
+    for (const output of items.outputs) this.#outputs.push(output)
+    for (const row of rows) this.#rows.push(row)
+    for (const artifact of artifacts) this.#artifacts.push(artifact)
+    if (this.#ended.length > this.#most) this.#merge()
+  }
+
+  get loop(): KeptLoop | undefined {
+    if (this.#items === undefined) return undefined
+    this.#merge()
+    const items = { ...this.#items, ended: this.#ended, outputs: this.#outputs }
+    return { items, rows: this.#rows, artifacts: this.#artifacts }
+  }
+
+  #merge(): void {
+    this.#ended = merged(this.#ended)
+    this.#most = 1_000 + 2 * this.#ended.length
   }
 }
 
@@ -116,7 +147,7 @@ export const readEntries = async (
 ): Promise<KeptState> => {
   const values = new Map<string, unknown>()
   const units = new Map<string, EndedUnit>()
-  const loops = new Map<string, KeptLoop>()
+  const begun = new Map<string, JoinedLoop>()
   const files = new Map<string, KeptEntry>()
   const keys: string[] = []
   let inputs = ''
@@ -132,12 +163,19 @@ export const readEntries = async (
     keys.push(key)
     for (const [name, value] of Object.entries(entry.values)) values.set(name, value)
     for (const ended of entry.units) units.set(ended.unit.key, ended)
-    for (const loop of entry.loops) loops.set(loop.items.key, joined(loops.get(loop.items.key), loop))
+    for (const loop of entry.loops) {
+      const { key: name, begins } = loop.items
+      const known = (begins ? undefined : begun.get(name)) ?? new JoinedLoop()
+      known.add(loop)
+      begun.set(name, known)
+    }
     for (const [path, kept] of Object.entries(entry.files)) {
       if (kept === null) files.delete(path)
       else files.set(path, kept)
     }
   }
-  for (const [key, loop] of loops) if (isRepeated(point, loop)) loops.delete(key)
+  const loops = new Map<string, KeptLoop>()
+  for (const [name, { loop }] of begun)
+    if (loop !== undefined && !isRepeated(point, loop)) loops.set(name, loop)
   return { inputs, values, units, loops, files, keys, workspace }
 }
