@@ -2,7 +2,7 @@
 # checkov exits with 1 when a check failed. One would guess that a file which it cannot parse is a failure too, or at least in the report.
 # A folder whose only file has an unclosed block ends with exit code 0. The SARIF report has no results, no invocation and no notification,
 # so that it equals the report of a folder in which every check passed. Only JSON and text list the file, as a parsing error.
-# A pipeline that uploads SARIF shows all earlier alerts of the file as fixed after somebody deletes a brace.
+# A pipeline that uploads SARIF shows all earlier alerts of the file as fixed after a change removes a brace.
 # Seen with checkov 3.3.30.
 set -euo pipefail
 work=$(mktemp -d)

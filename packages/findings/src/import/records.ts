@@ -9,7 +9,10 @@ export const unusable = (reason: string, line?: number): Imported => ({
   ...(line === undefined ? {} : { line }),
 })
 
-/** The scan could not look at a host, a file or, if none is named, at everything in its scope; or only by one check, `''`: by any, at a port. */
+/**
+ * The scan could not look at a host, a file or, if none is named, at everything in its scope; or only by one `check`. With
+ * the check `''`, it could not look at the port by any.
+ */
 export const failed = (
   reason: string,
   place: { host?: string; file?: string; check?: string } = {},
