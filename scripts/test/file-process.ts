@@ -73,7 +73,7 @@ process.on('message', (message: TestFile | 'report') => {
       process.channel?.ref()
       send({ kind: 'result', result })
     },
-    // The framework hides rejections that nobody handles: an import that fails is one.
+    // The framework hides unhandled rejections. An import that fails is one.
     (error: unknown) => {
       console.error(error)
       process.exit(1)

@@ -270,7 +270,7 @@ export class Firewall implements AsyncDisposable {
       this.#log.warn('limits: new connections of commands are not delayed', { reason: gap })
   }
 
-  /** Those that a worker that was killed has left, or this one, unless others use them. */
+  /** Gives back the devices that this worker or a killed one has taken, unless other workers use them. */
   async #releaseDevices(): Promise<void> {
     await releaseDevices(async () => (await workerTables()).length > 0)
   }

@@ -109,10 +109,7 @@ export class Pacer {
       const root = found.find(({ dev }) => dev === device)
       const isTaken = root?.handle === HANDLE
       const isFree = root === undefined || isTaken || root.handle === '0:'
-      this.#devices.set(
-        key,
-        isFree ? new Map() : `${device} has a queueing discipline of its own (${root.kind})`,
-      )
+      this.#devices.set(key, isFree ? new Map() : `${device} has its own queueing discipline (${root.kind})`)
       // Names of devices have no spaces.
       return isFree && !isTaken ? [`qdisc add dev ${device} root handle ${HANDLE} ${EQUAL_SIZES} htb`] : []
     })

@@ -21,7 +21,7 @@ const rules = {
 }
 const NO_HELPERS = { nameServers: [], routers: [] }
 
-/** What a program says in a network namespace of its own. */
+/** The output of a program in its own network namespace. */
 const toldBy = async (program: string): Promise<unknown> => {
   const file = join(import.meta.dirname, '../harness', program)
   const { stdout } = await promisify(execFile)('unshare', ['-nm', process.execPath, file])
@@ -55,7 +55,7 @@ withRules('Packets of commands', () => {
 withDelay('New connections of commands', () => {
   test('They wait for the rate of their user on each device, which the worker gives back', async () => {
     expect(await toldBy('pacer-program.ts')).toEqual({
-      gap: 'v1 has a queueing discipline of its own (pfifo)',
+      gap: 'v1 has its own queueing discipline (pfifo)',
       paced: { open: 20, waited: true, slow: true },
       proxy: 0,
       other: 0,
