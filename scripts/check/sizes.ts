@@ -73,11 +73,11 @@ const FIGURES: readonly Figure[] = [
     ceiling: 90,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 135_100, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 135_500, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
-    ceiling: 76_400,
+    ceiling: 76_800,
     goal: 60_000,
   },
   {
