@@ -4,7 +4,14 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { openPool } from './database/connection.ts'
 import { demandFitness } from './database/fitness.ts'
-import { NewerDatabaseError, PREVIOUS_LAYOUT, SCHEMA_FILES, SchemaError } from './schema-version.ts'
+import {
+  NewerDatabaseError,
+  OLDEST,
+  OlderDatabaseError,
+  SCHEMA_FILES,
+  SchemaError,
+  schemaVersion,
+} from './schema-version.ts'
 
 const SQL = join(import.meta.dirname, '../sql')
 const GRANTS = 'grants'
@@ -121,8 +128,10 @@ const bringUp = async (
   // Functions are created before the tables and functions that their bodies name.
   await client.query('set local check_function_bodies = off')
   const found = (await readApplied(client)) ?? (await startRecord(client))
-  const newest = found.schema.findLast((name) => !SCHEMA_FILES.includes(name))
-  if (newest !== undefined) throw new NewerDatabaseError(newest, await lastVersion(client))
+  const newest = found.schema.at(-1)
+  if (newest !== undefined && newest > schemaVersion)
+    throw new NewerDatabaseError(newest, await lastVersion(client))
+  if (newest !== undefined && !found.schema.includes(OLDEST)) throw new OlderDatabaseError(newest)
 
   const pending = SCHEMA_FILES.filter((name) => !found.schema.includes(name))
   for (const name of pending) await applySchema(client, name, functions)
@@ -150,34 +159,14 @@ const lockMigration = async (client: pg.PoolClient): Promise<void> => {
 }
 
 const startRecord = async (client: pg.PoolClient): Promise<Applied> => {
+  const { rows: older } = await client.query(
+    `select from pg_class where oid = to_regclass('kysely_migration')`,
+  )
+  if (older.length > 0) throw new OlderDatabaseError(undefined)
   await client.query(`
     create table schema_files (name text collate "C" primary key, applied_at timestamptz not null default now());
     create table schema_functions (name text collate "C" primary key, hash text not null)`)
-  const schema = await adoptPreviousLayout(client)
-  const removed = schema.length === 0 ? [] : PREVIOUS_LAYOUT.removedFunctions.split(' ')
-  return { schema, hashes: Object.fromEntries(removed.map((name) => [name, ''])) }
-}
-
-/** A database of the previous layout has the tables of the first schema files: they are recorded, not executed. */
-const adoptPreviousLayout = async (client: pg.PoolClient): Promise<readonly string[]> => {
-  const { rows: there } = await client.query(
-    `select from pg_class where oid = to_regclass('kysely_migration')`,
-  )
-  if (there.length === 0) return []
-  const { rows } = await client.query<{ name: string }>(
-    'select name from kysely_migration order by name desc',
-  )
-  const found = rows[0]?.name
-  if (found === undefined) return []
-  const { newest, migrations, equals } = PREVIOUS_LAYOUT
-  if (found !== newest || rows.length !== migrations)
-    throw new SchemaError(
-      found,
-      `the database has ${rows.length} migrations up to ${found}, of an unreleased version; only a database with ${migrations} migrations up to ${newest} can be upgraded. Restore a backup, or start with an empty database`,
-    )
-  await client.query('insert into schema_files (name) select unnest($1::text[])', [equals])
-  await client.query('drop table kysely_migration, kysely_migration_lock')
-  return equals
+  return { schema: [], hashes: {} }
 }
 
 /** The first line of a schema file may name functions that it needs: `-- requires: a, b`. */

@@ -1,4 +1,7 @@
-/** The files of `sql/schema` in order, without `.sql`. A released file never changes: write the next one. */
+/**
+ * The files of `sql/schema` in order, without `.sql`. A released file never changes: write the next one. The first six
+ * contain what 38 files between them and `OLDEST` changed.
+ */
 export const SCHEMA_FILES: readonly string[] = [
   '0001-cloud',
   '0002-runs',
@@ -6,63 +9,16 @@ export const SCHEMA_FILES: readonly string[] = [
   '0004-access',
   '0005-findings',
   '0006-triggers',
-  '0007-names',
-  '0008-submitting',
-  '0009-log-follows',
-  '0010-sessions',
-  '0011-jobs',
-  '0012-farm',
-  '0013-triage',
-  '0014-audit',
-  '0015-finding-filters',
-  '0016-tools',
-  '0017-open-runs',
-  '0018-revoked-logins',
-  '0019-finding-identity',
-  '0020-worker-secrets',
-  '0021-sightings-apart',
-  '0022-verdicts',
-  '0023-ended-jobs',
-  '0024-proof',
-  '0025-job-schedules',
-  '0026-scopes',
-  '0027-drain-until',
-  '0028-import-speed',
-  '0029-finding-order',
-  '0030-destinations',
-  '0031-messages',
-  '0032-reminders',
-  '0033-resume',
-  '0034-shares',
-  '0036-enrichment',
-  '0037-delta',
-  '0038-enforcement',
-  '0039-limits',
-  '0040-spread',
-  '0041-batches',
-  '0042-enforcement-gap',
-  '0043-twins',
-  '0044-twins-by-target',
   '0045-page-hashes',
 ]
 
 /** Name of the newest schema file that this program knows. */
 export const schemaVersion: string = SCHEMA_FILES.at(-1) ?? ''
 
-/**
- * Before `sql/schema`, the schema was the sum of 31 migrations, of which `newest` was the last. The first six schema
- * files create the same tables; `removedFunctions` have no file any more.
- */
-export const PREVIOUS_LAYOUT = {
-  newest: '0038-cancels-and-budget',
-  migrations: 31,
-  equals: SCHEMA_FILES.slice(0, 6),
-  removedFunctions:
-    'asking_provider counts_of demand_infra first_local fit_together foresee_infra give_runs hold_infra infra_for ' +
-    'is_of_the_run json_inside keys_outside leave_instances make_infra note_sightings poke_finished poke_infra ' +
-    'seek_machines short_raw take_infra take_runs takes_suspect tell_scheduled texts_of turn_of_reaper wait_aside ' +
-    'wake_masters whole_raw worker.claim_local worker.set_aside_local',
-}
+/** A database is upgraded if it has this file, or is new. */
+export const OLDEST = '0045-page-hashes'
+/** The last commit that upgrades older databases. */
+const UPGRADES_OLDER = '18aa7000'
 
 /** The database, or the pooler before it, cannot serve a farm. */
 export class UnfitDatabaseError extends Error {
@@ -86,6 +42,19 @@ export class SchemaError extends Error {
   }
 }
 
+/** The database was made by an unreleased version and not upgraded in time. */
+export class OlderDatabaseError extends SchemaError {
+  override readonly name = 'OlderDatabaseError'
+
+  constructor(found: string | undefined) {
+    super(
+      found,
+      `the schema of the database is ${found ?? 'that of an unreleased Scanfarm'}, this program upgrades from ${OLDEST} on: ` +
+        `first run \`scanfarm migrate\` of the commit ${UPGRADES_OLDER}, or start with an empty database`,
+    )
+  }
+}
+
 /** The database has schema files that this program does not know. */
 export class NewerDatabaseError extends SchemaError {
   override readonly name = 'NewerDatabaseError'
@@ -104,6 +73,6 @@ export class NewerDatabaseError extends SchemaError {
 /** Throws a `SchemaError` unless `found` (undefined: never migrated) is the schema that this program works with. */
 export function demandSchema(found: string | undefined): void {
   if (found === schemaVersion) return
-  const isNewer = found !== undefined && found !== PREVIOUS_LAYOUT.newest && !SCHEMA_FILES.includes(found)
+  const isNewer = found !== undefined && found > schemaVersion
   throw isNewer ? new NewerDatabaseError(found) : new SchemaError(found)
 }

@@ -163,13 +163,12 @@ export async function openStore(options: StoreOptions) {
 export type Store = Awaited<ReturnType<typeof openStore>>
 
 const check = async (db: Kysely<Tables>): Promise<void> => {
-  const { rows } = await sql<{ table: string | null }>`
-    select coalesce(to_regclass('schema_files'), to_regclass('kysely_migration'))::text as table
-  `.execute(db)
-  const table = rows[0]?.table
-  const newest = table
-    ? await sql<{ name: string }>`select name from ${sql.table(table)} order by name desc limit 1`.execute(db)
-    : undefined
+  const { rows } = await sql<{ there: boolean }>`
+    select to_regclass('schema_files') is not null as there`.execute(db)
+  const newest =
+    rows[0]?.there === true
+      ? await sql<{ name: string }>`select name from schema_files order by name desc limit 1`.execute(db)
+      : undefined
   demandSchema(newest?.rows[0]?.name)
 }
 

@@ -102,12 +102,12 @@ export interface Tables {
     owner: Generated<string>
     owner_until: Timestamp | null
     due_at: Generated<Timestamp>
+    recheck: Generated<boolean>
     expires_at: Timestamp
     created_at: Generated<Timestamp>
     ready_at: Timestamp | null
     destroyed_at: Timestamp | null
     closed_at: Timestamp | null
-    recheck: Generated<boolean>
   }
   cloud_instances: {
     id: GeneratedAlways<number>
@@ -120,10 +120,10 @@ export interface Tables {
     message: Generated<string>
     host_key_private: Generated<string>
     host_key: Generated<string>
+    create_started_at: Timestamp | null
     created_at: Generated<Timestamp>
     ready_at: Timestamp | null
     destroyed_at: Timestamp | null
-    create_started_at: Timestamp | null
   }
   cloud_reaps: {
     provider: string

@@ -1,11 +1,7 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { FindingContent, Vulnerability } from '@scanfarm/contracts'
-import type pg from 'pg'
-import { migrate } from '../src/index.ts'
-import { SCHEMA_FILES } from '../src/schema-version.ts'
 import type { FindingChange } from '../src/findings/triage.ts'
-import { asSuperuser, emptyDatabase, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
 let db: TestDatabase
@@ -208,91 +204,6 @@ describe('verdicts and scans', () => {
         changed_by: 'user:ann',
         changes: { verdict: { from: 'none', to: 'confirmed' }, ticket: { from: '' } },
       },
-    ])
-  })
-})
-
-const SQL = new URL('../sql/', import.meta.url)
-const readSql = (path: string): Promise<string> => readFile(new URL(path, SQL), 'utf8')
-
-/** Creates the schema before verdicts. */
-const createOldSchema = async (client: pg.Client): Promise<void> => {
-  const functions = await readdir(new URL('functions', SQL), { recursive: true })
-  await client.query(`
-    set check_function_bodies = off;
-    create table schema_files (name text collate "C" primary key, applied_at timestamptz not null default now());
-    create table schema_functions (name text collate "C" primary key, hash text not null)`)
-  for (const name of SCHEMA_FILES.slice(0, SCHEMA_FILES.indexOf('0022-verdicts'))) {
-    const text = await readSql(`schema/${name}.sql`)
-    for (const required of /^-- requires: (.+)/.exec(text)?.[1]?.split(', ') ?? [])
-      await client.query(
-        await readSql(`functions/${functions.find((path) => path.endsWith(`/${required}.sql`)) ?? required}`),
-      )
-    await client.query(text)
-    await client.query('insert into schema_files (name) values ($1)', [name])
-  }
-}
-
-describe('upgrades', () => {
-  test('What operators changed by hand before is a decision afterwards', async () => {
-    await using old = await emptyDatabase()
-    await asSuperuser(async (client) => {
-      await createOldSchema(client)
-      await client.query('alter table vulnerabilities disable trigger user')
-      const add = async (title: string, state: string, changes: readonly (readonly [string, object])[]) => {
-        const { rows } = await client.query<{ id: number }>(
-          `insert into vulnerabilities (workspace, vuln_info, vuln_title, vuln_desc, vuln_poc, severity, confidence,
-             asset_type, asset_value, tags, detail_http_request, detail_http_response, raw_vuln_json, holds, source,
-             state, gone_at)
-           values ('w', '', $1, '', '', 'low', 'Firm', 'web', '', '{a,b}', '', '', '', false, 'api', $2,
-             case $2 when 'gone' then now() end) returning id`,
-          [title, state],
-        )
-        for (const [by, change] of changes)
-          await client.query(
-            'insert into finding_changes (vulnerability_id, changes, changed_by) values ($1, $2, $3)',
-            [rows[0]?.id, change, by],
-          )
-      }
-      const gone = { state: { from: 'open', to: 'gone' } }
-      const open = { state: { from: 'gone', to: 'open' } }
-      await add('by scan', 'gone', [['', gone]])
-      await add('by hand', 'gone', [['user:a', gone]])
-      await add('came back', 'open', [
-        ['user:a', gone],
-        ['', open],
-      ])
-      await add('opened', 'open', [
-        ['', gone],
-        ['user:a', open],
-      ])
-      await add('verified', 'gone', [
-        ['user:a', gone],
-        ['', open],
-        ['', gone],
-      ])
-      await add('tags', 'open', [
-        ['user:a', { tags: { from: ['a', 'c'], to: ['a', 'mine'] } }],
-        ['', { tags: { from: ['a', 'mine'], to: ['a', 'b'] } }],
-      ])
-      await client.query('alter table vulnerabilities enable trigger user')
-    }, old.url)
-    await migrate(old)
-    const { rows: found } = await asSuperuser(
-      (client) =>
-        client.query(`select vuln_title, state, seen, verdict, decided_by, back_at is not null as back, tags
-                      from vulnerabilities order by id`),
-      old.url,
-    )
-    const none = { verdict: 'none', decided_by: '', back: false, tags: ['a', 'b'] }
-    const claimed = { ...none, verdict: 'fixed_claimed', decided_by: 'user:a' }
-    expect(found).toEqual([
-      { vuln_title: 'by scan', state: 'gone', seen: 'gone', ...none },
-      { vuln_title: 'by hand', state: 'gone', seen: 'open', ...claimed },
-      { vuln_title: 'came back', state: 'open', seen: 'open', ...claimed, back: true },
-      { vuln_title: 'opened', state: 'open', seen: 'open', ...none },
-      { vuln_title: 'verified', state: 'gone', seen: 'gone', ...claimed },
-      { vuln_title: 'tags', state: 'open', seen: 'open', ...none, tags: ['a', 'b', 'mine'] },
     ])
   })
 })

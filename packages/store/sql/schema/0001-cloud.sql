@@ -31,7 +31,7 @@ create table cloud_infras (
   owner_until timestamptz,
   due_at timestamptz not null default now(),
   -- It has changed since its owner last read it.
-  poked boolean not null default false,
+  recheck boolean not null default false,
   expires_at timestamptz not null,
   created_at timestamptz not null default now(),
   ready_at timestamptz,
@@ -58,7 +58,7 @@ create table cloud_instances (
   host_key_private text not null default '',
   host_key text not null default '',
   -- When the provider was last asked to create it.
-  asked_at timestamptz,
+  create_started_at timestamptz,
   created_at timestamptz not null default now(),
   ready_at timestamptz,
   destroyed_at timestamptz,

@@ -9,7 +9,14 @@ create table farm (
   workflows_version bigint not null default 0,
   reaper_turn_at timestamptz,
   reaper_hold_until timestamptz,
-  mass_expiry_since timestamptz
+  mass_expiry_since timestamptz,
+  -- Up to where the event log is counted in farm_series.
+  series_tx xid8 not null default '0',
+  series_id bigint not null default 0,
+  -- The end of the hour up to which findings.digest has been written.
+  digest_until timestamptz not null default date_trunc('hour', now()),
+  -- When the last findings.reminder was written.
+  reminded_at timestamptz not null default now()
 );
 insert into farm default values;
 
@@ -56,7 +63,7 @@ create table jobs (
   event_envelope text not null,
   -- Whether its runs start at once; otherwise they stay pending.
   starts boolean not null,
-  target_count int not null check (target_count > 0),
+  target_count int not null,
   cancel_requested_at timestamptz,
   created_at timestamptz not null default now(),
   infra_no bigint references cloud_infras,
@@ -65,13 +72,56 @@ create table jobs (
   docker_network text not null default '',
   -- From this time any master may continue a cancel that has not reached all runs; the master that works on it moves the
   -- time on. Null: there is no such cancel.
-  cancel_due_at timestamptz
+  cancel_due_at timestamptz,
+  -- The job whose runs it retries. A retry is a new job, so that the first results stay as they are.
+  retry_of bigint references jobs on delete set null,
+  -- How its runs ended, counted once after the last of them: {completed, failed, cancelled, clean, partial, nothing_done,
+  -- ended_at}. Null: a run is open, or the job has not been counted yet.
+  final_counts jsonb,
+  -- From this time any master may continue a change of the priority that has not reached all waiting runs; the master that
+  -- works on it moves the time on. Null: there is no such change.
+  priority_due_at timestamptz,
+  -- A run that was open when settle_jobs looked last; no run with a lower id is open. Null: not looked for yet.
+  open_run bigint,
+  -- Refers to scan_scopes; null: that of its workspace applies alone.
+  scope_no bigint,
+  -- Targets of its request that were refused; those that its runs met are in refusals.
+  refused int not null default 0,
+  -- For a retry, `from` of ResumePoint. Null: its runs begin at the start.
+  resume_from jsonb,
+  -- Who submitted it: "token:NAME" or "user:NAME"; "": a trigger.
+  submitted_by text collate "C" not null default '',
+  -- {max_age, full_every, turn, full} of a job of mode delta, which runs only what is new, changed or was not seen for
+  -- long; null: it runs all targets.
+  delta jsonb,
+  -- Targets of its request that it left out because nothing changed; they are refusals of the place delta.
+  left_out int not null default 0,
+  -- What another attempt of its runs takes over; null: as the workflow says.
+  resume text check (resume in ('steps', 'none')),
+  -- The run whose loop it executes; null for all other jobs. Such jobs, and their runs, are not listed.
+  parent_run bigint, -- refers to runs
+  -- Of the step of the loop.
+  loop_key text,
+  -- Where the state of the loop is in the artifact store.
+  loop_state text,
+  -- The step of the loop in the last attempt.
+  loop_step uuid,
+  -- A job of mode delta may have nothing to run.
+  constraint jobs_target_count check (target_count > 0 or delta is not null)
 );
 create index jobs_bounded on jobs (id) where concurrency is not null;
 create index jobs_infra on jobs (infra_no) where infra_no is not null;
 -- For the check that no job has a workflow which is about to be deleted.
 create index jobs_workflow on jobs (workflow_hash);
 create index jobs_cancel_due on jobs (cancel_due_at) where cancel_due_at is not null;
+create index jobs_retries on jobs (retry_of) where retry_of is not null;
+create index jobs_uncounted on jobs (id) where final_counts is null;
+create index jobs_priority_due on jobs (priority_due_at) where priority_due_at is not null;
+-- The last jobs of each schedule.
+create index jobs_schedule on jobs (schedule_id, id) where schedule_id <> '';
+-- Finds the turn of the next job of mode delta.
+create index jobs_delta on jobs (workflow_name, schedule_id, id) where delta is not null;
+create index jobs_of_loops on jobs (parent_run) where parent_run is not null;
 
 -- Targets of a large job that have no run yet; a row is one chunk, deleted in the transaction that creates its runs.
 create table job_targets (
@@ -131,6 +181,13 @@ create table runs (
   outcome text collate "C" check (outcome in ('clean', 'partial', 'nothing_done')),
   -- What worked, failed and was left out in the present attempt: RunTally of contracts.
   tally jsonb,
+  -- Attempts that ended without ending the run, oldest first: who executed each one and why it ended. Only requeue_runs
+  -- writes it, so that a run which needs one attempt costs nothing.
+  past_attempts jsonb,
+  -- What the next attempt may take over: ResumePoint of contracts. Null: nothing.
+  resume jsonb,
+  -- The first and the last item of a loop that it executes; null for runs of other jobs.
+  batch int[],
   constraint runs_completed_at check ((status in ('completed', 'failed', 'cancelled')) = (completed_at is not null)),
   constraint runs_owner check (status <> 'running' or (worker_id <> '' and attempt > 0 and started_at is not null)),
   constraint runs_current_pid check (current_pid = 0 or status = 'running'),
@@ -152,6 +209,7 @@ create index runs_cloud_open on runs (job_no, id)
   where run_mode = 'cloud' and status in ('pending', 'queued', 'running');
 -- Most runs are clean: a scan by id finds them.
 create index runs_unclean on runs (outcome, id) where outcome in ('partial', 'nothing_done');
+create index runs_of_loops on runs (workspace, status) where batch is not null;
 
 -- Runs to be started: queue messages to be sent, and local and cloud runs until a slot takes them. The marks of the
 -- dispatcher are here and not in runs, where they would deadlock with the batched writes of workers.
@@ -165,9 +223,13 @@ create table outbox (
   -- Whether the run may start; otherwise it waits for a slot of its job.
   ready boolean not null,
   sent_at timestamptz,
-  instance_no bigint -- refers to cloud_instances
+  instance_no bigint, -- refers to cloud_instances
+  -- Whether a claim has put the row back since it was sent: the dispatcher that sent it must not remove it.
+  delayed boolean not null default false
 ) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000);
-create index outbox_queue on outbox (class, rank, run_id) where ready and sent_at is null and run_mode = 'distributed';
+-- By job, so that the dispatcher takes from each.
+create index outbox_queue on outbox (class, rank, job_no, run_id)
+  where ready and sent_at is null and run_mode = 'distributed';
 create index outbox_sent on outbox (sent_at) where sent_at is not null;
 create index outbox_local on outbox (rank, run_id) where ready and run_mode = 'local';
 create index outbox_waiting on outbox (job_no, run_id) where not ready;
@@ -199,8 +261,65 @@ create table workers (
   -- Set once, by the reaper: the process never owns a run again.
   lost_at timestamptz,
   joined_at timestamptz not null default now(),
-  last_heartbeat timestamptz not null default now()
+  last_heartbeat timestamptz not null default now(),
+  -- What an operator wants the process to do. stopped: end its program after the runs under way, which cannot be taken
+  -- back.
+  wanted text not null default 'running' check (wanted in ('running', 'paused', 'stopped')),
+  -- Programs of the manifest that it has: name, version and path of each.
+  tools jsonb not null default '[]',
+  -- The hash of the secret of the process that joined, which the functions of workers ask for. Processes of older
+  -- versions have none: they join again.
+  secret_hash bytea,
+  -- Until then a stopped worker waits for its runs before its program ends; null: it ends now, as after SIGTERM.
+  drain_until timestamptz,
+  -- Why its kernel does not keep packets of commands within scopes; '': it does; null: an older program.
+  enforcement_gap text
 ) with (fillfactor = 70);
+create index workers_secret on workers (secret_hash);
+
+-- Processes that have left the farm, for the names of the workers of ended runs.
+create table past_workers (
+  id text collate "C" primary key,
+  name text not null,
+  hostname text not null,
+  pid int not null,
+  version text not null,
+  left_at timestamptz not null default now()
+);
+
+-- Counts by minute (of workflows: by hour), for charts: a master fills it from the event log, and once a minute with the
+-- depth of the queue.
+create table farm_series (
+  minute timestamptz not null,
+  kind text collate "C" not null check (kind in ('run', 'finding', 'workflow', 'workflow_failed', 'queue')),
+  -- The status, severity, workflow or priority.
+  label text collate "C" not null,
+  count bigint not null,
+  primary key (minute, kind, label)
+);
+
+-- Owners, also "workspace:NAME", whose share of the workers is not 1 among jobs of equal priority.
+create table shares (
+  owner text collate "C" primary key,
+  weight int not null check (weight between 1 and 1000)
+);
+
+-- Runs of one workflow on one target in one workspace: one of them works at a time. Claims lock the rows of what they
+-- start. Advisory locks could be held by each login.
+create table twin_locks (
+  id int primary key
+);
+insert into twin_locks select generate_series(0, 1023);
+
+-- Rows that masters lock, so that only one of them at a time does what the name says. Every login of the database could
+-- hold an advisory lock.
+create table locks (
+  name text collate "C" primary key
+);
+insert into locks (name)
+select unnest(array['reaper', 'series', 'scans', 'jobs', 'partitions', 'retention', 'cloud claim', 'cloud budget',
+                    'fingerprints'])
+union all select 'cloud binding ' || n from generate_series(0, 15) n;
 
 -- Functions that workers may call.
 create schema worker;

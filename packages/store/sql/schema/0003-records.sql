@@ -1,6 +1,6 @@
 -- requires: add_partition, keep_partitions_ahead, keep_all_partitions_ahead, bound_event, tell_ended_steps, writes_history
--- The records of runs: steps, artifacts and events. Steps and events are partitioned by ranges of ids, so that old
--- ranges can be dropped as a whole.
+-- The records of runs: steps, artifacts and events; and workspaces. Steps and events are partitioned by ranges of ids,
+-- so that old ranges can be dropped as a whole.
 
 -- The steps of each attempt of a run.
 create table steps (
@@ -23,6 +23,8 @@ create table steps (
   started_at timestamptz,
   completed_at timestamptz,
   created_at timestamptz not null default now(),
+  -- {runUuid, attempt} that executed the step; null: the attempt itself.
+  taken_from jsonb,
   primary key (run_id, attempt, seq),
   constraint steps_completed_at check ((status not in ('pending', 'running')) = (completed_at is not null))
 ) partition by range (run_id);
@@ -92,5 +94,47 @@ create trigger event_bounded before insert on event_logs for each row
   when (octet_length(new.data) > 1048576 or octet_length(new.topic) > 256 or octet_length(new.name) > 256
         or octet_length(new.source) > 256 or octet_length(new.data_type) > 256)
   execute function bound_event();
+
+-- Runs whose logs a client follows: their workers store live copies until the given time. A crash may empty the table;
+-- masters renew the rows.
+create unlogged table log_follows (
+  run_id bigint primary key, -- refers to runs
+  until timestamptz not null
+);
+
+-- Counters that workflows keep for a workspace.
+create table workspace_counters (
+  workspace text collate "C" not null,
+  name text collate "C" not null,
+  value bigint not null,
+  primary key (workspace, name)
+);
+
+-- Named sets of workspaces; a workspace that no row assigns belongs to the default one, so that a new one needs no row.
+create table orgs (
+  uuid uuid primary key,
+  name text not null,
+  description text not null,
+  tags text[] not null,
+  created_at timestamptz not null default now(),
+  updated_at timestamptz not null default now()
+);
+create unique index orgs_name on orgs (lower(name));
+insert into orgs (uuid, name, description, tags)
+values ('00000000-0000-0000-0000-000000000001', 'default', 'Workspaces that no other organisation has', '{}');
+
+-- The organisation of a workspace.
+create table org_workspaces (
+  workspace text collate "C" primary key,
+  org uuid not null references orgs on delete cascade
+);
+create index org_workspaces_org on org_workspaces (org, workspace);
+
+-- Workspaces that lost a run to retention; machines remove the folders of those without any run.
+create table pruned_workspaces (
+  workspace text collate "C" primary key,
+  pruned_at timestamptz not null default now()
+);
+create index pruned_workspaces_age on pruned_workspaces (pruned_at);
 
 select keep_all_partitions_ahead();

@@ -44,6 +44,7 @@ create table trigger_firings (
 );
 create index trigger_firings_pending on trigger_firings (trigger_key, state, fired_at) where state in ('open', 'waiting');
 create index trigger_firings_age on trigger_firings (fired_at);
+create index trigger_firings_newest on trigger_firings (trigger_key, fired_at);
 
 -- Dedupe keys, each of which fires once until its time is over.
 create table trigger_dedupe (
@@ -76,7 +77,10 @@ create table incoming_webhooks (
   name text collate "C" primary key,
   -- Needed to check signatures, so it cannot be stored as a hash.
   secret text not null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default now(),
+  -- When a request was last accepted, and how many were.
+  last_received_at timestamptz,
+  received_count bigint not null default 0
 );
 
 -- Signatures that were accepted: the same request is refused within the replay window.
@@ -95,13 +99,19 @@ create table webhook_subscriptions (
   url text not null,
   topics text[] not null,
   filters text[] not null,
-  format text not null check (format in ('json', 'slack', 'discord')),
+  format text not null check (format in ('json', 'slack', 'discord', 'teams', 'mail')),
   secret text not null,
   enabled boolean not null,
   -- Earlier events are not sent.
   since timestamptz not null default now(),
   created_at timestamptz not null default now(),
-  updated_at timestamptz not null default now()
+  updated_at timestamptz not null default now(),
+  -- Events that tell of findings are only sent if one is at least this severe; "": all.
+  min_severity text not null default '' check (min_severity in ('', 'info', 'low', 'medium', 'high', 'critical')),
+  -- The text of a message; "": the usual one.
+  template text not null default '',
+  -- Whether a mail about the end of a job has the report of the job attached.
+  report boolean not null default false
 );
 
 -- An event for a subscription: pending until it is delivered or given up (dead).
@@ -118,10 +128,16 @@ create table webhook_deliveries (
   last_error text not null default '',
   created_at timestamptz not null default now(),
   delivered_at timestamptz,
+  -- The beginning of the last answer of the receiver.
+  last_answer text not null default '',
+  -- How long the last attempt took.
+  last_ms int,
+  last_attempt_at timestamptz,
   unique (subscription_id, event_no)
 );
 create index webhook_deliveries_due on webhook_deliveries (next_at) where status = 'pending';
 create index webhook_deliveries_status on webhook_deliveries (status, id);
+create index webhook_deliveries_subscription on webhook_deliveries (subscription_id, id);
 
 -- The position up to which the event log has been read for subscriptions.
 create table webhook_cursor (
