@@ -1,11 +1,10 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
-import type { paths } from '@scanfarm/client'
-import { answer, api, type Schemas } from './client.ts'
+import { answer, api, byId, dataOf, type Schemas, type SearchOf } from './client.ts'
 import { COUNTS, newSince } from './counts.ts'
-import { listQuery } from './list.ts'
+import { dataQuery, keepBefore, listQuery } from './list.ts'
 
 export type Asset = Schemas['Asset']
-type Query = NonNullable<paths['/assets']['get']['parameters']['query']>
+type Query = SearchOf<'/assets'>
 
 /** What the URL of the list keeps. `since` is `24h`, `7d` or a time; without a state the list shows open assets. */
 export const ASSET_FILTERS = [
@@ -31,38 +30,36 @@ export const assetQueryOf = ({ since, state = 'open', sort: _, ...rest }: AssetF
   new_since: newSince(since),
 })
 
-const PAGE = 100
-
 export const assetsQuery = (filters: AssetFilters) =>
   listQuery(['assets', filters], (cursor) => {
     const sort = filters.sort as Query['sort']
-    const query = { ...assetQueryOf(filters), sort, cursor, limit: PAGE }
-    return answer(api.GET('/assets', { params: { query } }))
+    const query = { ...assetQueryOf(filters), sort, cursor, limit: 100 }
+    return api.GET('/assets', { params: { query } })
   })
 
-export const assetTotalQuery = (filters: AssetFilters) =>
-  queryOptions({
+export const assetTotalQuery = (filters: AssetFilters) => {
+  const query = assetQueryOf(filters)
+  return queryOptions({
     ...COUNTS,
-    queryKey: ['counts', 'assets', 'total', assetQueryOf(filters)],
+    queryKey: ['counts', 'assets', 'total', query],
     queryFn: async () =>
-      (await answer(api.GET('/assets', { params: { query: { ...assetQueryOf(filters), limit: 1 } } })))
-        .pagination.total,
+      (await answer(api.GET('/assets', { params: { query: { ...query, limit: 1 } } }))).pagination.total,
   })
+}
 
-export const assetFacetsQuery = (filters: AssetFilters) =>
-  queryOptions({
+export const assetFacetsQuery = (filters: AssetFilters) => {
+  const query = assetQueryOf(filters)
+  return {
     ...COUNTS,
-    queryKey: ['counts', 'assets', 'facets', assetQueryOf(filters)],
-    queryFn: async () =>
-      (await answer(api.GET('/assets/facets', { params: { query: assetQueryOf(filters) } }))).data,
-    placeholderData: (before) => before,
-  })
+    ...dataQuery(['counts', 'assets', 'facets', query], () =>
+      api.GET('/assets/facets', { params: { query } }),
+    ),
+    ...keepBefore,
+  }
+}
 
 export const assetQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['assets', 'one', id],
-    queryFn: async () => (await answer(api.GET('/assets/{id}', { params: { path: { id } } }))).data,
-  })
+  dataQuery(['assets', 'one', id], () => api.GET('/assets/{id}', byId(id)))
 
 export const KINDS = ['vulnerabilities', 'assets'] as const
 export type Kind = (typeof KINDS)[number]
@@ -77,29 +74,27 @@ export type Comparison =
 const CHANGES_PAGE = 200
 
 type Changes = Awaited<ReturnType<typeof readPeriod>>
+type Part = { readonly change: Change; readonly after: number }
 
-const readPeriod = async (
+const readPeriod = (
   kind: Kind,
   { workspace, from, to }: Extract<Comparison, { workspace: string }>,
-  part: { change: Change; after: number },
+  part: Part,
 ) => {
-  const query = { workspace, from: newSince(from) ?? from, to: newSince(to), limit: CHANGES_PAGE, ...part }
-  return (
-    await answer(
-      kind === 'assets'
-        ? api.GET('/assets/diff', { params: { query } })
-        : api.GET('/vulnerabilities/diff', { params: { query } }),
-    )
-  ).data
+  const times = { from: newSince(from) ?? from, to: newSince(to) }
+  const params = { query: { workspace, ...times, limit: CHANGES_PAGE, ...part } }
+  return dataOf(
+    kind === 'assets' ? api.GET('/assets/diff', { params }) : api.GET('/vulnerabilities/diff', { params }),
+  )
 }
 
 const readRuns = async (
   kind: Kind,
   { a, b }: Extract<Comparison, { a: string }>,
-  part: { change: Change; after: number },
+  part: Part,
 ): Promise<Omit<Changes, 'workspace' | 'from' | 'to'>> => {
   const params = { path: { id: a, other: b }, query: { limit: CHANGES_PAGE, ...part } }
-  return (await answer(api.GET('/runs/{id}/diff/{other}', { params }))).data[kind]
+  return (await dataOf(api.GET('/runs/{id}/diff/{other}', { params })))[kind]
 }
 
 /** One list of changes, page by page: each page continues after the last id. */
@@ -120,10 +115,7 @@ export const changesQuery = (kind: Kind, comparison: Comparison, change: Change)
 
 /** Not a live key: what concerns the host is in the lists of the page. */
 export const hostQuery = (host: string) =>
-  queryOptions({
-    queryKey: ['host', host],
-    queryFn: async () => (await answer(api.GET('/hosts/{host}', { params: { path: { host } } }))).data,
-  })
+  dataQuery(['host', host], () => api.GET('/hosts/{host}', { params: { path: { host } } }))
 
 type Place = Pick<Schemas['Vulnerability'], 'asset_type' | 'asset_value'>
 

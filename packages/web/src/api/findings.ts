@@ -1,19 +1,12 @@
 import { hashKey, queryOptions, type QueryClient } from '@tanstack/react-query'
-import type { paths } from '@scanfarm/client'
-import { answer, api, type Schemas } from './client.ts'
+import { answer, api, byId, dataOf, type BodyOf, type Schemas, type SearchOf } from './client.ts'
 import { COUNTS, newSince } from './counts.ts'
-import { listQuery } from './list.ts'
+import { answerQuery, dataQuery, keepBefore, listQuery } from './list.ts'
 
 export type Finding = Schemas['Vulnerability']
-type Query = NonNullable<paths['/vulnerabilities']['get']['parameters']['query']>
-type GroupSort = paths['/vulnerabilities/groups']['get']['parameters']['query']['sort']
-type BulkBody = NonNullable<
-  paths['/vulnerabilities/bulk']['post']['requestBody']
->['content']['application/json']
+type Query = SearchOf<'/vulnerabilities'>
+type BulkBody = BodyOf<'/vulnerabilities/bulk', 'post'>
 export type FindingChange = BulkBody['change']
-export type ImportFormat = NonNullable<
-  paths['/vulnerabilities/import']['post']['parameters']['query']['format']
->
 
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 export const EXPORT_FORMATS = ['sarif', 'csv', 'jsonl', 'defectdojo', 'openvex'] as const
@@ -61,51 +54,40 @@ export const findingQueryOf = ({
   new_since: newSince(since),
 })
 
-const PAGE = 100
-
-type Sort = NonNullable<Query['sort']>
-
 /** The order that a list has until the user chooses another. */
 export const FIRST_SORT = 'severity'
 
 export const findingsQuery = (filters: FindingFilters) =>
   listQuery(['findings', filters], (cursor) => {
-    const sort = (filters.sort ?? FIRST_SORT) as Sort
-    const query = { ...findingQueryOf(filters), sort, cursor, limit: PAGE }
-    return answer(api.GET('/vulnerabilities', { params: { query } }))
+    const sort = (filters.sort ?? FIRST_SORT) as Query['sort']
+    const query = { ...findingQueryOf(filters), sort, cursor, limit: 100 }
+    return api.GET('/vulnerabilities', { params: { query } })
   })
 
 export const GROUP_BY = ['check', 'host'] as const
 export type GroupBy = (typeof GROUP_BY)[number]
 
 export const findingGroupsQuery = (filters: FindingFilters, by: GroupBy, sort: string) => {
-  const query = { ...findingQueryOf(filters), by, sort: sort as GroupSort }
-  return queryOptions({
-    queryKey: ['findings', 'groups', query],
-    queryFn: async () => (await answer(api.GET('/vulnerabilities/groups', { params: { query } }))).data,
-    placeholderData: (before) => before,
-  })
+  const query = { ...findingQueryOf(filters), by, sort: sort as SearchOf<'/vulnerabilities/groups'>['sort'] }
+  const read = () => api.GET('/vulnerabilities/groups', { params: { query } })
+  return { ...dataQuery(['findings', 'groups', query], read), ...keepBefore }
 }
 
-export const findingTotalQuery = (filters: FindingFilters) =>
-  queryOptions({
+export const findingTotalQuery = (filters: FindingFilters) => {
+  const query = findingQueryOf(filters)
+  const params = { query: { ...query, limit: 1 } }
+  return queryOptions({
     ...COUNTS,
-    queryKey: ['counts', 'findings', 'total', findingQueryOf(filters)],
-    queryFn: async () =>
-      (
-        await answer(
-          api.GET('/vulnerabilities', { params: { query: { ...findingQueryOf(filters), limit: 1 } } }),
-        )
-      ).pagination.total,
+    queryKey: ['counts', 'findings', 'total', query],
+    queryFn: async () => (await answer(api.GET('/vulnerabilities', { params }))).pagination.total,
   })
+}
 
 const FACETS_KEY = ['counts', 'findings', 'facets'] as const
 type Facets = Awaited<ReturnType<typeof readFacets>>
 
-const readFacets = async (query: Query, names: readonly string[]) => {
-  const params = { query: { ...query, only: names.join(',') } }
-  return (await answer(api.GET('/vulnerabilities/facets', { params }))).data
-}
+const readFacets = (query: Query, names: readonly string[]) =>
+  dataOf(api.GET('/vulnerabilities/facets', { params: { query: { ...query, only: names.join(',') } } }))
 
 /**
  * `names`: the facets to count. Until they are, those of the same filter that were counted together with others are shown,
@@ -134,10 +116,7 @@ export const findingFacetsQuery = (
 }
 
 export const findingQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['finding', id],
-    queryFn: async () => (await answer(api.GET('/vulnerabilities/{id}', { params: { path: { id } } }))).data,
-  })
+  dataQuery(['finding', id], () => api.GET('/vulnerabilities/{id}', byId(id)))
 
 /** What a bulk change concerns: findings by id, or all that match. */
 export type Scope =
@@ -189,37 +168,23 @@ export const changeFindings = async (
   }
 }
 
+/** The file is the body as it is. The types know only text. */
+const fileBody = (file: File) => ({
+  body: '',
+  bodySerializer: () => file,
+  headers: { 'Content-Type': 'application/octet-stream' },
+  timeoutMs: Infinity,
+})
+
+export type ImportFormat = NonNullable<SearchOf<'/vulnerabilities/import', 'post'>['format']>
+
 /** Without a format the server recognises it. */
 export const importFindings = (file: File, workspace: string, format: ImportFormat | undefined) =>
-  answer(
-    api.POST('/vulnerabilities/import', {
-      params: { query: { workspace, format } },
-      // The file is the body as it is; the types know only text.
-      body: file as unknown as string,
-      bodySerializer: (body) => body,
-      headers: { 'Content-Type': 'application/octet-stream' },
-      timeoutMs: Infinity,
-    }),
-  )
+  answer(api.POST('/vulnerabilities/import', { params: { query: { workspace, format } }, ...fileBody(file) }))
 
-export const enrichmentsQuery = queryOptions({
-  queryKey: ['enrichments'],
-  queryFn: async () => (await answer(api.GET('/enrichments'))).data,
-})
+export const enrichmentsQuery = dataQuery(['enrichments'], () => api.GET('/enrichments'))
 
 /** The server recognises the kind of the file. */
-export const loadEnrichment = (file: File) =>
-  answer(
-    api.POST('/enrichments', {
-      // As above.
-      body: file as unknown as string,
-      bodySerializer: (body) => body,
-      headers: { 'Content-Type': 'application/octet-stream' },
-      timeoutMs: Infinity,
-    }),
-  )
+export const loadEnrichment = (file: File) => answer(api.POST('/enrichments', fileBody(file)))
 
-export const workspaceNamesQuery = queryOptions({
-  queryKey: ['workspace-names'],
-  queryFn: () => answer(api.GET('/workspace-names')),
-})
+export const workspaceNamesQuery = answerQuery(['workspace-names'], () => api.GET('/workspace-names'))

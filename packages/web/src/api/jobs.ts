@@ -1,15 +1,12 @@
-import { queryOptions } from '@tanstack/react-query'
-import type { paths } from '@scanfarm/client'
-import { answer, api, type Schemas } from './client.ts'
-import { listQuery } from './list.ts'
+import { answer, api, type BodyOf, type Schemas, type SearchOf } from './client.ts'
+import { answerQuery, dataQuery, keepBefore, listQuery, type DataOf } from './list.ts'
 
-export type JobFilters = NonNullable<paths['/jobs']['get']['parameters']['query']>
+export type JobFilters = SearchOf<'/jobs'>
 export type JobSummary = Schemas['JobSummary']
 export type JobStrip = Awaited<ReturnType<typeof readStrip>>
-export type FailureGroup = Awaited<ReturnType<typeof readFailures>>['data'][number]
-export type JobProgress = Awaited<ReturnType<typeof readProgress>>
+export type FailureGroup = DataOf<typeof failuresQuery>['data'][number]
+export type JobProgress = DataOf<typeof progressQuery>
 
-const PAGE = 50
 /** What is expensive to count for a large job is read again after this time, not at each event. */
 const COUNT_MS = 4_000
 /** Cells that a strip can show. */
@@ -19,15 +16,12 @@ const pathOf = (id: string) => ({ params: { path: { job_id: id } } })
 
 export const jobsQuery = (filters: JobFilters) =>
   listQuery(['jobs', filters], (cursor) =>
-    answer(api.GET('/jobs', { params: { query: { ...filters, cursor, limit: PAGE } } })),
+    api.GET('/jobs', { params: { query: { ...filters, cursor, limit: 50 } } }),
   )
 
 /** A job that has ended does not change any more, except for its retries. */
 export const jobQuery = (id: string) =>
-  queryOptions({
-    queryKey: ['job', id],
-    queryFn: async () => (await answer(api.GET('/jobs/{job_id}/summary', pathOf(id)))).data,
-  })
+  dataQuery(['job', id], () => api.GET('/jobs/{job_id}/summary', pathOf(id)))
 
 const readStrip = async (id: string) => {
   const first = await readStripPage(id)
@@ -47,40 +41,27 @@ const readStripPage = (id: string, cursor?: string) =>
 const cellsOf = (ids: readonly (readonly number[])[]): number =>
   ids.reduce((sum, [, count = 0]) => sum + count, 0)
 
-export const stripQuery = (id: string, ended: boolean) =>
-  queryOptions({
-    queryKey: ['job', id, 'strip', ended],
-    queryFn: () => readStrip(id),
-    staleTime: ended ? ('static' as const) : 0,
-    placeholderData: (before) => before,
-  })
+export const stripQuery = (id: string, ended: boolean) => ({
+  ...keepBefore,
+  queryKey: ['job', id, 'strip', ended],
+  queryFn: () => readStrip(id),
+  staleTime: ended ? ('static' as const) : 0,
+})
 
-const readFailures = (id: string) => answer(api.GET('/jobs/{job_id}/failures', pathOf(id)))
+export const failuresQuery = (id: string, ended: boolean) => ({
+  ...answerQuery(['job-failures', id, ended], () => api.GET('/jobs/{job_id}/failures', pathOf(id))),
+  ...keepBefore,
+  refetchInterval: ended ? (false as const) : COUNT_MS,
+})
 
-export const failuresQuery = (id: string, ended: boolean) =>
-  queryOptions({
-    queryKey: ['job-failures', id, ended],
-    queryFn: () => readFailures(id),
-    refetchInterval: ended ? false : COUNT_MS,
-    placeholderData: (before) => before,
-  })
-
-const readProgress = (id: string) => answer(api.GET('/jobs/{job_id}/progress', pathOf(id)))
-
-export const progressQuery = (id: string, ended: boolean) =>
-  queryOptions({
-    queryKey: ['job-progress', id, ended],
-    queryFn: () => readProgress(id),
-    refetchInterval: ended ? false : COUNT_MS,
-    placeholderData: (before) => before,
-  })
+export const progressQuery = (id: string, ended: boolean) => ({
+  ...answerQuery(['job-progress', id, ended], () => api.GET('/jobs/{job_id}/progress', pathOf(id))),
+  ...keepBefore,
+  refetchInterval: ended ? (false as const) : COUNT_MS,
+})
 
 export const cancelJob = (id: string) => answer(api.POST('/jobs/{job_id}/cancel', pathOf(id)))
-
-export const retryJob = (
-  id: string,
-  body: paths['/jobs/{job_id}/retry']['post']['requestBody']['content']['application/json'],
-) => answer(api.POST('/jobs/{job_id}/retry', { ...pathOf(id), body }))
-
+export const retryJob = (id: string, body: BodyOf<'/jobs/{job_id}/retry', 'post'>) =>
+  answer(api.POST('/jobs/{job_id}/retry', { ...pathOf(id), body }))
 export const changePriority = (id: string, priority: Schemas['JobSummary']['priority']) =>
   answer(api.PATCH('/jobs/{job_id}', { ...pathOf(id), body: { priority } }))

@@ -1,5 +1,6 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions } from '@tanstack/react-query'
 import { answer, api, type Schemas } from './client.ts'
+import { dataQuery, keepBefore } from './list.ts'
 
 export type Night = Schemas['Night']
 export type ChangedFinding = Schemas['ChangedFinding']
@@ -24,12 +25,8 @@ export const nightsQuery = infiniteQueryOptions({
 })
 
 /** The findings that a job changed. */
-export const jobChangesQuery = (job: string, since: string | undefined) =>
-  queryOptions({
-    queryKey: ['nights', 'changes', job, since],
-    queryFn: async () => {
-      const params = { path: { job_id: job }, query: { since, limit: 1_000 } }
-      return (await answer(api.GET('/jobs/{job_id}/changes', { params }))).data
-    },
-    placeholderData: (before) => before,
-  })
+export const jobChangesQuery = (job: string, since: string | undefined) => {
+  const params = { path: { job_id: job }, query: { since, limit: 1_000 } }
+  const read = () => api.GET('/jobs/{job_id}/changes', { params })
+  return { ...dataQuery(['nights', 'changes', job, since], read), ...keepBefore }
+}

@@ -1,18 +1,15 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { paths } from '@scanfarm/client'
-import { answer, api } from './client.ts'
-import { listQuery } from './list.ts'
+import { answer, api, byId, dataOf, type SearchOf } from './client.ts'
+import { dataQuery, keepBefore, listQuery, type ListPage } from './list.ts'
 
-export type RunFilters = NonNullable<paths['/runs']['get']['parameters']['query']>
+export type RunFilters = SearchOf<'/runs'>
 
 const PAGE = 100
 
 export const runsQuery = (filters: RunFilters) =>
   listQuery(['runs', filters], (cursor) =>
-    answer(api.GET('/runs', { params: { query: { ...filters, cursor, limit: PAGE } } })),
+    api.GET('/runs', { params: { query: { ...filters, cursor, limit: PAGE } } }),
   )
-
-const pathOf = (id: string) => ({ params: { path: { id } } })
 
 const STALE_MS = 2_000
 const PLACE_MS = 4_000
@@ -31,71 +28,61 @@ const staleTime = (ended: boolean) => (ended ? ('static' as const) : STALE_MS)
 export const runQuery = (id: string) =>
   queryOptions({
     queryKey: ['run', id],
-    queryFn: async () => (await answer(api.GET('/runs/{id}', pathOf(id)))).data,
+    queryFn: () => dataOf(api.GET('/runs/{id}', byId(id))),
     staleTime: ({ state }) => staleTime(isSettled(state.data?.completed_at)),
   })
 
 /** Not refreshed by events: each start of a run moves all that wait. */
-export const queuePlaceQuery = (id: string) =>
+export const queuePlaceQuery = (id: string) => ({
+  ...dataQuery(['queue-place', id], () => api.GET('/runs/{id}/queue', byId(id))),
+  refetchInterval: PLACE_MS,
+})
+
+/** All parts of a list of the run. */
+const partsQuery = <T>(
+  id: string,
+  list: 'steps' | 'artifacts',
+  ended: boolean,
+  read: (params: {
+    path: { id: string }
+    query: { cursor: string | undefined }
+  }) => Promise<{ readonly data: ListPage<T> }>,
+) =>
   queryOptions({
-    queryKey: ['queue-place', id],
-    queryFn: async () => (await answer(api.GET('/runs/{id}/queue', pathOf(id)))).data,
-    refetchInterval: PLACE_MS,
+    queryKey: ['run', id, list, ended],
+    queryFn: async (): Promise<readonly T[]> => {
+      const all: T[] = []
+      let cursor: string | undefined
+      for (let parts = 0; parts === 0 || (cursor !== undefined && parts < MOST_PARTS); parts += 1) {
+        const part = await answer(read({ path: { id }, query: { cursor } }))
+        all.push(...part.data)
+        cursor = part.pagination?.next_cursor
+      }
+      return all
+    },
+    staleTime: staleTime(ended),
+    placeholderData: (before) => before,
   })
-
-interface Part<T> {
-  readonly data: readonly T[]
-  readonly pagination?: { readonly next_cursor?: string }
-}
-
-const allParts = async <T>(read: (cursor?: string) => Promise<Part<T>>): Promise<readonly T[]> => {
-  const all: T[] = []
-  let cursor: string | undefined
-  for (let parts = 0; parts === 0 || (cursor !== undefined && parts < MOST_PARTS); parts += 1) {
-    const part = await read(cursor)
-    all.push(...part.data)
-    cursor = part.pagination?.next_cursor
-  }
-  return all
-}
 
 export const stepsQuery = (id: string, ended: boolean) =>
-  queryOptions({
-    queryKey: ['run', id, 'steps', ended],
-    queryFn: () =>
-      allParts((cursor) =>
-        answer(api.GET('/runs/{id}/steps', { params: { path: { id }, query: { cursor } } })),
-      ),
-    staleTime: staleTime(ended),
-    placeholderData: (before) => before,
-  })
+  partsQuery(id, 'steps', ended, (params) => api.GET('/runs/{id}/steps', { params }))
 
 export const artifactsQuery = (id: string, ended: boolean) =>
-  queryOptions({
-    queryKey: ['run', id, 'artifacts', ended],
-    queryFn: () =>
-      allParts((cursor) =>
-        answer(api.GET('/runs/{id}/artifacts', { params: { path: { id }, query: { cursor } } })),
-      ),
-    staleTime: staleTime(ended),
-    placeholderData: (before) => before,
-  })
+  partsQuery(id, 'artifacts', ended, (params) => api.GET('/runs/{id}/artifacts', { params }))
 
-export const attemptsQuery = (id: string, ended: boolean) =>
-  queryOptions({
-    queryKey: ['run', id, 'attempts', ended],
-    queryFn: async () => (await answer(api.GET('/runs/{id}/attempts', pathOf(id)))).data,
-    placeholderData: (before) => before,
-  })
+export const attemptsQuery = (id: string, ended: boolean) => ({
+  ...dataQuery(['run', id, 'attempts', ended], () => api.GET('/runs/{id}/attempts', byId(id))),
+  ...keepBefore,
+})
 
 export const runEventsQuery = (uuid: string) =>
   listQuery(['run', uuid, 'events'], (cursor) =>
-    answer(api.GET('/event-logs', { params: { query: { run_id: uuid, cursor, limit: PAGE } } })),
+    api.GET('/event-logs', { params: { query: { run_id: uuid, cursor, limit: PAGE } } }),
   )
 
-export const cancelRun = (id: string) => answer(api.DELETE('/runs/{id}', pathOf(id)))
-export const duplicateRun = (id: string) => answer(api.POST('/runs/{id}/duplicate', pathOf(id)))
-export const startRun = (id: string) => answer(api.POST('/runs/{id}/start', pathOf(id)))
+export const cancelRun = (id: string) => answer(api.DELETE('/runs/{id}', byId(id)))
+export const duplicateRun = (id: string) => answer(api.POST('/runs/{id}/duplicate', byId(id)))
+export const startRun = (id: string) => answer(api.POST('/runs/{id}/start', byId(id)))
 
 /** The routes take this many runs. */
 const BULK = 1_000
@@ -107,7 +94,6 @@ const inChunks = async <T, R>(items: readonly T[], act: (chunk: readonly T[]) =>
 }
 
 export const cancelRuns = (ids: readonly (string | number)[]) =>
-  inChunks(ids, async (chunk) => (await answer(api.POST('/runs/cancel', { body: { ids: [...chunk] } }))).data)
-
+  inChunks(ids, (chunk) => dataOf(api.POST('/runs/cancel', { body: { ids: [...chunk] } })))
 export const retryRuns = (ids: readonly (string | number)[]) =>
-  inChunks(ids, async (chunk) => (await answer(api.POST('/runs/retry', { body: { ids: [...chunk] } }))).data)
+  inChunks(ids, (chunk) => dataOf(api.POST('/runs/retry', { body: { ids: [...chunk] } })))

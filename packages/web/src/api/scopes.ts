@@ -1,59 +1,39 @@
-import { queryOptions } from '@tanstack/react-query'
-import type { paths } from '@scanfarm/client'
-import { answer, api, type Schemas } from './client.ts'
-import { offsetQuery } from './list.ts'
+import { answer, api, byId, byName, type BodyOf, type Schemas } from './client.ts'
+import { answerQuery, dataQuery, offsetQuery } from './list.ts'
 
 export type Scope = Schemas['Scope']
 export type Refusal = Schemas['Refusal']
-type ScopeChange = paths['/scopes/{name}']['patch']['requestBody']['content']['application/json']
-type NewScope = paths['/scopes']['post']['requestBody']['content']['application/json']
-type NewEntry = paths['/never-scan']['post']['requestBody']['content']['application/json']
-type EntriesFile = paths['/never-scan/import']['post']['requestBody']['content']['application/json']
 
 const PAGE = 200
 
-export const scopesQuery = queryOptions({
-  queryKey: ['scopes'],
-  queryFn: async () => (await answer(api.GET('/scopes'))).data,
-})
+export const scopesQuery = dataQuery(['scopes'], () => api.GET('/scopes'))
 
-const named = (name: string) => ({ params: { path: { name } } })
+export const createScope = (body: BodyOf<'/scopes', 'post'>) => answer(api.POST('/scopes', { body }))
+export const changeScope = (name: string, body: BodyOf<'/scopes/{name}', 'patch'>) =>
+  answer(api.PATCH('/scopes/{name}', { ...byName(name), body }))
+export const removeScope = (name: string) => answer(api.DELETE('/scopes/{name}', byName(name)))
 
-export const createScope = (body: NewScope) => answer(api.POST('/scopes', { body }))
-export const changeScope = (name: string, body: ScopeChange) =>
-  answer(api.PATCH('/scopes/{name}', { ...named(name), body }))
-export const removeScope = (name: string) => answer(api.DELETE('/scopes/{name}', named(name)))
-
-export const farmLimitsQuery = queryOptions({
-  queryKey: ['limits'],
-  queryFn: async () => (await answer(api.GET('/limits'))).data,
-})
+export const farmLimitsQuery = dataQuery(['limits'], () => api.GET('/limits'))
 export const setFarmLimits = (body: Schemas['Limits']) => answer(api.PUT('/limits', { body }))
 
 export const neverScanQuery = (search: string | undefined) =>
   offsetQuery(['never-scan', search], (offset) =>
-    answer(api.GET('/never-scan', { params: { query: { search, offset, limit: PAGE } } })),
+    api.GET('/never-scan', { params: { query: { search, offset, limit: PAGE } } }),
   )
 
-export const addNeverScan = (body: NewEntry) => answer(api.POST('/never-scan', { body }))
-export const importNeverScan = (body: EntriesFile) => answer(api.POST('/never-scan/import', { body }))
-export const removeNeverScan = (id: number) =>
-  answer(api.DELETE('/never-scan/{id}', { params: { path: { id: String(id) } } }))
+export const addNeverScan = (body: BodyOf<'/never-scan', 'post'>) => answer(api.POST('/never-scan', { body }))
+export const importNeverScan = (body: BodyOf<'/never-scan/import', 'post'>) =>
+  answer(api.POST('/never-scan/import', { body }))
+export const removeNeverScan = (id: number) => answer(api.DELETE('/never-scan/{id}', byId(id)))
 
 /** Targets of a job that a scope refused, or that mode delta left out. */
 export const refusalsQuery = (jobId: string, list: 'refusals' | 'left-out') =>
-  offsetQuery(['job', jobId, list], (offset) =>
-    answer(
-      api.GET(`/jobs/{job_id}/${list}`, {
-        params: { path: { job_id: jobId }, query: { offset, limit: PAGE } },
-      }),
-    ),
-  )
+  offsetQuery(['job', jobId, list], (offset) => {
+    const params = { path: { job_id: jobId }, query: { offset, limit: PAGE } }
+    return api.GET(`/jobs/{job_id}/${list}`, { params })
+  })
 
 export type TrafficSearch = Readonly<{ address: string; from?: string; to?: string }>
 
 export const trafficQuery = (query: TrafficSearch) =>
-  queryOptions({
-    queryKey: ['traffic', query],
-    queryFn: () => answer(api.GET('/traffic', { params: { query } })),
-  })
+  answerQuery(['traffic', query], () => api.GET('/traffic', { params: { query } }))

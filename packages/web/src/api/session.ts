@@ -1,15 +1,11 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
-import type { paths } from '@scanfarm/client'
-import { answer, api } from './client.ts'
+import { useQueryClient } from '@tanstack/react-query'
+import { answer, api, type BodyOf } from './client.ts'
+import { answerQuery } from './list.ts'
 
-export type Credentials = paths['/session']['post']['requestBody']['content']['application/json']
+export type Credentials = BodyOf<'/session', 'post'>
 
 /** Who is logged in. */
-export const sessionQuery = queryOptions({
-  queryKey: ['session'],
-  queryFn: () => answer(api.GET('/session')),
-  staleTime: Infinity,
-})
+export const sessionQuery = { ...answerQuery(['session'], () => api.GET('/session')), staleTime: Infinity }
 
 export const logIn = (credentials: Credentials) => answer(api.POST('/session', { body: credentials }))
 const logOut = () => answer(api.DELETE('/session'))

@@ -1,54 +1,41 @@
-import { queryOptions } from '@tanstack/react-query'
-import type { paths } from '@scanfarm/client'
-import { answer, api, type Schemas } from './client.ts'
-import { offsetQuery } from './list.ts'
+import { answer, api, byName, type Schemas, type SearchOf } from './client.ts'
+import { answerQuery, dataQuery, offsetQuery, type DataOf } from './list.ts'
 
-export type WorkflowFilters = NonNullable<paths['/workflows']['get']['parameters']['query']>
+export type WorkflowFilters = SearchOf<'/workflows'>
 export type Workflow = Schemas['WorkflowSummary']
 export type Problem = Schemas['WorkflowProblem']
 export type Graph = Schemas['WorkflowGraph']
 export type GraphNode = Graph['nodes'][number]
 export type StartRequest = Schemas['CreateRuns']
 
-const PAGE = 100
-
 export const workflowsQuery = (filters: WorkflowFilters) =>
   offsetQuery(['workflows', filters], (offset) =>
-    answer(api.GET('/workflows', { params: { query: { ...filters, offset, limit: PAGE } } })),
+    api.GET('/workflows', { params: { query: { ...filters, offset, limit: 100 } } }),
   )
 
 /** Most names that an input suggests. */
 const MANY = 1_000
 
-export const workflowNamesQuery = queryOptions({
+export const workflowNamesQuery = {
   queryKey: ['workflows', 'names'],
-  queryFn: async () =>
-    (await answer(api.GET('/workflows', { params: { query: { limit: MANY } } }))).data.map(
-      ({ name }) => name,
-    ),
-})
+  queryFn: async () => {
+    const { data } = await answer(api.GET('/workflows', { params: { query: { limit: MANY } } }))
+    return data.map(({ name }) => name)
+  },
+}
 
-export const tagsQuery = queryOptions({
+export const tagsQuery = {
   queryKey: ['workflows', 'tags'],
   queryFn: async () => (await answer(api.GET('/workflows/tags'))).tags,
-})
+}
 
 export const workflowQuery = (name: string) =>
-  queryOptions({
-    queryKey: ['workflow', name],
-    queryFn: async () =>
-      (await answer(api.GET('/workflows/{name}/graph', { params: { path: { name } } }))).data,
-  })
+  dataQuery(['workflow', name], () => api.GET('/workflows/{name}/graph', byName(name)))
 
-export type WorkflowPage = Awaited<
-  ReturnType<NonNullable<ReturnType<typeof workflowQuery>['queryFn'] & object>>
->
+export type WorkflowPage = DataOf<typeof workflowQuery>
 
 /** Ended and failed runs of the last day, for the ten workflows with most failed runs. */
-export const failingQuery = queryOptions({
-  queryKey: ['overview', 'failing'],
-  queryFn: () => answer(api.GET('/stats/overview')),
-})
+export const failingQuery = answerQuery(['overview', 'failing'], () => api.GET('/stats/overview'))
 
 const formOf = (file: File): FormData => {
   const form = new FormData()
@@ -61,12 +48,7 @@ const fileBody = (file: File) => ({ body: { file: '' }, bodySerializer: () => fo
 
 export const lintWorkflow = (file: File, signal?: AbortSignal) =>
   answer(
-    api.POST('/workflows/lint', {
-      params: { query: { graph: true } },
-      body: '',
-      bodySerializer: () => formOf(file),
-      signal,
-    }),
+    api.POST('/workflows/lint', { params: { query: { graph: true } }, ...fileBody(file), body: '', signal }),
   )
 
 export const uploadWorkflow = (file: File) => answer(api.POST('/workflow-upload', fileBody(file)))
@@ -74,8 +56,3 @@ export const uploadWorkflow = (file: File) => answer(api.POST('/workflow-upload'
 export const uploadTargets = (file: File) => answer(api.POST('/upload-file', fileBody(file)))
 
 export const startRuns = (body: StartRequest) => answer(api.POST('/runs', { body }))
-
-export const providersQuery = queryOptions({
-  queryKey: ['cloud', 'providers'],
-  queryFn: () => answer(api.GET('/cloud/providers')),
-})

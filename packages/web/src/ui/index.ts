@@ -2,7 +2,7 @@ export { Badge, OutcomeBadge, Severity, StatusBadge } from './values/badge.tsx'
 export { Button, LinkButton } from './button.tsx'
 export { Code, JsonView, prettyJson } from './values/code.tsx'
 export { CommandLines, Commands, copy, CopyButton, type CommandLine } from './commands.tsx'
-export type { Column } from './lists/column.ts'
+export { column, type Column } from './lists/column.ts'
 export { SortHead, useOrder } from './lists/sort.tsx'
 export { DataTable, type DataTableProps } from './lists/data-table.tsx'
 export { Confirm, ConfirmDialog, Dialog } from './overlays/dialog.tsx'
@@ -22,19 +22,20 @@ export { plural } from './values/plural.ts'
 export { LongText, RawRecord } from './values/long-text.tsx'
 export { Markdown } from './values/markdown.tsx'
 export { Menu, type MenuItem } from './overlays/menu.tsx'
-export {
-  EmptyState,
-  ErrorPanel,
-  Loaded,
-  Page,
-  Progress,
-  RecordPage,
-  Skeleton,
-  usePageTitle,
-} from './page.tsx'
+export { EmptyState, ErrorPanel, Loaded, Page, Progress, Skeleton, usePageTitle } from './page.tsx'
 export { More } from './lists/more.tsx'
+export { recordScreen } from './record-screen.tsx'
 export { ReportLink } from './report-link.tsx'
-export { itemsText, RunLink } from './run-link.tsx'
+export {
+  hostLink,
+  itemsText,
+  jobLink,
+  RunLink,
+  runLink,
+  timeIf,
+  workerLink,
+  workflowLink,
+} from './record-links.tsx'
 export { SavedFilters } from './lists/saved-filters.tsx'
 export { SeenBy } from './values/seen-by.tsx'
 export { SeverityCounts, sumOf } from './values/severity-counts.tsx'
@@ -44,7 +45,7 @@ export { useQuiet } from './use-quiet.ts'
 export { FindingStatus, RecordState, SEEN_COLUMNS } from './values/sightings.tsx'
 export { StateViews } from './lists/state-views.tsx'
 export { Tabs, UrlTabs } from './tabs.tsx'
-export { toast } from './overlays/toast.tsx'
+export { toast, toastError } from './overlays/toast.tsx'
 export { Tooltip } from './overlays/tooltip.tsx'
 export { useList } from './lists/use-list.ts'
 export { Bytes, Duration, Time, useNow } from './values/values.tsx'

@@ -1,6 +1,6 @@
 import { auditQuery, type AuditFilters } from '../../api/access.ts'
 import type { Schemas } from '../../api/client.ts'
-import { FilteredList, Time, useFilters, useList, type Column, type Filter } from '../../ui/index.ts'
+import { column, FilteredList, Time, useFilters, useList, type Column, type Filter } from '../../ui/index.ts'
 
 type Entry = Schemas['AuditEntry']
 
@@ -12,33 +12,19 @@ const FILTERS: readonly Filter[] = [
 const NAMES = FILTERS.map(({ name }) => name)
 
 const COLUMNS: readonly Column<Entry>[] = [
-  { id: 'at', label: 'Time', width: '100px', cell: ({ at }) => <Time at={at} /> },
-  {
-    id: 'caller',
-    label: 'Caller',
-    width: 'minmax(140px, 1fr)',
-    cell: ({ caller, kind }) => (
-      <>
-        {caller} <span className="muted">{kind}</span>
-      </>
-    ),
-  },
-  { id: 'role', label: 'Role', width: '80px', cell: ({ role }) => role },
-  { id: 'method', label: 'Method', width: '72px', cell: ({ method }) => <code>{method}</code> },
-  {
-    id: 'path',
-    label: 'Path',
-    width: 'minmax(220px, 3fr)',
-    cell: ({ path }) => <code title={path}>{path}</code>,
-  },
-  { id: 'status', label: 'Status', width: '64px', align: 'end', cell: ({ status }) => status },
-  {
-    id: 'route',
-    label: 'Route',
-    width: 'minmax(160px, 2fr)',
-    hidden: true,
-    cell: ({ route }) => <code>{route}</code>,
-  },
+  column('at', 'Time', '100px', ({ at }) => <Time at={at} />),
+  column('caller', 'Caller', 'minmax(140px, 1fr)', ({ caller, kind }) => (
+    <>
+      {caller} <span className="muted">{kind}</span>
+    </>
+  )),
+  column('role', 'Role', '80px', 'role'),
+  column('method', 'Method', '72px', ({ method }) => <code>{method}</code>),
+  column('path', 'Path', 'minmax(220px, 3fr)', ({ path }) => <code title={path}>{path}</code>),
+  column('status', 'Status', { width: '64px', align: 'end' }, 'status'),
+  column('route', 'Route', { width: 'minmax(160px, 2fr)', hidden: true }, ({ route }) => (
+    <code>{route}</code>
+  )),
 ]
 
 export const Audit = () => {

@@ -1,50 +1,37 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { endSession, sessionsQuery } from '../../api/access.ts'
 import type { Schemas } from '../../api/client.ts'
 import { sessionQuery, useLogOut } from '../../api/session.ts'
-import { Badge, Button, Confirm, DataTable, EmptyState, Time, toast, type Column } from '../../ui/index.ts'
+import { column, Badge, Button, Confirm, DataTable, EmptyState, Time, type Column } from '../../ui/index.ts'
 
 type Session = Schemas['OwnSession']
 
-const End = ({ id }: { id: string }) => {
-  const queries = useQueryClient()
-  return (
-    <Confirm
-      trigger="Log out"
-      title="Log out that browser?"
-      action="Log out"
-      danger
-      onConfirm={async () => {
-        await endSession(id)
-        toast('The login was ended.')
-        await queries.invalidateQueries({ queryKey: ['sessions'] })
-      }}
-    >
-      <p>It needs another login for its next step.</p>
-    </Confirm>
-  )
-}
+const End = ({ id }: { id: string }) => (
+  <Confirm
+    trigger="Log out"
+    title="Log out that browser?"
+    action="Log out"
+    danger
+    refresh={['sessions']}
+    onConfirm={async () => {
+      await endSession(id)
+      return 'The login was ended.'
+    }}
+  >
+    <p>It needs another login for its next step.</p>
+  </Confirm>
+)
 
 const COLUMNS: readonly Column<Session>[] = [
-  {
-    id: 'id',
-    label: 'Login',
-    width: 'minmax(180px, 1fr)',
-    cell: ({ id, current }) => (
-      <>
-        <code>{id}</code> {current ? <Badge tone="good">this browser</Badge> : null}
-      </>
-    ),
-  },
-  { id: 'created', label: 'Logged in', width: '100px', cell: ({ created_at }) => <Time at={created_at} /> },
-  { id: 'used', label: 'Last used', width: '100px', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-  { id: 'expires', label: 'Ends', width: '100px', cell: ({ expires_at }) => <Time at={expires_at} /> },
-  {
-    id: 'actions',
-    label: 'Actions',
-    width: '100px',
-    cell: ({ id, current }) => (current ? null : <End id={id} />),
-  },
+  column('id', 'Login', 'minmax(180px, 1fr)', ({ id, current }) => (
+    <>
+      <code>{id}</code> {current ? <Badge tone="good">this browser</Badge> : null}
+    </>
+  )),
+  column('created', 'Logged in', '100px', ({ created_at }) => <Time at={created_at} />),
+  column('used', 'Last used', '100px', ({ last_used_at }) => <Time at={last_used_at} />),
+  column('expires', 'Ends', '100px', ({ expires_at }) => <Time at={expires_at} />),
+  column('actions', 'Actions', '100px', ({ id, current }) => (current ? null : <End id={id} />)),
 ]
 
 export const Logins = () => {

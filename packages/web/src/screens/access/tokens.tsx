@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
 import { createToken, removeToken, tokensQuery } from '../../api/access.ts'
 import type { Schemas } from '../../api/client.ts'
 import {
@@ -12,8 +12,8 @@ import {
   Form,
   FormActions,
   Time,
-  toast,
   useList,
+  column,
   type Column,
 } from '../../ui/index.ts'
 import { CreatedList } from './created-list.tsx'
@@ -27,46 +27,35 @@ const DEFAULT_DAYS = 90
 const isExpired = ({ expires_at }: Token): boolean =>
   expires_at !== null && Date.parse(expires_at) <= Date.now()
 
-const Remove = ({ token }: { token: Token }) => {
-  const queries = useQueryClient()
-  return (
-    <Confirm
-      trigger="Delete"
-      title={`Delete the token ${token.name}?`}
-      action="Delete the token"
-      danger
-      onConfirm={async () => {
-        await removeToken(token)
-        toast(`The token ${token.name} was deleted.`)
-        await queries.invalidateQueries({ queryKey: ['tokens'] })
-      }}
-    >
-      <p>Programs and browsers that use it are refused from now on. This cannot be undone.</p>
-    </Confirm>
-  )
-}
+const Remove = ({ token }: { token: Token }) => (
+  <Confirm
+    trigger="Delete"
+    title={`Delete the token ${token.name}?`}
+    action="Delete the token"
+    danger
+    refresh={['tokens']}
+    onConfirm={async () => {
+      await removeToken(token)
+      return `The token ${token.name} was deleted.`
+    }}
+  >
+    <p>Programs and browsers that use it are refused from now on. This cannot be undone.</p>
+  </Confirm>
+)
 
 const COLUMNS: readonly Column<Token>[] = [
-  { id: 'name', label: 'Name', width: 'minmax(160px, 2fr)', cell: ({ name }) => name },
-  { id: 'role', label: 'Role', width: '90px', cell: ({ role }) => role },
-  {
-    id: 'expires',
-    label: 'Expires',
-    width: '110px',
-    cell: (token) => {
-      if (token.expires_at === null) return 'never'
-      return isExpired(token) ? <Badge tone="off">expired</Badge> : <Time at={token.expires_at} />
-    },
-  },
-  {
-    id: 'used',
-    label: 'Last used',
-    width: '100px',
-    cell: ({ last_used_at }) => (last_used_at === null ? 'never' : <Time at={last_used_at} />),
-  },
-  { id: 'created', label: 'Created', width: '100px', cell: ({ created_at }) => <Time at={created_at} /> },
-  { id: 'id', label: 'Id', width: '60px', align: 'end', cell: ({ id }) => id },
-  { id: 'actions', label: 'Actions', width: '90px', cell: (token) => <Remove token={token} /> },
+  column('name', 'Name', 'minmax(160px, 2fr)', 'name'),
+  column('role', 'Role', '90px', 'role'),
+  column('expires', 'Expires', '110px', (token) => {
+    if (token.expires_at === null) return 'never'
+    return isExpired(token) ? <Badge tone="off">expired</Badge> : <Time at={token.expires_at} />
+  }),
+  column('used', 'Last used', '100px', ({ last_used_at }) =>
+    last_used_at === null ? 'never' : <Time at={last_used_at} />,
+  ),
+  column('created', 'Created', '100px', ({ created_at }) => <Time at={created_at} />),
+  column('id', 'Id', { width: '60px', align: 'end' }, 'id'),
+  column('actions', 'Actions', '90px', (token) => <Remove token={token} />),
 ]
 
 /** Shows the secret of a new token once. */
@@ -90,11 +79,7 @@ const Secret = ({ token, onClose }: { token: string; onClose: () => void }) => (
 )
 
 const Create = ({ onClose }: { onClose: () => void }) => {
-  const queries = useQueryClient()
-  const create = useMutation({
-    mutationFn: createToken,
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['tokens'] }),
-  })
+  const create = useAct(createToken, { refresh: ['tokens'] })
   return (
     <Dialog open onClose={onClose} title="Create an API token" keep={create.data !== undefined}>
       {create.data ? (
@@ -123,9 +108,7 @@ const Create = ({ onClose }: { onClose: () => void }) => {
             max={36_500}
             defaultValue={DEFAULT_DAYS}
           />
-          <FormActions call={create} onBack={onClose}>
-            Create the token
-          </FormActions>
+          <FormActions call={create} onBack={onClose} action="Create the token" />
         </Form>
       )}
     </Dialog>

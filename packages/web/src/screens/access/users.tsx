@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
 import { useState } from 'react'
 import { changeUser, createUser, removeUser, usersQuery } from '../../api/access.ts'
 import type { Schemas } from '../../api/client.ts'
@@ -13,6 +13,7 @@ import {
   Time,
   toast,
   useList,
+  column,
   type Column,
 } from '../../ui/index.ts'
 import { CreatedList } from './created-list.tsx'
@@ -37,13 +38,11 @@ const PasswordField = ({ label, hint, required }: { label: string; hint: string;
 )
 
 const Create = ({ onClose }: { onClose: () => void }) => {
-  const queries = useQueryClient()
-  const create = useMutation({
-    mutationFn: createUser,
-    onSuccess: async ({ data }) => {
+  const create = useAct(createUser, {
+    refresh: ['users'],
+    done: ({ data }) => {
       toast(`The user ${data.username} was created.`)
       onClose()
-      await queries.invalidateQueries({ queryKey: ['users'] })
     },
   })
   return (
@@ -60,27 +59,22 @@ const Create = ({ onClose }: { onClose: () => void }) => {
           hint="Letters, digits and . _ @ -"
           pattern="[A-Za-z0-9._@\-]{1,128}"
           maxLength={128}
-          autoComplete="off"
           required
         />
         <PasswordField label="Password" hint={`At least ${MIN_PASSWORD} characters`} required />
         <RoleField />
-        <FormActions call={create} onBack={onClose}>
-          Create the user
-        </FormActions>
+        <FormActions call={create} onBack={onClose} action="Create the user" />
       </Form>
     </Dialog>
   )
 }
 
 const Change = ({ user, onClose }: { user: User; onClose: () => void }) => {
-  const queries = useQueryClient()
-  const change = useMutation({
-    mutationFn: (body: Parameters<typeof changeUser>[1]) => changeUser(user, body),
-    onSuccess: async () => {
+  const change = useAct((body: Parameters<typeof changeUser>[1]) => changeUser(user, body), {
+    refresh: ['users'],
+    done: () => {
       toast(`The user ${user.username} was changed.`)
       onClose()
-      await queries.invalidateQueries({ queryKey: ['users'] })
     },
   })
   return (
@@ -94,16 +88,13 @@ const Change = ({ user, onClose }: { user: User; onClose: () => void }) => {
         <RoleField role={user.role} />
         <PasswordField label="New password" hint="Empty: the password stays as it is" required={false} />
         <p className="muted">Another role or password ends the logins of this user.</p>
-        <FormActions call={change} onBack={onClose}>
-          Save
-        </FormActions>
+        <FormActions call={change} onBack={onClose} action="Save" />
       </Form>
     </Dialog>
   )
 }
 
 const Actions = ({ user }: { user: User }) => {
-  const queries = useQueryClient()
   const [changing, setChanging] = useState(false)
   return (
     <span className="page-actions line">
@@ -113,10 +104,10 @@ const Actions = ({ user }: { user: User }) => {
         title={`Delete the user ${user.username}?`}
         action="Delete the user"
         danger
+        refresh={['users']}
         onConfirm={async () => {
           await removeUser(user)
-          toast(`The user ${user.username} was deleted.`)
-          await queries.invalidateQueries({ queryKey: ['users'] })
+          return `The user ${user.username} was deleted.`
         }}
       >
         <p>Their logins end, and their saved filters are deleted. This cannot be undone.</p>
@@ -127,11 +118,11 @@ const Actions = ({ user }: { user: User }) => {
 }
 
 const COLUMNS: readonly Column<User>[] = [
-  { id: 'name', label: 'Name', width: 'minmax(160px, 2fr)', cell: ({ username }) => username },
-  { id: 'role', label: 'Role', width: '90px', cell: ({ role }) => role },
-  { id: 'created', label: 'Created', width: '100px', cell: ({ created_at }) => <Time at={created_at} /> },
-  { id: 'id', label: 'Id', width: '60px', align: 'end', cell: ({ id }) => id },
-  { id: 'actions', label: 'Actions', width: '170px', cell: (user) => <Actions user={user} /> },
+  column('name', 'Name', 'minmax(160px, 2fr)', 'username'),
+  column('role', 'Role', '90px', 'role'),
+  column('created', 'Created', '100px', ({ created_at }) => <Time at={created_at} />),
+  column('id', 'Id', { width: '60px', align: 'end' }, 'id'),
+  column('actions', 'Actions', '170px', (user) => <Actions user={user} />),
 ]
 
 export const Users = () => (

@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
-import { useParams } from '@tanstack/react-router'
+import type { DataOf } from '../../api/list.ts'
 import { assetQuery, hostOf, hostPath } from '../../api/assets.ts'
 import {
+  timeIf,
   Commands,
   EmptyState,
   ExternalLink,
@@ -10,7 +10,7 @@ import {
   Link,
   Page,
   RawRecord,
-  RecordPage,
+  recordScreen,
   RecordState,
   SeenBy,
   Time,
@@ -18,7 +18,7 @@ import {
 } from '../../ui/index.ts'
 import { FindingList } from '../findings/list.tsx'
 
-type Asset = Awaited<ReturnType<NonNullable<ReturnType<typeof assetQuery>['queryFn']>>>
+type Asset = DataOf<typeof assetQuery>
 
 const Findings = ({ workspace, place }: { workspace: string; place: string }) => {
   const filters = { workspace, asset_value: place, state: 'open,gone' }
@@ -45,28 +45,28 @@ const AssetPage = ({ asset }: { asset: Asset }) => {
         <Link href={hrefWith('/assets', { workspace })}>← Assets of {workspace}</Link>
       </p>
       <KeyValues
-        facts={[
-          ['Type', asset.asset_type],
-          ['State', <RecordState key="state" state={asset.state} />],
-          ['Value', asset.asset_value],
-          ['URL', asset.url === '' ? '' : <ExternalLink key="url" href={asset.url} />],
-          ['Title', asset.title],
-          ['Host', host === '' ? '' : <Link href={hostPath(host)}>{host}</Link>],
-          ['Address', asset.host_ip],
-          ['HTTP status', asset.status_code || ''],
-          ['Content', asset.content_type],
-          ['TLS', asset.tls],
-          ['Open ports', asset.open_ports.join(', ')],
-          ['Technologies', asset.technologies.join(', ')],
-          ['DNS records', asset.dns_records.join(', ')],
-          ['Remarks', asset.remarks.join(', ')],
-          ['First seen', <Time key="first" at={asset.first_seen} />],
-          ['Last seen', <Time key="last" at={asset.last_seen} />],
-          ['Last changed', <Time key="changed" at={asset.updated_at} />],
-          ['Gone', asset.gone_at ? <Time key="gone" at={asset.gone_at} /> : ''],
-          ['Seen by', asset.times_seen === 1 ? '1 scan' : `${asset.times_seen} scans`],
-          ['Source', asset.source],
-        ]}
+        facts={{
+          Type: asset.asset_type,
+          State: <RecordState state={asset.state} />,
+          Value: asset.asset_value,
+          URL: asset.url === '' ? '' : <ExternalLink href={asset.url} />,
+          Title: asset.title,
+          Host: host === '' ? '' : <Link href={hostPath(host)}>{host}</Link>,
+          Address: asset.host_ip,
+          'HTTP status': asset.status_code || '',
+          Content: asset.content_type,
+          TLS: asset.tls,
+          'Open ports': asset.open_ports.join(', '),
+          Technologies: asset.technologies.join(', '),
+          'DNS records': asset.dns_records.join(', '),
+          Remarks: asset.remarks.join(', '),
+          'First seen': <Time at={asset.first_seen} />,
+          'Last seen': <Time at={asset.last_seen} />,
+          'Last changed': <Time at={asset.updated_at} />,
+          Gone: timeIf(asset.gone_at),
+          'Seen by': asset.times_seen === 1 ? '1 scan' : `${asset.times_seen} scans`,
+          Source: asset.source,
+        }}
       />
       <UrlTabs
         label="Parts of the asset"
@@ -98,11 +98,4 @@ const AssetPage = ({ asset }: { asset: Asset }) => {
   )
 }
 
-export const Screen = () => {
-  const { id = '' } = useParams({ strict: false }) as { id?: string }
-  return (
-    <RecordPage name="Asset" query={useQuery(assetQuery(id))}>
-      {(asset) => <AssetPage asset={asset} />}
-    </RecordPage>
-  )
-}
+export const Screen = recordScreen('Asset', assetQuery, (asset) => <AssetPage asset={asset} />)

@@ -11,6 +11,7 @@ import {
   Severity,
   Skeleton,
   sumOf,
+  column,
   type Column,
 } from '../../ui/index.ts'
 import { useNights } from '../nights/nights.tsx'
@@ -24,30 +25,15 @@ const NAMES: Readonly<Record<NightChange, string>> = {
 }
 
 const COLUMNS: readonly Column<ChangedFinding>[] = [
-  {
-    id: 'severity',
-    label: 'Severity',
-    width: '88px',
-    cell: ({ severity }) => <Severity severity={severity} />,
-  },
-  {
-    id: 'title',
-    label: 'Finding',
-    width: 'minmax(200px, 2fr)',
-    cell: ({ id, vuln_title: title, vuln_info: check }) => (
-      <Link href={`/findings/${id}`} title={title}>
-        {title || check || `finding ${id}`}
-      </Link>
-    ),
-  },
-  { id: 'place', label: 'Asset', width: 'minmax(160px, 2fr)', cell: ({ asset_value: place }) => place },
-  { id: 'state', label: 'Now', width: '120px', cell: (finding) => <FindingStatus finding={finding} /> },
-  {
-    id: 'why',
-    label: 'Why',
-    width: 'minmax(160px, 3fr)',
-    cell: ({ seen_reason: why }) => <span title={why}>{why}</span>,
-  },
+  column('severity', 'Severity', '88px', ({ severity }) => <Severity severity={severity} />),
+  column('title', 'Finding', 'minmax(200px, 2fr)', ({ id, vuln_title: title, vuln_info: check }) => (
+    <Link href={`/findings/${id}`} title={title}>
+      {title || check || `finding ${id}`}
+    </Link>
+  )),
+  column('place', 'Asset', 'minmax(160px, 2fr)', 'asset_value'),
+  column('state', 'Now', '120px', (finding) => <FindingStatus finding={finding} />),
+  column('why', 'Why', 'minmax(160px, 3fr)', 'seen_reason'),
 ]
 
 /** The findings that a job changed, since the job before it or since another one. */

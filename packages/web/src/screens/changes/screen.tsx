@@ -24,6 +24,7 @@ import {
   Time,
   timeOfLocal,
   useFilters,
+  column,
   type Column,
 } from '../../ui/index.ts'
 import { NightChanges } from './nights.tsx'
@@ -136,54 +137,38 @@ const nameOf = (kind: Kind, row: Row): string => {
 const columnsOf = (kind: Kind, change: Change, byRuns: boolean): readonly Column<Row>[] => [
   ...(kind === 'vulnerabilities'
     ? [
-        {
-          id: 'severity',
-          label: 'Severity',
-          width: '88px',
-          cell: ({ after, before }: Row) => <Severity severity={textOf((after ?? before)?.['severity'])} />,
-        },
+        column('severity', 'Severity', '88px', ({ after, before }: Row) => (
+          <Severity severity={textOf((after ?? before)?.['severity'])} />
+        )),
       ]
     : [
-        {
-          id: 'type',
-          label: 'Type',
-          width: '88px',
-          cell: ({ after, before }: Row) => textOf((after ?? before)?.['asset_type']),
-        },
+        column('type', 'Type', '88px', ({ after, before }: Row) => textOf((after ?? before)?.['asset_type'])),
       ]),
-  {
-    id: 'name',
-    label: kind === 'assets' ? 'Asset' : 'Finding',
-    width: 'minmax(200px, 2fr)',
-    cell: (row) => {
-      const name = nameOf(kind, row) || `record ${row.id}`
-      const path = kind === 'assets' ? 'assets' : 'findings'
-      return (
-        <Link href={`/${path}/${row.id}`} title={name}>
-          {name}
-        </Link>
-      )
-    },
-  },
+  column('name', kind === 'assets' ? 'Asset' : 'Finding', 'minmax(200px, 2fr)', (row) => {
+    const name = nameOf(kind, row) || `record ${row.id}`
+    const path = kind === 'assets' ? 'assets' : 'findings'
+    return (
+      <Link href={`/${path}/${row.id}`} title={name}>
+        {name}
+      </Link>
+    )
+  }),
   ...(kind === 'vulnerabilities'
     ? [
-        {
-          id: 'place',
-          label: 'Asset',
-          width: 'minmax(160px, 2fr)',
-          cell: ({ after, before }: Row) => textOf((after ?? before)?.['asset_value']),
-        },
+        column('place', 'Asset', 'minmax(160px, 2fr)', ({ after, before }: Row) =>
+          textOf((after ?? before)?.['asset_value']),
+        ),
       ]
     : []),
-  {
-    id: 'what',
-    label: change === 'changed' && byRuns ? 'What changed' : 'Known of it',
-    width: 'minmax(240px, 4fr)',
-    cell: (row) => {
+  column(
+    'what',
+    change === 'changed' && byRuns ? 'What changed' : 'Known of it',
+    'minmax(240px, 4fr)',
+    (row) => {
       const text = differencesOf(row)
       return <span title={text}>{text}</span>
     },
-  },
+  ),
 ]
 
 /** How often the changes of a run are read again that may get more of them. */

@@ -1,4 +1,5 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { estimateCost, providersQuery, type EstimateRequest } from '../../api/cloud.ts'
 import { ApiError } from '../../api/client.ts'
 import { Button, ErrorPanel, Field, Form, KeyValues, SelectField } from '../../ui/index.ts'
@@ -31,7 +32,7 @@ const concernsField = (error: unknown): boolean =>
 
 export const Estimate = () => {
   const { data } = useQuery(providersQuery)
-  const estimate = useMutation({ mutationFn: estimateCost })
+  const estimate = useAct(estimateCost)
   const found = estimate.data
   return (
     <div className="estimate">
@@ -40,12 +41,8 @@ export const Estimate = () => {
           <SelectField
             name="provider"
             label="Provider"
-            options={[
-              { value: '', label: `default${data?.default_provider ? ` (${data.default_provider})` : ''}` },
-              ...(data?.providers ?? [])
-                .filter(({ configured }) => configured)
-                .map(({ name }) => ({ value: name, label: name })),
-            ]}
+            none={`default${data?.default_provider ? ` (${data.default_provider})` : ''}`}
+            options={(data?.providers ?? []).filter(({ configured }) => configured).map(({ name }) => name)}
           />
           <Field name="instances" label="Machines" type="number" min={1} max={10_000} defaultValue={1} />
           <Field
@@ -73,13 +70,13 @@ export const Estimate = () => {
       {found ? (
         <section aria-label="Estimate" aria-live="polite">
           <KeyValues
-            facts={[
-              ['Machines', `${found.instance_count} × ${found.instance_type}`],
-              ['Where', [found.provider, found.region].filter(Boolean).join(' · ')],
-              ['An hour', dollars(found.hourly_cost, 4)],
-              ['A day', dollars(found.daily_cost)],
-              [`${found.hours} ${found.hours === 1 ? 'hour' : 'hours'}`, dollars(found.estimated_cost)],
-            ]}
+            facts={{
+              Machines: `${found.instance_count} × ${found.instance_type}`,
+              Where: [found.provider, found.region].filter(Boolean).join(' · '),
+              'An hour': dollars(found.hourly_cost, 4),
+              'A day': dollars(found.daily_cost),
+              [`${found.hours} ${found.hours === 1 ? 'hour' : 'hours'}`]: dollars(found.estimated_cost),
+            }}
           />
           <ul className="muted">
             {found.notes.map((note) => (

@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { destroyInfra, hasEnded, infraQuery, type Infra, type Machine } from '../../api/cloud.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
@@ -11,52 +11,28 @@ import {
   KeyValues,
   Link,
   Page,
+  plural,
   Skeleton,
   Time,
-  toast,
+  column,
   type Column,
 } from '../../ui/index.ts'
 import { costSoFar, dollars } from './cost.ts'
 import { CloudStatus } from './infras.tsx'
 
 const COLUMNS: readonly Column<Machine>[] = [
-  {
-    id: 'name',
-    label: 'Machine',
-    width: 'minmax(220px, 2fr)',
-    cell: ({ name }) => <span title={name}>{name}</span>,
-  },
-  { id: 'status', label: 'Status', width: '120px', cell: ({ status }) => <CloudStatus status={status} /> },
-  { id: 'runs', label: 'Runs', width: '60px', align: 'end', cell: ({ running_runs }) => running_runs },
-  { id: 'address', label: 'Address', width: 'minmax(120px, 1fr)', cell: ({ address }) => address },
-  {
-    id: 'age',
-    label: 'Existed for',
-    width: '90px',
-    align: 'end',
-    cell: ({ created_at, destroyed_at }) => <Duration from={created_at} to={destroyed_at} />,
-  },
-  {
-    id: 'boot',
-    label: 'Ready after',
-    width: '90px',
-    align: 'end',
-    cell: ({ created_at, ready_at }) =>
-      ready_at === null ? <span className="muted">–</span> : <Duration from={created_at} to={ready_at} />,
-  },
-  {
-    id: 'resource',
-    label: 'Provider id',
-    width: '140px',
-    hidden: true,
-    cell: (machine) => machine.resource_id,
-  },
-  {
-    id: 'message',
-    label: 'Message',
-    width: 'minmax(180px, 2fr)',
-    cell: ({ message }) => <span title={message}>{message}</span>,
-  },
+  column('name', 'Machine', 'minmax(220px, 2fr)', 'name'),
+  column('status', 'Status', '120px', ({ status }) => <CloudStatus status={status} />),
+  column('runs', 'Runs', { width: '60px', align: 'end' }, 'running_runs'),
+  column('address', 'Address', 'minmax(120px, 1fr)', 'address'),
+  column('age', 'Existed for', { width: '90px', align: 'end' }, ({ created_at, destroyed_at }) => (
+    <Duration from={created_at} to={destroyed_at} />
+  )),
+  column('boot', 'Ready after', { width: '90px', align: 'end' }, ({ created_at, ready_at }) =>
+    ready_at === null ? <span className="muted">–</span> : <Duration from={created_at} to={ready_at} />,
+  ),
+  column('resource', 'Provider id', { width: '140px', hidden: true }, 'resource_id'),
+  column('message', 'Message', 'minmax(180px, 2fr)', 'message'),
 ]
 
 /** The times that the farm has recorded, in their order, and the one that is to come. */
@@ -82,23 +58,17 @@ const Course = ({ infra }: { infra: Infra }) => {
 }
 
 const Destroy = ({ infra }: { infra: Infra }) => {
-  const queries = useQueryClient()
   const refusal = useRefusal('admin')
   const running = infra.details.reduce((sum, machine) => sum + machine.running_runs, 0)
   return (
     <Confirm
       trigger="Destroy"
       title={`Destroy infrastructure ${infra.infra_id}?`}
-      action={`Destroy ${infra.instances} ${infra.instances === 1 ? 'machine' : 'machines'}`}
+      action={`Destroy ${plural(infra.instances, 'machine')}`}
       danger
       refusal={refusal ?? (infra.status === 'draining' ? 'Its machines are being destroyed.' : undefined)}
-      onConfirm={async () => {
-        const { message } = await destroyInfra(infra.infra_id)
-        toast(message)
-        await Promise.all(
-          ['cloud', 'infra', 'overview'].map((name) => queries.invalidateQueries({ queryKey: [name] })),
-        )
-      }}
+      refresh={['cloud', 'infra', 'overview']}
+      onConfirm={() => destroyInfra(infra.infra_id)}
     >
       <p>
         {running === 0 ? 'No run executes on its machines now.' : `${running} running runs are stopped.`} Runs
@@ -147,19 +117,19 @@ export const InfraPage = ({ id }: { id: string }) => {
       )}
       <Course infra={infra} />
       <KeyValues
-        facts={[
-          ['Status', <CloudStatus key="status" status={infra.status} />],
-          ['Ready machines', `${infra.ready_count} of ${infra.instances}`],
-          ['Cost so far', dollars(costSoFar(infra, dataUpdatedAt))],
-          ['Cost an hour', dollars(infra.hourly_cost, 4)],
-          ['Cost at most', dollars(infra.estimated_cost)],
-          ['Expires', hasEnded(infra) ? '' : <Time key="left" at={infra.expires_at} />],
-          ['Provider', infra.provider],
-          ['Region', infra.region],
-          ['Type', infra.instance_type],
-          ['Spot machines', infra.use_spot ? 'yes' : 'no'],
-          ['After the last run', infra.auto_destroy ? 'destroyed' : 'kept until it expires'],
-        ]}
+        facts={{
+          Status: <CloudStatus status={infra.status} />,
+          'Ready machines': `${infra.ready_count} of ${infra.instances}`,
+          'Cost so far': dollars(costSoFar(infra, dataUpdatedAt)),
+          'Cost an hour': dollars(infra.hourly_cost, 4),
+          'Cost at most': dollars(infra.estimated_cost),
+          Expires: hasEnded(infra) ? '' : <Time at={infra.expires_at} />,
+          Provider: infra.provider,
+          Region: infra.region,
+          Type: infra.instance_type,
+          'Spot machines': infra.use_spot ? 'yes' : 'no',
+          'After the last run': infra.auto_destroy ? 'destroyed' : 'kept until it expires',
+        }}
       />
       <DataTable
         label="Machines"

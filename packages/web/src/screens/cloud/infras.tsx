@@ -7,6 +7,7 @@ import {
   Time,
   useFilters,
   useList,
+  column,
   type Column,
   type Filter,
 } from '../../ui/index.ts'
@@ -46,69 +47,34 @@ export const CloudStatus = ({ status }: { status: string }) => (
 export const infraPath = ({ infra_id }: Infra): string => `/cloud?infra=${encodeURIComponent(infra_id)}`
 
 const COLUMNS: readonly Column<Infra>[] = [
-  {
-    id: 'id',
-    label: 'Infrastructure',
-    width: '136px',
-    cell: (infra) => (
-      <Link href={infraPath(infra)}>
-        <code>{infra.infra_id}</code>
-      </Link>
-    ),
-  },
-  { id: 'status', label: 'Status', width: '112px', cell: ({ status }) => <CloudStatus status={status} /> },
-  {
-    id: 'machines',
-    label: 'Ready',
-    width: '64px',
-    align: 'end',
-    cell: ({ ready_count, instances }) => (
-      <span className="number">
-        {ready_count} of {instances}
-      </span>
-    ),
-  },
-  {
-    id: 'type',
-    label: 'Machines',
-    width: 'minmax(180px, 2fr)',
-    cell: ({ provider, region, instance_type, use_spot }) =>
-      [provider, region, instance_type, use_spot ? 'spot' : ''].filter(Boolean).join(' · '),
-  },
-  { id: 'age', label: 'Created', width: '76px', cell: ({ created_at }) => <Time at={created_at} /> },
-  {
-    id: 'left',
-    label: 'Expires',
-    width: '64px',
-    cell: (infra) => (hasEnded(infra) ? <span className="muted">–</span> : <Time at={infra.expires_at} />),
-  },
-  {
-    id: 'rate',
-    label: 'An hour',
-    width: '76px',
-    align: 'end',
-    cell: ({ hourly_cost }) => <span className="number">{dollars(hourly_cost, 4)}</span>,
-  },
-  {
-    id: 'cost',
-    label: 'Cost so far',
-    width: '84px',
-    align: 'end',
-    cell: (infra) => <span className="number">{dollars(costSoFar(infra, Date.now()))}</span>,
-  },
-  {
-    id: 'most',
-    label: 'At most',
-    width: '76px',
-    align: 'end',
-    cell: ({ estimated_cost }) => <span className="number">{dollars(estimated_cost)}</span>,
-  },
-  {
-    id: 'message',
-    label: 'Message',
-    width: 'minmax(140px, 2fr)',
-    cell: ({ message }) => <span title={message}>{message}</span>,
-  },
+  column('id', 'Infrastructure', '136px', (infra) => (
+    <Link href={infraPath(infra)}>
+      <code>{infra.infra_id}</code>
+    </Link>
+  )),
+  column('status', 'Status', '112px', ({ status }) => <CloudStatus status={status} />),
+  column('machines', 'Ready', { width: '64px', align: 'end' }, ({ ready_count, instances }) => (
+    <span className="number">
+      {ready_count} of {instances}
+    </span>
+  )),
+  column('type', 'Machines', 'minmax(180px, 2fr)', ({ provider, region, instance_type, use_spot }) =>
+    [provider, region, instance_type, use_spot ? 'spot' : ''].filter(Boolean).join(' · '),
+  ),
+  column('age', 'Created', '76px', ({ created_at }) => <Time at={created_at} />),
+  column('left', 'Expires', '64px', (infra) =>
+    hasEnded(infra) ? <span className="muted">–</span> : <Time at={infra.expires_at} />,
+  ),
+  column('rate', 'An hour', { width: '76px', align: 'end' }, ({ hourly_cost }) => (
+    <span className="number">{dollars(hourly_cost, 4)}</span>
+  )),
+  column('cost', 'Cost so far', { width: '84px', align: 'end' }, (infra) => (
+    <span className="number">{dollars(costSoFar(infra, Date.now()))}</span>
+  )),
+  column('most', 'At most', { width: '76px', align: 'end' }, ({ estimated_cost }) => (
+    <span className="number">{dollars(estimated_cost)}</span>
+  )),
+  column('message', 'Message', 'minmax(140px, 2fr)', 'message'),
 ]
 
 export const Infras = () => {

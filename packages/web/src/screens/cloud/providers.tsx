@@ -1,7 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { providersQuery, validateProvider } from '../../api/cloud.ts'
 import { useRefusal } from '../../api/role.ts'
-import { Badge, Button, ErrorPanel, Skeleton, toast } from '../../ui/index.ts'
+import { Badge, Button, ErrorPanel, Skeleton, toast, toastError } from '../../ui/index.ts'
 
 const STATES = {
   valid: ['good', 'credentials accepted'],
@@ -10,15 +11,11 @@ const STATES = {
 } as const
 
 const Check = ({ name }: { name: string }) => {
-  const queries = useQueryClient()
   const refusal = useRefusal('operator')
-  const check = useMutation({
-    mutationFn: () => validateProvider(name),
-    onSuccess: ({ valid, message }) => {
-      toast(message, valid ? 'good' : 'bad')
-      return queries.invalidateQueries({ queryKey: providersQuery.queryKey })
-    },
-    onError: (error) => toast(error.message, 'bad'),
+  const check = useAct(() => validateProvider(name), {
+    refresh: ['cloud-providers'],
+    done: ({ valid, message }) => toast(message, valid ? 'good' : 'bad'),
+    failed: toastError,
   })
   return (
     <Button

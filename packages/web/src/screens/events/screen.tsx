@@ -1,8 +1,10 @@
-import { useMutation } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
 import { useState } from 'react'
 import { emitEvent, eventsQuery, type EventEntry, type EventFilters } from '../../api/automation.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
+  workflowLink,
+  runLink,
   Badge,
   Button,
   Commands,
@@ -21,6 +23,7 @@ import {
   Time,
   useFilters,
   useList,
+  column,
   type Column,
   type Filter,
 } from '../../ui/index.ts'
@@ -58,31 +61,22 @@ const State = ({ event: { processed, error } }: { event: EventEntry }) =>
   )
 
 const columns = (open: (event: EventEntry) => void): readonly Column<EventEntry>[] => [
-  { id: 'at', label: 'Time', width: '84px', cell: (event) => <Time at={event.created_at} /> },
-  {
-    id: 'topic',
-    label: 'Topic',
-    width: 'minmax(140px, 1fr)',
-    cell: (event) => (
-      <button type="button" className="bare link-button" onClick={() => open(event)}>
-        {event.topic}
-      </button>
-    ),
-  },
-  { id: 'state', label: 'State', width: 'minmax(104px, 1fr)', cell: (event) => <State event={event} /> },
-  { id: 'source', label: 'Source', width: '92px', cell: ({ source }) => source },
-  { id: 'workflow', label: 'Workflow', width: '130px', cell: (event) => event.workflow_name || '–' },
-  {
-    id: 'run',
-    label: 'Run',
-    width: '86px',
-    cell: ({ run_id: run }) =>
-      run === '' ? <span className="muted">–</span> : <Link href={`/runs/${run}`}>{run.slice(0, 8)}</Link>,
-  },
-  { id: 'data', label: 'Data', width: 'minmax(220px, 3fr)', cell: ({ data }) => <code>{data}</code> },
-  { id: 'name', label: 'Name', width: '140px', hidden: true, cell: ({ name }) => name },
-  { id: 'type', label: 'Type of data', width: '110px', hidden: true, cell: (event) => event.data_type },
-  { id: 'workspace', label: 'Workspace', width: '140px', hidden: true, cell: ({ workspace }) => workspace },
+  column('at', 'Time', '84px', (event) => <Time at={event.created_at} />),
+  column('topic', 'Topic', 'minmax(140px, 1fr)', (event) => (
+    <button type="button" className="bare link-button" onClick={() => open(event)}>
+      {event.topic}
+    </button>
+  )),
+  column('state', 'State', 'minmax(104px, 1fr)', (event) => <State event={event} />),
+  column('source', 'Source', '92px', 'source'),
+  column('workflow', 'Workflow', '130px', (event) => event.workflow_name || '–'),
+  column('run', 'Run', '86px', ({ run_id: run }) =>
+    run === '' ? <span className="muted">–</span> : <Link href={`/runs/${run}`}>{run.slice(0, 8)}</Link>,
+  ),
+  column('data', 'Data', 'minmax(220px, 3fr)', ({ data }) => <code>{data}</code>),
+  column('name', 'Name', { width: '140px', hidden: true }, 'name'),
+  column('type', 'Type of data', { width: '110px', hidden: true }, 'data_type'),
+  column('workspace', 'Workspace', { width: '140px', hidden: true }, 'workspace'),
 ]
 
 const EventDialog = ({ event, onClose }: { event: EventEntry | undefined; onClose: () => void }) => (
@@ -91,35 +85,17 @@ const EventDialog = ({ event, onClose }: { event: EventEntry | undefined; onClos
       <>
         {event.error === '' ? null : <p className="tone-bad">■ {event.error}</p>}
         <KeyValues
-          facts={[
-            ['Time', new Date(event.created_at).toLocaleString()],
-            ['State', event.processed ? 'processed' : 'waiting'],
-            ['Source', event.source],
-            ['Name', event.name === event.topic ? '' : event.name],
-            ['Type of data', event.data_type],
-            [
-              'Workflow',
-              event.workflow_name === '' ? (
-                ''
-              ) : (
-                <Link key="workflow" href={`/workflows/${encodeURIComponent(event.workflow_name)}`}>
-                  {event.workflow_name}
-                </Link>
-              ),
-            ],
-            [
-              'Run',
-              event.run_id === '' ? (
-                ''
-              ) : (
-                <Link key="run" href={`/runs/${event.run_id}`}>
-                  {event.run_id}
-                </Link>
-              ),
-            ],
-            ['Workspace', event.workspace],
-            ['Id', event.event_id],
-          ]}
+          facts={{
+            Time: new Date(event.created_at).toLocaleString(),
+            State: event.processed ? 'processed' : 'waiting',
+            Source: event.source,
+            Name: event.name === event.topic ? '' : event.name,
+            'Type of data': event.data_type,
+            Workflow: workflowLink(event.workflow_name),
+            Run: runLink(event.run_id),
+            Workspace: event.workspace,
+            Id: event.event_id,
+          }}
         />
         <JsonView value={event.data} label="Data of the event" />
         <div className="dialog-actions line">
@@ -142,7 +118,7 @@ const EmitForm = () => {
   const [data, setData] = useState('{}')
   const { value, problem } = jsonObject(data)
   const body = { topic, data: value ?? {}, ...(source === '' ? {} : { source }) }
-  const emit = useMutation({ mutationFn: () => emitEvent(body) })
+  const emit = useAct(() => emitEvent(body))
   const started = emit.data?.triggered_workflows
   return (
     <Form onSubmit={() => emit.mutate()} error={emit.error}>
@@ -152,7 +128,6 @@ const EmitForm = () => {
         placeholder="custom.build"
         required
         value={topic}
-        autoComplete="off"
         onChange={(event) => setTopic(event.currentTarget.value)}
       />
       <Field
@@ -160,7 +135,6 @@ const EmitForm = () => {
         label="Source"
         placeholder="api"
         value={source}
-        autoComplete="off"
         onChange={(event) => setSource(event.currentTarget.value)}
       />
       <JsonField name="data" label="Data" value={data} onChange={setData} />

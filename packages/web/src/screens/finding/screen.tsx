@@ -1,10 +1,12 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useRefresh } from '../../api/act.ts'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { DataOf } from '../../api/list.ts'
 import { FINDING_FILTERS, findingQuery, type FindingFilters } from '../../api/findings.ts'
 import { hostOf, hostPath } from '../../api/assets.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
+  timeIf,
   Button,
   Commands,
   Confirm,
@@ -17,11 +19,10 @@ import {
   LongText,
   Page,
   RawRecord,
-  RecordPage,
+  recordScreen,
   SeenBy,
   Severity,
   Time,
-  toast,
   UrlTabs,
   useFilters,
   useShortcut,
@@ -34,7 +35,7 @@ import { Priority } from './priority.tsx'
 import { referencesOf } from './references.ts'
 import { Tags, useChange } from './tags.tsx'
 
-type Finding = Awaited<ReturnType<NonNullable<ReturnType<typeof findingQuery>['queryFn']>>>
+type Finding = DataOf<typeof findingQuery>
 
 const EVIDENCE = [
   ['Description', 'vuln_desc'],
@@ -75,7 +76,7 @@ const Actions = ({ finding, filters }: { finding: Finding; filters: FindingFilte
   const refusal = useRefusal('operator')
   const change = useChange(finding.id)
   const [open, setOpen] = useState(false)
-  const queries = useQueryClient()
+  const refresh = useRefresh()
   useShortcut('t', 'Triage the finding', () => refusal === undefined && setOpen(true))
   return (
     <>
@@ -87,7 +88,7 @@ const Actions = ({ finding, filters }: { finding: Finding; filters: FindingFilte
         <Triage
           scope={{ ids: [finding.id] }}
           onClose={() => setOpen(false)}
-          onDone={() => void queries.invalidateQueries({ queryKey: ['finding', String(finding.id)] })}
+          onDone={() => void refresh('finding')}
         />
       ) : null}
       <Confirm
@@ -98,8 +99,8 @@ const Actions = ({ finding, filters }: { finding: Finding; filters: FindingFilte
         refusal={refusal}
         onConfirm={async () => {
           await change.mutateAsync({ delete: true })
-          toast('Deleted.')
           await navigate({ href: hrefWith('/findings', filters) })
+          return 'Deleted.'
         }}
       >
         <p>Its history is deleted, too. A later scan that sees it adds it as new.</p>
@@ -116,32 +117,28 @@ const FindingPage = ({ finding }: { finding: Finding }) => {
     <Page title={title} actions={<Actions finding={finding} filters={filters} />}>
       <Neighbours id={finding.id} filters={filters} />
       <KeyValues
-        facts={[
-          ['Severity', <Severity key="severity" severity={finding.severity} />],
-          ['Priority', <Priority key="priority" priority={finding.priority} />],
-          ['CVSS', finding.cvss === null ? '' : `${finding.cvss.score} (${finding.cvss.vector})`],
-          ['Status', <FindingStatus key="status" finding={finding} />],
+        facts={{
+          Severity: <Severity severity={finding.severity} />,
+          Priority: <Priority priority={finding.priority} />,
+          CVSS: finding.cvss === null ? '' : `${finding.cvss.score} (${finding.cvss.vector})`,
+          Status: <FindingStatus finding={finding} />,
           ...decisionFacts(finding),
-          ['Identifier', finding.vuln_info],
-          ['Confidence', finding.confidence],
-          [
-            'Asset',
-            finding.asset_value === '' ? '' : <ExternalLink key="asset" href={finding.asset_value} />,
-          ],
-          ['Host', host === '' ? '' : <Link href={hostPath(host)}>{host}</Link>],
-          ['Asset type', finding.asset_type],
-          [
-            'Workspace',
-            <Link key="workspace" href={`/findings?workspace=${encodeURIComponent(finding.workspace)}`}>
+          Identifier: finding.vuln_info,
+          Confidence: finding.confidence,
+          Asset: finding.asset_value === '' ? '' : <ExternalLink href={finding.asset_value} />,
+          Host: host === '' ? '' : <Link href={hostPath(host)}>{host}</Link>,
+          'Asset type': finding.asset_type,
+          Workspace: (
+            <Link href={`/findings?workspace=${encodeURIComponent(finding.workspace)}`}>
               {finding.workspace}
-            </Link>,
-          ],
-          ['First seen', <Time key="first" at={finding.first_seen} />],
-          ['Last seen', <Time key="last" at={finding.last_seen} />],
-          ['Closed', finding.gone_at ? <Time key="gone" at={finding.gone_at} /> : ''],
-          ['Seen by', finding.times_seen === 1 ? '1 scan' : `${finding.times_seen} scans`],
-          ['Source', finding.source],
-        ]}
+            </Link>
+          ),
+          'First seen': <Time at={finding.first_seen} />,
+          'Last seen': <Time at={finding.last_seen} />,
+          Closed: timeIf(finding.gone_at),
+          'Seen by': finding.times_seen === 1 ? '1 scan' : `${finding.times_seen} scans`,
+          Source: finding.source,
+        }}
       />
       <Tags id={finding.id} tags={finding.tags} />
       <UrlTabs
@@ -175,11 +172,4 @@ const FindingPage = ({ finding }: { finding: Finding }) => {
   )
 }
 
-export const Screen = () => {
-  const { id = '' } = useParams({ strict: false }) as { id?: string }
-  return (
-    <RecordPage name="Finding" query={useQuery(findingQuery(id))}>
-      {(finding) => <FindingPage finding={finding} />}
-    </RecordPage>
-  )
-}
+export const Screen = recordScreen('Finding', findingQuery, (finding) => <FindingPage finding={finding} />)

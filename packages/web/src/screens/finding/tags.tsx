@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
 import { changeFindings, type FindingChange } from '../../api/findings.ts'
 import { useRefusal } from '../../api/role.ts'
 import { Button, ErrorPanel, Field, Form, Link } from '../../ui/index.ts'
@@ -10,25 +10,13 @@ const OUTCOMES: Readonly<Record<string, string>> = {
 
 /** Changes this one finding. */
 export const useChange = (id: number) => {
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: async (change: FindingChange) => {
-      const { failed } = await changeFindings(
-        { ids: [id] },
-        change,
-        () => undefined,
-        new AbortController().signal,
-      )
-      const outcome = failed[0]?.outcome
-      if (outcome !== undefined) throw new Error(OUTCOMES[outcome] ?? outcome)
-    },
-    onSettled: async () => {
-      await Promise.all([
-        queries.invalidateQueries({ queryKey: ['finding', String(id)] }),
-        queries.invalidateQueries({ queryKey: ['findings'] }),
-      ])
-    },
-  })
+  const send = async (change: FindingChange) => {
+    const { signal } = new AbortController()
+    const { failed } = await changeFindings({ ids: [id] }, change, () => undefined, signal)
+    const outcome = failed[0]?.outcome
+    if (outcome !== undefined) throw new Error(OUTCOMES[outcome] ?? outcome)
+  }
+  return useAct(send, { refresh: ['finding', 'findings'] })
 }
 
 export const Tags = ({ id, tags }: { id: number; tags: readonly string[] }) => {
@@ -64,7 +52,7 @@ export const Tags = ({ id, tags }: { id: number; tags: readonly string[] }) => {
           }}
         >
           <div className="form-line">
-            <Field name="tag" label="Add a tag" autoComplete="off" maxLength={256} />
+            <Field name="tag" label="Add a tag" maxLength={256} />
             <Button type="submit" busy={change.isPending}>
               Add
             </Button>

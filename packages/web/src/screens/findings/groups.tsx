@@ -3,11 +3,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import { findingGroupsQuery, FIRST_SORT, type FindingFilters, type GroupBy } from '../../api/findings.ts'
 import { hostPath } from '../../api/assets.ts'
-import { DataTable, hrefWith, Link, Severity, type Column } from '../../ui/index.ts'
+import type { DataOf } from '../../api/list.ts'
+import { column, DataTable, hrefWith, Link, Severity, type Column } from '../../ui/index.ts'
 
-type Group = Awaited<
-  ReturnType<NonNullable<ReturnType<typeof findingGroupsQuery>['queryFn']>>
->['groups'][number]
+type Group = DataOf<typeof findingGroupsQuery>['groups'][number]
 
 const NAMES = { check: 'Checks', host: 'Hosts' } as const
 
@@ -16,19 +15,14 @@ const pathOf = (filters: FindingFilters, by: GroupBy, { value }: Group): string 
   value === '' ? '' : hrefWith('/findings', { ...filters, [by]: value })
 
 const columnsOf = (filters: FindingFilters, by: GroupBy): readonly Column<Group>[] => [
-  {
-    id: 'severity',
-    label: 'Worst',
-    width: '88px',
-    sort: 'severity',
-    cell: ({ severity }) => <Severity severity={severity} />,
-  },
-  {
-    id: 'name',
-    label: by === 'check' ? 'Check' : 'Host',
-    width: 'minmax(190px, 3fr)',
-    sort: 'name',
-    cell: (group) => {
+  column('severity', 'Worst', { width: '88px', sort: 'severity' }, ({ severity }) => (
+    <Severity severity={severity} />
+  )),
+  column(
+    'name',
+    by === 'check' ? 'Check' : 'Host',
+    { width: 'minmax(190px, 3fr)', sort: 'name' },
+    (group) => {
       const name = (by === 'check' && group.title) || group.value
       const path = pathOf(filters, by, group)
       if (path === '') return <span className="muted">no {by}</span>
@@ -38,43 +32,29 @@ const columnsOf = (filters: FindingFilters, by: GroupBy): readonly Column<Group>
         </Link>
       )
     },
-  },
+  ),
   ...(by === 'check'
     ? [
-        {
-          id: 'value',
-          label: 'Identifier',
-          width: 'minmax(100px, 1fr)',
-          sort: 'value',
-          cell: ({ value }: Group) => <span title={value}>{value}</span>,
-        },
+        column('value', 'Identifier', { width: 'minmax(100px, 1fr)', sort: 'value' }, ({ value }: Group) => (
+          <span title={value}>{value}</span>
+        )),
       ]
     : [
-        {
-          id: 'view',
-          label: 'All of it',
-          width: '90px',
-          cell: ({ value }: Group) => (value === '' ? '' : <Link href={hostPath(value)}>Host view</Link>),
-        },
+        column('view', 'All of it', '90px', ({ value }: Group) =>
+          value === '' ? '' : <Link href={hostPath(value)}>Host view</Link>,
+        ),
       ]),
-  {
-    id: 'count',
-    label: 'Findings',
-    width: '84px',
-    align: 'end',
-    sort: 'count',
-    cell: ({ count }) => <span className="number">{count.toLocaleString()}</span>,
-  },
-  {
-    id: 'others',
-    label: by === 'check' ? 'Hosts' : 'Checks',
-    width: '84px',
-    align: 'end',
-    sort: by === 'check' ? 'hosts' : 'checks',
-    cell: ({ checks, hosts }) => (
+  column('count', 'Findings', { width: '84px', sort: 'count', align: 'end' }, ({ count }) => (
+    <span className="number">{count.toLocaleString()}</span>
+  )),
+  column(
+    'others',
+    by === 'check' ? 'Hosts' : 'Checks',
+    { width: '84px', sort: by === 'check' ? 'hosts' : 'checks', align: 'end' },
+    ({ checks, hosts }) => (
       <span className="number">{(by === 'check' ? hosts : checks).toLocaleString()}</span>
     ),
-  },
+  ),
 ]
 
 interface GroupsProps {

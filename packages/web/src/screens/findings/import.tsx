@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { importFindings, workspaceNamesQuery, type ImportFormat } from '../../api/findings.ts'
 import { useRefusal } from '../../api/role.ts'
@@ -27,10 +28,7 @@ const FORMAT_NAMES: Readonly<Record<ImportFormat, string>> = {
   trivy: 'trivy (JSON)',
   grype: 'grype (JSON)',
 }
-const FORMATS = [
-  { value: '', label: 'Recognise by the file' },
-  ...Object.entries(FORMAT_NAMES).map(([value, label]) => ({ value, label })),
-]
+const FORMATS = Object.entries(FORMAT_NAMES).map(([value, label]) => ({ value, label }))
 
 /** The button, and the dialog with the file of a scanner and what became of it. */
 export const Import = ({ workspace = '' }: { workspace?: string }) => {
@@ -47,20 +45,14 @@ export const Import = ({ workspace = '' }: { workspace?: string }) => {
 }
 
 const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () => void }) => {
-  const queries = useQueryClient()
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
   const file = useRef<HTMLInputElement>(null)
-  const sent = useMutation({
-    mutationFn: async ({ workspace: into = '', format = '' }: Readonly<Record<string, string>>) => {
-      const chosen = file.current?.files?.[0]
-      if (chosen === undefined) throw new Error('Choose a file.')
-      return await importFindings(chosen, into, format === '' ? undefined : (format as ImportFormat))
-    },
-    onSuccess: async () => {
-      await queries.invalidateQueries({ queryKey: ['findings'] })
-      await queries.invalidateQueries({ queryKey: ['counts'] })
-    },
-  })
+  const send = async ({ workspace: into = '', format = '' }: Readonly<Record<string, string>>) => {
+    const chosen = file.current?.files?.[0]
+    if (chosen === undefined) throw new Error('Choose a file.')
+    return await importFindings(chosen, into, format === '' ? undefined : (format as ImportFormat))
+  }
+  const sent = useAct(send, { refresh: ['findings', 'counts'] })
   return (
     <Dialog open onClose={onClose} title="Import findings of a scanner">
       <Form error={sent.error} onSubmit={(values) => sent.mutate(values)}>
@@ -70,7 +62,7 @@ const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () =
           </label>
           <input ref={file} id="import-file" className="input" type="file" required />
         </div>
-        <SelectField name="format" label="Format" options={FORMATS} />
+        <SelectField name="format" label="Format" none="Recognise by the file" options={FORMATS} />
         <Combobox
           name="workspace"
           label="Workspace"

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query'
+import { useRefresh } from '../../api/act.ts'
 import { useRef, useState } from 'react'
 import {
   changeFindings,
@@ -82,7 +82,7 @@ interface TriageProps {
 
 /** Changes findings in bulk, shows how far it is, and what could not be changed. */
 export const Triage = ({ scope, first = 'confirmed', onClose, onDone }: TriageProps) => {
-  const queries = useQueryClient()
+  const refresh = useRefresh()
   const [id, setId] = useState<ChangeId>(first)
   const [progress, setProgress] = useState<BulkProgress>()
   const [busy, setBusy] = useState(false)
@@ -109,8 +109,7 @@ export const Triage = ({ scope, first = 'confirmed', onClose, onDone }: TriagePr
       setError(reason)
     } finally {
       setBusy(false)
-      for (const name of ['findings', 'finding', 'counts'])
-        void queries.invalidateQueries({ queryKey: [name] })
+      void refresh('findings', 'finding', 'counts')
     }
   }
 
@@ -178,16 +177,15 @@ export const Triage = ({ scope, first = 'confirmed', onClose, onDone }: TriagePr
 const Details = ({ id }: { id: ChangeId }) => {
   if (id === 'delete') return null
   if (id === 'add' || id === 'remove')
-    return <Field name="tags" label="Tags" hint="Separated by commas" required autoComplete="off" />
-  if (id === 'assignee') return <Field name="assignee" label="Who takes care of it" autoComplete="off" />
+    return <Field name="tags" label="Tags" hint="Separated by commas" required />
+  if (id === 'assignee') return <Field name="assignee" label="Who takes care of it" />
   if (id === 'comment') return <TextField name="comment" label="Comment" required />
   if (id === 'severity') {
-    const options = SEVERITIES.map((value) => ({ value, label: value }))
     return (
       <SelectField
         name="severity"
         label="Severity"
-        options={[...options, { value: '', label: 'as the scanner reports it' }]}
+        options={[...SEVERITIES, { value: '', label: 'as the scanner reports it' }]}
       />
     )
   }
@@ -196,7 +194,7 @@ const Details = ({ id }: { id: ChangeId }) => {
       {id === 'accepted' ? (
         <Field name="until" label="Until" type="date" hint="Empty: until it is opened again" />
       ) : null}
-      <Field name="reason" label="Reason" autoComplete="off" />
+      <Field name="reason" label="Reason" />
     </>
   )
 }

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
+import type { DataOf } from '../../api/list.ts'
 import { assetsQuery, hostPath, hostQuery } from '../../api/assets.ts'
 import {
   Commands,
@@ -10,64 +10,47 @@ import {
   KeyValues,
   Link,
   Page,
-  RecordPage,
+  recordScreen,
   RecordState,
   SeenBy,
   SeverityCounts,
   Time,
   UrlTabs,
   useList,
+  column,
   type Column,
 } from '../../ui/index.ts'
 import { COLUMNS } from '../assets/columns.tsx'
 import { FindingList } from '../findings/list.tsx'
 
-type Host = Awaited<ReturnType<NonNullable<ReturnType<typeof hostQuery>['queryFn']>>>
+type Host = DataOf<typeof hostQuery>
 type Port = Host['ports'][number]
 
 const PORTS: readonly Column<Port>[] = [
-  {
-    id: 'port',
-    label: 'Port',
-    width: '90px',
-    sort: ({ port }) => port,
-    cell: ({ port }) => <span className="number">{port}</span>,
-  },
-  {
-    id: 'service',
-    label: 'Service',
-    width: 'minmax(160px, 3fr)',
-    sort: ({ service }) => service,
-    cell: ({ service }) => <span title={service}>{service}</span>,
-  },
-  {
-    id: 'workspace',
-    label: 'Workspace',
-    width: 'minmax(100px, 1fr)',
-    sort: ({ workspace }) => workspace,
-    cell: ({ workspace }) => workspace,
-  },
-  {
-    id: 'state',
-    label: 'State',
-    width: '70px',
-    sort: ({ state }) => state,
-    cell: ({ state }) => <RecordState state={state} />,
-  },
-  {
-    id: 'first',
-    label: 'First seen',
-    width: '84px',
-    sort: ({ first_seen: at }) => at,
-    cell: ({ first_seen: at }) => <Time at={at} />,
-  },
-  {
-    id: 'last',
-    label: 'Last seen',
-    width: '84px',
-    sort: ({ last_seen: at }) => at,
-    cell: ({ last_seen: at }) => <Time at={at} />,
-  },
+  column('port', 'Port', { width: '90px', sort: ({ port }) => port }, ({ port }) => (
+    <span className="number">{port}</span>
+  )),
+  column(
+    'service',
+    'Service',
+    { width: 'minmax(160px, 3fr)', sort: ({ service }) => service },
+    ({ service }) => <span title={service}>{service}</span>,
+  ),
+  column(
+    'workspace',
+    'Workspace',
+    { width: 'minmax(100px, 1fr)', sort: ({ workspace }) => workspace },
+    ({ workspace }) => workspace,
+  ),
+  column('state', 'State', { width: '70px', sort: ({ state }) => state }, ({ state }) => (
+    <RecordState state={state} />
+  )),
+  column('first', 'First seen', { width: '84px', sort: ({ first_seen: at }) => at }, ({ first_seen: at }) => (
+    <Time at={at} />
+  )),
+  column('last', 'Last seen', { width: '84px', sort: ({ last_seen: at }) => at }, ({ last_seen: at }) => (
+    <Time at={at} />
+  )),
 ]
 
 const Assets = ({ host }: { host: string }) => {
@@ -109,23 +92,22 @@ const HostPage = ({ found }: { found: Host }) => {
       actions={<Commands lines={[{ title: 'Read the host', api: ['GET', hostPath(host)] }]} />}
     >
       <KeyValues
-        facts={[
-          ['Open findings', <SeverityCounts key="findings" counts={found.findings} />],
-          ['Names', others(found.names, host)],
-          ['Addresses', others(found.addresses, host)],
-          ['Technologies', found.technologies.join(', ')],
-          [
-            'Workspaces',
-            <span key="workspaces">
+        facts={{
+          'Open findings': <SeverityCounts counts={found.findings} />,
+          Names: others(found.names, host),
+          Addresses: others(found.addresses, host),
+          Technologies: found.technologies.join(', '),
+          Workspaces: (
+            <span>
               {found.workspaces.map((workspace, index) => (
                 <span key={workspace}>
                   {index === 0 ? '' : ', '}
                   <Link href={hrefWith('/findings', { workspace, host })}>{workspace}</Link>
                 </span>
               ))}
-            </span>,
-          ],
-        ]}
+            </span>
+          ),
+        }}
       />
       <UrlTabs
         label="Parts of the host"
@@ -166,11 +148,4 @@ const HostPage = ({ found }: { found: Host }) => {
   )
 }
 
-export const Screen = () => {
-  const { host = '' } = useParams({ strict: false }) as { host?: string }
-  return (
-    <RecordPage name="Host" query={useQuery(hostQuery(host))}>
-      {(found) => <HostPage found={found} />}
-    </RecordPage>
-  )
-}
+export const Screen = recordScreen('Host', hostQuery, (found) => <HostPage found={found} />, 'host')

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { cancelJob, changePriority, retryJob, type JobSummary } from '../../api/jobs.ts'
@@ -11,14 +11,12 @@ type Priority = JobSummary['priority']
 const ChangePriority = ({ job }: { job: JobSummary }) => {
   const [open, setOpen] = useState(false)
   const [priority, setPriority] = useState<Priority>(job.priority)
-  const queries = useQueryClient()
   const refusal = useRefusal('operator')
-  const change = useMutation({
-    mutationFn: () => changePriority(job.job_id, priority),
-    onSuccess: ({ message }) => {
+  const change = useAct(() => changePriority(job.job_id, priority), {
+    refresh: ['job'],
+    done: ({ message }) => {
       toast(message)
       setOpen(false)
-      return queries.invalidateQueries({ queryKey: ['job'] })
     },
   })
   return (
@@ -42,7 +40,7 @@ const ChangePriority = ({ job }: { job: JobSummary }) => {
           onChange={({ currentTarget: { value } }) =>
             setPriority(PRIORITIES.find((each) => each === value) ?? 'normal')
           }
-          options={PRIORITIES.map((value) => ({ value, label: value }))}
+          options={PRIORITIES}
         />
         {change.error ? <ErrorPanel error={change.error} /> : null}
         <div className="dialog-actions line">
@@ -78,8 +76,8 @@ const Retry = ({ job: { job_id: id, counts } }: { job: JobSummary }) => {
       refusal={refusal}
       onConfirm={async () => {
         const { message, job_id: made } = await retryJob(id, body)
-        toast(`${message}.`)
         void navigate({ href: `/jobs/${made}` })
+        return `${message}.`
       }}
     >
       <p>
@@ -101,7 +99,6 @@ const Retry = ({ job: { job_id: id, counts } }: { job: JobSummary }) => {
 }
 
 export const Actions = ({ job }: { job: JobSummary }) => {
-  const queries = useQueryClient()
   const refusal = useRefusal('operator')
   const id = job.job_id
   const open = job.status === 'open'
@@ -142,10 +139,10 @@ export const Actions = ({ job }: { job: JobSummary }) => {
           danger
           disabled={job.cancel_requested_at !== null}
           refusal={refusal}
+          refresh={['job']}
           onConfirm={async () => {
             const { cancelled, stopping } = await cancelJob(id)
-            toast(`${plural(cancelled, 'run')} cancelled, ${stopping.toLocaleString()} stopping.`)
-            await queries.invalidateQueries({ queryKey: ['job'] })
+            return `${plural(cancelled, 'run')} cancelled, ${stopping.toLocaleString()} stopping.`
           }}
         >
           <p>Waiting runs do not start. The processes of running ones are terminated.</p>

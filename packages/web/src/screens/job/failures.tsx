@@ -1,4 +1,5 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { failuresQuery, retryJob, type FailureGroup } from '../../api/jobs.ts'
 import { useRefusal } from '../../api/role.ts'
@@ -12,26 +13,24 @@ import {
   Skeleton,
   StatusBadge,
   toast,
+  toastError,
   plural,
 } from '../../ui/index.ts'
 
 const RetryGroup = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
   const navigate = useNavigate()
   const refusal = useRefusal('operator')
-  const retry = useMutation({
-    mutationFn: () => {
-      const { status, outcome, pattern } = group
-      const wanted = outcome === 'partial' || outcome === 'nothing_done' ? [outcome] : []
-      return retryJob(jobId, {
-        pattern,
-        ...(status === 'failed' ? { statuses: ['failed'] } : { outcomes: wanted }),
-      })
-    },
-    onSuccess: ({ message, job_id: made }) => {
+  const send = () => {
+    const { status, outcome, pattern } = group
+    const outcomes = outcome === 'partial' || outcome === 'nothing_done' ? [outcome] : []
+    return retryJob(jobId, { pattern, ...(status === 'failed' ? { statuses: ['failed'] } : { outcomes }) })
+  }
+  const retry = useAct(send, {
+    done: ({ message, job_id: made }) => {
       toast(`${message}.`)
       void navigate({ href: `/jobs/${made}` })
     },
-    onError: (reason) => toast(reason.message, 'bad'),
+    failed: toastError,
   })
   return (
     <Button

@@ -1,5 +1,5 @@
 import { refusalsQuery, type Refusal } from '../../api/scopes.ts'
-import { DataTable, EmptyState, Link, Time, useList, type Column } from '../../ui/index.ts'
+import { column, DataTable, EmptyState, runLink, Time, useList, type Column } from '../../ui/index.ts'
 
 const PLACES: Readonly<Record<Refusal['place'], string>> = {
   submit: 'when the job was submitted',
@@ -13,26 +13,11 @@ const PLACES: Readonly<Record<Refusal['place'], string>> = {
 }
 
 const COLUMNS: readonly Column<Refusal>[] = [
-  {
-    id: 'target',
-    label: 'Target',
-    width: 'minmax(160px, 1fr)',
-    cell: ({ target }) => <strong title={target}>{target}</strong>,
-  },
-  {
-    id: 'reason',
-    label: 'Why',
-    width: 'minmax(200px, 2fr)',
-    cell: ({ reason }) => <span title={reason}>{reason}</span>,
-  },
-  { id: 'place', label: 'Where', width: '220px', cell: ({ place }) => PLACES[place] },
-  {
-    id: 'run',
-    label: 'Run',
-    width: '64px',
-    cell: ({ run_uuid: run }) => (run === '' ? '' : <Link href={`/runs/${run}`}>show</Link>),
-  },
-  { id: 'at', label: 'Time', width: '96px', cell: ({ created_at: at }) => <Time at={at} /> },
+  column('target', 'Target', 'minmax(160px, 1fr)', ({ target }) => <strong title={target}>{target}</strong>),
+  column('reason', 'Why', 'minmax(200px, 2fr)', 'reason'),
+  column('place', 'Where', '220px', ({ place }) => PLACES[place]),
+  column('run', 'Run', '64px', ({ run_uuid: run }) => runLink(run, 'show')),
+  column('at', 'Time', '96px', ({ created_at: at }) => <Time at={at} />),
 ]
 
 /** Targets of the job that were not scanned because a scope or the never-scan list forbids them. */

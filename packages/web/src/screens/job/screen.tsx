@@ -1,16 +1,18 @@
 import './job.css'
-import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { jobQuery, type JobSummary } from '../../api/jobs.ts'
 import { runsQuery, type RunFilters } from '../../api/runs.ts'
 import {
+  workflowLink,
+  timeIf,
+  jobLink,
   DataTable,
   EmptyState,
   KeyValues,
   Link,
   Page,
-  RecordPage,
+  recordScreen,
   ReportLink,
   Time,
   UrlTabs,
@@ -45,59 +47,30 @@ const Runs = ({ jobId }: { jobId: string }) => {
 
 const Facts = ({ job }: { job: JobSummary }) => (
   <KeyValues
-    facts={[
-      ['Outcome', <JobStatus key="status" job={job} />],
-      [
-        'Workflow',
-        <Link key="workflow" href={`/workflows/${encodeURIComponent(job.workflow_name)}`}>
-          {job.workflow_name}
-        </Link>,
-      ],
-      ['Targets', job.target_count.toLocaleString()],
-      [
-        'Scope',
-        job.scope === '' ? (
-          ''
-        ) : (
-          <Link key="scope" href="/scopes">
-            {job.scope}
-          </Link>
-        ),
-      ],
-      ['Priority', job.priority],
-      ['Mode', job.run_mode],
-      ['At once', job.concurrency],
-      ['Started by', job.trigger_name === '' ? job.trigger_type : `${job.trigger_type} ${job.trigger_name}`],
-      ['Created', <Time key="created" at={job.created_at} />],
-      [
-        'Findings',
+    facts={{
+      Outcome: <JobStatus job={job} />,
+      Workflow: workflowLink(job.workflow_name),
+      Targets: job.target_count.toLocaleString(),
+      Scope: job.scope === '' ? '' : <Link href="/scopes">{job.scope}</Link>,
+      Priority: job.priority,
+      Mode: job.run_mode,
+      'At once': job.concurrency,
+      'Started by': job.trigger_name === '' ? job.trigger_type : `${job.trigger_type} ${job.trigger_name}`,
+      Created: <Time at={job.created_at} />,
+      Findings:
         job.ended_at === null ? (
           ''
         ) : (
-          <span key="findings">
+          <span>
             <Link href={`/changes?job=${job.job_id}`}>what changed</Link>
             {' · '}
             <ReportLink of="jobs" id={job.job_id} />
           </span>
         ),
-      ],
-      ['Ended', job.ended_at === null ? '' : <Time key="ended" at={job.ended_at} />],
-      [
-        'Cancelled',
-        job.cancel_requested_at === null ? '' : <Time key="cancelled" at={job.cancel_requested_at} />,
-      ],
-      [
-        'Retry of',
-        job.retry_of === '' ? (
-          ''
-        ) : (
-          <Link key="of" href={`/jobs/${job.retry_of}`}>
-            {job.retry_of}
-          </Link>
-        ),
-      ],
-      [
-        'Retried by',
+      Ended: timeIf(job.ended_at),
+      Cancelled: timeIf(job.cancel_requested_at),
+      'Retry of': jobLink(job.retry_of),
+      'Retried by':
         job.retries.length === 0
           ? ''
           : job.retries.map((id) => (
@@ -105,18 +78,8 @@ const Facts = ({ job }: { job: JobSummary }) => (
                 <Link href={`/jobs/${id}`}>{id}</Link>{' '}
               </span>
             )),
-      ],
-      [
-        'Machines',
-        job.infra_id === '' ? (
-          ''
-        ) : (
-          <Link key="infra" href="/cloud">
-            {job.infra_id}
-          </Link>
-        ),
-      ],
-    ]}
+      Machines: job.infra_id === '' ? '' : <Link href="/cloud">{job.infra_id}</Link>,
+    }}
   />
 )
 
@@ -177,11 +140,4 @@ const JobPage = ({ job }: { job: JobSummary }) => {
   )
 }
 
-export const Screen = () => {
-  const { id = '' } = useParams({ strict: false }) as { id?: string }
-  return (
-    <RecordPage name="Job" query={useQuery(jobQuery(id))}>
-      {(job) => <JobPage job={job} />}
-    </RecordPage>
-  )
-}
+export const Screen = recordScreen('Job', jobQuery, (job) => <JobPage job={job} />)

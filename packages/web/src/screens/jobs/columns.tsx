@@ -1,5 +1,5 @@
 import type { JobSummary } from '../../api/jobs.ts'
-import { Badge, Link, OutcomeBadge, StatusBadge, Time, type Column } from '../../ui/index.ts'
+import { Badge, column, jobLink, OutcomeBadge, StatusBadge, Time, type Column } from '../../ui/index.ts'
 
 /** Completed is good only if all runs did all of their work. */
 export const JobStatus = ({ job: { status, outcome } }: { job: JobSummary }) => {
@@ -40,62 +40,31 @@ const ended = ({ counts }: JobSummary): string =>
   counts === null ? '–' : (counts.completed + counts.failed + counts.cancelled).toLocaleString()
 
 export const COLUMNS: readonly Column<JobSummary>[] = [
-  {
-    id: 'workflow',
-    label: 'Workflow',
-    width: 'minmax(130px, 1.4fr)',
-    sort: 'workflow',
-    cell: (job) => <Link href={`/jobs/${job.job_id}`}>{job.workflow_name}</Link>,
-  },
-  { id: 'status', label: 'Outcome', width: '104px', sort: 'outcome', cell: (job) => <JobStatus job={job} /> },
-  { id: 'progress', label: 'Progress', width: 'minmax(90px, 1fr)', cell: (job) => <JobBar job={job} /> },
-  {
-    id: 'ended',
-    label: 'Ended',
-    width: '116px',
-    align: 'end',
-    sort: 'targets',
-    cell: (job) => (
-      <span className="number">
-        {ended(job)} of {job.target_count.toLocaleString()}
-      </span>
-    ),
-  },
-  {
-    id: 'failed',
-    label: 'Failed',
-    width: '70px',
-    align: 'end',
-    sort: 'failed',
-    cell: ({ counts }) => (
-      <span className={`number ${counts && counts.failed > 0 ? 'tone-bad' : 'muted'}`}>
-        {counts?.failed.toLocaleString() ?? '–'}
-      </span>
-    ),
-  },
-  { id: 'id', label: 'Job', width: '138px', cell: ({ job_id: id }) => <code>{id}</code> },
-  { id: 'priority', label: 'Priority', width: '78px', sort: 'priority', cell: ({ priority }) => priority },
-  {
-    id: 'trigger',
-    label: 'Started by',
-    width: '100px',
-    sort: 'trigger',
-    cell: (job) => job.trigger_name || job.trigger_type,
-  },
-  {
-    id: 'created',
-    label: 'Created',
-    width: '78px',
-    sort: 'created',
-    cell: (job) => <Time at={job.created_at} />,
-  },
-  { id: 'end', label: 'End', width: '72px', sort: 'ended', cell: (job) => <Time at={job.ended_at} /> },
-  { id: 'mode', label: 'Mode', width: '96px', hidden: true, cell: ({ run_mode: mode }) => mode },
-  {
-    id: 'retry',
-    label: 'Retry of',
-    width: '150px',
-    hidden: true,
-    cell: ({ retry_of: id }) => (id === '' ? '' : <Link href={`/jobs/${id}`}>{id}</Link>),
-  },
+  column('workflow', 'Workflow', { width: 'minmax(130px, 1.4fr)', sort: 'workflow' }, (job) =>
+    jobLink(job.job_id, job.workflow_name),
+  ),
+  column('status', 'Outcome', { width: '104px', sort: 'outcome' }, (job) => <JobStatus job={job} />),
+  column('progress', 'Progress', 'minmax(90px, 1fr)', (job) => <JobBar job={job} />),
+  column('ended', 'Ended', { width: '116px', sort: 'targets', align: 'end' }, (job) => (
+    <span className="number">
+      {ended(job)} of {job.target_count.toLocaleString()}
+    </span>
+  )),
+  column('failed', 'Failed', { width: '70px', sort: 'failed', align: 'end' }, ({ counts }) => (
+    <span className={`number ${counts && counts.failed > 0 ? 'tone-bad' : 'muted'}`}>
+      {counts?.failed.toLocaleString() ?? '–'}
+    </span>
+  )),
+  column('id', 'Job', '138px', ({ job_id: id }) => <code>{id}</code>),
+  column('priority', 'Priority', { width: '78px', sort: 'priority' }, 'priority'),
+  column(
+    'trigger',
+    'Started by',
+    { width: '100px', sort: 'trigger' },
+    (job) => job.trigger_name || job.trigger_type,
+  ),
+  column('created', 'Created', { width: '78px', sort: 'created' }, (job) => <Time at={job.created_at} />),
+  column('end', 'End', { width: '72px', sort: 'ended' }, (job) => <Time at={job.ended_at} />),
+  column('mode', 'Mode', { width: '96px', hidden: true }, 'run_mode'),
+  column('retry', 'Retry of', { width: '150px', hidden: true }, ({ retry_of: id }) => jobLink(id)),
 ]

@@ -105,7 +105,6 @@ export const LoginScreen = () => {
                   name="token"
                   label="API token"
                   type="password"
-                  autoComplete="off"
                   spellCheck={false}
                   required
                 />

@@ -6,6 +6,7 @@ import type { Schemas } from '../../api/client.ts'
 import { queueQuery } from '../../api/farm.ts'
 import { runsQuery, type RunFilters } from '../../api/runs.ts'
 import {
+  jobLink,
   Badge,
   Commands,
   DataTable,
@@ -21,6 +22,7 @@ import {
   UrlTabs,
   useFilters,
   useList,
+  column,
   type Column,
   type Filter,
 } from '../../ui/index.ts'
@@ -148,42 +150,15 @@ const Classes = ({ groups, truncated }: { groups: readonly Group[]; truncated: b
 )
 
 const COLUMNS: readonly Column<Run>[] = [
-  {
-    id: 'target',
-    label: 'Target',
-    width: 'minmax(160px, 2fr)',
-    sort: 'target',
-    cell: (run) => <RunLink run={run} />,
-  },
-  {
-    id: 'workflow',
-    label: 'Workflow',
-    width: 'minmax(110px, 1fr)',
-    sort: 'workflow',
-    cell: (run) => run.workflow_name,
-  },
-  { id: 'priority', label: 'Priority', width: '76px', cell: ({ priority }) => priority },
-  { id: 'mode', label: 'Mode', width: '96px', cell: ({ run_mode }) => run_mode },
-  {
-    id: 'waits',
-    label: 'Waits for',
-    width: '80px',
-    align: 'end',
-    sort: 'created',
-    cell: ({ created_at }) => <Duration from={created_at} />,
-  },
-  {
-    id: 'why',
-    label: 'Why',
-    width: 'minmax(240px, 3fr)',
-    cell: ({ waiting_reason }) => <span title={waiting_reason}>{waiting_reason}</span>,
-  },
-  {
-    id: 'job',
-    label: 'Job',
-    width: '110px',
-    cell: ({ run_group_id }) => <Link href={`/jobs/${run_group_id}`}>{run_group_id}</Link>,
-  },
+  column('target', 'Target', { width: 'minmax(160px, 2fr)', sort: 'target' }, (run) => <RunLink run={run} />),
+  column('workflow', 'Workflow', { width: 'minmax(110px, 1fr)', sort: 'workflow' }, 'workflow_name'),
+  column('priority', 'Priority', '76px', 'priority'),
+  column('mode', 'Mode', '96px', 'run_mode'),
+  column('waits', 'Waits for', { width: '80px', sort: 'created', align: 'end' }, ({ created_at }) => (
+    <Duration from={created_at} />
+  )),
+  column('why', 'Why', 'minmax(240px, 3fr)', 'waiting_reason'),
+  column('job', 'Job', '110px', ({ run_group_id }) => jobLink(run_group_id)),
 ]
 
 const WaitingRuns = () => {

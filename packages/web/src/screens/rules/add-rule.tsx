@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
 import { useState } from 'react'
 import { SEVERITIES } from '../../api/findings.ts'
 import { addRule, previewRule, type NewRule } from '../../api/rules.ts'
@@ -33,23 +33,15 @@ const ruleOf = (values: Readonly<Record<string, string>>): NewRule => {
   }
 }
 
-const anyOf = (values: readonly string[], none: string) => [
-  { value: '', label: none },
-  ...values.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
-]
-
 /** A new rule: what it matches, what it sets, and what it would change before it is saved. */
 export const AddRule = ({ onClose }: { onClose: () => void }) => {
-  const queries = useQueryClient()
   const [rule, setRule] = useState<NewRule>()
-  const preview = useMutation({ mutationFn: previewRule })
-  const add = useMutation({
-    mutationFn: addRule,
-    onSuccess: async ({ changed }) => {
+  const preview = useAct(previewRule)
+  const add = useAct(addRule, {
+    refresh: ['finding-rules', 'findings', 'finding', 'counts'],
+    done: ({ changed }) => {
       toast(`The rule changed ${plural(changed, 'finding')}.`)
       onClose()
-      for (const name of ['finding-rules', 'findings', 'finding', 'counts'])
-        await queries.invalidateQueries({ queryKey: [name] })
     },
   })
   const shown = preview.data
@@ -64,37 +56,34 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
           preview.mutate(next)
         }}
       >
-        <Field name="name" label="Name" required maxLength={128} autoComplete="off" />
+        <Field name="name" label="Name" required maxLength={128} />
         <fieldset className="stack gap-6">
           <legend>It matches findings with all of these; * and ? stand for any text</legend>
-          <Field name="check" label="Check" hint="Like CVE-2026-* or ssl-*" autoComplete="off" />
-          <Field name="title" label="Title" autoComplete="off" />
-          <Field name="asset" label="Asset" hint="Like *.test.example, or 10.0.0.0/8" autoComplete="off" />
-          <Field name="workspace" label="Workspace" autoComplete="off" />
-          <Field
-            name="severity"
-            label="Severities of the scanner"
-            hint="Separated by commas"
-            autoComplete="off"
-          />
-          <Field name="tool" label="Tool" autoComplete="off" />
+          <Field name="check" label="Check" hint="Like CVE-2026-* or ssl-*" />
+          <Field name="title" label="Title" />
+          <Field name="asset" label="Asset" hint="Like *.test.example, or 10.0.0.0/8" />
+          <Field name="workspace" label="Workspace" />
+          <Field name="severity" label="Severities of the scanner" hint="Separated by commas" />
+          <Field name="tool" label="Tool" />
         </fieldset>
         <fieldset className="stack gap-6">
           <legend>It sets</legend>
           <SelectField
             name="verdict"
             label="Verdict"
-            options={anyOf(['confirmed', 'false_positive', 'accepted'], 'no verdict')}
+            none="no verdict"
+            options={['confirmed', { value: 'false_positive', label: 'false positive' }, 'accepted']}
           />
           <Field name="until" label="Accepted until" type="date" />
-          <Field name="reason" label="Reason" autoComplete="off" />
+          <Field name="reason" label="Reason" />
           <SelectField
             name="newSeverity"
             label="Severity"
-            options={anyOf(SEVERITIES, 'as the scanner reports it')}
+            none="as the scanner reports it"
+            options={SEVERITIES}
           />
-          <Field name="assignee" label="Assignee" autoComplete="off" />
-          <Field name="tags" label="Tags" hint="Separated by commas" autoComplete="off" />
+          <Field name="assignee" label="Assignee" />
+          <Field name="tags" label="Tags" hint="Separated by commas" />
         </fieldset>
         {shown === undefined ? null : (
           <section role="status" aria-label="Preview">
@@ -115,9 +104,11 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
             </ul>
           </section>
         )}
-        <FormActions call={preview.error ? preview : add} onBack={onClose}>
-          {preview.isSuccess ? 'Save the rule' : 'Preview'}
-        </FormActions>
+        <FormActions
+          call={preview.error ? preview : add}
+          onBack={onClose}
+          action={preview.isSuccess ? 'Save the rule' : 'Preview'}
+        />
         {preview.isSuccess ? (
           <p className="muted">After a change the preview is shown again before the rule is saved.</p>
         ) : null}

@@ -1,7 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
+import type { DataOf } from '../../api/list.ts'
 import { useRefusal } from '../../api/role.ts'
 import { removeRule, rulesQuery } from '../../api/rules.ts'
-import { Commands, Confirm, DataTable, EmptyState, Page, Time, toast, plural } from '../../ui/index.ts'
+import { column, Commands, Confirm, DataTable, EmptyState, Page, plural, Time } from '../../ui/index.ts'
 import { AddRuleButton } from './add-rule.tsx'
 
 const fieldsText = (fields: object): string =>
@@ -13,7 +14,6 @@ const fieldsText = (fields: object): string =>
 /** Rules that decide about findings, in the order in which they apply. */
 export const Screen = () => {
   const { data, error, refetch } = useQuery(rulesQuery)
-  const queries = useQueryClient()
   const refusal = useRefusal('operator')
   return (
     <Page
@@ -29,65 +29,39 @@ export const Screen = () => {
         Rules decide about present and future findings, the first one that sets a field wins. What a person
         decides about a finding wins over rules.
       </p>
-      <DataTable
+      <DataTable<DataOf<typeof rulesQuery>[number]>
         label="Rules"
         list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
         keyOf={({ id }) => String(id)}
         columns={[
-          {
-            id: 'name',
-            label: 'Name',
-            width: 'minmax(120px, 1fr)',
-            cell: ({ name }) => <strong>{name}</strong>,
-          },
-          {
-            id: 'match',
-            label: 'Matches',
-            width: 'minmax(180px, 2fr)',
-            cell: ({ match }) => <span title={fieldsText(match)}>{fieldsText(match)}</span>,
-          },
-          {
-            id: 'set',
-            label: 'Sets',
-            width: 'minmax(180px, 2fr)',
-            cell: ({ set }) => <span title={fieldsText(set)}>{fieldsText(set)}</span>,
-          },
-          {
-            id: 'findings',
-            label: 'Findings',
-            width: '76px',
-            align: 'end',
-            cell: ({ findings }) => findings.toLocaleString(),
-          },
-          { id: 'by', label: 'By', width: '110px', cell: ({ created_by }) => created_by.replace(':', ' ') },
-          {
-            id: 'changed',
-            label: 'Changed',
-            width: '84px',
-            cell: ({ updated_at }) => <Time at={updated_at} />,
-          },
-          {
-            id: 'actions',
-            label: 'Actions',
-            width: '90px',
-            cell: ({ id, name }) => (
-              <Confirm
-                trigger="Remove"
-                title={`Remove the rule ${name}?`}
-                action="Remove the rule"
-                danger
-                refusal={refusal}
-                onConfirm={async () => {
-                  const { changed } = await removeRule(id)
-                  toast(`Removed; ${plural(changed, 'finding')} changed.`)
-                  for (const key of ['finding-rules', 'findings', 'finding', 'counts'])
-                    await queries.invalidateQueries({ queryKey: [key] })
-                }}
-              >
-                <p>What it set is taken back; decisions of people stay.</p>
-              </Confirm>
-            ),
-          },
+          column('name', 'Name', 'minmax(120px, 1fr)', ({ name }) => <strong>{name}</strong>),
+          column('match', 'Matches', 'minmax(180px, 2fr)', ({ match }) => (
+            <span title={fieldsText(match)}>{fieldsText(match)}</span>
+          )),
+          column('set', 'Sets', 'minmax(180px, 2fr)', ({ set }) => (
+            <span title={fieldsText(set)}>{fieldsText(set)}</span>
+          )),
+          column('findings', 'Findings', { width: '76px', align: 'end' }, ({ findings }) =>
+            findings.toLocaleString(),
+          ),
+          column('by', 'By', '110px', ({ created_by }) => created_by.replace(':', ' ')),
+          column('changed', 'Changed', '84px', ({ updated_at }) => <Time at={updated_at} />),
+          column('actions', 'Actions', '90px', ({ id, name }) => (
+            <Confirm
+              trigger="Remove"
+              title={`Remove the rule ${name}?`}
+              action="Remove the rule"
+              danger
+              refusal={refusal}
+              refresh={['finding-rules', 'findings', 'finding', 'counts']}
+              onConfirm={async () => {
+                const { changed } = await removeRule(id)
+                return `Removed; ${plural(changed, 'finding')} changed.`
+              }}
+            >
+              <p>What it set is taken back; decisions of people stay.</p>
+            </Confirm>
+          )),
         ]}
         empty={
           <EmptyState title="No rules">

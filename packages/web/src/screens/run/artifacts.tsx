@@ -14,6 +14,7 @@ import {
   Skeleton,
   Time,
   useFilters,
+  column,
 } from '../../ui/index.ts'
 
 type Artifact = Schemas['Artifact']
@@ -116,61 +117,38 @@ export const Artifacts = ({ id, ended }: { id: string; ended: boolean }) => {
       {artifact === undefined ? null : (
         <Preview key={artifact.id} id={id} artifact={artifact} onClose={() => set({ artifact: '' })} />
       )}
-      <DataTable
+      <DataTable<Artifact>
         label="Artifacts"
         list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
         keyOf={(each) => each.id}
         onOpen={open}
         empty={<EmptyState title="No artifacts">Files that the workflow reports appear here.</EmptyState>}
         columns={[
-          {
-            id: 'name',
-            label: 'Name',
-            width: 'minmax(200px, 2fr)',
-            cell: (each) => (
-              <button
-                type="button"
-                className="bare link-button"
-                aria-pressed={each.id === chosen}
-                onClick={() => open(each)}
-              >
-                {each.name}
-              </button>
-            ),
-          },
-          { id: 'kind', label: 'Kind', width: '90px', cell: (each) => each.artifact_type },
-          { id: 'type', label: 'Type', width: '90px', cell: (each) => each.content_type },
-          {
-            id: 'size',
-            label: 'Size',
-            width: '90px',
-            align: 'end',
-            cell: (each) => <Bytes value={each.size_bytes} />,
-          },
-          {
-            id: 'lines',
-            label: 'Lines',
-            width: '80px',
-            align: 'end',
-            cell: (each) => <span className="number">{each.line_count.toLocaleString()}</span>,
-          },
-          { id: 'created', label: 'Created', width: '90px', cell: (each) => <Time at={each.created_at} /> },
-          {
-            id: 'download',
-            label: 'File',
-            width: '90px',
-            cell: (each) => (
-              <a href={pathOf(id, each)} download>
-                Download
-              </a>
-            ),
-          },
-          {
-            id: 'about',
-            label: 'Description',
-            width: 'minmax(160px, 2fr)',
-            cell: (each) => each.description,
-          },
+          column('name', 'Name', 'minmax(200px, 2fr)', (each) => (
+            <button
+              type="button"
+              className="bare link-button"
+              aria-pressed={each.id === chosen}
+              onClick={() => open(each)}
+            >
+              {each.name}
+            </button>
+          )),
+          column('kind', 'Kind', '90px', 'artifact_type'),
+          column('type', 'Type', '90px', 'content_type'),
+          column('size', 'Size', { width: '90px', align: 'end' }, (each) => (
+            <Bytes value={each.size_bytes} />
+          )),
+          column('lines', 'Lines', { width: '80px', align: 'end' }, (each) => (
+            <span className="number">{each.line_count.toLocaleString()}</span>
+          )),
+          column('created', 'Created', '90px', (each) => <Time at={each.created_at} />),
+          column('download', 'File', '90px', (each) => (
+            <a href={pathOf(id, each)} download>
+              Download
+            </a>
+          )),
+          column('about', 'Description', 'minmax(160px, 2fr)', 'description'),
         ]}
       />
     </div>

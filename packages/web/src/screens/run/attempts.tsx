@@ -1,7 +1,16 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/client.ts'
 import { attemptsQuery } from '../../api/runs.ts'
-import { Badge, Duration, EmptyState, ErrorPanel, KeyValues, Link, Skeleton, Time } from '../../ui/index.ts'
+import {
+  workerLink,
+  timeIf,
+  Badge,
+  Duration,
+  EmptyState,
+  ErrorPanel,
+  KeyValues,
+  Skeleton,
+} from '../../ui/index.ts'
 
 type Attempt = Schemas['RunAttempt']
 
@@ -34,32 +43,17 @@ const OneAttempt = ({ attempt }: { attempt: Attempt }) => {
       {attempt.reason === '' ? null : <p>{attempt.reason}</p>}
       {attempt.killed_pids.length === 0 ? null : <Killed pids={attempt.killed_pids} />}
       <KeyValues
-        facts={[
-          [
-            'Worker',
-            attempt.worker_id === '' ? (
-              ''
-            ) : (
-              <Link key="worker" href={`/workers/${encodeURIComponent(attempt.worker_id)}`}>
-                {attempt.worker || attempt.worker_id}
-              </Link>
-            ),
-          ],
-          ['Host', attempt.hostname],
-          ['Process', attempt.pid === 0 ? '' : attempt.pid],
-          ['Version', attempt.version],
-          ['Machine', attempt.machine],
-          ['Started', attempt.started_at === null ? '' : <Time key="started" at={attempt.started_at} />],
-          [
-            'Took',
-            attempt.started_at === null ? (
-              ''
-            ) : (
-              <Duration key="took" from={attempt.started_at} to={attempt.ended_at} />
-            ),
-          ],
-          ['Last heartbeat', attempt.heard_at === null ? '' : <Time key="heard" at={attempt.heard_at} />],
-        ]}
+        facts={{
+          Worker: workerLink(attempt.worker_id, attempt.worker || attempt.worker_id),
+          Host: attempt.hostname,
+          Process: attempt.pid === 0 ? '' : attempt.pid,
+          Version: attempt.version,
+          Machine: attempt.machine,
+          Started: timeIf(attempt.started_at),
+          Took:
+            attempt.started_at === null ? '' : <Duration from={attempt.started_at} to={attempt.ended_at} />,
+          'Last heartbeat': timeIf(attempt.heard_at),
+        }}
       />
     </li>
   )

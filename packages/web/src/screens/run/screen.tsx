@@ -1,7 +1,9 @@
+import { useAct } from '../../api/act.ts'
 import './run.css'
 import type { RunDetail } from '@scanfarm/client'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import type { EventEntry } from '../../api/automation.ts'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
 import { useRefusal } from '../../api/role.ts'
 import {
   attemptsQuery,
@@ -13,6 +15,8 @@ import {
   startRun,
 } from '../../api/runs.ts'
 import {
+  workflowLink,
+  jobLink,
   Button,
   Commands,
   Confirm,
@@ -25,12 +29,14 @@ import {
   Link,
   OutcomeBadge,
   Page,
-  RecordPage,
+  recordScreen,
   StatusBadge,
   Time,
   toast,
+  toastError,
   UrlTabs,
   useList,
+  column,
 } from '../../ui/index.ts'
 import { Artifacts } from './artifacts.tsx'
 import { Attempts, Killed } from './attempts.tsx'
@@ -39,15 +45,15 @@ import { QueuePlace } from './queue-place.tsx'
 import { Steps } from './steps.tsx'
 
 const Events = ({ uuid }: { uuid: string }) => (
-  <DataTable
+  <DataTable<EventEntry>
     label="Events of the run"
     list={useList(runEventsQuery(uuid))}
     keyOf={(event) => String(event.id)}
     empty={<EmptyState title="No events yet" />}
     columns={[
-      { id: 'at', label: 'Time', width: '90px', cell: (event) => <Time at={event.created_at} /> },
-      { id: 'topic', label: 'Topic', width: '160px', cell: (event) => event.topic },
-      { id: 'data', label: 'Data', width: 'minmax(240px, 3fr)', cell: (event) => <code>{event.data}</code> },
+      column('at', 'Time', '90px', (event) => <Time at={event.created_at} />),
+      column('topic', 'Topic', '160px', 'topic'),
+      column('data', 'Data', 'minmax(240px, 3fr)', (event) => <code>{event.data}</code>),
     ]}
   />
 )
@@ -55,32 +61,23 @@ const Events = ({ uuid }: { uuid: string }) => (
 const Actions = ({ run }: { run: RunDetail }) => {
   const id = run.run_uuid
   const navigate = useNavigate()
-  const queries = useQueryClient()
   const refusal = useRefusal('operator')
   const ended = run.completed_at !== null
   const goodEnd = run.status === 'completed' && run.outcome !== 'partial' && run.outcome !== 'nothing_done'
-  const onError = (reason: Error) => toast(reason.message, 'bad')
-  const again = useMutation({
-    mutationFn: async () => {
-      const copy = await duplicateRun(id)
-      await startRun(copy.run_uuid)
-      return copy.run_uuid
-    },
-    onSuccess: (uuid) => navigate({ href: `/runs/${uuid}` }),
-    onError,
-  })
-  const retry = useMutation({
-    mutationFn: async () => {
-      const [result] = await retryRuns([id])
-      if (result?.run_uuid === undefined) throw new Error(result?.message ?? 'This run cannot be retried.')
-      return result
-    },
-    onSuccess: ({ result, run_uuid: uuid }) => {
-      if (result === 'running') toast('A retry of this run exists already.')
-      void navigate({ href: `/runs/${uuid}` })
-    },
-    onError,
-  })
+  const open = (uuid: string | undefined) => void navigate({ href: `/runs/${uuid}` })
+  const duplicate = async () => {
+    const copy = await duplicateRun(id)
+    await startRun(copy.run_uuid)
+    return copy.run_uuid
+  }
+  const retryOne = async () => {
+    const [result] = await retryRuns([id])
+    if (result?.run_uuid === undefined) throw new Error(result?.message ?? 'This run cannot be retried.')
+    if (result.result === 'running') toast('A retry of this run exists already.')
+    return result.run_uuid
+  }
+  const again = useAct(duplicate, { done: open, failed: toastError })
+  const retry = useAct(retryOne, { done: open, failed: toastError })
   return (
     <>
       <Commands
@@ -112,11 +109,8 @@ const Actions = ({ run }: { run: RunDetail }) => {
           action="Cancel the run"
           danger
           refusal={refusal}
-          onConfirm={async () => {
-            const { message } = await cancelRun(id)
-            toast(message)
-            await queries.invalidateQueries({ queryKey: ['run'] })
-          }}
+          refresh={['run']}
+          onConfirm={() => cancelRun(id)}
         >
           <p>Its processes are terminated. The page shows which ones were killed.</p>
         </Confirm>
@@ -173,47 +167,30 @@ const Worker = ({ run: { run_uuid, worker_id, completed_at } }: { run: RunDetail
 
 const Facts = ({ run }: { run: RunDetail }) => (
   <KeyValues
-    facts={[
-      ['Status', <StatusBadge key="status" status={run.status} />],
-      ['Outcome', run.outcome === '' ? '' : <OutcomeBadge key="outcome" outcome={run.outcome} />],
-      ['Took', <Duration key="took" from={run.started_at} to={run.completed_at} />],
-      ['Steps', `${run.completed_steps} of ${run.total_steps}`],
-      ['Attempt', run.attempt],
-      ['Created', <Time key="created" at={run.created_at} />],
-      [
-        'Workflow',
-        <Link key="workflow" href={`/workflows/${encodeURIComponent(run.workflow_name)}`}>
-          {run.workflow_name}
-        </Link>,
-      ],
-      [
-        'Job',
-        <Link key="job" href={`/jobs/${run.run_group_id}`}>
-          {run.run_group_id}
-        </Link>,
-      ],
-      [
-        'Executes',
+    facts={{
+      Status: <StatusBadge status={run.status} />,
+      Outcome: run.outcome === '' ? '' : <OutcomeBadge outcome={run.outcome} />,
+      Took: <Duration from={run.started_at} to={run.completed_at} />,
+      Steps: `${run.completed_steps} of ${run.total_steps}`,
+      Attempt: run.attempt,
+      Created: <Time at={run.created_at} />,
+      Workflow: workflowLink(run.workflow_name),
+      Job: jobLink(run.run_group_id),
+      Executes:
         run.loop_items === null ? (
           ''
         ) : (
-          <span key="loop">
+          <span>
             {itemsText(run.loop_items)} of{' '}
             <Link href={`/runs/${run.loop_run_uuid}`}>the run with the loop</Link>
           </span>
         ),
-      ],
-      ['Worker', run.worker_id === '' ? '' : <Worker key="worker" run={run} />],
-      ['Workspace', run.workspace],
-      ['Mode', run.run_mode],
-      ['Priority', run.priority],
-      [
-        'Findings',
-        <Link key="findings" href={`/findings?run_id=${run.run_uuid}`}>
-          Findings of this run
-        </Link>,
-      ],
-    ]}
+      Worker: run.worker_id === '' ? '' : <Worker run={run} />,
+      Workspace: run.workspace,
+      Mode: run.run_mode,
+      Priority: run.priority,
+      Findings: <Link href={`/findings?run_id=${run.run_uuid}`}>Findings of this run</Link>,
+    }}
   />
 )
 
@@ -223,18 +200,18 @@ const Details = ({ run }: { run: RunDetail }) => (
     {Object.keys(run.params).length === 0 ? (
       <p className="muted">The run has no params.</p>
     ) : (
-      <KeyValues facts={Object.entries(run.params)} />
+      <KeyValues facts={run.params} />
     )}
     {run.tools.length === 0 ? null : (
       <>
         <h2>Versions of its programs</h2>
-        <KeyValues facts={run.tools.map(({ name, version }) => [name, version])} />
+        <KeyValues facts={Object.fromEntries(run.tools.map(({ name, version }) => [name, version]))} />
       </>
     )}
     {Object.keys(run.facts).length === 0 ? null : (
       <>
         <h2>Facts</h2>
-        <KeyValues facts={Object.entries(run.facts)} />
+        <KeyValues facts={run.facts} />
       </>
     )}
     <h2>JSON</h2>
@@ -283,11 +260,4 @@ const RunPage = ({ run }: { run: RunDetail }) => {
   )
 }
 
-export const Screen = () => {
-  const { id = '' } = useParams({ strict: false }) as { id?: string }
-  return (
-    <RecordPage name="Run" query={useQuery(runQuery(id))}>
-      {(run) => <RunPage run={run} />}
-    </RecordPage>
-  )
-}
+export const Screen = recordScreen('Run', runQuery, (run) => <RunPage run={run} />)

@@ -64,35 +64,22 @@ const StepDetails = ({ run, step }: { run: RunDetail; step: Step }) => {
       </header>
       {step.error_message === '' ? null : <p className="tone-bad">■ {step.error_message}</p>}
       <KeyValues
-        facts={[
-          ['Started', <Time key="started" at={step.started_at} />],
-          [
-            'Took',
-            runs ? (
-              <Duration key="took" from={step.started_at} />
-            ) : (
-              <Duration key="took" ms={step.duration_ms} />
-            ),
-          ],
-          ['Exit code', step.exit_code],
-          ['Attempt', step.attempt],
-          [
-            'Executed by',
+        facts={{
+          Started: <Time at={step.started_at} />,
+          Took: runs ? <Duration from={step.started_at} /> : <Duration ms={step.duration_ms} />,
+          'Exit code': step.exit_code,
+          Attempt: step.attempt,
+          'Executed by':
             step.taken_from === null
               ? ''
               : `attempt ${step.taken_from.attempt}${step.taken_from.run_uuid === run.run_uuid ? '' : ` of run ${step.taken_from.run_uuid}`}`,
-          ],
-          [
-            'Items',
+          Items:
             step.items_job_id === '' ? (
               ''
             ) : (
-              <Link key="items" href={`/runs?job_id=${step.items_job_id}`}>
-                Runs of its batches
-              </Link>
+              <Link href={`/runs?job_id=${step.items_job_id}`}>Runs of its batches</Link>
             ),
-          ],
-        ]}
+        }}
       />
       {step.command === '' ? null : (
         <details className="fold" open={step.command.length < 600}>

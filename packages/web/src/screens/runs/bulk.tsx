@@ -1,8 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query'
 import type { Schemas } from '../../api/client.ts'
 import { useRefusal } from '../../api/role.ts'
 import { cancelRuns, retryRuns } from '../../api/runs.ts'
-import { Confirm, toast } from '../../ui/index.ts'
+import { Confirm, plural } from '../../ui/index.ts'
 
 type Run = Schemas['Run']
 
@@ -11,32 +10,27 @@ const hasEnded = ({ status }: Run): boolean => ENDED.has(status)
 const canRetry = ({ status, outcome }: Run): boolean =>
   status === 'failed' || status === 'cancelled' || outcome === 'partial' || outcome === 'nothing_done'
 
-const counted = (count: number): string => `${count} ${count === 1 ? 'run' : 'runs'}`
+const counted = (count: number): string => plural(count, 'run')
 
 /** What can be done with the selected runs. */
 export const BulkActions = ({ runs, clear }: { runs: readonly Run[]; clear: () => void }) => {
-  const queries = useQueryClient()
   const refusal = useRefusal('operator')
   const open = runs.filter((run) => !hasEnded(run))
   const failed = runs.filter(canRetry)
-  const after = async (text: string) => {
-    toast(text)
-    clear()
-    await queries.invalidateQueries({ queryKey: ['runs'] })
-  }
   const cancel = async () => {
     const results = await cancelRuns(open.map(({ run_uuid: id }) => id))
     const count = (wanted: string): number => results.filter(({ result }) => result === wanted).length
-    await after(`${counted(count('cancelled'))} cancelled, ${count('stopping')} stopping.`)
+    clear()
+    return `${counted(count('cancelled'))} cancelled, ${count('stopping')} stopping.`
   }
   const retry = async () => {
     const results = await retryRuns(failed.map(({ run_uuid: id }) => id))
     const refused = results.filter(({ result }) => result === 'refused')
     const made = results.filter(({ result }) => result === 'retried').length
     if (made === 0 && refused[0]) throw new Error(refused[0].message ?? 'These runs cannot be retried.')
-    await after(
-      `${counted(made)} queued again${refused.length > 0 ? `, ${refused.length} refused: ${refused[0]?.message ?? ''}` : ''}.`,
-    )
+    const left = refused[0] ? `, ${refused.length} refused: ${refused[0].message ?? ''}` : ''
+    clear()
+    return `${counted(made)} queued again${left}.`
   }
   return (
     <>
@@ -47,6 +41,7 @@ export const BulkActions = ({ runs, clear }: { runs: readonly Run[]; clear: () =
         danger
         disabled={open.length === 0}
         refusal={refusal}
+        refresh={['runs']}
         onConfirm={cancel}
       >
         <p>Waiting runs do not start. The processes of running ones are terminated.</p>
@@ -57,6 +52,7 @@ export const BulkActions = ({ runs, clear }: { runs: readonly Run[]; clear: () =
         action={`Retry ${counted(failed.length)}`}
         disabled={failed.length === 0}
         refusal={refusal}
+        refresh={['runs']}
         onConfirm={retry}
       >
         <p>The selected runs of each job that failed, were cancelled or left work out become a new job.</p>

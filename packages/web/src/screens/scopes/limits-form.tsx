@@ -1,5 +1,6 @@
+import { useAct } from '../../api/act.ts'
 import { limitLines, limitsOfLines } from '@scanfarm/client'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { farmLimitsQuery, setFarmLimits, type Scope } from '../../api/scopes.ts'
 import { Form, FormActions, linesOf, Loaded, TextField, toast } from '../../ui/index.ts'
 
@@ -17,23 +18,18 @@ export const LimitsField = ({ label, limits }: { label: string; limits: Limits |
 )
 
 const Fields = ({ limits, onDone }: { limits: Limits; onDone: () => void }) => {
-  const queries = useQueryClient()
-  const save = useMutation({
-    mutationFn: async (values: Readonly<Record<string, string>>) =>
-      setFarmLimits(limitsOfLines(linesOf(values['limits']))),
-    onSuccess: async () => {
+  const save = useAct(async (lines: string | undefined) => setFarmLimits(limitsOfLines(linesOf(lines))), {
+    refresh: ['limits'],
+    done: () => {
       toast('The limits are saved.')
-      await queries.invalidateQueries({ queryKey: ['limits'] })
       onDone()
     },
   })
   return (
-    <Form error={save.error} onSubmit={(values) => save.mutate(values)}>
+    <Form error={save.error} onSubmit={(values) => save.mutate(values['limits'])}>
       <p>Runs beyond a limit wait. Scopes can have stricter limits of their own.</p>
       <LimitsField label="Limits, one a line" limits={limits} />
-      <FormActions call={save} onBack={onDone}>
-        Save
-      </FormActions>
+      <FormActions call={save} onBack={onDone} action="Save" />
     </Form>
   )
 }

@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import { useRefusal } from '../../api/role.ts'
@@ -18,6 +19,7 @@ import {
   toast,
   useFilters,
   useList,
+  column,
   type Column,
   type Filter,
 } from '../../ui/index.ts'
@@ -33,27 +35,23 @@ interface EditorProps {
 }
 
 const Editor = ({ byFile, onClose }: EditorProps) => {
-  const queries = useQueryClient()
   const { data: workflows = [] } = useQuery(workflowNamesQuery)
   const file = useRef<HTMLInputElement>(null)
-  const add = useMutation({
-    mutationFn: async ({ entry = '', reason = '', until, workflow }: Readonly<Record<string, string>>) => {
-      const shared = {
-        reason,
-        ...(until ? { until: timeOfLocal(until) } : {}),
-        ...(workflow ? { workflow } : {}),
-      }
-      if (!byFile) {
-        await addNeverScan({ entry: entry.trim(), ...shared })
-        return `${entry.trim()} is on the never-scan list.`
-      }
-      const text = (await file.current?.files?.[0]?.text()) ?? ''
-      const { added, replaced } = await importNeverScan({ text, ...shared })
-      return `${added.toLocaleString()} entries added, ${replaced.toLocaleString()} replaced.`
-    },
-    onSuccess: async (message) => {
+  const send = async ({ entry = '', reason = '', until, workflow }: Readonly<Record<string, string>>) => {
+    const times = until ? { until: timeOfLocal(until) } : {}
+    const shared = { reason, ...times, ...(workflow ? { workflow } : {}) }
+    if (!byFile) {
+      await addNeverScan({ entry: entry.trim(), ...shared })
+      return `${entry.trim()} is on the never-scan list.`
+    }
+    const text = (await file.current?.files?.[0]?.text()) ?? ''
+    const { added, replaced } = await importNeverScan({ text, ...shared })
+    return `${added.toLocaleString()} entries added, ${replaced.toLocaleString()} replaced.`
+  }
+  const add = useAct(send, {
+    refresh: ['never-scan'],
+    done: (message) => {
       toast(message)
-      await queries.invalidateQueries({ queryKey: ['never-scan'] })
       onClose()
     },
   })
@@ -75,81 +73,47 @@ const Editor = ({ byFile, onClose }: EditorProps) => {
             label="Host, domain or network"
             hint="A name also forbids what is below it."
             placeholder="10.1.0.0/16"
-            autoComplete="off"
             required
           />
         )}
-        <Field name="reason" label="Reason" maxLength={1024} autoComplete="off" required />
+        <Field name="reason" label="Reason" maxLength={1024} required />
         <Field name="until" label="Until (empty: no end)" type="datetime-local" />
-        <Combobox
-          name="workflow"
-          label="Only for the workflow (empty: all)"
-          suggestions={workflows}
-          autoComplete="off"
-        />
-        <FormActions call={add} onBack={onClose}>
-          {byFile ? 'Import' : 'Add'}
-        </FormActions>
+        <Combobox name="workflow" label="Only for the workflow (empty: all)" suggestions={workflows} />
+        <FormActions call={add} onBack={onClose} action={byFile ? 'Import' : 'Add'} />
       </Form>
     </Dialog>
   )
 }
 
 const COLUMNS: readonly Column<Entry>[] = [
-  {
-    id: 'entry',
-    label: 'Entry',
-    width: 'minmax(160px, 1fr)',
-    cell: ({ entry }) => <strong title={entry}>{entry}</strong>,
-  },
-  {
-    id: 'reason',
-    label: 'Reason',
-    width: 'minmax(160px, 2fr)',
-    cell: ({ reason }) => <span title={reason}>{reason}</span>,
-  },
-  {
-    id: 'workflow',
-    label: 'Workflow',
-    width: '120px',
-    cell: ({ workflow }) => <span title={workflow}>{workflow || 'all'}</span>,
-  },
-  {
-    id: 'until',
-    label: 'Until',
-    width: '84px',
-    cell: ({ until }) => (until === null ? 'no end' : <Time at={until} />),
-  },
-  { id: 'by', label: 'By', width: '110px', cell: ({ created_by: by }) => by.replace(':', ' ') },
-  { id: 'added', label: 'Added', width: '84px', cell: ({ created_at: at }) => <Time at={at} /> },
+  column('entry', 'Entry', 'minmax(160px, 1fr)', ({ entry }) => <strong title={entry}>{entry}</strong>),
+  column('reason', 'Reason', 'minmax(160px, 2fr)', 'reason'),
+  column('workflow', 'Workflow', '120px', ({ workflow }) => (
+    <span title={workflow}>{workflow || 'all'}</span>
+  )),
+  column('until', 'Until', '84px', ({ until }) => (until === null ? 'no end' : <Time at={until} />)),
+  column('by', 'By', '110px', ({ created_by: by }) => by.replace(':', ' ')),
+  column('added', 'Added', '84px', ({ created_at: at }) => <Time at={at} />),
 ]
 
 /** Hosts, domains and networks that no run may scan. */
 export const NeverScanList = () => {
   const [{ search }] = useFilters(['search'])
   const [adding, setAdding] = useState<'entry' | 'file'>()
-  const queries = useQueryClient()
   const refusal = useRefusal('admin')
-  const remove: Column<Entry> = {
-    id: 'actions',
-    label: 'Actions',
-    width: '90px',
-    cell: ({ id, entry }) => (
-      <Confirm
-        trigger="Remove"
-        title={`Remove ${entry}?`}
-        action="Remove the entry"
-        danger
-        refusal={refusal}
-        onConfirm={async () => {
-          toast((await removeNeverScan(id)).message)
-          await queries.invalidateQueries({ queryKey: ['never-scan'] })
-        }}
-      >
-        <p>Runs may scan it again if their scope allows it.</p>
-      </Confirm>
-    ),
-  }
+  const remove: Column<Entry> = column('actions', 'Actions', '90px', ({ id, entry }) => (
+    <Confirm
+      trigger="Remove"
+      title={`Remove ${entry}?`}
+      action="Remove the entry"
+      danger
+      refusal={refusal}
+      refresh={['never-scan']}
+      onConfirm={() => removeNeverScan(id)}
+    >
+      <p>Runs may scan it again if their scope allows it.</p>
+    </Confirm>
+  ))
   return (
     <div className="stack">
       <div className="form-line">

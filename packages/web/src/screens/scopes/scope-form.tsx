@@ -1,5 +1,6 @@
+import { useAct } from '../../api/act.ts'
 import { limitsOfLines } from '@scanfarm/client'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { workspaceNamesQuery } from '../../api/findings.ts'
 import { changeScope, createScope, type Scope } from '../../api/scopes.ts'
 import {
@@ -56,16 +57,15 @@ const bodyOf = (values: Readonly<Record<string, string>>, before?: Scope) => ({
 
 /** A new scope, or all fields of one. */
 export const ScopeForm = ({ scope, onDone }: { scope?: Scope; onDone: () => void }) => {
-  const queries = useQueryClient()
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
-  const save = useMutation({
-    mutationFn: async (values: Readonly<Record<string, string>>) => {
-      const body = bodyOf(values, scope)
-      return scope === undefined ? createScope(body) : changeScope(scope.name, body)
-    },
-    onSuccess: async ({ data: { name } }) => {
+  const send = async (values: Readonly<Record<string, string>>) => {
+    const body = bodyOf(values, scope)
+    return scope === undefined ? createScope(body) : changeScope(scope.name, body)
+  }
+  const save = useAct(send, {
+    refresh: ['scopes'],
+    done: ({ data: { name } }) => {
       toast(`The scope ${name} is saved.`)
-      await queries.invalidateQueries({ queryKey: ['scopes'] })
       onDone()
     },
   })
@@ -73,14 +73,8 @@ export const ScopeForm = ({ scope, onDone }: { scope?: Scope; onDone: () => void
   return (
     <Form error={save.error} onSubmit={(values) => save.mutate(values)}>
       <div className="field-row">
-        <Field name="name" label="Name" defaultValue={scope?.name} required autoComplete="off" />
-        <Field
-          name="owner"
-          label="Owner"
-          defaultValue={scope?.owner}
-          placeholder="who answers for it"
-          autoComplete="off"
-        />
+        <Field name="name" label="Name" defaultValue={scope?.name} required />
+        <Field name="owner" label="Owner" defaultValue={scope?.owner} placeholder="who answers for it" />
       </div>
       <div className="field-row">
         <TextField
@@ -146,9 +140,7 @@ export const ScopeForm = ({ scope, onDone }: { scope?: Scope; onDone: () => void
         defaultValue={scope?.workspaces.join('\n')}
       />
       <TextField name="note" label="Note" rows={2} defaultValue={scope?.note} />
-      <FormActions call={save} onBack={onDone}>
-        {scope === undefined ? 'Create' : 'Save'}
-      </FormActions>
+      <FormActions call={save} onBack={onDone} action={scope === undefined ? 'Create' : 'Save'} />
     </Form>
   )
 }

@@ -1,9 +1,10 @@
 import { limitLines } from '@scanfarm/client'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useRefusal } from '../../api/role.ts'
 import { removeScope, scopesQuery, type Scope } from '../../api/scopes.ts'
 import {
+  timeIf,
   Button,
   ConfirmDialog,
   DataTable,
@@ -11,7 +12,7 @@ import {
   EmptyState,
   Menu,
   Time,
-  toast,
+  column,
   type Column,
 } from '../../ui/index.ts'
 import { FarmLimits } from './limits-form.tsx'
@@ -22,54 +23,20 @@ const Listed = ({ texts }: { texts: readonly string[] }) => (
 )
 
 const COLUMNS: readonly Column<Scope>[] = [
-  { id: 'name', label: 'Name', width: 'minmax(120px, 1fr)', cell: ({ name }) => <strong>{name}</strong> },
-  {
-    id: 'allowed',
-    label: 'Allowed',
-    width: 'minmax(180px, 2fr)',
-    cell: ({ allowed }) => <Listed texts={allowed} />,
-  },
-  {
-    id: 'denied',
-    label: 'Denied',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ denied }) => <Listed texts={denied} />,
-  },
-  {
-    id: 'windows',
-    label: 'When',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ windows, zone }) =>
-      windows.length === 0 ? 'always' : <Listed texts={[...windows.map(windowText), zone]} />,
-  },
-  {
-    id: 'limits',
-    label: 'Limits',
-    width: 'minmax(160px, 1fr)',
-    hidden: true,
-    cell: ({ limits }) => <Listed texts={limitLines(limits)} />,
-  },
-  {
-    id: 'workspaces',
-    label: 'Workspaces',
-    width: 'minmax(110px, 1fr)',
-    cell: ({ workspaces }) => <Listed texts={workspaces} />,
-  },
-  { id: 'owner', label: 'Owner', width: '110px', cell: ({ owner }) => <span title={owner}>{owner}</span> },
-  {
-    id: 'until',
-    label: 'Until',
-    width: '84px',
-    cell: ({ valid_until: until }) => (until === null ? '' : <Time at={until} />),
-  },
-  { id: 'note', label: 'Note', width: 'minmax(120px, 1fr)', hidden: true, cell: ({ note }) => note },
-  {
-    id: 'changed',
-    label: 'Changed',
-    width: '84px',
-    hidden: true,
-    cell: ({ updated_at }) => <Time at={updated_at} />,
-  },
+  column('name', 'Name', 'minmax(120px, 1fr)', ({ name }) => <strong>{name}</strong>),
+  column('allowed', 'Allowed', 'minmax(180px, 2fr)', ({ allowed }) => <Listed texts={allowed} />),
+  column('denied', 'Denied', 'minmax(120px, 1fr)', ({ denied }) => <Listed texts={denied} />),
+  column('windows', 'When', 'minmax(120px, 1fr)', ({ windows, zone }) =>
+    windows.length === 0 ? 'always' : <Listed texts={[...windows.map(windowText), zone]} />,
+  ),
+  column('limits', 'Limits', { width: 'minmax(160px, 1fr)', hidden: true }, ({ limits }) => (
+    <Listed texts={limitLines(limits)} />
+  )),
+  column('workspaces', 'Workspaces', 'minmax(110px, 1fr)', ({ workspaces }) => <Listed texts={workspaces} />),
+  column('owner', 'Owner', '110px', 'owner'),
+  column('until', 'Until', '84px', ({ valid_until: until }) => timeIf(until)),
+  column('note', 'Note', { width: 'minmax(120px, 1fr)', hidden: true }, 'note'),
+  column('changed', 'Changed', { width: '84px', hidden: true }, ({ updated_at }) => <Time at={updated_at} />),
 ]
 
 /** What runs may scan. */
@@ -78,24 +45,18 @@ export const Scopes = () => {
   const [editing, setEditing] = useState<Scope | 'new'>()
   const [removing, setRemoving] = useState<Scope>()
   const [limiting, setLimiting] = useState(false)
-  const queries = useQueryClient()
   const refusal = useRefusal('admin')
-  const actions: Column<Scope> = {
-    id: 'actions',
-    label: 'Actions',
-    width: '90px',
-    cell: (scope) => (
-      <Menu
-        label={`Actions of ${scope.name}`}
-        items={[
-          { label: 'Edit', onSelect: () => setEditing(scope) },
-          { label: 'Delete', danger: true, onSelect: () => setRemoving(scope) },
-        ]}
-      >
-        Actions ▾
-      </Menu>
-    ),
-  }
+  const actions: Column<Scope> = column('actions', 'Actions', '90px', (scope) => (
+    <Menu
+      label={`Actions of ${scope.name}`}
+      items={[
+        { label: 'Edit', onSelect: () => setEditing(scope) },
+        { label: 'Delete', danger: true, onSelect: () => setRemoving(scope) },
+      ]}
+    >
+      Actions ▾
+    </Menu>
+  ))
   return (
     <div className="stack">
       <div className="form-line">
@@ -137,10 +98,8 @@ export const Scopes = () => {
         title={`Delete the scope ${removing?.name ?? ''}?`}
         action="Delete the scope"
         danger
-        onConfirm={async () => {
-          if (removing) toast((await removeScope(removing.name)).message)
-          await queries.invalidateQueries({ queryKey: ['scopes'] })
-        }}
+        refresh={['scopes']}
+        onConfirm={() => removeScope(removing?.name ?? '')}
       >
         <p>Waiting runs whose request names it are refused.</p>
       </ConfirmDialog>

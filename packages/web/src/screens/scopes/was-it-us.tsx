@@ -13,6 +13,7 @@ import {
   Time,
   timeOfLocal,
   useFilters,
+  column,
   type Column,
 } from '../../ui/index.ts'
 
@@ -26,70 +27,29 @@ const rowsOf = (run: Run): readonly Row[] => {
 }
 
 const COLUMNS: readonly Column<Row>[] = [
-  {
-    id: 'at',
-    label: 'Time',
-    width: '96px',
-    cell: ({ run, step }) => <Time at={step?.started_at ?? run.started_at} />,
-  },
-  {
-    id: 'run',
-    label: 'Run',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ run }) => (
-      <Link href={`/runs/${run.run_uuid}`} title={run.target}>
-        {run.target || run.run_uuid}
-      </Link>
-    ),
-  },
-  {
-    id: 'why',
-    label: 'Had the host as',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ run }) => {
-      const text = run.destinations.map(({ place, host }) => `${place} ${host}`).join(', ')
-      return <span title={text}>{text}</span>
-    },
-  },
-  {
-    id: 'workflow',
-    label: 'Workflow',
-    width: '110px',
-    hidden: true,
-    cell: ({ run }) => <span title={run.workflow}>{run.workflow}</span>,
-  },
-  {
-    id: 'step',
-    label: 'Step',
-    width: '110px',
-    cell: ({ step }) => <span title={step?.name}>{step?.name}</span>,
-  },
-  {
-    id: 'command',
-    label: 'Command',
-    width: 'minmax(200px, 3fr)',
-    cell: ({ step }) => <code title={step?.command}>{step?.command}</code>,
-  },
-  {
-    id: 'worker',
-    label: 'Worker',
-    width: '130px',
-    cell: ({ run: { worker, hostname } }) => <span title={`${worker} on ${hostname}`}>{worker}</span>,
-  },
-  { id: 'from', label: 'From', width: '110px', cell: ({ run }) => run.egress_address || 'its network' },
-  {
-    id: 'scope',
-    label: 'Scope',
-    width: '90px',
-    cell: ({ run }) => <span title={run.scope}>{run.scope}</span>,
-  },
-  {
-    id: 'status',
-    label: 'Status',
-    width: '104px',
-    hidden: true,
-    cell: ({ run }) => <StatusBadge status={run.status} />,
-  },
+  column('at', 'Time', '96px', ({ run, step }) => <Time at={step?.started_at ?? run.started_at} />),
+  column('run', 'Run', 'minmax(120px, 1fr)', ({ run }) => (
+    <Link href={`/runs/${run.run_uuid}`} title={run.target}>
+      {run.target || run.run_uuid}
+    </Link>
+  )),
+  column('why', 'Had the host as', 'minmax(120px, 1fr)', ({ run }) => {
+    const text = run.destinations.map(({ place, host }) => `${place} ${host}`).join(', ')
+    return <span title={text}>{text}</span>
+  }),
+  column('workflow', 'Workflow', { width: '110px', hidden: true }, ({ run }) => run.workflow),
+  column('step', 'Step', '110px', ({ step }) => step?.name),
+  column('command', 'Command', 'minmax(200px, 3fr)', ({ step }) => (
+    <code title={step?.command}>{step?.command}</code>
+  )),
+  column('worker', 'Worker', '130px', ({ run: { worker, hostname } }) => (
+    <span title={`${worker} on ${hostname}`}>{worker}</span>
+  )),
+  column('from', 'From', '110px', ({ run }) => run.egress_address || 'its network'),
+  column('scope', 'Scope', '90px', ({ run }) => run.scope),
+  column('status', 'Status', { width: '104px', hidden: true }, ({ run }) => (
+    <StatusBadge status={run.status} />
+  )),
 ]
 
 const Answer = ({ address, from, to }: { address: string; from?: string; to?: string }) => {
@@ -127,13 +87,7 @@ export const WasItUs = () => {
         }
       >
         <div className="form-line">
-          <Field
-            name="address"
-            label="Address or name of the host"
-            defaultValue={address}
-            autoComplete="off"
-            required
-          />
+          <Field name="address" label="Address or name of the host" defaultValue={address} required />
           <Field
             name="from"
             label="From (empty: a day before)"

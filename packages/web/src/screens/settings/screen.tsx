@@ -1,5 +1,6 @@
+import { useAct } from '../../api/act.ts'
 import './settings.css'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import { useRefusal } from '../../api/role.ts'
@@ -23,6 +24,7 @@ import {
   Page,
   Skeleton,
   toast,
+  toastError,
   UrlTabs,
   useFilters,
   type Filter,
@@ -55,13 +57,11 @@ const Description = ({ text }: { text: string }) =>
   text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>))
 
 const ReloadButton = () => {
-  const queries = useQueryClient()
   const refusal = useRefusal('admin')
-  const reload = useMutation({
-    mutationFn: reloadSettings,
-    onSuccess: ({ message }) => toast(message),
-    onError: (error) => toast(error.message, 'bad'),
-    onSettled: () => void queries.invalidateQueries({ queryKey: ['settings'] }),
+  const reload = useAct(reloadSettings, {
+    refresh: ['settings'],
+    done: ({ message }) => toast(message),
+    failed: toastError,
   })
   return (
     <Button refusal={refusal} busy={reload.isPending} onClick={() => reload.mutate()}>
@@ -94,14 +94,14 @@ const Status = () => {
         </p>
       )}
       <KeyValues
-        facts={[
-          ['Version', info?.version],
-          ['Runs', info?.run_modes.join(', ')],
-          ['Queue', info && (info.queue || 'none: the server is not a master')],
-          ['Settings file', status && (status.config_path || 'none')],
-          ['Data folder', status?.base_folder],
-          ['Artifacts', status && (status.storage_configured ? 'S3' : 'local folder')],
-        ]}
+        facts={{
+          Version: info?.version,
+          Runs: info?.run_modes.join(', '),
+          Queue: info && (info.queue || 'none: the server is not a master'),
+          'Settings file': status && (status.config_path || 'none'),
+          'Data folder': status?.base_folder,
+          Artifacts: status && (status.storage_configured ? 'S3' : 'local folder'),
+        }}
       />
     </>
   )
@@ -120,13 +120,7 @@ const Row = ({ setting, pending }: { setting: Setting; pending: boolean }) => {
         </p>
         <details>
           <summary className="caption">How to set it</summary>
-          <KeyValues
-            facts={[
-              ['Environment', <code key="environment">{env}</code>],
-              ['Type', kind],
-              ['Default', fallback || 'none'],
-            ]}
-          />
+          <KeyValues facts={{ Environment: <code>{env}</code>, Type: kind, Default: fallback || 'none' }} />
         </details>
       </div>
       <div className="setting-value">

@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
 import { changeSchedule, createSchedule, type Schedule, type ScheduleRequest } from '../../api/automation.ts'
 import { useRefusal } from '../../api/role.ts'
@@ -16,14 +17,12 @@ import {
   toast,
 } from '../../ui/index.ts'
 import { givenParams, ParamFields, type ParamValues } from '../workflow/param-fields.tsx'
-import { FULL_EVERY, MAX_AGE, MODES, targetsOf } from '../workflow/start-request.ts'
+import { ALL, FULL_EVERY, MAX_AGE, MODES, targetsOf } from '../workflow/start-request.ts'
 
 const CronPreview = lazy(async () => ({ default: (await import('./cron-preview.tsx')).CronPreview }))
 
 const ZONES = ['UTC', Intl.DateTimeFormat().resolvedOptions().timeZone]
 const CRONS = ['@hourly', '@daily', '@weekly', '@every 2h', '*/15 * * * *', '0 3 * * *', '0 9 * * 1-5']
-
-const options = (...values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
 const initialTexts = (schedule: Schedule | undefined): Readonly<Record<string, string>> => ({
   name: schedule?.name ?? '',
@@ -138,22 +137,19 @@ export const ScheduleForm = ({ schedule, onDone }: ScheduleFormProps) => {
     ...workflowQuery(workflowName),
     enabled: names.includes(workflowName) || workflowName === schedule?.workflow_name,
   })
-  const queries = useQueryClient()
   const refusal = useRefusal('admin')
   const body = requestOf(texts, params)
-  const save = useMutation({
-    mutationFn: () => (schedule ? changeSchedule(schedule.id, body) : createSchedule(body)),
-    onSuccess: async ({ message, warnings = [] }) => {
+  const save = useAct(() => (schedule ? changeSchedule(schedule.id, body) : createSchedule(body)), {
+    refresh: ['triggers'],
+    done: ({ message, warnings = [] }) => {
       toast(message)
       for (const { field, message: text } of warnings) toast(`${field}: ${text}`, 'bad')
-      await queries.invalidateQueries({ queryKey: ['triggers'] })
       onDone()
     },
   })
   const bound = (name: string) => ({
     name,
     value: texts[name] ?? '',
-    autoComplete: 'off',
     onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
       setTexts({ ...texts, [name]: event.currentTarget.value }),
   })
@@ -183,7 +179,7 @@ export const ScheduleForm = ({ schedule, onDone }: ScheduleFormProps) => {
               required
             />
             <Combobox {...bound('timezone')} label="Time zone" suggestions={ZONES} />
-            <SelectField {...bound('missed')} label="Missed times" options={options('once', 'skip', 'all')} />
+            <SelectField {...bound('missed')} label="Missed times" options={['once', 'skip', 'all']} />
           </div>
           {(texts['schedule'] ?? '').trim() === '' ? null : (
             <Suspense>
@@ -254,20 +250,21 @@ export const ScheduleForm = ({ schedule, onDone }: ScheduleFormProps) => {
         <SelectField
           {...bound('overlap')}
           label="If earlier runs have not ended"
-          options={options('allow', 'skip', 'queue', 'cancel-previous')}
+          options={['allow', 'skip', 'queue', 'cancel-previous']}
         />
         <SelectField
           {...bound('run_mode')}
           label="Where"
-          options={[{ value: '', label: 'as the server does' }, ...options('distributed', 'local')]}
+          none="as the server does"
+          options={['distributed', 'local']}
         />
         <SelectField
           {...bound('priority')}
           label="Priority"
-          options={options('low', 'normal', 'high', 'critical')}
+          options={['low', 'normal', 'high', 'critical']}
         />
         <Field {...bound('timeout')} label="Time limit of each run" placeholder="30m, 2h" />
-        <SelectField {...bound('mode')} label="Scan" options={MODES} />
+        <SelectField {...bound('mode')} label="Scan" none={ALL} options={MODES} />
         {texts['mode'] === 'delta' ? (
           <>
             <Field {...bound('max_age')} label={MAX_AGE} required />

@@ -1,5 +1,6 @@
+import { useAct } from '../../api/act.ts'
 import './triggers.css'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import {
@@ -15,6 +16,7 @@ import {
 import { useRefusal } from '../../api/role.ts'
 import { workflowNamesQuery } from '../../api/workflows.ts'
 import {
+  workflowLink,
   Badge,
   Button,
   Commands,
@@ -31,9 +33,11 @@ import {
   Skeleton,
   Time,
   toast,
+  toastError,
   UrlTabs,
   useFilters,
   useList,
+  column,
   type Column,
   type MenuItem,
 } from '../../ui/index.ts'
@@ -84,64 +88,33 @@ const State = ({ trigger: { problem, enabled } }: { trigger: Trigger }) =>
   )
 
 const columns = (actions: (trigger: Trigger) => readonly MenuItem[]): readonly Column<Trigger>[] => [
-  { id: 'name', label: 'Name', width: 'minmax(100px, 1.2fr)', cell: ({ name }) => <strong>{name}</strong> },
-  {
-    id: 'workflow',
-    label: 'Workflow',
-    width: 'minmax(100px, 1fr)',
-    cell: ({ workflow }) => (
-      <Link href={`/workflows/${encodeURIComponent(workflow.name)}`}>{workflow.name}</Link>
+  column('name', 'Name', 'minmax(100px, 1.2fr)', ({ name }) => <strong>{name}</strong>),
+  column('workflow', 'Workflow', 'minmax(100px, 1fr)', ({ workflow }) => workflowLink(workflow.name)),
+  column('type', 'Kind', '48px', 'type'),
+  column('when', 'When', 'minmax(170px, 2.4fr)', (trigger) => <When trigger={trigger} />),
+  column('state', 'State', 'minmax(92px, 0.8fr)', (trigger) => <State trigger={trigger} />),
+  column('last', 'Last', '72px', ({ last_fired_at: at, last_state: state }) => (
+    <span title={STATES[state]}>
+      <Time at={at} />
+    </span>
+  )),
+  column('next', 'Next', '62px', ({ next_run: at }) => <Time at={at} />),
+  column('job', 'Outcome', '138px', ({ last_job_id: job, last_state: state, last_outcome: outcome }) =>
+    job === '' ? (
+      <span className="muted">{STATES[state] || '–'}</span>
+    ) : (
+      <Link href={`/jobs/${encodeURIComponent(job)}`} className="plain-link" title={`Job ${job}`}>
+        {outcome === null ? <Badge tone="busy">{STATES[state]}</Badge> : <OutcomeBadge outcome={outcome} />}
+      </Link>
     ),
-  },
-  { id: 'type', label: 'Kind', width: '48px', cell: ({ type }) => type },
-  { id: 'when', label: 'When', width: 'minmax(170px, 2.4fr)', cell: (trigger) => <When trigger={trigger} /> },
-  {
-    id: 'state',
-    label: 'State',
-    width: 'minmax(92px, 0.8fr)',
-    cell: (trigger) => <State trigger={trigger} />,
-  },
-  {
-    id: 'last',
-    label: 'Last',
-    width: '72px',
-    cell: ({ last_fired_at: at, last_state: state }) => (
-      <span title={STATES[state]}>
-        <Time at={at} />
-      </span>
-    ),
-  },
-  { id: 'next', label: 'Next', width: '62px', cell: ({ next_run: at }) => <Time at={at} /> },
-  {
-    id: 'job',
-    label: 'Outcome',
-    width: '138px',
-    cell: ({ last_job_id: job, last_state: state, last_outcome: outcome }) =>
-      job === '' ? (
-        <span className="muted">{STATES[state] || '–'}</span>
-      ) : (
-        <Link href={`/jobs/${encodeURIComponent(job)}`} className="plain-link" title={`Job ${job}`}>
-          {outcome === null ? <Badge tone="busy">{STATES[state]}</Badge> : <OutcomeBadge outcome={outcome} />}
-        </Link>
-      ),
-  },
-  {
-    id: 'source',
-    label: 'From',
-    width: '40px',
-    cell: ({ source }) => (source === 'schedule' ? 'API' : 'file'),
-  },
-  { id: 'overlap', label: 'Overlap', width: '120px', hidden: true, cell: ({ overlap }) => overlap },
-  {
-    id: 'actions',
-    label: 'Actions',
-    width: '104px',
-    cell: (trigger) => (
-      <Menu label={`Actions of ${trigger.name}`} items={actions(trigger)}>
-        Actions ▾
-      </Menu>
-    ),
-  },
+  ),
+  column('source', 'From', '40px', ({ source }) => (source === 'schedule' ? 'API' : 'file')),
+  column('overlap', 'Overlap', { width: '120px', hidden: true }, 'overlap'),
+  column('actions', 'Actions', '104px', (trigger) => (
+    <Menu label={`Actions of ${trigger.name}`} items={actions(trigger)}>
+      Actions ▾
+    </Menu>
+  )),
 ]
 
 /** Loads a schedule and changes it. */
@@ -158,20 +131,16 @@ const List = () => {
   const { type, enabled, workflow, source } = filters
   const query = { type, workflow, source, enabled: enabled && enabled === 'true' } as TriggerFilters
   const list = useList({ ...triggersQuery(query), refetchInterval: REFRESH_MS })
-  const queries = useQueryClient()
+  const { mutate: act } = useAct((change: () => Promise<{ readonly message: string }>) => change(), {
+    refresh: ['triggers'],
+    done: ({ message }) => toast(message),
+    failed: toastError,
+  })
   const navigate = useNavigate()
   const isAdmin = useRefusal('admin') === undefined
   const mayTest = useRefusal('operator') === undefined
   const [editing, setEditing] = useState<string>()
   const [removing, setRemoving] = useState<Trigger>()
-  const act = async (change: () => Promise<{ readonly message: string }>) => {
-    try {
-      toast((await change()).message)
-    } catch (error) {
-      toast(error instanceof Error ? error.message : String(error), 'bad')
-    }
-    await queries.invalidateQueries({ queryKey: ['triggers'] })
-  }
   const actions = (trigger: Trigger): readonly MenuItem[] => {
     const { schedule_id: id, key } = trigger
     return [
@@ -180,11 +149,11 @@ const List = () => {
         : []),
       ...(isAdmin && id !== ''
         ? [
-            { label: 'Trigger now', onSelect: () => void act(() => triggerSchedule(id)) },
+            { label: 'Trigger now', onSelect: () => act(() => triggerSchedule(id)) },
             { label: 'Edit', onSelect: () => setEditing(id) },
             trigger.enabled
-              ? { label: 'Disable', onSelect: () => void act(() => disableSchedule(id)) }
-              : { label: 'Enable', onSelect: () => void act(() => enableSchedule(id)) },
+              ? { label: 'Disable', onSelect: () => act(() => disableSchedule(id)) }
+              : { label: 'Enable', onSelect: () => act(() => enableSchedule(id)) },
             { label: 'Delete', danger: true, onSelect: () => setRemoving(trigger) },
           ]
         : []),
@@ -239,10 +208,8 @@ const List = () => {
         title={`Delete ${removing?.name ?? ''}?`}
         action="Delete the schedule"
         danger
-        onConfirm={async () => {
-          if (removing) toast((await removeSchedule(removing.schedule_id)).message)
-          await queries.invalidateQueries({ queryKey: ['triggers'] })
-        }}
+        refresh={['triggers']}
+        onConfirm={() => removeSchedule(removing?.schedule_id ?? '')}
       >
         <p>It fires no more. Runs that it started are not changed.</p>
       </ConfirmDialog>

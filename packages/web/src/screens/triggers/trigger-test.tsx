@@ -1,4 +1,4 @@
-import { useMutation } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
 import { useState } from 'react'
 import {
   lastEvent,
@@ -25,6 +25,7 @@ import {
   SelectField,
   Time,
   toast,
+  toastError,
   useFilters,
   useList,
 } from '../../ui/index.ts'
@@ -98,16 +99,16 @@ const Result = ({ result }: { result: TestResult }) => {
         </ol>
       )}
       <KeyValues
-        facts={[
-          ['Dedupe key', dedupe ? <code key="key">{dedupe.key}</code> : ''],
-          ['Blocked until', dedupe?.blocked_until ? <Time key="until" at={dedupe.blocked_until} /> : ''],
-          ['Overlap', overlap.policy],
-          ['Open executions', overlap.open > 0 ? overlap.open : ''],
-          ['Runs', run?.target_count],
-          ['Where', run?.run_mode],
-          ['Priority', run?.priority],
-          ['Workspace', run?.workspace],
-        ]}
+        facts={{
+          'Dedupe key': dedupe ? <code>{dedupe.key}</code> : '',
+          'Blocked until': dedupe?.blocked_until ? <Time at={dedupe.blocked_until} /> : '',
+          Overlap: overlap.policy,
+          'Open executions': overlap.open > 0 ? overlap.open : '',
+          Runs: run?.target_count,
+          Where: run?.run_mode,
+          Priority: run?.priority,
+          Workspace: run?.workspace,
+        }}
       />
       {run && run.targets.length > 0 ? (
         <details open={run.targets.length <= 5 || undefined}>
@@ -143,15 +144,13 @@ const Chooser = ({
       label="Trigger"
       value={value}
       onChange={(event) => onChange(rows.find(({ key }) => key === event.currentTarget.value))}
-      options={[
-        { value: '', label: 'all whose topic matches' },
-        ...rows
-          .filter(({ key }) => key !== '')
-          .map(({ key, name, workflow, type }) => ({
-            value: key,
-            label: `${workflow.name}: ${name} (${type})`,
-          })),
-      ]}
+      none="all whose topic matches"
+      options={rows
+        .filter(({ key }) => key !== '')
+        .map(({ key, name, workflow, type }) => ({
+          value: key,
+          label: `${workflow.name}: ${name} (${type})`,
+        }))}
     />
   )
 }
@@ -166,15 +165,14 @@ export const TriggerTest = () => {
     ...(key === '' ? {} : { key }),
     event: { ...(topic === '' ? {} : { topic }), data: value ?? {} },
   }
-  const test = useMutation({ mutationFn: () => testTriggers(request) })
-  const example = useMutation({
-    mutationFn: () => lastEvent(topic || '*'),
-    onSuccess: (event) => {
+  const test = useAct(() => testTriggers(request))
+  const example = useAct(() => lastEvent(topic || '*'), {
+    done: (event) => {
       if (!event) return toast('There is no such event in the log yet.', 'bad')
       if (topic === '' || isGlob(topic)) set({ topic: event.topic })
       setData(JSON.stringify(JSON.parse(event.data), undefined, 2))
     },
-    onError: (error) => toast(error.message, 'bad'),
+    failed: toastError,
   })
   const results = test.data?.data
   return (
@@ -199,7 +197,6 @@ export const TriggerTest = () => {
             value={topic}
             suggestions={TOPICS}
             placeholder="custom.build"
-            autoComplete="off"
             onChange={(event) => set({ topic: event.currentTarget.value.trim() })}
           />
           <JsonField name="event.data" label="Data of the event" value={data} onChange={setData} rows={12} />

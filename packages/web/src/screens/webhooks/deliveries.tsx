@@ -1,4 +1,5 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useRefresh } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
   deliveriesQuery,
@@ -15,12 +16,14 @@ import {
   Duration,
   EmptyState,
   KeyValues,
+  plural,
   SelectField,
   StatusBadge,
   Time,
   toast,
   useFilters,
   useList,
+  column,
   type Column,
 } from '../../ui/index.ts'
 
@@ -40,45 +43,23 @@ const columns = (
   nameOf: (id: number) => string,
   open: (one: Delivery) => void,
 ): readonly Column<Delivery>[] => [
-  {
-    id: 'topic',
-    label: 'Topic',
-    width: 'minmax(130px, 1fr)',
-    cell: (one) => (
-      <button type="button" className="bare link-button" onClick={() => open(one)}>
-        {one.topic}
-      </button>
-    ),
-  },
-  {
-    id: 'to',
-    label: 'Subscription',
-    width: 'minmax(120px, 1fr)',
-    cell: (one) => nameOf(one.subscription_id),
-  },
-  { id: 'status', label: 'Status', width: '104px', cell: ({ status }) => <StatusBadge status={status} /> },
-  { id: 'attempts', label: 'Attempts', width: '72px', align: 'end', cell: ({ attempts }) => attempts },
-  {
-    id: 'answer',
-    label: 'Last answer',
-    width: 'minmax(160px, 2fr)',
-    cell: (one) => <AnswerState delivery={one} />,
-  },
-  {
-    id: 'took',
-    label: 'Took',
-    width: '64px',
-    align: 'end',
-    cell: ({ last_ms: ms }) => (ms === null ? '–' : <Duration ms={ms} />),
-  },
-  { id: 'last', label: 'Last attempt', width: '92px', cell: (one) => <Time at={one.last_attempt_at} /> },
-  {
-    id: 'next',
-    label: 'Next',
-    width: '72px',
-    cell: ({ status, next_at: at }) => (status === 'pending' ? <Time at={at} /> : '–'),
-  },
-  { id: 'created', label: 'Created', width: '84px', cell: (one) => <Time at={one.created_at} /> },
+  column('topic', 'Topic', 'minmax(130px, 1fr)', (one) => (
+    <button type="button" className="bare link-button" onClick={() => open(one)}>
+      {one.topic}
+    </button>
+  )),
+  column('to', 'Subscription', 'minmax(120px, 1fr)', (one) => nameOf(one.subscription_id)),
+  column('status', 'Status', '104px', ({ status }) => <StatusBadge status={status} />),
+  column('attempts', 'Attempts', { width: '72px', align: 'end' }, 'attempts'),
+  column('answer', 'Last answer', 'minmax(160px, 2fr)', (one) => <AnswerState delivery={one} />),
+  column('took', 'Took', { width: '64px', align: 'end' }, ({ last_ms: ms }) =>
+    ms === null ? '–' : <Duration ms={ms} />,
+  ),
+  column('last', 'Last attempt', '92px', (one) => <Time at={one.last_attempt_at} />),
+  column('next', 'Next', '72px', ({ status, next_at: at }) =>
+    status === 'pending' ? <Time at={at} /> : '–',
+  ),
+  column('created', 'Created', '84px', (one) => <Time at={one.created_at} />),
 ]
 
 const sendAgain = async (deliveries: readonly Delivery[]): Promise<void> => {
@@ -88,7 +69,7 @@ const sendAgain = async (deliveries: readonly Delivery[]): Promise<void> => {
       await redeliver(id)
       sent += 1
     }
-    toast(`${sent} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`)
+    toast(`${plural(sent, 'delivery is', 'deliveries are')} sent again.`)
   } catch (error) {
     toast(`${sent} are sent again, then: ${error instanceof Error ? error.message : String(error)}`, 'bad')
   }
@@ -106,16 +87,16 @@ const Details = ({ delivery, to, onClose, onAgain }: DetailsProps) => (
     {delivery ? (
       <>
         <KeyValues
-          facts={[
-            ['Status', <StatusBadge key="status" status={delivery.status} />],
-            ['Subscription', to],
-            ['Attempts', delivery.attempts],
-            ['Last attempt', <Time key="last" at={delivery.last_attempt_at} />],
-            ['Took', delivery.last_ms === null ? '' : <Duration key="took" ms={delivery.last_ms} />],
-            ['Next attempt', delivery.status === 'pending' ? <Time key="next" at={delivery.next_at} /> : ''],
-            ['HTTP status', delivery.last_status || ''],
-            ['Event', delivery.event_id],
-          ]}
+          facts={{
+            Status: <StatusBadge status={delivery.status} />,
+            Subscription: to,
+            Attempts: delivery.attempts,
+            'Last attempt': <Time at={delivery.last_attempt_at} />,
+            Took: delivery.last_ms === null ? '' : <Duration ms={delivery.last_ms} />,
+            'Next attempt': delivery.status === 'pending' ? <Time at={delivery.next_at} /> : '',
+            'HTTP status': delivery.last_status || '',
+            Event: delivery.event_id,
+          }}
         />
         {delivery.last_error === '' ? null : <p className="tone-bad">■ {delivery.last_error}</p>}
         {delivery.last_status === 0 ? null : delivery.last_answer === '' ? (
@@ -138,7 +119,7 @@ export const Deliveries = () => {
   const [{ status = '', subscription_id: subscription = '' }, set] = useFilters(['status', 'subscription_id'])
   const { data: subscriptions = [] } = useQuery(subscriptionsQuery)
   const [shown, setShown] = useState<number>()
-  const queries = useQueryClient()
+  const refresh = useRefresh()
   const filters = {
     ...(status === '' ? {} : { status }),
     ...(subscription === '' ? {} : { subscription_id: Number(subscription) }),
@@ -148,7 +129,7 @@ export const Deliveries = () => {
   const nameOf = (id: number): string => subscriptions.find((one) => one.id === id)?.name ?? String(id)
   const again = async (deliveries: readonly Delivery[]) => {
     await sendAgain(deliveries)
-    await queries.invalidateQueries({ queryKey: ['webhooks', 'deliveries'] })
+    await refresh('webhooks')
   }
   const current = list.rows?.find(({ id }) => id === shown)
   return (
@@ -159,20 +140,16 @@ export const Deliveries = () => {
           label="Status"
           value={status}
           onChange={(event) => set({ status: event.currentTarget.value })}
-          options={[
-            { value: '', label: 'any' },
-            ...['pending', 'delivered', 'dead'].map((value) => ({ value, label: value })),
-          ]}
+          none="any"
+          options={['pending', 'delivered', 'dead']}
         />
         <SelectField
           name="subscription_id"
           label="Subscription"
           value={subscription}
           onChange={(event) => set({ subscription_id: event.currentTarget.value })}
-          options={[
-            { value: '', label: 'any' },
-            ...subscriptions.map(({ id, name }) => ({ value: String(id), label: name })),
-          ]}
+          none="any"
+          options={subscriptions.map(({ id, name }) => ({ value: String(id), label: name }))}
         />
       </search>
       <DataTable

@@ -1,6 +1,8 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createIncoming, incomingQuery, removeIncoming } from '../../api/automation.ts'
+import type { DataOf } from '../../api/list.ts'
 import {
   Button,
   Confirm,
@@ -12,24 +14,20 @@ import {
   Form,
   Link,
   Time,
-  toast,
+  column,
 } from '../../ui/index.ts'
 import { SecretDialog, type Made } from './secret.tsx'
-
-const KEY = ['webhooks']
 
 /** URLs of this server that accept events. */
 export const Incoming = () => {
   const { data, error, refetch } = useQuery(incomingQuery)
   const [name, setName] = useState('')
   const [made, setMade] = useState<Made>()
-  const queries = useQueryClient()
-  const create = useMutation({
-    mutationFn: () => createIncoming(name.trim()),
-    onSuccess: async ({ name: own, secret }) => {
-      setMade({ name: own, secret })
+  const create = useAct(() => createIncoming(name.trim()), {
+    refresh: ['webhooks'],
+    done: (hook) => {
+      setMade(hook)
       setName('')
-      await queries.invalidateQueries({ queryKey: KEY })
     },
   })
   return (
@@ -42,7 +40,6 @@ export const Incoming = () => {
             placeholder="ci"
             value={name}
             required
-            autoComplete="off"
             pattern="[A-Za-z0-9][A-Za-z0-9._\-]*"
             title="Letters, digits and . _ -"
             onChange={(event) => setName(event.currentTarget.value)}
@@ -53,58 +50,36 @@ export const Incoming = () => {
         </div>
         {create.error ? <ErrorPanel error={create.error} /> : null}
       </Form>
-      <DataTable
+      <DataTable<DataOf<typeof incomingQuery>[number]>
         label="Incoming webhooks"
         list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
         keyOf={(one) => one.name}
         columns={[
-          {
-            id: 'name',
-            label: 'Name',
-            width: 'minmax(100px, 1fr)',
-            cell: (one) => <strong>{one.name}</strong>,
-          },
-          {
-            id: 'url',
-            label: 'URL',
-            width: 'minmax(260px, 3fr)',
-            cell: ({ path }) => (
-              <span className="command">
-                <code className="clip">{window.location.origin + path}</code>
-                <CopyButton text={window.location.origin + path} label="the URL" />
-              </span>
-            ),
-          },
-          { id: 'count', label: 'Accepted', width: '76px', align: 'end', cell: (one) => one.received_count },
-          { id: 'last', label: 'Last', width: '84px', cell: (one) => <Time at={one.last_received_at} /> },
-          { id: 'created', label: 'Created', width: '84px', cell: (one) => <Time at={one.created_at} /> },
-          {
-            id: 'events',
-            label: 'Events',
-            width: '64px',
-            cell: (one) => (
-              <Link href={`/events?topic=webhook.received&name=${encodeURIComponent(one.name)}`}>show</Link>
-            ),
-          },
-          {
-            id: 'actions',
-            label: 'Actions',
-            width: '90px',
-            cell: (one) => (
-              <Confirm
-                trigger="Delete"
-                title={`Delete ${one.name}?`}
-                action="Delete the webhook"
-                danger
-                onConfirm={async () => {
-                  toast((await removeIncoming(one.name)).message)
-                  await queries.invalidateQueries({ queryKey: KEY })
-                }}
-              >
-                <p>Requests to it are refused from then on.</p>
-              </Confirm>
-            ),
-          },
+          column('name', 'Name', 'minmax(100px, 1fr)', (one) => <strong>{one.name}</strong>),
+          column('url', 'URL', 'minmax(260px, 3fr)', ({ path }) => (
+            <span className="command">
+              <code className="clip">{window.location.origin + path}</code>
+              <CopyButton text={window.location.origin + path} label="the URL" />
+            </span>
+          )),
+          column('count', 'Accepted', { width: '76px', align: 'end' }, 'received_count'),
+          column('last', 'Last', '84px', (one) => <Time at={one.last_received_at} />),
+          column('created', 'Created', '84px', (one) => <Time at={one.created_at} />),
+          column('events', 'Events', '64px', (one) => (
+            <Link href={`/events?topic=webhook.received&name=${encodeURIComponent(one.name)}`}>show</Link>
+          )),
+          column('actions', 'Actions', '90px', (one) => (
+            <Confirm
+              trigger="Delete"
+              title={`Delete ${one.name}?`}
+              action="Delete the webhook"
+              danger
+              refresh={['webhooks']}
+              onConfirm={() => removeIncoming(one.name)}
+            >
+              <p>Requests to it are refused from then on.</p>
+            </Confirm>
+          )),
         ]}
         empty={
           <EmptyState title="No incoming webhooks">

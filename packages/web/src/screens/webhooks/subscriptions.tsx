@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
   changeSubscription,
@@ -9,6 +10,7 @@ import {
   type SubscriptionRequest,
   testSubscription,
 } from '../../api/automation.ts'
+import { SEVERITIES } from '../../api/findings.ts'
 import {
   Badge,
   Button,
@@ -26,12 +28,11 @@ import {
   TextField,
   Time,
   toast,
+  toastError,
+  column,
   type Column,
 } from '../../ui/index.ts'
 import { SecretDialog, type Made } from './secret.tsx'
-
-const KEY = ['webhooks']
-const SEVERITIES = ['', 'info', 'low', 'medium', 'high', 'critical'] as const
 
 interface EditorProps {
   readonly subscription?: Subscription
@@ -39,40 +40,32 @@ interface EditorProps {
 }
 
 const Editor = ({ subscription, onDone }: EditorProps) => {
-  const queries = useQueryClient()
-  const save = useMutation({
-    mutationFn: async (values: Readonly<Record<string, string>>): Promise<Made | undefined> => {
-      const body: SubscriptionRequest = {
-        name: values['name'] ?? '',
-        url: values['url'] ?? '',
-        topics: linesOf(values['topics']),
-        filters: linesOf(values['filters']),
-        format: (values['format'] ?? 'json') as 'json',
-        min_severity: (values['min_severity'] ?? '') as '',
-        template: values['template'] ?? '',
-        report: values['report'] === 'yes',
-      }
-      if (subscription) {
-        toast((await changeSubscription(subscription.id, body)).message)
-        return undefined
-      }
-      const { secret } = await createSubscription(body)
-      return { name: body.name, secret }
-    },
-    onSuccess: async (made) => {
-      await queries.invalidateQueries({ queryKey: KEY })
-      onDone(made)
-    },
-  })
+  const send = async (values: Readonly<Record<string, string>>): Promise<Made | undefined> => {
+    const { name = '', url = '', format = 'json', min_severity: severity = '', template = '' } = values
+    const body: SubscriptionRequest = {
+      name,
+      url,
+      topics: linesOf(values['topics']),
+      filters: linesOf(values['filters']),
+      format: format as 'json',
+      min_severity: severity as '',
+      template,
+      report: values['report'] === 'yes',
+    }
+    if (!subscription) return { name, secret: (await createSubscription(body)).secret }
+    toast((await changeSubscription(subscription.id, body)).message)
+    return undefined
+  }
+  const save = useAct(send, { refresh: ['webhooks'], done: onDone })
   return (
     <Form onSubmit={(values) => save.mutate(values)} error={save.error}>
       <div className="field-row">
-        <Field name="name" label="Name" defaultValue={subscription?.name} required autoComplete="off" />
+        <Field name="name" label="Name" defaultValue={subscription?.name} required />
         <SelectField
           name="format"
           label="Format"
           defaultValue={subscription?.format ?? 'json'}
-          options={['json', 'slack', 'discord', 'teams', 'mail'].map((value) => ({ value, label: value }))}
+          options={['json', 'slack', 'discord', 'teams', 'mail']}
         />
       </div>
       <Field
@@ -82,7 +75,6 @@ const Editor = ({ subscription, onDone }: EditorProps) => {
         placeholder="https://example.com/hook"
         defaultValue={subscription?.url}
         required
-        autoComplete="off"
       />
       <div className="field-row">
         <TextField
@@ -104,17 +96,16 @@ const Editor = ({ subscription, onDone }: EditorProps) => {
           name="min_severity"
           label="Least severity of findings"
           defaultValue={subscription?.min_severity ?? ''}
-          options={SEVERITIES.map((value) => ({ value, label: value === '' ? 'any' : value }))}
+          none="any"
+          options={SEVERITIES.toReversed()}
         />
         <SelectField
           name="report"
           label="Report of the job"
           hint="For the format mail."
           defaultValue={subscription?.report ? 'yes' : ''}
-          options={[
-            { value: '', label: 'not attached' },
-            { value: 'yes', label: 'attached' },
-          ]}
+          none="not attached"
+          options={[{ value: 'yes', label: 'attached' }]}
         />
       </div>
       <TextField
@@ -124,37 +115,26 @@ const Editor = ({ subscription, onDone }: EditorProps) => {
         placeholder="{{event_data.schedule}} ended: {{event_data.outcome}}"
         defaultValue={subscription?.template}
       />
-      <FormActions call={save} onBack={() => onDone()}>
-        {subscription ? 'Save' : 'Create'}
-      </FormActions>
+      <FormActions call={save} onBack={() => onDone()} action={subscription ? 'Save' : 'Create'} />
     </Form>
   )
 }
 
 const COLUMNS: readonly Column<Subscription>[] = [
-  { id: 'name', label: 'Name', width: 'minmax(120px, 1fr)', cell: ({ name }) => <strong>{name}</strong> },
-  { id: 'url', label: 'URL', width: 'minmax(200px, 2fr)', cell: ({ url }) => <code title={url}>{url}</code> },
-  {
-    id: 'topics',
-    label: 'Topics',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ topics }) => <code title={topics.join('\n')}>{topics.join(' ')}</code>,
-  },
-  { id: 'filters', label: 'Filters', width: '60px', align: 'end', cell: ({ filters }) => filters.length },
-  { id: 'format', label: 'Format', width: '72px', cell: ({ format }) => format },
-  {
-    id: 'state',
-    label: 'State',
-    width: '96px',
-    cell: ({ enabled }) => <Badge tone={enabled ? 'good' : 'off'}>{enabled ? 'active' : 'paused'}</Badge>,
-  },
-  { id: 'changed', label: 'Changed', width: '84px', cell: (one) => <Time at={one.updated_at} /> },
-  {
-    id: 'deliveries',
-    label: 'Deliveries',
-    width: '84px',
-    cell: ({ id }) => <Link href={`/webhooks?tab=deliveries&subscription_id=${id}`}>show</Link>,
-  },
+  column('name', 'Name', 'minmax(120px, 1fr)', ({ name }) => <strong>{name}</strong>),
+  column('url', 'URL', 'minmax(200px, 2fr)', ({ url }) => <code title={url}>{url}</code>),
+  column('topics', 'Topics', 'minmax(120px, 1fr)', ({ topics }) => (
+    <code title={topics.join('\n')}>{topics.join(' ')}</code>
+  )),
+  column('filters', 'Filters', { width: '60px', align: 'end' }, ({ filters }) => filters.length),
+  column('format', 'Format', '72px', 'format'),
+  column('state', 'State', '96px', ({ enabled }) => (
+    <Badge tone={enabled ? 'good' : 'off'}>{enabled ? 'active' : 'paused'}</Badge>
+  )),
+  column('changed', 'Changed', '84px', (one) => <Time at={one.updated_at} />),
+  column('deliveries', 'Deliveries', '84px', ({ id }) => (
+    <Link href={`/webhooks?tab=deliveries&subscription_id=${id}`}>show</Link>
+  )),
 ]
 
 /** URLs that receive events. */
@@ -163,42 +143,33 @@ export const Subscriptions = () => {
   const [editing, setEditing] = useState<Subscription | 'new'>()
   const [removing, setRemoving] = useState<Subscription>()
   const [made, setMade] = useState<Made>()
-  const queries = useQueryClient()
-  const pause = async ({ id, enabled }: Subscription) => {
-    try {
-      await changeSubscription(id, { enabled: !enabled })
-    } catch (reason) {
-      toast(reason instanceof Error ? reason.message : String(reason), 'bad')
-    }
-    await queries.invalidateQueries({ queryKey: KEY })
-  }
-  const test = async ({ id, name }: Subscription) => {
-    try {
-      const { delivered, status, problem, ms } = await testSubscription(id)
-      if (delivered) toast(`${name} took an example of job.ended: ${status} after ${ms} ms`)
-      else toast(`${name} did not take the example: ${problem}`, 'bad')
-    } catch (reason) {
-      toast(reason instanceof Error ? reason.message : String(reason), 'bad')
-    }
-  }
-  const actions: Column<Subscription> = {
-    id: 'actions',
-    label: 'Actions',
-    width: '90px',
-    cell: (one) => (
-      <Menu
-        label={`Actions of ${one.name}`}
-        items={[
-          { label: 'Edit', onSelect: () => setEditing(one) },
-          { label: 'Send a test', onSelect: () => void test(one) },
-          { label: one.enabled ? 'Pause' : 'Continue', onSelect: () => void pause(one) },
-          { label: 'Delete', danger: true, onSelect: () => setRemoving(one) },
-        ]}
-      >
-        Actions ▾
-      </Menu>
-    ),
-  }
+  const { mutate: pause } = useAct(
+    ({ id, enabled }: Subscription) => changeSubscription(id, { enabled: !enabled }),
+    { refresh: ['webhooks'], failed: toastError },
+  )
+  const { mutate: test } = useAct(
+    async ({ id, name }: Subscription) => ({ name, ...(await testSubscription(id)) }),
+    {
+      done: ({ name, delivered, status, problem, ms }) =>
+        delivered
+          ? toast(`${name} took an example of job.ended: ${status} after ${ms} ms`)
+          : toast(`${name} did not take the example: ${problem}`, 'bad'),
+      failed: toastError,
+    },
+  )
+  const actions: Column<Subscription> = column('actions', 'Actions', '90px', (one) => (
+    <Menu
+      label={`Actions of ${one.name}`}
+      items={[
+        { label: 'Edit', onSelect: () => setEditing(one) },
+        { label: 'Send a test', onSelect: () => test(one) },
+        { label: one.enabled ? 'Pause' : 'Continue', onSelect: () => pause(one) },
+        { label: 'Delete', danger: true, onSelect: () => setRemoving(one) },
+      ]}
+    >
+      Actions ▾
+    </Menu>
+  ))
   return (
     <div className="stack">
       <div className="form-line">
@@ -236,10 +207,8 @@ export const Subscriptions = () => {
         title={`Delete ${removing?.name ?? ''}?`}
         action="Delete the subscription"
         danger
-        onConfirm={async () => {
-          if (removing) toast((await removeSubscription(removing.id)).message)
-          await queries.invalidateQueries({ queryKey: KEY })
-        }}
+        refresh={['webhooks']}
+        onConfirm={() => removeSubscription(removing?.id ?? 0)}
       >
         <p>Its deliveries are deleted, too.</p>
       </ConfirmDialog>

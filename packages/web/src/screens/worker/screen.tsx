@@ -4,6 +4,7 @@ import { useParams } from '@tanstack/react-router'
 import { ApiError, type Schemas } from '../../api/client.ts'
 import { requiredToolsQuery, versionQuery, workerQuery } from '../../api/farm.ts'
 import {
+  jobLink,
   Commands,
   DataTable,
   Duration,
@@ -16,6 +17,7 @@ import {
   RunLink,
   Skeleton,
   Time,
+  column,
   type Column,
 } from '../../ui/index.ts'
 import { WorkerActions } from '../workers/actions.tsx'
@@ -34,21 +36,11 @@ type WorkerDetail = Schemas['WorkerDetail']
 type WorkerRun = Schemas['WorkerRun']
 
 const COLUMNS: readonly Column<WorkerRun>[] = [
-  { id: 'target', label: 'Target', width: 'minmax(160px, 2fr)', cell: (run) => <RunLink run={run} /> },
-  {
-    id: 'workflow',
-    label: 'Workflow',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ workflow_name }) => workflow_name,
-  },
-  {
-    id: 'job',
-    label: 'Job',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ job_id }) => <Link href={`/jobs/${job_id}`}>{job_id}</Link>,
-  },
-  { id: 'attempt', label: 'Attempt', width: '70px', align: 'end', cell: ({ attempt }) => attempt },
-  { id: 'since', label: 'For', width: '84px', align: 'end', cell: ({ since }) => <Duration from={since} /> },
+  column('target', 'Target', 'minmax(160px, 2fr)', (run) => <RunLink run={run} />),
+  column('workflow', 'Workflow', 'minmax(120px, 1fr)', 'workflow_name'),
+  column('job', 'Job', 'minmax(120px, 1fr)', ({ job_id }) => jobLink(job_id)),
+  column('attempt', 'Attempt', { width: '70px', align: 'end' }, 'attempt'),
+  column('since', 'For', { width: '84px', align: 'end' }, ({ since }) => <Duration from={since} />),
 ]
 
 /** What the state means, and what happens next. */
@@ -189,26 +181,25 @@ export const Screen = () => {
         </p>
       )}
       <KeyValues
-        facts={[
-          ['Status', <StateBadge key="status" worker={worker} />],
-          ['Slots', <Slots key="slots" worker={worker} />],
-          ['Last heartbeat', <LeaseAge key="lease" worker={worker} readAt={dataUpdatedAt} />],
-          ['Version', <Version key="version" version={worker.version} master={master} />],
-          ['Kind', worker.kind === 'server' ? 'slots of a server' : 'worker'],
-          [
-            'Scopes',
-            <span key="scopes">
+        facts={{
+          Status: <StateBadge worker={worker} />,
+          Slots: <Slots worker={worker} />,
+          'Last heartbeat': <LeaseAge worker={worker} readAt={dataUpdatedAt} />,
+          Version: <Version version={worker.version} master={master} />,
+          Kind: worker.kind === 'server' ? 'slots of a server' : 'worker',
+          Scopes: (
+            <span>
               <Enforcement worker={worker} />
               {worker.enforcement_gap ? `: ${worker.enforcement_gap}` : ''}
-            </span>,
-          ],
-          ['Host', worker.hostname],
-          ['Process', worker.pid],
-          ['Joined', <Time key="joined" at={worker.joined_at} />],
-          ['Completed runs', worker.tasks_complete.toLocaleString()],
-          ['Failed runs', worker.tasks_failed.toLocaleString()],
-          ['Id', <code key="id">{worker.id}</code>],
-        ]}
+            </span>
+          ),
+          Host: worker.hostname,
+          Process: worker.pid,
+          Joined: <Time at={worker.joined_at} />,
+          'Completed runs': worker.tasks_complete.toLocaleString(),
+          'Failed runs': worker.tasks_failed.toLocaleString(),
+          Id: <code>{worker.id}</code>,
+        }}
       />
       <section aria-labelledby="executes">
         <h2 id="executes">Executes now</h2>

@@ -1,5 +1,5 @@
+import { useRefresh } from '../../api/act.ts'
 import { useState } from 'react'
-import { useQueryClient } from '@tanstack/react-query'
 import { drainWorker, resumeWorker } from '../../api/farm.ts'
 import { useRefusal } from '../../api/role.ts'
 import { Confirm, SelectField, toast } from '../../ui/index.ts'
@@ -48,7 +48,7 @@ const nameOf = (workers: readonly Worker[]): string =>
 
 /** Buttons that drain, pause and resume these workers. */
 export const WorkerActions = ({ workers, onDone }: { workers: readonly Worker[]; onDone?: () => void }) => {
-  const queries = useQueryClient()
+  const refresh = useRefresh()
   const refusal = useRefusal('operator')
   const [wait, setWait] = useState('')
   const act = async ({ send, done }: Order, those: readonly Worker[]) => {
@@ -57,11 +57,7 @@ export const WorkerActions = ({ workers, onDone }: { workers: readonly Worker[];
       toast(`${nameOf(those)}: ${done}.`)
       onDone?.()
     } finally {
-      await Promise.all(
-        ['workers', 'worker', 'overview', 'queue'].map((name) =>
-          queries.invalidateQueries({ queryKey: [name] }),
-        ),
-      )
+      await refresh('workers', 'worker', 'overview', 'queue')
     }
   }
   return ORDERS.map((order) => {

@@ -12,6 +12,7 @@ import {
   Time,
   useFilters,
   useList,
+  column,
   type Column,
   type Filter,
   plural,
@@ -40,93 +41,52 @@ const NAMES = FILTERS.map(({ name }) => name)
 const pathOf = ({ id }: Worker): string => `/workers/${encodeURIComponent(id)}`
 
 const columnsOf = (master: string | undefined, readAt: number): readonly Column<Worker>[] => [
-  {
-    id: 'name',
-    label: 'Name',
-    width: 'minmax(140px, 1.5fr)',
-    cell: (worker) => (
-      <Link href={pathOf(worker)} title={worker.name}>
-        {worker.name || worker.id}
-      </Link>
+  column('name', 'Name', 'minmax(140px, 1.5fr)', (worker) => (
+    <Link href={pathOf(worker)} title={worker.name}>
+      {worker.name || worker.id}
+    </Link>
+  )),
+  column('status', 'Status', 'minmax(150px, 1fr)', (worker) => <StateBadge worker={worker} />),
+  column('slots', 'Slots', '130px', (worker) => <Slots worker={worker} />),
+  column('lease', 'Last heartbeat', { width: '104px', align: 'end' }, (worker) => (
+    <LeaseAge worker={worker} readAt={readAt} />
+  )),
+  column('runs', 'Executes', '130px', ({ current_runs: [first, ...rest] }) =>
+    first === undefined ? (
+      <span className="muted">–</span>
+    ) : (
+      <>
+        <Link href={`/runs/${first}`}>run {first.slice(0, 8)}</Link>
+        {rest.length > 0 ? <span className="muted"> +{rest.length}</span> : null}
+      </>
     ),
-  },
-  {
-    id: 'status',
-    label: 'Status',
-    width: 'minmax(150px, 1fr)',
-    cell: (worker) => <StateBadge worker={worker} />,
-  },
-  { id: 'slots', label: 'Slots', width: '130px', cell: (worker) => <Slots worker={worker} /> },
-  {
-    id: 'lease',
-    label: 'Last heartbeat',
-    width: '104px',
-    align: 'end',
-    cell: (worker) => <LeaseAge worker={worker} readAt={readAt} />,
-  },
-  {
-    id: 'runs',
-    label: 'Executes',
-    width: '130px',
-    cell: ({ current_runs: [first, ...rest] }) =>
-      first === undefined ? (
-        <span className="muted">–</span>
-      ) : (
-        <>
-          <Link href={`/runs/${first}`}>run {first.slice(0, 8)}</Link>
-          {rest.length > 0 ? <span className="muted"> +{rest.length}</span> : null}
-        </>
-      ),
-  },
-  {
-    id: 'tools',
-    label: 'Tools and labels',
-    width: 'minmax(180px, 2fr)',
-    cell: (worker) => {
-      const text = [...labelsOf(worker), ...toolsOf(worker)].join(', ')
-      return <span title={text}>{text || <span className="muted">none that a workflow requires</span>}</span>
-    },
-  },
-  {
-    id: 'version',
-    label: 'Version',
-    width: 'minmax(70px, 0.7fr)',
-    cell: ({ version }) => <Version version={version} master={master} />,
-  },
-  { id: 'kind', label: 'Kind', width: '70px', cell: ({ kind }) => kind },
-  {
-    id: 'scopes',
-    label: 'Scopes',
-    width: '150px',
-    hidden: true,
-    cell: (worker) => <Enforcement worker={worker} />,
-  },
-  {
-    id: 'host',
-    label: 'Host',
-    width: 'minmax(90px, 1fr)',
-    hidden: true,
-    cell: ({ hostname, pid }) => `${hostname} (${pid})`,
-  },
-  {
-    id: 'joined',
-    label: 'Joined',
-    width: '84px',
-    hidden: true,
-    cell: ({ joined_at }) => <Time at={joined_at} />,
-  },
-  {
-    id: 'done',
-    label: 'Completed, failed',
-    width: '120px',
-    align: 'end',
-    hidden: true,
-    cell: ({ tasks_complete, tasks_failed }) => (
+  ),
+  column('tools', 'Tools and labels', 'minmax(180px, 2fr)', (worker) => {
+    const text = [...labelsOf(worker), ...toolsOf(worker)].join(', ')
+    return <span title={text}>{text || <span className="muted">none that a workflow requires</span>}</span>
+  }),
+  column('version', 'Version', 'minmax(70px, 0.7fr)', ({ version }) => (
+    <Version version={version} master={master} />
+  )),
+  column('kind', 'Kind', '70px', 'kind'),
+  column('scopes', 'Scopes', { width: '150px', hidden: true }, (worker) => <Enforcement worker={worker} />),
+  column(
+    'host',
+    'Host',
+    { width: 'minmax(90px, 1fr)', hidden: true },
+    ({ hostname, pid }) => `${hostname} (${pid})`,
+  ),
+  column('joined', 'Joined', { width: '84px', hidden: true }, ({ joined_at }) => <Time at={joined_at} />),
+  column(
+    'done',
+    'Completed, failed',
+    { width: '120px', align: 'end', hidden: true },
+    ({ tasks_complete, tasks_failed }) => (
       <span className="number">
         {tasks_complete.toLocaleString()}, {tasks_failed.toLocaleString()}
       </span>
     ),
-  },
+  ),
 ]
 
 /** Lost workers leave the list after an hour, unless the user asks for them. */

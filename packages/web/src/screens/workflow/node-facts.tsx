@@ -43,16 +43,16 @@ export const NodeFacts = ({ node, parts, open, onToggle, onLine }: NodeFactsProp
       </header>
       {node.description === '' ? null : <p>{node.description}</p>}
       <KeyValues
-        facts={[
-          ['Condition', node.condition === '' ? '' : <code key="condition">{node.condition}</code>],
-          ['Runner', [node.runner, node.runner_at].filter((text) => text !== '').join(' ')],
-          ['After', listed(node.depends_on)],
-          ['Programs', listed(node.tools)],
-          ['Sets', listed(node.exports)],
-          ['Time limit', node.timeout],
-          ['Attempts', node.attempts > 1 ? node.attempts : ''],
-          ['Parts', node.parallel ? 'at the same time' : ''],
-        ]}
+        facts={{
+          Condition: node.condition === '' ? '' : <code>{node.condition}</code>,
+          Runner: [node.runner, node.runner_at].filter((text) => text !== '').join(' '),
+          After: listed(node.depends_on),
+          Programs: listed(node.tools),
+          Sets: listed(node.exports),
+          'Time limit': node.timeout,
+          Attempts: node.attempts > 1 ? node.attempts : '',
+          Parts: node.parallel ? 'at the same time' : '',
+        }}
       />
       {texts.map(([title, lines]) =>
         lines.length === 0 ? null : (

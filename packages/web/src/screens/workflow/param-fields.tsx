@@ -69,10 +69,8 @@ const ParamField = (props: FieldOfProps) => {
         {...common}
         value={value}
         onChange={(event) => onChange(event.currentTarget.value)}
-        options={[
-          { value: '', label: initial === '' ? '–' : `default (${initial})` },
-          ...choices.map((choice) => ({ value: choice, label: choice })),
-        ]}
+        none={initial === '' ? '–' : `default (${initial})`}
+        options={choices}
       />
     )
   const number = param.type === 'int' ? { type: 'number', min: param.min, max: param.max, step: 1 } : {}
@@ -82,7 +80,6 @@ const ParamField = (props: FieldOfProps) => {
       {...number}
       value={value}
       placeholder={initial}
-      autoComplete="off"
       onChange={(event) => onChange(event.currentTarget.value)}
     />
   )

@@ -17,6 +17,7 @@ import {
   Skeleton,
   UrlTabs,
   useFilters,
+  column,
   type Column,
 } from '../../ui/index.ts'
 import type { Param } from './param-fields.tsx'
@@ -29,56 +30,36 @@ const Graph = lazy(async () => ({ default: (await import('./graph.tsx')).Graph }
 type Tool = WorkflowPage['tools'][number]
 
 const PARAM_COLUMNS: readonly Column<Param>[] = [
-  { id: 'name', label: 'Name', width: 'minmax(120px, 1fr)', cell: ({ name }) => <code>{name}</code> },
-  {
-    id: 'type',
-    label: 'Type',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ type, min, max, choices, multiple }) =>
-      [
-        type,
-        min === undefined && max === undefined ? '' : `${min ?? ''}–${max ?? ''}`,
-        choices ? choices.join(' | ') : '',
-        multiple ? '(several)' : '',
-      ].join(' '),
-  },
-  { id: 'required', label: 'Required', width: '80px', cell: ({ required }) => (required ? 'yes' : '') },
-  {
-    id: 'default',
-    label: 'Default',
-    width: 'minmax(120px, 1fr)',
-    cell: ({ default: value }) => (value === null ? '' : <code>{String(value as string)}</code>),
-  },
-  {
-    id: 'description',
-    label: 'Description',
-    width: 'minmax(200px, 3fr)',
-    cell: ({ description }) => <span title={description}>{description}</span>,
-  },
+  column('name', 'Name', 'minmax(120px, 1fr)', ({ name }) => <code>{name}</code>),
+  column('type', 'Type', 'minmax(120px, 1fr)', ({ type, min, max, choices, multiple }) =>
+    [
+      type,
+      min === undefined && max === undefined ? '' : `${min ?? ''}–${max ?? ''}`,
+      choices ? choices.join(' | ') : '',
+      multiple ? '(several)' : '',
+    ].join(' '),
+  ),
+  column('required', 'Required', '80px', ({ required }) => (required ? 'yes' : '')),
+  column('default', 'Default', 'minmax(120px, 1fr)', ({ default: value }) =>
+    value === null ? '' : <code>{String(value as string)}</code>,
+  ),
+  column('description', 'Description', 'minmax(200px, 3fr)', 'description'),
 ]
 
 const TOOL_COLUMNS: readonly Column<Tool>[] = [
-  { id: 'name', label: 'Program', width: 'minmax(120px, 1fr)', cell: ({ name }) => <code>{name}</code> },
-  {
-    id: 'workers',
-    label: 'Workers that have it',
-    width: '160px',
-    cell: ({ workers }) =>
-      workers === 0 ? <Badge tone="bad">none</Badge> : <Badge tone="good">{workers}</Badge>,
-  },
-  {
-    id: 'who',
-    label: 'Which',
-    width: 'minmax(180px, 2fr)',
-    cell: ({ worker_ids: ids }) =>
-      ids.map((id, index) => (
-        <span key={id}>
-          {index === 0 ? '' : ', '}
-          <Link href={`/workers/${encodeURIComponent(id)}`}>{id}</Link>
-        </span>
-      )),
-  },
-  { id: 'used', label: 'Used by', width: 'minmax(160px, 2fr)', cell: ({ used_by: by }) => by.join(', ') },
+  column('name', 'Program', 'minmax(120px, 1fr)', ({ name }) => <code>{name}</code>),
+  column('workers', 'Workers that have it', '160px', ({ workers }) =>
+    workers === 0 ? <Badge tone="bad">none</Badge> : <Badge tone="good">{workers}</Badge>,
+  ),
+  column('who', 'Which', 'minmax(180px, 2fr)', ({ worker_ids: ids }) =>
+    ids.map((id, index) => (
+      <span key={id}>
+        {index === 0 ? '' : ', '}
+        <Link href={`/workers/${encodeURIComponent(id)}`}>{id}</Link>
+      </span>
+    )),
+  ),
+  column('used', 'Used by', 'minmax(160px, 2fr)', ({ used_by: by }) => by.join(', ')),
 ]
 
 const Remarks = ({ workflow, onLine }: { workflow: WorkflowPage; onLine: (line: number) => void }) => {
@@ -110,13 +91,13 @@ const Body = ({ workflow }: { workflow: WorkflowPage }) => {
       <div className="workflow-main stack gap-16">
         {workflow.description === '' ? null : <p>{workflow.description}</p>}
         <KeyValues
-          facts={[
-            ['Kind', workflow.kind],
-            ['Tags', workflow.tags.join(', ')],
-            ['Target', workflow.needs_target ? 'needed' : 'not needed'],
-            ['Source', workflow.source],
-            ['File', workflow.file_path],
-          ]}
+          facts={{
+            Kind: workflow.kind,
+            Tags: workflow.tags.join(', '),
+            Target: workflow.needs_target ? 'needed' : 'not needed',
+            Source: workflow.source,
+            File: workflow.file_path,
+          }}
         />
         <Remarks workflow={workflow} onLine={showLine} />
         <UrlTabs

@@ -1,22 +1,25 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useRef, useState } from 'react'
+import { providersQuery } from '../../api/cloud.ts'
 import { useRefusal } from '../../api/role.ts'
 import { scopesQuery } from '../../api/scopes.ts'
-import { providersQuery, startRuns, uploadTargets, type WorkflowPage } from '../../api/workflows.ts'
+import { startRuns, uploadTargets, type WorkflowPage } from '../../api/workflows.ts'
 import {
   Button,
   CommandLines,
   ErrorPanel,
   Field,
   Form,
+  plural,
   SelectField,
   TextField,
   toast,
   type CommandLine,
 } from '../../ui/index.ts'
 import { ParamFields, type ParamValues } from './param-fields.tsx'
-import { FULL_EVERY, linesOf, MAX_AGE, MODES, requestOf, targetsOf } from './start-request.ts'
+import { ALL, FULL_EVERY, linesOf, MAX_AGE, MODES, requestOf, targetsOf } from './start-request.ts'
 
 const CronPreview = lazy(async () => ({
   default: (await import('../triggers/cron-preview.tsx')).CronPreview,
@@ -25,11 +28,6 @@ const CronPreview = lazy(async () => ({
 /** A longer list of targets is sent as a file. */
 const MAX_INLINE = 200_000
 const WAIT_PATH = '(path)'
-
-const choices = (none: string, values: readonly string[]) => [
-  { value: '', label: none },
-  ...values.map((value) => ({ value, label: value })),
-]
 
 interface OptionsProps {
   readonly values: Readonly<Record<string, string>>
@@ -53,12 +51,14 @@ const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
         <SelectField
           {...bound('run_mode')}
           label="Where"
-          options={choices('as the server does', ['distributed', 'local', 'cloud'])}
+          none="as the server does"
+          options={['distributed', 'local', 'cloud']}
         />
         <SelectField
           {...bound('priority')}
           label="Priority"
-          options={choices('normal', ['low', 'high', 'critical'])}
+          none="normal"
+          options={['low', 'high', 'critical']}
         />
       </div>
       {where === 'cloud' ? (
@@ -66,10 +66,8 @@ const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
           <SelectField
             {...bound('cloud_provider')}
             label="Provider"
-            options={choices(
-              cloud?.default_provider ? `default (${cloud.default_provider})` : 'default',
-              (cloud?.providers ?? []).filter(({ configured }) => configured).map(({ name }) => name),
-            )}
+            none={cloud?.default_provider ? `default (${cloud.default_provider})` : 'default'}
+            options={(cloud?.providers ?? []).filter(({ configured }) => configured).map(({ name }) => name)}
           />
           <Field
             {...bound('cloud_instances')}
@@ -84,12 +82,14 @@ const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
           <SelectField
             {...bound('cloud_use_spot')}
             label="Spot machines"
-            options={choices('default', ['true', 'false'])}
+            none="default"
+            options={['true', 'false']}
           />
           <SelectField
             {...bound('cloud_auto_destroy')}
             label="Destroy after the last run"
-            options={choices('default', ['true', 'false'])}
+            none="default"
+            options={['true', 'false']}
           />
         </div>
       ) : null}
@@ -97,7 +97,8 @@ const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
         <SelectField
           {...bound('runner_type')}
           label="Runner"
-          options={choices('as the workflow says', ['host', 'docker', 'ssh'])}
+          none="as the workflow says"
+          options={['host', 'docker', 'ssh']}
         />
         {runner === 'docker' ? <Field {...bound('docker_image')} label="Image" required /> : null}
         {runner === 'ssh' ? <Field {...bound('ssh_host')} label="Host" required /> : null}
@@ -107,20 +108,16 @@ const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
         <SelectField
           {...bound('scope')}
           label="Scope"
-          options={choices(
-            'of the workspace',
-            scopes.map(({ name }) => name),
-          )}
+          none="of the workspace"
+          options={scopes.map(({ name }) => name)}
         />
         <SelectField
           {...bound('strict')}
           label="Targets out of scope"
-          options={[
-            { value: '', label: 'leave them out' },
-            { value: 'true', label: 'refuse all targets' },
-          ]}
+          none="leave them out"
+          options={[{ value: 'true', label: 'refuse all targets' }]}
         />
-        <SelectField {...bound('mode')} label="Scan" options={MODES} />
+        <SelectField {...bound('mode')} label="Scan" none={ALL} options={MODES} />
         {mode === 'delta' ? (
           <>
             <Field {...bound('max_age')} label={MAX_AGE} placeholder="7d" />
@@ -162,22 +159,22 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
   const values = { targets, params, options }
   const count = chosen?.count ?? targetsOf(targets).length
   const byFile = chosen !== undefined || targets.length > MAX_INLINE
-  const start = useMutation({
-    mutationFn: async () => {
-      const file = chosen?.file ?? (byFile ? new File([targets], 'targets.txt') : undefined)
-      const path = file === undefined ? undefined : (await uploadTargets(file)).path
-      return startRuns(requestOf(workflow, values, path))
-    },
-    onSuccess: ({
+  const send = async () => {
+    const file = chosen?.file ?? (byFile ? new File([targets], 'targets.txt') : undefined)
+    const path = file === undefined ? undefined : (await uploadTargets(file)).path
+    return startRuns(requestOf(workflow, values, path))
+  }
+  const start = useAct(send, {
+    done: ({
       job_id: job,
       target_count: runs,
       refused_count: refused = 0,
       left_out_count: left = 0,
       warnings = [],
     }) => {
-      toast(`${runs} ${runs === 1 ? 'run' : 'runs'} started.`)
-      if (left > 0) toast(`${left} ${left === 1 ? 'target has' : 'targets have'} not changed.`)
-      if (refused > 0) toast(`${refused} ${refused === 1 ? 'target is' : 'targets are'} out of scope.`, 'bad')
+      toast(`${plural(runs, 'run')} started.`)
+      if (left > 0) toast(`${plural(left, 'target has', 'targets have')} not changed.`)
+      if (refused > 0) toast(`${plural(refused, 'target is', 'targets are')} out of scope.`, 'bad')
       for (const { field, message } of warnings) toast(`${field}: ${message}`, 'bad')
       void navigate({ href: `/jobs/${encodeURIComponent(job)}` })
     },

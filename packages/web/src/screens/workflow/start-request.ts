@@ -20,10 +20,8 @@ export const targetsOf = (text: string): readonly string[] => [
 ]
 
 /** Choices of the field `mode`, and what `max_age` and `full_every` are called. */
-export const MODES = [
-  { value: '', label: 'all targets' },
-  { value: 'delta', label: 'new and changed' },
-]
+export const ALL = 'all targets'
+export const MODES = [{ value: 'delta', label: 'new and changed' }]
 export const MAX_AGE = 'Or not scanned for'
 export const FULL_EVERY = 'All targets each time of so many'
 

@@ -1,4 +1,5 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useAct } from '../../api/act.ts'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { lintWorkflow, uploadWorkflow } from '../../api/workflows.ts'
@@ -34,7 +35,6 @@ export const AddWorkflow = ({ refusal }: { refusal: string | undefined }) => {
   const [place, setPlace] = useState<{ line: number }>()
   const checked = useQuiet(text, QUIET_MS)
   const chooser = useRef<HTMLInputElement>(null)
-  const queries = useQueryClient()
   const navigate = useNavigate()
   const lint = useQuery({
     queryKey: ['lint', name, checked],
@@ -43,12 +43,10 @@ export const AddWorkflow = ({ refusal }: { refusal: string | undefined }) => {
     placeholderData: (before) => before,
     gcTime: 0,
   })
-  const save = useMutation({
-    mutationFn: () => uploadWorkflow(new File([text], name)),
-    onSuccess: async (added) => {
+  const save = useAct(() => uploadWorkflow(new File([text], name)), {
+    refresh: ['workflows', 'workflow'],
+    done: (added) => {
       toast(`The ${added.kind} ${added.name} is saved.`)
-      await queries.invalidateQueries({ queryKey: ['workflows'] })
-      await queries.invalidateQueries({ queryKey: ['workflow', added.name] })
       void navigate({ href: `/workflows/${encodeURIComponent(added.name)}` })
     },
   })

@@ -18,6 +18,7 @@ import {
   Page,
   useFilters,
   useList,
+  column,
   type Column,
   plural,
 } from '../../ui/index.ts'
@@ -51,50 +52,23 @@ const Health = ({ name }: { name: string }) => {
 }
 
 const COLUMNS: readonly Column<Workflow>[] = [
-  {
-    id: 'name',
-    label: 'Name',
-    width: 'minmax(160px, 1.2fr)',
-    cell: ({ name }) => <Link href={pathTo(name)}>{name}</Link>,
-  },
-  { id: 'kind', label: 'Kind', width: '72px', cell: ({ kind }) => kind },
-  {
-    id: 'description',
-    label: 'Description',
-    width: 'minmax(200px, 3fr)',
-    cell: ({ description }) => <span title={description}>{description}</span>,
-  },
-  {
-    id: 'parts',
-    label: 'Parts',
-    width: '92px',
-    cell: ({ module_count: modules, step_count: steps }) =>
-      modules > 0 ? plural(modules, 'module') : plural(steps, 'step'),
-  },
-  {
-    id: 'state',
-    label: 'Check',
-    width: '84px',
-    cell: ({ valid }) => (valid ? <Badge tone="good">valid</Badge> : <Badge tone="bad">errors</Badge>),
-  },
-  {
-    id: 'tools',
-    label: 'Programs',
-    width: 'minmax(140px, 1.4fr)',
-    cell: ({ missing_tools: names }) => <Missing names={names} />,
-  },
-  { id: 'health', label: 'Last 24 hours', width: '128px', cell: ({ name }) => <Health name={name} /> },
-  { id: 'tags', label: 'Tags', width: 'minmax(120px, 1fr)', cell: ({ tags }) => tags.join(', ') },
-  {
-    id: 'params',
-    label: 'Params',
-    width: '72px',
-    align: 'end',
-    hidden: true,
-    cell: (one) => one.params.length,
-  },
-  { id: 'source', label: 'Source', width: '180px', hidden: true, cell: ({ source }) => source },
-  { id: 'file', label: 'File', width: '220px', hidden: true, cell: ({ file_path: path }) => path },
+  column('name', 'Name', 'minmax(160px, 1.2fr)', ({ name }) => <Link href={pathTo(name)}>{name}</Link>),
+  column('kind', 'Kind', '72px', 'kind'),
+  column('description', 'Description', 'minmax(200px, 3fr)', 'description'),
+  column('parts', 'Parts', '92px', ({ module_count: modules, step_count: steps }) =>
+    modules > 0 ? plural(modules, 'module') : plural(steps, 'step'),
+  ),
+  column('state', 'Check', '84px', ({ valid }) =>
+    valid ? <Badge tone="good">valid</Badge> : <Badge tone="bad">errors</Badge>,
+  ),
+  column('tools', 'Programs', 'minmax(140px, 1.4fr)', ({ missing_tools: names }) => (
+    <Missing names={names} />
+  )),
+  column('health', 'Last 24 hours', '128px', ({ name }) => <Health name={name} />),
+  column('tags', 'Tags', 'minmax(120px, 1fr)', ({ tags }) => tags.join(', ')),
+  column('params', 'Params', { width: '72px', align: 'end', hidden: true }, (one) => one.params.length),
+  column('source', 'Source', { width: '180px', hidden: true }, 'source'),
+  column('file', 'File', { width: '220px', hidden: true }, 'file_path'),
 ]
 
 const List = () => {

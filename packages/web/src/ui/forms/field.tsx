@@ -89,7 +89,7 @@ export const Field = ({ label, hint, name, ...rest }: FrameProps & Omit<Componen
   const { id, problem, props } = useFrame({ name, label, hint })
   return (
     <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
-      <input className="input" {...rest} {...props} />
+      <input className="input" autoComplete="off" {...rest} {...props} />
     </Frame>
   )
 }
@@ -114,19 +114,27 @@ interface Option {
 }
 
 interface SelectProps extends FrameProps, Omit<ComponentProps<'select'>, 'name'> {
-  readonly options: readonly Option[]
+  /** A text stands for itself. */
+  readonly options: readonly (Option | string)[]
+  /** The label of the value "", which is the first one. */
+  readonly none?: string
 }
 
-export const SelectField = ({ label, hint, name, options, ...rest }: SelectProps) => {
+export const SelectField = ({ label, hint, name, options, none, ...rest }: SelectProps) => {
   const { id, problem, props } = useFrame({ name, label, hint })
   return (
     <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
       <select className="input" {...rest} {...props}>
-        {options.map(({ value, label: text }) => (
-          <option key={value} value={value}>
-            {text}
-          </option>
-        ))}
+        {none === undefined ? null : <option value="">{none}</option>}
+        {options.map((option) => {
+          const { value, label: text } =
+            typeof option === 'string' ? { value: option, label: option } : option
+          return (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          )
+        })}
       </select>
     </Frame>
   )
@@ -141,7 +149,7 @@ export const Combobox = ({ label, hint, name, suggestions, ...rest }: ComboboxPr
   const { id, problem, props } = useFrame({ name, label, hint })
   return (
     <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
-      <input className="input" {...rest} {...props} list={`${id}-list`} />
+      <input className="input" autoComplete="off" {...rest} {...props} list={`${id}-list`} />
       <datalist id={`${id}-list`}>
         {suggestions.map((value) => (
           <option key={value}>{value}</option>

@@ -13,6 +13,22 @@ export interface Column<T> {
   readonly sort?: string | ((row: T) => string | number)
 }
 
+/**
+ * A column by its width, or by its width and how it is sorted, aligned or hidden; `cell` is what it shows, or the name of
+ * a field.
+ */
+export const column = <T>(
+  id: string,
+  label: string,
+  look: string | Omit<Column<T>, 'id' | 'label' | 'cell'>,
+  cell: Column<T>['cell'] | keyof NoInfer<T>,
+): Column<T> => ({
+  id,
+  label,
+  cell: typeof cell === 'function' ? cell : (row) => row[cell] as ReactNode,
+  ...(typeof look === 'string' ? { width: look } : look),
+})
+
 export interface Order {
   /** The name of a column, with a minus in reverse; '' is the order of the list. */
   readonly value: string

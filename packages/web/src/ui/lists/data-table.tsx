@@ -226,11 +226,15 @@ export const DataTable = <T,>({
                       />
                     </span>
                   ) : null}
-                  {visible.map(({ id, cell, align }) => (
-                    <span role="cell" key={id} className={align === 'end' ? 'end' : ''}>
-                      {cell(row)}
-                    </span>
-                  ))}
+                  {visible.map(({ id, cell, align }) => {
+                    const content = cell(row)
+                    const title = typeof content === 'string' ? content : undefined
+                    return (
+                      <span role="cell" key={id} className={align === 'end' ? 'end' : ''} title={title}>
+                        {content}
+                      </span>
+                    )
+                  })}
                 </div>
               )
             })}

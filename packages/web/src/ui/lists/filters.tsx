@@ -102,10 +102,8 @@ export const FilterBar = ({ filters, others = [], children }: FilterBarProps) =>
             label={label}
             value={values[name] ?? ''}
             onChange={(event) => set({ [name]: event.currentTarget.value })}
-            options={[
-              { value: '', label: none },
-              ...options.map((value) => ({ value, label: value.replaceAll('_', ' ') })),
-            ]}
+            none={none}
+            options={options.map((value) => ({ value, label: value.replaceAll('_', ' ') }))}
           />
         ) : (
           <TextFilter

@@ -1,3 +1,4 @@
+import { useAct } from '../../api/act.ts'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useRefusal } from '../../api/role.ts'
@@ -55,13 +56,9 @@ const Saved = ({ screen, names }: SavedFiltersProps) => {
 const closePopover = (element: HTMLElement): void => element.closest<HTMLElement>('[popover]')?.hidePopover()
 
 const Entry = ({ filter }: { filter: SavedFilter }) => {
-  const queries = useQueryClient()
   const { id, name, query, own, shared, owner_name, screen } = filter
   const refusal = useRefusal('admin')
-  const remove = useMutation({
-    mutationFn: () => deleteSavedFilter(id),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['saved-filters', screen] }),
-  })
+  const remove = useAct(() => deleteSavedFilter(id), { refresh: ['saved-filters'] })
   return (
     <li className="line">
       <Link
@@ -112,7 +109,6 @@ const SaveForm = ({ screen, names, known }: SavedFiltersProps & { known: readonl
         onChange={(event) => setName(event.currentTarget.value)}
         maxLength={128}
         required
-        autoComplete="off"
       />
       <label className="check" title={refusal}>
         <input type="checkbox" name="shared" disabled={refusal !== undefined} /> Everybody sees it

@@ -1,6 +1,8 @@
 import { useId, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
+import { useRefresh } from '../../api/act.ts'
 import { Button } from '../button.tsx'
 import { ErrorPanel } from '../page.tsx'
+import { toast } from './toast.tsx'
 
 interface DialogProps {
   readonly open: boolean
@@ -60,8 +62,10 @@ interface ConfirmDialogProps {
   /** The verb on the button that does it: "Cancel 3 runs". */
   readonly action: string
   readonly danger?: boolean
-  /** The dialog closes when it succeeds, and shows the error when it fails. */
-  readonly onConfirm: () => Promise<unknown>
+  /** The dialog closes when it succeeds, and shows the error when it fails. A text or message that it returns is said. */
+  readonly onConfirm: () => Promise<string | { readonly message: string } | void>
+  /** What it changes: queries by the first part of their keys. */
+  readonly refresh?: readonly string[]
 }
 
 /** Asks before something is done; another control opens it. */
@@ -73,7 +77,9 @@ export const ConfirmDialog = ({
   action,
   danger = false,
   onConfirm,
+  refresh = [],
 }: ConfirmDialogProps) => {
+  const again = useRefresh()
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
   const close = () => {
@@ -84,7 +90,9 @@ export const ConfirmDialog = ({
     setBusy(true)
     setError(undefined)
     try {
-      await onConfirm()
+      const said = await onConfirm()
+      if (said !== undefined) toast(typeof said === 'string' ? said : said.message)
+      await again(...refresh)
       close()
     } catch (reason) {
       setError(reason)

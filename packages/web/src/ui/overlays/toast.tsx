@@ -23,6 +23,8 @@ export const toast = (text: string, tone: Note['tone'] = 'good'): void => {
   setTimeout(() => change(notes.filter((other) => other !== note)), SHOWN_MS)
 }
 
+export const toastError = (error: Error): void => toast(error.message, 'bad')
+
 const watch = (watcher: () => void) => {
   watchers.add(watcher)
   return () => watchers.delete(watcher)

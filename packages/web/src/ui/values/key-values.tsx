@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
 
-/** Facts. A value of undefined, null or "" is left out. */
-export const KeyValues = ({ facts }: { facts: readonly (readonly [name: string, value: ReactNode])[] }) => (
+/** Facts by their names. A value of undefined, null or "" is left out. */
+export const KeyValues = ({ facts }: { facts: Readonly<Record<string, ReactNode>> }) => (
   <dl className="facts">
-    {facts
+    {Object.entries(facts)
       .filter(([, value]) => value !== undefined && value !== null && value !== '')
       .map(([name, value]) => (
         <div key={name}>

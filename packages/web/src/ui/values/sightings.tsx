@@ -1,5 +1,5 @@
 import { Badge, type Tone } from './badge.tsx'
-import type { Column } from '../lists/column.ts'
+import { column, type Column } from '../lists/column.ts'
 import { Time } from './values.tsx'
 
 /** Whether the latest scans still see a finding or an asset. */
@@ -40,13 +40,9 @@ interface Seen {
 
 /** Columns of lists of findings and assets. */
 export const SEEN_COLUMNS: readonly Column<Seen>[] = [
-  { id: 'state', label: 'State', width: '62px', cell: ({ state }) => <RecordState state={state} /> },
-  { id: 'first', label: 'First seen', width: '70px', cell: ({ first_seen }) => <Time at={first_seen} /> },
-  {
-    id: 'last',
-    label: 'Last seen',
-    width: '78px',
-    sort: 'last_seen',
-    cell: ({ last_seen }) => <Time at={last_seen} />,
-  },
+  column('state', 'State', '62px', ({ state }) => <RecordState state={state} />),
+  column('first', 'First seen', '70px', ({ first_seen }) => <Time at={first_seen} />),
+  column('last', 'Last seen', { width: '78px', sort: 'last_seen' }, ({ last_seen }) => (
+    <Time at={last_seen} />
+  )),
 ]
