@@ -400,6 +400,20 @@ describe('identity', () => {
     expect(identities(moved.found)).toEqual(identities(found).slice(0, 2))
   })
 
+  const hint = (...[key, name]: [string, string]) =>
+    key === 'message'
+      ? result('lock', 1, { locations: [{ ...at('lock', { startLine: 1 }), message: { text: name } }] })
+      : result('lock', 1, { partialFingerprints: { [key]: name } })
+  test.each(['demo/advisory-fingerprint', 'message'])(
+    'What the %s says tells results of one line apart, also when another one is mended',
+    async (key) => {
+      const two = await read(logOf([hint(key, 'left@1'), hint(key, 'right@1')]))
+      expect(new Set(identities(two.found)).size).toBe(2)
+      const one = await read(logOf([hint(key, 'right@1')]))
+      expect(identities(one.found)).toEqual(identities(two.found).slice(1))
+    },
+  )
+
   test.each([
     ['requires login', 'requires login'],
     ['', ''],
@@ -459,6 +473,16 @@ describe('scans that failed', () => {
     })
   })
 
+  test.each(['invalid-syntax', 'E999', 'parse', 'OXL0001', 'DL1000', 'compile'])(
+    'A result %s says that its file was not read',
+    async (ruleId) => {
+      const results = [result('a.py', 1), result('b.py', 2, { ruleId })]
+      const log = await read(logOf([...results, result('', 0, { ruleId, locations: [] })]))
+      expect(identities(log.found)).toEqual(['r1 a.py:1'])
+      expect(log).toMatchObject({ errors: 2, failures: 1, failed: ['b.py'] })
+    },
+  )
+
   test.each<[string, Part, string]>([
     [
       'it was not successful',
@@ -475,6 +499,7 @@ describe('scans that failed', () => {
       },
       'cannot be read',
     ],
+    ['an exception says it', notification({ message: {}, exception: { message: 'boom' } }), 'boom'],
     [
       'a notification is an error by default',
       notification({ level: undefined, descriptor: { index: 1 } }),

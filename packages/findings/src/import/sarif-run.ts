@@ -43,6 +43,8 @@ export interface Place {
   readonly context?: unknown
   /** The name of a function, class or resource, or `""`. */
   readonly logical: string
+  /** What the tool says about it, or `""`. */
+  readonly said?: string
 }
 
 /** Follows the references in a run. */
@@ -143,6 +145,7 @@ export class SarifRun {
       region: at(physical, 'region'),
       context: at(physical, 'contextRegion'),
       logical: logical.find((name) => name !== '') ?? '',
+      said: asText(at(location, 'message', 'text')),
     }
   }
 
@@ -204,6 +207,8 @@ export class SarifRun {
     const descriptor = this.#notifications.of(reference)
     const reason =
       this.message(at(notification, 'message'), descriptor) ||
+      asText(at(notification, 'exception', 'message')) ||
+      this.message(at(descriptor, 'shortDescription'), descriptor) ||
       asText(at(descriptor, 'id')) ||
       reference.id ||
       `${this.tool} reports an error`

@@ -3,7 +3,7 @@ import { severityOf } from '../content.ts'
 import { asText, at, isRecord, type Unknown } from '../fields.ts'
 import { Fingerprints, textWord } from './fingerprints.ts'
 import { unreadable, type Imported } from './read-body.ts'
-import { finding } from './records.ts'
+import { failed, finding } from './records.ts'
 import { Replay } from './replay.ts'
 import { kindOf, readSarif, type FoundResult } from './sarif-log.ts'
 import { ruleIdOf, type Place, type SarifRun } from './sarif-run.ts'
@@ -16,15 +16,22 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = '')
   const { version, runs, folder, problems, results } = await readSarif(replay, body, root)
   const isCut = version === undefined && problems.length > 0 && runs.length > 0
   if (version !== '2.1.0' && !isCut)
-    throw unreadable(
-      `it is not SARIF 2.1.0: expected version "2.1.0" and a list of runs, got version ${JSON.stringify(version ?? '')}`,
-    )
+    throw unreadable(`it is not SARIF 2.1.0: its version is ${JSON.stringify(version ?? '')}`)
   if (!runs.some(({ run }) => run.namesFolder)) yield* folder.found()
   yield* problems
   for (const { run, hasResults } of runs) yield* run.failures(hasResults)
   const fingerprints = new Fingerprints()
-  for await (const found of results) yield finding(rowOf(found, fingerprints))
+  for await (const found of results) {
+    const { run, result } = found
+    const [{ file }] = run.placesOf(result)
+    if (UNREAD.test(ruleIdOf(result)))
+      yield failed(run.message(at(result, 'message'), undefined), file === '' ? {} : { file })
+    else yield finding(rowOf(found, fingerprints))
+  }
 }
+
+/** The rules by which ruff, flake8, biome, oxlint, hadolint and staticcheck report what they could not read, as a result. */
+const UNREAD = /^(?:invalid-syntax|syntax-?error|E999|parse(?:-?error)?|OXL0001|DL1000|compile)$/i
 
 /** Properties of a result and of its rule. */
 const bagsOf = (result: Unknown, rule: unknown): unknown[] => [
@@ -92,17 +99,18 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
 
 const offsetOf = (region: (name: string) => string): string => region('charOffset') || region('byteOffset')
 
-/** The fingerprints of the tool, the text of the line or the web request, or else the logical place. */
+/** The fingerprints of the tool, the text of the line or the web request, or else the logical place, or what it is. */
 const lastingOf = (
   tool: ReturnType<ToolFingerprints['of']>,
-  { region, context, logical }: Place,
+  { region, context, logical, said = '' }: Place,
   request: string,
 ): string[] => {
   if (tool.whole.length > 0) return tool.whole
   const snippet = asText(at(region, 'snippet', 'text')) || lineIn(context, Number(at(region, 'startLine')))
   const text = snippet.trim() === '' ? [] : [`text ${textWord(snippet)}`]
   const lasting = [...tool.partial, ...text, ...(request === '' ? [] : [request])]
-  return lasting.length > 0 || logical === '' ? lasting : [`in ${textWord(logical)}`]
+  const place = logical || said
+  return lasting.length > 0 || place === '' ? lasting : [`in ${textWord(place)}`]
 }
 
 /** A line of the text around a result. */

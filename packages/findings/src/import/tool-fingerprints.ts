@@ -13,7 +13,7 @@ const hashesIn = (result: unknown, list: List): [string, string][] => {
   const values = at(result, list)
   return (isRecord(values) ? Object.entries(values) : [])
     .map(([key, value]): [string, string] => [key, asText(value)])
-    .filter(([, value]) => HASH.test(value))
+    .filter(([key, value]) => HASH.test(value) || (value !== '' && /fingerprint/i.test(key)))
 }
 
 /** The fingerprints that tools give their results, as far as they differ between results. */
