@@ -2,7 +2,7 @@ import type { Severity } from '@scanfarm/contracts'
 import { asText, asTexts, at } from '../fields.ts'
 import { unreadable, type Imported } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
-import { failed, finding, paragraphs, unusable } from './records.ts'
+import { failed, finding, hostPort, paragraphs, unusable } from './records.ts'
 
 /** The levels of wapiti, from 0. */
 const LEVELS: readonly Severity[] = ['info', 'low', 'medium', 'high', 'critical']
@@ -21,23 +21,35 @@ const PARTS = ['vulnerabilities', 'anomalies', 'additionals'].map((part) => `${p
 export async function* wapitiFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   const categories = new Map<string, unknown>()
   const waiting: Waiting[] = []
-  let infos: unknown
+  let target = ''
+  const settled = (): Imported[] =>
+    waiting.splice(0).map((result) => record(result, categories.get(result.category), target))
+  let isReport = false
   for await (const part of jsonParts(body, 'infos', 'classifications.*', ...PARTS)) {
+    isReport ||= part.kind === 'value' && part.at !== 'infos'
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
-    else if (part.at === 'infos') infos = part.value
-    else if (part.at === 'classifications.*') categories.set(part.path[1] ?? '', part.value)
+    else if (part.at === 'infos') {
+      target = asText(at(part.value, 'target'))
+      if (URL.canParse(target)) yield* answerOf(new URL(target), at(part.value, 'crawled_pages_nbr'))
+      yield* settled()
+    } else if (part.at === 'classifications.*') categories.set(part.path[1] ?? '', part.value)
     else {
       const [name = '', category = ''] = part.path
       waiting.push({ one: part.value, category, part: name, line: part.line })
     }
   }
-  const target = asText(at(infos, 'target'))
-  if (categories.size === 0 && waiting.length === 0 && !URL.canParse(target))
-    throw unreadable('it is not JSON of wapiti (-f json)')
-  // Written by versions from 3.1 on.
-  if (Number(at(infos, 'crawled_pages_nbr') ?? 1) === 0)
-    yield failed('wapiti opened no page', URL.canParse(target) ? { host: new URL(target).hostname } : {})
-  for (const result of waiting) yield record(result, categories.get(result.category), target)
+  if (!isReport && !URL.canParse(target)) throw unreadable('it is not JSON of wapiti')
+  yield* settled()
+}
+
+/** Versions from 3.1 on say how many pages they have seen. Other ports of the host may have been tested. */
+function* answerOf({ hostname, port, protocol, href }: URL, pages: unknown): Generator<Imported> {
+  if (Number(pages) > 0) yield { kind: 'reached', host: href }
+  else if (Number(pages ?? 1) === 0)
+    yield failed('wapiti opened no page', {
+      host: hostPort(hostname, port || (protocol === 'https:' ? '443' : '80')),
+      check: '',
+    })
 }
 
 const slug = (text: string): string =>
