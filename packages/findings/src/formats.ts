@@ -1,27 +1,32 @@
-export const IMPORT_FORMATS = [
-  'sarif',
-  'nuclei',
-  'nmap',
-  'jsonl',
-  'whatweb',
-  'sslscan',
-  'testssl',
-  'wapiti',
-  'masscan',
-  'ffuf',
-  'dirsearch',
-  'gobuster',
-  'zmap',
-  'sslyze',
-  'gitleaks',
-  'gosec',
-  'pip-audit',
-  'npm-audit',
-  'osv-scanner',
-  'trivy',
-  'grype',
-] as const
-export type ImportFormat = (typeof IMPORT_FORMATS)[number]
+/** The formats of imports, and the form of each that is read: mostly an option of the tool. */
+const FORMS = {
+  sarif: '2.1.0',
+  nuclei: '-jsonl',
+  nmap: '-oX',
+  jsonl: 'lines of Scanfarm',
+  whatweb: '--log-json',
+  sslscan: '--xml',
+  testssl: '--jsonfile, --jsonfile-pretty',
+  wapiti: '-f json',
+  masscan: '-oJ, -oD, -oX, -oL, -oG',
+  ffuf: '-of json',
+  dirsearch: '-O json',
+  gobuster: 'text of dir',
+  zmap: '-O json',
+  sslyze: '--json_out',
+  gitleaks: '-f json',
+  gosec: '-fmt json',
+  'pip-audit': '-f json',
+  'npm-audit': '--json',
+  'osv-scanner': '--format json',
+  trivy: '-f json',
+  grype: '-o json',
+} as const
+export type ImportFormat = keyof typeof FORMS
+export const IMPORT_FORMATS = Object.keys(FORMS) as ImportFormat[]
+
+/** `nmap (-oX)` */
+export const formOf = (format: ImportFormat): string => `${format} (${FORMS[format]})`
 
 /**
  * Formats whose reports name hosts that the scan reached, at least by a record of them. Other formats are silent on

@@ -3,6 +3,7 @@ export { MAX_ENRICHMENT_BYTES, readEnrichment, type Enrichment } from './enrichm
 export { assetOf, findingOf } from './content.ts'
 export {
   EXPORT_FORMATS,
+  formOf,
   IMPORT_FORMATS,
   NAMES_REACHED,
   type ExportFormat,

@@ -332,7 +332,7 @@ describe('wapiti', () => {
 
   test('a server that is gone has failed', async () => {
     expect(await collect(readFindings('wapiti', file('wapiti-gone.json')))).toMatchObject({
-      failed: ['127.0.40.1'],
+      failed: ['127.0.40.1:18099'],
       errors: 1,
     })
   })
@@ -427,6 +427,7 @@ describe('Paths of web servers', () => {
     const report = await guess(`[\n${answer}\n,\n{"target":"http://b`)
     expect(values(report)).toEqual(['http a.example'])
     expect(report.errors).toBe(1)
+    expect(values(await guess(`${answer}\n${answer}\n`))).toEqual(['http a.example', 'http a.example'])
   })
 })
 
@@ -688,6 +689,31 @@ describe('Vulnerabilities of packages', () => {
     },
     metadata: {},
   }
+  const lines = (...rows: readonly object[]) => rows.map((row) => JSON.stringify(row)).join('\n')
+  const yarn = (path: string) => ({
+    type: 'auditAdvisory',
+    data: { resolution: { path }, advisory: OLD_NPM.advisories[7] },
+  })
+  const YARN = lines(yarn('a>left'), yarn('b>left'), { type: 'auditSummary', data: {} })
+  const yarn4 = (value: string, ID: unknown, Severity: string, version: string, URL?: string) => ({
+    value,
+    children: { ID, Issue: 'x', URL, Severity, 'Vulnerable Versions': '<3', 'Tree Versions': [version] },
+  })
+  const YARN_4 = lines(
+    yarn4('left', 7, 'high', '1.0.0', 'https://a.example/advisories/GHSA-aaaa-bbbb-cccc'),
+    yarn4('right', 'right (deprecation)', 'moderate', '2.0.0'),
+  )
+  const osv = (source: object, found: object, more: object) => ({
+    results: [{ source, packages: [{ package: found, vulnerabilities: [{ id: 'OSV-1' }] }] }],
+    experimental_config: {},
+    ...more,
+  })
+  const OSV_COMMIT = osv({ path: '/src/vendor', type: 'git' }, { name: '', version: '', commit: '9a6b' }, {})
+  const OSV_IMAGE = osv(
+    { path: '/lib/apk/db/installed', type: 'os' },
+    { name: 'libx', version: '3' },
+    { image_metadata: { os: 'Alpine' } },
+  )
   const PIP = {
     dependencies: [
       {
@@ -714,10 +740,14 @@ describe('Vulnerabilities of packages', () => {
     ['grype', GRYPE, ['GHSA-1 medium /app/y.lock:liby@2', 'GHSA-2 high libz@1']],
     ['npm-audit', NPM, ['GHSA-aaaa-bbbb-cccc medium left']],
     ['npm-audit', OLD_NPM, ['CVE-2026-4 low left@1.0.0']],
+    ['npm-audit', YARN, ['CVE-2026-4 low left@1.0.0', 'CVE-2026-4 low left@1.0.0']],
+    ['npm-audit', YARN_4, ['GHSA-aaaa-bbbb-cccc high left@1.0.0', 'npm-deprecation medium right@2.0.0']],
+    ['osv-scanner', OSV_COMMIT, ['OSV-1 medium vendor:vendor@9a6b']],
+    ['osv-scanner', OSV_IMAGE, ['OSV-1 medium /lib/apk/db/installed:libx@3']],
     ['pip-audit', PIP, ['PYSEC-1 medium jin@1']],
     ['pip-audit', PIP.dependencies, ['PYSEC-1 medium jin@1']],
   ])('%s', async (format, report, expected) => {
-    const found = await guess(JSON.stringify(report))
+    const found = await guess(typeof report === 'string' ? report : JSON.stringify(report))
     expect(found).toMatchObject({ format, errors: 0 })
     expect(short(found)).toEqual(expected)
   })
@@ -795,6 +825,8 @@ describe('Vulnerabilities of packages', () => {
     '{"dependencies":[{"name":"a","version":"1","vulns":[]}]}',
     'null',
     '{"Golang errors":{},"Issues":null}',
+    '{"type":"auditSummary","data":{"vulnerabilities":{}}}',
+    '[INF] Current nuclei version: v3.3.0\n[INF] No results found.',
     '[ ]',
     '',
   ])('a scan without results is no failure: %s', async (text) => {
@@ -805,9 +837,32 @@ describe('Vulnerabilities of packages', () => {
 test.each([
   ['{"error":{"code":"ENOLOCK","summary":"No lockfile"}}', 'No lockfile'],
   ['{"error":{"code":"ENOAUDIT","summary":"","detail":""}}', 'ENOAUDIT'],
+  ['{"type":"error","data":"The registry did not answer"}', 'The registry did not answer'],
   ['{"error":{"code":"ERR_PNPM_AUDIT_NO_LOCKFILE","message":"No pnpm-lock.yaml"}}', 'No pnpm-lock.yaml'],
 ])('an error of npm is recognised: %s', async (text, reason) => {
   expect(await guess(text)).toMatchObject({ format: 'npm-audit', errors: 1, problems: [{ reason }] })
+})
+
+test.each([
+  ['npm warn config production', '2 low\nnpm notice New version', 0],
+  ['npm error code ENOTFOUND', '', 1],
+  ['"auditReportVersion": 1},', '', 1],
+])(
+  'lines of a log beside a report are none of it, unless they tell of trouble: %s',
+  async (before, after, errors) => {
+    const report = '{"auditReportVersion":2,"vulnerabilities":{}}'
+    expect(await guess(`${before}\n${report}\n${after}`)).toMatchObject({ format: 'npm-audit', errors })
+  },
+)
+
+test.each([
+  ['nmap', '# Nmap 7.93 scan initiated as: nmap -oG - 192.0.2.1', '-oX'],
+  ['zmap', '192.0.2.1\n192.0.2.2', '-O json'],
+  ['testssl', '"id","fqdn/ip","port","severity","finding"', '--jsonfile'],
+  ['wapiti', '<report type="security"/>', '-f json'],
+] as const)('another form of %s is refused, with the one that is read', async (format, text, form) => {
+  await expect(read(format, text)).rejects.toThrow(`expected: ${format} (${form}`)
+  await expect(guess(text)).rejects.toThrow(`${format} (${form}`)
 })
 
 test.each([
@@ -822,5 +877,5 @@ test.each([
   'sslyze',
   'testssl',
 ] as const)('%s refuses a report of another tool', async (format) => {
-  await expect(read(format, '{"other":1}')).rejects.toThrow('it is not JSON of')
+  await expect(read(format, '{"other":1}')).rejects.toThrow(`expected: ${format} (`)
 })

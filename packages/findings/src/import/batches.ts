@@ -1,10 +1,11 @@
 import {
+  AppError,
   MAX_IMPORT_PROBLEMS,
   type AssetContent,
   type FindingContent,
   type ImportProblem,
 } from '@scanfarm/contracts'
-import type { ImportFormat } from '../formats.ts'
+import { formOf, type ImportFormat } from '../formats.ts'
 import type { Imported } from './read-body.ts'
 import { dirsearchAssets } from './dirsearch.ts'
 import { ffufAssets } from './ffuf.ts'
@@ -100,7 +101,7 @@ export async function* batchesOf(
   let batch = emptyBatch()
   let characters = 0
   let problems = 0
-  for await (const record of READERS[format](body, root)) {
+  for await (const record of recordsOf(format, body, root)) {
     if (record.kind === 'error' || record.kind === 'failed') {
       addError(batch, record)
       if (problems++ < MAX_IMPORT_PROBLEMS) batch.problems.push(problemOf(record))
@@ -122,6 +123,16 @@ export async function* batchesOf(
   }
   const { vulnerabilities, assets, reached, errors } = batch
   if (vulnerabilities.length + assets.length + reached.length + errors > 0) yield batch
+}
+
+/** A file that is refused may be a report of the tool in another form. */
+async function* recordsOf(...[format, ...of]: Parameters<typeof batchesOf>): AsyncGenerator<Imported> {
+  try {
+    yield* READERS[format](...of)
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'invalid_input') throw error
+    throw new AppError(error.code, `${error.message}; expected: ${formOf(format)}`, { cause: error })
+  }
 }
 
 type Failure = Extract<Imported, { kind: 'error' | 'failed' }>

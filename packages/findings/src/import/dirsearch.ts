@@ -8,7 +8,7 @@ const PATTERNS = ['', 'results.[]', '*.[]']
 
 /** Reads JSON of dirsearch; versions before 0.4.3 list `{"http://host/": [{"path", …}]}`. */
 export async function* dirsearchAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  const parts = jsonReport(body, 'dirsearch (-O json)', ({ value }) => isRecord(value), ...PATTERNS)
+  const parts = jsonReport(body, ({ value }) => isRecord(value), ...PATTERNS)
   for await (const part of parts) {
     if (part.kind === 'problem') {
       yield unusable(part.reason, part.line)

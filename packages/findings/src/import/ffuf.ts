@@ -10,7 +10,7 @@ const PATTERNS = ['commandline', 'config', RESULTS]
 /** Reads the URLs that ffuf found as assets of the type `content`: `-of json` and `-of ejson`. */
 export async function* ffufAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let command = ''
-  for await (const part of jsonReport(body, 'ffuf (-of json)', ({ at }) => at !== RESULTS, ...PATTERNS)) {
+  for await (const part of jsonReport(body, ({ at }) => at !== RESULTS, ...PATTERNS)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'commandline') command = asText(part.value)
     else if (part.at === RESULTS) yield content(part.value, command, part.line)

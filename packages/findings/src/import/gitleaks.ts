@@ -31,7 +31,7 @@ export async function* gitleaksFindings(
     if (part.kind === 'value') folder.add(fileOf(part.value))
   if (root === '') yield* folder.found()
   const fingerprints = new Fingerprints()
-  for await (const part of jsonReport(replay.again(), 'gitleaks (-f json)', isList, '', '[]')) {
+  for await (const part of jsonReport(replay.again(), isList, '', '[]')) {
     if (part.kind === 'problem') {
       yield unusable(part.reason, part.line)
       continue

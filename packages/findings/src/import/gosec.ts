@@ -15,7 +15,7 @@ export async function* gosecFindings(body: AsyncIterable<Uint8Array>, root = '')
   const folder = new ScannedFolder()
   const issues: (readonly [issue: unknown, line: number])[] = []
   const broken = new Map<string, string>()
-  for await (const part of jsonReport(body, 'gosec (-fmt json)', isList, ...PATTERNS)) {
+  for await (const part of jsonReport(body, isList, ...PATTERNS)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'Issues.[]') {
       folder.add(pathOf(asText(at(part.value, 'file'))))

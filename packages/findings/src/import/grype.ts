@@ -14,7 +14,7 @@ export async function* grypeFindings(body: AsyncIterable<Uint8Array>): AsyncGene
   let isFolder = false
   for await (const part of jsonParts(replay.first(body), 'source'))
     if (part.kind === 'value') isFolder = at(part.value, 'type') === 'directory'
-  for await (const part of jsonReport(replay.again(), 'grype (-o json)', isList, 'matches', 'matches.[]')) {
+  for await (const part of jsonReport(replay.again(), isList, 'matches', 'matches.[]')) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at !== 'matches') yield matchRecord(part.value, isFolder)
   }

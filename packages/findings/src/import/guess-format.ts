@@ -1,7 +1,7 @@
 import { TextDecoder } from 'node:util'
 import type { AppError } from '@scanfarm/contracts'
 import { asText } from '../fields.ts'
-import { IMPORT_FORMATS, type ImportFormat } from '../formats.ts'
+import { formOf, IMPORT_FORMATS, type ImportFormat } from '../formats.ts'
 import { encodingOf, unreadable } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
 import { xmlParts } from './read-xml.ts'
@@ -38,9 +38,10 @@ const SHAPES: readonly Shape[] = [
   { format: 'npm-audit', fields: ['auditReportVersion'] },
   { format: 'npm-audit', fields: ['advisories', 'metadata'] },
   { format: 'npm-audit', fields: ['message', 'statusCode'] },
+  { format: 'npm-audit', fields: ['value', 'children'] },
   { format: 'testssl', fields: ['Invocation', 'scanResult'] },
   { format: 'testssl', isList: true, fields: ['id', 'severity', 'finding'] },
-  { format: 'whatweb', isList: true, fields: ['target', 'plugins'] },
+  ...both('whatweb', 'target', 'plugins'),
   { format: 'masscan', isList: true, fields: ['ip', 'ports'] },
   { format: 'masscan', fields: ['ip', 'rec_type', 'port'] },
   { format: 'masscan', fields: ['ip', 'timestamp', 'ports'] },
@@ -63,6 +64,7 @@ const SHAPES: readonly Shape[] = [
 const LINES: readonly (readonly [ImportFormat, RegExp])[] = [
   ['masscan', /^# ?masscan/im],
   ['masscan', /^(?:Starting masscan |Discovered open port \d+\/)/],
+  ['nuclei', /^\[(?:INF|FTL)\] .*\bnuclei\b/m],
   ['gobuster', /^Gobuster v\d/m],
   ['gobuster', /^\S+\s+\(Status: \d+\)/m],
 ]
@@ -72,6 +74,7 @@ const STARTS: readonly (readonly [ImportFormat, RegExp])[] = [
   ['osv-scanner', /^\{\s*"results"\s*:\s*\[\s*(?:\{\s*"(?:source|packages)"|\]\s*\}\s*$)/],
   ['pip-audit', /^\{\s*"dependencies"\s*:\s*\[\s*(?:\{\s*"name"|\]\s*\}\s*$)/],
   ['npm-audit', /^\{\s*"error"\s*:\s*\{\s*"code"/],
+  ['npm-audit', /^\{\s*"type"\s*:\s*"(?:audit[A-Z]\w+|info|warning|error)"\s*,\s*"data"/],
   ['dirsearch', /^\{\s*"https?:\/\/[^"]+"\s*:\s*\[/],
 ]
 
@@ -130,7 +133,7 @@ const formatOfKeys = async (body: AsyncIterable<Uint8Array>): Promise<ImportForm
 }
 
 export const notRecognised = (): AppError =>
-  unreadable(`its format is not recognised; name the format: ${IMPORT_FORMATS.join(', ')}`)
+  unreadable(`its format is not recognised; name it if it is one of ${IMPORT_FORMATS.map(formOf).join(', ')}`)
 
 const shapeOf = (names: ReadonlySet<string>, inList: boolean): ImportFormat | undefined =>
   SHAPES.find(({ isList = false, fields }) => isList === inList && fields.every((name) => names.has(name)))

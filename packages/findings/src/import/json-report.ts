@@ -1,21 +1,29 @@
+import { NO_JSON } from './json-value.ts'
 import { unreadable, type ReportPart } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
 
 type Value = Extract<ReportPart, { kind: 'value' }>
 
+/** A line that a tool has printed beside its report. One that tells of trouble, or is a piece of JSON, is none. */
+export const isLogLine = (part: ReportPart): boolean =>
+  part.kind === 'problem' &&
+  part.reason === NO_JSON &&
+  !/^["\]}]|[,[\]{}]$|err(?:or)?\b|fail|fatal|FTL|panic|traceback|exception|cannot|can't|could not|unable|denied|refused|timed? ?out|not found|no such/i.test(
+    part.text,
+  )
+
 /** Reads the parts of a report, and refuses a file without a part that shows its format. */
 export async function* jsonReport(
   body: AsyncIterable<Uint8Array>,
-  tool: string,
   isSign: (part: Value) => boolean,
   ...patterns: readonly string[]
 ): AsyncGenerator<ReportPart> {
   let isReport = false
   for await (const part of jsonParts(body, ...patterns)) {
     if (part.kind === 'value') isReport ||= isSign(part)
-    yield part
+    if (!isLogLine(part)) yield part
   }
-  if (!isReport) throw unreadable(`it is not JSON of ${tool}`)
+  if (!isReport) throw unreadable('it lacks the fields of its format')
 }
 
 /** For reports that are a list, or null without results. */

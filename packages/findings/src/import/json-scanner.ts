@@ -1,5 +1,5 @@
 import { MAX_DEPTH, MAX_EXCERPT, MAX_RECORD, type ReportPart } from './read-body.ts'
-import { isSpace, keyOf, objectOfLine, SCALAR, type Level, type Value } from './json-value.ts'
+import { isSpace, keyOf, NO_JSON, objectOfLine, SCALAR, type Level, type Value } from './json-value.ts'
 import { underKey, type Pattern } from './patterns.ts'
 
 const LF = 10
@@ -342,6 +342,6 @@ export class JsonScanner {
   #endText(value: Value, text: string): void {
     const word = text.trim()
     if (SCALAR.test(word)) this.#yield(value, word)
-    else this.#problem(value.line, 'a line of text that is no JSON', text)
+    else this.#problem(value.line, NO_JSON, text)
   }
 }

@@ -3,6 +3,9 @@ import type { Pattern } from './patterns.ts'
 
 export const isSpace = (code: number): boolean => code === 32 || (code >= 9 && code <= 13) || code === 0xfeff
 
+/** The problem of a line outside of documents. */
+export const NO_JSON = 'a line of text that is no JSON'
+
 export const SCALAR = /^(?:true|false|null|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)$/
 
 /** A list or object whose parts are read one by one. */

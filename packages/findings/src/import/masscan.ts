@@ -78,7 +78,7 @@ export async function* masscanAssets(body: AsyncIterable<Uint8Array>): AsyncGene
   yield* hosts.end()
 }
 
-const NO_REPORT = 'it is not a report of masscan (-oJ, -oD, -oX, -oL)'
+const NO_REPORT = 'it is not a report of masscan'
 
 type Found = AsyncGenerator<MasscanRecord | Imported>
 

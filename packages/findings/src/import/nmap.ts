@@ -26,7 +26,7 @@ export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGener
     else if (masscan === undefined) yield* hostRecords(part.host, time ?? new Date())
     else for (const record of masscanHost(part.host.raw)) yield* masscan.add(record)
   }
-  if (time === undefined) throw unreadable('it is not XML of nmap (-oX)')
+  if (time === undefined) throw unreadable('it is not XML of nmap')
   if (masscan !== undefined) yield* masscan.end()
 }
 

@@ -11,23 +11,50 @@ const PATTERNS = [
   'error',
   'message',
   'vulnerabilities.*',
+  'type',
+  'data',
+  'data.advisory',
+  'value',
+  'children',
   'advisories.*',
 ] as const
 
-/** Reads `npm audit --json`: packages with advisories (npm 7 and newer), or advisories (npm 6, and pnpm). */
+/**
+ * Reads `npm audit --json`: packages with advisories (npm 7 and newer), or advisories (npm 6 and pnpm; yarn writes each on
+ * a line).
+ */
 export async function* npmAuditFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  for await (const part of jsonReport(body, 'npm audit (--json)', isList, ...PATTERNS)) {
+  let [type, name] = ['', '']
+  for await (const part of jsonReport(body, isList, ...PATTERNS)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
+    else if (part.at === 'type') type = asText(part.value)
+    else if (part.at === 'value') name = asText(part.value)
+    else if (part.at === 'data') {
+      if (type === 'error') yield failed(asText(part.value))
+    } else if (part.at === 'children') yield* packageRecords(yarnPackage(name, part.value))
     else if (part.at === 'message') yield failed(asText(part.value))
     else if (part.at === 'error') {
       const reason = isRecord(part.value) ? pick(part.value, 'summary', 'detail', 'message', 'code') : ''
       if (isThere(reason)) yield failed(asText(reason))
-    } else if (part.at === 'advisories.*') yield* advisoryRecords(part.value)
+    } else if (part.at === 'advisories.*' || part.at === 'data.advisory') yield* advisoryRecords(part.value)
     else if (part.at === 'vulnerabilities.*') yield* packageRecords(part.value)
   }
 }
 
 const ghsaOf = (url: string): string => /GHSA(-[a-z0-9]{4}){3}/i.exec(url)?.[0] ?? ''
+
+/** A line of yarn 4 as npm writes it. Packages whose authors advise against them have the id `left (deprecation)`. */
+const yarnPackage = (name: string, one: unknown): unknown => ({
+  via: {
+    name,
+    source: asText(at(one, 'ID')).replace(/^.*\((.*)\)$/, '$1'),
+    url: at(one, 'URL'),
+    title: at(one, 'Issue'),
+    severity: at(one, 'Severity'),
+    range: at(one, 'Vulnerable Versions'),
+    version: asTexts(at(one, 'Tree Versions'))[0],
+  },
+})
 
 /** An entry that is only a name is a package that depends on a vulnerable one, which has its own record. */
 function* packageRecords(one: unknown): Generator<Imported> {
@@ -40,7 +67,7 @@ function* packageRecords(one: unknown): Generator<Imported> {
       aliases: [],
       file: '',
       name: asText(via['name']) || name,
-      version: '',
+      version: asText(via['version']),
       fixed: isRecord(fix) ? [`${asText(fix['name'])} ${asText(fix['version'])}`] : [],
       severity: asText(via['severity']) || asText(at(one, 'severity')),
       title: asText(via['title']),

@@ -15,16 +15,20 @@ export async function* osvScannerFindings(
   const folder = new ScannedFolder()
   const packages: (readonly [found: unknown, file: string])[] = []
   let file = ''
-  const patterns = ['results', 'results.[].source', 'results.[].packages.[]'] as const
-  for await (const part of jsonReport(body, 'osv-scanner (--format json)', isList, ...patterns)) {
+  let isImage = false
+  const patterns = ['results', 'results.[].source', 'results.[].packages.[]', 'image_metadata'] as const
+  for await (const part of jsonReport(body, isList, ...patterns)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'results.[].source') {
       file = pathOf(asText(at(part.value, 'path')))
       folder.add(file)
-    } else if (part.at !== 'results') packages.push([part.value, file])
+    } else if (part.at === 'image_metadata') isImage = true
+    else if (part.at !== 'results') packages.push([part.value, file])
   }
-  if (root === '') yield* folder.found()
-  for (const [found, path] of packages) yield* packageRecords(found, folder.relative(path, [root]))
+  // Paths in an image are in no checkout.
+  if (root === '' && !isImage) yield* folder.found()
+  for (const [found, path] of packages)
+    yield* packageRecords(found, isImage ? path : folder.relative(path, [root]))
 }
 
 function* packageRecords(one: unknown, file: string): Generator<Imported> {
@@ -45,8 +49,9 @@ function* packageRecords(one: unknown, file: string): Generator<Imported> {
         ...found.flatMap((known) => asTexts(at(known, 'aliases'))),
       ],
       file,
-      name: asText(at(one, 'package', 'name')),
-      version: asText(at(one, 'package', 'version')),
+      // A folder with sources of others is known by its commit.
+      name: asText(at(one, 'package', 'name')) || (file.split('/').at(-1) ?? ''),
+      version: asText(at(one, 'package', 'version')) || asText(at(one, 'package', 'commit')),
       fixed: [...new Set(found.flatMap(fixesOf))],
       severity:
         severityOfScore(Number(at(group, 'max_severity')) || scoreOf(found)) ??

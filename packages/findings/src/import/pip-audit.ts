@@ -16,7 +16,7 @@ const PATTERNS = ['', 'dependencies', 'dependencies.[]', '[]']
 export async function* pipAuditFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let checked = 0
   const skipped: string[] = []
-  for await (const part of jsonReport(body, 'pip-audit (-f json)', isList, ...PATTERNS)) {
+  for await (const part of jsonReport(body, isList, ...PATTERNS)) {
     if (part.kind === 'problem') {
       yield unusable(part.reason, part.line)
       continue

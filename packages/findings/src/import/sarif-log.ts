@@ -1,4 +1,5 @@
 import { asList, asText, at, isRecord, type Unknown } from '../fields.ts'
+import { isLogLine } from './json-report.ts'
 import { pathOf, ScannedFolder } from './paths.ts'
 import type { Imported } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
@@ -55,7 +56,7 @@ export const readSarif = async (
   const keyOf = runKeys()
   for await (const part of jsonParts(replay.first(body), ...PARTS)) {
     if (part.kind === 'problem') {
-      problems.push({ kind: 'error', reason: part.reason, line: part.line })
+      if (!isLogLine(part)) problems.push({ kind: 'error', reason: part.reason, line: part.line })
       continue
     }
     if (part.at === 'version') {

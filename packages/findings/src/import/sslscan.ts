@@ -40,7 +40,7 @@ export async function* sslscanFindings(body: AsyncIterable<Uint8Array>): AsyncGe
       yield* hostRecords(part.value)
     }
   }
-  if (!isReport) throw unreadable('it is not XML of sslscan (--xml)')
+  if (!isReport) throw unreadable('it is not XML of sslscan')
   if (servers === 0) yield failed(untold[0] ?? 'sslscan tested no server')
 }
 

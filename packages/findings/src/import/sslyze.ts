@@ -67,7 +67,7 @@ export async function* sslyzeFindings(body: AsyncIterable<Uint8Array>): AsyncGen
       else if (part.at === 'server_scan_results.[]') yield* serverRecords(part.value, certificates)
     }
   }
-  if (!isReport) throw unreadable('it is not JSON of sslyze (--json_out)')
+  if (!isReport) throw unreadable('it is not JSON of sslyze')
   const time = new Date(started === '' ? Date.now() : started)
   for (const { place, end, detail } of certificates)
     if (new Date(end) < time) yield tlsFinding('sslyze', EXPIRED, place, detail)

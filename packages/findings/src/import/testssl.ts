@@ -45,7 +45,7 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
       else if (FINDINGS.has(line.severity)) found.push(line)
     }
   }
-  if (!isReport) throw unreadable('it is not JSON of testssl (--jsonfile, --jsonfile-pretty)')
+  if (!isReport) throw unreadable('it is not JSON of testssl')
   // A scan that tested nothing, or was interrupted, is not one without findings.
   if (lines === 0) yield failed('testssl tested no server')
   for (const [host, { isComplete }] of hosts) if (isComplete) yield { kind: 'reached', host }

@@ -14,7 +14,7 @@ export async function* trivyFindings(body: AsyncIterable<Uint8Array>): AsyncGene
   const fingerprints = new Fingerprints()
   let artifact = ''
   let target = ''
-  for await (const part of jsonReport(body, 'trivy (-f json)', isList, '', 'ArtifactName', ...PATTERNS)) {
+  for await (const part of jsonReport(body, isList, '', 'ArtifactName', ...PATTERNS)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'ArtifactName') artifact = asText(part.value)
     else if (part.at.endsWith('.Target')) target = asText(part.value) || artifact

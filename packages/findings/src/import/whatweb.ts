@@ -35,12 +35,15 @@ const NO_TECHNOLOGIES: ReadonlySet<string> = new Set([
   'X-XSS-Protection',
 ])
 
+/** A list, or lines of answers. */
+const isAnswer: typeof isList = (part) => isList(part) || at(part.value, 'plugins') !== undefined
+
 /** Reads the answers of web servers as assets, with the same identity as those of httpx. */
 export async function* whatwebAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let isVerbose = false
-  for await (const part of jsonReport(body, 'whatweb (--log-json)', isList, '', '[]')) {
+  for await (const part of jsonReport(body, isAnswer, '', '[]')) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
-    else if (part.at === '') continue
+    else if (part.at === '' && !isRecord(part.value)) continue
     else if (isRecord(part.value)) yield* assetsOf(part.value, part.line)
     else if (!isVerbose) {
       isVerbose = true

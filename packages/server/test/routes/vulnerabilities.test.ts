@@ -607,7 +607,7 @@ describe('import and export', () => {
     [
       'workspace=w',
       'x',
-      'its format is not recognised; name the format: sarif, nuclei, nmap, jsonl, whatweb',
+      'its format is not recognised; name it if it is one of sarif (2.1.0), nuclei (-jsonl), nmap (-oX)',
     ],
     [
       'workspace=w&format=testssl',

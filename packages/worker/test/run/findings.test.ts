@@ -326,6 +326,25 @@ test('A package that pip-audit could not check keeps its findings, and those of 
   })
 })
 
+test('A server of wapiti that is gone keeps its findings, and those of other ports are judged', async () => {
+  await using _executor = harness.executor()
+  const report = (port: number, crawled_pages_nbr: number, found: readonly object[]) =>
+    JSON.stringify({
+      classifications: {},
+      vulnerabilities: { Backup: found },
+      infos: { target: `http://[::1]:${port}/`, crawled_pages_nbr },
+    })
+  const scan = (pages: number, ...found: object[]) =>
+    importReport('servers', 'wapiti', [report(81, pages, found), report(82, 1, found)].join('\n'))
+  const found = [81, 82].map((port) => ({ path: `http://[::1]:${port}/a`, level: 1, info: 'x' }))
+  await scan(1, ...found)
+  await scan(0)
+  expect(await seenOf('servers')).toEqual({
+    'wapiti-backup http://[::1]:81/a': ['not_tested', expect.stringContaining('did not test ::1:81')],
+    'wapiti-backup http://[::1]:82/a': ['gone', expect.any(String)],
+  })
+})
+
 test('Findings at absolute paths keep their places when a later run also finds something in another folder', async () => {
   await using _executor = harness.executor()
   const scan = (...files: string[]) => {
@@ -348,7 +367,7 @@ test('A report of an unknown format fails its step and says which formats exist'
   })
   expect(await importReport('unknown', '', '{}')).toMatchObject({
     status: 'failed',
-    error: expect.stringMatching(/not recognised; name the format: sarif, .*ffuf/),
+    error: expect.stringMatching(/not recognised; name it if it is one of sarif .*ffuf \(-of json\)/),
   })
 })
 

@@ -14,6 +14,7 @@ import {
 import {
   EXPORT_FORMATS,
   EXPORT_KINDS,
+  formOf,
   IMPORT_FORMATS,
   openReport,
   writeFindings,
@@ -42,8 +43,7 @@ export const importVulnerabilities = route(
       workspace: Type.String({ minLength: 1, maxLength: FINDING_LIMITS.workspace, pattern: '\\S' }),
       format: Type.Optional(
         Type.Enum([...IMPORT_FORMATS], {
-          description:
-            'sarif (2.1.0), nuclei (JSONL), nmap (XML), jsonl (Scanfarm export), whatweb (--log-json), sslscan (--xml), testssl (--jsonfile, --jsonfile-pretty), wapiti (-f json), masscan (-oJ, -oD, -oX, -oL), ffuf (-of json), dirsearch (-O json), gobuster (text of dir), zmap (-O json), sslyze (--json_out), and JSON of gitleaks, gosec, pip-audit, npm audit, osv-scanner, trivy and grype. Default: recognised by the start of the file',
+          description: `${IMPORT_FORMATS.map(formOf).join(', ')}. Default: recognised by the start of the file`,
         }),
       ),
       root: Type.Optional(
