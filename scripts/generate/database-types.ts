@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<string, string>> = {
   date: 'ColumnType<string, Date | string>',
   float8: 'number',
   inet: 'string',
+  int4multirange: 'string',
   jsonb: 'unknown',
   timestamptz: 'Timestamp',
 }

@@ -10,6 +10,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0005-findings',
   '0006-triggers',
   '0045-page-hashes',
+  '0046-silent-places',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -399,6 +399,8 @@ export interface Tables {
     failed: Generated<boolean>
     check_id: Generated<string>
     reason: Generated<string>
+    silent: Generated<boolean>
+    ports: string | null
   }
   refusals: {
     id: GeneratedAlways<number>

@@ -345,6 +345,72 @@ describe('the proof of a scan', () => {
     expect(seen['deep other:21']?.[1]).toBe(`module deep in run ${run} did not reach other`)
   })
 
+  test('What did not answer is unreachable, for a scan, for later modules and for those that did not run', async () => {
+    const workspace = workspaceOf('silent')
+    const job = { target: 'silent.test', workspace, job: flow }
+    const places = [
+      'http://H',
+      'h:443',
+      'https://h',
+      'h:8080',
+      'h:9000',
+      'h:53/udp',
+      'h:53',
+      'up:80',
+      '[::1]:22',
+      'off:80',
+    ]
+    const all = (module: string) => places.map((place) => at(`${module} ${place}`, place))
+    await scan({ ...job, sees: [by(workspace, 'web', all('web')), by(workspace, 'deep', all('deep'))] })
+    const failed = {
+      hosts: [],
+      files: [],
+      places: [
+        { place: 'h', ports: '{[1,80],[8000,8999]}', reason: 'dropped', silent: true },
+        { place: 'h/udp', ports: '{[53,53]}', reason: 'dropped', silent: true },
+        { place: '[::1]', ports: '{[20,25]}', reason: 'dropped', silent: true },
+        { place: 'off', reason: 'it is off', silent: true },
+        { place: 'h:443', reason: 'it hung up' },
+      ],
+    }
+    const run = await scan({
+      ...job,
+      sees: [by(workspace, 'web', [], { failed, namesUntested: true, reached: ['h', '::1', 'up'] })],
+      steps: [row('web', 'check', { status: 'failed' }), row('deep', 'check', { status: 'skipped' })],
+    })
+    const seen = await seenOf(workspace)
+    const statesOf = (module: string) => places.map((place) => seen[`${module} ${place}`]?.[0])
+    const silent = 'unreachable'
+    expect(statesOf('web')).toEqual([
+      silent,
+      'not_tested',
+      'not_tested',
+      silent,
+      'gone',
+      silent,
+      silent,
+      'gone',
+      silent,
+      silent,
+    ])
+    expect(statesOf('deep')).toEqual([
+      silent,
+      'not_tested',
+      'not_tested',
+      silent,
+      'not_tested',
+      silent,
+      silent,
+      'not_tested',
+      silent,
+      silent,
+    ])
+    expect(seen['web h:8080']?.[1]).toBe(`module web in run ${run} did not reach h:8080: dropped`)
+    expect(seen['deep h:53/udp']?.[1]).toBe(`module deep in run ${run} did not reach h:53/udp: dropped`)
+    expect(seen['deep off:80']?.[1]).toBe(`module deep in run ${run} did not reach off: it is off`)
+    expect(seen['deep up:80']?.[1]).toBe(`module deep in run ${run}: step check was skipped`)
+  })
+
   test('One check that was not tested at a place leaves the other checks there', async () => {
     const workspace = workspaceOf('check')
     const job = { target: 'check.test', workspace, job: flow }

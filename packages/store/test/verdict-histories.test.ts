@@ -129,7 +129,7 @@ class Histories {
     const scans = Object.keys(BEFORE).map((module) =>
       scanOf(dice, this.#findings, { module, filter, ends, isRecorded }),
     )
-    const { module: upstream, untested: silent } = scans[0] ?? {}
+    const [upstream] = scans
     await submitted(db.store, { ...FLOW, params }, [{ target: 'a.test', workspace: this.#workspace }])
     const [run] = await claimAll(db.store, db.runStore, workerId)
     if (run === undefined) throw new Error('nothing claimed')
@@ -152,8 +152,12 @@ class Histories {
         for (const finding of this.#findings) imported(finding, run.runId, scan, [...this.#rules.values()])
     // `deep` depends on `web`: what that did not test, it could not test either.
     const full = scans.map((scan) =>
-      scan.module === 'deep' && upstream === 'web' && silent !== undefined
-        ? { ...scan, untested: new Set([...scan.untested, ...silent]) }
+      scan.module === 'deep' && upstream?.module === 'web' && upstream.hasImport
+        ? {
+            ...scan,
+            untested: new Set([...scan.untested, ...upstream.untested]),
+            silent: new Set([...scan.silent, ...upstream.silent]),
+          }
         : scan,
     )
     this.#judge(full, filter)
@@ -162,7 +166,7 @@ class Histories {
 
   async #import(key: RunKey, scan: ModelScan, params: Record<string, string>): Promise<void> {
     if (!scan.hasImport) return
-    const { module, sees, reached, untested, crashed } = scan
+    const { module, sees, reached, untested, silent, crashed } = scan
     const filter = 'severity' in params
     if (!this.#scopes.some((scope) => scope.module === module && scope.filter === filter))
       this.#scopes.push({ module, filter })
@@ -174,6 +178,12 @@ class Histories {
     })
     const places = [
       ...[...untested].map((place) => ({ place, reason: 'silent' })),
+      // A port of a host as a place, or in a range.
+      ...[...silent].map((place, n) => {
+        const [host = '', port] = place.split(':')
+        const ports = port === undefined || n > 1 ? {} : { ports: `{[1,2],[${port},${port}]}` }
+        return { place: 'ports' in ports ? host : place, reason: 'dropped', silent: true, ...ports }
+      }),
       ...[...crashed].map((text) => ({
         check: text.split(' ')[0] ?? '',
         place: text.split(' ')[2] ?? '',

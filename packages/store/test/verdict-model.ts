@@ -45,6 +45,8 @@ export interface ModelScan {
   readonly reached: ReadonlySet<string> | undefined
   /** Hosts, and ports of hosts, that it or a module before it named as not tested. */
   readonly untested: ReadonlySet<string>
+  /** Hosts, and ports of hosts, from which nothing came back, for it or a module before it. */
+  readonly silent: ReadonlySet<string>
   /** Checks that it named as not tested, at a port of a host. */
   readonly crashed: ReadonlySet<string>
   readonly sees: ReadonlyMap<string, Pick<FindingContent, 'severity' | 'tags'>>
@@ -110,9 +112,9 @@ export const judged = (finding: Modelled, run: number, scan: ModelScan): void =>
   if (last === undefined || last === run) return
   const isSeenSince = [...finding.sightings].some(([other, at]) => other !== scan.scope && at > last)
   const endpoint = `${finding.host}:${finding.port}`
-  const isUntested =
-    [finding.host, endpoint].some((place) => scan.untested.has(place)) ||
-    scan.crashed.has(`${finding.name} at ${endpoint}`)
+  const isIn = (places: ReadonlySet<string>) => places.has(finding.host) || places.has(endpoint)
+  const isSilent = isIn(scan.silent)
+  const isUntested = isSilent || isIn(scan.untested) || scan.crashed.has(`${finding.name} at ${endpoint}`)
   const isReached = scan.reached === undefined || scan.reached.has(finding.host)
   if (scan.hasImport && scan.isComplete && isReached && !isUntested) {
     finding.sightings.delete(scan.scope)
@@ -120,7 +122,8 @@ export const judged = (finding: Modelled, run: number, scan: ModelScan): void =>
     finding.seen = 'gone'
     finding.isBack = false
   } else if (!isSeenSince && finding.seen !== 'gone')
-    finding.seen = scan.hasImport && scan.isComplete && !isUntested ? 'unreachable' : 'not_tested'
+    finding.seen =
+      isSilent || (scan.hasImport && scan.isComplete && !isUntested) ? 'unreachable' : 'not_tested'
 }
 
 const without = (tags: readonly string[], others: readonly string[]): string[] =>

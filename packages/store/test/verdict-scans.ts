@@ -78,13 +78,21 @@ export const scanOf = (dice: Dice, findings: readonly Modelled[], wanted: Wanted
   const untested = new Set<string>(
     end === 'with untested places' ? ['h0:80', dice.one(HOSTS), `${dice.one(HOSTS)}:81`] : [],
   )
+  const silent = new Set<string>(
+    end !== 'removed' && end !== 'failed before its import' && dice.chance(0.3)
+      ? [dice.one(HOSTS), `${dice.one(HOSTS)}:80`, `${dice.one(HOSTS)}:81`]
+      : [],
+  )
   const crashed = new Set<string>(
     dice.chance(0.2) ? findings.slice(0, 20).map((f) => `${f.name} at ${f.host}:${f.port}`) : [],
   )
   const sees = tested(dice, findings, wanted, reached)
   for (const { name, host, port } of findings) {
     const endpoint = `${host}:${port}`
-    const isTested = !untested.has(host) && !untested.has(endpoint) && !crashed.has(`${name} at ${endpoint}`)
+    const places = [host, endpoint]
+    const isTested =
+      !places.some((place) => untested.has(place) || silent.has(place)) &&
+      !crashed.has(`${name} at ${endpoint}`)
     if (!isTested || (end === 'failed' && dice.chance(0.5))) sees.delete(name)
   }
   const before = BEFORE[module] ?? []
@@ -97,6 +105,7 @@ export const scanOf = (dice: Dice, findings: readonly Modelled[], wanted: Wanted
     isComplete: isRecorded && [module, ...before].every(isWell),
     reached,
     untested,
+    silent,
     crashed,
     sees,
   }

@@ -112,6 +112,10 @@ export interface NotTested {
   /** Only this check, by `vuln_info` or a tag of its findings. Missing: all checks. */
   readonly check?: string
   readonly reason: string
+  /** Nothing came back from it: its findings are unreachable. */
+  readonly silent?: boolean
+  /** Only these ports of the host, as a multirange of Postgres: `{[80,80],[1000,2000]}`. `place` may end with /udp. */
+  readonly ports?: string
 }
 
 /** The records that one step of a run found, for a workspace. */

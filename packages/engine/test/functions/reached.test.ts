@@ -12,6 +12,7 @@ const { run, folder } = useRuns()
 interface Imported {
   readonly rows: readonly object[]
   readonly reached: ImportedBy['reached']
+  readonly untested?: ImportedBy['untested']
 }
 
 /** Runs expressions in a folder with these files; answers what they import. */
@@ -19,8 +20,8 @@ const imports = async (expressions: readonly string[], files: Readonly<Record<st
   const output = mkdtempSync(join(folder(), 'reached-'))
   for (const [name, text] of Object.entries(files)) writeFileSync(join(output, name), text)
   const imported: Imported[] = []
-  const keep = async (_workspace: string, rows: readonly object[], { reached }: ImportedBy) => {
-    imported.push({ rows, reached })
+  const keep = async (_workspace: string, rows: readonly object[], { reached, untested }: ImportedBy) => {
+    imported.push({ rows, reached, ...(untested && { untested }) })
     return { ...NOTHING_IMPORTED, new: rows.length }
   }
   const database = {
@@ -90,6 +91,52 @@ describe('the hosts that a scan reached', () => {
           expect.objectContaining({ asset_value: '10.0.0.6:53/udp', open_ports: ['53/udp'] }),
         ],
         reached: answered,
+      },
+    ])
+  })
+
+  test('with the list of what was scanned, what did not answer is named too, and imports tell it apart', async () => {
+    const dropped =
+      '<extraports state="filtered" count="4"><extrareasons reason="no-responses" count="4" proto="tcp" ports="1-3,8080"/></extraports>'
+    const refused =
+      '<extraports state="closed" count="2"><extrareasons reason="resets" count="2" proto="tcp" ports="5,7"/></extraports>'
+    const old =
+      '<extraports state="filtered" count="998"><extrareasons reason="no-responses" count="998"/></extraports>'
+    const ssh = port(22, 'open', 'syn-ack')
+    const report = `<nmaprun>
+${host('10.0.0.1', UP, ssh + port(80, 'filtered', 'no-response') + port(53, 'open|filtered', 'no-response', '', 'udp') + dropped + refused)}
+${host('10.0.0.2', UP, FILTERED)}
+${host('fe80::1', UP, old + ssh + port(9, 'closed', 'reset'))}
+</nmaprun>`
+    const { read, imported } = await imports(
+      [
+        'nmap_reached("x.xml", "r.txt", "hosts.txt")',
+        'nmap_ports_to_jsonl("x.xml", "p.jsonl", "open")',
+        'db_import_port_assets("", "p.jsonl", "nmap", "r.txt")',
+      ],
+      { 'x.xml': report, 'hosts.txt': '10.0.0.1\n10.0.0.0/30\n10.0.0-9.1\nfe80::1\nNo-Such.invalid\n' },
+    )
+    const dropped80 = 'nothing came back from this port, possibly because of a firewall'
+    const off = 'none of its ports answered: it is off, or behind a firewall'
+    expect(read('r.txt').trim().split('\n')).toEqual([
+      '10.0.0.1',
+      'fe80::1',
+      `? 10.0.0.1:1-3,80-8080 ${dropped80}`,
+      `? 10.0.0.1:53/udp ${dropped80}`,
+      `? 10.0.0.2 ${off}`,
+      `? [fe80::1]:1-8,10-21,23-65535 ${dropped80}`,
+      '? no-such.invalid its name could not be resolved',
+    ])
+    const silent = { reason: dropped80, silent: true }
+    expect(imported).toMatchObject([
+      {
+        reached: ['10.0.0.1', 'fe80::1'],
+        untested: expect.arrayContaining([
+          { place: '10.0.0.1', ports: '{[1,3],[80,8080]}', ...silent },
+          { place: '10.0.0.1:53/udp', ...silent },
+          { place: '10.0.0.2', ...silent, reason: off },
+          { place: '[fe80::1]', ports: '{[1,8],[10,21],[23,65535]}', ...silent },
+        ]),
       },
     ])
   })

@@ -14,6 +14,7 @@ const PATHS = new Set([
   'manifest',
   'template',
   'reached',
+  'scanned',
   'a',
   'b',
 ])

@@ -1,5 +1,5 @@
 import { asList, asText, at } from '../fields.ts'
-import { hostAnswers, namesOf } from './nmap-answers.ts'
+import { hostAnswers, namesOf, silentPorts } from './nmap-answers.ts'
 import type { ReportPart } from './read-body.ts'
 import { xmlParts } from './read-xml.ts'
 
@@ -28,6 +28,8 @@ export interface NmapHost {
   readonly isDown: boolean
   /** Whether the host sent a response: with -Pn nmap reports every host as up. */
   readonly answers: boolean
+  /** The ports from which nothing came back, as `80,1000-2000`, by protocol. */
+  readonly silent: ReadonlyMap<string, string>
   readonly ports: readonly NmapPort[]
   readonly raw: unknown
 }
@@ -60,6 +62,7 @@ const hostOf = (raw: unknown): NmapHost => {
     os: asText(at(likeliest, 'name')),
     isDown: asText(at(raw, 'status', 'state')) === 'down',
     answers: hostAnswers(raw),
+    silent: silentPorts(raw),
     ports: asList(at(raw, 'ports', 'port')).map(portOf),
     raw,
   }

@@ -11,6 +11,7 @@ import { parseObject } from '../text/jsonl.ts'
 import { Distinct, linesOf } from '../files/lines.ts'
 import type { FileScope } from '../paths/allowed.ts'
 import { openFile } from '../paths/run-folder.ts'
+import { portsOfPlace } from '../network/port-list.ts'
 import { MAX_HOSTS, reachedIn } from '../network/reached.ts'
 import type { ImportCounts, ImportedBy } from '../services.ts'
 
@@ -75,8 +76,14 @@ const writeTo = (kind: 'assets' | 'vulnerabilities', at: FunctionContext, covera
 
 type Coverage = Pick<ImportedBy, 'reached' | 'untested'>
 
-/** A line for a place that was not tested: `! PLACE REASON`. */
-const UNTESTED = /^!\s*(\S+)\s*(.*)$/
+/** A line for a place that was not tested, `! PLACE REASON`, or that did not answer, `? PLACE REASON`. */
+const UNTESTED = /^([!?])\s*(\S+)\s*(.*)$/
+
+const notTested = (line: string): NotTested[] => {
+  const [, sign, place, reason = ''] = UNTESTED.exec(line) ?? []
+  if (place === undefined) return []
+  return [{ ...portsOfPlace(place), reason, ...(sign === '?' && { silent: true }) }]
+}
 
 /** What a scan reached and did not test: from the file of the argument, otherwise as noted by a function of nmap. */
 const coverageOf = async (
@@ -93,11 +100,8 @@ const coverageOf = async (
     if (++count > MAX_HOSTS) throw new Error(`more than ${MAX_HOSTS} hosts: import what was found in parts`)
   }
   const lines = hosts.sorted()
-  const untested = lines.flatMap((line): NotTested[] => {
-    const [, place, reason = ''] = UNTESTED.exec(line) ?? []
-    return place === undefined ? [] : [{ place, reason }]
-  })
-  const reached = lines.filter((line) => !line.startsWith('!'))
+  const untested = lines.flatMap(notTested)
+  const reached = lines.filter((line) => !/^[!?]/.test(line))
   return untested.length === 0 ? { reached } : { reached, untested }
 }
 

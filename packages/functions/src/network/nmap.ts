@@ -1,19 +1,20 @@
 import { constants } from 'node:fs/promises'
+import { isIPv6 } from 'node:net'
 import { dirname } from 'node:path'
 import { nmapReport, type NmapHost, type NmapPort } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 import { NoResult, textArg, type FunctionContext } from '../define.ts'
-import { isThere, makeFolder, pathArg, writeLines } from '../files/files.ts'
+import { isThere, makeFolder, pathArg, programPath, writeLines } from '../files/files.ts'
 import { linesOf } from '../files/lines.ts'
 import type { FileScope } from '../paths/allowed.ts'
 import { removeFile } from '../paths/remove.ts'
-import { noteReached } from './reached.ts'
+import { MAX_HOSTS, noteReached } from './reached.ts'
 import { checkPath, openFile } from '../paths/run-folder.ts'
 
 type Row = Record<string, Json>
 type Port = Omit<NmapPort, 'raw'>
 
-interface Host extends Pick<NmapHost, 'ip' | 'name' | 'os' | 'answers'> {
+interface Host extends Pick<NmapHost, 'ip' | 'name' | 'os' | 'answers' | 'silent'> {
   readonly ports: readonly Port[]
 }
 
@@ -41,11 +42,12 @@ const hostsOfXml = async (path: string, scope: FileScope): Promise<Host[]> => {
   return hosts
 }
 
-const withoutElements = ({ ip, name, os, answers, ports }: NmapHost): Host => ({
+const withoutElements = ({ ip, name, os, answers, silent, ports }: NmapHost): Host => ({
   ip,
   name,
   os,
   answers,
+  silent,
   ports: ports.map(({ raw: _, ...port }) => port),
 })
 
@@ -64,7 +66,8 @@ const hostsOfGrepable = async (path: string, scope: FileScope): Promise<Host[]> 
       const none = { product: '', extra: '', method: '' }
       return protocol === undefined ? [] : [{ number, state, protocol, service, version, ...none }]
     })
-    hosts.push({ ip, name, os: '', answers: ports.some(({ state }) => ANSWERED.test(state)), ports })
+    const answers = ports.some(({ state }) => ANSWERED.test(state))
+    hosts.push({ ip, name, os: '', answers, silent: new Map(), ports })
   }
   return hosts
 }
@@ -111,17 +114,49 @@ export const nmapToJsonl = async (source: string, dest: string, context: Functio
   return true
 }
 
+const namesOf = ({ ip, name }: Host): string[] => [...new Set([ip, name])].filter((one) => one !== '')
+
 /** Names and addresses of the hosts that responded. */
 const reachedOf = (hosts: readonly Host[]): string[] => [
-  ...new Set(
-    hosts.filter(({ answers }) => answers).flatMap(({ ip, name }) => [ip, name].filter((one) => one !== '')),
-  ),
+  ...new Set(hosts.filter(({ answers }) => answers).flatMap(namesOf)),
 ]
 
-/** Writes the hosts of a report that responded, one per line. */
-export const nmapReached = async (source: string, dest: string, context: FunctionContext): Promise<Json> => {
-  const hosts = await hostsOf(source, context)
-  await writeLines(dest, reachedOf(hosts), context)
+/** Lines for what did not answer: hosts, ports of hosts that answer, and names of `scanned` that are not in the report. */
+const silentLines = (hosts: readonly Host[], scanned: readonly string[]): string[] => {
+  const names = new Set(hosts.flatMap(namesOf))
+  return [
+    ...hosts.flatMap((host) =>
+      namesOf(host).flatMap((name) =>
+        host.answers
+          ? [...host.silent]
+              .filter(([, ports]) => ports !== '')
+              .map(([protocol, ports]) => {
+                const place = `${isIPv6(name) ? `[${name}]` : name}:${ports}${protocol === 'udp' ? '/udp' : ''}`
+                return `? ${place} nothing came back from this port, possibly because of a firewall`
+              })
+          : [`? ${name} none of its ports answered: it is off, or behind a firewall`],
+      ),
+    ),
+    ...scanned
+      .map((line) => line.trim().toLowerCase())
+      .filter((line) => HOST_NAME.test(line) && !names.has(line))
+      .map((line) => `? ${line} its name could not be resolved`),
+  ]
+}
+
+/** No address, network or range of them. */
+const HOST_NAME = /^(?=.*[a-z])[a-z0-9._-]+$/
+
+/** Writes the hosts of a report that responded, one per line, and with a list of what was scanned also what did not. */
+export const nmapReached = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  const dest = await programPath(args, 1, context, 'write')
+  const scanned: string[] = []
+  if (textArg(args, 2) !== '')
+    for await (const line of linesOf(pathArg(args, 2, context), context)) scanned.push(line)
+  const hosts = await hostsOf(pathArg(args, 0, context), context)
+  const reached = reachedOf(hosts)
+  const silent = textArg(args, 2) === '' ? [] : silentLines(hosts, scanned)
+  await writeLines(dest, [...reached, ...silent.slice(0, MAX_HOSTS - reached.length)], context)
   return hosts.filter(({ answers }) => answers).length
 }
 

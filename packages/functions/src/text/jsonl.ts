@@ -266,13 +266,10 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'nmap_reached(source, dest)',
+      'nmap_reached(source, dest, scanned?)',
       'number',
-      'Names and addresses of the hosts of an nmap report that answered, a line each. With -Pn nmap calls every host up: one that sent nothing back has not answered. Not of scans with --open, which leaves hosts out. Returns the number of hosts.',
-      async (args, at) => {
-        const dest = await programPath(args, 1, at, 'write')
-        return await nmapReached(pathArg(args, 0, at), dest, at)
-      },
+      'Names and addresses of the hosts of an nmap report that answered, a line each. With -Pn nmap calls every host up: one that sent nothing back has not answered. Not of scans with --open, which leaves hosts out. With the file of scanned hosts also `? PLACE REASON` for hosts and ports that did not answer, and names without an address. Returns the number of hosts that answered.',
+      nmapReached,
     ),
     answering(
       false,

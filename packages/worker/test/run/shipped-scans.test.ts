@@ -178,7 +178,7 @@ test.concurrent(
   'A host that was not reached keeps its ports, whatever the scan finds on other hosts',
   async () => {
     await using scans = await openScans()
-    const { harness, scan, assets, outputOf } = scans
+    const { harness, scan, assets } = scans
     const server = await listening()
     const port = portOf(server)
     const target = 'hosts-of-a-file'
@@ -198,7 +198,7 @@ test.concurrent(
     await writeFile(hosts, 'no-such-host.invalid\n')
     const unresolved = await scan(ports)
     expect(unresolved.status).toBe('failed')
-    expect(await outputOf(unresolved, 'scan')).toContain('none of the hosts could be resolved')
+    expect(unresolved.error_message).toContain('none of the hosts could be resolved')
     expect(await assets(target)).toEqual(both)
 
     await writeFile(hosts, '127.0.0.1\nno-such-host.invalid\n')

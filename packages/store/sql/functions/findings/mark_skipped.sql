@@ -1,10 +1,12 @@
 -- Marks findings as not tested that only scopes saw which a judged run should have scanned and did not: those of its
--- workflow on its target with the params of its other scans, or else with most params of the job.
+-- workflow on its target with the params of its other scans, or else with most params of the job. Those at places that did
+-- not answer a module before are unreachable.
 create or replace function mark_skipped(p_run runs, p_kind text) returns void
 language plpgsql as $$
 declare
   v_scope scopes;
   v_module text;
+  v_scan scans;
   v_params jsonb := (
     select c.scan_params from scans s join scopes c on c.id = s.scope_id where s.run_id = p_run.id limit 1);
 begin
@@ -22,7 +24,8 @@ begin
     order by c.id
   loop
     v_module := module_of(p_kind, v_scope.step);
-    perform mark_untested((p_run.id, p_run.attempt, v_scope.id, 'vulnerability', 0, null, false, false)::scans, '{}',
+    v_scan := (p_run.id, p_run.attempt, v_scope.id, 'vulnerability', 0, null, false, false);
+    perform mark_untested(v_scan, untested_places(v_scan, p_kind, modules_before(p_run, v_module)),
       coalesce((select failed_step(s, v_module) from steps s
        where s.run_id = p_run.id and s.attempt = p_run.attempt and s.module = v_module
          and s.status in ('failed', 'cancelled', 'skipped')

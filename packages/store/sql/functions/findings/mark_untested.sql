@@ -1,5 +1,6 @@
--- Marks the findings of a judged scan's scope that it neither saw nor closed: those at p_untested, or all if p_reason says
--- why the scan is incomplete, as not tested, and those of hosts that it did not reach as unreachable. A finding that another
+-- Marks the findings of a judged scan's scope that it neither saw nor closed: those of hosts that it did not reach, and at
+-- places of p_untested that did not answer, as unreachable; others at p_untested, or all others if p_reason says why the scan
+-- is incomplete, as not tested. A finding that another
 -- scope has seen since, or that an import is changing, stays as it is.
 create or replace function mark_untested(p_scan scans, p_untested untested_place[], p_reason text) returns void
 language plpgsql as $$
@@ -8,7 +9,8 @@ begin
     return;
   end if;
   with untested as materialized (
-    select v.id, coalesce(u.reason, scan_name(p_scan) || ' in run ' || p_scan.run_id || ': ' || p_reason) as reason
+    select v.id, coalesce(u.reason, scan_name(p_scan) || ' in run ' || p_scan.run_id || ': ' || p_reason) as reason,
+      case when coalesce(u.silent, p_reason is null) then 'unreachable' else 'not_tested' end as seen
     from sightings s join vulnerabilities v on v.id = s.record_id
       left join untested_records(p_scan, p_untested) u on u.id = v.id
     where s.scope_id = p_scan.scope_id and s.kind = 'vulnerability' and (s.run_id, s.attempt) < (p_scan.run_id, p_scan.attempt)
@@ -18,9 +20,9 @@ begin
     order by v.finding_hash, v.id for update of v skip locked
   )
   update vulnerabilities v
-  set seen = case when u.reason is null then 'unreachable' else 'not_tested' end,
+  set seen = u.seen,
     seen_reason = coalesce(u.reason, format('%s in run %s did not reach %s', scan_name(p_scan), p_scan.run_id,
                                             host_of(v.asset_value)))
   from untested u
-  where v.id = u.id and v.seen <> case when u.reason is null then 'unreachable' else 'not_tested' end;
+  where v.id = u.id and v.seen <> u.seen;
 end $$;

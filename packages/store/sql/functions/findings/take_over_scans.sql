@@ -19,8 +19,8 @@ begin
   if v_from <> p_run.id then
     return;
   end if;
-  insert into reached_hosts (run_id, attempt, scope_id, kind, host, check_id, reason, failed)
-  select p_run.id, p_run.attempt, scope_id, kind, host, check_id, reason, failed
+  insert into reached_hosts (run_id, attempt, scope_id, kind, host, check_id, reason, failed, silent, ports)
+  select p_run.id, p_run.attempt, scope_id, kind, host, check_id, reason, failed, silent, ports
   from reached_hosts where run_id = v_from and attempt = p_attempt
   order by scope_id, kind, host, check_id
   on conflict do nothing;

@@ -1,7 +1,8 @@
 -- What a scan did not test: by its own imports, and by those of p_modules that its module depends on (null: all).
 create or replace function untested_places(p_scan scans, p_kind text, p_modules text[]) returns untested_place[]
 language sql stable as $$
-  select coalesce(array_agg((h.host, h.check_id, coalesce(nullif(h.reason, ''), 'it could not be checked'))::untested_place
+  select coalesce(array_agg((h.host, h.check_id, coalesce(nullif(h.reason, ''), 'it could not be checked'),
+                             h.silent, h.ports)::untested_place
                             order by h.scope_id = p_scan.scope_id desc), '{}')
   from reached_hosts h join scopes c on c.id = h.scope_id
   where h.failed and (h.run_id, h.attempt) = (p_scan.run_id, p_scan.attempt)
