@@ -4,13 +4,16 @@ import { networkDevices } from './devices.ts'
 import type { Fence } from './fences.ts'
 import { networkHelpers } from './helpers.ts'
 import { nft, NftSession } from './nft.ts'
-import { countsOf, tableNames, userRulesOf, type Counted } from './nft-answers.ts'
+import { removeDead, workerTables } from './dead-tables.ts'
+import { countsOf, type Counted } from './nft-answers.ts'
 import { Pacer, paceRules, releaseDevices } from './pacer.ts'
-import { deviceChain, FAMILIES, HITS, rulesetOf, tableText, type Ruleset } from './ruleset.ts'
-import { busyUids, deadTables, isOfWorker, newTable } from './table-names.ts'
+import { deviceChain, FAMILIES, HITS, rulesetOf, tableText, userRules, type Ruleset } from './ruleset.ts'
+import { newTable } from './table-names.ts'
 
 const DEVICES_EVERY_MS = 1_000
 const SWEEP_EVERY_MS = 60_000
+/** Rules of ended runs remain for this long if nothing else changes. */
+const TIDY_MS = 100
 /** Rules that no user has are kept for the next run. */
 const MOST_UNUSED = 8
 
@@ -37,8 +40,10 @@ export class Firewall implements AsyncDisposable {
   /** Devices with a chain. */
   #devices: ReadonlyMap<string, string> = new Map()
   #chains = 0
-  /** The rules of users in the kernel. */
-  #applied: ReadonlySet<string> = new Set()
+  /** The rules of users in the kernel, also of those that have none any more. */
+  readonly #applied = new Map<number, string>()
+  #applying: Promise<void> | undefined
+  #tidying: NodeJS.Timeout | undefined
   /** Number of the set that proves the last change. */
   #proof = 0
   #isMade = false
@@ -92,35 +97,41 @@ export class Firewall implements AsyncDisposable {
     fence: Fence,
     { proxyPort, rate }: { readonly proxyPort?: number; readonly rate?: number | null } = {},
   ): Promise<Watch | undefined> {
+    if (this.#hasDead) await this.#inTurn(() => this.#sweep(uid))
     const known = this.#users.get(uid)
     const isOpen = fence.forbidden.length + fence.allowed.length === 0
     const paced = this.#unpaced === undefined ? (rate ?? 0) : 0
-    if (isOpen && paced === 0 && known === undefined) {
-      if (this.#hasDead) await this.#inTurn(() => this.#sweep(uid))
-      return undefined
-    }
+    if (isOpen && paced === 0 && known === undefined) return undefined
     const rules: UserRules = known ?? new Map()
     if (isOpen && paced === 0) rules.delete(holder)
     else rules.set(holder, { ruleset: isOpen ? undefined : this.#rulesetOf(fence), proxyPort, rate: paced })
     this.#users.set(uid, rules)
-    await this.#inTurn(() => this.#apply(uid))
+    await this.#apply()
     if (rules.size === 0) return undefined
     const before = this.#counted.get(uid) ?? NOTHING
     return { blocked: async () => difference(before, await this.#count(uid)) }
   }
 
-  /** After the last command of `holder`. Rules that could not be removed are made again with the next change. */
+  /**
+   * After the last command of `holder`. What waits is not sent any more: others may have its share now. The last rules of a
+   * user go with the next change, or soon. Those that could not be removed are made again with the next change.
+   */
   async end(uid: number, holder: object): Promise<void> {
-    if (this.#users.get(uid)?.delete(holder) !== true) return
-    await this.#inTurn(() => this.#apply(uid)).catch((error: unknown) =>
-      this.#warn('old rules remain', error),
-    )
+    const rules = this.#users.get(uid)
+    if (rules?.delete(holder) !== true) return
+    const tidy = (): Promise<void> =>
+      this.#apply().catch((error: unknown) => this.#warn('old rules remain', error))
+    if (rules.size > 0) return await tidy()
+    this.#tidying ??= setTimeout(() => void tidy(), TIDY_MS)
+    await this.#inTurn(() => this.#pace())
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    clearTimeout(this.#tidying)
     await this.#turn.catch(() => undefined)
     clearInterval(this.#watch)
     this.#session?.end()
+    this.#pacer[Symbol.dispose]()
     if (this.#isMade)
       await nft(`${this.#removal().join('\n')}\n`)
         .then(() => this.#releaseDevices())
@@ -152,23 +163,34 @@ export class Firewall implements AsyncDisposable {
     return known
   }
 
-  async #apply(uid: number): Promise<void> {
-    if (this.#hasDead) await this.#sweep(uid)
-    if (this.#users.get(uid)?.size === 0) this.#users.delete(uid)
+  /** Changes that come while others are being made are made together. */
+  async #apply(): Promise<void> {
+    this.#applying ??= this.#inTurn(async () => {
+      this.#applying = undefined
+      clearTimeout(this.#tidying)
+      this.#tidying = undefined
+      await this.#applyNow()
+    })
+    await this.#applying
+  }
+
+  async #applyNow(): Promise<void> {
     const wanted = new Map<string, Ruleset>()
-    const rules = new Set<string>()
+    const rules = new Map<number, string[]>()
     const rates = this.#rates()
-    for (const [user, holders] of this.#users) {
-      for (const { proxyPort } of holders.values())
-        if (proxyPort !== undefined)
-          rules.add(`meta skuid ${user} ip daddr 127.0.0.1 tcp dport ${proxyPort} accept`)
-      const rate = rates.get(user)
-      if (rate !== undefined) for (const rule of paceRules(user, rate)) rules.add(rule)
-      for (const { ruleset } of holders.values()) {
-        if (ruleset === undefined) continue
-        wanted.set(ruleset.name, ruleset)
-        rules.add(`meta skuid ${user} jump ${ruleset.name}`)
-      }
+    for (const [uid, holders] of this.#users) {
+      if (holders.size === 0) this.#users.delete(uid)
+      const all = [...holders.values()]
+      for (const { ruleset } of all) if (ruleset !== undefined) wanted.set(ruleset.name, ruleset)
+      const rate = rates.get(uid)
+      const of = new Set([
+        ...all.flatMap(({ proxyPort }) =>
+          proxyPort === undefined ? [] : [`ip daddr 127.0.0.1 tcp dport ${proxyPort} accept`],
+        ),
+        ...(rate === undefined ? [] : paceRules(uid, rate)),
+        ...all.flatMap(({ ruleset }) => (ruleset === undefined ? [] : [`jump ${ruleset.name}`])),
+      ])
+      rules.set(uid, [...of])
     }
     if (rules.size === 0 && !this.#isMade) return
     try {
@@ -178,23 +200,23 @@ export class Firewall implements AsyncDisposable {
       this.#isMade = false
       throw error
     }
-    this.#applied = rules
     this.#keepWatch()
   }
 
-  async #set(rules: ReadonlySet<string>, wanted: readonly Ruleset[]): Promise<void> {
+  async #set(rules: ReadonlyMap<number, readonly string[]>, wanted: readonly Ruleset[]): Promise<void> {
     const isNew = !this.#isMade
     if (isNew) {
       this.#rulesets.clear()
+      this.#applied.clear()
       this.#devices = new Map()
       this.#counted = new Map()
       this.#proof = 0
     }
     const missing = wanted.filter(({ name }) => !this.#rulesets.has(name))
-    const users = FAMILIES.flatMap((family) => {
-      const chain = `${family} ${this.#table} users`
-      return [`flush chain ${chain}`, ...[...rules].map((rule) => `add rule ${chain} ${rule}`)]
-    })
+    const changed = [...new Set([...this.#applied.keys(), ...rules.keys()])]
+      .map((uid) => ({ uid, of: rules.get(uid) ?? [] }))
+      .filter(({ uid, of }) => (this.#applied.get(uid) ?? '') !== of.join())
+    const users = changed.flatMap(({ uid, of }) => userRules(this.#table, uid, of, !this.#applied.has(uid)))
     if (isNew || missing.length > 0) {
       const unused = this.#unused(wanted)
       await nft(
@@ -208,7 +230,7 @@ export class Firewall implements AsyncDisposable {
       )
       this.#isMade = true
       for (const { name } of unused) this.#rulesets.delete(name)
-    } else if (rules.size !== this.#applied.size || !rules.isSubsetOf(this.#applied)) {
+    } else if (users.length > 0) {
       // An empty set proves the change: to list it is quick, while nft reads the elements of all sets to list a chain.
       const set = (number: number): string => `set inet ${this.#table} change${number}`
       const before = this.#proof === 0 ? [] : [`delete ${set(this.#proof)}`]
@@ -217,6 +239,7 @@ export class Firewall implements AsyncDisposable {
       // nft 1.0 reads the semicolon as part of a class before it.
       await this.#asked.ask(statements.join(' ; '), [`list ${set(this.#proof)}`])
     }
+    for (const { uid, of } of changed) this.#applied.set(uid, of.join())
     for (const ruleset of wanted) {
       this.#rulesets.delete(ruleset.name)
       this.#rulesets.set(ruleset.name, ruleset)
@@ -316,34 +339,10 @@ export class Firewall implements AsyncDisposable {
     )
   }
 
-  /** Removes tables of workers that were killed, except the rules of users that still have processes. `uid` has none. */
+  /** Removes tables of workers that were killed. `uid` has no processes. */
   async #sweep(uid?: number): Promise<void> {
-    const dead = deadTables(await workerTables())
-    this.#hasDead = dead.length > 0
     this.#sweptAt = performance.now()
-    if (dead.length === 0) return
-    const busy = busyUids()
-    for (const table of dead) {
-      const rules = await Promise.all(
-        FAMILIES.map(async (family) => {
-          const answer = await nft('', ['-j', 'list', 'chain', family, table, 'users'])
-          return userRulesOf(answer).map((rule) => ({ ...rule, family }))
-        }),
-      )
-      const isFree = (user: number): boolean => user === uid || this.#users.has(user) || !busy.has(user)
-      const free = rules.flat().filter((rule) => isFree(rule.uid))
-      const statements =
-        free.length === rules.flat().length
-          ? FAMILIES.map((family) => `delete table ${family} ${table}`)
-          : free.map(({ family, handle }) => `delete rule ${family} ${table} users handle ${handle}`)
-      // Another worker may remove the same.
-      if (statements.length > 0)
-        await nft(`${statements.join('\n')}\n`).catch((error: unknown) =>
-          this.#warn('old rules remain', error),
-        )
-    }
+    const isFree = (user: number): boolean => user === uid || this.#users.has(user)
+    this.#hasDead = await removeDead(isFree, (error) => this.#warn('old rules remain', error))
   }
 }
-
-const workerTables = async (): Promise<string[]> =>
-  tableNames(await nft('', ['-j', 'list', 'tables'])).filter(isOfWorker)

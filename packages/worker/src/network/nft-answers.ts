@@ -3,10 +3,7 @@ interface Answer {
   readonly nftables: readonly {
     readonly table?: { readonly name: string }
     readonly set?: { readonly elem?: readonly { readonly elem: RawElement }[] }
-    readonly rule?: {
-      readonly handle: number
-      readonly expr: readonly { readonly match?: { readonly right: unknown } }[]
-    }
+    readonly map?: { readonly elem?: readonly (readonly [Word, unknown])[] }
   }[]
 }
 
@@ -22,12 +19,6 @@ export interface Counted {
   readonly packets: number
 }
 
-/** A rule for a user. */
-interface UserRule {
-  readonly uid: number
-  readonly handle: number
-}
-
 const itemsOf = (answer: string): Answer['nftables'] => (JSON.parse(answer) as Answer).nftables
 
 export const countsOf = (answer: string): Counted[] =>
@@ -38,10 +29,9 @@ export const countsOf = (answer: string): Counted[] =>
       packets: counter?.packets ?? 0,
     }))
 
-export const userRulesOf = (answer: string): UserRule[] =>
-  itemsOf(answer).flatMap(({ rule }) =>
-    rule === undefined ? [] : [{ uid: Number(rule.expr[0]?.match?.right), handle: rule.handle }],
-  )
+/** The keys of a map. */
+export const usersOf = (answer: string): number[] =>
+  itemsOf(answer).flatMap(({ map }) => (map?.elem ?? []).map(([uid]) => Number(uid)))
 
 export const tableNames = (answer: string): string[] => [
   ...new Set(itemsOf(answer).flatMap(({ table }) => table?.name ?? [])),

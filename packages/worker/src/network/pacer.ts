@@ -1,6 +1,6 @@
 import { errorText } from '@scanfarm/platform'
 import { networkDevices } from './devices.ts'
-import { execute } from './nft.ts'
+import { execute, TcSession } from './nft.ts'
 import { HITS } from './ruleset.ts'
 
 /** Workers know by it what they put on devices. */
@@ -19,16 +19,11 @@ interface Discipline {
   readonly root?: true
 }
 
-const tc = (args: readonly string[], input = ''): Promise<string> => execute('tc', args, input)
-
 /** Those of devices as a whole. */
 const disciplines = async (): Promise<Discipline[]> =>
-  (JSON.parse(await tc(['-j', 'qdisc', 'show'])) as Discipline[]).filter(({ root }) => root === true)
-
-const change = async (lines: readonly string[]): Promise<void> => {
-  // It goes on after an error, for instance of a device that has gone.
-  if (lines.length > 0) await tc(['-force', '-batch', '-'], `${lines.join('\n')}\n`)
-}
+  (JSON.parse(await execute('tc', ['-j', 'qdisc', 'show'])) as Discipline[]).filter(
+    ({ root }) => root === true,
+  )
 
 const classOf = (uid: number): string => `${HANDLE}${((uid % 0xffff) + 1).toString(16)}`
 
@@ -69,10 +64,13 @@ const changes = (
 }
 
 /** Makes packets with a class leave each device at the rate of their user: they wait, none is dropped. */
-export class Pacer {
+export class Pacer implements Disposable {
   /** By the key of each device: rates of users in the kernel, or why there are none. */
   readonly #devices = new Map<string, ReadonlyMap<number, number> | string>()
   #problem: string | undefined
+  #session: TcSession | undefined
+  /** The devices that the session knows. */
+  #names = ''
 
   /** Why packets do not wait. */
   get gap(): string | undefined {
@@ -91,7 +89,7 @@ export class Pacer {
         lines.push(...changes(device, known, rates))
         this.#devices.set(key, new Map(rates))
       }
-      await change(lines)
+      await this.#change(lines, [...devices.keys()].join())
       this.#problem = undefined
     } catch (error) {
       this.#devices.clear()
@@ -101,6 +99,20 @@ export class Pacer {
       this.#problem = errorText(error)
       throw error
     }
+  }
+
+  [Symbol.dispose](): void {
+    this.#session?.end()
+  }
+
+  async #change(lines: readonly string[], names: string): Promise<void> {
+    if (lines.length === 0) return
+    if (this.#session?.isOver !== false || names !== this.#names) {
+      this.#session?.end()
+      this.#session = new TcSession()
+      this.#names = names
+    }
+    await this.#session.change(lines)
   }
 
   /** An operator's own discipline stays. */
@@ -121,5 +133,7 @@ export const releaseDevices = async (areUsed: () => Promise<boolean>): Promise<v
   const ours = (await disciplines()).filter(({ handle }) => handle === HANDLE)
   if (ours.length === 0 || (await areUsed())) return
   // A device that has gone meanwhile is an error.
-  await change(ours.map(({ dev }) => `qdisc del dev ${dev} root`)).catch(() => undefined)
+  const session = new TcSession()
+  await session.change(ours.map(({ dev }) => `qdisc del dev ${dev} root`)).catch(() => undefined)
+  session.end()
 }

@@ -62,9 +62,27 @@ const WITH_PORTS = 'meta l4proto { tcp, udp, sctp, dccp, udplite }'
 /** Sets of the packets that were not sent, or late, by uid. */
 export const HITS = { total: 'total', v4: 'hits4', v6: 'hits6', late: 'late' } as const
 
+/** The map that leads from each uid to its rules. */
+export const USERS = 'by_user'
+
 /**
- * The table of a worker. `users` has the rules of each uid; its changes do not touch sets, whose elements nft would read
- * all. `blocked` counts packets of a uid by their destination, and does not send them.
+ * Makes the rules of a user these, in a chain that stays. `isNew`: it has no chain. Otherwise no set is touched, whose
+ * elements nft would read all.
+ */
+export const userRules = (table: string, uid: number, rules: readonly string[], isNew: boolean): string[] =>
+  FAMILIES.flatMap((family) => {
+    const chain = `${family} ${table} u${uid}`
+    return [
+      ...(isNew
+        ? [`add chain ${chain}`, `add element ${family} ${table} ${USERS} { ${uid} : jump u${uid} }`]
+        : [`flush chain ${chain}`]),
+      ...rules.map((rule) => `add rule ${chain} ${rule}`),
+    ]
+  })
+
+/**
+ * The table of a worker. `users` leads to the rules of each uid. `blocked` counts packets of a uid by their destination, and
+ * does not send them.
  */
 export const tableText = (table: string): string =>
   FAMILIES.map((family) => {
@@ -88,7 +106,8 @@ export const tableText = (table: string): string =>
       set(HITS.v4, 'uid . ipv4_addr'),
       set(HITS.v6, 'uid . ipv6_addr'),
       `chain blocked {\n${[...count, ...verdict].join('\n')}\n}`,
-      'chain users {\n}',
+      `map ${USERS} { type uid : verdict; }`,
+      `chain users {\nmeta skuid vmap @${USERS}\n}`,
       ...(family === 'inet'
         ? [outputChain]
         : [

@@ -99,7 +99,7 @@ if (process.argv[2] === 'hold') {
   await using _next = await Firewall.open(silentLogger)
   tell({ killed: { held, after: disciplines() === before } })
 
-  const pacer = new Pacer()
+  using pacer = new Pacer()
   const [lo] = [...networkDevices()].filter(([, name]) => name === 'lo')
   if (lo !== undefined) await pacer.set(new Map([[UID, 1]]), new Map([['gone#99', 'gone'], lo]))
   tell({ gone: pacer.gap ?? run('tc', 'class', 'show', 'dev', 'lo').includes('rate 8Kbit') })

@@ -1,0 +1,31 @@
+import { nft } from './nft.ts'
+import { tableNames, usersOf } from './nft-answers.ts'
+import { FAMILIES, USERS, userRules } from './ruleset.ts'
+import { busyUids, deadTables, isOfWorker } from './table-names.ts'
+
+export const workerTables = async (): Promise<string[]> =>
+  tableNames(await nft('', ['-j', 'list', 'tables'])).filter(isOfWorker)
+
+/**
+ * Removes tables of workers that were killed, except the rules of users that still have processes. Resolves to whether
+ * there were any. `isFree`: of these users such a worker has left none.
+ */
+export const removeDead = async (
+  isFree: (uid: number) => boolean,
+  onError: (error: unknown) => void,
+): Promise<boolean> => {
+  const dead = deadTables(await workerTables())
+  if (dead.length === 0) return false
+  const busy = busyUids()
+  for (const table of dead) {
+    // Another worker may remove the same, and other builds have no such map.
+    const known = await nft('', ['-j', 'list', 'map', 'inet', table, USERS]).then(usersOf, () => [])
+    const free = known.filter((uid) => isFree(uid) || !busy.has(uid))
+    const statements =
+      free.length === known.length
+        ? FAMILIES.map((family) => `delete table ${family} ${table}`)
+        : free.flatMap((uid) => userRules(table, uid, [], false))
+    if (statements.length > 0) await nft(`${statements.join('\n')}\n`).catch(onError)
+  }
+  return true
+}
