@@ -20,7 +20,9 @@ import { RenderError, renderValue } from '../step/render.ts'
 import { registerReports } from './reports.ts'
 import type { Run } from './run.ts'
 import { moduleRunner } from '../runner/runner-spec.ts'
-import { Scope } from './scope.ts'
+import { BranchScope, Scope } from './scope.ts'
+import { Branches } from '../runner/branches.ts'
+import type { Turns } from '../runner/turns.ts'
 import { runStep } from '../step/step.ts'
 
 const words = (text = ''): string[] =>
@@ -45,15 +47,25 @@ class Flow {
   readonly #started = new Set<string>()
   readonly #ends: { name: string; end: ListEnd }[] = []
   #aborted = ''
+  /** Modules that work side by side divide the rate of the run. */
+  readonly #branches: Branches<ModuleRef> | undefined
+  readonly #turns = new Map<ModuleRef, Turns>()
 
   constructor(run: Run, resolved: ResolvedWorkflow, scope: Scope) {
     this.#run = run
     this.#resolved = resolved
     this.#scope = scope
+    const refs = (resolved.root.modules ?? []).filter(({ name }) => !isExcluded(name, run.input))
+    this.#branches = Branches.of(refs, run.limits.parallelModules, run.turns)
+  }
+
+  async run(): Promise<ListEnd> {
+    if (this.#branches === undefined) return await this.#runModules()
+    return await this.#branches.during(this.#run.signal, () => this.#runModules())
   }
 
   /** Starts each module when its dependencies have ended. Failed and skipped ones do not block dependents. */
-  async run(): Promise<ListEnd> {
+  async #runModules(): Promise<ListEnd> {
     const refs = this.#resolved.root.modules ?? []
     const running = new Set<Promise<void>>()
     for (;;) {
@@ -105,6 +117,8 @@ class Flow {
   }
 
   async #module(ref: ModuleRef): Promise<void> {
+    const turns = this.#branches?.begin(ref)
+    if (turns !== undefined) this.#turns.set(ref, turns)
     const end = await this.#outcome(ref)
     if (end.kind === 'failed') this.#run.input.recorder.log('warn', `module ${ref.name} failed: ${end.error}`)
     const actions =
@@ -125,6 +139,7 @@ class Flow {
           : `module ${ref.name} aborted the flow`
       if (abort) this.#aborted ||= reason
     }
+    this.#branches?.end(ref)
     this.#ended.add(ref.name)
     this.#ends.push({ name: ref.name, end })
   }
@@ -179,12 +194,14 @@ class Flow {
   /** Params of the reference take precedence over variables of the flow with the same name. */
   async #runModule(ref: ModuleRef, workflow: Workflow, given: ReadonlyMap<string, Value>): Promise<ListEnd> {
     const outer = this.#scope
-    const scope = new Scope(outer)
+    const turns = this.#turns.get(ref)
+    const scope = new Scope(this.#scopeOf(turns))
     scope.setAll(given)
     const plan = {
       workflow,
       name: ref.name,
       scope,
+      turns,
       given: (name: string) => given.get(name) ?? outer.get(name),
     }
     const { end, exports } = await runModule(this.#run, plan)
@@ -207,13 +224,19 @@ class Flow {
     return { kind: kind === 'true' ? 'true' : 'false' }
   }
 
+  #scopeOf(turns: Turns | undefined): Scope {
+    return turns === undefined ? this.#scope : new BranchScope(this.#scope, turns.rate)
+  }
+
   /** Step context of a module reference, for its condition and actions. */
   #context(ref: ModuleRef, key = ref.name): StepContext {
-    const module = flowModule(this.#run, this.#scope, ref.name)
+    const turns = this.#turns.get(ref)
+    const scope = this.#scopeOf(turns)
+    const module = { ...flowModule(this.#run, scope, ref.name), turns }
     return {
       module,
       step: { name: ref.name, type: 'module', suppress_details: true },
-      scope: this.#scope,
+      scope,
       key,
       limits: [],
     }

@@ -6,6 +6,7 @@ import { setParams } from './params.ts'
 import type { ModuleContext, StepContext } from '../step/step-context.ts'
 import { registerReports } from './reports.ts'
 import type { Run } from './run.ts'
+import type { Turns } from '../runner/turns.ts'
 import { moduleRunner } from '../runner/runner-spec.ts'
 import type { Scope } from './scope.ts'
 import { runStep } from '../step/step.ts'
@@ -16,6 +17,8 @@ export interface ModulePlan {
   /** Name of the module in the flow, or `""`. */
   readonly name: string
   readonly scope: Scope
+  /** Its part of what the run may send in a second. */
+  readonly turns?: Turns | undefined
   given(param: string): Value | undefined
 }
 
@@ -63,7 +66,7 @@ const moduleStepContext = (module: ModuleContext, workflow: Workflow): StepConte
 /** Prepares a module for its first step, or returns the reason why it cannot start. */
 const prepareModule = async (
   run: Run,
-  { workflow, name, scope, given }: ModulePlan,
+  { workflow, name, scope, turns, given }: ModulePlan,
 ): Promise<ModuleContext | string> => {
   scope.set('ModuleName', data(workflow.name))
   try {
@@ -76,6 +79,7 @@ const prepareModule = async (
       scope,
       exported: new Set(),
       runStep,
+      turns,
     }
     if (workflow.dependencies !== undefined && run.input.skipValidation !== true) {
       const unmet = await unmetDependency(moduleStepContext(module, workflow), workflow.dependencies)

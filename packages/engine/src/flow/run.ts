@@ -21,7 +21,7 @@ const realPorts: Ports = {
 }
 
 const oneByOne = (rate = 0): string =>
-  `the run may send ${rate} a second, so its commands run one after the other; put those that wait for each other into one step with parallel_commands or parallel_steps`
+  `the run may send ${rate} a second, so items of its loops run one after the other; put commands that wait for each other into branches, parallel_commands or parallel_steps`
 
 /** The state of one run. */
 export class Run implements AsyncDisposable {

@@ -50,3 +50,39 @@ export class Scope implements Variables {
     return this.#own
   }
 }
+
+/** The scope of a branch: variables of another one, with the rate of the branch. */
+export class BranchScope extends Scope {
+  readonly #of: Scope
+  readonly #rate: Value
+
+  constructor(of: Scope, rate: Value) {
+    super()
+    this.#of = of
+    this.#rate = rate
+  }
+
+  override get(name: string): Value | undefined {
+    return name === 'Rate' ? this.#rate : this.#of.get(name)
+  }
+
+  override set(name: string, value: Value): void {
+    this.#of.set(name, value)
+  }
+
+  override trackChanges(): void {
+    this.#of.trackChanges()
+  }
+
+  override takeChanges(): [string, Value][] {
+    return this.#of.takeChanges()
+  }
+
+  override all(): Map<string, Value> {
+    return this.#of.all().set('Rate', this.#rate)
+  }
+
+  override own(): ReadonlyMap<string, Value> {
+    return this.#of.own()
+  }
+}

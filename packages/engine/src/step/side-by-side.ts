@@ -15,7 +15,7 @@ export const sideBySide = async <T>(
 ): Promise<T> => {
   const turns = turnsOf(at)
   if (turns === undefined) return await work(() => at)
-  const part = partOf(at, count)
+  const part = partAt(at, count)
   const context = (): StepContext => ({ ...at, scope: scopeOf(at, count), turns: new Turns(part) })
   return await turns.take(signalOf(at), () => work(context))
 }
@@ -24,12 +24,15 @@ export const sideBySide = async <T>(
 export const scopeOf = (at: StepContext, count: number): Scope => {
   if (turnsOf(at) === undefined) return at.scope
   const scope = new Scope(at.scope)
-  scope.set('Rate', partOf(at, count))
+  scope.set('Rate', partAt(at, count))
   return scope
 }
 
-const partOf = (at: StepContext, count: number): number => {
-  const all = turnsOf(at)?.rate ?? 0
-  const part = all / Math.max(1, Math.min(count, at.module.run.limits.parallel))
+const partAt = (at: StepContext, count: number): number =>
+  partOf(turnsOf(at)?.rate ?? 0, Math.min(count, at.module.run.limits.parallel))
+
+/** What one of so many may send in a second. */
+export const partOf = (all: number, count: number): number => {
+  const part = all / Math.max(1, count)
   return part < 1 ? Math.floor(part * THOUSANDTHS) / THOUSANDTHS : Math.floor(part)
 }

@@ -33,6 +33,8 @@ export interface ModuleContext {
   /** Names that steps exported; they are passed on to the flow. */
   readonly exported: Set<string>
   readonly runStep: RunStep
+  /** When its commands may run, if it has a part of what the run may send in a second. */
+  readonly turns?: Turns | undefined
 }
 
 /** Runs one step. Injected, because steps contain steps and an import would be circular. */
@@ -56,7 +58,7 @@ export interface StepContext {
 
 /** Undefined: commands may run at any time. */
 export const turnsOf = (at: Pick<StepContext, 'module' | 'turns'>): Turns | undefined =>
-  at.turns ?? at.module.run.turns
+  at.turns ?? at.module.turns ?? at.module.run.turns
 
 /** Aborted when the run ends, or when the time limit of the step or of one around it expires. */
 export const signalOf = (at: StepContext): AbortSignal => at.limits.at(-1)?.signal ?? at.module.run.signal

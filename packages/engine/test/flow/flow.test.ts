@@ -52,6 +52,29 @@ describe('modules of a flow', () => {
     }
   })
 
+  test('modules divide a rate, so that they may wait for each other, also by their actions', async () => {
+    const meet = (own: string, other: string) =>
+      step('m', `touch ${own}; until [ -e ${other} ]; do sleep 0.01; done; echo {{Rate}}`)
+    const { status, recorder } = await run(
+      {
+        'main.yaml': `
+kind: flow
+name: main
+modules:
+  - {name: a, path: a}
+  - {name: b, path: b, depends_on: [a]}
+  - {name: c, path: c, depends_on: [a], on_success: [{action: run, type: bash, command: "echo {{Rate}}; touch d"}]}
+`,
+        'a.yaml': step('m', 'echo {{Rate}}'),
+        'b.yaml': meet('b', 'd'),
+        'c.yaml': meet('c', 'b'),
+      },
+      { rate: 5 },
+    )
+    expect(status).toBe('completed')
+    expect(recorder.steps.map(({ output }) => output.trim()).sort()).toEqual(['2', '2', '2', '5'])
+  })
+
   test('modules are left out by name or condition, their steps record the reason, and their actions run', async () => {
     const { status, recorder } = await run(
       {

@@ -88,21 +88,39 @@ describe('the timeout of a step', () => {
 describe('commands of a run with a limited rate', () => {
   const alone = 'mkdir now || exit 1; sleep 0.02; rmdir now'
 
-  test('run one after the other, from steps, loops, functions and parallel commands alike, and say so', async () => {
-    const others = '[ ! -e now ] && sleep 0.02 && [ ! -e now ]'
-    const steps = `{name: z, type: bash, command: 'true'}
-  - {name: a, depends_on: [z], type: bash, command: "${alone}"}
-  - {name: b, depends_on: [z], type: foreach, input: "${join(folder(), 'lines')}", variable: x, threads: 4, step: {name: i, type: bash, command: "${alone}"}}
-  - {name: c, depends_on: [z], type: bash, parallel_commands: ["${others}", "${others}"]}
-  - {name: d, depends_on: [z], type: parallel-steps, parallel_steps: [{name: i, type: bash, command: "${others}"}]}
-  - {name: e, depends_on: [z], type: function, function: 'exec_cmd("${alone}; echo $?") == "0" || exit(1, "beside another")'}`
+  test('run one after the other in a loop with threads, and say so', async () => {
     writeFileSync(join(folder(), 'lines'), 'a\nb\nc\nd\n')
-    const { errorMessage, recorder } = await run(module(steps), {
-      rate: 1,
-      paths: [{ path: folder(), write: false }],
-    })
+    const { errorMessage, recorder } = await run(
+      module(
+        `{name: b, type: foreach, input: "${join(folder(), 'lines')}", variable: x, threads: 4, step: {name: i, type: bash, command: "${alone}"}}`,
+      ),
+      { rate: 1, paths: [{ path: folder(), write: false }] },
+    )
     expect(errorMessage).toBe('')
     expect(recorder.lines.filter((line) => line.includes('one after the other'))).toHaveLength(1)
+  })
+
+  const meet = (own: string, other: string) =>
+    `touch ${own}; until [ -e ${other} ]; do sleep 0.01; done; echo $PART {{Rate}}`
+  const rated = {
+    rate: 6,
+    env: { PATH: process.env['PATH'] ?? '', PART: '6' },
+    rateVariables: (rate: number) => ({ PART: String(rate) }),
+  }
+
+  test('divide it among branches, which may wait for each other', async () => {
+    const { recorder } = await run(
+      module(`{name: z, type: bash, command: 'echo $PART {{Rate}}', exports: {first: stdout}}
+  - {name: a, depends_on: [z], type: bash, timeout: 20, command: "${meet('a', 'b')}", exports: {from_a: stdout}}
+  - {name: b1, depends_on: [z], type: bash, command: 'echo $PART {{Rate}}'}
+  - {name: b, depends_on: [b1], type: bash, timeout: 20, command: "${meet('b', 'c1')}"}
+  - {name: c, depends_on: [z], type: bash, timeout: 20, parallel_commands: ["${meet('c1', 'c2')}", "${meet('c2', 'b')}"]}
+  - {name: end, depends_on: [a, b, c], type: bash, command: 'echo $PART {{Rate}} {{first}} {{from_a}}'}`),
+      rated,
+    )
+    const outputs = ['z', 'a', 'b1', 'b', 'c', 'end'].map((name) => recorder.byName(name).output)
+    expect(outputs).toEqual(['6 6\n', '2 2\n', '2 2\n', '2 2\n', '1 1\n1 1\n', '6 6 6 6 2 2\n'])
+    expect(recorder.lines.filter((line) => line.includes('one after the other'))).toEqual([])
   })
 
   test('divide it into fractions if there are more of them side by side, which may all wait for each other', async () => {
@@ -127,8 +145,6 @@ describe('commands of a run with a limited rate', () => {
   })
 
   test('divide it if they run side by side, so that one may wait for the other', async () => {
-    const meet = (own: string, other: string) =>
-      `touch ${own}; until [ -e ${other} ]; do sleep 0.01; done; echo $PART {{Rate}}`
     const { recorder } = await run(
       module(`{name: s, type: bash, timeout: 20, parallel_commands: ["${meet('a', 'b')}", "${meet('b', 'a')}"]}
   - {name: p, type: parallel-steps, parallel_steps: [
