@@ -315,11 +315,20 @@ describe('reaping', () => {
       expect((await batchesOf(parent.runId))[0]?.error_message).toMatch(/^quarantined after 2 lost workers: /)
     })
 
-    test('A batch of which a part is done ends, and the rest is made of further batches once', async () => {
+    test('A loop of more items than it may have batches has larger ones', async () => {
       const { runs } = await runningOn(1)
       const [parent] = runs
       if (parent === undefined) throw new Error('no run was claimed')
-      const single = { ...loop, state: 'parted.json', workers: 1 }
+      const found = await db.runStore.spread(parent, { ...loop, state: 'long.json', count: 4_001, size: 1 })
+      expect(found.map(({ first, last }) => last - first + 1)).toEqual([...Array<number>(1_333).fill(3), 2])
+      await db.runStore.spread(parent, { ...loop, state: '', count: 0 })
+    })
+
+    test('A batch of which a part is done ends, and the rest becomes batches that start large once', async () => {
+      const { runs } = await runningOn(1)
+      const [parent] = runs
+      if (parent === undefined) throw new Error('no run was claimed')
+      const single = { ...loop, state: 'parted.json', count: 40, workers: 1 }
       await db.runStore.spread(parent, single)
       const workerId = await joined(db.runStore)
       const [batch] = await claimAll(db.store, db.runStore, workerId, { limit: 1 })
@@ -341,9 +350,13 @@ describe('reaping', () => {
       const found = await db.runStore.spread(parent, single)
       expect(found.map(({ first, last, status }) => [first, last, status])).toEqual([
         [1, 7, 'completed'],
+        [20, 39, 'queued'],
         [0, 0, 'queued'],
         [4, 4, 'queued'],
-        [8, 19, 'queued'],
+        [8, 11, 'queued'],
+        [12, 15, 'queued'],
+        [16, 18, 'queued'],
+        [19, 19, 'queued'],
       ])
       // One at a time, as before.
       expect(await take(db.store, { staleMs: 0 })).toHaveLength(1)

@@ -69,7 +69,10 @@ export const runnerConfigSpec: ObjectSpec = spec<RunnerConfig>('runner_config', 
 
 const spreadSpec: ObjectSpec = spec<Spread>('spread', {
   enabled: flag('Default true.'),
-  batch: formed('batch', 'Items of a batch; `auto`, the default: many at first, few at the end.'),
+  batch: formed(
+    'batch',
+    'Items of a batch; `auto`, the default: many at first, few at the end. At most 2,000 batches.',
+  ),
   workers: whole('Most batches at once; default: any number.', { min: 1, max: 10_000 }),
 })
 

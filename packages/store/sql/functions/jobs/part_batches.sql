@@ -11,7 +11,7 @@ begin
     where r.id = any(p_ids) and e.status = 'completed' and e.part is not null and r.cancel_requested_at is null
     order by r.id
   loop
-    if not add_batches(v_end.id, v_end.part -> 'rest') then
+    if not add_batches(v_end.id, v_end.part -> 'rest', null) then
       raise exception 'the job of a batch changes' using errcode = 'serialization_failure';
     end if;
     update runs set batch = array[(v_end.part ->> 'first')::int, (v_end.part ->> 'last')::int] where id = v_end.id;

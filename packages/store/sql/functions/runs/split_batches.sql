@@ -8,10 +8,7 @@ declare
 begin
   for v_run in select * from runs where id = any(p_ids) and batch[1] < batch[2] order by id loop
     v_size := ceil((v_run.batch[2] - v_run.batch[1] + 1) / 8.0);
-    if add_batches(v_run.id, (
-      select jsonb_agg(jsonb_build_array(n, least(n + v_size - 1, v_run.batch[2])) order by n)
-      from generate_series(v_run.batch[1] + v_size, v_run.batch[2], v_size) n))
-    then
+    if add_batches(v_run.id, jsonb_build_array(jsonb_build_array(v_run.batch[1] + v_size, v_run.batch[2])), v_size) then
       update runs set batch = array[batch[1], batch[1] + v_size - 1] where id = v_run.id;
     end if;
   end loop;

@@ -29,7 +29,7 @@ begin
       v_job.workflow_hash, v_job.params, v_job.priority, v_job.run_mode, v_job.runner_type, v_job.runner_given,
       v_job.docker_image, v_job.docker_network, v_job.ssh_host, v_job.timeout_minutes, p_workers,
       v_job.requirement_class, v_job.trigger_type, v_job.trigger_name, '', v_job.event_envelope, true,
-      (select count(*) from batch_sizes(p_count, p_size, v_workers)), v_job.scope_no, v_job.submitted_by, 'none',
+      (select count(*) from batch_sizes(p_count, p_size, v_workers, 0)), v_job.scope_no, v_job.submitted_by, 'none',
       p_run_id, p_key, p_state, p_step)
     returning * into v_job;
     v_no := v_job.id;
@@ -37,7 +37,7 @@ begin
       insert into runs (run_uuid, job_no, workflow_name, run_mode, status, target, workspace, batch)
       select gen_random_uuid(), v_no, v_job.workflow_name, v_job.run_mode, 'queued', v_run.target, v_run.workspace,
              array[b.first, b.last]
-      from batch_sizes(p_count, p_size, v_workers) b order by b.first
+      from batch_sizes(p_count, p_size, v_workers, 0) b order by b.first
       returning id
     )
     select array_agg(id order by id) into v_ids from made;
