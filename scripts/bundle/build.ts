@@ -188,12 +188,14 @@ const SELDOM = ['ajv-formats', 'ajv/dist/2020.js', 'yaml']
 /** Libraries and built-in modules that a run of `exec` may not use. */
 const LATE = [
   'node:crypto',
+  'node:dns',
   'node:dns/promises',
   'node:http',
   'node:https',
   'node:readline',
   'node:v8',
   'node:worker_threads',
+  'node:zlib',
   'acorn',
   'ae-cvss-calculator',
   'ajv-formats',

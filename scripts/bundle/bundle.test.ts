@@ -34,8 +34,8 @@ const loaded = (bundle: string, file: string): string[] => {
   )
 }
 
-const scanfarm = (args: readonly string[], cwd: string): string =>
-  execFileSync(SCANFARM, args, { cwd, encoding: 'utf8' })
+const scanfarm = (args: readonly string[], cwd: string, options = ''): string =>
+  execFileSync(SCANFARM, args, { cwd, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: options } })
 
 test('the version and exec load none of the libraries of servers, and nothing else for the version', () => {
   expect(scanfarm(['--version'], '/')).toBe('0.1.0\n')
@@ -151,20 +151,23 @@ test('exec is built again after changes of all sources that it can load, also in
 
 test('exec runs from the bundle in any folder', () => {
   const file = join(folder, 'one.yaml')
-  writeFileSync(
-    file,
-    'kind: module\nname: one\nsteps:\n  - name: a\n    type: bash\n    command: echo "<{{target}}>"\n',
-  )
-  for (const cwd of ['/', folder])
-    expect(scanfarm(['exec', file, '-t', 'example.com', '-W', join(folder, 'out')], cwd)).toContain(
-      '<example.com>',
-    )
+  const steps = '[{ name: a, type: bash, command: "echo ={{target}}=" }]'
+  writeFileSync(file, `kind: module\nname: one\nsteps: ${steps}\n`)
+  const hook = join(folder, 'hook.cjs')
+  writeFileSync(hook, `process.on('exit', () => console.log(process.moduleLoadList.join('\\n')))`)
+  for (const cwd of ['/', folder]) {
+    const args = ['exec', file, '-t', 'example.com', '-W', join(folder, 'out')]
+    const output = scanfarm(args, cwd, `--require ${hook}`)
+    expect(output).toMatch(/^=example\.com=$[^]*^NativeModule child_process$/m)
+    expect(output).not.toMatch(/^NativeModule (?:crypto|dns|zlib)$/m)
+  }
 })
 
 const USES_LATE_LIBRARIES = `kind: module
 name: late
 steps:
   - { name: http, type: function, function: 'log_info("status {{TargetStatusCode}}")' }
+  - { name: zip, type: function, function: 'log_info("body " + http_get("{{target}}").response_body)' }
   - name: csv
     type: function
     functions:
@@ -185,13 +188,16 @@ steps:
 test('exec loads libraries and built-in modules that it does not always need', async () => {
   const file = join(folder, 'late.yaml')
   writeFileSync(file, USES_LATE_LIBRARIES)
-  await using server = createServer((_, response) => void response.writeHead(204).end())
+  await using server = createServer((_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('unzipped'))
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
   const args = ['exec', file, '-t', url, '-W', join(folder, 'out'), '--param', 'heuristics_check=advanced']
   const { stdout } = await promisify(execFile)(SCANFARM, args)
-  expect(stdout).toContain('[INFO] status 204')
+  expect(stdout).toContain('[INFO] status 200')
+  expect(stdout).toContain('[INFO] body unzipped')
   expect(stdout).toContain('[INFO] {"name":"web","port":"80"}')
   expect(stdout).toContain('[INFO] matches true')
   expect(stdout).toContain('[INFO] sum 2+4')

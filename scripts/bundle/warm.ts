@@ -4,17 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cacheOf, runScript } from './run-script.ts'
 
-const WORKFLOW = `kind: module
-name: warm
-steps:
-  - name: one
-    type: bash
-    command: echo {{target}}
-`
+const STEPS = '[{ name: one, type: bash, command: "echo {{target}}" }]'
 const bundle = process.argv[2] ?? ''
 const folder = mkdtempSync(join(tmpdir(), 'scanfarm-bundle-'))
 try {
-  writeFileSync(join(folder, 'warm.yaml'), WORKFLOW)
+  writeFileSync(join(folder, 'warm.yaml'), `kind: module\nname: warm\nsteps: ${STEPS}\n`)
   process.argv.splice(2, 1, 'exec', join(folder, 'warm.yaml'), '-t', 'example.com', '-W', folder)
   const script = await runScript(bundle)
   if (process.exitCode === 0) writeFileSync(cacheOf(bundle), script.createCachedData())

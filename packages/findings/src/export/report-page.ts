@@ -28,7 +28,8 @@ section{break-inside:auto}tr,.issue{break-inside:avoid}@page{margin:16mm}@media 
 `
 
 /** Nothing is loaded, and no script runs, when the page is opened from a server or from a file. */
-export const REPORT_POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`
+export const reportPolicy = (): string =>
+  `default-src 'none'; style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'; base-uri 'none'; form-action 'none'`
 
 const MAX_TEXT = 2_000
 
@@ -240,7 +241,7 @@ export const reportPage = (report: Report): string => {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
-        <meta http-equiv="Content-Security-Policy" content="${REPORT_POLICY}" />
+        <meta http-equiv="Content-Security-Policy" content="${reportPolicy()}" />
         <title>${report.title}</title>
         <style>${new Html(STYLE)}</style>
       </head>

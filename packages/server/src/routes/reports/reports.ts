@@ -1,5 +1,5 @@
 import { AppError } from '@scanfarm/contracts'
-import { reportPage, REPORT_POLICY } from '@scanfarm/findings'
+import { reportPage, reportPolicy } from '@scanfarm/findings'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { text, type Answer } from '../../http/answer.ts'
@@ -22,7 +22,7 @@ const reportOf = async (
   if (facts === undefined) throw noJob(jobId)
   const body = reportPage({ title, facts, madeAt: new Date().toISOString() })
   return text(200, 'text/html; charset=utf-8', body, {
-    'Content-Security-Policy': `${REPORT_POLICY}; sandbox; frame-ancestors 'none'`,
+    'Content-Security-Policy': `${reportPolicy()}; sandbox; frame-ancestors 'none'`,
   })
 }
 
