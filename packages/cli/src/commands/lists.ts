@@ -1,6 +1,7 @@
 import type { Artifact, Pagination, Run, Step, Worker } from '@scanfarm/contracts'
 import { Option, type Command } from 'commander'
 import type { QueryOf } from '../client/api.ts'
+import { addQuery, givenQuery, type Given, type QueryOptions } from '../client/query.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { cut, printFields, printJson, printTable, shortTime, type Column } from '../client/table.ts'
 import { addWorkflow, idArgument, wholeNumber, wholeNumberOrZero } from '../options.ts'
@@ -26,25 +27,34 @@ export const printPage = <T>(
   if (next < total) printLine(terminal, `${page.data.length} of ${total}; continue with --offset ${next}`)
 }
 
-/** The options of `paged`. */
+/** Options of lists in pages. */
+export const PAGE = {
+  limit: ['--limit <count>', 'maximum number of records', wholeNumber],
+  offset: ['--offset <count>', 'number of records to skip', wholeNumberOrZero],
+} as const satisfies QueryOptions
+
 export interface PageOptions {
   readonly limit?: number
   readonly offset?: number
 }
 
-export const paged = (command: Command): Command =>
-  command
-    .option('--limit <count>', 'maximum number of records', wholeNumber)
-    .option('--offset <count>', 'number of records to skip', wholeNumberOrZero)
+export const paged = (command: Command): Command => addQuery(command, PAGE)
 
-interface RunsOptions
-  extends
-    ClientOptions,
-    Pick<QueryOf<'/runs'>, 'status' | 'outcome' | 'target' | 'priority' | 'sort'>,
-    PageOptions {
-  readonly workflow?: string
-  readonly job?: string
-  readonly parent?: string
+const RUNS: QueryOptions = {
+  ...PAGE,
+  status: ['--status <status>', 'pending, queued, running, completed, failed or cancelled'],
+  outcome: [
+    '--outcome <outcomes>',
+    'outcomes of ended runs, separated by commas: clean, partial, nothing_done',
+  ],
+  target: ['--target <target>', 'runs on this target'],
+  priority: ['--priority <priority>', 'low, normal, high or critical'],
+  job_id: ['--job <id>', 'runs of this job'],
+  parent: ['--parent <run>', 'runs that execute items of loops of this run, which are not listed otherwise'],
+  sort: [
+    '--sort <field>',
+    'created, target, workflow, workspace, status, outcome or took; with - in reverse',
+  ],
 }
 
 const RUN_COLUMNS: readonly Column<Run>[] = [
@@ -67,44 +77,21 @@ const RARE_RUN_COLUMNS: readonly Column<Run>[] = [
 ]
 
 export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
-  addWorkflow(
-    paged(clientCommand(name, 'List runs, newest first.')),
-    new Option('--workflow <name>', 'runs of this flow or module'),
-  )
-    .option('--status <status>', 'pending, queued, running, completed, failed or cancelled')
-    .option(
-      '--outcome <outcomes>',
-      'outcomes of ended runs, separated by commas: clean, partial, nothing_done',
-    )
-    .option('--target <target>', 'runs on this target')
-    .option('--priority <priority>', 'low, normal, high or critical')
-    .option('--job <id>', 'runs of this job')
-    .option('--parent <run>', 'runs that execute items of loops of this run, which are not listed otherwise')
-    .option(
-      '--sort <field>',
-      'created, target, workflow, workspace, status, outcome or took; with - in reverse',
-    )
-    .action(async (options: RunsOptions) => {
-      const { status, outcome, workflow, target, priority, job, parent, limit, offset, sort } = options
-      const query = {
-        status,
-        outcome,
-        workflow_name: workflow,
-        target,
-        priority,
-        job_id: job,
-        parent,
-        limit,
-        offset,
-        sort,
-      }
-      const page = await connect(terminal, options).call(({ GET }) => GET('/runs', { params: { query } }))
-      const rare = RARE_RUN_COLUMNS.filter(({ value }) => page.data.some((run) => value(run) !== ''))
-      printPage(terminal, options, page, [...RUN_COLUMNS, ...rare])
-      const isEmpty = page.data.length === 0 && Object.values(query).every((value) => value === undefined)
-      if (isEmpty && !wantsJson(options))
-        printLine(terminal, 'no runs yet; scan this machine: scanfarm run -f baseline -t 127.0.0.1 --wait')
-    })
+  addQuery(
+    addWorkflow(
+      clientCommand(name, 'List runs, newest first.'),
+      new Option('--workflow <name>', 'runs of this flow or module'),
+    ),
+    RUNS,
+  ).action(async (options: Given & { readonly workflow?: string }) => {
+    const query = { ...givenQuery<QueryOf<'/runs'>>(RUNS, options), workflow_name: options.workflow }
+    const page = await connect(terminal, options).call(({ GET }) => GET('/runs', { params: { query } }))
+    const rare = RARE_RUN_COLUMNS.filter(({ value }) => page.data.some((run) => value(run) !== ''))
+    printPage(terminal, options, page, [...RUN_COLUMNS, ...rare])
+    const isEmpty = page.data.length === 0 && Object.values(query).every((value) => value === undefined)
+    if (isEmpty && !wantsJson(options))
+      printLine(terminal, 'no runs yet; scan this machine: scanfarm run -f baseline -t 127.0.0.1 --wait')
+  })
 
 /** Of a script its beginning: -o json has all of it. */
 const COMMAND_LETTERS = 120
@@ -179,21 +166,22 @@ const WORKFLOW_COLUMNS: readonly Column<WorkflowRow>[] = [
   { title: 'DESCRIPTION', value: (workflow) => workflow.description },
 ]
 
-interface WorkflowsOptions
-  extends ClientOptions, Pick<QueryOf<'/workflows'>, 'kind' | 'search'>, PageOptions {}
+const WORKFLOWS: QueryOptions = {
+  kind: ['--kind <kind>', 'flow or module'],
+  search: ['--search <text>', 'part of the name or the description'],
+  ...PAGE,
+}
 
 export const listWorkflowsCommand = (terminal: Terminal, name = 'list'): Command =>
-  paged(clientCommand(name, 'List the workflows that the server can start.'))
-    .option('--kind <kind>', 'flow or module')
-    .option('--search <text>', 'part of the name or the description')
-    .action(async (options: WorkflowsOptions) => {
-      const { kind, search, limit, offset } = options
-      const query = { kind, search, limit, offset }
+  addQuery(clientCommand(name, 'List the workflows that the server can start.'), WORKFLOWS).action(
+    async (options: Given) => {
+      const query = givenQuery<QueryOf<'/workflows'>>(WORKFLOWS, options)
       const page = await connect(terminal, options).call(({ GET }) =>
         GET('/workflows', { params: { query } }),
       )
       printPage(terminal, options, page, WORKFLOW_COLUMNS)
-    })
+    },
+  )
 
 export const ARTIFACT_COLUMNS: readonly Column<Artifact>[] = [
   { title: 'ID', value: (artifact) => artifact.id },

@@ -10,74 +10,31 @@ import {
 import { Command } from 'commander'
 import type { QueryOf } from '../../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
+import { addQuery, givenQuery, type Given, type QueryOptions } from '../../client/query.ts'
 import { readBlob, printBody, saveBody } from '../../client/files.ts'
 import { cut, printFields, printJson, printTable, shortTime, type Column } from '../../client/table.ts'
 import { share } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
 import { rulesCommand, showCommand, statusOf, triageCommand } from './finding-decisions.ts'
-import { paged, printPage, type PageOptions } from '../lists.ts'
+import { PAGE, printPage } from '../lists.ts'
 
-interface FilterOptions extends ClientOptions {
-  readonly workspace?: string
-  readonly severity?: string
-  readonly confidence?: string
-  readonly asset?: string
-  readonly state?: string
-  readonly seen?: string
-  readonly verdict?: string
-  readonly assignee?: string
-  readonly back?: boolean
-  readonly kev?: boolean
-  readonly minEpss?: number
-  readonly run?: string
-  readonly since?: string
+const FILTERS: QueryOptions = {
+  workspace: ['--workspace <names>', 'of these workspaces, separated by commas'],
+  severity: ['--severity <words>', 'critical, high, medium, low or info, separated by commas'],
+  confidence: ['--confidence <words>', 'Certain, Firm, Tentative, Manual Review Required'],
+  asset_value: ['--asset <text>', 'part of the affected asset'],
+  state: ['--state <word>', 'open or gone'],
+  seen: ['--seen <words>', 'open, gone, not_tested or unreachable, separated by commas'],
+  verdict: ['--verdict <words>', 'none, confirmed, false_positive, accepted or fixed_claimed'],
+  assignee: ['--assignee <name>', 'who takes care of it'],
+  back: ['--back', 'seen again after a fix was claimed'],
+  kev: ['--kev', 'in the catalog of exploited vulnerabilities of CISA'],
+  min_epss: ['--min-epss <share>', 'at least this probability of exploitation, from 0 to 1', share],
+  run_uuid: ['--run <uuid>', 'last seen by this run'],
+  new_since: ['--since <job>', 'found, or found again, since the end of this job; also a time'],
 }
 
-const filtered = (command: Command): Command =>
-  command
-    .option('--workspace <names>', 'of these workspaces, separated by commas')
-    .option('--severity <words>', 'critical, high, medium, low or info, separated by commas')
-    .option('--confidence <words>', 'Certain, Firm, Tentative, Manual Review Required')
-    .option('--asset <text>', 'part of the affected asset')
-    .option('--state <word>', 'open or gone')
-    .option('--seen <words>', 'open, gone, not_tested or unreachable, separated by commas')
-    .option('--verdict <words>', 'none, confirmed, false_positive, accepted or fixed_claimed')
-    .option('--assignee <name>', 'who takes care of it')
-    .option('--back', 'seen again after a fix was claimed')
-    .option('--kev', 'in the catalog of exploited vulnerabilities of CISA')
-    .option('--min-epss <share>', 'at least this probability of exploitation, from 0 to 1', share)
-    .option('--run <uuid>', 'last seen by this run')
-    .option('--since <job>', 'found, or found again, since the end of this job; also a time')
-
-const queryOf = ({
-  workspace,
-  severity,
-  confidence,
-  asset,
-  state,
-  seen,
-  verdict,
-  assignee,
-  back,
-  kev,
-  minEpss,
-  run,
-  since,
-}: FilterOptions) => ({
-  workspace,
-  severity,
-  confidence,
-  asset_value: asset,
-  state,
-  seen,
-  verdict,
-  assignee,
-  back,
-  kev,
-  min_epss: minEpss,
-  run_uuid: run,
-  new_since: since,
-})
+type Query = QueryOf<'/vulnerabilities'>
 
 const COLUMNS: readonly Column<Vulnerability>[] = [
   { title: 'ID', value: (finding) => finding.id },
@@ -88,27 +45,28 @@ const COLUMNS: readonly Column<Vulnerability>[] = [
   { title: 'ASSET', value: (finding) => finding.asset_value },
 ]
 
-type Sort = QueryOf<'/vulnerabilities'>['sort']
-
-interface AllOption {
-  readonly all?: boolean
+const LISTED: QueryOptions = {
+  ...FILTERS,
+  ...PAGE,
+  sort: [
+    '--sort <field>',
+    'priority, severity, epss, title, asset, workspace or last_seen; with - in reverse; default severity',
+  ],
 }
 
 /** A list shows what is open, unless it is asked for something else. */
-const stateOf = ({ all, state, seen, verdict }: AllOption & FilterOptions): string | undefined =>
-  state ?? (all === true || seen !== undefined || verdict !== undefined ? undefined : 'open')
+const openUnless = <Q extends Pick<Query, 'state' | 'seen' | 'verdict'>>(query: Q, { all }: Given): Q => {
+  const { state, seen, verdict } = query
+  const isAsked = all === true || seen !== undefined || verdict !== undefined
+  return { ...query, state: state ?? (isAsked ? undefined : 'open') }
+}
 
 const listCommand = (terminal: Terminal): Command =>
-  paged(filtered(clientCommand('list', 'List open vulnerabilities, the most severe first.')))
+  addQuery(clientCommand('list', 'List open vulnerabilities, the most severe first.'), LISTED)
     .option('--all', 'also those that are gone or decided')
-    .option(
-      '--sort <field>',
-      'priority, severity, epss, title, asset, workspace or last_seen; with - in reverse',
-      'severity',
-    )
-    .action(async (options: AllOption & FilterOptions & PageOptions & { sort: Sort }) => {
-      const { limit, offset, sort } = options
-      const query = { ...queryOf(options), state: stateOf(options), limit, offset, sort }
+    .action(async (options: Given) => {
+      const { sort = 'severity', ...filters } = givenQuery<Query>(LISTED, options)
+      const query = { ...openUnless(filters, options), sort }
       const page = await connect(terminal, options).call(({ GET }) =>
         GET('/vulnerabilities', { params: { query } }),
       )
@@ -209,17 +167,17 @@ const enrichCommand = (terminal: Terminal): Command =>
       }
     })
 
-interface ExportOptions extends FilterOptions {
+type ExportOptions = Given & {
   readonly format: QueryOf<'/vulnerabilities/export'>['format']
   readonly to?: string
 }
 
 const exportCommand = (terminal: Terminal): Command =>
-  filtered(clientCommand('export', 'Write vulnerabilities to a file, or to standard output.'))
+  addQuery(clientCommand('export', 'Write vulnerabilities to a file, or to standard output.'), FILTERS)
     .requiredOption('--format <format>', 'sarif, csv, jsonl, defectdojo or openvex')
     .option('--to <file>', 'file to write')
     .action(async (options: ExportOptions) => {
-      const query = { format: options.format, ...queryOf(options) }
+      const query = { format: options.format, ...givenQuery<Omit<Query, 'sort'>>(FILTERS, options) }
       const { response } = await connect(terminal, options).with(({ GET }) =>
         GET('/vulnerabilities/export', { params: { query }, parseAs: 'stream' }),
       )
@@ -239,11 +197,12 @@ export const findingsCommand = (terminal: Terminal): Command =>
     .addCommand(enrichCommand(terminal))
     .addCommand(exportCommand(terminal))
 
-interface AssetsOptions extends ClientOptions, PageOptions, AllOption {
-  readonly workspace?: string
-  readonly search?: string
-  readonly type?: string
-  readonly state?: string
+const ASSETS: QueryOptions = {
+  workspace: ['--workspace <names>', 'of these workspaces, separated by commas'],
+  search: ['--search <text>', 'part of value, URL or title'],
+  asset_type: ['--type <types>', 'types like http, port or ip, separated by commas'],
+  state: ['--state <word>', 'open or gone'],
+  ...PAGE,
 }
 
 const ASSET_COLUMNS: readonly Column<Asset>[] = [
@@ -258,15 +217,10 @@ const ASSET_COLUMNS: readonly Column<Asset>[] = [
 ]
 
 const listAssetsCommand = (terminal: Terminal): Command =>
-  paged(clientCommand('list', 'List open assets, newest first.'))
+  addQuery(clientCommand('list', 'List open assets, newest first.'), ASSETS)
     .option('--all', 'also those that are gone')
-    .option('--workspace <names>', 'of these workspaces, separated by commas')
-    .option('--search <text>', 'part of value, URL or title')
-    .option('--type <types>', 'types like http, port or ip, separated by commas')
-    .option('--state <word>', 'open or gone')
-    .action(async (options: AssetsOptions) => {
-      const { workspace, search, type, limit, offset } = options
-      const query = { workspace, search, asset_type: type, state: stateOf(options), limit, offset }
+    .action(async (options: Given) => {
+      const query = openUnless(givenQuery<QueryOf<'/assets'>>(ASSETS, options), options)
       const page = await connect(terminal, options).call(({ GET }) => GET('/assets', { params: { query } }))
       printPage(terminal, options, page, ASSET_COLUMNS)
     })
