@@ -6,13 +6,7 @@ import { Lanes } from '../findings/lanes.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from '../findings/facets.ts'
 import { contains, has, isLastRun, isOneOf, where } from '../findings/condition.ts'
-import {
-  sortedBy,
-  SORTED_LETTERS,
-  type SortedRow,
-  type SortKey,
-  type SortRequest,
-} from '../findings/sorted.ts'
+import { sortedPage, SORTED_LETTERS, type SortKey, type SortRequest } from '../findings/sorted.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
@@ -181,7 +175,16 @@ const list = async (
   const total = await totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () =>
     boundedSearch(db, search, (on) => count(on, filter)),
   )
-  if (sort !== undefined) return await listSorted(db, filter, page, { sort, total })
+  if (sort !== undefined) {
+    const conditions = conditionsOf(filter)
+    const source = { ...SOURCE, columns: COLUMNS }
+    return sortedPage(
+      db,
+      { keys: SORT_KEYS, table: sql`assets a`, source, conditions, search, total },
+      page,
+      sort,
+    )
+  }
   const found =
     total === 0
       ? { rows: [], truncated: false }
@@ -193,33 +196,6 @@ const searchOf = ({ search = '', host = '' }: AssetFilter) =>
   search.length < host.length
     ? { part: host, parameter: 'host' }
     : { part: search === '' ? undefined : search, parameter: 'search' }
-
-const listSorted = async (
-  db: Kysely<Tables>,
-  filter: AssetFilter,
-  { cursor, offset, limit }: PageRequest,
-  { sort, total }: { sort: string; total: number },
-): Promise<PageOf<Asset>> => {
-  const by = sortedBy(SORT_KEYS, sort, sql`a.id`)
-  by.demandFew(total)
-  const conditions = [...conditionsOf(filter), ...(cursor === undefined ? [] : [by.after(cursor)])]
-  const found = await boundedSearch(db, searchOf(filter), (on) =>
-    readPage<Asset & SortedRow>(on, {
-      ...SOURCE,
-      ids: sql`select a.id from assets a ${where(conditions)} order by ${by.order}
-               limit ${limit} offset ${cursor === undefined ? offset : 0}`,
-      order: by.order,
-      columns: sql`${COLUMNS}, ${by.key} as sort_key`,
-    }),
-  )
-  return pageOf(found, {
-    total,
-    limit,
-    idOf: (row) => row.id,
-    cursorOf: by.cursorOf,
-    item: ({ sort_key: _, ...row }) => row,
-  })
-}
 
 const count = async (db: Kysely<Tables>, filter: AssetFilter): Promise<number> => {
   const { rows } = await sql<{ total: number }>`

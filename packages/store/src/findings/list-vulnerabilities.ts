@@ -1,12 +1,12 @@
 import type { Confidence, FindingState, Seen, Severity, Verdict, Vulnerability } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
+import { decodeCursor, pageOf, readPage, type PageOf, type PageRows } from '../page.ts'
 import { storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg, orgOfWorkspace } from '../workspaces/names.ts'
 import { boundedSearch } from './bounded-search.ts'
 import { contains, has, isLastRun, isOneOf, where } from './condition.ts'
-import { sortedBy, SORTED_LETTERS, type SortedRow, type SortKey, type SortRequest } from './sorted.ts'
+import { sortedPage, SORTED_LETTERS, type SortKey, type SortRequest } from './sorted.ts'
 import type { Tables } from '../tables.ts'
 
 export interface VulnerabilityFilter {
@@ -142,7 +142,18 @@ export async function listVulnerabilities(
   filter: VulnerabilityFilter,
   { sort, ...page }: SortRequest<VulnerabilitySort>,
 ): Promise<PageOf<Vulnerability>> {
-  if (sort !== undefined) return await listSorted(db, totals, filter, page, sort)
+  if (sort !== undefined) {
+    const total = await totalOf(db, totals, filter)
+    const list = {
+      keys: SORT_KEYS,
+      table: sql`vulnerabilities v`,
+      source: { ...SOURCE, columns: COLUMNS },
+      conditions: conditionsOf(filter),
+      search: searchOf(filter),
+      total,
+    }
+    return sortedPage(db, list, page, sort)
+  }
   const below = page.cursor === undefined ? undefined : decodeCursor(page.cursor)
   const bounds = { below, offset: below === undefined ? page.offset : 0, limit: page.limit }
   const [total, found] = await Promise.all([
@@ -150,35 +161,6 @@ export async function listVulnerabilities(
     boundedSearch(db, searchOf(filter), (on) => pageOfVulnerabilities(on, filter, bounds)),
   ])
   return pageOf(found, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
-}
-
-const listSorted = async (
-  db: Kysely<Tables>,
-  totals: Totals,
-  filter: VulnerabilityFilter,
-  { cursor, offset, limit }: PageRequest,
-  sort: string,
-): Promise<PageOf<Vulnerability>> => {
-  const by = sortedBy(SORT_KEYS, sort, sql`v.id`)
-  const conditions = [...conditionsOf(filter), ...(cursor === undefined ? [] : [by.after(cursor)])]
-  const total = await totalOf(db, totals, filter)
-  by.demandFew(total)
-  const found = await boundedSearch(db, searchOf(filter), (on) =>
-    readPage<Vulnerability & SortedRow>(on, {
-      ...SOURCE,
-      ids: sql`select v.id from vulnerabilities v ${where(conditions)} order by ${by.order}
-               limit ${limit} offset ${cursor === undefined ? offset : 0}`,
-      order: by.order,
-      columns: sql`${COLUMNS}, ${by.key} as sort_key`,
-    }),
-  )
-  return pageOf(found, {
-    total,
-    limit,
-    idOf: (row) => row.id,
-    cursorOf: by.cursorOf,
-    item: ({ sort_key: _, ...row }) => row,
-  })
 }
 
 export async function pageOfVulnerabilities(

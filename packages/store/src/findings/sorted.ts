@@ -1,7 +1,10 @@
 import { AppError } from '@scanfarm/contracts'
-import { sql, type RawBuilder } from 'kysely'
-import { invalidCursor, type PageRequest } from '../page.ts'
+import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { invalidCursor, pageOf, readPage, type PageOf, type PageRequest, type PageSource } from '../page.ts'
+import type { Tables } from '../tables.ts'
 import { canBeStored } from '../text.ts'
+import { boundedSearch } from './bounded-search.ts'
+import { where } from './condition.ts'
 
 export interface SortKey {
   readonly key: RawBuilder<unknown>
@@ -75,4 +78,42 @@ export function sortedBy(
 export type SortRequest<N extends string> = PageRequest & {
   /** Default: newest first. */
   readonly sort?: N | `-${N}`
+}
+
+interface SortedList {
+  readonly keys: Readonly<Record<string, SortKey>>
+  /** The table with its short name, like `assets a`. */
+  readonly table: RawBuilder<unknown>
+  readonly source: Omit<PageSource, 'ids' | 'order'>
+  readonly conditions: readonly RawBuilder<unknown>[]
+  readonly search: Parameters<typeof boundedSearch>[1]
+  readonly total: number
+}
+
+/** A page of a list in the order of a key. */
+export const sortedPage = async <T extends { readonly id: number }>(
+  db: Kysely<Tables>,
+  { keys, table, source, conditions, search, total }: SortedList,
+  { cursor, offset, limit }: PageRequest,
+  sort: string,
+): Promise<PageOf<T>> => {
+  const by = sortedBy(keys, sort, source.id)
+  by.demandFew(total)
+  const found = await boundedSearch(db, search, (on) =>
+    readPage<T & SortedRow>(on, {
+      ...source,
+      ids: sql`select ${source.id} as id from ${table}
+               ${where([...conditions, ...(cursor === undefined ? [] : [by.after(cursor)])])}
+               order by ${by.order} limit ${limit} offset ${cursor === undefined ? offset : 0}`,
+      order: by.order,
+      columns: sql`${source.columns}, ${by.key} as sort_key`,
+    }),
+  )
+  return pageOf<T, T & SortedRow>(found, {
+    total,
+    limit,
+    idOf: (row) => row.id,
+    cursorOf: by.cursorOf,
+    item: ({ sort_key: _, ...row }) => row as unknown as T,
+  })
 }

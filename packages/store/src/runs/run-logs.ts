@@ -26,36 +26,11 @@ export interface LogState {
   }
 }
 
-interface LogRow {
-  readonly run_id: number
-  readonly run_uuid: string
-  readonly run_status: RunStatus
-  readonly run_attempt: number
-}
-interface StepLogRow extends LogRow {
-  readonly id: string
-  readonly attempt: number
-  readonly seq: number
-  readonly status: StepStatus
-  readonly exit_code: number | null
-  readonly output: string
-  readonly log_file: string
-}
-
-const RUN_OF_LOG = sql.raw('r.id as run_id, r.run_uuid, r.status as run_status, r.attempt as run_attempt')
+const RUN_OF_LOG = sql`r.id as "runId", r.run_uuid as "runUuid", r.status as "runStatus", r.attempt as "runAttempt"`
 
 const logOfRun = async (db: Kysely<Tables>, run: RawBuilder<unknown>): Promise<LogState | undefined> => {
-  const { rows } = await sql<LogRow>`select ${RUN_OF_LOG} from runs r where ${run}`.execute(db)
-  const [row] = rows
-  return (
-    row && {
-      runId: row.run_id,
-      runUuid: row.run_uuid,
-      runStatus: row.run_status,
-      runAttempt: row.run_attempt,
-      attempt: row.run_attempt,
-    }
-  )
+  const { rows } = await sql<LogState>`select ${RUN_OF_LOG}, r.attempt from runs r where ${run}`.execute(db)
+  return rows[0]
 }
 
 /** `step`: condition and order of the step's row. */
@@ -64,28 +39,12 @@ const logOfStep = async (
   run: RawBuilder<unknown>,
   step: RawBuilder<unknown>,
 ): Promise<LogState | undefined> => {
-  const { rows } = await sql<StepLogRow>`
-    select ${RUN_OF_LOG}, s.id, s.attempt, s.seq, s.status, s.exit_code, s.output, s.log_file
+  const { rows } = await sql<LogState>`
+    select ${RUN_OF_LOG}, s.attempt, json_build_object('id', s.id, 'seq', s.seq, 'status', s.status,
+             'exitCode', s.exit_code, 'output', s.output, 'storeKey', s.log_file) as step
     from runs r cross join lateral (select * from steps where run_id = r.id and ${step} limit 1) s where ${run}
   `.execute(db)
-  const [row] = rows
-  return (
-    row && {
-      runId: row.run_id,
-      runUuid: row.run_uuid,
-      runStatus: row.run_status,
-      runAttempt: row.run_attempt,
-      attempt: row.attempt,
-      step: {
-        id: row.id,
-        seq: row.seq,
-        status: row.status,
-        exitCode: row.exit_code,
-        output: row.output,
-        storeKey: row.log_file,
-      },
-    }
-  )
+  return rows[0]
 }
 
 export const logOf = async (

@@ -5,44 +5,35 @@ import { JobPath, noJob } from '../runs/jobs.ts'
 
 const { cursor: _, ...offsets } = pageQuery
 
-export const listJobRefusals = route(
-  {
-    endpoint: 'GET /jobs/{job_id}/refusals',
-    tag: 'Jobs',
-    summary:
-      'List the targets of a job that were not scanned because a scope or the never-scan list forbids them',
-    description:
-      'Oldest first. The total also counts those that are not listed: the first 10,000 of a request are, for 90 days.',
-    role: 'viewer',
-    params: JobPath,
-    query: closed(offsets),
-    responses: { 200: page(Refusal) },
-    errors: ['not_found', 'invalid_input'],
-  },
-  async ({ store }, { params, query }) => {
-    const request = pageRequest(query)
-    const found = await store.scopes.refusals(params.job_id, request)
-    if (found === undefined) throw noJob(params.job_id)
-    return pageBody(found, request)
-  },
+const refusals = (path: 'refusals' | 'left-out', summary: string, description: string) =>
+  route(
+    {
+      endpoint: `GET /jobs/{job_id}/${path}`,
+      tag: 'Jobs',
+      summary,
+      description,
+      role: 'viewer',
+      params: JobPath,
+      query: closed(offsets),
+      responses: { 200: page(Refusal) },
+      errors: ['not_found', 'invalid_input'],
+    },
+    async ({ store }, { params, query }) => {
+      const request = pageRequest(query)
+      const found = await store.scopes.refusals(params.job_id, request, path === 'left-out')
+      if (found === undefined) throw noJob(params.job_id)
+      return pageBody(found, request)
+    },
+  )
+
+export const listJobRefusals = refusals(
+  'refusals',
+  'List the targets of a job that were not scanned because a scope or the never-scan list forbids them',
+  'Oldest first. The total also counts those that are not listed: the first 10,000 of a request are, for 90 days.',
 )
 
-export const listJobLeftOut = route(
-  {
-    endpoint: 'GET /jobs/{job_id}/left-out',
-    tag: 'Jobs',
-    summary: 'List the targets of a job that mode delta left out, with the run since which nothing changed',
-    description: 'The total also counts those that are not listed: the first 10,000 are, for 90 days.',
-    role: 'viewer',
-    params: JobPath,
-    query: closed(offsets),
-    responses: { 200: page(Refusal) },
-    errors: ['not_found', 'invalid_input'],
-  },
-  async ({ store }, { params, query }) => {
-    const request = pageRequest(query)
-    const found = await store.scopes.refusals(params.job_id, request, true)
-    if (found === undefined) throw noJob(params.job_id)
-    return pageBody(found, request)
-  },
+export const listJobLeftOut = refusals(
+  'left-out',
+  'List the targets of a job that mode delta left out, with the run since which nothing changed',
+  'The total also counts those that are not listed: the first 10,000 are, for 90 days.',
 )
