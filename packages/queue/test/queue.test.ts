@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import type { Priority } from '@scanfarm/contracts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { openRunQueue, type Consumer, type Delivery, type QueueMessage, type RunQueue } from '../src/index.ts'
-import { BACKENDS, newFarm, quiet, type TestBackend } from './backends.ts'
+import { BACKENDS, newFarm, quiet } from './backends.ts'
 
 const PATIENCE_MS = 60_000
 /** The shortest of several measurements counts: a busy machine may delay the others. */
@@ -37,13 +38,7 @@ const added = (queue: RunQueue, messages: readonly QueueMessage[]): Promise<bool
   )
 
 describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
-  let at: TestBackend
-  beforeAll(async () => {
-    at = await open()
-  })
-  afterAll(async () => {
-    await at[Symbol.asyncDispose]()
-  })
+  const at = forAllTests(open)
 
   const openQueue = (options: { farmId?: string; redeliverMs?: number } = {}): Promise<RunQueue> =>
     openRunQueue(at.backend, {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { openRunQueue, QueueSetupError } from '../src/index.ts'
 import { redisAddress } from '../src/redis/address.ts'
@@ -111,13 +112,7 @@ describe('servers that cannot hold the queue', () => {
 })
 
 describe('logins with few rights', () => {
-  let server: RedisServer
-  beforeAll(async () => {
-    server = await startRedis()
-  })
-  afterAll(async () => {
-    await server[Symbol.asyncDispose]()
-  })
+  const server = forAllTests(startRedis)
 
   const login = async (name: string, rights: string): Promise<string> => {
     const client = new Redis(server.url)

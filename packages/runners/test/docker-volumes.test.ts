@@ -4,10 +4,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { RACE_TRIES, raceSwapper } from '@scanfarm/testing'
 import { createDockerRunners, type DockerRunnersOptions } from '../src/index.ts'
-import { TEST_IMAGE, useEngine, type TestEngine } from './docker-engine.ts'
+import { TEST_IMAGE, useEngine } from './docker-engine.ts'
 
 jest.setTimeout(600_000)
 
@@ -15,15 +16,9 @@ const SECRET = 'secret of the worker'
 const { signal } = new AbortController()
 const exec = promisify(execFile)
 
-let engine: TestEngine
+const engine = forAllTests(useEngine)
 let base: string
 let run: string
-beforeAll(async () => {
-  engine = await useEngine()
-})
-afterAll(async () => {
-  await engine[Symbol.asyncDispose]()
-})
 beforeEach(async () => {
   base = await mkdtemp(join(tmpdir(), 'docker-volumes-'))
   run = join(base, 'run')

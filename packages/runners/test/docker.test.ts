@@ -2,21 +2,16 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, jest } from '@jest/globals'
+import { jest } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { createDockerRunners, type DockerRunnersOptions } from '../src/index.ts'
 import { PARTS, runnerConformance, type RunnerSubject } from './conformance.ts'
-import { TEST_IMAGE, useEngine, type TestEngine } from './docker-engine.ts'
+import { TEST_IMAGE, useEngine } from './docker-engine.ts'
 import { TEST_MS } from './processes.ts'
 
 jest.setTimeout(TEST_MS)
 
-let engine: TestEngine
-beforeAll(async () => {
-  engine = await useEngine()
-})
-afterAll(async () => {
-  await engine?.[Symbol.asyncDispose]()
-})
+const engine = forAllTests(useEngine)
 
 const AMBIENT = ['PATH', 'HOME', 'HOSTNAME', 'PWD', 'OLDPWD', 'SHLVL', 'IMAGE_VARIABLE']
 

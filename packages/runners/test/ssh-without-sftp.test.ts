@@ -1,7 +1,8 @@
 import { chmod, lstat, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { Runner } from '@scanfarm/contracts'
 import { createSshRunners } from '../src/index.ts'
 import { TEST_MS } from './processes.ts'
@@ -87,13 +88,7 @@ describe.each([
   ['has a program for SFTP that ends', '/bin/false'],
   ['prints text instead of SFTP', '/bin/echo welcome to this host'],
 ])('an ssh host that %s', (_, sftp) => {
-  let host: Host
-  beforeAll(async () => {
-    host = await hostWith(sftp, ['MaxSessions 2'])
-  })
-  afterAll(async () => {
-    await host?.[Symbol.asyncDispose]()
-  })
+  const host = forAllTests(() => hostWith(sftp, ['MaxSessions 2']))
 
   test('receives files with their modes, and sends files back', async () => {
     const folder = await host.folder()

@@ -1,18 +1,13 @@
-import { afterAll, beforeAll, jest } from '@jest/globals'
+import { jest } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { createSshRunners } from '../src/index.ts'
 import { runnerConformance, type RunnerSubject } from './conformance.ts'
-import { startSshServer, type TestSshServer } from './ssh-server.ts'
+import { startSshServer } from './ssh-server.ts'
 import { TEST_MS } from './processes.ts'
 
 jest.setTimeout(TEST_MS)
 
-let server: TestSshServer
-beforeAll(async () => {
-  server = await startSshServer()
-})
-afterAll(async () => {
-  await server?.[Symbol.asyncDispose]()
-})
+const server = forAllTests(startSshServer)
 
 const AMBIENT = [
   'PATH',

@@ -1,18 +1,13 @@
 import { once } from 'node:events'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { asSuperuser, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { asSuperuser, testDatabase } from '@scanfarm/store/testing'
 import { EventStreams } from '../src/routes/events/event-streams.ts'
 import { Notifier } from '../src/notifier.ts'
 
 const REST_MS = 50
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await testDatabase({ poolSize: 2 })
-})
-afterAll(async () => {
-  await database[Symbol.asyncDispose]()
-})
+const database = forAllTests(() => testDatabase({ poolSize: 2 }))
 
 /** Notifies continuously until `done`; returns how often. */
 const storm = (done: () => boolean) =>

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { ClaimedRun } from '@scanfarm/contracts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, ended, joined, keyOf, statusOf, step, submitted, take, targets, wipe } from './fixtures.ts'
 
-let db: TestDatabase
+const db = forAllTests(() => testDatabase({ poolSize: 100 }))
 let workerId: string
-beforeAll(async () => {
-  // A connection for each call: a call that waits too long for a connection is refused.
-  db = await testDatabase({ poolSize: 100 })
-})
-afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(async () => {
   await wipe(db.url)
   workerId = await joined(db.runStore)

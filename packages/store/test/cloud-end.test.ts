@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { INFRA_MOVES, INSTANCE_MOVES, type InfraStatus, type InstanceStatus } from '@scanfarm/contracts'
 import { cloudJob, recordOf, request } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { draft, ended, joined, keyOf, statusOf, submitted, targets, wipe } from './fixtures.ts'
 
-let db: TestDatabase
+const db = forAllTests(testDatabase)
 let server: string
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(async () => {
   await wipe(db.url)
   server = await joined(db.store.runStore, { kind: 'server' })

@@ -1,19 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { ClaimedRun } from '@scanfarm/contracts'
 import type pg from 'pg'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { openRunStore } from '../src/index.ts'
 import { cloudJob } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { closedStep, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  // A connection for each call: a call that waits too long for a connection is refused.
-  db = await testDatabase({ poolSize: 100 })
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(() => testDatabase({ poolSize: 100 }))
 beforeEach(() => wipe(db.url))
 
 const shuffled = <T>(items: readonly T[]): T[] => items.toSorted(() => Math.random() - 0.5)

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { FindingContent, FoundRecords } from '@scanfarm/contracts'
-import { asSuperuser, openTransactionsEnded, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, openTransactionsEnded, testDatabase } from './database.ts'
 import {
   claimAll,
   closedStep,
@@ -13,13 +14,11 @@ import {
   targets,
 } from './fixtures.ts'
 
-let db: TestDatabase
+const db = forAllTests(testDatabase)
 let workerId: string
 beforeAll(async () => {
-  db = await testDatabase()
   workerId = await joined(db.runStore)
 })
-afterAll(() => db[Symbol.asyncDispose]())
 
 const eventsOf = async (topic: string) => {
   const { data } = await db.store.events.list({ topic }, { offset: 0, limit: 100 })

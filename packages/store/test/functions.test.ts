@@ -1,18 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { migrate, schemaVersion } from '../src/index.ts'
 import { SCHEMA_FILES } from '../src/schema-version.ts'
-import { asSuperuser, emptyDatabase, type OpenDatabase } from './database.ts'
+import { asSuperuser, emptyDatabase } from './database.ts'
 
 const SQL = join(import.meta.dirname, '../sql')
 
-let database: OpenDatabase
+const database = forAllTests(emptyDatabase)
 beforeAll(async () => {
-  database = await emptyDatabase()
   await migrate(database)
 })
-afterAll(() => database[Symbol.asyncDispose]())
 
 const ask = async <T extends object>(text: string): Promise<T[]> =>
   (await asSuperuser((client) => client.query<T>(text), database.url)).rows

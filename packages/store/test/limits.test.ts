@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { beforeEach, expect, test } from '@jest/globals'
 import type { ClaimedRun, LimitShare, LimitSpan, RunStore } from '@scanfarm/contracts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { openRunStore } from '../src/index.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(testDatabase)
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(async () => {
   await wipe(db.url)

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import {
   INFRA_MOVES,
   INSTANCE_MOVES,
@@ -9,6 +9,7 @@ import {
   type Priority,
   type RunStatus,
 } from '@scanfarm/contracts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import type pg from 'pg'
 import { migrate, openRunStore, openStore, SchemaError, schemaVersion } from '../src/index.ts'
@@ -19,17 +20,12 @@ const sourcesIn = (moves: Readonly<Record<string, readonly string[]>>, to: strin
     .filter((from) => moves[from]?.includes(to))
     .sort()
 
-let database: Awaited<ReturnType<typeof emptyDatabase>>
+const database = forAllTests(emptyDatabase)
 const inDatabase = <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => asSuperuser(work, database.url)
 
 const WAITING = `
   select from pg_locks where locktype = 'advisory' and not granted
     and database = (select oid from pg_database where datname = current_database())`
-
-beforeAll(async () => {
-  database = await emptyDatabase()
-})
-afterAll(() => database[Symbol.asyncDispose]())
 
 describe('migrations', () => {
   test('A database that was never migrated is refused with instructions', async () => {

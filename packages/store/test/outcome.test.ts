@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { NO_WORK, outcomeOf, type ClaimedRun, type RunOutcome, type RunTally } from '@scanfarm/contracts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, closedStep, ended, joined, keyOf, step, submitted, targets, wipe } from './fixtures.ts'
 
-let db: TestDatabase
+const db = forAllTests(testDatabase)
 let workerId: string
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
 beforeEach(async () => {
   await wipe(db.url)
   workerId = await joined(db.runStore)

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { ArtifactRecord, ClaimedRun, EventRecord, RunKey } from '@scanfarm/contracts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import {
   claimAll,
   closedStep,
@@ -15,12 +16,8 @@ import {
   wipe,
 } from './fixtures.ts'
 
-let db: TestDatabase
+const db = forAllTests(testDatabase)
 let workerId: string
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
 const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(async () => {
   await wipe(db.url)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { beforeEach, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { asSuperuser, testDatabase } from './database.ts'
 import {
   claimAll,
   closedStep,
@@ -16,16 +17,12 @@ import {
 const DAYS = 30
 const FINDING = findingOf()
 
-let db: TestDatabase
+const db = forAllTests(testDatabase)
 let workerId: string
-beforeAll(async () => {
-  db = await testDatabase()
-})
 beforeEach(async () => {
   await wipe(db.url)
   workerId = await joined(db.runStore)
 })
-afterAll(() => db[Symbol.asyncDispose]())
 
 const sql = async (text: string): Promise<Record<string, unknown>[]> =>
   asSuperuser(async (client) => (await client.query<Record<string, unknown>>(text)).rows, db.url)

@@ -1,15 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { ClaimedRun, FindingContent, FoundRecords } from '@scanfarm/contracts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
-let db: TestDatabase
+const db = forAllTests(testDatabase)
 let workerId: string
 beforeAll(async () => {
-  db = await testDatabase()
   workerId = await joined(db.runStore)
 })
-afterAll(() => db[Symbol.asyncDispose]())
 
 const finding = (name: string, changes: Partial<FindingContent> = {}): FindingContent =>
   findingOf({ vuln_info: name, vuln_title: name, asset_value: `https://${name}.example`, ...changes })

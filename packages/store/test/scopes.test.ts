@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { MAX_SCOPES } from '../src/index.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
-afterAll(() => db[Symbol.asyncDispose]())
+const db = forAllTests(testDatabase)
 
 test('A farm has at most 1,000 scopes, and no entry is added beyond the most of the never-scan list', async () => {
   const { scopes } = db.store

@@ -1,22 +1,19 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { FindingContent } from '@scanfarm/contracts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, ended, findingOf, joined, keyOf, submitted, targets, wipe } from './fixtures.ts'
 
 const FINDING = findingOf()
 const DAYS = 30
 
-let db: TestDatabase
-beforeAll(async () => {
-  db = await testDatabase()
-})
+const db = forAllTests(testDatabase)
 beforeEach(async () => {
   await wipe(db.url)
   await sql('truncate vulnerabilities, observations, sightings, scans, scopes cascade')
   await sql('delete from pinned_workflows')
 })
-afterAll(() => db[Symbol.asyncDispose]())
 
 const sql = async (text: string): Promise<Record<string, unknown>[]> =>
   asSuperuser(async (client) => (await client.query<Record<string, unknown>>(text)).rows, db.url)

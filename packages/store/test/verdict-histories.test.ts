@@ -1,8 +1,9 @@
 // long
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { FindingContent, NewFindingRule, RunKey } from '@scanfarm/contracts'
 import type { FindingChange } from '../src/findings/triage.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 import {
   decided,
@@ -23,13 +24,11 @@ const SEED = Number(process.env['SCANFARM_SEED'] ?? Date.now() % 1_000_000)
 const AT_ONCE = 100
 const STEPS = 12
 
-let db: TestDatabase
+const db = forAllTests(testDatabase)
 let workerId: string
 beforeAll(async () => {
-  db = await testDatabase()
   workerId = await joined(db.runStore)
 })
-afterAll(() => db[Symbol.asyncDispose]())
 
 const CHANGES: readonly [FindingChange, ...FindingChange[]] = [
   { verdict: 'false_positive', reason: 'no' },

@@ -1,16 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { FindingContent, Vulnerability } from '@scanfarm/contracts'
 import type { FindingChange } from '../src/findings/triage.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
-let db: TestDatabase
+const db = forAllTests(testDatabase)
 let workerId: string
 beforeAll(async () => {
-  db = await testDatabase()
   workerId = await joined(db.runStore)
 })
-afterAll(() => db[Symbol.asyncDispose]())
 
 /** A workspace with one finding, and what happens to it. */
 const openFinding = async (workspace: string, first: Partial<FindingContent> = {}) => {

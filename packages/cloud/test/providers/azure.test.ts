@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { inspect } from 'node:util'
 import type { MachineRequest } from '../../src/provider.ts'
 import { createAzureProvider } from '../../src/providers/azure/index.ts'
@@ -7,7 +8,7 @@ import { azureCloud, GROUP, SUBSCRIPTION, TOKEN, WORDS, type AzureCloud } from '
 import type { CallLimits } from '../../src/providers/calls.ts'
 import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
 import { openFakeApi, type FakeApi } from './fake-api.ts'
-import { openTlsFront, trustedCertificate, type Certificate } from './tls-front.ts'
+import { openTlsFront, trustedCertificate } from './tls-front.ts'
 import { openTokenServer, type TokenServer } from './token-server.ts'
 
 const FARM = 'f0e1d2c3b4a59687'
@@ -23,15 +24,11 @@ const REQUEST: MachineRequest = {
   publicKey: 'ssh-ed25519 AAAA farm',
 }
 
-let certificate: Certificate
+const certificate = forAllTests(trustedCertificate)
 beforeAll(async () => {
-  certificate = await trustedCertificate()
   // The libraries take seconds to load on a busy machine, which is no matter of the tests below.
   await using world = await openWorld()
   await world.provider.check(AbortSignal.timeout(50_000))
-})
-afterAll(async () => {
-  await certificate?.[Symbol.asyncDispose]()
 })
 
 type AzureWorld = World & FakeApi & { readonly cloud: AzureCloud; readonly tokens: TokenServer }

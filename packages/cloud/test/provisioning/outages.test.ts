@@ -1,22 +1,17 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import type { CloudStore } from '@scanfarm/store'
 import { asSuperuser } from '@scanfarm/store/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { providersFrom } from '../../src/open-providers.ts'
 import type { CloudProvider } from '../../src/provider.ts'
 import type { ProvisioningSettings } from '../../src/provisioning/settings.ts'
-import { clearAway, isEnded, isReady, openTestCluster, statuses, type TestCluster } from './test-cluster.ts'
+import { clearAway, isEnded, isReady, openTestCluster, statuses } from './test-cluster.ts'
 import { unavailable } from '../fake-cloud.ts'
 
-let cluster: TestCluster
-beforeAll(async () => {
-  cluster = await openTestCluster()
-})
+const cluster = forAllTests(openTestCluster)
 afterEach(() => clearAway(cluster))
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]()
-})
 
 const sql = (text: string) => asSuperuser((client) => client.query(text), cluster.db.url)
 

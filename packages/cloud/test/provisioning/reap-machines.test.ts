@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { createKeyPair } from '../../src/machine/ssh-keys.ts'
 import { reapMachines } from '../../src/provisioning/reap-machines.ts'
 import { renderUserData } from '../../src/machine/user-data.ts'
 import { CloudError } from '../../src/provider.ts'
-import { FARM, openTestCluster, type TestCluster } from './test-cluster.ts'
+import { FARM, openTestCluster } from './test-cluster.ts'
 
 const AN_HOUR_S = 3_600
 const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds
 
 describe('The reaper', () => {
-  let cluster: TestCluster
-  beforeAll(async () => {
-    cluster = await openTestCluster()
-  })
-  afterAll(async () => {
-    await cluster[Symbol.asyncDispose]()
-  })
+  const cluster = forAllTests(openTestCluster)
 
   const make = (name: string, labels: { farm?: string; expires?: number } = {}) =>
     cluster.cloud.create({

@@ -1,17 +1,12 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterEach, describe, expect, test } from '@jest/globals'
 import { asSuperuser } from '@scanfarm/store/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { CloudError } from '../../src/provider.ts'
-import { clearAway, isEnded, isReady, openTestCluster, statuses, type TestCluster } from './test-cluster.ts'
+import { clearAway, isEnded, isReady, openTestCluster, statuses } from './test-cluster.ts'
 
-let cluster: TestCluster
-beforeAll(async () => {
-  cluster = await openTestCluster()
-})
+const cluster = forAllTests(openTestCluster)
 afterEach(() => clearAway(cluster))
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]()
-})
 
 const sql = (text: string) => asSuperuser((client) => client.query(text), cluster.db.url)
 const capacity = () => new CloudError('capacity', 'no small machines left in here')

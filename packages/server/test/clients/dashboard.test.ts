@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { PROBE, SURVEY, testServer, type TestServer } from '../_server.ts'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { PROBE, SURVEY, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord } from '../_worker.ts'
 
 /** The calls of the Osmedeus dashboard, page by page. Only those that answer 501 on purpose may fail. */
@@ -34,7 +35,13 @@ steps:
     command: echo hello
 `
 
-let server: TestServer
+const server = forAllTests(() =>
+  testServer({
+    master: true,
+    settings: { 'cloud.enabled': true },
+    workflows: { 'probe.yaml': PROBE, 'survey.yaml': SURVEY, 'silent.yaml': SILENT },
+  }),
+)
 let token = ''
 /** Created by the test: a completed run with a step and an artifact, a finding, a pending run, a schedule. */
 const made = {
@@ -49,11 +56,6 @@ const made = {
 }
 
 beforeAll(async () => {
-  server = await testServer({
-    master: true,
-    settings: { 'cloud.enabled': true },
-    workflows: { 'probe.yaml': PROBE, 'survey.yaml': SURVEY, 'silent.yaml': SILENT },
-  })
   await server.admin
     .post('/api/users')
     .send({ username: 'osmedeus', password: PASSWORD, role: 'admin' })
@@ -100,9 +102,6 @@ beforeAll(async () => {
     })
     .expect(201)
   made.finding = String(finding.data.id)
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
 })
 
 const at = (value: unknown, path: string): unknown =>

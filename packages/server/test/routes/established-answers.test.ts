@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { RunsCreated } from '@scanfarm/contracts'
-import { testServer, type TestServer } from '../_server.ts'
+import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord } from '../_worker.ts'
 import { assetOf } from '@scanfarm/store/testing'
 
@@ -15,11 +16,10 @@ steps:
   - {name: hello, type: bash, command: 'echo {{target}}'}
 `
 
-let server: TestServer
+const server = forAllTests(() => testServer({ workflows: { 'hooked.yaml': HOOKED } }))
 let run: RunsCreated
 let begin = ''
 beforeAll(async () => {
-  server = await testServer({ workflows: { 'hooked.yaml': HOOKED } })
   begin = new Date(Date.now() - 60_000).toISOString()
   const sent = await server.operator
     .post('/api/runs')
@@ -37,9 +37,6 @@ beforeAll(async () => {
   })
   await endRun(server.runStore, claimed, {}, { steps: [stepRecord()] })
   await server.operator.post('/api/vulnerabilities').send({ workspace: 'w', vuln_info: 'CVE-1' }).expect(201)
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
 })
 
 const ASSET = assetOf({ url: 'https://a.example', scheme: 'https', status_code: 200, title: 'A' })

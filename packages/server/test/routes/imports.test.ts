@@ -1,18 +1,13 @@
 import { createReadStream, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openReport } from '@scanfarm/findings'
-import { testServer, type TestServer } from '../_server.ts'
+import { testServer } from '../_server.ts'
 
 const REPORTS = join(import.meta.dirname, '../../../findings/test/reports')
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(testServer)
 
 interface Counts {
   readonly new: number

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { testServer, type TestServer } from '../_server.ts'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 
 const needing = (name: string, tools: string) => `kind: module
 name: ${name}
@@ -8,10 +9,8 @@ dependencies: {commands: [${tools}]}
 steps: [{name: one, type: bash, command: echo}]
 `
 
-let server: TestServer
-
-beforeAll(async () => {
-  server = await testServer({
+const server = forAllTests(() =>
+  testServer({
     master: true,
     workflows: {
       'web.yaml': needing('web', 'httpx, nuclei, nmap'),
@@ -26,11 +25,8 @@ modules:
   - {name: web, path: web.yaml, condition: '{{deep}}'}
 `,
     },
-  })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+  }),
+)
 
 const post = (body: object, status = 202) =>
   server.operator

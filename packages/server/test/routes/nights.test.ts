@@ -1,15 +1,10 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { NO_WORK } from '@scanfarm/contracts'
-import { testServer, type TestServer } from '../_server.ts'
+import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer()
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(testServer)
 
 const nights = async (query = '') =>
   (await server.viewer.get(`/api/nights${query}`).expect(200)).body as {

@@ -2,21 +2,21 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { createContext } from '../../src/create-context.ts'
 import { entriesOf } from '../../src/routes/workspaces/snapshot-entries.ts'
 import { zipOf } from '../../src/routes/workspaces/zip-stream.ts'
 import { readConfig } from '@scanfarm/platform'
-import { testServer, type TestServer } from '../_server.ts'
+import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 import { unzipped } from '../_zip.ts'
 import { SETTINGS } from '../../src/settings.ts'
 
 const LARGE = 32 * 1024 * 1024
 
-let server: TestServer
+const server = forAllTests(testServer)
 beforeAll(async () => {
-  server = await testServer()
   await server.operator
     .post('/api/runs')
     .send({ module: 'probe', target: 'a.example', workspace: 'large' })
@@ -51,9 +51,6 @@ beforeAll(async () => {
       ],
     },
   )
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
 })
 
 /** Requests the snapshot without reading its body. */

@@ -2,19 +2,14 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { SMTPServer } from 'smtp-server'
 import { signatureOf } from '../../src/webhooks/signature.ts'
 import { testServer, type TestServer } from '../_server.ts'
 
-let server: TestServer
-beforeAll(async () => {
-  server = await testServer({ workflows: {}, settings: { 'webhooks.allow_private': true } })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
-})
+const server = forAllTests(() => testServer({ workflows: {}, settings: { 'webhooks.allow_private': true } }))
 
 const SECRET = 'sixteen characters or more'
 const now = (ahead = 0): string => String(Math.trunc(Date.now() / 1_000) + ahead)

@@ -1,25 +1,22 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { testServer, type TestServer } from '../_server.ts'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
+import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord, type HeldRun } from '../_worker.ts'
 import { unzipped } from '../_zip.ts'
 
 const KEY = 'a-key-of-links-that-nobody-guesses'
 const DEFAULT_ORG = '00000000-0000-0000-0000-000000000001'
 
-let server: TestServer
+const server = forAllTests(() => testServer({ master: true, settings: { 'http.files_key': KEY } }))
 let shop: HeldRun
 let other: HeldRun
 beforeAll(async () => {
-  server = await testServer({ master: true, settings: { 'http.files_key': KEY } })
   shop = await scanned('shop', 'vuln/result.txt', 'what was found\n')
   other = await scanned('other', 'secret.txt', 'of another\n')
   await add({ workspace: 'shop', severity: 'high', vuln_title: 'A' })
   await add({ workspace: 'shop', severity: 'info', vuln_title: 'B' })
-})
-afterAll(async () => {
-  await server[Symbol.asyncDispose]()
 })
 
 const add = (body: object) => server.operator.post('/api/vulnerabilities').send(body).expect(201)

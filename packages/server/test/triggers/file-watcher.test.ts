@@ -1,15 +1,15 @@
 import { mkdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { silentLogger } from '@scanfarm/platform'
 import type { Store } from '@scanfarm/store'
 import type { EventReceiver } from '../../src/triggers/event-receiver.ts'
 import { FileWatcher } from '../../src/triggers/file-watcher.ts'
-import { module, NEVER, openTriggerHarness, type TriggerHarness } from './_trigger-harness.ts'
+import { module, NEVER, openTriggerHarness } from './_trigger-harness.ts'
 
-let harness: TriggerHarness
+const harness = forAllTests(() => openTriggerHarness({}))
 beforeAll(async () => {
-  harness = await openTriggerHarness({})
   await harness.write(
     'drop.yaml',
     module(
@@ -22,9 +22,6 @@ beforeAll(async () => {
       note: event_data.size`,
     ),
   )
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
 })
 
 const watcherOf = (receiver: EventReceiver & { store: Store }) =>

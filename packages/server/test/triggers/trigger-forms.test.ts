@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { EventDraft } from '@scanfarm/store'
 import { eventDraft } from '@scanfarm/store/testing'
 import { openTriggerHarness, NEVER, type TriggerHarness } from './_trigger-harness.ts'
@@ -23,10 +24,8 @@ steps:
 const on = (topic: string, input: string): string => `event: {topic: ${topic}}\ninput: ${input}`
 const plain = 'date'
 
-let harness: TriggerHarness
-let master: Awaited<ReturnType<TriggerHarness['master']>>
-beforeAll(async () => {
-  harness = await openTriggerHarness({
+const harness = forAllTests(() =>
+  openTriggerHarness({
     'absent.yaml': workflow(
       'absent',
       on('custom.absent', '{target: event_data.host, asset_type: event.type, more: event_data.a.b}'),
@@ -74,11 +73,11 @@ beforeAll(async () => {
       plain,
     ),
     'all.yaml': workflow('all', `event: {topic: '*', filters: ['event.topic.startsWith("run.")']}`, plain),
-  })
+  }),
+)
+let master: Awaited<ReturnType<TriggerHarness['master']>>
+beforeAll(async () => {
   master = await harness.master()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
 })
 
 const fire = (topic: string, data: object, more: Partial<EventDraft> = {}): Promise<string[]> =>

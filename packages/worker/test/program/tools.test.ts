@@ -2,22 +2,19 @@ import { chmod, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { beforeAll, expect, jest, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import { startWorker } from '@scanfarm/worker'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
-import { openTestCluster, type TestCluster } from '../harness/workers.ts'
+import { openTestCluster } from '../harness/workers.ts'
 import { bash, freshName, pinned, TEST_MS } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
 
-let cluster: TestCluster
+const cluster = forAllTests(openTestCluster)
 beforeAll(async () => {
-  cluster = await openTestCluster()
   await chmod(cluster.folder, 0o755)
-})
-afterAll(async () => {
-  await cluster?.[Symbol.asyncDispose]()
 })
 
 const PASSABLE = 0o755

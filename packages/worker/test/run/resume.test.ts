@@ -1,21 +1,20 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { beforeAll, expect, jest, test } from '@jest/globals'
 import type { Step, Workflow } from '@scanfarm/language'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
-import { openHarness, type Harness } from '../harness/executors.ts'
+import { openHarness } from '../harness/executors.ts'
 import { bash, freshName, TEST_MS, waitFor } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
 
-let harness: Harness
+const harness = forAllTests(openHarness)
 let record: string
 beforeAll(async () => {
-  harness = await openHarness()
   record = join(harness.folder, 'record')
   await mkdir(record)
 })
-afterAll(async () => harness[Symbol.asyncDispose]())
 
 /** Stores after each step, however short. */
 const eager = { times: { resumeMs: 0 }, limits: { resumeShare: Infinity } }

@@ -1,28 +1,23 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { hostSearchOf, type NewScope, type Refusal } from '@scanfarm/contracts'
 import type { Step } from '@scanfarm/language'
 import { silentLogger } from '@scanfarm/platform'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { createHostRunners } from '@scanfarm/runners'
 import { join } from 'node:path'
 import { Firewall } from '../../src/network/firewall.ts'
 import { UserPool } from '../../src/users/user-pool.ts'
 import { canFilter } from '../harness/can-filter.ts'
-import { openHarness, type Harness } from '../harness/executors.ts'
+import { openHarness } from '../harness/executors.ts'
 import { TEST_MS, bash, freshName } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
 
-let harness: Harness
-beforeAll(async () => {
-  harness = await openHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(openHarness)
 
 const scopeNo = async (scope: Omit<NewScope, 'name'>): Promise<number> => {
   const name = `s${freshName()}`

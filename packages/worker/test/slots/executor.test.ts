@@ -1,23 +1,18 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import type { RunStore } from '@scanfarm/contracts'
 import type { Step } from '@scanfarm/language'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import type { ExecutorOptions } from '../../src/slots/options.ts'
-import { openHarness, type Harness } from '../harness/executors.ts'
+import { openHarness } from '../harness/executors.ts'
 import { TEST_MS, bash, isAlive, waitFor } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
 
-let harness: Harness
-beforeAll(async () => {
-  harness = await openHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(openHarness)
 
 /** The store, which notes each call. */
 const counting = (store: RunStore, calls: string[]): RunStore =>

@@ -1,22 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { describe, expect, jest, test } from '@jest/globals'
 import type { Step } from '@scanfarm/language'
 import type { RunStore, RunUpdate } from '@scanfarm/contracts'
 import { asSuperuser } from '@scanfarm/store/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
-import { openHarness, type Harness } from '../harness/executors.ts'
+import { openHarness } from '../harness/executors.ts'
 import { TEST_MS, bash, isAlive, waitFor } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
 
-let harness: Harness
-beforeAll(async () => {
-  harness = await openHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
+const harness = forAllTests(openHarness)
 
 const pidOf = (target: string, attempt: number): Promise<number> =>
   until(async () => {

@@ -3,15 +3,16 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import { asSuperuser } from '@scanfarm/store/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { createSweep, type SweepOptions } from '../../src/workspaces/sweep.ts'
 import type { Executor } from '../../src/slots/executor.ts'
 import { Homes } from '../../src/workspaces/homes.ts'
 import { WorkspaceUses } from '../../src/workspaces/workspace-uses.ts'
-import { openHarness, type Harness } from '../harness/executors.ts'
+import { openHarness } from '../harness/executors.ts'
 import { TEST_MS, bash, waitFor } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
@@ -21,14 +22,8 @@ const DAY_MS = 86_400_000
 const NEVER = new AbortController().signal
 const RUN = 'e0c8d4b8'
 
-let harness: Harness
+const harness = forAllTests(openHarness)
 let executor: Executor
-beforeAll(async () => {
-  harness = await openHarness()
-})
-afterAll(async () => {
-  await harness[Symbol.asyncDispose]()
-})
 beforeEach(() => {
   executor = harness.executor()
 })
