@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { answer, api, ApiError } from './client.ts'
+import { api, ApiError, byId, dataOf, type Schemas } from './client.ts'
 
 export interface Hit {
   readonly href: string
@@ -28,80 +28,60 @@ const orNone = async (found: Promise<readonly Hit[]>): Promise<readonly Hit[]> =
   }
 }
 
-const at = (path: string, id: string): string => `/${path}/${encodeURIComponent(id)}`
+const hit = (folder: string, id: string, text: string, note: string): Hit => ({
+  href: `/${folder}/${encodeURIComponent(id)}`,
+  text,
+  note,
+})
+type Listed<T> = Promise<{ readonly data: { readonly data: readonly T[] } }>
+const each = async <T>(call: Listed<T>, hitOf: (found: T) => Hit): Promise<readonly Hit[]> =>
+  (await dataOf(call)).map(hitOf)
 
 const findRun = async (id: string, signal: AbortSignal): Promise<Hit[]> => {
-  const { data: run } = await answer(api.GET('/runs/{id}', { params: { path: { id } }, signal }))
-  return [
-    {
-      href: at('runs', run.run_uuid),
-      text: run.target || `Run ${run.id}`,
-      note: `${run.workflow_name} · ${run.status}`,
-    },
-  ]
+  const run = await dataOf(api.GET('/runs/{id}', { ...byId(id), signal }))
+  return [hit('runs', run.run_uuid, run.target || `Run ${run.id}`, `${run.workflow_name} · ${run.status}`)]
 }
 
-const findRuns = async (target: string, signal: AbortSignal): Promise<Hit[]> => {
-  const query = { target, limit: MOST }
-  const { data } = await answer(api.GET('/runs', { params: { query }, signal }))
-  return data.map((run) => ({
-    href: at('runs', run.run_uuid),
-    text: run.target,
-    note: `${run.workflow_name} · ${run.status} · run ${run.id}`,
-  }))
-}
+const findRuns = (target: string, signal: AbortSignal) =>
+  each(
+    api.GET('/runs', { params: { query: { target, limit: MOST } }, signal }),
+    ({ id, run_uuid, target: text, workflow_name, status }) =>
+      hit('runs', run_uuid, text, `${workflow_name} · ${status} · run ${id}`),
+  )
 
-const findJobs = async (search: string, signal: AbortSignal): Promise<Hit[]> => {
+const findJobs = async (search: string, signal: AbortSignal) =>
   // The API finds jobs by the beginning of their id.
-  if (!/^[\da-f]{1,16}$/.test(search)) return []
-  const { data } = await answer(api.GET('/jobs', { params: { query: { search, limit: MOST } }, signal }))
-  return data.map((job) => ({
-    href: at('jobs', job.job_id),
-    text: job.job_id,
-    note: `${job.workflow_name} · ${job.status}`,
-  }))
-}
+  /^[\da-f]{1,16}$/.test(search)
+    ? each(
+        api.GET('/jobs', { params: { query: { search, limit: MOST } }, signal }),
+        ({ job_id, workflow_name, status }) => hit('jobs', job_id, job_id, `${workflow_name} · ${status}`),
+      )
+    : []
 
-const findWorkflows = async (search: string, signal: AbortSignal): Promise<Hit[]> => {
-  const { data } = await answer(api.GET('/workflows', { params: { query: { search, limit: MOST } }, signal }))
-  return data.map(({ name, kind, description }) => ({
-    href: at('workflows', name),
-    text: name,
-    note: `${kind} · ${description}`,
-  }))
-}
+const findWorkflows = (search: string, signal: AbortSignal) =>
+  each(
+    api.GET('/workflows', { params: { query: { search, limit: MOST } }, signal }),
+    ({ name, kind, description }) => hit('workflows', name, name, `${kind} · ${description}`),
+  )
 
-const findFinding = async (id: string, signal: AbortSignal): Promise<Hit[]> => {
-  const { data } = await answer(api.GET('/vulnerabilities/{id}', { params: { path: { id } }, signal }))
-  return [findingHit(data)]
-}
+type Finding = Schemas['Vulnerability']
+const findingHit = ({ id, vuln_title, vuln_info, severity, asset_value }: Finding): Hit =>
+  hit('findings', String(id), vuln_title || vuln_info, `${severity} · ${asset_value}`)
 
-const findFindings = async (text: string, signal: AbortSignal): Promise<Hit[]> => {
-  const query = { asset_value: text, limit: MOST }
-  const { data } = await answer(api.GET('/vulnerabilities', { params: { query }, signal }))
-  return data.map(findingHit)
-}
+const findFinding = async (id: string, signal: AbortSignal): Promise<Hit[]> => [
+  findingHit(await dataOf(api.GET('/vulnerabilities/{id}', { ...byId(id), signal }))),
+]
 
-const findingHit = (finding: {
-  readonly id: number
-  readonly vuln_title: string
-  readonly vuln_info: string
-  readonly severity: string
-  readonly asset_value: string
-}): Hit => ({
-  href: at('findings', String(finding.id)),
-  text: finding.vuln_title || finding.vuln_info,
-  note: `${finding.severity} · ${finding.asset_value}`,
-})
+const findFindings = (asset_value: string, signal: AbortSignal) =>
+  each(api.GET('/vulnerabilities', { params: { query: { asset_value, limit: MOST } }, signal }), findingHit)
 
-const findWorkers = async (text: string, signal: AbortSignal): Promise<Hit[]> => {
-  const { data } = await answer(api.GET('/workers', { signal }))
-  return data
-    .filter(({ id, name, hostname }) =>
-      `${id} ${name} ${hostname}`.toLowerCase().includes(text.toLowerCase()),
-    )
+const findWorkers = async (text: string, signal: AbortSignal): Promise<readonly Hit[]> => {
+  const workers = await dataOf(api.GET('/workers', { signal }))
+  const wanted = text.toLowerCase()
+  return workers
+    .filter(({ id, name, hostname }) => `${id} ${name} ${hostname}`.toLowerCase().includes(wanted))
     .slice(0, MOST)
-    .map(({ id, name, status }) => ({ href: at('workers', id), text: name || id, note: status }))
+    .map(({ id, name, status }) => hit('workers', id, name || id, status))
 }
 
 /** Things whose id, name or target is the text, or contains it. */

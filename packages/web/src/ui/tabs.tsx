@@ -7,6 +7,8 @@ interface Tab {
   readonly content?: ReactNode
 }
 
+export const tab = (id: string, label: ReactNode, content: ReactNode): Tab => ({ id, label, content })
+
 interface TabsProps {
   readonly label: string
   readonly value: string

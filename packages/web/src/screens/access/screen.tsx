@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { useRefusal } from '../../api/role.ts'
 import { sessionQuery } from '../../api/session.ts'
-import { Commands, EmptyState, Page, UrlTabs, type CommandLine } from '../../ui/index.ts'
+import { Commands, EmptyState, Page, tab, UrlTabs, type CommandLine } from '../../ui/index.ts'
 import { Audit } from './audit.tsx'
 import { Logins } from './logins.tsx'
 import { Tokens } from './tokens.tsx'
@@ -41,10 +41,10 @@ export const Screen = () => {
         first={refusal === undefined ? 'tokens' : 'logins'}
         label="Parts of access"
         tabs={[
-          { id: 'tokens', label: 'API tokens', content: forAdmins(<Tokens />) },
-          { id: 'users', label: 'Users', content: forAdmins(<Users />) },
-          { id: 'audit', label: 'Audit', content: forAdmins(<Audit />) },
-          { id: 'logins', label: 'My logins', content: <Logins /> },
+          tab('tokens', 'API tokens', forAdmins(<Tokens />)),
+          tab('users', 'Users', forAdmins(<Users />)),
+          tab('audit', 'Audit', forAdmins(<Audit />)),
+          tab('logins', 'My logins', <Logins />),
         ]}
       />
     </Page>

@@ -14,6 +14,7 @@ import {
   RecordState,
   SeenBy,
   Time,
+  tab,
   UrlTabs,
 } from '../../ui/index.ts'
 import { FindingList } from '../findings/list.tsx'
@@ -71,27 +72,17 @@ const AssetPage = ({ asset }: { asset: Asset }) => {
       <UrlTabs
         label="Parts of the asset"
         tabs={[
-          {
-            id: 'findings',
-            label: 'Findings',
-            content: <Findings workspace={workspace} place={asset.asset_value} />,
-          },
-          {
-            id: 'runs',
-            label: `Runs (${asset.runs.length})`,
-            content: <SeenBy runs={asset.runs} kind="assets" />,
-          },
-          {
-            id: 'raw',
-            label: 'Raw record',
-            content: (
-              <RawRecord
-                title="Output of the tool"
-                text={asset.raw_json_data}
-                none="The tool gave no JSON for this asset."
-              />
-            ),
-          },
+          tab('findings', 'Findings', <Findings workspace={workspace} place={asset.asset_value} />),
+          tab('runs', `Runs (${asset.runs.length})`, <SeenBy runs={asset.runs} kind="assets" />),
+          tab(
+            'raw',
+            'Raw record',
+            <RawRecord
+              title="Output of the tool"
+              text={asset.raw_json_data}
+              none="The tool gave no JSON for this asset."
+            />,
+          ),
         ]}
       />
     </Page>

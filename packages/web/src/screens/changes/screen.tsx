@@ -20,6 +20,7 @@ import {
   Page,
   RunLink,
   Severity,
+  tab,
   Tabs,
   Time,
   timeOfLocal,
@@ -251,9 +252,9 @@ export const Screen = () => {
         value={by}
         onChange={(next) => set({ by: next })}
         tabs={[
-          { id: 'nights', label: 'Nights', content: <NightChanges search={search} set={set} /> },
-          { id: 'times', label: 'Two times', content: <PeriodForm search={search} set={set} /> },
-          { id: 'runs', label: 'Two runs', content: <RunsForm search={search} set={set} /> },
+          tab('nights', 'Nights', <NightChanges search={search} set={set} />),
+          tab('times', 'Two times', <PeriodForm search={search} set={set} />),
+          tab('runs', 'Two runs', <RunsForm search={search} set={set} />),
         ]}
       />
       {comparison && 'a' in comparison ? (
@@ -266,11 +267,13 @@ export const Screen = () => {
           label="Records"
           value={kind}
           onChange={(next) => set({ kind: next })}
-          tabs={KINDS.map((each) => ({
-            id: each,
-            label: KIND_NAMES[each],
-            content: <Results kind={each} change={change} comparison={comparison} set={set} />,
-          }))}
+          tabs={KINDS.map((each) =>
+            tab(
+              each,
+              KIND_NAMES[each],
+              <Results kind={each} change={change} comparison={comparison} set={set} />,
+            ),
+          )}
         />
       ) : (
         <EmptyState title="Nothing to compare yet">

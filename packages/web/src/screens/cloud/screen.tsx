@@ -1,7 +1,7 @@
 import './cloud.css'
 import { useQuery } from '@tanstack/react-query'
 import { overviewQuery } from '../../api/farm.ts'
-import { Commands, EmptyState, Loaded, Page, Share, UrlTabs, useFilters } from '../../ui/index.ts'
+import { Commands, EmptyState, Loaded, Page, Share, tab, UrlTabs, useFilters } from '../../ui/index.ts'
 import type { Overview } from '../overview/attention.ts'
 import { dollars } from './cost.ts'
 import { Estimate } from './estimate.tsx'
@@ -67,9 +67,9 @@ const Overall = ({ cloud }: { cloud: Cloud }) => {
       <UrlTabs
         label="Parts of the cloud"
         tabs={[
-          { id: 'machines', label: 'Machines', content: <Infras /> },
-          { id: 'providers', label: 'Providers', content: <Providers /> },
-          { id: 'estimate', label: 'Estimate', content: <Estimate /> },
+          tab('machines', 'Machines', <Infras />),
+          tab('providers', 'Providers', <Providers />),
+          tab('estimate', 'Estimate', <Estimate />),
         ]}
       />
     </>

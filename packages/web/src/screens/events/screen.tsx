@@ -113,30 +113,16 @@ const EventDialog = ({ event, onClose }: { event: EventEntry | undefined; onClos
 )
 
 const EmitForm = () => {
-  const [topic, setTopic] = useState('')
-  const [source, setSource] = useState('')
   const [data, setData] = useState('{}')
   const { value, problem } = jsonObject(data)
-  const body = { topic, data: value ?? {}, ...(source === '' ? {} : { source }) }
-  const emit = useAct(() => emitEvent(body))
+  const emit = useAct(emitEvent)
   const started = emit.data?.triggered_workflows
+  const send = ({ topic = '', source = '' }: Readonly<Record<string, string>>) =>
+    emit.mutate({ topic, data: value ?? {}, ...(source === '' ? {} : { source }) })
   return (
-    <Form onSubmit={() => emit.mutate()} error={emit.error}>
-      <Field
-        name="topic"
-        label="Topic"
-        placeholder="custom.build"
-        required
-        value={topic}
-        onChange={(event) => setTopic(event.currentTarget.value)}
-      />
-      <Field
-        name="source"
-        label="Source"
-        placeholder="api"
-        value={source}
-        onChange={(event) => setSource(event.currentTarget.value)}
-      />
+    <Form onSubmit={send} error={emit.error}>
+      <Field name="topic" label="Topic" placeholder="custom.build" required />
+      <Field name="source" label="Source" placeholder="api" />
       <JsonField name="data" label="Data" value={data} onChange={setData} />
       {emit.error ? <ErrorPanel error={emit.error} /> : null}
       <div role="status">

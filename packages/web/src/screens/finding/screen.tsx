@@ -23,6 +23,7 @@ import {
   SeenBy,
   Severity,
   Time,
+  tab,
   UrlTabs,
   useFilters,
   useShortcut,
@@ -144,28 +145,18 @@ const FindingPage = ({ finding }: { finding: Finding }) => {
       <UrlTabs
         label="Parts of the finding"
         tabs={[
-          { id: 'evidence', label: 'Evidence', content: <Evidence finding={finding} /> },
-          {
-            id: 'runs',
-            label: `Runs (${finding.runs.length})`,
-            content: <SeenBy runs={finding.runs} kind="vulnerabilities" />,
-          },
-          {
-            id: 'history',
-            label: `History (${finding.history.length})`,
-            content: <History changes={finding.history} />,
-          },
-          {
-            id: 'raw',
-            label: 'Raw record',
-            content: (
-              <RawRecord
-                title="Record of the scanner"
-                text={finding.raw_vuln_json}
-                none="The finding was not reported by a scanner."
-              />
-            ),
-          },
+          tab('evidence', 'Evidence', <Evidence finding={finding} />),
+          tab('runs', `Runs (${finding.runs.length})`, <SeenBy runs={finding.runs} kind="vulnerabilities" />),
+          tab('history', `History (${finding.history.length})`, <History changes={finding.history} />),
+          tab(
+            'raw',
+            'Raw record',
+            <RawRecord
+              title="Record of the scanner"
+              text={finding.raw_vuln_json}
+              none="The finding was not reported by a scanner."
+            />,
+          ),
         ]}
       />
     </Page>

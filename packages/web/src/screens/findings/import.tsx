@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { importFindings, workspaceNamesQuery, type ImportFormat } from '../../api/findings.ts'
 import { useRefusal } from '../../api/role.ts'
-import { Button, Combobox, Dialog, ErrorPanel, Form, Link, SelectField } from '../../ui/index.ts'
+import { Button, Combobox, Dialog, ErrorPanel, Form, Link, SelectField, PlainTable } from '../../ui/index.ts'
 
 const FORMAT_NAMES: Readonly<Record<ImportFormat, string>> = {
   sarif: 'SARIF 2.1.0',
@@ -86,38 +86,20 @@ const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () =
 
 type Imported = Awaited<ReturnType<typeof importFindings>>
 
+const countsOf = (counts: Imported['assets']) => [counts.new, counts.updated, counts.unchanged]
+
 const Result = ({ data, onOpen }: { data: Imported; onOpen: () => void }) => (
   <div role="status">
     <p className="tone-good">
       ● Imported into {data.workspace} as {data.format}.
     </p>
-    <table className="plain-table">
-      <thead>
-        <tr>
-          <th scope="col">Records</th>
-          <th scope="col">New</th>
-          <th scope="col">Updated</th>
-          <th scope="col">Unchanged</th>
-          <th scope="col">Not usable</th>
-        </tr>
-      </thead>
-      <tbody>
-        <tr>
-          <th scope="row">Findings</th>
-          <td>{data.vulnerabilities.new}</td>
-          <td>{data.vulnerabilities.updated}</td>
-          <td>{data.vulnerabilities.unchanged}</td>
-          <td>{data.vulnerabilities.errors}</td>
-        </tr>
-        <tr>
-          <th scope="row">Assets</th>
-          <td>{data.assets.new}</td>
-          <td>{data.assets.updated}</td>
-          <td>{data.assets.unchanged}</td>
-          <td>–</td>
-        </tr>
-      </tbody>
-    </table>
+    <PlainTable
+      head={['Records', 'New', 'Updated', 'Unchanged', 'Not usable']}
+      rows={[
+        ['Findings', ...countsOf(data.vulnerabilities), data.vulnerabilities.errors],
+        ['Assets', ...countsOf(data.assets), '–'],
+      ]}
+    />
     <Link href={`/findings?workspace=${encodeURIComponent(data.workspace)}`} onClick={onOpen}>
       Show the findings of {data.workspace}
     </Link>

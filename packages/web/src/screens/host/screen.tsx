@@ -15,6 +15,7 @@ import {
   SeenBy,
   SeverityCounts,
   Time,
+  tab,
   UrlTabs,
   useList,
   column,
@@ -112,36 +113,28 @@ const HostPage = ({ found }: { found: Host }) => {
       <UrlTabs
         label="Parts of the host"
         tabs={[
-          {
-            id: 'findings',
-            label: 'Findings',
-            content: (
-              <FindingList
-                label="Findings of the host"
-                filters={{ host, state: 'open,gone' }}
-                empty={<EmptyState title="No findings">No scan found a weakness at this host.</EmptyState>}
-              />
-            ),
-          },
-          {
-            id: 'ports',
-            label: `Ports (${ports.length})`,
-            content: (
-              <DataTable
-                label="Ports of the host"
-                columns={PORTS}
-                list={{ rows: ports, total: ports.length }}
-                keyOf={({ port, workspace }) => `${port} ${workspace}`}
-                empty={<EmptyState title="No ports">No scan found an open port.</EmptyState>}
-              />
-            ),
-          },
-          { id: 'assets', label: `Assets (${found.assets})`, content: <Assets host={host} /> },
-          {
-            id: 'runs',
-            label: `Runs (${found.runs.length})`,
-            content: <SeenBy runs={found.runs} kind="vulnerabilities" />,
-          },
+          tab(
+            'findings',
+            'Findings',
+            <FindingList
+              label="Findings of the host"
+              filters={{ host, state: 'open,gone' }}
+              empty={<EmptyState title="No findings">No scan found a weakness at this host.</EmptyState>}
+            />,
+          ),
+          tab(
+            'ports',
+            `Ports (${ports.length})`,
+            <DataTable
+              label="Ports of the host"
+              columns={PORTS}
+              list={{ rows: ports, total: ports.length }}
+              keyOf={({ port, workspace }) => `${port} ${workspace}`}
+              empty={<EmptyState title="No ports">No scan found an open port.</EmptyState>}
+            />,
+          ),
+          tab('assets', `Assets (${found.assets})`, <Assets host={host} />),
+          tab('runs', `Runs (${found.runs.length})`, <SeenBy runs={found.runs} kind="vulnerabilities" />),
         ]}
       />
     </Page>

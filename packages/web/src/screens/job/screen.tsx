@@ -15,6 +15,7 @@ import {
   recordScreen,
   ReportLink,
   Time,
+  tab,
   UrlTabs,
   useList,
 } from '../../ui/index.ts'
@@ -107,33 +108,21 @@ const JobPage = ({ job }: { job: JobSummary }) => {
         tabs={[
           ...(runs
             ? [
-                { id: 'targets', label: 'Targets', content: <Strip jobId={id} ended={ended} /> },
-                {
-                  id: 'failures',
-                  label: `Failures${problems > 0 ? ` (${problems.toLocaleString()})` : ''}`,
-                  content: <Failures jobId={id} ended={ended} />,
-                },
-                { id: 'runs', label: 'Runs', content: <Runs jobId={id} /> },
+                tab('targets', 'Targets', <Strip jobId={id} ended={ended} />),
+                tab(
+                  'failures',
+                  `Failures${problems > 0 ? ` (${problems.toLocaleString()})` : ''}`,
+                  <Failures jobId={id} ended={ended} />,
+                ),
+                tab('runs', 'Runs', <Runs jobId={id} />),
               ]
             : []),
           ...(job.refused === 0
             ? []
-            : [
-                {
-                  id: 'refused',
-                  label: `Refused (${job.refused.toLocaleString()})`,
-                  content: <Refusals jobId={id} />,
-                },
-              ]),
+            : [tab('refused', `Refused (${job.refused.toLocaleString()})`, <Refusals jobId={id} />)]),
           ...(job.left_out === 0
             ? []
-            : [
-                {
-                  id: 'left-out',
-                  label: `Left out (${job.left_out.toLocaleString()})`,
-                  content: <LeftOut jobId={id} />,
-                },
-              ]),
+            : [tab('left-out', `Left out (${job.left_out.toLocaleString()})`, <LeftOut jobId={id} />)]),
         ]}
       />
     </Page>

@@ -1,5 +1,5 @@
 import type { paths } from '@scanfarm/client'
-import { plural } from '../../ui/index.ts'
+import { hrefWith, plural } from '../../ui/index.ts'
 import { dollars } from '../cloud/cost.ts'
 
 type Answer<P extends '/stats/overview' | '/queue'> =
@@ -25,100 +25,82 @@ const NEARLY = 0.8
 export const isUnserved = ({ run_mode, worker_count, why }: Group): boolean =>
   run_mode === 'distributed' ? worker_count === 0 : /^(no live server|the .* slots of every server)/.test(why)
 
-const unserved = ({ groups }: Queue): Problem[] => {
+const problem = (tone: Problem['tone'], text: string, action: string, href: string): Problem => ({
+  tone,
+  text,
+  action,
+  href,
+})
+/** The problem, if there is one. */
+const one = (exists: boolean, ...parts: Parameters<typeof problem>): readonly Problem[] =>
+  exists ? [problem(...parts)] : []
+
+const unserved = ({ groups }: Queue): readonly Problem[] => {
   const those = groups.filter(isUnserved)
   const rest = those.slice(MOST_GROUPS).reduce((sum, { waiting }) => sum + waiting, 0)
-  return [
-    ...those.slice(0, MOST_GROUPS).map(({ waiting, priority, why }): Problem => ({
-      tone: 'bad',
-      text: `${plural(waiting, 'run')} of priority ${priority} cannot start: ${why}.`,
-      action: 'See the queue',
-      href: '/queue',
-    })),
-    ...(rest === 0
-      ? []
-      : [
-          {
-            tone: 'bad' as const,
-            text: `${plural(rest, 'more run')} cannot start.`,
-            action: 'See the queue',
-            href: '/queue',
-          },
-        ]),
-  ]
+  const texts = those
+    .slice(0, MOST_GROUPS)
+    .map(
+      ({ waiting, priority, why }) =>
+        `${plural(waiting, 'run')} of priority ${priority} cannot start: ${why}.`,
+    )
+  if (rest > 0) texts.push(`${plural(rest, 'more run')} cannot start.`)
+  return texts.map((text) => problem('bad', text, 'See the queue', '/queue'))
 }
 
-const lost = ({ workers }: Overview): Problem[] =>
-  workers.lost === 0
-    ? []
-    : [
-        {
-          tone: 'bad',
-          text: `${plural(workers.lost, 'worker')} stopped sending heartbeats. ${workers.lost === 1 ? 'Its' : 'Their'} runs start again on other workers.`,
-          action: 'See lost workers',
-          href: '/workers?status=lost',
-        },
-      ]
+const workers = ({ workers: { lost, live } }: Overview): readonly Problem[] => [
+  ...one(
+    live === 0,
+    'bad',
+    'No worker and no server with slots is live. Runs wait until one joins.',
+    'See the workers',
+    '/workers',
+  ),
+  ...one(
+    lost > 0,
+    'bad',
+    `${plural(lost, 'worker')} stopped sending heartbeats. ${lost === 1 ? 'Its' : 'Their'} runs start again on other workers.`,
+    'See lost workers',
+    '/workers?status=lost',
+  ),
+]
 
-const absent = ({ workers }: Overview): Problem[] =>
-  workers.live > 0
-    ? []
-    : [
-        {
-          tone: 'bad',
-          text: 'No worker and no server with slots is live. Runs wait until one joins.',
-          action: 'See the workers',
-          href: '/workers',
-        },
-      ]
-
-const failing = ({ failing_workflows_24h }: Overview): Problem[] =>
+const failing = ({ failing_workflows_24h }: Overview): readonly Problem[] =>
   failing_workflows_24h
     .filter(({ ended, failed }) => failed * 2 >= ended)
-    .map(({ workflow_name, ended, failed }) => ({
-      tone: 'warn',
-      text: `${workflow_name}: ${failed.toLocaleString()} of ${plural(ended, 'run')} failed in the last 24 hours.`,
-      action: 'See its failed runs',
-      href: `/runs?${new URLSearchParams({ workflow: workflow_name, status: 'failed' }).toString()}`,
-    }))
-
-const budget = ({ cloud }: Overview): Problem[] => {
-  const used: Problem[] = []
-  if (cloud.max_cost !== null && cloud.booked_cost >= cloud.max_cost * NEARLY)
-    used.push({
-      tone: 'warn',
-      text: `Cloud machines have booked ${dollars(cloud.booked_cost)} of the ${dollars(cloud.max_cost)} limit. Requests beyond it are refused.`,
-      action: 'See the machines',
-      href: '/cloud',
+    .map(({ workflow_name: workflow, ended, failed }) => {
+      const text = `${workflow}: ${failed.toLocaleString()} of ${plural(ended, 'run')} failed in the last 24 hours.`
+      return problem('warn', text, 'See its failed runs', hrefWith('/runs', { workflow, status: 'failed' }))
     })
-  if (cloud.enabled && cloud.machines >= cloud.max_machines * NEARLY)
-    used.push({
-      tone: 'warn',
-      text: `${cloud.machines.toLocaleString()} of at most ${plural(cloud.max_machines, 'cloud machine')} exist.`,
-      action: 'See the machines',
-      href: '/cloud',
-    })
-  return used
-}
 
-const dead = (deliveries: number): Problem[] =>
-  deliveries === 0
-    ? []
-    : [
-        {
-          tone: 'warn',
-          text: `${plural(deliveries, 'webhook delivery', 'webhook deliveries')} failed and will not be repeated.`,
-          action: 'Redeliver them',
-          href: '/webhooks?tab=deliveries&status=dead',
-        },
-      ]
+const budget = ({ cloud }: Overview): readonly Problem[] => [
+  ...one(
+    cloud.max_cost !== null && cloud.booked_cost >= cloud.max_cost * NEARLY,
+    'warn',
+    `Cloud machines have booked ${dollars(cloud.booked_cost)} of the ${dollars(cloud.max_cost)} limit. Requests beyond it are refused.`,
+    'See the machines',
+    '/cloud',
+  ),
+  ...one(
+    cloud.enabled && cloud.machines >= cloud.max_machines * NEARLY,
+    'warn',
+    `${cloud.machines.toLocaleString()} of at most ${plural(cloud.max_machines, 'cloud machine')} exist.`,
+    'See the machines',
+    '/cloud',
+  ),
+]
 
 /** What an operator should act on, the worst first. */
-export const problemsOf = (overview: Overview, queue: Queue | undefined, deadDeliveries = 0): Problem[] => [
+export const problemsOf = (overview: Overview, queue: Queue | undefined, dead = 0): readonly Problem[] => [
   ...(queue ? unserved(queue) : []),
-  ...absent(overview),
-  ...lost(overview),
+  ...workers(overview),
   ...budget(overview),
   ...failing(overview),
-  ...dead(deadDeliveries),
+  ...one(
+    dead > 0,
+    'warn',
+    `${plural(dead, 'webhook delivery', 'webhook deliveries')} failed and will not be repeated.`,
+    'Redeliver them',
+    '/webhooks?tab=deliveries&status=dead',
+  ),
 ]

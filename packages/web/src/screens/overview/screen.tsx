@@ -8,8 +8,10 @@ import {
   CopyButton,
   Duration,
   ErrorPanel,
+  hrefWith,
   Link,
   Page,
+  PlainTable,
   Share,
   Skeleton,
   StatusBadge,
@@ -147,86 +149,53 @@ const Breakdown = ({ overview }: { overview: Overview }) => {
     <div className="grid breakdown">
       <section aria-labelledby="by-priority">
         <h2 id="by-priority">Queue by priority</h2>
-        <table className="plain-table full-table">
-          <thead>
-            <tr>
-              <th scope="col">Priority</th>
-              <th scope="col" className="end">
-                Waiting
-              </th>
-              <th scope="col" className="end">
-                Oldest
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {queue.by_priority.map(({ priority, waiting, oldest_at }) => (
-              <tr key={priority}>
-                <th scope="row">
-                  <Link href={`/queue?priority=${priority}`}>{priority}</Link>
-                </th>
-                <td className="end number">{number(waiting)}</td>
-                <td className="end">
-                  {oldest_at === null ? <span className="muted">–</span> : <Duration from={oldest_at} />}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <PlainTable
+          full
+          head={['Priority', 'Waiting', 'Oldest']}
+          rows={queue.by_priority.map(({ priority, waiting, oldest_at }) => [
+            <Link key="name" href={`/queue?priority=${priority}`}>
+              {priority}
+            </Link>,
+            number(waiting),
+            oldest_at === null ? (
+              <span key="none" className="muted">
+                –
+              </span>
+            ) : (
+              <Duration key="oldest" from={oldest_at} />
+            ),
+          ])}
+        />
       </section>
       <section aria-labelledby="by-status">
         <h2 id="by-status">Runs by status</h2>
-        <table className="plain-table full-table">
-          <tbody>
-            {STATUSES.map((status) => (
-              <tr key={status}>
-                <th scope="row">
-                  <Link href={`/runs?status=${status}`} className="plain-link">
-                    <StatusBadge status={status} />
-                  </Link>
-                </th>
-                <td className="end number">{number(runs[status])}</td>
-                <td className="share-cell">
-                  <Share value={runs[status]} of={all} label={`${runs[status]} of ${all} runs`} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <PlainTable
+          full
+          rows={STATUSES.map((status) => [
+            <Link key="name" href={`/runs?status=${status}`} className="plain-link">
+              <StatusBadge status={status} />
+            </Link>,
+            number(runs[status]),
+            <Share key="share" value={runs[status]} of={all} label={`${runs[status]} of ${all} runs`} />,
+          ])}
+        />
       </section>
       <section aria-labelledby="failing">
         <h2 id="failing">Workflows with failed runs in 24 hours</h2>
         {failing.length === 0 ? (
           <p className="muted">No run has failed.</p>
         ) : (
-          <table className="plain-table full-table">
-            <thead>
-              <tr>
-                <th scope="col">Workflow</th>
-                <th scope="col" className="end">
-                  Failed
-                </th>
-                <th scope="col" className="end">
-                  Ended
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {failing.map(({ workflow_name, failed, ended }) => (
-                <tr key={workflow_name}>
-                  <th scope="row">
-                    <Link
-                      href={`/runs?${new URLSearchParams({ workflow: workflow_name, status: 'failed' }).toString()}`}
-                    >
-                      {workflow_name}
-                    </Link>
-                  </th>
-                  <td className="end number">{number(failed)}</td>
-                  <td className="end number">{number(ended)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <PlainTable
+            full
+            head={['Workflow', 'Failed', 'Ended']}
+            rows={failing.map(({ workflow_name: workflow, failed, ended }) => [
+              <Link key="name" href={hrefWith('/runs', { workflow, status: 'failed' })}>
+                {workflow}
+              </Link>,
+              number(failed),
+              number(ended),
+            ])}
+          />
         )}
       </section>
     </div>

@@ -19,6 +19,7 @@ import {
   PRIORITY_FILTER,
   RunLink,
   Skeleton,
+  tab,
   UrlTabs,
   useFilters,
   useList,
@@ -234,8 +235,8 @@ export const Screen = () => {
           <UrlTabs
             label="Parts of the queue"
             tabs={[
-              { id: 'classes', label: 'By needs', content: <ClassesTab queue={queue} /> },
-              { id: 'runs', label: 'Waiting runs', content: <WaitingRuns /> },
+              tab('classes', 'By needs', <ClassesTab queue={queue} />),
+              tab('runs', 'Waiting runs', <WaitingRuns />),
             ]}
           />
         </>

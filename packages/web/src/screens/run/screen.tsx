@@ -34,6 +34,7 @@ import {
   Time,
   toast,
   toastError,
+  tab,
   UrlTabs,
   useList,
   column,
@@ -236,24 +237,22 @@ const RunPage = ({ run }: { run: RunDetail }) => {
       <UrlTabs
         label="Parts of the run"
         tabs={[
-          { id: 'steps', label: 'Steps', content: <Steps run={run} /> },
-          {
-            id: 'log',
-            label: 'Log',
-            content: (
-              <Log
-                run={run.run_uuid}
-                attempt={run.attempt}
-                grows={!ended}
-                label="Log of the run"
-                file={`run-${run.id}.log`}
-              />
-            ),
-          },
-          { id: 'attempts', label: 'Attempts', content: <Attempts id={run.run_uuid} ended={ended} /> },
-          { id: 'artifacts', label: 'Artifacts', content: <Artifacts id={run.run_uuid} ended={ended} /> },
-          { id: 'events', label: 'Events', content: <Events uuid={run.run_uuid} /> },
-          { id: 'details', label: 'Details', content: <Details run={run} /> },
+          tab('steps', 'Steps', <Steps run={run} />),
+          tab(
+            'log',
+            'Log',
+            <Log
+              run={run.run_uuid}
+              attempt={run.attempt}
+              grows={!ended}
+              label="Log of the run"
+              file={`run-${run.id}.log`}
+            />,
+          ),
+          tab('attempts', 'Attempts', <Attempts id={run.run_uuid} ended={ended} />),
+          tab('artifacts', 'Artifacts', <Artifacts id={run.run_uuid} ended={ended} />),
+          tab('events', 'Events', <Events uuid={run.run_uuid} />),
+          tab('details', 'Details', <Details run={run} />),
         ]}
       />
     </Page>

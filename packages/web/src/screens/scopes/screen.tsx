@@ -1,5 +1,5 @@
 import { useRefusal } from '../../api/role.ts'
-import { Commands, EmptyState, Page, UrlTabs, type CommandLine } from '../../ui/index.ts'
+import { Commands, EmptyState, Page, tab, UrlTabs, type CommandLine } from '../../ui/index.ts'
 import { NeverScanList } from './never-scan.tsx'
 import { Scopes } from './scopes.tsx'
 import { WasItUs } from './was-it-us.tsx'
@@ -28,18 +28,17 @@ export const Screen = () => {
       <UrlTabs
         label="Parts of the page"
         tabs={[
-          { id: 'scopes', label: 'Scopes', content: <Scopes /> },
-          {
-            id: 'never-scan',
-            label: 'Never scan',
-            content:
-              refusal === undefined ? (
-                <NeverScanList />
-              ) : (
-                <EmptyState title="The never-scan list is for operators">{refusal}</EmptyState>
-              ),
-          },
-          { id: 'was-it-us', label: 'Was that us?', content: <WasItUs /> },
+          tab('scopes', 'Scopes', <Scopes />),
+          tab(
+            'never-scan',
+            'Never scan',
+            refusal === undefined ? (
+              <NeverScanList />
+            ) : (
+              <EmptyState title="The never-scan list is for operators">{refusal}</EmptyState>
+            ),
+          ),
+          tab('was-it-us', 'Was that us?', <WasItUs />),
         ]}
       />
     </Page>

@@ -25,6 +25,7 @@ import {
   Skeleton,
   toast,
   toastError,
+  tab,
   UrlTabs,
   useFilters,
   type Filter,
@@ -211,10 +212,7 @@ export const Screen = () => {
           <Status />
           <UrlTabs
             label="Forms of the settings"
-            tabs={[
-              { id: 'list', label: 'Settings', content: <Settings /> },
-              { id: 'yaml', label: 'YAML', content: <Yaml /> },
-            ]}
+            tabs={[tab('list', 'Settings', <Settings />), tab('yaml', 'YAML', <Yaml />)]}
           />
         </>
       ) : (

@@ -34,6 +34,7 @@ import {
   Time,
   toast,
   toastError,
+  tab,
   UrlTabs,
   useFilters,
   useList,
@@ -240,10 +241,7 @@ export const Screen = () => {
       <UrlTabs
         name="view"
         label="Parts of the page"
-        tabs={[
-          { id: 'list', label: 'Triggers', content: <List /> },
-          { id: 'test', label: 'Test with an event', content: <TriggerTest /> },
-        ]}
+        tabs={[tab('list', 'Triggers', <List />), tab('test', 'Test with an event', <TriggerTest />)]}
       />
       <Dialog wide keep open={creating} onClose={() => setCreating(false)} title="New schedule">
         <ScheduleForm onDone={() => setCreating(false)} />

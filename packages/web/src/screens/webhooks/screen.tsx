@@ -1,5 +1,5 @@
 import { useRefusal } from '../../api/role.ts'
-import { Commands, EmptyState, Page, UrlTabs } from '../../ui/index.ts'
+import { Commands, EmptyState, Page, tab, UrlTabs } from '../../ui/index.ts'
 import { Deliveries } from './deliveries.tsx'
 import { Incoming } from './incoming.tsx'
 import { Subscriptions } from './subscriptions.tsx'
@@ -23,9 +23,9 @@ export const Screen = () => {
         <UrlTabs
           label="Parts of the page"
           tabs={[
-            { id: 'outgoing', label: 'Outgoing', content: <Subscriptions /> },
-            { id: 'deliveries', label: 'Deliveries', content: <Deliveries /> },
-            { id: 'incoming', label: 'Incoming', content: <Incoming /> },
+            tab('outgoing', 'Outgoing', <Subscriptions />),
+            tab('deliveries', 'Deliveries', <Deliveries />),
+            tab('incoming', 'Incoming', <Incoming />),
           ]}
         />
       ) : (

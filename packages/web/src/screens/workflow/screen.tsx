@@ -15,6 +15,7 @@ import {
   Loaded,
   Page,
   Skeleton,
+  tab,
   UrlTabs,
   useFilters,
   column,
@@ -103,49 +104,43 @@ const Body = ({ workflow }: { workflow: WorkflowPage }) => {
         <UrlTabs
           label="Parts of the page"
           tabs={[
-            {
-              id: 'graph',
-              label: 'Graph',
-              content: panel(<Graph graph={workflow.graph} file={workflow.file_path} onLine={showLine} />),
-            },
-            {
-              id: 'source',
-              label: 'Source',
-              content: (
-                <Source
-                  yaml={workflow.yaml}
-                  problems={workflow.problems.filter(({ file }) => file === workflow.file_path)}
-                  line={Number(line) || 0}
-                  onLine={showLine}
-                />
-              ),
-            },
-            {
-              id: 'params',
-              label: `Params (${workflow.params.length})`,
-              content: (
-                <DataTable
-                  label="Params"
-                  columns={PARAM_COLUMNS}
-                  list={{ rows: workflow.params, total: workflow.params.length }}
-                  keyOf={({ name }) => name}
-                  empty={<EmptyState title="The workflow declares no params" />}
-                />
-              ),
-            },
-            {
-              id: 'tools',
-              label: `Programs (${workflow.tools.length})`,
-              content: (
-                <DataTable
-                  label="Programs"
-                  columns={TOOL_COLUMNS}
-                  list={{ rows: workflow.tools, total: workflow.tools.length }}
-                  keyOf={({ name }) => name}
-                  empty={<EmptyState title="The workflow declares no programs" />}
-                />
-              ),
-            },
+            tab(
+              'graph',
+              'Graph',
+              panel(<Graph graph={workflow.graph} file={workflow.file_path} onLine={showLine} />),
+            ),
+            tab(
+              'source',
+              'Source',
+              <Source
+                yaml={workflow.yaml}
+                problems={workflow.problems.filter(({ file }) => file === workflow.file_path)}
+                line={Number(line) || 0}
+                onLine={showLine}
+              />,
+            ),
+            tab(
+              'params',
+              `Params (${workflow.params.length})`,
+              <DataTable
+                label="Params"
+                columns={PARAM_COLUMNS}
+                list={{ rows: workflow.params, total: workflow.params.length }}
+                keyOf={({ name }) => name}
+                empty={<EmptyState title="The workflow declares no params" />}
+              />,
+            ),
+            tab(
+              'tools',
+              `Programs (${workflow.tools.length})`,
+              <DataTable
+                label="Programs"
+                columns={TOOL_COLUMNS}
+                list={{ rows: workflow.tools, total: workflow.tools.length }}
+                keyOf={({ name }) => name}
+                empty={<EmptyState title="The workflow declares no programs" />}
+              />,
+            ),
           ]}
         />
       </div>
