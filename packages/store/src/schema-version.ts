@@ -11,6 +11,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0006-triggers',
   '0045-page-hashes',
   '0046-silent-places',
+  '0047-deliveries-by-receiver',
 ]
 
 /** Name of the newest schema file that this program knows. */

@@ -93,15 +93,12 @@ const sending = (context: ServerContext): Loop[] => {
       log,
       turn: (signal) => sender.fanOutOnce(signal),
     }),
-    ...(['http', 'mail'] as const).map(
-      (kind) =>
-        new Loop({
-          name: `send messages by ${kind}`,
-          intervalMs: EVERY.deliver,
-          log,
-          turn: (signal) => sender.deliverOnce(kind, signal),
-        }),
-    ),
+    new Loop({
+      name: 'send messages',
+      intervalMs: EVERY.deliver,
+      log,
+      turn: (signal) => sender.deliverOnce(signal),
+    }),
   ]
 }
 

@@ -17,8 +17,11 @@ import { SIGNATURE_HEADER, signatureOf, TIMESTAMP_HEADER } from './signature.ts'
 
 /** Events read in one turn. */
 const PAGE = 500
-/** Concurrent requests. */
-const BATCH = 20
+/** Messages that are being sent at the same time, in all and to one receiver. */
+const AT_ONCE = 40
+const FOR_ONE = 4
+/** How often due deliveries are looked for while others are being sent. */
+const POLL_MS = 500
 /** How long a master that died keeps its deliveries; one that works renews them. */
 const LEASE_MS = 30_000
 /** An endpoint has the message already: until the database can be told so, for about 30 s. */
@@ -90,24 +93,37 @@ export class WebhookSender {
   }
 
   /**
-   * One turn: sends deliveries that are due. Returns true if there may be more. Mails have turns of their own, since mail
-   * servers may take long. A turn that is stopped ends when what it sends has arrived, or half a lease later.
+   * One turn: sends deliveries that are due, also those that become due meanwhile, until nothing is being sent. Each receiver has
+   * a few places, so that one that hangs, like a mail server, holds up no other. A turn that is stopped starts nothing more, and
+   * ends when what it sends has arrived, or half a lease later.
    */
-  async deliverOnce(kind: 'mail' | 'http', signal: AbortSignal): Promise<boolean> {
-    const { webhooks, log } = this.#parts
-    const due = await webhooks.due({ mail: kind === 'mail', limit: BATCH, leaseMs: LEASE_MS })
-    const open = new Set(due.map(({ id }) => id))
-    const sent = Promise.all(
-      due.map(async (delivery) => {
-        await this.#deliver(delivery)
-        open.delete(delivery.id)
-      }),
-    )
-    while (!(await settlesWithin(sent, LEASE_MS / 2)) && !signal.aborted)
-      await webhooks
-        .renew([...open], LEASE_MS)
+  async deliverOnce(signal: AbortSignal): Promise<void> {
+    const { log } = this.#parts
+    const open = new Map<number, { readonly receiver: number; readonly sent: Promise<void> }>()
+    let renewedAt = performance.now()
+    do {
+      for (const delivery of await this.#due([...open.values()].map(({ receiver }) => receiver))) {
+        const sent = this.#deliver(delivery).finally(() => open.delete(delivery.id))
+        open.set(delivery.id, { receiver: delivery.subscription.id, sent })
+      }
+      if (open.size === 0) return
+      await settlesWithin(Promise.race([...open.values()].map(({ sent }) => sent)), POLL_MS)
+      if (performance.now() - renewedAt < LEASE_MS / 2) continue
+      renewedAt = performance.now()
+      await this.#parts.webhooks
+        .renew([...open.keys()], LEASE_MS)
         .catch((error: unknown) => log.warn('deliveries that are being sent could not be kept', { error }))
-    return due.length === BATCH
+    } while (!signal.aborted)
+    await settlesWithin(Promise.all([...open.values()].map(({ sent }) => sent)), LEASE_MS / 2)
+  }
+
+  /** The next deliveries, beside those to `receivers`, of which each has a delivery. */
+  async #due(receivers: readonly number[]): Promise<readonly DueDelivery[]> {
+    const limit = AT_ONCE - receivers.length
+    if (limit <= 0) return []
+    const due = this.#parts.webhooks.due({ receivers, limit, each: FOR_ONE, leaseMs: LEASE_MS })
+    // What is being sent is not given up while the database is away.
+    return receivers.length === 0 ? await due : await due.catch(() => [])
   }
 
   /** Never rejects. */

@@ -31,7 +31,7 @@ let after = 0
 const send = async (): Promise<void> => {
   after = (await store.jobs.settle(after, 100)).last ?? 0
   await sender.fanOutOnce(signal)
-  await Promise.all([sender.deliverOnce('http', signal), sender.deliverOnce('mail', signal)])
+  await sender.deliverOnce(signal)
 }
 for (let turn = 0; ; turn += 1) {
   await send()

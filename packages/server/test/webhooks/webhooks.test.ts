@@ -27,7 +27,7 @@ let url = ''
 let answer = 200
 let retryAfter = ''
 /** What an answer waits for. */
-let hold: () => Promise<void>
+let hold: (path: string) => Promise<void>
 let answered = 0
 const requests: Request[] = []
 
@@ -38,7 +38,7 @@ beforeAll(async () => {
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
       requests.push({ path: request.url ?? '', headers: request.headers, body })
-      void hold().then(() => {
+      void hold(request.url ?? '').then(() => {
         if (retryAfter !== '') response.setHeader('Retry-After', retryAfter)
         response.writeHead(answer, { Location: 'http://127.0.0.1/elsewhere' }).end('x', () => (answered += 1))
       })
@@ -108,8 +108,8 @@ describe('webhooks', () => {
     await record('other.high', { level: 9 })
     const senders = await Promise.all([senderOf(), senderOf()])
     await fanOut(senders)
-    await Promise.all(senders.map((sender) => sender.deliverOnce('http', NEVER)))
-    await senders[0].deliverOnce('http', NEVER)
+    await Promise.all(senders.map((sender) => sender.deliverOnce(NEVER)))
+    await senders[0].deliverOnce(NEVER)
     expect(requests).toHaveLength(1)
     const [{ headers, body } = { headers: {}, body: '' }] = requests
     const sent = JSON.parse(body) as { topic: string; data: string }
@@ -169,12 +169,12 @@ describe('webhooks', () => {
     await record('custom.night', { job_id: jobId, schedule: 'nightly', findings })
     const sender = await senderOf(true, new Secret(`smtp://127.0.0.1:${port}?from=farm@example.com`))
     await fanOut([sender])
-    await sender.deliverOnce('mail', NEVER)
+    await sender.deliverOnce(NEVER)
     expect(await deliveries()).toMatchObject([
       { status: 'pending', last_error: expect.stringMatching(/later/) },
     ])
     await dueNow()
-    await sender.deliverOnce('mail', NEVER)
+    await sender.deliverOnce(NEVER)
     await new Promise<void>((resolve) => smtp.close(() => resolve()))
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 2 }])
     const [first = '', second = ''] = mails
@@ -195,8 +195,8 @@ describe('webhooks', () => {
     await record('custom.retry')
     await fanOut([sender])
     answer = 500
-    await sender.deliverOnce('http', NEVER)
-    await sender.deliverOnce('http', NEVER)
+    await sender.deliverOnce(NEVER)
+    await sender.deliverOnce(NEVER)
     expect(await deliveries()).toMatchObject([
       {
         status: 'pending',
@@ -210,13 +210,13 @@ describe('webhooks', () => {
     ])
     for (let attempt = 2; attempt <= MAX_ATTEMPTS; attempt++) {
       await dueNow()
-      await sender.deliverOnce('http', NEVER)
+      await sender.deliverOnce(NEVER)
     }
     const [dead] = await deliveries()
     expect(dead).toMatchObject({ status: 'dead', attempts: MAX_ATTEMPTS })
     answer = 204
     await harness.store.webhooks.redeliver(dead?.id ?? 0)
-    await sender.deliverOnce('http', NEVER)
+    await sender.deliverOnce(NEVER)
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1, last_status: 204 }])
     expect(requests).toHaveLength(MAX_ATTEMPTS + 1)
   })
@@ -230,12 +230,39 @@ describe('webhooks', () => {
     await record('custom.busy')
     await fanOut([sender])
     ;[answer, retryAfter] = [429, header()]
-    await sender.deliverOnce('http', NEVER)
+    await sender.deliverOnce(NEVER)
     const [{ waits } = { waits: 0 }] = await harness.sql(
       'select extract(epoch from next_at - now())::int as waits from webhook_deliveries',
     )
     expect(waits).toBeGreaterThan(1_700)
     expect(waits).toBeLessThanOrEqual(1_800)
+  })
+
+  test('a receiver that hangs holds up a few messages of its own, and none of others', async () => {
+    await subscribe({ url: `${url}/hung` })
+    await subscribe()
+    const hung = Promise.withResolvers<void>()
+    hold = async (path) => (path.endsWith('/hung') ? await hung.promise : undefined)
+    const sender = await senderOf()
+    const sent = async (events: number) => {
+      await until(async () => {
+        await sender.fanOutOnce(NEVER)
+        return (await deliveries()).length === 2 * events
+      })
+      await until(() => requests.filter(({ path }) => path === '/hook').length === events)
+    }
+    for (let n = 0; n < 9; n++) await record(`custom.${n}`)
+    await fanOut([sender])
+    const turn = sender.deliverOnce(NEVER)
+    await sent(9)
+    await record('custom.later')
+    await sent(10)
+    expect(requests.filter(({ path }) => path === '/hook/hung')).toHaveLength(4)
+    hung.resolve()
+    await turn
+    expect((await deliveries()).map(({ status }) => status)).toEqual(
+      Array.from({ length: 20 }, () => 'delivered'),
+    )
   })
 
   test('a delivery does not follow redirects', async () => {
@@ -244,7 +271,7 @@ describe('webhooks', () => {
     await record('custom.redirect')
     await fanOut([sender])
     answer = 302
-    await sender.deliverOnce('http', NEVER)
+    await sender.deliverOnce(NEVER)
     expect(requests).toHaveLength(1)
     expect(await deliveries()).toMatchObject([{ status: 'pending', last_status: 302 }])
   })
@@ -258,7 +285,7 @@ describe('webhooks', () => {
     const sender = await senderOf(false)
     await record('custom.inside')
     await fanOut([sender])
-    await sender.deliverOnce('http', NEVER)
+    await sender.deliverOnce(NEVER)
     expect(requests).toEqual([])
     expect(await deliveries()).toMatchObject([
       { status: 'pending', last_status: 0, last_error: expect.stringMatching(/ (is a|has the) private /) },
@@ -354,7 +381,7 @@ describe('webhooks', () => {
     const senders = await Promise.all([senderOf(), senderOf()])
     await Promise.all(senders.map(() => harness.store.nights.tell()))
     await fanOut(senders)
-    await Promise.all(senders.map((sender) => sender.deliverOnce('http', NEVER)))
+    await Promise.all(senders.map((sender) => sender.deliverOnce(NEVER)))
     const bodies = new Map(requests.map(({ path, body }) => [path, JSON.parse(body) as object]))
     expect(requests).toHaveLength(4)
     const text = expect.stringMatching(
@@ -379,7 +406,7 @@ describe('webhooks', () => {
       return withoutDatabase.promise
     }
     const withoutDatabase = Promise.withResolvers<void>()
-    const turn = sender.deliverOnce('http', stop.signal)
+    const turn = sender.deliverOnce(stop.signal)
     await arrived.promise
     const { pathname } = new URL(harness.url)
     const database = decodeURIComponent(pathname.slice(1))
@@ -401,7 +428,7 @@ describe('webhooks', () => {
     const { webhooks } = harness.store
     await record('custom.slow')
     await fanOut([await senderOf()])
-    const due = () => webhooks.due({ mail: false, limit: 9, leaseMs: 30_000 })
+    const due = () => webhooks.due({ receivers: [], limit: 9, each: 9, leaseMs: 30_000 })
     const [{ id } = { id: 0 }] = await due()
     await dueNow()
     await webhooks.renew([id], 30_000)

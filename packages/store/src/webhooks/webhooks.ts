@@ -230,17 +230,28 @@ const deliveries = (db: Kysely<Tables>) => ({
     )
     return row !== undefined
   },
-  /** Leases due deliveries, mails or others; unless they are settled, they are due again after `leaseMs`. */
-  due: async (of: { mail: boolean; limit: number; leaseMs: number }): Promise<DueDelivery[]> => {
-    const { mail, limit, leaseMs } = of
+  /**
+   * Leases due deliveries; unless they are settled, they are due again after `leaseMs`. `receivers` are the subscriptions to
+   * which deliveries are being sent, once for each; no subscription has more than `each` with them.
+   */
+  due: async (of: {
+    receivers: readonly number[]
+    limit: number
+    each: number
+    leaseMs: number
+  }): Promise<DueDelivery[]> => {
+    const { receivers, limit, each, leaseMs } = of
     const { rows } = await sql<{ id: number; attempts: number; subscription: number; event: number }>`
       update webhook_deliveries
       set attempts = attempts + 1, next_at = clock_timestamp() + ${leaseMs} * interval '1 ms'
       where id in (
-        select d.id from webhook_deliveries d join webhook_subscriptions s on s.id = d.subscription_id
-        where d.status = 'pending' and d.next_at <= clock_timestamp() and s.enabled
-          and (s.format = 'mail') = ${mail}::boolean
-        order by d.next_at limit ${limit} for update of d skip locked)
+        select d.id from webhook_subscriptions s cross join lateral (
+          select id, next_at from webhook_deliveries
+          where subscription_id = s.id and status = 'pending' and next_at <= clock_timestamp()
+          order by next_at
+          limit greatest(0, ${each} - (select count(*) from unnest(${receivers}::bigint[]) r where r = s.id))
+          for update skip locked) d
+        where s.enabled order by d.next_at limit ${limit})
       returning id, attempts, subscription_id as subscription, event_no as event
     `.execute(db)
     if (rows.length === 0) return []
