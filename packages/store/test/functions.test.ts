@@ -48,6 +48,14 @@ describe('the folder of functions', () => {
       expect(text).toMatch(/^-- [^]+?\ncreate or replace function /)
   })
 
+  test('Postgres computes the identities of records within the statement that imports them', async () => {
+    const plan = await ask(`
+      explain (verbose, costs off)
+      select asset_hash(workspace, asset_value, url), finding_hash(workspace, asset_type, title, asset_value, asset_type, url)
+      from assets`)
+    expect(JSON.stringify(plan)).not.toMatch(/(?:asset|finding)_hash\(/)
+  })
+
   test('Postgres can compile every function', async () => {
     await ask(`
       set check_function_bodies = on;
