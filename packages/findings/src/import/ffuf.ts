@@ -31,9 +31,19 @@ const inputOf = (input: unknown, command: string): unknown => {
   )
 }
 
+/** Names that were tried as the header `Host` are servers of their own. */
+const urlOf = (result: unknown): string => {
+  const [text, host] = [asText(at(result, 'url')), asText(at(result, 'host'))]
+  if (!URL.canParse(text)) return text
+  const url = new URL(text)
+  if (host === '' || host.toLowerCase() === url.host) return text
+  url.host = host
+  return url.href
+}
+
 const content = (result: unknown, command: string, line: number): Imported =>
   webContent(
-    asText(at(result, 'url')),
+    urlOf(result),
     {
       status: at(result, 'status'),
       contentType: at(result, 'content-type'),
