@@ -422,11 +422,22 @@ describe('Paths of web servers', () => {
     expect(JSON.parse(assets[0]?.raw_json_data ?? '')).toMatchObject({ method: 'PUT', input: { FUZZ: 'x' } })
   })
 
+  test('ffuf: names that were tried as the header Host are places of their own', async () => {
+    const hosts = ['admin.a.example', 'Www.a.example', '192.0.2.1:8080']
+    const results = hosts.map((host) => ({ url: 'http://192.0.2.1:8080/', host, status: 200 }))
+    expect(values(await guess(JSON.stringify({ commandline: 'ffuf', results })))).toEqual([
+      'content http://admin.a.example:8080/',
+      'content http://www.a.example:8080/',
+      'content http://192.0.2.1:8080/',
+    ])
+  })
+
   test('whatweb: what a report that is cut short has is kept', async () => {
     const answer = '{"target":"http://A.example./","http_status":200,"plugins":{}}'
     const report = await guess(`[\n${answer}\n,\n{"target":"http://b`)
     expect(values(report)).toEqual(['http a.example'])
     expect(report.errors).toBe(1)
+    expect(await guess(`[\n${answer},\n{}\n]`)).toMatchObject({ assets: [{}], errors: 0 })
     expect(values(await guess(`${answer}\n${answer}\n`))).toEqual(['http a.example', 'http a.example'])
   })
 })

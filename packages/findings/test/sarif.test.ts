@@ -407,23 +407,32 @@ describe('identity', () => {
   test.each(['demo/advisory-fingerprint', 'message'])(
     'What the %s says tells results of one line apart, also when another one is mended',
     async (key) => {
-      const two = await read(logOf([hint(key, 'left@1'), hint(key, 'right@1')]))
+      const [left, right] = ['RUSTSEC-2099-1:left:1.0.0', 'RUSTSEC-2099-1:right:1.0.0']
+      const two = await read(logOf([hint(key, left), hint(key, right)]))
       expect(new Set(identities(two.found)).size).toBe(2)
-      const one = await read(logOf([hint(key, 'right@1')]))
+      const one = await read(logOf([hint(key, right)]))
       expect(identities(one.found)).toEqual(identities(two.found).slice(1))
     },
   )
 
   test.each([
+    ['4', '12'],
     ['requires login', 'requires login'],
     ['', ''],
     ['0f'.repeat(16), '0f'.repeat(16)],
-  ])('A fingerprint that is the same for all results does not count: %j', async (first, second) => {
-    const { found } = await read(
-      logOf([first, second].map((value, n) => result('a.py', n + 1, { fingerprints: { 'demo/v1': value } }))),
-    )
-    expect(identities(found)).toEqual(['r1 a.py:1', 'r1 a.py:2'])
-  })
+  ])(
+    'A fingerprint that is the same for all results, or a number, does not count: %j',
+    async (first, second) => {
+      const { found } = await read(
+        logOf(
+          [first, second].map((value, n) =>
+            result('a.py', n + 1, { fingerprints: { 'fingerprint/v1': value } }),
+          ),
+        ),
+      )
+      expect(identities(found)).toEqual(['r1 a.py:1', 'r1 a.py:2'])
+    },
+  )
 
   test('One secret in three commits is three findings, and stays so when another commit is added', async () => {
     const secret = (digit: string) =>
@@ -473,15 +482,21 @@ describe('scans that failed', () => {
     })
   })
 
-  test.each(['invalid-syntax', 'E999', 'parse', 'OXL0001', 'DL1000', 'compile'])(
-    'A result %s says that its file was not read',
-    async (ruleId) => {
-      const results = [result('a.py', 1), result('b.py', 2, { ruleId })]
-      const log = await read(logOf([...results, result('', 0, { ruleId, locations: [] })]))
-      expect(identities(log.found)).toEqual(['r1 a.py:1'])
-      expect(log).toMatchObject({ errors: 2, failures: 1, failed: ['b.py'] })
-    },
-  )
+  test.each([
+    'invalid-syntax',
+    'E999',
+    'E0000',
+    'parse',
+    'OXL0001',
+    'DL1000',
+    'typecheck',
+    'load-failure[x]',
+  ])('A result %s says that its file was not read', async (ruleId) => {
+    const results = [result('a.py', 1), result('b.py', 2, { ruleId })]
+    const log = await read(logOf([...results, result('', 0, { ruleId, locations: [] })]))
+    expect(identities(log.found)).toEqual(['r1 a.py:1'])
+    expect(log).toMatchObject({ errors: 2, failures: 1, failed: ['b.py'] })
+  })
 
   test.each<[string, Part, string]>([
     [

@@ -30,8 +30,12 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = '')
   }
 }
 
-/** The rules by which ruff, flake8, biome, oxlint, hadolint and staticcheck report what they could not read, as a result. */
-const UNREAD = /^(?:invalid-syntax|syntax-?error|E999|parse(?:-?error)?|OXL0001|DL1000|compile)$/i
+/**
+ * The rules by which linters report what they could not read, as a result: ruff, flake8, pylint, cfn-lint, biome, oxlint,
+ * hadolint, staticcheck, golangci-lint, ansible-lint.
+ */
+const UNREAD =
+  /^(?:invalid-syntax|syntax-?error|E9(?:02|99)|E000[01]|parse(?:-?error)?|OXL0001|DL1000|compile|typecheck|load-failure\[.*)$/i
 
 /** Properties of a result and of its rule. */
 const bagsOf = (result: Unknown, rule: unknown): unknown[] => [

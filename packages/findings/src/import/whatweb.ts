@@ -38,12 +38,16 @@ const NO_TECHNOLOGIES: ReadonlySet<string> = new Set([
 /** A list, or lines of answers. */
 const isAnswer: typeof isList = (part) => isList(part) || at(part.value, 'plugins') !== undefined
 
+/** The list itself; old versions end it with an empty object. */
+const isEmpty = (value: unknown): boolean =>
+  typeof value === 'object' && Object.keys(value ?? {}).length === 0
+
 /** Reads the answers of web servers as assets, with the same identity as those of httpx. */
 export async function* whatwebAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let isVerbose = false
   for await (const part of jsonReport(body, isAnswer, '', '[]')) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
-    else if (part.at === '' && !isRecord(part.value)) continue
+    else if (isEmpty(part.value)) continue
     else if (isRecord(part.value)) yield* assetsOf(part.value, part.line)
     else if (!isVerbose) {
       isVerbose = true
