@@ -1,6 +1,7 @@
 import { nft } from './nft.ts'
 import { tableNames, usersOf } from './nft-answers.ts'
-import { FAMILIES, USERS, userRules } from './ruleset.ts'
+import { FAMILIES, USERS } from './ruleset.ts'
+import { NO_RULES, userRules } from './user-rules.ts'
 import { busyUids, deadTables, isOfWorker } from './table-names.ts'
 
 export const workerTables = async (): Promise<string[]> =>
@@ -24,7 +25,7 @@ export const removeDead = async (
     const statements =
       free.length === known.length
         ? FAMILIES.map((family) => `delete table ${family} ${table}`)
-        : free.flatMap((uid) => userRules(table, uid, [], false))
+        : free.flatMap((uid) => userRules(table, uid, NO_RULES, false))
     if (statements.length > 0) await nft(`${statements.join('\n')}\n`).catch(onError)
   }
   return true

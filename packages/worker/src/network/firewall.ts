@@ -7,7 +7,8 @@ import { nft, NftSession } from './nft.ts'
 import { removeDead, workerTables } from './dead-tables.ts'
 import { countsOf, type Counted } from './nft-answers.ts'
 import { Pacer, paceRules, releaseDevices } from './pacer.ts'
-import { deviceChain, FAMILIES, HITS, rulesetOf, tableText, userRules, type Ruleset } from './ruleset.ts'
+import { deviceChain, FAMILIES, HITS, rulesetOf, tableText, type Ruleset } from './ruleset.ts'
+import { NO_RULES, textOf, userRules, type UserRules } from './user-rules.ts'
 import { newTable } from './table-names.ts'
 
 const DEVICES_EVERY_MS = 1_000
@@ -18,7 +19,7 @@ const TIDY_MS = 100
 const MOST_UNUSED = 8
 
 /** The rules of a user, by who wants them: runs of a workspace share a user, and what one forbids is forbidden to all. */
-type UserRules = Map<object, HolderRules>
+type Holders = Map<object, HolderRules>
 interface HolderRules {
   /** Undefined: it may send packets anywhere. */
   readonly ruleset: Ruleset | undefined
@@ -34,7 +35,7 @@ interface HolderRules {
 export class Firewall implements AsyncDisposable {
   readonly #log: Logger
   readonly #table = newTable()
-  readonly #users = new Map<number, UserRules>()
+  readonly #users = new Map<number, Holders>()
   /** Rules in the table, the latest last. */
   readonly #rulesets = new Map<string, Ruleset>()
   /** Devices with a chain. */
@@ -102,7 +103,7 @@ export class Firewall implements AsyncDisposable {
     const isOpen = fence.forbidden.length + fence.allowed.length === 0
     const paced = this.#unpaced === undefined ? (rate ?? 0) : 0
     if (isOpen && paced === 0 && known === undefined) return undefined
-    const rules: UserRules = known ?? new Map()
+    const rules: Holders = known ?? new Map()
     if (isOpen && paced === 0) rules.delete(holder)
     else rules.set(holder, { ruleset: isOpen ? undefined : this.#rulesetOf(fence), proxyPort, rate: paced })
     this.#users.set(uid, rules)
@@ -176,21 +177,19 @@ export class Firewall implements AsyncDisposable {
 
   async #applyNow(): Promise<void> {
     const wanted = new Map<string, Ruleset>()
-    const rules = new Map<number, string[]>()
+    const rules = new Map<number, UserRules>()
+    const { nameServers } = networkHelpers()
     const rates = this.#rates()
     for (const [uid, holders] of this.#users) {
       if (holders.size === 0) this.#users.delete(uid)
       const all = [...holders.values()]
       for (const { ruleset } of all) if (ruleset !== undefined) wanted.set(ruleset.name, ruleset)
-      const rate = rates.get(uid)
-      const of = new Set([
-        ...all.flatMap(({ proxyPort }) =>
-          proxyPort === undefined ? [] : [`ip daddr 127.0.0.1 tcp dport ${proxyPort} accept`],
-        ),
-        ...(rate === undefined ? [] : paceRules(uid, rate)),
-        ...all.flatMap(({ ruleset }) => (ruleset === undefined ? [] : [`jump ${ruleset.name}`])),
-      ])
-      rules.set(uid, [...of])
+      const accepted = all.flatMap(({ proxyPort: port }) =>
+        port === undefined ? [] : [`ip daddr 127.0.0.1 tcp dport ${port} accept`],
+      )
+      const jumps = new Set(all.flatMap(({ ruleset: to }) => (to === undefined ? [] : [`jump ${to.name}`])))
+      const paced = paceRules(uid, rates.get(uid), nameServers)
+      rules.set(uid, { inet: [...accepted, ...jumps], netdev: [...accepted, ...paced, ...jumps] })
     }
     if (rules.size === 0 && !this.#isMade) return
     try {
@@ -203,7 +202,7 @@ export class Firewall implements AsyncDisposable {
     this.#keepWatch()
   }
 
-  async #set(rules: ReadonlyMap<number, readonly string[]>, wanted: readonly Ruleset[]): Promise<void> {
+  async #set(rules: ReadonlyMap<number, UserRules>, wanted: readonly Ruleset[]): Promise<void> {
     const isNew = !this.#isMade
     if (isNew) {
       this.#rulesets.clear()
@@ -214,8 +213,8 @@ export class Firewall implements AsyncDisposable {
     }
     const missing = wanted.filter(({ name }) => !this.#rulesets.has(name))
     const changed = [...new Set([...this.#applied.keys(), ...rules.keys()])]
-      .map((uid) => ({ uid, of: rules.get(uid) ?? [] }))
-      .filter(({ uid, of }) => (this.#applied.get(uid) ?? '') !== of.join())
+      .map((uid) => ({ uid, of: rules.get(uid) ?? NO_RULES }))
+      .filter(({ uid, of }) => (this.#applied.get(uid) ?? '') !== textOf(of))
     const users = changed.flatMap(({ uid, of }) => userRules(this.#table, uid, of, !this.#applied.has(uid)))
     if (isNew || missing.length > 0) {
       const unused = this.#unused(wanted)
@@ -239,7 +238,7 @@ export class Firewall implements AsyncDisposable {
       // nft 1.0 reads the semicolon as part of a class before it.
       await this.#asked.ask(statements.join(' ; '), [`list ${set(this.#proof)}`])
     }
-    for (const { uid, of } of changed) this.#applied.set(uid, of.join())
+    for (const { uid, of } of changed) this.#applied.set(uid, textOf(of))
     for (const ruleset of wanted) {
       this.#rulesets.delete(ruleset.name)
       this.#rulesets.set(ruleset.name, ruleset)
@@ -318,7 +317,6 @@ export class Firewall implements AsyncDisposable {
     const read = async (...lists: readonly string[]): Promise<Counted[]> =>
       (await this.#asked.ask('', lists)).flatMap(countsOf)
     const totals = sums(await read(...list(HITS.total)), uidOf)
-    // Those through sockets are in both families.
     const late = sums(await read(`list set netdev ${this.#table} ${HITS.late}`), uidOf)
     const users = new Set([...totals.keys(), ...late.keys()])
     const isKnown = [...users].every((uid) => {

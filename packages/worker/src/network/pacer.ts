@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net'
 import { errorText } from '@scanfarm/platform'
 import { networkDevices } from './devices.ts'
 import { execute, TcSession } from './nft.ts'
@@ -30,14 +31,34 @@ const classOf = (uid: number): string => `${HANDLE}${((uid % 0xffff) + 1).toStri
 /** Tools may give up connections that wait longer. */
 export const LATE_S = 3
 
-/** Rules that make new TCP connections of a user wait for their turn, and count those that wait for long. */
-export const paceRules = (uid: number, rate: number): string[] => {
-  const opens = `meta skuid ${uid} tcp flags & (syn | ack) == syn`
-  const limit = `${Math.max(1, Math.round(rate * 60))}/minute burst ${Math.max(1, Math.ceil(rate * LATE_S))} packets`
+/** What counts as a request: new TCP connections, and UDP but for look-ups of names. */
+const requests = (nameServers: readonly string[]): string[] => {
+  const udp = (family: string, servers: readonly string[]): string =>
+    servers.length === 0
+      ? `meta protocol ${family} meta l4proto udp`
+      : `${family} daddr . udp dport != { ${servers.map((server) => `${server} . 53`).join(', ')} }`
   return [
-    `${opens} meta priority set ${classOf(uid)}`,
-    `${opens} limit rate over ${limit} update @${HITS.late} { meta skuid }`,
+    'tcp flags & (syn | ack) == syn',
+    udp('ip', nameServers.filter(isIPv4)),
+    udp(
+      'ip6',
+      nameServers.filter((server) => !isIPv4(server)),
+    ),
   ]
+}
+
+/** Rules for devices that make the requests of a user wait for their turn, and count those that wait for long. */
+export const paceRules = (
+  uid: number,
+  rate: number | undefined,
+  nameServers: readonly string[],
+): string[] => {
+  if (rate === undefined) return []
+  const limit = `${Math.max(1, Math.round(rate * 60))}/minute burst ${Math.max(1, Math.ceil(rate * LATE_S))} packets`
+  return requests(nameServers).flatMap((request) => [
+    `${request} meta priority set ${classOf(uid)}`,
+    `${request} limit rate over ${limit} update @${HITS.late} { meta skuid }`,
+  ])
 }
 
 /** Statements that turn the rates of a device into others. What waits for a user without a rate is never sent. */

@@ -66,21 +66,6 @@ export const HITS = { total: 'total', v4: 'hits4', v6: 'hits6', late: 'late' } a
 export const USERS = 'by_user'
 
 /**
- * Makes the rules of a user these, in a chain that stays. `isNew`: it has no chain. Otherwise no set is touched, whose
- * elements nft would read all.
- */
-export const userRules = (table: string, uid: number, rules: readonly string[], isNew: boolean): string[] =>
-  FAMILIES.flatMap((family) => {
-    const chain = `${family} ${table} u${uid}`
-    return [
-      ...(isNew
-        ? [`add chain ${chain}`, `add element ${family} ${table} ${USERS} { ${uid} : jump u${uid} }`]
-        : [`flush chain ${chain}`]),
-      ...rules.map((rule) => `add rule ${chain} ${rule}`),
-    ]
-  })
-
-/**
  * The table of a worker. `users` leads to the rules of each uid. `blocked` counts packets of a uid by their destination, and
  * does not send them.
  */

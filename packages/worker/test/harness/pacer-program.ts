@@ -1,5 +1,7 @@
 /** Opens connections as users with and without a rate. With `hold`: keeps a rate until it is killed. */
 import { once } from 'node:events'
+import { setServers } from 'node:dns'
+import { syncBuiltinESMExports } from 'node:module'
 import { createServer, type AddressInfo } from 'node:net'
 import { silentLogger } from '@scanfarm/platform'
 import { until } from '@scanfarm/testing'
@@ -48,6 +50,8 @@ if (process.argv[2] === 'hold') {
   const connect = (uid: number, ...to: number[]): number =>
     nmap(uid, '-Pn', '-sT', ...PATIENT, '-p', to.join(), '127.0.0.1').match(/ open /g)?.length ?? 0
 
+  setServers(['198.51.100.10'])
+  syncBuiltinESMExports()
   const firewall = await Firewall.open(silentLogger)
   const holder = {}
   const [proxyPort = 0] = ports
@@ -68,8 +72,13 @@ if (process.argv[2] === 'hold') {
     'raw socket': ['-sS', '--send-ip', '--disable-arp-ping', '198.51.100.10'],
     'packet socket': ['-sS', '--send-eth', '--disable-arp-ping', '198.51.100.10'],
     IPv6: ['-6', '-sT', '2001:db8:1::10'],
+    UDP: ['-sU', '--disable-arp-ping', '198.51.100.10'],
+    'UDP in IPv6': ['-6', '-sU', '--disable-arp-ping', '2001:db8:1::10'],
   }))
     tell({ [name]: counted('v0', () => nmap(UID, ...away, ...args)) > 0 })
+
+  const lookUp = ['-Pn', '-p', '53', '-sU', '--disable-arp-ping', '198.51.100.10']
+  tell({ 'name server': counted('v0', () => nmap(UID, ...lookUp)) })
 
   const third = {}
   const slow = await firewall.begin(OTHER, third, NO_FENCE, { rate: 0.1 })
