@@ -4,10 +4,6 @@ import { MESSAGE_CHARS, type Json } from '@scanfarm/language'
 
 export interface Job {
   readonly kind: 'job'
-  /** Differs from that of all other jobs of the thread; never 0. */
-  readonly id: number
-  /** Index into the shared memory. It contains the id until the thread begins the job or the main thread takes it back. */
-  readonly cell: number
   readonly code: string
   /** Globals by name, as JSON text. */
   readonly globals: string
@@ -35,7 +31,7 @@ export const EXPRESSION_LIMITS: ExpressionLimits = {
 }
 
 export type FromThread =
-  /** QuickJS is loaded and the thread accepts jobs. */
+  /** QuickJS is loaded. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'call'; readonly name: string; readonly args: string }
   | { readonly kind: 'value'; readonly json: string }
@@ -45,15 +41,12 @@ export type FromThread =
 export type Answer =
   { readonly kind: 'value'; readonly json: string } | { readonly kind: 'error'; readonly message: string }
 
-/** `id`: the job that has called. */
-export type ToThread = Job | (Answer & { readonly id: number })
+export type ToThread = Job | Answer
 
-/** Indexes into the shared memory of a thread. */
+/** Indexes into the shared memory of a thread. 1: a message was sent. */
 export const SENT = 0
-/** Contains the id of the job that must stop. */
+/** 1: the program must stop. */
 export const STOP = 1
-/** The cells of jobs follow. */
-export const CELLS = 2
 
 export type Outcome =
   | { readonly kind: 'value'; readonly value: Json }

@@ -2,7 +2,6 @@ import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { messageOf, type Json } from '@scanfarm/language'
 import { StopProgram } from '@scanfarm/functions'
 import {
-  CELLS,
   SENT,
   STOP,
   type Answer,
@@ -25,10 +24,6 @@ export interface Evaluate {
 
 /** Time beyond its limit that a program has before the watchdog ends its thread. */
 const INTERRUPT_GRACE_MS = 2000
-
-/** Programs in a thread: one that it executes, and others that it begins next. */
-export const PROGRAMS_AHEAD = 4
-const ALL_CELLS = Array.from({ length: PROGRAMS_AHEAD }, (_, index) => CELLS + index)
 
 /** Time that a thread has to stop before it is terminated. */
 const STOP_GRACE_MS = 250
@@ -75,7 +70,7 @@ export class Program {
   readonly functions: string
   readonly since = performance.now()
   readonly #end = Promise.withResolvers<Outcome>()
-  /** The thread that the program was sent to. */
+  /** The thread that executes it. */
   thread: Thread | undefined
 
   constructor(request: Evaluate) {
@@ -94,14 +89,12 @@ export class Program {
   }
 }
 
-/** A program in a thread. */
-interface Sent {
+/** A program that a thread executes. */
+interface Executed {
   readonly program: Program
-  readonly id: number
-  readonly cell: number
   readonly watchdog: Watchdog
   /** Ends the functions that the program calls. */
-  calls?: AbortController
+  readonly calls: AbortController
   isStopped: boolean
   force?: NodeJS.Timeout
 }
@@ -110,25 +103,19 @@ type Result = Exclude<FromThread, { kind: 'ready' | 'call' }>
 
 /** What a thread tells the engine. */
 interface ThreadEvents {
-  /** A program has ended. */
-  room(thread: Thread): void
-  /** `left`: programs that it has not begun. */
-  died(thread: Thread, left: readonly Program[]): void
+  /** Its program has ended. */
+  idle(thread: Thread): void
+  died(thread: Thread): void
 }
 
-/**
- * A thread of QuickJS. It executes its programs one after the other and begins the next without waiting for the main
- * thread: sleeping between them would take longer than most programs. A program that it has not begun can be taken back.
- */
+/** A thread of QuickJS, which executes one program at a time. */
 export class Thread {
-  readonly #flags = new Int32Array(new SharedArrayBuffer(4 * (CELLS + PROGRAMS_AHEAD)))
+  readonly #flags = new Int32Array(new SharedArrayBuffer(8))
   readonly #port: MessagePort
   readonly #worker: Worker
-  /** The first is the one that the thread executes. */
-  readonly #sent: Sent[] = []
   readonly #limits: ExpressionLimits
   readonly #events: ThreadEvents
-  #lastId = 0
+  #executed: Executed | undefined
   isLoading = true
   dead = false
 
@@ -154,19 +141,8 @@ export class Thread {
     this.#ref(false)
   }
 
-  get count(): number {
-    return this.#sent.length
-  }
-
-  /** Programs that the thread has probably not begun. */
-  get queued(): readonly Program[] {
-    return this.#sent.slice(this.isLoading ? 0 : 1).map(({ program }) => program)
-  }
-
-  /** Requires that it has fewer than `PROGRAMS_AHEAD` programs. */
-  send(program: Program): void {
-    const cell = ALL_CELLS.find((free) => !this.#sent.some((one) => one.cell === free)) ?? CELLS
-    const id = (this.#lastId = (this.#lastId + 1) | 0 || 1)
+  /** Requires that it executes no program. */
+  execute(program: Program): void {
     const watchdog = new Watchdog(this.#limits.timeMs + INTERRUPT_GRACE_MS, () => {
       program.end({
         kind: 'error',
@@ -174,65 +150,44 @@ export class Thread {
       })
       void this.end()
     })
-    this.#sent.push({ program, id, cell, watchdog, isStopped: false })
+    this.#executed = { program, watchdog, calls: new AbortController(), isStopped: false }
     program.thread = this
-    Atomics.store(this.#flags, cell, id)
+    Atomics.store(this.#flags, STOP, 0)
     const { request, globals, functions } = program
-    this.#send({ kind: 'job', id, cell, code: request.code, globals, functions })
-    if (this.#sent.length > 1) return
+    this.#send({ kind: 'job', code: request.code, globals, functions })
     this.#ref(true)
-    this.#watch()
+    if (!this.isLoading) watchdog.go()
   }
 
-  /** False if the thread has begun the program. */
-  takeBack(program: Program): boolean {
-    const index = this.#sent.findIndex((one) => one.program === program)
-    const sent = this.#sent[index]
-    if (sent === undefined || Atomics.compareExchange(this.#flags, sent.cell, sent.id, 0) !== sent.id)
-      return false
-    sent.watchdog.end()
-    this.#sent.splice(index, 1)
-    program.thread = undefined
-    if (index === 0) this.#watch()
-    return true
-  }
-
-  /** Stops a program that the thread has begun. */
-  stop(program: Program): void {
-    const sent = this.#sent.find((one) => one.program === program)
-    if (sent === undefined) return
-    sent.isStopped = true
-    sent.calls?.abort()
-    Atomics.store(this.#flags, STOP, sent.id)
+  /** Stops the program. */
+  stop(): void {
+    const executed = this.#executed
+    if (executed === undefined) return
+    executed.isStopped = true
+    executed.calls.abort()
+    Atomics.store(this.#flags, STOP, 1)
     this.#wake()
-    sent.force ??= setTimeout(() => void this.end(), STOP_GRACE_MS)
+    executed.force ??= setTimeout(() => void this.end(), STOP_GRACE_MS)
   }
 
   #ready(): void {
-    if (!this.isLoading) return
     this.isLoading = false
-    this.#watch()
-  }
-
-  /** Starts the watchdog of the program that the thread executes. Without programs the thread does not keep the process alive. */
-  #watch(): void {
-    const [first] = this.#sent
-    if (first === undefined) this.#ref(false)
-    else if (!this.isLoading) first.watchdog.go()
+    this.#executed?.watchdog.go()
   }
 
   #ended(message: Result): void {
-    const ended = this.#sent.shift()
-    if (ended === undefined) return
-    this.#watch()
-    this.#settle(ended, message)
-    this.#events.room(this)
+    this.#settle(message)
+    this.#ref(false)
+    this.#events.idle(this)
   }
 
-  #settle({ program, watchdog, calls, isStopped, force }: Sent, message: Result): void {
+  #settle(message: Result): void {
+    if (this.#executed === undefined) return
+    const { program, watchdog, calls, isStopped, force } = this.#executed
+    this.#executed = undefined
     watchdog.end()
     clearTimeout(force)
-    calls?.abort()
+    calls.abort()
     if (isStopped) program.end({ kind: 'cancelled' })
     else if (message.kind === 'error') program.end(message)
     else program.end({ kind: 'value', value: JSON.parse(message.json) as Json })
@@ -240,12 +195,11 @@ export class Thread {
 
   #died(reason: string): void {
     this.dead = true
-    this.isLoading = false
-    const left = this.#sent.map(({ program }) => program).filter((program) => this.takeBack(program))
-    for (const sent of this.#sent.splice(0)) this.#settle(sent, { kind: 'error', message: reason })
-    this.#events.died(this, left)
+    this.#settle({ kind: 'error', message: reason })
+    this.#events.died(this)
   }
 
+  /** A thread without a program does not keep the process alive. */
   #ref(on: boolean): void {
     if (on) return this.#worker.ref()
     this.#worker.unref()
@@ -253,11 +207,10 @@ export class Thread {
   }
 
   async #answer(name: string, args: string): Promise<void> {
-    const [caller] = this.#sent
+    const caller = this.#executed
     if (caller === undefined) return
-    const { program, id, watchdog } = caller
-    const { signal } = (caller.calls ??= new AbortController())
-    if (caller.isStopped) caller.calls.abort()
+    const { program, watchdog } = caller
+    const { signal } = caller.calls
     watchdog.pause()
     let answer: Answer
     try {
@@ -267,11 +220,11 @@ export class Thread {
         throw new Error(`the result of ${name} has more than ${this.#limits.resultChars} characters as JSON`)
       answer = { kind: 'value', json }
     } catch (error) {
-      if (error instanceof StopProgram) this.stop(program)
+      if (error instanceof StopProgram) this.stop()
       answer = { kind: 'error', message: messageOf(error) }
     }
     watchdog.go()
-    if (!signal.aborted) this.#send({ ...answer, id })
+    if (!signal.aborted) this.#send(answer)
   }
 
   #send(message: ToThread): void {

@@ -8,7 +8,15 @@ import {
   type QuickJSSyncVariant,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
-import { SENT, STOP, type ExpressionLimits, type FromThread, type Job, type ToThread } from './messages.ts'
+import {
+  SENT,
+  STOP,
+  type Answer,
+  type ExpressionLimits,
+  type FromThread,
+  type Job,
+  type ToThread,
+} from './messages.ts'
 
 /**
  * Thread that evaluates expressions, one program at a time. Function calls are sent to the main thread. The thread
@@ -30,9 +38,6 @@ const tell = (message: FromThread): void => parentPort?.postMessage(message)
 class Inbox {
   readonly #flags: Int32Array
   readonly #port: MessagePort
-  /** Jobs that arrived while the one before them waited for a reply. */
-  readonly #jobs: Job[] = []
-  #current: number | undefined
 
   constructor({ flags, port }: ThreadData) {
     this.#flags = flags
@@ -40,32 +45,24 @@ class Inbox {
   }
 
   get isStopped(): boolean {
-    return Atomics.load(this.#flags, STOP) === this.#current
+    return Atomics.load(this.#flags, STOP) === 1
   }
 
   job(): Job {
     for (;;) {
-      const message = this.#jobs.shift() ?? this.#next(() => undefined)
-      // Anything else is a late reply to a program that was stopped.
-      if (message.kind === 'job' && this.#begins(message)) return message
+      const message = this.#next(() => undefined)
+      // Anything else is the reply to a program that was stopped before it arrived.
+      if (message.kind === 'job') return message
     }
-  }
-
-  /** False if the main thread has taken the job back. */
-  #begins({ id, cell }: Job): boolean {
-    this.#current = id
-    return Atomics.compareExchange(this.#flags, cell, id, 0) === id
   }
 
   /** Throws if the program was stopped. */
-  answer(): Exclude<ToThread, Job> {
-    for (;;) {
-      const message = this.#next(() => {
-        if (this.isStopped) throw new Error('stopped')
-      })
-      if (message.kind === 'job') this.#jobs.push(message)
-      else if (message.id === this.#current) return message
-    }
+  answer(): Answer {
+    const message = this.#next(() => {
+      if (this.isStopped) throw new Error('stopped')
+    })
+    if (message.kind === 'job') throw new Error('a program was sent to a thread that executes another')
+    return message
   }
 
   #next(check: () => void): ToThread {
