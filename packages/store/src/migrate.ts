@@ -17,6 +17,19 @@ const SQL = join(import.meta.dirname, '../sql')
 const GRANTS = 'grants'
 const INVALID_FUNCTION_DEFINITION = '42P13'
 
+const JOINED_BY_HASH =
+  'set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off set jit = off'
+const BY_INDEX =
+  'set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off'
+/** What a line `-- planner: NAME` of a function stands for. `sql/README.md` says when to use which. */
+const PLANNER: Readonly<Record<string, string>> = {
+  batch: `${JOINED_BY_HASH} set plan_cache_mode = force_generic_plan`,
+  walk: BY_INDEX,
+  backlog: `${BY_INDEX} set enable_bitmapscan = off`,
+  lookup: 'set enable_seqscan = off set jit = off',
+  read: 'set jit = off',
+}
+
 interface SqlFile {
   /** For a function, its name in Postgres. */
   readonly name: string
@@ -65,7 +78,12 @@ export async function migrate(options: {
 }
 
 const readSql = async (name: string, path: string): Promise<SqlFile> => {
-  const text = await readFile(join(SQL, path), 'utf8')
+  const written = await readFile(join(SQL, path), 'utf8')
+  const text = written.replace(/^-- planner: (.+)$/m, (_line, planner: string) => {
+    const settings = PLANNER[planner]
+    if (settings !== undefined) return settings
+    throw new Error(`sql/${path}: there is no planner ${planner}: write ${Object.keys(PLANNER).join(', ')}`)
+  })
   return { name, text, hash: createHash('sha256').update(text).digest('hex') }
 }
 

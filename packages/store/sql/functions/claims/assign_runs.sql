@@ -4,8 +4,6 @@
 create or replace function assign_runs(p_worker_id text, p_ids bigint[]) returns json
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_floor bigint;

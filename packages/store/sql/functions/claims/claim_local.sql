@@ -2,7 +2,6 @@
 create or replace function claim_local(p_secret text, p_worker_id text, p_limit int) returns json
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_ids bigint[];

@@ -4,7 +4,6 @@
 create or replace function lock_local_runs(p_limit int, p_suspects boolean) returns setof bigint
 language sql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
   select won.id
   from (

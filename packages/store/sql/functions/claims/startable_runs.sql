@@ -2,8 +2,6 @@
 create or replace function startable_runs(p_worker_id text, p_ids bigint[]) returns bigint[]
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_suspects bigint[] := array(select id from runs where id = any(p_ids) and crashes > 0 order by id);

@@ -5,8 +5,6 @@
 create or replace function count_events(p_limit int) returns int
 language plpgsql
 -- planner: backlog
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_nestloop = on
-set enable_mergejoin = off set jit = off
 as $$
 declare
   v_horizon xid8 := pg_snapshot_xmin(pg_current_snapshot());

@@ -3,7 +3,6 @@
 create or replace function expire_verdicts(p_limit int) returns int
 language plpgsql
 -- planner: lookup
-set enable_seqscan = off set jit = off
 as $$
 declare
   v_ids bigint[];

@@ -3,7 +3,6 @@ create or replace function import_assets(p_workspace text, p_items jsonb, p_sour
 returns jsonb
 language plpgsql
 -- planner: lookup
-set enable_seqscan = off set jit = off
 as $$
 declare
   v_saved saved_record[];

@@ -5,7 +5,6 @@ create or replace function import_vulnerabilities(p_workspace text, p_items json
 returns jsonb
 language plpgsql
 -- planner: lookup
-set enable_seqscan = off set jit = off
 as $$
 declare
   v_saved saved_record[];

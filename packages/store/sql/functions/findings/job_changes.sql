@@ -4,7 +4,6 @@ create or replace function job_changes(p_job_nos bigint[], p_workspaces text[], 
 returns jsonb
 language sql stable
 -- planner: read
-set jit = off
 as $$
   with changed as materialized (
     select c.kind, c.id, c.severity from changed_findings(p_job_nos) c

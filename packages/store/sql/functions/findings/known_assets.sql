@@ -3,7 +3,6 @@ create or replace function known_assets(p_workspace text, p_items jsonb, p_conte
 returns table (content bytea, id bigint, items bigint)
 language plpgsql stable
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_known bytea[];

@@ -5,7 +5,6 @@ create or replace function known_findings(p_workspace text, p_items jsonb, p_con
 returns table (content bytea, id bigint, items bigint, results int)
 language plpgsql stable
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_known bytea[];

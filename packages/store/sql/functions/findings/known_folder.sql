@@ -3,7 +3,6 @@
 create or replace function known_folder(p_workspace text, p_items jsonb) returns text
 language sql stable
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
   with items as materialized (
     select i.*, string_to_array(i.asset_value, '/') as parts

@@ -4,7 +4,6 @@ create or replace function preview_rule(p_id bigint, p_rule jsonb, p_limit int)
 returns table (id bigint, before jsonb, after jsonb)
 language sql stable
 -- planner: read
-set jit = off
 as $$
   with draft as materialized (
     select d from draft_rule(p_id, p_rule, '') d

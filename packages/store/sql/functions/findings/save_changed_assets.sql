@@ -5,8 +5,6 @@ create or replace function save_changed_assets(p_workspace text, p_items jsonb, 
 returns setof saved_record
 language sql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off set jit = off
-set plan_cache_mode = force_generic_plan
 as $$
   with items as materialized (
     select i.*, decode(i.content, 'hex') as content_hash, asset_hash(p_workspace, i.asset_value, i.url) as hash

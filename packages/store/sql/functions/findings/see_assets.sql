@@ -3,8 +3,6 @@ create or replace function see_assets(p_contents bytea[], p_ids bigint[], p_run_
 returns table (content bytea, id bigint)
 language sql
 -- planner: backlog
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_nestloop = on
-set enable_mergejoin = off set jit = off
 as $$
   update asset_sightings t
   set last_seen = greatest(t.last_seen, now()),

@@ -5,8 +5,6 @@ create or replace function see_findings(p_contents bytea[], p_ids bigint[], p_ti
 returns table (content bytea, id bigint, merged boolean)
 language sql
 -- planner: backlog
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_nestloop = on
-set enable_mergejoin = off set jit = off
 as $$
   with times as materialized (select 1 = all(p_times) as are_one)
   update finding_sightings t

@@ -6,8 +6,6 @@ create or replace function cancel_waiting(p_job_no bigint, p_after bigint, p_lim
 returns table (cancelled int, last_id bigint)
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_job jobs;

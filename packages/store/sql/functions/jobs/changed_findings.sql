@@ -3,7 +3,6 @@
 create or replace function changed_findings(p_job_nos bigint[]) returns table (kind text, id bigint, severity text)
 language sql stable
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
   with changed as (
     select 'new' as kind, 0::bigint as change_id, v.id, v.severity

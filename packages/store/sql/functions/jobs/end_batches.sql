@@ -2,7 +2,6 @@
 create or replace function end_batches(p_run_ids bigint[], p_key text default null, p_but bigint default null) returns void
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_jobs bigint[] := array(

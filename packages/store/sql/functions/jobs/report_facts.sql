@@ -4,7 +4,6 @@
 create or replace function report_facts(p_job_no bigint, p_workspace text) returns jsonb
 language sql stable
 -- planner: read
-set jit = off
 as $$
   with these as materialized (
     select r.id, r.target, r.workspace, r.status, coalesce(r.outcome, '') as outcome, r.error_message, r.tally

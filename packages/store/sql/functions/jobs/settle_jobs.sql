@@ -6,7 +6,6 @@
 create or replace function settle_jobs(p_after bigint, p_limit int) returns table (counted int, last_no bigint)
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_job record;

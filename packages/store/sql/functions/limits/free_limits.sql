@@ -3,7 +3,6 @@
 create or replace function free_limits(p_ids bigint[]) returns void
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_next bigint[];

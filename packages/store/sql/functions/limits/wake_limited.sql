@@ -3,7 +3,6 @@
 create or replace function wake_limited(p_ids bigint[]) returns int
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_id bigint;

@@ -4,8 +4,6 @@
 create or replace function apply_updates(p_secret text, p_updates jsonb) returns bigint[]
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_ids bigint[] := lock_owned(p_secret, p_updates);

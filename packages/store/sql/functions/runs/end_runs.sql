@@ -6,8 +6,6 @@
 create or replace function end_runs(p_ends jsonb) returns bigint[]
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_named bigint[] := array(select id from jsonb_to_recordset(p_ends) as e(id bigint));

@@ -3,8 +3,6 @@
 create or replace function lock_owned(p_secret text, p_keys jsonb) returns bigint[]
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_named bigint[] := array(select "runId" from jsonb_to_recordset(p_keys) as k("runId" bigint));

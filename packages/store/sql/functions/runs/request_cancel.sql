@@ -4,8 +4,6 @@ create or replace function request_cancel(p_ids bigint[])
 returns table (id bigint, run_uuid uuid, worker_id text, was text, status text)
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 #variable_conflict use_column
 declare

@@ -2,8 +2,6 @@
 create or replace function unowned_keys(p_keys jsonb, p_ids bigint[]) returns jsonb
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   return coalesce(jsonb_agg(jsonb_build_object('runId', k."runId", 'attempt', k.attempt)), '[]')

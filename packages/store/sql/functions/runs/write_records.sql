@@ -3,8 +3,6 @@
 create or replace function write_records(p_updates jsonb, p_ids bigint[]) returns void
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   if jsonb_path_exists(p_updates, '$[*].steps') then

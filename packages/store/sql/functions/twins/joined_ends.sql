@@ -4,7 +4,6 @@
 create or replace function joined_ends(p_ends jsonb) returns jsonb
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_joins jsonb;

@@ -4,7 +4,6 @@ create or replace function twins_of(p_workflow text, p_workspace text, p_target 
 returns setof bigint
 language sql stable
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
   select id from runs
   where target = p_target

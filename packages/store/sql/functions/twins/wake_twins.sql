@@ -2,7 +2,6 @@
 create or replace function wake_twins(p_ids bigint[]) returns void
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_next bigint[];

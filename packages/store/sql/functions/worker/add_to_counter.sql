@@ -5,7 +5,6 @@ create or replace function worker.add_to_counter(p_secret text, p_run_id bigint,
 returns bigint
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_value bigint;

@@ -4,8 +4,6 @@ create or replace function worker.claim(p_secret text, p_worker_id text, p_run_i
 returns json
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_ids bigint[];

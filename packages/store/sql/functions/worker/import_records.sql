@@ -12,7 +12,6 @@ create or replace function worker.import_records(p_secret text, p_run_id bigint,
 returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_run runs;

@@ -2,7 +2,6 @@
 create or replace function worker.live_attempts(p_secret text, p_run_uuids uuid[]) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp
 -- planner: lookup
-set enable_seqscan = off set jit = off
 as $$
 begin
   perform demand_worker(p_secret);

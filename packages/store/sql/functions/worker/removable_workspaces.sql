@@ -3,7 +3,6 @@
 create or replace function worker.removable_workspaces(p_secret text, p_names text[], p_old boolean[], p_days int) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp
 -- planner: lookup
-set enable_seqscan = off set jit = off
 as $$
 begin
   perform demand_worker(p_secret);

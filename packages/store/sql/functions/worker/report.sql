@@ -3,7 +3,6 @@ create or replace function worker.report(p_secret text, p_run_id bigint, p_attem
 returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: read
-set jit = off
 as $$
 declare
   v_workspace text := workspace_of_owned(p_secret, p_run_id, p_attempt, null);

@@ -4,7 +4,6 @@ create or replace function worker.runs_of(p_secret text, p_run_id bigint, p_atte
 returns jsonb
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: read
-set jit = off
 as $$
 declare
   v_runs jsonb;

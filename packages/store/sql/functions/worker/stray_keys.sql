@@ -3,7 +3,6 @@
 create or replace function worker.stray_keys(p_secret text, p_run_uuids uuid[], p_attempts int[], p_keys text[]) returns jsonb
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp
 -- planner: lookup
-set enable_seqscan = off set jit = off
 as $$
 begin
   perform demand_worker(p_secret);

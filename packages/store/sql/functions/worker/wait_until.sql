@@ -2,8 +2,6 @@
 create or replace function worker.wait_until(p_secret text, p_keys jsonb, p_until timestamptz) returns void
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_ids bigint[] := lock_owned(p_secret, p_keys);

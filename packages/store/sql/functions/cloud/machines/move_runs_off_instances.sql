@@ -5,7 +5,6 @@
 create or replace function move_runs_off_instances(p_instance_nos bigint[], p_message text) returns int
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_most_waiting constant int := 1000;

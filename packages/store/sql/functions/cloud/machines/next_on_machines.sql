@@ -3,7 +3,6 @@
 create or replace function next_on_machines(p_job_no bigint, p_count int) returns bigint[]
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 begin
   return (

@@ -3,7 +3,6 @@
 create or replace function bind_runs(p_infra_no bigint, p_limit int) returns int
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_machines bigint[];

@@ -5,7 +5,6 @@
 create or replace function claim_cloud(p_secret text, p_worker_id text, p_limit int) returns json
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_machines bigint[];

@@ -3,8 +3,6 @@
 create or replace function end_runs_of_infra(p_infra_no bigint, p_ids bigint[]) returns bigint[]
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_infra cloud_infras;

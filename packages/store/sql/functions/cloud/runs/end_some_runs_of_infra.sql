@@ -3,7 +3,6 @@
 create or replace function end_some_runs_of_infra(p_infra_no bigint, p_limit int) returns jsonb
 language plpgsql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
 declare
   v_ends_as text := (select ends_runs_as from cloud_infras where id = p_infra_no);

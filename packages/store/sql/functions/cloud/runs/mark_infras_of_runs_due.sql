@@ -2,8 +2,6 @@
 create or replace function mark_infras_of_runs_due(p_ids bigint[]) returns void
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_no bigint;

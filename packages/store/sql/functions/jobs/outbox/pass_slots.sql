@@ -2,8 +2,6 @@
 create or replace function pass_slots(p_ids bigint[]) returns void
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_job_no bigint;

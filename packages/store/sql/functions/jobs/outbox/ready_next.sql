@@ -3,8 +3,6 @@
 create or replace function ready_next(p_job_no bigint, p_count int) returns int
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_ids bigint[];

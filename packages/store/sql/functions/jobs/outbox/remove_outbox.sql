@@ -2,8 +2,6 @@
 create or replace function remove_outbox(p_ids bigint[], p_epochs int[]) returns void
 language plpgsql
 -- planner: batch
-set enable_seqscan = off set enable_hashjoin = on set enable_nestloop = off set enable_mergejoin = off
-set jit = off set plan_cache_mode = force_generic_plan
 as $$
 begin
   perform 1 from outbox where run_id = any(p_ids) order by run_id for update;

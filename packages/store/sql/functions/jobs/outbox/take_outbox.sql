@@ -6,8 +6,6 @@ create or replace function take_outbox(p_classes text[], p_room int[], p_limit i
 returns table (run_id bigint, epoch int, rank smallint, class text, job_no bigint, owner text, weight int)
 language plpgsql
 -- planner: backlog
-set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_nestloop = on
-set enable_mergejoin = off set jit = off
 as $$
 #variable_conflict use_column
 declare

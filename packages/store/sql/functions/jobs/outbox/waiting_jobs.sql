@@ -3,7 +3,6 @@
 create or replace function waiting_jobs(p_class text, p_rank int, p_limit int) returns setof bigint
 language sql
 -- planner: walk
-set enable_seqscan = off set enable_hashjoin = off set enable_nestloop = on set enable_mergejoin = off set jit = off
 as $$
   with recursive waiting as (
     (select job_no from outbox
