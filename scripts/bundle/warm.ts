@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cacheOf, runScript } from './run-script.ts'
 
-const STEPS = '[{ name: one, type: bash, command: "echo {{target}}" }]'
+const STEPS = `[{ name: one, type: bash, command: 'echo {{target}}' },
+  { name: two, type: function, function: 'log_info("{{target}}")' }]`
 const bundle = process.argv[2] ?? ''
 const folder = mkdtempSync(join(tmpdir(), 'scanfarm-bundle-'))
 try {
