@@ -849,6 +849,7 @@ test.each([
   ['{"error":{"code":"ENOLOCK","summary":"No lockfile"}}', 'No lockfile'],
   ['{"error":{"code":"ENOAUDIT","summary":"","detail":""}}', 'ENOAUDIT'],
   ['{"type":"error","data":"The registry did not answer"}', 'The registry did not answer'],
+  ['{"type":"info","data":"Visit the documentation"}', 'yarn wrote no summary of an audit'],
   ['{"error":{"code":"ERR_PNPM_AUDIT_NO_LOCKFILE","message":"No pnpm-lock.yaml"}}', 'No pnpm-lock.yaml'],
 ])('an error of npm is recognised: %s', async (text, reason) => {
   expect(await guess(text)).toMatchObject({ format: 'npm-audit', errors: 1, problems: [{ reason }] })

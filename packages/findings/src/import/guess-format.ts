@@ -74,7 +74,7 @@ const STARTS: readonly (readonly [ImportFormat, RegExp])[] = [
   ['osv-scanner', /^\{\s*"results"\s*:\s*\[\s*(?:\{\s*"(?:source|packages)"|\]\s*\}\s*$)/],
   ['pip-audit', /^\{\s*"dependencies"\s*:\s*\[\s*(?:\{\s*"name"|\]\s*\}\s*$)/],
   ['npm-audit', /^\{\s*"error"\s*:\s*\{\s*"code"/],
-  ['npm-audit', /^\{\s*"type"\s*:\s*"(?:audit[A-Z]\w+|info|warning|error)"\s*,\s*"data"/],
+  ['npm-audit', /^\{\s*"type"\s*:\s*"(?:audit[A-Z]\w+|info|warning|error)"[^{}]*"data"/],
   ['dirsearch', /^\{\s*"https?:\/\/[^"]+"\s*:\s*\[/],
 ]
 

@@ -39,6 +39,9 @@ export async function* npmAuditFindings(body: AsyncIterable<Uint8Array>): AsyncG
     } else if (part.at === 'advisories.*' || part.at === 'data.advisory') yield* advisoryRecords(part.value)
     else if (part.at === 'vulnerabilities.*') yield* packageRecords(part.value)
   }
+  // yarn 1 writes errors to the terminal, and its last line only if it could ask about the packages.
+  if (type !== '' && type !== 'error' && type !== 'auditSummary')
+    yield failed('yarn wrote no summary of an audit')
 }
 
 const ghsaOf = (url: string): string => /GHSA(-[a-z0-9]{4}){3}/i.exec(url)?.[0] ?? ''
