@@ -24,8 +24,13 @@ export const useAct = <A, V = void>(
   const again = useRefresh()
   return useMutation({
     mutationFn: call,
-    onSuccess: done,
-    onError: failed,
-    onSettled: () => again(...refresh),
+    onSuccess: (answer) => {
+      done?.(answer)
+      return again(...refresh)
+    },
+    onError: (error) => {
+      failed?.(error)
+      void again(...refresh)
+    },
   })
 }

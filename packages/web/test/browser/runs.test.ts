@@ -195,6 +195,19 @@ test('A job shows its targets and groups what failed, and a group is retried as 
   await page.getByText('Retried by').waitFor()
 })
 
+test('The priority of an open job is changed in a dialog', async () => {
+  const job = await farm().start('endless', ['urgent.test'])
+  const page = await farm().open(`/jobs/${job}`)
+  await page.getByRole('button', { name: 'Priority' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Priority').selectOption('high')
+  await dialog.getByRole('button', { name: 'Change the priority' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  await page.locator('.facts').getByText('high', { exact: true }).waitFor()
+  await farm().api.POST('/jobs/{job_id}/cancel', { params: { path: { job_id: job } } })
+  await farm().api.waitForJob(job)
+})
+
 test('Selected runs are cancelled with one request, and a viewer is told why they cannot', async () => {
   const job = await farm().start('endless', ['a.example', 'b.example'])
   const page = await farm().open(`/runs?job_id=${job}`)

@@ -1,5 +1,5 @@
-import { useState, type ComponentType } from 'react'
-import { Button, DataTable, type DataTableProps } from '../../ui/index.ts'
+import type { ComponentType } from 'react'
+import { DataTable, Opener, type DataTableProps } from '../../ui/index.ts'
 
 interface CreatedListProps<T> extends DataTableProps<T> {
   readonly action: string
@@ -8,17 +8,13 @@ interface CreatedListProps<T> extends DataTableProps<T> {
 }
 
 /** A table below the button that adds to it. */
-export const CreatedList = <T,>({ action, create: Create, ...table }: CreatedListProps<T>) => {
-  const [creating, setCreating] = useState(false)
-  return (
-    <div className="stack">
-      <div className="page-actions line">
-        <Button kind="primary" onClick={() => setCreating(true)}>
-          {action}
-        </Button>
-      </div>
-      <DataTable {...table} />
-      {creating ? <Create onClose={() => setCreating(false)} /> : null}
+export const CreatedList = <T,>({ action, create: Create, ...table }: CreatedListProps<T>) => (
+  <div className="stack">
+    <div className="page-actions line">
+      <Opener kind="primary" label={action}>
+        {(close) => <Create onClose={close} />}
+      </Opener>
     </div>
-  )
-}
+    <DataTable {...table} />
+  </div>
+)

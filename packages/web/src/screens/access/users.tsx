@@ -1,19 +1,18 @@
 import { useAct } from '../../api/act.ts'
-import { useState } from 'react'
 import { changeUser, createUser, removeUser, usersQuery } from '../../api/access.ts'
 import type { Schemas } from '../../api/client.ts'
 import {
-  Button,
+  column,
   Confirm,
   Dialog,
   EmptyState,
   Field,
   Form,
   FormActions,
+  Opener,
   Time,
   toast,
   useList,
-  column,
   type Column,
 } from '../../ui/index.ts'
 import { CreatedList } from './created-list.tsx'
@@ -95,10 +94,9 @@ const Change = ({ user, onClose }: { user: User; onClose: () => void }) => {
 }
 
 const Actions = ({ user }: { user: User }) => {
-  const [changing, setChanging] = useState(false)
   return (
     <span className="page-actions line">
-      <Button onClick={() => setChanging(true)}>Change</Button>
+      <Opener label="Change">{(close) => <Change user={user} onClose={close} />}</Opener>
       <Confirm
         trigger="Delete"
         title={`Delete the user ${user.username}?`}
@@ -112,7 +110,6 @@ const Actions = ({ user }: { user: User }) => {
       >
         <p>Their logins end, and their saved filters are deleted. This cannot be undone.</p>
       </Confirm>
-      {changing ? <Change user={user} onClose={() => setChanging(false)} /> : null}
     </span>
   )
 }

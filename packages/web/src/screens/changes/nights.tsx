@@ -16,6 +16,7 @@ import {
 } from '../../ui/index.ts'
 import { useNights } from '../nights/nights.tsx'
 import { NightsTable } from '../nights/table.tsx'
+import { Kinds } from './kinds.tsx'
 
 const NAMES: Readonly<Record<NightChange, string>> = {
   new: '+ New',
@@ -60,15 +61,12 @@ const JobChanges = ({
             </>
           )}
         </p>
-        <fieldset className="change-counts line">
-          <legend className="unseen">Kind of change</legend>
-          {NIGHT_CHANGES.map((each) => (
-            <label key={each} className="panel change-count">
-              <input type="radio" name="change" checked={each === change} onChange={() => onChange(each)} />
-              {NAMES[each]} <strong className="number">{sumOf(changes.counts[each]).toLocaleString()}</strong>
-            </label>
-          ))}
-        </fieldset>
+        <Kinds
+          names={NAMES}
+          countOf={(each) => sumOf(changes.counts[each])}
+          chosen={change}
+          onChange={onChange}
+        />
         <DataTable
           key={`${job} ${change}`}
           label={`Findings: ${NAMES[change]}`}

@@ -30,6 +30,7 @@ import {
 } from '../../ui/index.ts'
 import { NightChanges } from './nights.tsx'
 import { differencesOf, type Record as Row } from './differences.ts'
+import { Kinds } from './kinds.tsx'
 
 const NAMES = ['by', 'kind', 'change', 'workspace', 'from', 'to', 'a', 'b', 'job', 'since'] as const
 type Search = Readonly<Partial<Record<(typeof NAMES)[number], string>>>
@@ -200,21 +201,12 @@ const Results = ({
     return <ErrorPanel error={result.error} onRetry={() => void result.refetch()} />
   return (
     <>
-      <fieldset className="change-counts line">
-        <legend className="unseen">Kind of change</legend>
-        {CHANGES.map((each) => (
-          <label key={each} className="panel change-count">
-            <input
-              type="radio"
-              name="change"
-              checked={each === change}
-              onChange={() => set({ change: each })}
-            />
-            {CHANGE_NAMES[each]}{' '}
-            <strong className="number">{totals?.[`total_${each}`].toLocaleString()}</strong>
-          </label>
-        ))}
-      </fieldset>
+      <Kinds
+        names={CHANGE_NAMES}
+        countOf={(each) => totals?.[`total_${each}`]}
+        chosen={change}
+        onChange={(each) => set({ change: each })}
+      />
       <DataTable
         key={`${kind} ${change}`}
         label={`${KIND_NAMES[kind]}: ${change}`}

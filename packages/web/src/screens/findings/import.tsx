@@ -1,8 +1,7 @@
 import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { useRef } from 'react'
 import { importFindings, workspaceNamesQuery, type ImportFormat } from '../../api/findings.ts'
-import { useRefusal } from '../../api/role.ts'
 import { Button, Combobox, Dialog, ErrorPanel, Form, Link, SelectField, PlainTable } from '../../ui/index.ts'
 
 const FORMAT_NAMES: Readonly<Record<ImportFormat, string>> = {
@@ -30,21 +29,8 @@ const FORMAT_NAMES: Readonly<Record<ImportFormat, string>> = {
 }
 const FORMATS = Object.entries(FORMAT_NAMES).map(([value, label]) => ({ value, label }))
 
-/** The button, and the dialog with the file of a scanner and what became of it. */
-export const Import = ({ workspace = '' }: { workspace?: string }) => {
-  const [open, setOpen] = useState(false)
-  const refusal = useRefusal('operator')
-  return (
-    <>
-      <Button refusal={refusal} onClick={() => setOpen(true)}>
-        Import
-      </Button>
-      {open ? <ImportDialog workspace={workspace} onClose={() => setOpen(false)} /> : null}
-    </>
-  )
-}
-
-const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () => void }) => {
+/** The dialog with the file of a scanner, and what became of it. */
+export const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () => void }) => {
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
   const file = useRef<HTMLInputElement>(null)
   const send = async ({ workspace: into = '', format = '' }: Readonly<Record<string, string>>) => {

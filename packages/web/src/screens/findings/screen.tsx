@@ -27,6 +27,7 @@ import {
   hrefWith,
   Link,
   Menu,
+  Opener,
   Page,
   ReportLink,
   SavedFilters,
@@ -37,9 +38,9 @@ import {
   type FacetValue,
 } from '../../ui/index.ts'
 import { columnsOf } from './columns.tsx'
-import { CveFiles } from './cve-files.tsx'
+import { FilesDialog } from './cve-files.tsx'
 import { Groups } from './groups.tsx'
-import { Import } from './import.tsx'
+import { ImportDialog } from './import.tsx'
 import { Triage, type ChangeId } from './triage.tsx'
 import { Views } from './views.tsx'
 
@@ -164,8 +165,10 @@ export const Screen = () => {
           {filters.workspace && workspaces.includes(filters.workspace) ? (
             <ReportLink of="workspaces" id={filters.workspace} />
           ) : null}
-          <Import workspace={filters.workspace ?? ''} />
-          <CveFiles />
+          <Opener refusal={refusal} label="Import">
+            {(close) => <ImportDialog workspace={filters.workspace ?? ''} onClose={close} />}
+          </Opener>
+          <Opener label="EPSS, KEV">{(close) => <FilesDialog onClose={close} />}</Opener>
           <Button
             refusal={refusal}
             disabled={total === 0}

@@ -3,54 +3,45 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { cancelJob, changePriority, retryJob, type JobSummary } from '../../api/jobs.ts'
 import { useRefusal } from '../../api/role.ts'
-import { Button, Commands, Confirm, Dialog, ErrorPanel, SelectField, toast, plural } from '../../ui/index.ts'
+import {
+  Commands,
+  Confirm,
+  Dialog,
+  Form,
+  FormActions,
+  Opener,
+  plural,
+  SelectField,
+  toast,
+} from '../../ui/index.ts'
 
 const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const
 type Priority = JobSummary['priority']
 
-const ChangePriority = ({ job }: { job: JobSummary }) => {
-  const [open, setOpen] = useState(false)
-  const [priority, setPriority] = useState<Priority>(job.priority)
-  const refusal = useRefusal('operator')
-  const change = useAct(() => changePriority(job.job_id, priority), {
+const ChangePriority = ({ job, onClose }: { job: JobSummary; onClose: () => void }) => {
+  const change = useAct((priority: Priority) => changePriority(job.job_id, priority), {
     refresh: ['job'],
     done: ({ message }) => {
       toast(message)
-      setOpen(false)
+      onClose()
     },
   })
   return (
-    <>
-      <Button
-        refusal={refusal}
-        onClick={() => {
-          setPriority(job.priority)
-          change.reset()
-          setOpen(true)
-        }}
+    <Dialog open onClose={onClose} title="Priority of the waiting runs">
+      <Form
+        error={change.error}
+        onSubmit={({ priority }) => change.mutate(PRIORITIES.find((each) => each === priority) ?? 'normal')}
       >
-        Priority
-      </Button>
-      <Dialog open={open} onClose={() => setOpen(false)} title="Priority of the waiting runs">
         <SelectField
           name="priority"
           label="Priority"
           hint="Waiting runs take their place in the queue by it. Running runs are not touched."
-          value={priority}
-          onChange={({ currentTarget: { value } }) =>
-            setPriority(PRIORITIES.find((each) => each === value) ?? 'normal')
-          }
+          defaultValue={job.priority}
           options={PRIORITIES}
         />
-        {change.error ? <ErrorPanel error={change.error} /> : null}
-        <div className="dialog-actions line">
-          <Button onClick={() => setOpen(false)}>Back</Button>
-          <Button kind="primary" busy={change.isPending} onClick={() => change.mutate()}>
-            Change the priority
-          </Button>
-        </div>
-      </Dialog>
-    </>
+        <FormActions call={change} onBack={onClose} action="Change the priority" />
+      </Form>
+    </Dialog>
   )
 }
 
@@ -129,7 +120,11 @@ export const Actions = ({ job }: { job: JobSummary }) => {
           },
         ]}
       />
-      {open ? <ChangePriority job={job} /> : null}
+      {open ? (
+        <Opener refusal={refusal} label="Priority">
+          {(close) => <ChangePriority job={job} onClose={close} />}
+        </Opener>
+      ) : null}
       <Retry job={job} />
       {open ? (
         <Confirm

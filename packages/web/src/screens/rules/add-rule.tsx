@@ -2,7 +2,7 @@ import { useAct } from '../../api/act.ts'
 import { useState } from 'react'
 import { SEVERITIES } from '../../api/findings.ts'
 import { addRule, previewRule, type NewRule } from '../../api/rules.ts'
-import { Button, Dialog, Field, Form, FormActions, Link, SelectField, toast, plural } from '../../ui/index.ts'
+import { Dialog, Field, Form, FormActions, Link, plural, SelectField, toast } from '../../ui/index.ts'
 
 const listOf = (text: string): string[] =>
   text
@@ -114,18 +114,5 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
         ) : null}
       </Form>
     </Dialog>
-  )
-}
-
-/** Opens the dialog. */
-export const AddRuleButton = ({ refusal }: { refusal: string | undefined }) => {
-  const [open, setOpen] = useState(false)
-  return (
-    <>
-      <Button kind="primary" refusal={refusal} onClick={() => setOpen(true)}>
-        New rule
-      </Button>
-      {open ? <AddRule onClose={() => setOpen(false)} /> : null}
-    </>
   )
 }

@@ -2,8 +2,18 @@ import { useQuery } from '@tanstack/react-query'
 import type { DataOf } from '../../api/list.ts'
 import { useRefusal } from '../../api/role.ts'
 import { removeRule, rulesQuery } from '../../api/rules.ts'
-import { column, Commands, Confirm, DataTable, EmptyState, Page, plural, Time } from '../../ui/index.ts'
-import { AddRuleButton } from './add-rule.tsx'
+import {
+  column,
+  Commands,
+  Confirm,
+  DataTable,
+  EmptyState,
+  Opener,
+  Page,
+  plural,
+  Time,
+} from '../../ui/index.ts'
+import { AddRule } from './add-rule.tsx'
 
 const fieldsText = (fields: object): string =>
   Object.entries(fields)
@@ -21,7 +31,9 @@ export const Screen = () => {
       actions={
         <>
           <Commands lines={[{ title: 'List the rules', api: ['GET', '/finding-rules'] }]} />
-          <AddRuleButton refusal={refusal} />
+          <Opener kind="primary" refusal={refusal} label="New rule">
+            {(close) => <AddRule onClose={close} />}
+          </Opener>
         </>
       }
     >
