@@ -15,8 +15,6 @@ import { noInfra, refuseDisabled } from './plan-cloud-job.ts'
 import { pageBody, pageQuery, pageRequest } from '../routes/paging.ts'
 import { InfraRequestBody, REFUSED_FIELDS, requestOf, requestProblems } from './infra-request.ts'
 
-const InfraPath = Type.Object({ infra_id: Type.String() })
-
 /** `root`: the API root through which the request came. */
 export const infraStatusUrl = (root: string, infraId: string): string =>
   `${root}/cloud/instances/${infraId}/status`
@@ -110,7 +108,6 @@ export const getInfra = route(
     tag: TAG,
     summary: 'Read an infrastructure and its machines',
     role: 'viewer',
-    params: InfraPath,
     responses: { 200: Type.Object({ data: CloudInfra }) },
     errors: ['cloud_disabled', 'not_found'],
   },
@@ -128,7 +125,6 @@ export const getInfraStatus = route(
     tag: TAG,
     summary: 'Read the progress of the machines of an infrastructure',
     role: 'viewer',
-    params: InfraPath,
     responses: {
       200: Type.Object({
         infra_id: Type.String(),
@@ -159,7 +155,6 @@ export const destroyInfra = route(
     description:
       'Waiting runs are cancelled, and running ones are asked to stop. The machines are destroyed asynchronously: poll the status. An infrastructure that has ended stays as it is.',
     role: 'admin',
-    params: InfraPath,
     responses: { 202: Type.Object({ message: Type.String(), infra_id: Type.String(), status: InfraStatus }) },
     errors: ['cloud_disabled', 'not_found'],
   },

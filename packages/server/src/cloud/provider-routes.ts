@@ -77,7 +77,6 @@ export const validateProvider = route(
     tag: TAG,
     summary: 'Check the credentials of a cloud provider now',
     role: 'operator',
-    params: Type.Object({ name: Type.String() }),
     responses: {
       200: Type.Object({ provider: CloudProviderName, valid: Type.Boolean(), message: Type.String() }),
     },

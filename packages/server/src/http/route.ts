@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { AppError, compile, type ErrorCode, type FieldError, type Role } from '@scanfarm/contracts'
-import type { Static, TSchema } from 'typebox'
+import { Type, type Static, type TObject, type TSchema, type TString } from 'typebox'
 import type { Caller } from '../access/authenticator.ts'
 import type { ServerContext } from '../context.ts'
 import type { Answer } from './answer.ts'
@@ -52,6 +52,7 @@ export interface Endpoint<
   readonly description?: string
   /** Minimum role of the caller; `public`: no token is required. */
   readonly role: Role | 'public'
+  /** Of the path; missing: texts. */
   readonly params?: P
   /** Values are coerced to the types of the schema; unknown parameters are refused. */
   readonly query?: Q
@@ -146,19 +147,23 @@ export interface Route {
   prepare(): Handle
 }
 
+/** The names in braces. */
+type NamesIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
+
 /** A plain resource is sent with the first declared status; an `Answer` has its own. */
 export const route = <
   const R extends Responses,
-  P extends TSchema = TSchema,
+  const E extends Endpoint['endpoint'],
+  P extends TSchema = TObject<Record<NamesIn<E>, TString>>,
   Q extends TSchema = TSchema,
   B extends TSchema = TSchema,
 >(
-  endpoint: Endpoint<P, Q, B, R>,
+  endpoint: Endpoint<P, Q, B, R> & { readonly endpoint: E },
   handler: (context: ServerContext, input: Input<P, Q, B>) => Promise<Resource<R> | Answer>,
 ): Route => ({
   spec: withParts(endpoint),
   prepare() {
-    const params = parser(endpoint.params, 'coerce', 'path')
+    const params = parser(paramsOf(endpoint), 'coerce', 'path')
     const query = parser(endpoint.query, 'coerce', 'query')
     const advised = advising(parser(endpoint.body, 'strict', 'body'), endpoint.refusedFields ?? {})
     const plain = endpoint.anyText === true ? advised : refusingOddText(advised)
@@ -180,7 +185,13 @@ const withParts = <P extends TSchema, Q extends TSchema, B extends TSchema, R ex
   endpoint: Endpoint<P, Q, B, R>,
 ): RouteSpec<P, Q, B, R> => {
   const [method = '', path = ''] = endpoint.endpoint.split(' ')
-  return { ...endpoint, method: method.toLowerCase() as Method, path }
+  const params = paramsOf(endpoint)
+  return { ...endpoint, ...(params && { params }), method: method.toLowerCase() as Method, path }
+}
+
+const paramsOf = <P extends TSchema>({ endpoint, params }: Pick<Endpoint<P>, 'endpoint' | 'params'>) => {
+  const names = [...endpoint.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, Type.String()])
+  return params ?? (names.length === 0 ? undefined : (Type.Object(Object.fromEntries(names)) as TSchema as P))
 }
 
 type Unsupported = Pick<Endpoint, 'endpoint' | 'tag' | 'summary' | 'role' | 'params'> & {

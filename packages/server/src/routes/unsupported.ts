@@ -17,7 +17,6 @@ export const clearTable = unsupportedRoute({
   tag: 'Farm',
   summary: 'Delete all records of a table (not supported)',
   role: 'admin',
-  params: Type.Object({ table: Type.String() }),
   description:
     'records that refer to each other cannot be deleted by table: the settings retention.run_days and retention.event_days delete ended runs, with their steps and artifacts, and the event log by age; DELETE /vulnerabilities/{id} deletes one finding',
 })
@@ -34,7 +33,7 @@ export const agentChat = unsupportedRoute({
 const NONE: object[] = []
 
 /** Osmedeus clients list stored comparisons; here each comparison is computed on request. */
-const storedDiffs = (path: `/${string}`, things: string) =>
+const storedDiffs = (path: '/vulnerabilities' | '/assets', things: string) =>
   route(
     {
       endpoint: `GET ${path}/diffs`,
@@ -77,7 +76,6 @@ const triggerWebhookRun = (method: 'GET' | 'POST') =>
       summary: 'Start a run that waits for a webhook',
       description: 'Always 404, because no run waits for a webhook. Use `POST /webhooks/{name}`.',
       role: 'operator',
-      params: Type.Object({ uuid: Type.String() }),
       responses: {},
       errors: ['not_found'],
     },

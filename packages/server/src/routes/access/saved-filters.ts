@@ -72,7 +72,6 @@ export const removeSavedFilter = route(
     tag: 'Access',
     summary: 'Delete a saved filter of the caller; administrators can also delete shared ones',
     role: 'viewer',
-    params: Type.Object({ id: Type.String() }),
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
     errors: ['not_found'],
   },

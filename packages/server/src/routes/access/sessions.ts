@@ -126,7 +126,6 @@ export const endOwnSession = route(
     description:
       'It ends immediately on the master that handles the request, and within 2 seconds on all others.',
     role: 'viewer',
-    params: Type.Object({ id: Type.String() }),
     responses: { 200: Type.Object({ message: Type.String(), id: Type.String() }) },
     errors: ['not_found'],
   },

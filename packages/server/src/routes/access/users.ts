@@ -6,7 +6,6 @@ import { rowId } from '../query.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 
 const Password = Type.String({ minLength: 8, maxLength: 256 })
-const UserPath = Type.Object({ id: Type.String() })
 const noUser = (id: string): AppError => new AppError('not_found', `there is no user ${JSON.stringify(id)}`)
 
 export const createUser = route(
@@ -52,7 +51,6 @@ export const getUser = route(
     tag: 'Access',
     summary: 'Read one user',
     role: 'admin',
-    params: UserPath,
     responses: { 200: wrapped(User) },
     errors: ['not_found'],
   },
@@ -72,7 +70,6 @@ export const changeUser = route(
     description:
       'Logins with the old password stop working immediately on the master that handles the request, and soon on all others.',
     role: 'admin',
-    params: UserPath,
     body: closed({ role: Type.Optional(Role), password: Type.Optional(Password) }, { minProperties: 1 }),
     responses: { 200: Type.Object({ message: Type.String(), data: User }) },
     errors: ['invalid_input', 'not_found'],
@@ -96,7 +93,6 @@ export const removeUser = route(
     description:
       'Logins of the user stop working immediately on the master that handles the request, and soon on all others.',
     role: 'admin',
-    params: UserPath,
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
     errors: ['not_found'],
   },

@@ -98,7 +98,6 @@ export const readWorkspaceArtifact = route(
     description:
       'Supports `Range` and `If-None-Match`. The content is always an attachment, because it may be hostile. A folder is sent as a tar file.',
     role: 'viewer',
-    params: Type.Object({ workspace: Type.String() }),
     query: closed({
       artifact_path: Type.String({
         minLength: 1,

@@ -117,7 +117,6 @@ export const getAsset = route(
     summary: 'Read one asset',
     description: 'With the runs that saw it, as far as sightings are kept.',
     role: 'viewer',
-    params: Type.Object({ id: Type.String() }),
     responses: { 200: wrapped(Type.Object({ ...Asset.properties, runs: SeenBy })) },
     errors: ['not_found'],
   },

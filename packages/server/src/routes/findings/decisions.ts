@@ -15,12 +15,7 @@ import type { Caller } from '../../access/authenticator.ts'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { longRowId, timeOf } from '../query.ts'
-import {
-  noVulnerability,
-  VulnerabilityDetail,
-  vulnerabilityDetail,
-  VulnerabilityPath,
-} from './vulnerabilities.ts'
+import { noVulnerability, VulnerabilityDetail, vulnerabilityDetail } from './vulnerabilities.ts'
 
 const Tag = Type.String({ minLength: 1, maxLength: MAX_TAG_LENGTH })
 const Tags = Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS })
@@ -97,7 +92,6 @@ export const changeVulnerability = route(
     description:
       'Sets the verdict with its reason, and the severity, tags, assignee and ticket that a person decides on. Scans and rules do not change them; a finding that is seen again after its fix was claimed is open and marked with back_at. A comment is added to the history.',
     role: 'operator',
-    params: VulnerabilityPath,
     body: Decision,
     responses: { 200: wrapped(VulnerabilityDetail) },
     errors: ['invalid_input', 'not_found'],

@@ -81,7 +81,6 @@ export const diffRuns = route(
     description:
       'Records that only the second run found are new, records that only the first run found are gone, and records that both found with differences are changed. Sightings are kept for the latest 50 runs of the same workflow, target and params.',
     role: 'viewer',
-    params: Type.Object({ id: Type.String(), other: Type.String() }),
     query: closed({ limit, change, after }),
     responses: {
       200: wrapped(

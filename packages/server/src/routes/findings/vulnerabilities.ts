@@ -199,7 +199,6 @@ export const summariseVulnerabilities = route(
   },
 )
 
-export const VulnerabilityPath = Type.Object({ id: Type.String() })
 export const noVulnerability = (id: string): AppError =>
   new AppError('not_found', `there is no vulnerability ${JSON.stringify(id)}`)
 
@@ -260,7 +259,6 @@ export const getVulnerability = route(
     tag: 'Findings',
     summary: 'Read one vulnerability',
     role: 'viewer',
-    params: VulnerabilityPath,
     description:
       'With the runs that saw it, as far as sightings are kept, and its newest changes by scans and people.',
     responses: { 200: wrapped(VulnerabilityDetail) },
@@ -321,7 +319,6 @@ export const removeVulnerability = route(
     tag: 'Findings',
     summary: 'Delete one vulnerability',
     role: 'operator',
-    params: VulnerabilityPath,
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
     errors: ['not_found'],
   },

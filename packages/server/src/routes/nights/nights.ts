@@ -14,7 +14,7 @@ import {
 import type { Night, NightJob } from '@scanfarm/store'
 import { Type, type Static, type TSchema } from 'typebox'
 import { route } from '../../http/route.ts'
-import { JobPath, noJob } from '../runs/jobs.ts'
+import { noJob } from '../runs/jobs.ts'
 import { shownAll } from '../schedules/schedules.ts'
 import { pageQuery } from '../paging.ts'
 
@@ -173,7 +173,6 @@ export const getJobChanges = route(
     description:
       'New, back and gone, and those that it could not test or reach, the most severe first. With `since`: what changed in its workspaces after the end of that earlier job. False positives and accepted findings are left out. The counts are those of `GET /nights`.',
     role: 'viewer',
-    params: JobPath,
     query: closed({
       since: Type.Optional(Type.String({ description: 'The id of an earlier job' })),
       limit: Type.Optional(

@@ -1,11 +1,10 @@
 import { AppError } from '@scanfarm/contracts'
 import { reportPage, reportPolicy } from '@scanfarm/findings'
-import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { text, type Answer } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { NamedPath } from '../named.ts'
-import { JobPath, noJob } from '../runs/jobs.ts'
+import { noJob } from '../runs/jobs.ts'
 import { foundSchedule } from '../schedules/schedules.ts'
 
 const page = { 200: { media: ['text/html'], description: 'One page, to be read or printed' } } as const
@@ -36,7 +35,6 @@ export const reportJob = route(
     summary: 'Read a report about a job, as a page for a person',
     description: DESCRIPTION,
     role: 'viewer',
-    params: JobPath,
     responses: page,
     errors: ['not_found'],
   },
@@ -69,7 +67,6 @@ export const reportWorkspace = route(
     summary: 'Read a report about a workspace and the last job in it, as a page for a person',
     description: DESCRIPTION,
     role: 'viewer',
-    params: Type.Object({ workspace: Type.String() }),
     responses: page,
     errors: ['not_found'],
   },

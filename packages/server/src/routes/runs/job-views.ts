@@ -16,7 +16,7 @@ import { json, nothing } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { pageQuery } from '../paging.ts'
 import { Sort } from '../query.ts'
-import { JobPath, noJob } from './jobs.ts'
+import { noJob } from './jobs.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 const Time = Type.String({ format: 'date-time' })
@@ -140,7 +140,6 @@ export const getJobSummary = route(
     tag: 'Jobs',
     summary: 'Read a job without its runs',
     role: 'viewer',
-    params: JobPath,
     responses: { 200: Type.Object({ data: Summary }) },
     errors: ['not_found'],
   },
@@ -159,7 +158,6 @@ export const getJobStrip = route(
     description:
       'One letter for each run: `p` pending, `q` queued, `r` running, `c` completed (clean, or before outcomes were recorded), `a` completed partially, `n` completed with nothing done, `f` failed, `x` cancelled. Letters that repeat are shortened to the letter and a count: `c3f` is `cccf`. `ids` has the ids of these runs, as pairs of the first id and the number of consecutive ids. An answer has an `ETag`: send it as `If-None-Match` to poll.',
     role: 'viewer',
-    params: JobPath,
     query: closed({
       limit: Type.Optional(
         Type.Integer({
@@ -208,7 +206,6 @@ export const getJobFailures = route(
     description:
       'Runs that failed, or completed with the outcome partial or nothing_done. Messages that differ only in numbers, hosts, addresses, URLs, uuids and long hex numbers are one group. Largest groups first, at most 100; the first 200,000 runs of the job are looked at.',
     role: 'viewer',
-    params: JobPath,
     responses: {
       200: Type.Object({
         data: Type.Array(
@@ -251,7 +248,6 @@ export const getJobProgress = route(
     description:
       'The estimate comes from the last 200 ends. `early_seconds` and `late_seconds` are a range, from the fast and slow parts of that time; they are null, with a reason, while too little is known. The answer for a large job may be some seconds old.',
     role: 'viewer',
-    params: JobPath,
     responses: {
       200: Type.Object({
         job_id: Type.String(),

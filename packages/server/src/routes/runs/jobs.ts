@@ -8,8 +8,6 @@ import { route } from '../../http/route.ts'
 import { VoidMessageRemover } from '../../void-messages.ts'
 import { isEstablished, listed, runShape } from './established-runs.ts'
 
-export const JobPath = Type.Object({ job_id: Type.String() })
-
 export const noJob = (id: string): AppError =>
   new AppError('not_found', `there is no job ${JSON.stringify(id)}`)
 
@@ -76,7 +74,6 @@ export const getJob = route(
     summary: 'Read the status of all runs of one request',
     description: 'Below `/osm/api` the runs have all fields of a run.',
     role: 'viewer',
-    params: JobPath,
     responses: { 200: JobAnswer },
     errors: ['not_found'],
   },
@@ -105,7 +102,6 @@ export const cancelJob = route(
     description:
       'Waiting runs no longer start and are cancelled immediately; those of a large job are cancelled within seconds. Running ones are asked to stop and are cancelled seconds later: poll the job.',
     role: 'operator',
-    params: JobPath,
     responses: {
       202: Type.Object({
         message: Type.String(),
@@ -153,7 +149,6 @@ export const changeJob = route(
     description:
       'Waiting runs, also those whose message is in the queue, take their place by the new priority. Running runs are not touched. The answer is 202 if more than 10,000 runs wait: they take their place within seconds or, with a million, within a minute.',
     role: 'operator',
-    params: JobPath,
     body: closed({ priority: Priority }),
     responses: {
       200: ChangedPriority,

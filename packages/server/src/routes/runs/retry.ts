@@ -8,7 +8,7 @@ import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { refuseMode } from '../../submission/plan-job.ts'
 import { RUNS_AT_ONCE } from './create-runs.ts'
-import { JobPath, noJob } from './jobs.ts'
+import { noJob } from './jobs.ts'
 
 const START_ERRORS = [
   'not_found',
@@ -72,7 +72,6 @@ export const retryJob = route(
     description:
       'The new job has the workflow version, params and priority of the first one, and its targets whose latest run, in the job and its retries, has one of `statuses` or `outcomes`. Targets that a retry is executing are left out: a repeated request answers 200 with the retry that exists. The runs of the first job stay as they are.',
     role: 'operator',
-    params: JobPath,
     body: closed({
       statuses: Type.Optional(
         Type.Array(Type.Enum(['failed', 'cancelled']), {

@@ -1,7 +1,7 @@
 import { closed, page, Refusal } from '@scanfarm/contracts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { JobPath, noJob } from '../runs/jobs.ts'
+import { noJob } from '../runs/jobs.ts'
 
 const { cursor: _, ...offsets } = pageQuery
 
@@ -13,7 +13,6 @@ const refusals = (path: 'refusals' | 'left-out', summary: string, description: s
       summary,
       description,
       role: 'viewer',
-      params: JobPath,
       query: closed(offsets),
       responses: { 200: page(Refusal) },
       errors: ['not_found', 'invalid_input'],

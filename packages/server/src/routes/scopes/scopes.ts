@@ -20,8 +20,6 @@ import { authorOf } from '../findings/decisions.ts'
 import { timeOf } from '../query.ts'
 import { limitProblems } from './limits.ts'
 
-const ScopePath = Type.Object({ name: Type.String() })
-
 /** Problems of at most this many entries are listed. */
 const MAX_PROBLEMS = 50
 
@@ -99,7 +97,6 @@ export const getScope = route(
     tag: 'Scopes',
     summary: 'Read one scope',
     role: 'viewer',
-    params: ScopePath,
     responses: { 200: wrapped(Scope) },
     errors: ['not_found'],
   },
@@ -130,7 +127,6 @@ export const changeScope = route(
     summary: 'Change a scope',
     description: 'Lists replace the stored ones as a whole. Waiting runs are checked again when they start.',
     role: 'admin',
-    params: ScopePath,
     body: ChangeScope,
     responses: { 200: wrapped(Scope) },
     errors: ['invalid_input', 'not_found', 'conflict'],
@@ -150,7 +146,6 @@ export const removeScope = route(
     summary: 'Remove a scope',
     description: 'Waiting runs that name it are refused. A scope that has workspaces is not removed.',
     role: 'admin',
-    params: ScopePath,
     responses: { 200: Type.Object({ message: Type.String() }) },
     errors: ['not_found', 'conflict'],
   },

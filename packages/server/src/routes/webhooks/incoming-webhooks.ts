@@ -13,7 +13,6 @@ import {
 } from '../../webhooks/signature.ts'
 
 const Name = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$' })
-const NamePath = Type.Object({ name: Type.String() })
 const SECRET_BYTES = 32
 /** The sender is not authenticated before the body was read. */
 const MAX_BYTES = 1 << 20
@@ -25,7 +24,6 @@ export const receiveWebhook = route(
     summary: 'Receive a signed request as the event webhook.received',
     description: `Requires a signature instead of a token: \`${SIGNATURE_HEADER}: sha256=HEX\`, the HMAC-SHA256 of \`TIMESTAMP.BODY\` with the secret of the webhook, and \`${TIMESTAMP_HEADER}\` in seconds, at most five minutes from the current time. A repeated request is refused.`,
     role: 'public',
-    params: NamePath,
     headers: { [SIGNATURE_HEADER]: 'sha256=HEX', [TIMESTAMP_HEADER]: 'Seconds since 1970' },
     responses: {
       202: Type.Object({ message: Type.String(), event_id: Type.String(), topic: Type.String() }),
@@ -140,7 +138,6 @@ export const removeIncomingWebhook = route(
     tag: 'Webhooks',
     summary: 'Delete an incoming webhook',
     role: 'admin',
-    params: NamePath,
     responses: { 200: Type.Object({ message: Type.String(), name: Type.String() }) },
     errors: ['not_found'],
   },

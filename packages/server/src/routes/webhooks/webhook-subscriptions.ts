@@ -24,7 +24,6 @@ import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { rowId } from '../query.ts'
 
 const Secret = Type.String({ minLength: 16, maxLength: 256 })
-const IdPath = Type.Object({ id: Type.String() })
 const SECRET_BYTES = 32
 
 const nothing = (what: string, id: string): AppError =>
@@ -295,7 +294,6 @@ export const redeliver = route(
     tag: 'Webhooks',
     summary: 'Send a delivery again',
     role: 'admin',
-    params: IdPath,
     responses: { 202: wrapped(Delivery) },
     errors: ['not_found'],
   },

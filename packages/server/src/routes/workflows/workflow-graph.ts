@@ -46,7 +46,6 @@ export const getWorkflowGraph = route(
     description:
       'Nodes contain each other by `parent`: the workflow contains modules and hooks, these contain steps, and steps contain steps. Edges connect nodes with the same parent. A workflow that has errors is drawn as far as it can be read.',
     role: 'viewer',
-    params: Type.Object({ name: Type.String() }),
     responses: {
       200: wrapped(
         Type.Object({

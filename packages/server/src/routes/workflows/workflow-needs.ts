@@ -38,7 +38,6 @@ export const checkWorkflowNeeds = route(
     description:
       'Starts nothing. Programs of modules that would certainly not run do not count. Local slots of servers execute local runs; of what these need, only missing programs of the shipped manifest are known.',
     role: 'viewer',
-    params: Type.Object({ name: Type.String() }),
     body: closed({
       params: Type.Optional(StringMap),
       target: Type.Optional(Type.String({ maxLength: 2048 })),

@@ -253,7 +253,6 @@ export const getWorkflow = route(
     tag: 'Workflows',
     summary: 'Read one workflow as YAML text, or as JSON with json=true',
     role: 'viewer',
-    params: Type.Object({ name: Type.String() }),
     query: closed({ json: Type.Optional(Type.Boolean()) }),
     responses: {
       200: {
