@@ -109,7 +109,7 @@ export const getInfra = route(
     summary: 'Read an infrastructure and its machines',
     role: 'viewer',
     responses: { 200: Type.Object({ data: CloudInfra }) },
-    errors: ['cloud_disabled', 'not_found'],
+    errors: ['cloud_disabled'],
   },
   async ({ store, config }, { params }) => {
     refuseDisabled(config.cloud.enabled)
@@ -136,7 +136,7 @@ export const getInfraStatus = route(
         details: Type.Array(CloudInstance),
       }),
     },
-    errors: ['cloud_disabled', 'not_found'],
+    errors: ['cloud_disabled'],
   },
   async ({ store, config }, { params }) => {
     refuseDisabled(config.cloud.enabled)
@@ -156,7 +156,7 @@ export const destroyInfra = route(
       'Waiting runs are cancelled, and running ones are asked to stop. The machines are destroyed asynchronously: poll the status. An infrastructure that has ended stays as it is.',
     role: 'admin',
     responses: { 202: Type.Object({ message: Type.String(), infra_id: Type.String(), status: InfraStatus }) },
-    errors: ['cloud_disabled', 'not_found'],
+    errors: ['cloud_disabled'],
   },
   async (context, { params, caller }) => {
     const { store, config, notifier } = context

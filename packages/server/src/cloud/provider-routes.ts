@@ -80,7 +80,7 @@ export const validateProvider = route(
     responses: {
       200: Type.Object({ provider: CloudProviderName, valid: Type.Boolean(), message: Type.String() }),
     },
-    errors: ['cloud_disabled', 'not_found'],
+    errors: ['cloud_disabled'],
   },
   async ({ providers, config }, { params }) => {
     refuseDisabled(config.cloud.enabled)

@@ -167,6 +167,7 @@ const refusalsOf = (spec: RouteSpec): Refusal[] => {
   if (spec.role !== 'public') all.add('unauthorized')
   if (spec.role === 'operator' || spec.role === 'admin') all.add('forbidden')
   if (spec.query !== undefined || spec.body !== undefined) all.add('invalid_input')
+  if (spec.params !== undefined && ![...all].some((code) => ERROR_STATUS[code] === 404)) all.add('not_found')
   if (spec.body !== undefined)
     for (const code of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) all.add(code)
   if (spec.body !== undefined && spec.role !== 'public') all.add('too_many_requests')

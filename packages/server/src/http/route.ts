@@ -74,7 +74,7 @@ export interface Endpoint<
   readonly file?: { readonly description: string }
   /** Successful responses by status; a plain return value has the first one. */
   readonly responses: R
-  /** Errors of this route in addition to those of every route. */
+  /** Errors of this route, except those of every route: of its query, its body and what its path names. */
   readonly errors?: readonly ErrorCode[]
   /** Request headers for the OpenAPI document. */
   readonly headers?: Readonly<Record<string, string>>

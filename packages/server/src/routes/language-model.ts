@@ -100,7 +100,7 @@ export const chatCompletion = route(
         open,
       ),
     },
-    errors: ['invalid_input', 'bad_request', 'not_implemented', 'unavailable'],
+    errors: ['bad_request', 'not_implemented', 'unavailable'],
   },
   async (context, { body, http }) => {
     const answer = await ask(context, '/chat/completions', body, http)
@@ -148,7 +148,7 @@ export const createEmbeddings = route(
     responses: {
       200: Type.Object({ model: Type.String(), embeddings: Type.Array(Type.Unknown()), usage: Usage }, open),
     },
-    errors: ['invalid_input', 'bad_request', 'not_implemented', 'unavailable'],
+    errors: ['bad_request', 'not_implemented', 'unavailable'],
   },
   async (context, { body, http }) => {
     const answer = await ask(context, '/embeddings', body, http)

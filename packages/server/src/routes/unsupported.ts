@@ -77,7 +77,6 @@ const triggerWebhookRun = (method: 'GET' | 'POST') =>
       description: 'Always 404, because no run waits for a webhook. Use `POST /webhooks/{name}`.',
       role: 'operator',
       responses: {},
-      errors: ['not_found'],
     },
     async () => {
       throw new AppError(

@@ -18,7 +18,7 @@ export const login = route(
       password: Type.String({ minLength: 1, maxLength: 256 }),
     }),
     responses: { 200: Type.Object({ token: Type.String() }) },
-    errors: ['invalid_input', 'unauthorized', 'too_many_requests'],
+    errors: ['unauthorized', 'too_many_requests'],
   },
   async ({ logins }, { body, http }) => ({ token: await logins.login({ ...body, ip: http.ip }) }),
 )

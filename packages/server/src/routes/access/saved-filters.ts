@@ -53,7 +53,7 @@ export const saveFilter = route(
       shared: Type.Optional(Shared),
     }),
     responses: { 201: wrapped(Saved) },
-    errors: ['invalid_input', 'forbidden', 'conflict'],
+    errors: ['forbidden', 'conflict'],
   },
   async ({ store }, { body: { shared = false, ...body }, caller }) => {
     if (shared && !roleAllows(caller.role ?? 'viewer', 'operator'))
@@ -73,7 +73,6 @@ export const removeSavedFilter = route(
     summary: 'Delete a saved filter of the caller; administrators can also delete shared ones',
     role: 'viewer',
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
-    errors: ['not_found'],
   },
   async ({ store }, { params, caller }) => {
     const id = rowId(params.id)

@@ -48,7 +48,7 @@ export const createSession = route(
     bodyBytes: 4 * 1024,
     body: Proofs,
     responses: { 200: Session },
-    errors: ['invalid_input', 'unauthorized', 'forbidden', 'too_many_requests'],
+    errors: ['unauthorized', 'forbidden', 'too_many_requests'],
   },
   async ({ sessions }, { body, http }) => {
     refuseOtherOrigins(http)
@@ -127,7 +127,6 @@ export const endOwnSession = route(
       'It ends immediately on the master that handles the request, and within 2 seconds on all others.',
     role: 'viewer',
     responses: { 200: Type.Object({ message: Type.String(), id: Type.String() }) },
-    errors: ['not_found'],
   },
   async ({ sessions, access }, { params: { id }, caller }) => {
     if (!(await sessions.end(caller, id)))

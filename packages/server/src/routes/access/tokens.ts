@@ -25,7 +25,6 @@ export const createToken = route(
     responses: {
       201: Type.Object({ message: Type.String(), token: Type.String(), data: ApiToken }),
     },
-    errors: ['invalid_input'],
   },
   async ({ store }, { body }) => {
     const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at)
@@ -67,7 +66,7 @@ export const removeToken = route(
     role: 'admin',
     params: NamedPath,
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async (context, { params }) => {
     const id = Number(await idOf(context, 'token', params.id))

@@ -20,7 +20,7 @@ export const createUser = route(
       role: Role,
     }),
     responses: { 201: Type.Object({ message: Type.String(), data: User }) },
-    errors: ['invalid_input', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { body }) => {
     const { username, role, password } = body
@@ -52,7 +52,6 @@ export const getUser = route(
     summary: 'Read one user',
     role: 'admin',
     responses: { 200: wrapped(User) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const id = rowId(params.id)
@@ -72,7 +71,6 @@ export const changeUser = route(
     role: 'admin',
     body: closed({ role: Type.Optional(Role), password: Type.Optional(Password) }, { minProperties: 1 }),
     responses: { 200: Type.Object({ message: Type.String(), data: User }) },
-    errors: ['invalid_input', 'not_found'],
   },
   async ({ store, access }, { params, body }) => {
     const id = rowId(params.id)
@@ -94,7 +92,6 @@ export const removeUser = route(
       'Logins of the user stop working immediately on the master that handles the request, and soon on all others.',
     role: 'admin',
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
-    errors: ['not_found'],
   },
   async ({ store, access }, { params }) => {
     const id = rowId(params.id)

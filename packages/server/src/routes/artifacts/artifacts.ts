@@ -63,7 +63,6 @@ export const listAllArtifacts = route(
       ...pageQuery,
     }),
     responses: { 200: page(ListedArtifact) },
-    errors: ['invalid_input'],
   },
   async ({ store, artifacts }, { query }) => {
     const verify = query.verify_exist === true
@@ -106,7 +105,7 @@ export const readWorkspaceArtifact = route(
       }),
     }),
     responses: ARTIFACT_RESPONSES,
-    errors: ['invalid_input', 'not_found', 'range_not_satisfiable'],
+    errors: ['range_not_satisfiable'],
   },
   async ({ store, artifacts }, { params, query, http }) => {
     const path = cleanPath(query.artifact_path)

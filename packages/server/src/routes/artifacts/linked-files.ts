@@ -23,7 +23,7 @@ export const readWorkspaceFile = route(
       path: Type.Union([Type.String(), Type.Array(Type.String())]),
     }),
     responses: ARTIFACT_RESPONSES,
-    errors: ['not_found', 'range_not_satisfiable'],
+    errors: ['range_not_satisfiable'],
   },
   async ({ store, artifacts, config }, { params: { key, workspace, path }, http }) => {
     const wanted = config.http.filesKey?.reveal() ?? ''

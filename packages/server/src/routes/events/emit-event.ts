@@ -56,7 +56,7 @@ export const emitEvent = route(
     body: EmitEvent,
     anyText: true,
     responses: { 200: EventEmitted },
-    errors: ['invalid_input', 'payload_too_large', 'unavailable'],
+    errors: ['payload_too_large', 'unavailable'],
   },
   async ({ receiver, notifier }, { body, http }) => {
     refuseWithoutReceiver(receiver)

@@ -47,7 +47,6 @@ export const listEventLogs = route(
       ...pageQuery,
     }),
     responses: { 200: page(EventLogEntry) },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query, http }) => {
     const { topic, name, source, workspace, processed } = query
@@ -83,7 +82,7 @@ export const streamEvents = route(
       ...lastEventQuery,
     }),
     responses: { 200: { media: ['text/event-stream'], description: 'An endless stream of events' } },
-    errors: ['invalid_input', 'too_many_requests', 'unavailable'],
+    errors: ['too_many_requests', 'unavailable'],
   },
   async ({ streams }, { query, caller, http }) => {
     const { topic, workspace, run_id: runId, workflow_name: workflowName } = query

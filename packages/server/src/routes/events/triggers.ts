@@ -225,7 +225,7 @@ export const testTriggers = route(
     }),
     anyText: true,
     responses: { 200: wrapped(Type.Array(Tested)) },
-    errors: ['invalid_input', 'not_found', 'payload_too_large', 'unavailable'],
+    errors: ['not_found', 'payload_too_large', 'unavailable'],
   },
   async ({ receiver, store, evaluations }, { body, http }) => {
     using _slot = evaluations.acquire()

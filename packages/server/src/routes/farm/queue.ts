@@ -167,7 +167,6 @@ export const readQueuePlace = route(
         data: Type.Union([Place, Type.Null()], { description: 'Null: the run is not queued' }),
       }),
     },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const data = await store.runs.queuePlace(params.id)

@@ -72,7 +72,6 @@ export const readSeries = route(
       ),
     }),
     responses: { 200: Series },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const range = query.range ?? '24h'

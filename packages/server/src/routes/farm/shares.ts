@@ -32,7 +32,7 @@ export const setShare = route(
     role: 'admin',
     body: Share,
     responses: { 200: wrapped(Share) },
-    errors: ['invalid_input', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { body }) => {
     if (await store.shares.set(body)) return { data: body }

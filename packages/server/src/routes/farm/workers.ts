@@ -49,7 +49,7 @@ export const getWorker = route(
     description:
       'With the runs that its slots execute now. The fields of the worker are returned beside `data` too, as Osmedeus clients expect.',
     responses: { 200: Type.Object({ ...WorkerDetail.properties, data: WorkerDetail }) },
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async (context, { params }) => {
     const id = await idOf(context, 'worker', params.id)
@@ -123,7 +123,7 @@ export const drainWorker = route(
       ),
     }),
     responses: { 200: Type.Object({ message: Type.String(), data: WorkerDetail }) },
-    errors: ['not_found', 'wrong_state', 'conflict', 'invalid_input'],
+    errors: ['wrong_state', 'conflict'],
   },
   async (context, { params, body }) => {
     const stop = body.stop ?? true
@@ -142,7 +142,7 @@ export const resumeWorker = route(
     role: 'operator',
     params: NamedPath,
     responses: { 200: Type.Object({ message: Type.String(), data: WorkerDetail }) },
-    errors: ['not_found', 'wrong_state', 'conflict'],
+    errors: ['wrong_state', 'conflict'],
   },
   async (context, { params }) => ({
     message: 'The worker claims runs again',

@@ -101,7 +101,6 @@ export const listAssets = route(
     role: 'viewer',
     query: closed({ ...filterQuery, ...pageQuery, sort: Sort(ASSET_SORTS) }),
     responses: { 200: page(Asset) },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)
@@ -118,7 +117,6 @@ export const getAsset = route(
     description: 'With the runs that saw it, as far as sightings are kept.',
     role: 'viewer',
     responses: { 200: wrapped(Type.Object({ ...Asset.properties, runs: SeenBy })) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const id = longRowId(params.id)
@@ -151,7 +149,6 @@ export const countAssetFacets = route(
         }),
       ),
     },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const filter = await assetFilter(store, query)

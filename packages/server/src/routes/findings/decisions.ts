@@ -94,7 +94,6 @@ export const changeVulnerability = route(
     role: 'operator',
     body: Decision,
     responses: { 200: wrapped(VulnerabilityDetail) },
-    errors: ['invalid_input', 'not_found'],
   },
   async ({ store }, { params, body, caller }) => {
     const id = longRowId(params.id)

@@ -87,7 +87,6 @@ export const diffRuns = route(
         Type.Object({ from: RunSide, to: RunSide, vulnerabilities: RecordChanges, assets: RecordChanges }),
       ),
     },
-    errors: ['not_found'],
   },
   async ({ store }, { params, query }) => {
     const [from, to] = await Promise.all([runOf(store, params.id), runOf(store, params.other)])
@@ -125,7 +124,6 @@ const workspaceDiff = (kind: 'vulnerability' | 'asset', endpoint: `GET /${string
           }),
         ),
       },
-      errors: ['invalid_input'],
     },
     async ({ store }, { query, http }) => {
       const { workspace, from, to } = query

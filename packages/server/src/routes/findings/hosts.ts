@@ -41,7 +41,6 @@ export const getHost = route(
         }),
       ),
     },
-    errors: ['not_found'],
   },
   async ({ store }, { params, query }) => {
     const host = params.host.toLowerCase()

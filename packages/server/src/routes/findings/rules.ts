@@ -98,7 +98,6 @@ export const getFindingRule = route(
     role: 'viewer',
     params: RulePath,
     responses: { 200: wrapped(FindingRule) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => ({ data: await find(store, params.rule) }),
 )
@@ -112,7 +111,7 @@ export const addFindingRule = route(
     role: 'operator',
     body: NewFindingRule,
     responses: { 201: Saved },
-    errors: ['invalid_input', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { body, caller }) => {
     const { rule, network } = checked(body)
@@ -135,7 +134,7 @@ export const changeFindingRule = route(
     params: RulePath,
     body: RuleContent,
     responses: { 200: Saved },
-    errors: ['invalid_input', 'not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { params, body, caller }) => {
     const { rule, network } = checked(body)
@@ -153,7 +152,6 @@ export const removeFindingRule = route(
     role: 'operator',
     params: RulePath,
     responses: { 200: Type.Object({ message: Type.String(), changed: Type.Integer({ minimum: 0 }) }) },
-    errors: ['not_found'],
   },
   async ({ store }, { params, caller }) => {
     const { id } = await find(store, params.rule)
@@ -175,7 +173,7 @@ export const previewFindingRule = route(
     }),
     body: RuleContent,
     responses: { 200: wrapped(RulePreview) },
-    errors: ['invalid_input', 'not_found'],
+    errors: ['not_found'],
   },
   async ({ store }, { query, body }) => {
     const { rule, network } = checked(body)

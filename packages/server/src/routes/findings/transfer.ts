@@ -68,7 +68,7 @@ export const importVulnerabilities = route(
         }),
       }),
     },
-    errors: ['invalid_input', 'payload_too_large', 'unsupported_media_type', 'unavailable'],
+    errors: ['payload_too_large', 'unsupported_media_type', 'unavailable'],
   },
   async ({ store, imports }, { query: { workspace, format: named, root }, http }) => {
     using _slot = imports.acquire()
@@ -150,7 +150,7 @@ export const exportVulnerabilities = route(
         description: 'The file',
       },
     },
-    errors: ['invalid_input', 'bad_request'],
+    errors: ['bad_request'],
   },
   async ({ store }, { query: { format, ...query } }) => {
     const { contentType, extension } = EXPORT_KINDS[format]

@@ -71,7 +71,6 @@ export const changeVulnerabilities = route(
         next_cursor: Type.Optional(Type.String({ description: 'Only with a filter: there may be more' })),
       }),
     },
-    errors: ['invalid_input'],
   },
   async ({ store }, { body, caller }) => {
     const { ids: given, filter = {}, cursor, change } = body
@@ -122,7 +121,6 @@ export const countVulnerabilityFacets = route(
         }),
       ),
     },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query: { only, ...query } }) => {
     const filter = await vulnerabilityFilter(store, query)

@@ -116,7 +116,6 @@ export const listVulnerabilities = route(
     role: 'viewer',
     query: closed({ ...vulnerabilityQuery, ...orgQuery, ...pageQuery, sort: Sort(VULNERABILITY_SORTS) }),
     responses: { 200: page(Vulnerability) },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)
@@ -160,7 +159,6 @@ export const groupVulnerabilities = route(
         }),
       ),
     },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const filter = await vulnerabilityFilter(store, query)
@@ -189,7 +187,6 @@ export const summariseVulnerabilities = route(
         }),
       ),
     },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const { workspaces, state } = await vulnerabilityFilter(store, { ...query, state: query.state || 'open' })
@@ -262,7 +259,6 @@ export const getVulnerability = route(
     description:
       'With the runs that saw it, as far as sightings are kept, and its newest changes by scans and people.',
     responses: { 200: wrapped(VulnerabilityDetail) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => ({ data: await vulnerabilityDetail(store, params.id) }),
 )
@@ -301,7 +297,6 @@ export const createVulnerability = route(
     body: NewVulnerability,
     anyText: true,
     responses: { 201: Type.Object({ data: Vulnerability, message: Type.String() }) },
-    errors: ['invalid_input'],
   },
   async ({ store }, { body: { workspace, ...content } }) => {
     const raw = content.raw_vuln_json ?? ''
@@ -320,7 +315,6 @@ export const removeVulnerability = route(
     summary: 'Delete one vulnerability',
     role: 'operator',
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const id = longRowId(params.id)

@@ -107,7 +107,6 @@ export const listNights = route(
         pagination: Pagination,
       }),
     },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query: { offset = 0, limit = DEFAULT_LIMIT } }) => {
     const [{ data, total }, open] = await Promise.all([
@@ -192,7 +191,6 @@ export const getJobChanges = route(
         }),
       }),
     },
-    errors: ['not_found'],
   },
   async ({ store }, { params: { job_id: jobId }, query: { since, limit = 200 } }) => {
     const found = await store.nights.changes(jobId, since, limit)

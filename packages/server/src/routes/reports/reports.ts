@@ -36,7 +36,6 @@ export const reportJob = route(
     description: DESCRIPTION,
     role: 'viewer',
     responses: page,
-    errors: ['not_found'],
   },
   async (context, { params: { job_id: jobId } }) => await reportOf(context, jobId, `Report of job ${jobId}`),
 )
@@ -50,7 +49,7 @@ export const reportSchedule = route(
     role: 'viewer',
     params: NamedPath,
     responses: page,
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async (context, { params }) => {
     const schedule = await foundSchedule(context, params.id)
@@ -68,7 +67,6 @@ export const reportWorkspace = route(
     description: DESCRIPTION,
     role: 'viewer',
     responses: page,
-    errors: ['not_found'],
   },
   async (context, { params: { workspace } }) => {
     const jobId = await context.store.reports.lastJob(workspace)

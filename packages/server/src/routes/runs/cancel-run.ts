@@ -32,7 +32,6 @@ export const cancelRun = route(
     role: 'operator',
     params: RunPath,
     responses: { 200: Cancelled },
-    errors: ['not_found'],
   },
   async (context, { params }) => {
     const { store, notifier } = context

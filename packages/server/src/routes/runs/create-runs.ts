@@ -62,7 +62,6 @@ export const createRuns = route(
     },
     responses: { [ACCEPTED]: RunsCreated },
     errors: [
-      'invalid_input',
       'invalid_target',
       'target_refused',
       'invalid_workflow',

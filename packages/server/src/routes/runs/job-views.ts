@@ -119,7 +119,7 @@ export const listJobs = route(
         }),
       }),
     },
-    errors: ['invalid_input', 'bad_request'],
+    errors: ['bad_request'],
   },
   async ({ store }, { query }) => {
     const { workflow, status: state, trigger, priority, search: idPrefix, limit = 20, cursor, sort } = query
@@ -141,7 +141,6 @@ export const getJobSummary = route(
     summary: 'Read a job without its runs',
     role: 'viewer',
     responses: { 200: Type.Object({ data: Summary }) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const job = await store.jobs.summary(params.job_id)
@@ -180,7 +179,7 @@ export const getJobStrip = route(
       }),
       304: { media: [], description: 'The states are those of the `ETag` in `If-None-Match`' },
     },
-    errors: ['not_found', 'bad_request'],
+    errors: ['bad_request'],
   },
   async ({ store }, { params, query, http }) => {
     const strip = await store.jobs.strip(params.job_id, query.cursor, query.limit ?? STRIP_RUNS)
@@ -226,7 +225,6 @@ export const getJobFailures = route(
         complete: Type.Boolean({ description: 'Whether all runs of the job were looked at' }),
       }),
     },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const found = await store.jobs.failures(params.job_id)
@@ -281,7 +279,6 @@ export const getJobProgress = route(
         ]),
       }),
     },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const found = await store.jobs.progress(params.job_id)

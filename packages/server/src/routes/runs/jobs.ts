@@ -75,7 +75,6 @@ export const getJob = route(
     description: 'Below `/osm/api` the runs have all fields of a run.',
     role: 'viewer',
     responses: { 200: JobAnswer },
-    errors: ['not_found'],
   },
   async (context, { params, http }) => {
     const report = await context.store.jobs.report(params.job_id)
@@ -110,7 +109,6 @@ export const cancelJob = route(
         stopping: Type.Integer({ minimum: 0, description: 'Running runs that were asked to stop' }),
       }),
     },
-    errors: ['not_found'],
   },
   async (context, { params }) => {
     const request = await context.store.jobs.requestCancel(params.job_id)
@@ -154,7 +152,6 @@ export const changeJob = route(
       200: ChangedPriority,
       202: ChangedPriority,
     },
-    errors: ['not_found', 'invalid_input'],
   },
   async ({ store, queue, notifier, log }, { params, body }) => {
     const { priority } = body

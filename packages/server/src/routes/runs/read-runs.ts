@@ -63,7 +63,6 @@ export const listRuns = route(
       sort: Sort(RUN_SORTS),
     }),
     responses: { 200: page(Run) },
-    errors: ['invalid_input'],
   },
   async (context, { query, http }) => {
     const { store } = context
@@ -116,7 +115,6 @@ export const getRun = route(
       include_artifacts: Type.Optional(Type.Boolean({ description: 'Add the artifacts as `artifacts`' })),
     }),
     responses: { 200: Type.Object({ data: WithParts }) },
-    errors: ['not_found'],
   },
   async (context, { params, query, http }) => {
     const { store } = context

@@ -31,7 +31,7 @@ export const duplicateRun = route(
         target: Type.String(),
       }),
     },
-    errors: ['not_found', 'invalid_input', 'target_refused'],
+    errors: ['invalid_input', 'target_refused'],
   },
   async ({ store, scopes }, { params }) => {
     const source = await store.runs.find(params.id)
@@ -74,7 +74,6 @@ export const startRun = route(
       }),
     },
     errors: [
-      'not_found',
       'bad_request',
       'target_refused',
       'wrong_state',

@@ -167,7 +167,6 @@ export const cancelRuns = route(
         ),
       }),
     },
-    errors: ['invalid_input'],
   },
   async (context, { body }) => {
     const refs = [...new Set(body.ids.map(String))]
@@ -218,7 +217,7 @@ export const retryRuns = route(
         ),
       }),
     },
-    errors: ['invalid_input', 'unavailable'],
+    errors: ['unavailable'],
   },
   async (context, { body }) => {
     const refs = [...new Set(body.ids.map(String))]

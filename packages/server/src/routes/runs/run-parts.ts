@@ -14,7 +14,6 @@ export const listSteps = route(
     params: RunPath,
     query: partQuery,
     responses: { 200: part(Step) },
-    errors: ['not_found'],
   },
   async ({ store }, { params, query: { cursor } }) => {
     const steps = await store.runs.steps(params.id, cursor)
@@ -33,7 +32,6 @@ export const listAttempts = route(
     role: 'viewer',
     params: RunPath,
     responses: { 200: Type.Object({ data: Type.Array(RunAttempt) }) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     const data = await store.runs.attempts(params.id)
@@ -51,7 +49,6 @@ export const listArtifacts = route(
     params: RunPath,
     query: partQuery,
     responses: { 200: part(Artifact) },
-    errors: ['not_found'],
   },
   async ({ store }, { params, query: { cursor } }) => {
     const artifacts = await store.runs.artifacts(params.id, cursor)
@@ -76,7 +73,7 @@ export const readArtifact = route(
       view: Type.Optional(Type.Enum(['frame'], { description: 'frame: to show it in a frame' })),
     }),
     responses: ARTIFACT_RESPONSES,
-    errors: ['not_found', 'range_not_satisfiable', 'unsupported_media_type'],
+    errors: ['range_not_satisfiable', 'unsupported_media_type'],
   },
   async ({ store, artifacts }, { params, query, http }) => {
     const artifact = await store.runs.artifact(params.id, params.artifact_id)

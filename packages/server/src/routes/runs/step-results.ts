@@ -25,7 +25,6 @@ export const listStepResults = route(
       ...pageQuery,
     }),
     responses: { 200: page(Step) },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)

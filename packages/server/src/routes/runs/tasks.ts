@@ -85,7 +85,6 @@ export const getTask = route(
     role: 'viewer',
     params: Type.Object({ id: Type.String({ description: 'Number or run_uuid of the run' }) }),
     responses: { 200: TaskDetail },
-    errors: ['not_found'],
   },
   async (context, { params: { id }, http }) => {
     const run = await context.store.runs.find(id)

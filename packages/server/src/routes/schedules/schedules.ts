@@ -102,7 +102,7 @@ export const createSchedule = route(
     body: CreateSchedule,
     reads: readScheduleForm,
     responses: { 201: Changed },
-    errors: ['invalid_input', 'local_disabled', 'workflow_not_found', 'conflict'],
+    errors: ['local_disabled', 'workflow_not_found', 'conflict'],
   },
   async (context, { body }) => {
     if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
@@ -123,7 +123,7 @@ export const getSchedule = route(
     role: 'viewer',
     params: NamedPath,
     responses: { 200: wrapped(Schedule) },
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async (context, { params }) => ({ data: await shownOne(context, await foundSchedule(context, params.id)) }),
 )
@@ -138,7 +138,7 @@ export const changeSchedule = route(
     body: ChangeSchedule,
     reads: readScheduleForm,
     responses: { 200: Changed },
-    errors: ['invalid_input', 'local_disabled', 'workflow_not_found', 'not_found', 'conflict'],
+    errors: ['not_found', 'local_disabled', 'workflow_not_found', 'conflict'],
   },
   async (context, { params, body }) => {
     if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
@@ -160,7 +160,7 @@ export const removeSchedule = route(
     role: 'admin',
     params: NamedPath,
     responses: { 200: Type.Object({ message: Type.String(), id: Type.String() }) },
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async (context, { params }) => {
     const id = await idOf(context, 'schedule', params.id)
@@ -178,7 +178,7 @@ const switching = (word: 'enable' | 'disable') =>
       role: 'admin',
       params: NamedPath,
       responses: { 200: Changed },
-      errors: ['not_found', 'conflict'],
+      errors: ['conflict'],
     },
     async (context, { params }) => {
       const schedule = await foundSchedule(context, params.id)
@@ -211,7 +211,7 @@ export const triggerSchedule = route(
         poll_url: Type.String(),
       }),
     },
-    errors: ['not_found', 'conflict', 'invalid_input', 'wrong_state'],
+    errors: ['conflict', 'invalid_input', 'wrong_state'],
   },
   async (context, { params, http }) => {
     const { receiver, store, notifier } = context

@@ -38,7 +38,6 @@ export const setLimits = route(
     // Without the name, which is registered by the bodies of scopes.
     body: closed(Limits.properties),
     responses: { 200: wrapped(Limits) },
-    errors: ['invalid_input'],
   },
   async ({ store }, { body }) => {
     refuse(limitProblems(body))

@@ -45,7 +45,6 @@ export const listNeverScan = route(
       ...offsets,
     }),
     responses: { 200: page(NeverScan) },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)
@@ -63,7 +62,7 @@ export const addNeverScan = route(
     role: 'admin',
     body: NewNeverScan,
     responses: { 201: wrapped(NeverScan) },
-    errors: ['invalid_input', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { body, caller }) => {
     const message = entryProblem(body.entry)
@@ -111,7 +110,7 @@ export const importNeverScan = route(
     }),
     bodyBytes: MAX_BODY_BYTES,
     responses: { 200: Type.Object({ added: Type.Integer(), replaced: Type.Integer() }) },
-    errors: ['invalid_input', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { body, caller }) => {
     const { text, reason: common, workflow, until } = body
@@ -141,7 +140,7 @@ export const removeNeverScan = route(
     role: 'admin',
     params: Type.Object({ id: Type.String({ description: 'Id, or the entry' }) }),
     responses: { 200: Type.Object({ message: Type.String() }) },
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async (context, { params }) => {
     await context.store.scopes.removeNeverScan(Number(await idOf(context, 'never-scan entry', params.id)))

@@ -15,7 +15,6 @@ const refusals = (path: 'refusals' | 'left-out', summary: string, description: s
       role: 'viewer',
       query: closed(offsets),
       responses: { 200: page(Refusal) },
-      errors: ['not_found', 'invalid_input'],
     },
     async ({ store }, { params, query }) => {
       const request = pageRequest(query)

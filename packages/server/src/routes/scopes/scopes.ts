@@ -98,7 +98,6 @@ export const getScope = route(
     summary: 'Read one scope',
     role: 'viewer',
     responses: { 200: wrapped(Scope) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => ({ data: await find(store, params.name) }),
 )
@@ -113,7 +112,7 @@ export const addScope = route(
     role: 'admin',
     body: NewScope,
     responses: { 201: wrapped(Scope) },
-    errors: ['invalid_input', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { body, caller }) => ({
     data: savedOf(await store.scopes.add(checked(body), authorOf(caller)), body.name),
@@ -129,7 +128,7 @@ export const changeScope = route(
     role: 'admin',
     body: ChangeScope,
     responses: { 200: wrapped(Scope) },
-    errors: ['invalid_input', 'not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { params, body }) => {
     const change = checked(body, await find(store, params.name))
@@ -147,7 +146,7 @@ export const removeScope = route(
     description: 'Waiting runs that name it are refused. A scope that has workspaces is not removed.',
     role: 'admin',
     responses: { 200: Type.Object({ message: Type.String() }) },
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { params }) => {
     const removed = await store.scopes.remove(params.name)
@@ -184,7 +183,6 @@ export const checkScope = route(
         }),
       }),
     },
-    errors: ['invalid_input'],
   },
   async ({ scopes }, { query: { target, scope, workspace, workflow = '' } }) => {
     const keeper = await scopes.keeperOf(scope, workflow)

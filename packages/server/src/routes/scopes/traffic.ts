@@ -44,7 +44,6 @@ export const findTraffic = route(
         message: Type.String({ description: 'What the answer proves' }),
       }),
     },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const search = hostSearchOf(query.address.trim())

@@ -106,7 +106,7 @@ export const createIncomingWebhook = route(
         secret: Type.String(),
       }),
     },
-    errors: ['invalid_input', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { body, http }) => {
     const secret = body.secret ?? randomBytes(SECRET_BYTES).toString('hex')
@@ -139,7 +139,6 @@ export const removeIncomingWebhook = route(
     summary: 'Delete an incoming webhook',
     role: 'admin',
     responses: { 200: Type.Object({ message: Type.String(), name: Type.String() }) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => {
     if (!(await store.webhooks.removeIncoming(params.name)))

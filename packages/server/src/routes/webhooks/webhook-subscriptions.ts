@@ -146,7 +146,7 @@ export const createSubscription = route(
     role: 'admin',
     body: CreateSubscription,
     responses: { 201: Type.Object({ message: Type.String(), data: Subscribed, secret: Type.String() }) },
-    errors: ['invalid_input', 'conflict'],
+    errors: ['conflict'],
   },
   async (context, { body }) => {
     const { store } = context
@@ -183,7 +183,7 @@ export const changeSubscription = route(
     params: NamedPath,
     body: ChangeSubscription,
     responses: { 200: Type.Object({ message: Type.String(), data: Subscribed }) },
-    errors: ['invalid_input', 'not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async (context, { params, body }) => {
     const { store } = context
@@ -206,7 +206,7 @@ export const removeSubscription = route(
     role: 'admin',
     params: NamedPath,
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async (context, { params }) => {
     const id = Number(await idOf(context, 'subscription', params.id))
@@ -232,7 +232,7 @@ export const testSubscription = route(
         problem: Type.String({ description: 'Why it did not arrive, or ""' }),
       }),
     },
-    errors: ['not_found', 'conflict'],
+    errors: ['conflict'],
   },
   async (context, { params, http }) => {
     const { store } = context
@@ -295,7 +295,6 @@ export const redeliver = route(
     summary: 'Send a delivery again',
     role: 'admin',
     responses: { 202: wrapped(Delivery) },
-    errors: ['not_found'],
   },
   async ({ store, notifier }, { params }) => {
     const id = rowId(params.id)

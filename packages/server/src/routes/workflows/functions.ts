@@ -80,7 +80,7 @@ export const evaluateFunction = route(
         output: Type.String({ description: 'The printed output' }),
       }),
     },
-    errors: ['invalid_input', 'unavailable'],
+    errors: ['unavailable'],
   },
   async ({ functions, evaluations }, { body, http }) => {
     using _slot = evaluations.acquire()

@@ -37,13 +37,7 @@ export const lintWorkflow = route(
         graph: Type.Optional(Graph),
       }),
     },
-    errors: [
-      'invalid_input',
-      'invalid_workflow',
-      'payload_too_large',
-      'unsupported_media_type',
-      'unavailable',
-    ],
+    errors: ['invalid_workflow', 'payload_too_large', 'unsupported_media_type', 'unavailable'],
   },
   async ({ checker }, { query: { graph = false }, http }) =>
     receiveBody(http.stream, MAX_WORKFLOW_BYTES, async (body, filename) => {

@@ -57,7 +57,7 @@ export const checkWorkflowNeeds = route(
         }),
       ),
     },
-    errors: ['workflow_not_found', 'invalid_workflow', 'invalid_input'],
+    errors: ['workflow_not_found', 'invalid_workflow'],
   },
   async ({ catalog, store, config }, { params: { name }, body }) => {
     const entry = await catalog.find(name)

@@ -57,7 +57,7 @@ export const createOrg = route(
       tags: Type.Optional(fields.tags),
     }),
     responses: { 201: wrapped(Org) },
-    errors: ['invalid_input', 'conflict'],
+    errors: ['conflict'],
   },
   async ({ store }, { body: { name, uuid, description = '', tags = [] } }) => {
     const data = await store.orgs.create({ name, description, tags, ...(uuid ? { uuid } : {}) })
@@ -76,7 +76,6 @@ export const getOrg = route(
     role: 'viewer',
     params: OrgPath,
     responses: { 200: wrapped(Org) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => ({ data: await found(store, params.org) }),
 )
@@ -90,7 +89,6 @@ export const getOrgStats = route(
     role: 'viewer',
     params: OrgPath,
     responses: { 200: wrapped(OrgStats) },
-    errors: ['not_found'],
   },
   async ({ store }, { params }) => ({ data: await store.orgs.stats(await found(store, params.org)) }),
 )
@@ -124,7 +122,7 @@ export const changeOrg = route(
         ),
       }),
     },
-    errors: ['invalid_input', 'forbidden', 'not_found'],
+    errors: ['forbidden'],
   },
   async ({ store }, { params, body: { name, description, tags, workspaces = [] } }) => {
     const org = await found(store, params.org)
@@ -165,7 +163,7 @@ export const removeOrg = route(
         purged: Type.Literal(false),
       }),
     },
-    errors: ['invalid_input', 'forbidden', 'not_found'],
+    errors: ['forbidden'],
   },
   async ({ store }, { params, query }) => {
     if (query.purge === true)

@@ -35,7 +35,7 @@ export const downloadSnapshot = route(
     description: DESCRIPTION,
     role: 'viewer',
     responses: ZIP,
-    errors: ['not_found', 'unavailable'],
+    errors: ['unavailable'],
   },
   (context, { params }) => send(context, params.workspace),
 )
@@ -89,7 +89,6 @@ export const removeSnapshot = route(
     description: 'Always 404, because no snapshot is stored.',
     role: 'operator',
     responses: {},
-    errors: ['not_found'],
   },
   async (_context, { params }) => {
     throw new AppError(

@@ -72,7 +72,6 @@ export const listWorkspaces = route(
       ...pageQuery,
     }),
     responses: { 200: Type.Object({ ...page(Workspace).properties, mode: Type.Literal('database') }) },
-    errors: ['invalid_input'],
   },
   async ({ store }, { query }) => {
     const request = pageRequest(query)

@@ -56,7 +56,7 @@ export const readRunLog = route(
     query: LogQuery,
     headers: HEADERS,
     responses: RESPONSES,
-    errors: ['not_found', 'range_not_satisfiable', 'too_many_requests', 'unavailable'],
+    errors: ['range_not_satisfiable', 'too_many_requests', 'unavailable'],
   },
   async (context, { params, query, caller, http }) => {
     const state = await context.store.runs.log(params.id)
@@ -76,7 +76,7 @@ export const readStepLog = route(
     query: LogQuery,
     headers: HEADERS,
     responses: RESPONSES,
-    errors: ['not_found', 'range_not_satisfiable', 'too_many_requests', 'unavailable'],
+    errors: ['range_not_satisfiable', 'too_many_requests', 'unavailable'],
   },
   async (context, { params, query, caller, http }) => {
     const state = await context.store.runs.log(params.id, params.step_id)
