@@ -117,6 +117,25 @@ test('Anything new in the workspace changes a network, and a repository always r
   expect(await execute()).toEqual(['10.7.0.0/30', 'acme/shop'])
 })
 
+test('A target does not run again for what its own run has found to be gone', async () => {
+  const body = { targets: ['k.test'], workspace: 'kiosk' }
+  for (const ports of [[80, 81], [80]]) {
+    await start({ ...body, mode: 'all' })
+    const [run] = await claimLocalRuns(server.runStore)
+    if (run === undefined) throw new Error('no run waits')
+    const items = ports.map((port) => asset(`k.test:${port}`, 'Shop'))
+    const records = { kind: 'asset' as const, items }
+    const facts = { step: 'look', workspace: 'kiosk', source: 'test', errors: 0 }
+    await server.runStore.importRecords(run, { ...facts, records })
+    await end(run)
+    // Judged later than the run has ended.
+    await server.store.scans.judge({ limit: 10, history: 10 })
+  }
+  const gone = await server.viewer.get('/api/assets?workspace=kiosk&state=gone').expect(200)
+  expect(gone.body.data).toMatchObject([{ asset_value: 'k.test:81' }])
+  expect(await start(body)).toMatchObject({ target_count: 0, left_out_count: 1 })
+})
+
 test('What a scope refuses is listed apart from what is left out, which a retry and a copy do not take over', async () => {
   const scope = { name: 'greek', allowed: ['g.test', 'h.test'] }
   await server.admin.post('/api/scopes').send(scope).expect(201)

@@ -59,7 +59,11 @@ begin
   if p_scan.kind = 'asset' then
     -- An import of what was known sees a record again.
     update asset_sightings set content_hash = null where asset_id = any(v_ids);
-    update assets set state = 'gone', gone_at = now(), updated_at = now() where id = any(v_ids) and state = 'open';
+    -- The scan that saw it has ended then: its target has not changed since.
+    update assets a
+    set state = 'gone', gone_at = now(),
+        updated_at = greatest(a.updated_at, (select completed_at from runs where id = p_scan.run_id))
+    where id = any(v_ids) and state = 'open';
   else
     update finding_sightings set content_hash = null where finding_id = any(v_ids);
     update vulnerabilities v
