@@ -111,6 +111,12 @@ describe('severity, confidence and tags', () => {
       { confidence: 'Tentative' },
     ],
     [
+      'a smaller word, and CWEs without their word',
+      { severity: 'MINOR' },
+      { CWE: 79, 'cwe-id': ['CWE: 22'], cweIds: '20' },
+      { severity: 'low', tags: ['Demo', 'CWE-79', 'CWE-22', 'CWE-20'] },
+    ],
+    [
       'words that are no severity',
       { severity: 'quick' },
       { 'problem.severity': 'recommendation' },
@@ -335,6 +341,21 @@ describe('identity', () => {
     expect(identities(found)).toEqual(['r1 a.bin column 16', 'r1 a.bin column 99', 'r1 a.bin column 16'])
     const withLine = await read(logOf([result('a.c', 3, {}, { charOffset: 40 })]))
     expect(identities(withLine.found)).toEqual(['r1 a.c:3'])
+  })
+
+  test('Results at addresses of a binary are told apart, and one without a place is in the file that was looked at', async () => {
+    const physical = { artifactLocation: { uri: 'a.dll' } }
+    const at = (absoluteAddress: number) => ({
+      physicalLocation: { ...physical, address: { absoluteAddress } },
+    })
+    const places = [[at(4096)], [at(8192)], []].map((locations) =>
+      result('', 0, { locations, analysisTarget: { uri: 'b.dll' } }),
+    )
+    expect(identities((await read(logOf(places))).found)).toEqual([
+      'r1 a.dll column 4096',
+      'r1 a.dll column 8192',
+      'r1 b.dll',
+    ])
   })
 
   test('Results that only differ in their message are not the same', async () => {

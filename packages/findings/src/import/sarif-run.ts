@@ -39,6 +39,8 @@ export interface Place {
   readonly file: string
   readonly isWeb: boolean
   readonly region: unknown
+  /** Where it is in memory. */
+  readonly address?: unknown
   /** The lines around it. */
   readonly context?: unknown
   /** The name of a function, class or resource, or `""`. */
@@ -117,7 +119,8 @@ export class SarifRun {
 
   /** At least one, which may be empty. */
   placesOf(result: Unknown): [Place, ...Place[]] {
-    const [first, ...others] = asList(at(result, 'locations')).slice(0, MAX_PLACES)
+    const [named, ...others] = asList(at(result, 'locations')).slice(0, MAX_PLACES)
+    const first = named ?? { physicalLocation: { artifactLocation: at(result, 'analysisTarget') } }
     return [this.placeOf(first), ...others.map((one) => this.placeOf(one))]
   }
 
@@ -143,6 +146,7 @@ export class SarifRun {
       file,
       isWeb: server !== undefined || /^https?:/i.test(file),
       region: at(physical, 'region'),
+      address: at(physical, 'address'),
       context: at(physical, 'contextRegion'),
       logical: logical.find((name) => name !== '') ?? '',
       said: asText(at(location, 'message', 'text')),

@@ -94,14 +94,16 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
       lasting: lastingOf(tools.of(result), place, web.word),
       line: region('startLine'),
       // A place in a file without lines only has an offset.
-      column: region('startColumn') || (region('startLine') === '' ? offsetOf(region) : ''),
+      column: region('startColumn') || (region('startLine') === '' ? offsetOf(place) : ''),
       rest: JSON.stringify([region('endLine'), region('endColumn'), message, more]),
     }),
     ...ownFields(result),
   }
 }
 
-const offsetOf = (region: (name: string) => string): string => region('charOffset') || region('byteOffset')
+const offsetOf = ({ region, address }: Place): string =>
+  asText(at(region, 'charOffset') ?? at(region, 'byteOffset')) ||
+  asText(at(address, 'absoluteAddress') ?? at(address, 'relativeAddress'))
 
 /** The fingerprints of the tool, the text of the line or the web request, or else the logical place, or what it is. */
 const lastingOf = (

@@ -1,5 +1,5 @@
 import type { Confidence, Severity } from '@scanfarm/contracts'
-import { asList, asText, at, isRecord } from '../fields.ts'
+import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
 
 /** What tools call severities besides our own words, in fields and tags. */
 const SEVERITIES: Readonly<Record<string, Severity>> = {
@@ -9,7 +9,9 @@ const SEVERITIES: Readonly<Record<string, Severity>> = {
   important: 'high',
   medium: 'medium',
   moderate: 'medium',
+  major: 'medium',
   low: 'low',
+  minor: 'low',
   info: 'info',
   informational: 'info',
   negligible: 'info',
@@ -102,8 +104,13 @@ export const ownTags = (bags: Bags): string[] => [
   ...tagsIn(bags)
     .filter((tag) => !SEVERITY_TAG.test(tag) && !CONFIDENCE_TAG.test(tag))
     .flatMap((tag) => [tag, ...cwesIn(tag)]),
-  ...bags.flatMap((bag) => ['cwe', 'cwes'].flatMap((name) => cwesIn(asText(at(bag, name))))),
+  ...bags.flatMap((bag) =>
+    Object.entries(isRecord(bag) ? bag : {})
+      .filter(([name]) => /^cwes?(?:[-_]?ids?)?$/i.test(name))
+      .flatMap(([, value]) => asTexts(value))
+      .flatMap((text) => cwesIn(/^\d+$/.test(text) ? `CWE-${text}` : text)),
+  ),
 ]
 
 export const cwesIn = (text: string): string[] =>
-  [...text.matchAll(/\bCWE-0*(\d+)/gi)].map(([, number = '']) => `CWE-${number}`)
+  [...text.matchAll(/\bCWE[-:_ ] ?0*(\d+)/gi)].map(([, number = '']) => `CWE-${number}`)
