@@ -10,7 +10,7 @@ import {
   stepsCommand,
 } from './lists.ts'
 import { logsCommand } from './runs/logs.ts'
-import { drainCommand, resumeCommand, showWorkerCommand } from './operation/worker.ts'
+import { drainCommand, resumeCommand, showWorkerCommand } from './operation/change-workers.ts'
 
 /** A noun with its verbs. Alone it lists, with the options of `list`. */
 const group = (

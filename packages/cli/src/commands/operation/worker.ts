@@ -1,12 +1,9 @@
-import type { WorkerDetail } from '@scanfarm/contracts'
 import { createLogger, runMain } from '@scanfarm/platform'
-import { Command, Option } from 'commander'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { printFields, printJson } from '../../client/table.ts'
-import { collect, duration, idArgument } from '../../options.ts'
+import { Command } from 'commander'
+import { collect } from '../../options.ts'
 import { loadSettings } from '../../settings.ts'
 import type { Terminal } from '../../terminal.ts'
-import { scopesOf } from '../lists.ts'
+import { drainCommand, resumeCommand } from './change-workers.ts'
 
 /** Time after the drain to kill commands and close connections. */
 const CLOSE_MS = 45_000
@@ -17,77 +14,6 @@ interface WorkerOptions {
   readonly label?: string[]
   readonly config?: string
 }
-
-interface DrainOptions extends ClientOptions {
-  readonly pause?: boolean
-  readonly for?: number
-}
-
-const printAnswer = (
-  terminal: Terminal,
-  options: ClientOptions,
-  answer: { readonly message: string; readonly data: WorkerDetail },
-): void => {
-  if (wantsJson(options)) return printJson(terminal, answer)
-  const { name, status, busy_slots, slots } = answer.data
-  printFields(terminal, { message: answer.message, name, status, slots: `${busy_slots}/${slots}` })
-}
-
-export const showWorkerCommand = (terminal: Terminal): Command =>
-  clientCommand('show', 'Show a worker, and whether its kernel enforces scopes.')
-    .argument('<worker>', 'name or id, from `scanfarm workers`', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const api = connect(terminal, options)
-      const params = { path: { id } }
-      const answer = await api.call(({ GET }) => GET('/workers/{id}', { params }))
-      if (wantsJson(options)) return printJson(terminal, answer)
-      const { data: worker } = answer
-      const gap = worker.enforcement_gap ?? ''
-      printFields(terminal, {
-        name: worker.name,
-        id: worker.id,
-        kind: worker.kind,
-        status: worker.status,
-        slots: `${worker.busy_slots}/${worker.slots}`,
-        host: `${worker.hostname}, process ${worker.pid}`,
-        version: worker.version,
-        scopes: gap === '' ? scopesOf(worker) : `checked, not enforced: ${gap}`,
-        offers: worker.capabilities.join(' '),
-      })
-    })
-
-export const drainCommand = (terminal: Terminal): Command =>
-  clientCommand('drain', 'Let a worker finish its runs, claim no more, and end.')
-    .argument('<worker>', 'name or id, from `scanfarm workers`', idArgument)
-    .addOption(
-      new Option('--for <duration>', 'wait this long for its runs, for example 2h; otherwise worker.drain_ms')
-        .argParser(duration)
-        .conflicts('pause'),
-    )
-    .option('--pause', 'keep the worker: it claims no runs until `worker resume`')
-    .action(async (id: string, { pause, for: forMs, ...options }: DrainOptions) => {
-      const init = {
-        params: { path: { id } },
-        body: { stop: pause !== true, ...(forMs === undefined ? {} : { for: `${forMs}ms` }) },
-      }
-      printAnswer(
-        terminal,
-        options,
-        await connect(terminal, options).call(({ POST }) => POST('/workers/{id}/drain', init)),
-      )
-    })
-
-export const resumeCommand = (terminal: Terminal): Command =>
-  clientCommand('resume', 'Let a paused worker claim runs again.')
-    .argument('<worker>', 'name or id, from `scanfarm workers`', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
-      printAnswer(
-        terminal,
-        options,
-        await connect(terminal, options).call(({ POST }) => POST('/workers/{id}/resume', { params })),
-      )
-    })
 
 export const workerCommand = (terminal: Terminal): Command =>
   new Command('worker')
