@@ -41,7 +41,6 @@ const Estimate = Type.Object({
 export const estimateCost = route(
   {
     endpoint: 'POST /cloud/estimate',
-    tag: 'Cloud',
     summary: 'Estimate the cost of machines',
     description: 'Creates nothing. Traffic, disks and taxes are not included.',
     role: 'viewer',

@@ -19,7 +19,6 @@ import { InfraRequestBody, REFUSED_FIELDS, requestOf, requestProblems } from './
 export const infraStatusUrl = (root: string, infraId: string): string =>
   `${root}/cloud/instances/${infraId}/status`
 
-const TAG = 'Cloud'
 const Program = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$' })
 
 const Created = Type.Object({
@@ -35,7 +34,6 @@ const Created = Type.Object({
 export const createInfra = route(
   {
     endpoint: 'POST /cloud/instances',
-    tag: TAG,
     summary: 'Create machines at a cloud provider',
     description:
       'Runs use them with `cloud_reuse_infra`. They are destroyed by DELETE, when their time is over, and with `auto_destroy` after the last run of all jobs that use them.',
@@ -82,7 +80,6 @@ export const createInfra = route(
 export const listInfras = route(
   {
     endpoint: 'GET /cloud/instances',
-    tag: TAG,
     summary: 'List infrastructures with their machines, newest first',
     role: 'viewer',
     query: Type.Object({
@@ -105,7 +102,6 @@ export const listInfras = route(
 export const getInfra = route(
   {
     endpoint: 'GET /cloud/instances/{infra_id}',
-    tag: TAG,
     summary: 'Read an infrastructure and its machines',
     role: 'viewer',
     responses: { 200: Type.Object({ data: CloudInfra }) },
@@ -122,7 +118,6 @@ export const getInfra = route(
 export const getInfraStatus = route(
   {
     endpoint: 'GET /cloud/instances/{infra_id}/status',
-    tag: TAG,
     summary: 'Read the progress of the machines of an infrastructure',
     role: 'viewer',
     responses: {
@@ -150,7 +145,6 @@ export const getInfraStatus = route(
 export const destroyInfra = route(
   {
     endpoint: 'DELETE /cloud/instances/{infra_id}',
-    tag: TAG,
     summary: 'Destroy the machines of an infrastructure',
     description:
       'Waiting runs are cancelled, and running ones are asked to stop. The machines are destroyed asynchronously: poll the status. An infrastructure that has ended stays as it is.',

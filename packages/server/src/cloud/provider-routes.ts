@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import { route } from '../http/route.ts'
 import { refuseDisabled } from './plan-cloud-job.ts'
 
-const TAG = 'Cloud'
 /** `local` is only shown when it is enabled. */
 const NAMES: readonly CloudProviderName[] = ['aws', 'azure', 'digitalocean', 'gcp', 'hetzner', 'linode']
 
@@ -37,7 +36,6 @@ const Provider = Type.Object({
 export const listProviders = route(
   {
     endpoint: 'GET /cloud/providers',
-    tag: TAG,
     summary: 'List the cloud providers, and whether they accept the credentials',
     role: 'viewer',
     responses: {
@@ -74,7 +72,6 @@ export const listProviders = route(
 export const validateProvider = route(
   {
     endpoint: 'POST /cloud/providers/{name}/validate',
-    tag: TAG,
     summary: 'Check the credentials of a cloud provider now',
     role: 'operator',
     responses: {

@@ -5,23 +5,7 @@ import type { Caller } from '../access/authenticator.ts'
 import type { ServerContext } from '../context.ts'
 import type { Answer } from './answer.ts'
 import { fieldRefusal, refuse, textProblems } from './refusal.ts'
-
-/** The subjects of endpoints, in the order of the documents. */
-export const TAGS = [
-  'Runs',
-  'Jobs',
-  'Findings',
-  'Cloud',
-  'Workflows',
-  'Workspaces',
-  'Scopes',
-  'Events',
-  'Schedules',
-  'Webhooks',
-  'Farm',
-  'Access',
-  'Models',
-] as const
+import { tagOf, type Tag } from './subjects.ts'
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
@@ -47,7 +31,6 @@ export interface Endpoint<
 > {
   /** Below the API root, in OpenAPI syntax: `GET /runs/{id}`. */
   readonly endpoint: `${Uppercase<Method>} /${string}`
-  readonly tag: (typeof TAGS)[number]
   readonly summary: string
   readonly description?: string
   /** Minimum role of the caller; `public`: no token is required. */
@@ -93,6 +76,7 @@ export interface RouteSpec<
 > extends Endpoint<P, Q, B, R> {
   readonly method: Method
   readonly path: string
+  readonly tag: Tag
 }
 
 /** The request apart from its parameters. */
@@ -186,7 +170,13 @@ const withParts = <P extends TSchema, Q extends TSchema, B extends TSchema, R ex
 ): RouteSpec<P, Q, B, R> => {
   const [method = '', path = ''] = endpoint.endpoint.split(' ')
   const params = paramsOf(endpoint)
-  return { ...endpoint, ...(params && { params }), method: method.toLowerCase() as Method, path }
+  return {
+    ...endpoint,
+    ...(params && { params }),
+    method: method.toLowerCase() as Method,
+    path,
+    tag: tagOf(path),
+  }
 }
 
 const paramsOf = <P extends TSchema>({ endpoint, params }: Pick<Endpoint<P>, 'endpoint' | 'params'>) => {
@@ -194,7 +184,7 @@ const paramsOf = <P extends TSchema>({ endpoint, params }: Pick<Endpoint<P>, 'en
   return params ?? (names.length === 0 ? undefined : (Type.Object(Object.fromEntries(names)) as TSchema as P))
 }
 
-type Unsupported = Pick<Endpoint, 'endpoint' | 'tag' | 'summary' | 'role' | 'params'> & {
+type Unsupported = Pick<Endpoint, 'endpoint' | 'summary' | 'role' | 'params'> & {
   /** Why the endpoint is not supported, and what to do instead. */
   readonly description: string
 }

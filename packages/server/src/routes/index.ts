@@ -1,4 +1,5 @@
-import { TAGS, type Route } from '../http/route.ts'
+import type { Route } from '../http/route.ts'
+import { TAGS } from '../http/subjects.ts'
 import * as all from './all.ts'
 import { documentation } from './farm/documentation.ts'
 

@@ -65,7 +65,6 @@ const Tool = Type.Object({ type: Type.String() }, open)
 export const chatCompletion = route(
   {
     endpoint: 'POST /llm/v1/chat/completions',
-    tag: 'Models',
     summary: 'Ask the configured language model',
     description: `The request is forwarded to \`llm.url\` with the configured key. The answer is that of the endpoint; \`content\`, \`finish_reason\` and \`tool_calls\` of its first choice are added. Answers are not streamed. Without a configured model: 501.`,
     role: 'operator',
@@ -133,7 +132,6 @@ const vectorsOf = (data: unknown): unknown[] =>
 export const createEmbeddings = route(
   {
     endpoint: 'POST /llm/v1/embeddings',
-    tag: 'Models',
     summary: 'Convert texts to vectors with the configured language model',
     description:
       "Like POST /llm/v1/chat/completions; the vectors in the endpoint's `data` are also returned as `embeddings`.",

@@ -5,7 +5,6 @@ import { pageQuery, pageRequest } from './paging.ts'
 
 export const installFromRegistry = unsupportedRoute({
   endpoint: 'POST /registry-install',
-  tag: 'Farm',
   summary: 'Install programs or workflows (not supported)',
   role: 'admin',
   description:
@@ -14,7 +13,6 @@ export const installFromRegistry = unsupportedRoute({
 
 export const clearTable = unsupportedRoute({
   endpoint: 'POST /database/tables/{table}/clear',
-  tag: 'Farm',
   summary: 'Delete all records of a table (not supported)',
   role: 'admin',
   description:
@@ -23,7 +21,6 @@ export const clearTable = unsupportedRoute({
 
 export const agentChat = unsupportedRoute({
   endpoint: 'POST /agent/chat/completions',
-  tag: 'Models',
   summary: 'Chat with an agent program on the server (not supported)',
   role: 'operator',
   description:
@@ -37,7 +34,6 @@ const storedDiffs = (path: '/vulnerabilities' | '/assets', things: string) =>
   route(
     {
       endpoint: `GET ${path}/diffs`,
-      tag: 'Findings',
       summary: `List stored comparisons of ${things}`,
       description: `Always empty: \`GET ${path}/diff\` computes a comparison on request from the history of the records.`,
       role: 'viewer',
@@ -56,7 +52,6 @@ export const listAssetDiffs = storedDiffs('/assets', 'assets')
 export const listWebhookRuns = route(
   {
     endpoint: 'GET /webhook-runs/list',
-    tag: 'Webhooks',
     summary: 'List the runs that wait for a webhook',
     description:
       'Always empty: an incoming webhook emits an event, and a trigger on `webhook.received` starts the workflow.',
@@ -72,7 +67,6 @@ const triggerWebhookRun = (method: 'GET' | 'POST') =>
   route(
     {
       endpoint: `${method} /webhook-runs/{uuid}/trigger`,
-      tag: 'Webhooks',
       summary: 'Start a run that waits for a webhook',
       description: 'Always 404, because no run waits for a webhook. Use `POST /webhooks/{name}`.',
       role: 'operator',

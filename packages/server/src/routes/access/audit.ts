@@ -17,7 +17,6 @@ const timeOf = (query: { since?: string; until?: string }, name: 'since' | 'unti
 export const listAudit = route(
   {
     endpoint: 'GET /audit',
-    tag: 'Access',
     summary: 'List who changed what over the API, the newest change first',
     description:
       'Successful requests other than GET that need the role operator or admin. Their bodies are not recorded. Entries are deleted after 90 days, and the oldest of more than 1,000,000.',

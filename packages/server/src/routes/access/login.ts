@@ -7,7 +7,6 @@ import { route } from '../../http/route.ts'
 export const login = route(
   {
     endpoint: 'POST /login',
-    tag: 'Access',
     summary: 'Log in with user name and password',
     description: 'Send the token as `Authorization: Bearer`, like an API token, until it expires.',
     role: 'public',
@@ -29,7 +28,6 @@ const CLEARED_COOKIE = 'osmedeus_session=; Path=/; Max-Age=0; SameSite=Lax'
 export const logout = route(
   {
     endpoint: 'POST /logout',
-    tag: 'Access',
     summary: 'Log out: make a login token invalid',
     description:
       'The token of `POST /login` in the header `Authorization` stops working immediately on the master that handles the request, and within 2 seconds on all others. An API token stays valid: `DELETE /tokens/{id}` removes it. Also deletes the cookie `osmedeus_session` of a browser.',

@@ -28,7 +28,6 @@ const ownerOf = ({ kind, id }: Caller): string => `${kind}:${id}`
 export const listSavedFilters = route(
   {
     endpoint: 'GET /saved-filters',
-    tag: 'Access',
     summary: 'List the saved filters of the caller, and those that others share',
     role: 'viewer',
     query: closed({ screen: Type.Optional(Screen) }),
@@ -42,7 +41,6 @@ export const listSavedFilters = route(
 export const saveFilter = route(
   {
     endpoint: 'POST /saved-filters',
-    tag: 'Access',
     summary: 'Save a filter of a list, or replace the one of the caller with the same screen and name',
     description: `A user or token has at most ${MAX_SAVED_FILTERS}. Sharing one requires the role operator.`,
     role: 'viewer',
@@ -69,7 +67,6 @@ export const saveFilter = route(
 export const removeSavedFilter = route(
   {
     endpoint: 'DELETE /saved-filters/{id}',
-    tag: 'Access',
     summary: 'Delete a saved filter of the caller; administrators can also delete shared ones',
     role: 'viewer',
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },

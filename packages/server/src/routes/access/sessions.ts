@@ -40,7 +40,6 @@ const proofOf = ({ username, password, token, code }: Static<typeof Proofs>): Pr
 export const createSession = route(
   {
     endpoint: 'POST /session',
-    tag: 'Access',
     summary: 'Log a browser in',
     description:
       'Sets the cookie `scanfarm_session`, which identifies the caller of later requests. Requests with this cookie that change something need the header `X-Scanfarm-Console: 1`. Send user name and password, an API token, or the code of a login link. Failed logins are limited by address.',
@@ -69,7 +68,6 @@ const shown = ({ kind, name, role, expiresAt }: Omit<Caller, 'id'>) => ({
 export const readSession = route(
   {
     endpoint: 'GET /session',
-    tag: 'Access',
     summary: 'Read who the caller is',
     description: 'For the login of a browser, and for a token in a header.',
     role: 'viewer',
@@ -81,7 +79,6 @@ export const readSession = route(
 export const endSession = route(
   {
     endpoint: 'DELETE /session',
-    tag: 'Access',
     summary: 'Log a browser out',
     description:
       'Ends the session of the cookie and deletes the cookie. The session ends immediately on the master that handles the request, and within 2 seconds on all others.',
@@ -107,7 +104,6 @@ const OwnSession = named('OwnSession', {
 export const listSessions = route(
   {
     endpoint: 'GET /sessions',
-    tag: 'Access',
     summary: 'List the logins of browsers as the caller',
     description: 'At most 100, the last used first. Logins of other users and tokens are not shown.',
     role: 'viewer',
@@ -121,7 +117,6 @@ export const listSessions = route(
 export const endOwnSession = route(
   {
     endpoint: 'DELETE /sessions/{id}',
-    tag: 'Access',
     summary: 'End a login of a browser as the caller',
     description:
       'It ends immediately on the master that handles the request, and within 2 seconds on all others.',
@@ -139,7 +134,6 @@ export const endOwnSession = route(
 export const createSessionLink = route(
   {
     endpoint: 'POST /session/links',
-    tag: 'Access',
     summary: 'Create a link that logs a browser in once',
     description:
       'The link opens the console and logs in as the caller. It works once, within 10 minutes. Its code is in the fragment of the URL, which browsers do not send to servers.',

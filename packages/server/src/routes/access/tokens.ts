@@ -17,7 +17,6 @@ const NewToken = closed({
 export const createToken = route(
   {
     endpoint: 'POST /tokens',
-    tag: 'Access',
     summary: 'Create an API token',
     description: 'The token is returned only in this answer: only its hash is stored.',
     role: 'admin',
@@ -44,7 +43,6 @@ export const createToken = route(
 export const listTokens = route(
   {
     endpoint: 'GET /tokens',
-    tag: 'Access',
     summary: 'List the API tokens, without the tokens themselves',
     role: 'admin',
     query: closed(pageQuery),
@@ -59,7 +57,6 @@ export const listTokens = route(
 export const removeToken = route(
   {
     endpoint: 'DELETE /tokens/{id}',
-    tag: 'Access',
     summary: 'Delete an API token',
     description:
       'The token stops working immediately on the master that handles the request, and within 2 seconds on all others.',

@@ -11,7 +11,6 @@ const noUser = (id: string): AppError => new AppError('not_found', `there is no 
 export const createUser = route(
   {
     endpoint: 'POST /users',
-    tag: 'Access',
     summary: 'Create a user',
     role: 'admin',
     body: closed({
@@ -33,7 +32,6 @@ export const createUser = route(
 export const listUsers = route(
   {
     endpoint: 'GET /users',
-    tag: 'Access',
     summary: 'List the users',
     role: 'admin',
     query: closed(pageQuery),
@@ -48,7 +46,6 @@ export const listUsers = route(
 export const getUser = route(
   {
     endpoint: 'GET /users/{id}',
-    tag: 'Access',
     summary: 'Read one user',
     role: 'admin',
     responses: { 200: wrapped(User) },
@@ -64,7 +61,6 @@ export const getUser = route(
 export const changeUser = route(
   {
     endpoint: 'PATCH /users/{id}',
-    tag: 'Access',
     summary: 'Change the role or the password of a user',
     description:
       'Logins with the old password stop working immediately on the master that handles the request, and soon on all others.',
@@ -86,7 +82,6 @@ export const changeUser = route(
 export const removeUser = route(
   {
     endpoint: 'DELETE /users/{id}',
-    tag: 'Access',
     summary: 'Remove a user',
     description:
       'Logins of the user stop working immediately on the master that handles the request, and soon on all others.',

@@ -40,7 +40,6 @@ const ListedArtifact = Type.Object({
 export const listAllArtifacts = route(
   {
     endpoint: 'GET /artifacts',
-    tag: 'Workspaces',
     summary: 'List the artifacts of several runs, newest runs first',
     description: `Artifacts of the latest attempts. Only the newest ${NEWEST_RUNS} runs that match workspace and run are read.`,
     role: 'viewer',
@@ -92,7 +91,6 @@ const cleanPath = (path: string): string => {
 export const readWorkspaceArtifact = route(
   {
     endpoint: 'GET /artifacts/{workspace}',
-    tag: 'Workspaces',
     summary: 'Download the newest artifact with the given path in a workspace',
     description:
       'Supports `Range` and `If-None-Match`. The content is always an attachment, because it may be hostile. A folder is sent as a tar file.',

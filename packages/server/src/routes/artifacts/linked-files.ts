@@ -10,7 +10,6 @@ const hashed = (text: string): Buffer => createHash('sha256').update(text).diges
 export const readWorkspaceFile = route(
   {
     endpoint: 'GET /ws/{key}/{workspace}/{path}',
-    tag: 'Workspaces',
     summary: 'Download the newest artifact with the given path in a workspace through a link',
     description:
       'Requires a key in the setting `http.files_key`; otherwise the answer is always 404. The path may have several segments. Folders are not listed. The content is always an attachment, because it may be hostile.',

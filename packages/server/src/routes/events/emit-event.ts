@@ -48,7 +48,6 @@ const sourceOf = (text = ''): string => {
 export const emitEvent = route(
   {
     endpoint: 'POST /events/emit',
-    tag: 'Events',
     summary: 'Emit an event and start the workflows that it triggers',
     description:
       'Filters and dedupe windows are evaluated before the answer: `triggered_workflows` lists the workflows that got runs.',

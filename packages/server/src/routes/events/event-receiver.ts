@@ -11,7 +11,6 @@ import { refuseWithoutReceiver } from './emit-event.ts'
 export const eventReceiverStatus = route(
   {
     endpoint: 'GET /event-receiver/status',
-    tag: 'Events',
     summary: 'Read the state of the event receiver',
     role: 'viewer',
     responses: { 200: EventReceiverStatus },
@@ -85,7 +84,6 @@ const established = async (
 export const eventReceiverWorkflows = route(
   {
     endpoint: 'GET /event-receiver/workflows',
-    tag: 'Events',
     summary: 'List the workflows that have triggers',
     role: 'viewer',
     responses: {

@@ -31,7 +31,6 @@ const EventLogEntry = named('EventLogEntry', {
 export const listEventLogs = route(
   {
     endpoint: 'GET /event-logs',
-    tag: 'Events',
     summary: 'List the event log, newest first',
     role: 'viewer',
     query: closed({
@@ -68,7 +67,6 @@ export const listEventLogs = route(
 export const streamEvents = route(
   {
     endpoint: 'GET /events/stream',
-    tag: 'Events',
     summary: 'Follow the event log as server-sent events',
     description:
       'Each event is an entry of the event log. A client that reconnects sends the id of the last received event as `Last-Event-ID` (browsers do so automatically) and continues without a gap. Without it the stream begins with new events. A reader that is too slow receives an event `cut` with the id to continue from, and the stream ends.',

@@ -112,7 +112,6 @@ const shown = (
 export const listTriggers = route(
   {
     endpoint: 'GET /triggers',
-    tag: 'Events',
     summary: 'List the triggers of workflow files and schedules, with their last and next executions',
     description:
       'Sorted by workflow and name. Triggers of the type manual are not listed: they only allow or forbid starts by hand.',
@@ -213,7 +212,6 @@ const Tested = Type.Object({
 export const testTriggers = route(
   {
     endpoint: 'POST /triggers/test',
-    tag: 'Events',
     summary: 'Tell what triggers would do with an event; nothing is started or stored',
     description: `Tests one trigger (\`key\` from GET /triggers, or \`workflow\` and \`trigger\`), all triggers of a workflow, or all event triggers whose topic matches; at most ${MAX_TESTED}. All filters are evaluated, also after one that fails. Cron and watch triggers need no event: \`data\` is added to the event schedule.triggered. Disabled triggers are tested too.`,
     role: 'operator',

@@ -46,7 +46,6 @@ export function documentation(routes: readonly Route[]): Route[] {
       {
         endpoint: 'GET /openapi.json',
         aliases: ['/swagger/doc.json'],
-        tag: 'Farm',
         summary: 'Read this API as an OpenAPI 3.1 document',
         role: 'public',
         bare: true,
@@ -58,7 +57,6 @@ export function documentation(routes: readonly Route[]): Route[] {
       {
         endpoint: 'GET /docs',
         aliases: ['/swagger', '/swagger/', '/swagger/index.html'],
-        tag: 'Farm',
         summary: 'Read this API as an HTML page',
         role: 'public',
         bare: true,

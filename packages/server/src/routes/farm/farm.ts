@@ -8,7 +8,6 @@ import { VERSION } from '../../version.ts'
 export const health = route(
   {
     endpoint: 'GET /health',
-    tag: 'Farm',
     summary: 'Check whether the server is alive',
     role: 'public',
     bare: true,
@@ -28,7 +27,6 @@ const Ready = Type.Object({
 export const ready = route(
   {
     endpoint: 'GET /health/ready',
-    tag: 'Farm',
     summary: 'Check whether the server can work: database, queue and artifact store',
     role: 'public',
     bare: true,
@@ -95,7 +93,6 @@ export const serverInfo = route(
     // Some Osmedeus clients request this above the API root to detect a server.
     aliases: ['/status', '/info', '/osm/server-info'],
     description: 'Also at `/status` and `/info`. Clients call it before they have a token.',
-    tag: 'Farm',
     summary: 'Read the version and capabilities of the server',
     role: 'public',
     bare: true,
@@ -126,7 +123,6 @@ const modesOf = (master: boolean, { cloud, local }: ServerContext['config']): Ru
 export const metrics = route(
   {
     endpoint: 'GET /metrics',
-    tag: 'Farm',
     summary: 'Read metrics in the Prometheus text format',
     role: 'viewer',
     bare: true,

@@ -107,7 +107,6 @@ const groupBody = (
 export const readQueue = route(
   {
     endpoint: 'GET /queue',
-    tag: 'Farm',
     summary: 'Read how many runs wait, for how long, for which workers, and why',
     description:
       'Groups of queued runs with the same priority, run mode and needs, the most urgent and oldest first; at most 500 groups. Counts above 10,000 may be up to 30 seconds old.',
@@ -157,7 +156,6 @@ const Place = named('QueuePlace', {
 export const readQueuePlace = route(
   {
     endpoint: 'GET /runs/{id}/queue',
-    tag: 'Runs',
     summary: 'Read the place of a waiting run in the queue',
     description: `Runs with a higher priority start first, then older ones; a run that waits for a slot of its job is overtaken. At most ${COUNTED_BEFORE.toLocaleString('en')} older runs are counted. Counts of a large queue may be up to 30 seconds old. Why the run waits is in \`waiting_reason\` of the run.`,
     role: 'viewer',

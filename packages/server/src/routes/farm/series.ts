@@ -61,7 +61,6 @@ const columns = <Empty extends 0 | null>(
 export const readSeries = route(
   {
     endpoint: 'GET /stats/series',
-    tag: 'Farm',
     summary: 'Read time series for charts: ended runs, new findings, depth of the queue',
     description:
       'Counted in the background by masters: the newest events may be missing for a few seconds. Counts are kept for 35 days.',
@@ -142,7 +141,6 @@ const LATELY_MINUTES = 5
 export const readOverview = route(
   {
     endpoint: 'GET /stats/overview',
-    tag: 'Farm',
     summary: 'Read the state of the whole farm in one call',
     description: 'Counts of runs above 10,000 may be up to 30 seconds old.',
     role: 'viewer',

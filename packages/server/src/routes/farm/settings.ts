@@ -26,7 +26,6 @@ const Setting = named('Setting', {
 export const listSettings = route(
   {
     endpoint: 'GET /settings',
-    tag: 'Farm',
     summary: 'List the effective settings of this server and their origins, with masked secrets',
     role: 'admin',
     responses: { 200: wrapped(Type.Array(Setting)) },
@@ -43,7 +42,6 @@ export const settingsAsYaml = route(
   {
     endpoint: 'GET /settings/yaml',
     aliases: ['/settings/yaml/'],
-    tag: 'Farm',
     summary: 'Read the effective settings of this server as YAML, with masked secrets',
     description:
       'All settings with a value, including defaults and environment variables. A masked value is `***`.',
@@ -80,7 +78,6 @@ const Status = Type.Object({
 export const settingsStatus = route(
   {
     endpoint: 'GET /settings/status',
-    tag: 'Farm',
     summary: 'Read which settings file is used and what a restart would change',
     role: 'admin',
     responses: { 200: Status },
@@ -122,7 +119,6 @@ const sinceStart = (context: Written): { restart_required: string[]; problems: s
 export const reloadSettings = route(
   {
     endpoint: 'POST /settings/reload',
-    tag: 'Farm',
     summary: 'Reload the workflows and report settings that require a restart',
     description:
       'The settings file is read and checked, but a server keeps the settings of its start: changed ones are listed in `restart_required`. Workflow files are reloaded immediately.',

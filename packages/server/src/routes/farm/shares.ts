@@ -13,7 +13,6 @@ const Share = closed({
 export const listShares = route(
   {
     endpoint: 'GET /shares',
-    tag: 'Farm',
     summary: 'List whose runs get more than one share of the workers',
     role: 'viewer',
     responses: { 200: Type.Object({ data: Type.Array(Share) }) },
@@ -25,7 +24,6 @@ export const listShares = route(
 export const setShare = route(
   {
     endpoint: 'PUT /shares',
-    tag: 'Farm',
     summary: 'Set how many shares of the workers the runs of an owner get',
     description:
       'Among the waiting runs of one priority, owners get runs started in proportion to their weight (default 1), and the jobs of one owner share equally. It applies to what is queued from now.',

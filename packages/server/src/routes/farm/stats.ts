@@ -15,7 +15,6 @@ const Runs = Type.Object({
 export const getStats = route(
   {
     endpoint: 'GET /stats',
-    tag: 'Farm',
     summary: 'Count the records of the farm',
     description: 'Counts above 10,000 may be a few seconds old.',
     role: 'viewer',
@@ -74,7 +73,6 @@ export const getStats = route(
 export const listTables = route(
   {
     endpoint: 'GET /database/tables',
-    tag: 'Farm',
     summary: 'List the tables of runs and findings with their number of records',
     role: 'viewer',
     responses: {

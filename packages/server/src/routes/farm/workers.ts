@@ -20,7 +20,6 @@ const wantedTools = async (catalog: Catalog): Promise<Set<string>> => {
 export const listWorkers = route(
   {
     endpoint: 'GET /workers',
-    tag: 'Farm',
     summary: 'List the workers and the local slots of servers',
     description:
       'Of the programs that a worker has, only those that a workflow requires are listed; GET /workers/{id} lists all.',
@@ -42,7 +41,6 @@ export const listWorkers = route(
 export const getWorker = route(
   {
     endpoint: 'GET /workers/{id}',
-    tag: 'Farm',
     summary: 'Read one worker',
     role: 'viewer',
     params: NamedPath,
@@ -104,7 +102,6 @@ const drainTime = (body: { readonly for?: string; readonly stop?: boolean }): nu
 export const drainWorker = route(
   {
     endpoint: 'POST /workers/{id}/drain',
-    tag: 'Farm',
     summary: 'Drain a worker: it claims no more runs and finishes those it has',
     description:
       'By default its program then ends as after SIGTERM: runs that are still under way after `worker.drain_ms` are handed back, and another worker executes them again. With `for` it waits that long for its runs first, and ends as soon as the last one has; a later drain replaces the time. With `stop: false` the worker stays, finishes its runs without a time limit and is paused until `POST /workers/{id}/resume`. The slots of a server can only be paused. The request is stored: it survives a restart of servers, and a worker that misses the signal reads it with its next heartbeat, at the latest after a third of `worker.lease_ms`. Repeating it changes nothing; a pause can become a stop.',
@@ -136,7 +133,6 @@ export const drainWorker = route(
 export const resumeWorker = route(
   {
     endpoint: 'POST /workers/{id}/resume',
-    tag: 'Farm',
     summary: 'Let a paused worker claim runs again',
     description: 'A worker that already stops cannot be resumed. A worker that is not paused is not changed.',
     role: 'operator',
@@ -156,7 +152,6 @@ const MOST_NAMES = 5
 export const registryInfo = route(
   {
     endpoint: 'GET /registry-info',
-    tag: 'Farm',
     summary: 'List the programs that workflows require, and whether a worker has them',
     description:
       'There is no registry: programs are part of the machine or image of a worker. Clients need `registry_mode` to read `binaries`.',

@@ -96,7 +96,6 @@ const assetFilter = async (
 export const listAssets = route(
   {
     endpoint: 'GET /assets',
-    tag: 'Findings',
     summary: 'List assets, newest first or sorted',
     role: 'viewer',
     query: closed({ ...filterQuery, ...pageQuery, sort: Sort(ASSET_SORTS) }),
@@ -112,7 +111,6 @@ export const listAssets = route(
 export const getAsset = route(
   {
     endpoint: 'GET /assets/{id}',
-    tag: 'Findings',
     summary: 'Read one asset',
     description: 'With the runs that saw it, as far as sightings are kept.',
     role: 'viewer',
@@ -130,7 +128,6 @@ export const getAsset = route(
 export const countAssetFacets = route(
   {
     endpoint: 'GET /assets/facets',
-    tag: 'Findings',
     summary: 'Count the assets of a filter by type, port, technology and other fields',
     description: `Takes the filters of GET /assets. Counts the newest ${FACET_RECORDS} records that match; \`complete\` is false if there are more. Large counts may be some seconds old.`,
     role: 'viewer',
@@ -161,7 +158,6 @@ const Words = Type.Array(Type.String())
 export const assetStats = route(
   {
     endpoint: 'GET /asset-stats',
-    tag: 'Findings',
     summary: 'List the technologies, sources, remarks and types of assets',
     role: 'viewer',
     query: closed({ workspace: List('Exact names, separated by commas') }),

@@ -87,7 +87,6 @@ export const authorOf = ({ kind, name }: Caller): string => `${kind}:${name}`
 export const changeVulnerability = route(
   {
     endpoint: 'PATCH /vulnerabilities/{id}',
-    tag: 'Findings',
     summary: 'Decide about one vulnerability',
     description:
       'Sets the verdict with its reason, and the severity, tags, assignee and ticket that a person decides on. Scans and rules do not change them; a finding that is seen again after its fix was claimed is open and marked with back_at. A comment is added to the history.',

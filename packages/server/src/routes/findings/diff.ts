@@ -76,7 +76,6 @@ const runOf = async ({ runs }: Pick<Store, 'runs'>, ref: string): Promise<RunDet
 export const diffRuns = route(
   {
     endpoint: 'GET /runs/{id}/diff/{other}',
-    tag: 'Findings',
     summary: 'Compare the findings of two runs',
     description:
       'Records that only the second run found are new, records that only the first run found are gone, and records that both found with differences are changed. Sightings are kept for the latest 50 runs of the same workflow, target and params.',
@@ -108,7 +107,6 @@ const workspaceDiff = (kind: 'vulnerability' | 'asset', endpoint: `GET /${string
   route(
     {
       endpoint,
-      tag: 'Findings',
       summary: `List the ${things} of a workspace that appeared, disappeared or changed in a period`,
       role: 'viewer',
       query: DiffQuery,

@@ -8,7 +8,6 @@ import { authorOf } from './decisions.ts'
 export const listEnrichments = route(
   {
     endpoint: 'GET /enrichments',
-    tag: 'Findings',
     summary: 'List the stored files about CVEs',
     role: 'viewer',
     responses: { 200: wrapped(Type.Array(Enrichment)) },
@@ -19,7 +18,6 @@ export const listEnrichments = route(
 export const loadEnrichment = route(
   {
     endpoint: 'POST /enrichments',
-    tag: 'Findings',
     summary: 'Load a file about CVEs',
     description:
       'The daily CSV file of EPSS (also in gzip), or the JSON catalog of known exploited vulnerabilities of CISA. It is the body, or the field `file` of a form, and replaces the file of its kind. Present and future findings with these CVEs carry what it says.',

@@ -11,7 +11,6 @@ const Words = Type.Array(Type.String())
 export const getHost = route(
   {
     endpoint: 'GET /hosts/{host}',
-    tag: 'Findings',
     summary: 'Read what scans know of one host',
     description: `Takes a name or an address. Reads the newest ${HOST_RECORDS} assets and findings; the lists themselves are GET /assets?host= and GET /vulnerabilities?host=.`,
     role: 'viewer',

@@ -82,7 +82,6 @@ const savedOf = (outcome: Outcome, name: string | undefined, none: AppError) => 
 export const listFindingRules = route(
   {
     endpoint: 'GET /finding-rules',
-    tag: 'Findings',
     summary: 'List the rules that decide about findings, in the order in which they apply',
     role: 'viewer',
     responses: { 200: wrapped(Type.Array(FindingRule)) },
@@ -93,7 +92,6 @@ export const listFindingRules = route(
 export const getFindingRule = route(
   {
     endpoint: 'GET /finding-rules/{rule}',
-    tag: 'Findings',
     summary: 'Read one rule',
     role: 'viewer',
     params: RulePath,
@@ -105,7 +103,6 @@ export const getFindingRule = route(
 export const addFindingRule = route(
   {
     endpoint: 'POST /finding-rules',
-    tag: 'Findings',
     summary: 'Add a rule and apply it to present and future findings',
     description: `For each field the first rule by position that matches and sets it decides; tags of all rules are added. What a person decided about a finding wins over rules. A farm has at most ${MAX_RULES} rules.`,
     role: 'operator',
@@ -127,7 +124,6 @@ export const addFindingRule = route(
 export const changeFindingRule = route(
   {
     endpoint: 'PATCH /finding-rules/{rule}',
-    tag: 'Findings',
     summary: 'Change a rule and apply it again',
     description: 'match and set replace the stored ones as a whole.',
     role: 'operator',
@@ -147,7 +143,6 @@ export const changeFindingRule = route(
 export const removeFindingRule = route(
   {
     endpoint: 'DELETE /finding-rules/{rule}',
-    tag: 'Findings',
     summary: 'Remove a rule and what it set',
     role: 'operator',
     params: RulePath,
@@ -164,7 +159,6 @@ export const removeFindingRule = route(
 export const previewFindingRule = route(
   {
     endpoint: 'POST /finding-rules/preview',
-    tag: 'Findings',
     summary: 'Show what a rule would change, without saving it',
     description: `Reads the newest ${PREVIEW.read} findings that it matches, and lists the newest ${PREVIEW.list} that it would change.`,
     role: 'operator',

@@ -34,7 +34,6 @@ const EXPORT_PAGE = 100
 export const importVulnerabilities = route(
   {
     endpoint: 'POST /vulnerabilities/import',
-    tag: 'Findings',
     summary: 'Import the findings of a scanner',
     description:
       'The file is the body, or the field `file` of a form. Known records are updated, not duplicated; importing the same file again only changes when they were seen. Records are saved in batches: those before an error are kept.',
@@ -134,7 +133,6 @@ const useless = (format: string, errors: number, problems: readonly ImportProble
 export const exportVulnerabilities = route(
   {
     endpoint: 'GET /vulnerabilities/export',
-    tag: 'Findings',
     summary: 'Export vulnerabilities as a file',
     description: 'All records that match the filters are exported.',
     role: 'viewer',

@@ -52,7 +52,6 @@ const combinationProblems = ({ ids, filter, cursor, change }: Static<typeof Body
 export const changeVulnerabilities = route(
   {
     endpoint: 'POST /vulnerabilities/bulk',
-    tag: 'Findings',
     summary: 'Change or delete many vulnerabilities',
     description: `Send \`ids\` or \`filter\` (the parameters of GET /vulnerabilities), and the \`change\`. One request changes at most ${MAX_CHANGED} records in one transaction; with a filter these are the newest, and \`next_cursor\` continues with older ones. A record that is opened again by hand writes vuln.found, as a sighting does. Later scans, imports and rules do not change what is decided here.`,
     role: 'operator',
@@ -94,7 +93,6 @@ export const changeVulnerabilities = route(
 export const countVulnerabilityFacets = route(
   {
     endpoint: 'GET /vulnerabilities/facets',
-    tag: 'Findings',
     summary: 'Count the vulnerabilities of a filter by severity, state, workflow, asset and other fields',
     description: `Takes the filters of GET /vulnerabilities. Counts the newest ${FACET_RECORDS} records that match; \`complete\` is false if there are more. Large counts may be some seconds old.`,
     role: 'viewer',

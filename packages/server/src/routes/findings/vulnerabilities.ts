@@ -111,7 +111,6 @@ export const vulnerabilityFilter = async (
 export const listVulnerabilities = route(
   {
     endpoint: 'GET /vulnerabilities',
-    tag: 'Findings',
     summary: 'List vulnerabilities, newest first or sorted',
     role: 'viewer',
     query: closed({ ...vulnerabilityQuery, ...orgQuery, ...pageQuery, sort: Sort(VULNERABILITY_SORTS) }),
@@ -133,7 +132,6 @@ const GroupSort = Type.Optional(
 export const groupVulnerabilities = route(
   {
     endpoint: 'GET /vulnerabilities/groups',
-    tag: 'Findings',
     summary: 'Group vulnerabilities by check or by host, the worst first',
     description: `Takes the filters of GET /vulnerabilities. Groups the newest ${FACET_RECORDS} records that match, and answers with at most ${MAX_GROUPS} groups; \`complete\` is false if there are more. Large counts may be some seconds old.`,
     role: 'viewer',
@@ -173,7 +171,6 @@ const Count = Type.Integer({ minimum: 0 })
 export const summariseVulnerabilities = route(
   {
     endpoint: 'GET /vulnerabilities/summary',
-    tag: 'Findings',
     summary:
       'Count open vulnerabilities by severity; state=gone counts those that are gone, state=open,gone both',
     role: 'viewer',
@@ -253,7 +250,6 @@ export const vulnerabilityDetail = async (
 export const getVulnerability = route(
   {
     endpoint: 'GET /vulnerabilities/{id}',
-    tag: 'Findings',
     summary: 'Read one vulnerability',
     role: 'viewer',
     description:
@@ -290,7 +286,6 @@ const isJson = (text: string): boolean => {
 export const createVulnerability = route(
   {
     endpoint: 'POST /vulnerabilities',
-    tag: 'Findings',
     summary: 'Add a vulnerability',
     description: 'Always creates a new record; use the import to update known ones.',
     role: 'operator',
@@ -311,7 +306,6 @@ export const createVulnerability = route(
 export const removeVulnerability = route(
   {
     endpoint: 'DELETE /vulnerabilities/{id}',
-    tag: 'Findings',
     summary: 'Delete one vulnerability',
     role: 'operator',
     responses: { 200: Type.Object({ message: Type.String(), id: Type.Integer() }) },

@@ -91,7 +91,6 @@ const MAX_LIMIT = 100
 export const listNights = route(
   {
     endpoint: 'GET /nights',
-    tag: 'Schedules',
     summary: 'List the schedules with what their last job did and found',
     description:
       'Those that ran last come first. Findings are counted as they are now: false positives and accepted ones are left out. `open` and `not_tested` count in all workspaces of the last job.',
@@ -167,7 +166,6 @@ const MOST_CHANGES = 1_000
 export const getJobChanges = route(
   {
     endpoint: 'GET /jobs/{job_id}/changes',
-    tag: 'Findings',
     summary: 'List the findings that a job changed',
     description:
       'New, back and gone, and those that it could not test or reach, the most severe first. With `since`: what changed in its workspaces after the end of that earlier job. False positives and accepted findings are left out. The counts are those of `GET /nights`.',

@@ -31,7 +31,6 @@ const none = (what: string): AppError =>
 export const reportJob = route(
   {
     endpoint: 'GET /reports/jobs/{job_id}',
-    tag: 'Findings',
     summary: 'Read a report about a job, as a page for a person',
     description: DESCRIPTION,
     role: 'viewer',
@@ -43,7 +42,6 @@ export const reportJob = route(
 export const reportSchedule = route(
   {
     endpoint: 'GET /reports/schedules/{id}',
-    tag: 'Findings',
     summary: 'Read a report about the last job of a schedule, as a page for a person',
     description: DESCRIPTION,
     role: 'viewer',
@@ -62,7 +60,6 @@ export const reportSchedule = route(
 export const reportWorkspace = route(
   {
     endpoint: 'GET /reports/workspaces/{workspace}',
-    tag: 'Findings',
     summary: 'Read a report about a workspace and the last job in it, as a page for a person',
     description: DESCRIPTION,
     role: 'viewer',

@@ -25,7 +25,6 @@ const Cancelled = Type.Object({
 export const cancelRun = route(
   {
     endpoint: 'DELETE /runs/{id}',
-    tag: 'Runs',
     summary: 'Cancel a run and terminate its processes',
     description:
       'Waits up to 5 seconds for the owner of the run to report the terminated processes. If the owner does not report within `runs.cancel_grace_ms` plus 4 seconds, the run is set to `cancelled` without it. With a longer grace period the answer has the `status` `running` and a `note`: poll the run. An ended run is not changed: the answer has its `status` and a `note`.',

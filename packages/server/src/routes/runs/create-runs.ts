@@ -46,7 +46,6 @@ const kept = ({ status, body }: { status: number; body: string }): Answer => tex
 export const createRuns = route(
   {
     endpoint: 'POST /runs',
-    tag: 'Runs',
     summary: 'Start a workflow for one target, many targets or a file of targets',
     description:
       'One run is created for each target; all runs of the request share one job. With more than 5,000 targets, the job counts all of them as pending at once, and their runs appear in it and in lists within seconds. Blank targets, lines that begin with `#` and duplicates are dropped. Forms of existing clients are accepted: fields that are null or "" count as missing, numbers and booleans in params become text, and fields that have no effect are reported in `warnings`.',

@@ -86,7 +86,6 @@ const shown = (job: JobSummary) => ({ ...job, status: statusOf(job), retries: [.
 export const listJobs = route(
   {
     endpoint: 'GET /jobs',
-    tag: 'Jobs',
     summary: 'List jobs, newest first or sorted',
     description:
       'A page with filters and without `sort` looks at up to 50,000 jobs: it may have fewer than `limit` although `next_cursor` shows that more follow.',
@@ -137,7 +136,6 @@ export const listJobs = route(
 export const getJobSummary = route(
   {
     endpoint: 'GET /jobs/{job_id}/summary',
-    tag: 'Jobs',
     summary: 'Read a job without its runs',
     role: 'viewer',
     responses: { 200: Type.Object({ data: Summary }) },
@@ -152,7 +150,6 @@ export const getJobSummary = route(
 export const getJobStrip = route(
   {
     endpoint: 'GET /jobs/{job_id}/strip',
-    tag: 'Jobs',
     summary: 'Read the states of all targets of a job, in order',
     description:
       'One letter for each run: `p` pending, `q` queued, `r` running, `c` completed (clean, or before outcomes were recorded), `a` completed partially, `n` completed with nothing done, `f` failed, `x` cancelled. Letters that repeat are shortened to the letter and a count: `c3f` is `cccf`. `ids` has the ids of these runs, as pairs of the first id and the number of consecutive ids. An answer has an `ETag`: send it as `If-None-Match` to poll.',
@@ -200,7 +197,6 @@ export const getJobStrip = route(
 export const getJobFailures = route(
   {
     endpoint: 'GET /jobs/{job_id}/failures',
-    tag: 'Jobs',
     summary: 'Group the failed runs of a job by message',
     description:
       'Runs that failed, or completed with the outcome partial or nothing_done. Messages that differ only in numbers, hosts, addresses, URLs, uuids and long hex numbers are one group. Largest groups first, at most 100; the first 200,000 runs of the job are looked at.',
@@ -241,7 +237,6 @@ export const getJobFailures = route(
 export const getJobProgress = route(
   {
     endpoint: 'GET /jobs/{job_id}/progress',
-    tag: 'Jobs',
     summary: 'Read the throughput of a job and when it is expected to end',
     description:
       'The estimate comes from the last 200 ends. `early_seconds` and `late_seconds` are a range, from the fast and slow parts of that time; they are null, with a reason, while too little is known. The answer for a large job may be some seconds old.',

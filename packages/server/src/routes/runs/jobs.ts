@@ -70,7 +70,6 @@ async function* wholeRuns(context: ServerContext, jobId: string, root: string): 
 export const getJob = route(
   {
     endpoint: 'GET /jobs/{job_id}',
-    tag: 'Jobs',
     summary: 'Read the status of all runs of one request',
     description: 'Below `/osm/api` the runs have all fields of a run.',
     role: 'viewer',
@@ -96,7 +95,6 @@ export const getJob = route(
 export const cancelJob = route(
   {
     endpoint: 'POST /jobs/{job_id}/cancel',
-    tag: 'Jobs',
     summary: 'Cancel all runs of a job that have not ended',
     description:
       'Waiting runs no longer start and are cancelled immediately; those of a large job are cancelled within seconds. Running ones are asked to stop and are cancelled seconds later: poll the job.',
@@ -142,7 +140,6 @@ const ChangedPriority = Type.Object({
 export const changeJob = route(
   {
     endpoint: 'PATCH /jobs/{job_id}',
-    tag: 'Jobs',
     summary: 'Change the priority of the waiting runs of a job',
     description:
       'Waiting runs, also those whose message is in the queue, take their place by the new priority. Running runs are not touched. The answer is 202 if more than 10,000 runs wait: they take their place within seconds or, with a million, within a minute.',

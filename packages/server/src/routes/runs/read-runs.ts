@@ -38,7 +38,6 @@ const parentOf = async (
 export const listRuns = route(
   {
     endpoint: 'GET /runs',
-    tag: 'Runs',
     summary: 'List runs, newest first or sorted',
     role: 'viewer',
     query: closed({
@@ -106,7 +105,6 @@ const WithParts = Type.Object({
 export const getRun = route(
   {
     endpoint: 'GET /runs/{id}',
-    tag: 'Runs',
     summary: 'Read one run',
     role: 'viewer',
     params: RunPath,

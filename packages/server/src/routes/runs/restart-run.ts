@@ -13,7 +13,6 @@ const Uuid = Type.String({ format: 'uuid' })
 export const duplicateRun = route(
   {
     endpoint: 'POST /runs/{id}/duplicate',
-    tag: 'Runs',
     summary: 'Copy a run with the same configuration',
     description: 'The copy is a new job with one run, which is pending until it is started.',
     role: 'operator',
@@ -59,7 +58,6 @@ export const duplicateRun = route(
 export const startRun = route(
   {
     endpoint: 'POST /runs/{id}/start',
-    tag: 'Runs',
     summary: 'Start a pending run',
     role: 'operator',
     params: RunPath,

@@ -67,7 +67,6 @@ const retryIn = async (context: ServerContext, jobId: string, selection: RetrySe
 export const retryJob = route(
   {
     endpoint: 'POST /jobs/{job_id}/retry',
-    tag: 'Jobs',
     summary: 'Repeat what failed or was cancelled, as a new job',
     description:
       'The new job has the workflow version, params and priority of the first one, and its targets whose latest run, in the job and its retries, has one of `statuses` or `outcomes`. Targets that a retry is executing are left out: a repeated request answers 200 with the retry that exists. The runs of the first job stay as they are.',
@@ -150,7 +149,6 @@ const Id = Type.String({ description: 'As in the request' })
 export const cancelRuns = route(
   {
     endpoint: 'POST /runs/cancel',
-    tag: 'Runs',
     summary: 'Cancel several runs',
     description:
       'Waiting runs are cancelled at once. Running ones are asked to stop and are cancelled seconds later. Ended and unknown runs are reported and change nothing.',
@@ -198,7 +196,6 @@ export const cancelRuns = route(
 export const retryRuns = route(
   {
     endpoint: 'POST /runs/retry',
-    tag: 'Runs',
     summary: 'Repeat several runs that did not do all their work',
     description:
       'Repeats runs that failed, were cancelled, or ended with the outcome partial or nothing_done. The runs of each job become one new job, as with `POST /jobs/{job_id}/retry`; a run that a retry is already executing is not repeated twice.',

@@ -8,7 +8,6 @@ import { noRun, RunPath } from './read-runs.ts'
 export const listSteps = route(
   {
     endpoint: 'GET /runs/{id}/steps',
-    tag: 'Runs',
     summary: 'List the steps of the latest attempt, in order',
     role: 'viewer',
     params: RunPath,
@@ -25,7 +24,6 @@ export const listSteps = route(
 export const listAttempts = route(
   {
     endpoint: 'GET /runs/{id}/attempts',
-    tag: 'Runs',
     summary: 'List the attempts of a run: which worker executed each one, and how it ended',
     description:
       'Oldest first. Of the attempts that did not end the run, the newest 100 are kept. A run that has not been claimed has none.',
@@ -43,7 +41,6 @@ export const listAttempts = route(
 export const listArtifacts = route(
   {
     endpoint: 'GET /runs/{id}/artifacts',
-    tag: 'Runs',
     summary: 'List the artifacts',
     role: 'viewer',
     params: RunPath,
@@ -60,7 +57,6 @@ export const listArtifacts = route(
 export const readArtifact = route(
   {
     endpoint: 'GET /runs/{id}/artifacts/{artifact_id}/content',
-    tag: 'Runs',
     summary: 'Download an artifact',
     description:
       'Supports `Range` and `If-None-Match`. The content is an attachment, because it may be hostile. With `view=frame` texts, HTML, images and PDF can be shown in a frame of the console: a sandbox without scripts, without requests and without the cookie.',

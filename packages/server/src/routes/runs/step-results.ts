@@ -12,7 +12,6 @@ const statusesOf = (text: string | undefined): StepStatus[] | undefined =>
 export const listStepResults = route(
   {
     endpoint: 'GET /step-results',
-    tag: 'Runs',
     summary: 'List the steps of several runs',
     description: `Newest runs first, with the steps of the latest attempt in order. Only the newest ${NEWEST_RUNS} runs that match workspace and run are read.`,
     role: 'viewer',

@@ -47,7 +47,6 @@ const ENDED = ['completed', 'failed', 'cancelled'] as const
 export const listTasks = route(
   {
     endpoint: 'GET /tasks',
-    tag: 'Runs',
     summary: 'List the newest distributed runs as tasks',
     description: `A task is a distributed run. The newest ${MOST} of each status are listed; GET /runs lists all.`,
     role: 'viewer',
@@ -80,7 +79,6 @@ const TaskDetail = Type.Object({ ...Task.properties, error: Type.String() })
 export const getTask = route(
   {
     endpoint: 'GET /tasks/{id}',
-    tag: 'Runs',
     summary: 'Read one run as a task',
     role: 'viewer',
     params: Type.Object({ id: Type.String({ description: 'Number or run_uuid of the run' }) }),
@@ -99,7 +97,6 @@ let submit: Handle | undefined
 export const createTask = route(
   {
     endpoint: 'POST /tasks',
-    tag: 'Runs',
     summary: 'Start a distributed run',
     description: 'Like POST /runs with `run_mode: distributed`, with the same validation.',
     role: 'operator',

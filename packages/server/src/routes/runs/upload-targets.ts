@@ -7,7 +7,6 @@ import { receiveFile } from '../../http/body/receive-file.ts'
 export const uploadFile = route(
   {
     endpoint: 'POST /upload-file',
-    tag: 'Runs',
     summary: 'Upload a file of targets',
     description: 'Send the returned `path` as `target_file` to POST /runs, on any master.',
     role: 'operator',

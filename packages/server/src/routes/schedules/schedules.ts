@@ -78,7 +78,6 @@ export const foundSchedule = async (
 export const listSchedules = route(
   {
     endpoint: 'GET /schedules',
-    tag: 'Schedules',
     summary: 'List the schedules, newest first',
     role: 'viewer',
     query: closed(pageQuery),
@@ -94,7 +93,6 @@ export const listSchedules = route(
 export const createSchedule = route(
   {
     endpoint: 'POST /schedules',
-    tag: 'Schedules',
     summary: 'Start a workflow on a schedule, on events or on file changes',
     description:
       'The same triggers as in workflow files. The default of `trigger_type` is cron; cron requires `schedule`, event `event_topic` and watch `watch_path`. Forms of existing clients are accepted: fields that are null count as missing, target and params may be in `input_config`, and fields that have no effect are reported in `warnings`.',
@@ -118,7 +116,6 @@ export const createSchedule = route(
 export const getSchedule = route(
   {
     endpoint: 'GET /schedules/{id}',
-    tag: 'Schedules',
     summary: 'Read one schedule',
     role: 'viewer',
     params: NamedPath,
@@ -131,7 +128,6 @@ export const getSchedule = route(
 export const changeSchedule = route(
   {
     endpoint: 'PUT /schedules/{id}',
-    tag: 'Schedules',
     summary: 'Change fields of a schedule; takes effect immediately',
     role: 'admin',
     params: NamedPath,
@@ -155,7 +151,6 @@ export const changeSchedule = route(
 export const removeSchedule = route(
   {
     endpoint: 'DELETE /schedules/{id}',
-    tag: 'Schedules',
     summary: 'Delete a schedule; its runs are kept',
     role: 'admin',
     params: NamedPath,
@@ -173,7 +168,6 @@ const switching = (word: 'enable' | 'disable') =>
   route(
     {
       endpoint: `POST /schedules/{id}/${word}`,
-      tag: 'Schedules',
       summary: word === 'enable' ? 'Enable a schedule from now on' : 'Disable a schedule',
       role: 'admin',
       params: NamedPath,
@@ -198,7 +192,6 @@ export const disableSchedule = switching('disable')
 export const triggerSchedule = route(
   {
     endpoint: 'POST /schedules/{id}/trigger',
-    tag: 'Schedules',
     summary: 'Start a schedule now, even if it is disabled',
     role: 'operator',
     params: NamedPath,

@@ -19,7 +19,6 @@ export const limitProblems = (limits: Limits | undefined, at = ''): FieldError[]
 export const getLimits = route(
   {
     endpoint: 'GET /limits',
-    tag: 'Scopes',
     summary: 'Read how much all runs together may load the hosts that they scan',
     role: 'viewer',
     responses: { 200: wrapped(Limits) },
@@ -30,7 +29,6 @@ export const getLimits = route(
 export const setLimits = route(
   {
     endpoint: 'PUT /limits',
-    tag: 'Scopes',
     summary: 'Set how much all runs together may load the hosts that they scan',
     description:
       'Scopes can have limits of their runs as well; the stricter one holds. A run that has no share left waits without a slot. Runs that work keep their shares.',

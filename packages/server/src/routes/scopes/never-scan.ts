@@ -37,7 +37,6 @@ const add = async ({ scopes }: Store, entries: readonly NewNeverScan[], caller: 
 export const listNeverScan = route(
   {
     endpoint: 'GET /never-scan',
-    tag: 'Scopes',
     summary: 'List what no run may scan',
     role: 'operator',
     query: closed({
@@ -55,7 +54,6 @@ export const listNeverScan = route(
 export const addNeverScan = route(
   {
     endpoint: 'POST /never-scan',
-    tag: 'Scopes',
     summary: 'Forbid a host, a domain or a network to all runs',
     description:
       'A name also forbids what is below it, and a network each address in it, also as one of the addresses of a name. An entry that exists gets the new reason and end.',
@@ -93,7 +91,6 @@ const linesOf = (text: string): Line[] =>
 export const importNeverScan = route(
   {
     endpoint: 'POST /never-scan/import',
-    tag: 'Scopes',
     summary: 'Add the entries of a file to the never-scan list',
     description:
       'All of them or, if one is invalid, none. Entries that exist get the new reason and end; no entry is removed.',
@@ -135,7 +132,6 @@ const MAX_REASON = 1_024
 export const removeNeverScan = route(
   {
     endpoint: 'DELETE /never-scan/{id}',
-    tag: 'Scopes',
     summary: 'Remove an entry of the never-scan list',
     role: 'admin',
     params: Type.Object({ id: Type.String({ description: 'Id, or the entry' }) }),

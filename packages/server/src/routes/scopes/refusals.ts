@@ -9,7 +9,6 @@ const refusals = (path: 'refusals' | 'left-out', summary: string, description: s
   route(
     {
       endpoint: `GET /jobs/{job_id}/${path}`,
-      tag: 'Jobs',
       summary,
       description,
       role: 'viewer',

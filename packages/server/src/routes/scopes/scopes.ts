@@ -83,7 +83,6 @@ const savedOf = (outcome: Awaited<ReturnType<Store['scopes']['add']>>, name: str
 export const listScopes = route(
   {
     endpoint: 'GET /scopes',
-    tag: 'Scopes',
     summary: 'List what may be scanned',
     role: 'viewer',
     responses: { 200: wrapped(Type.Array(Scope)) },
@@ -94,7 +93,6 @@ export const listScopes = route(
 export const getScope = route(
   {
     endpoint: 'GET /scopes/{name}',
-    tag: 'Scopes',
     summary: 'Read one scope',
     role: 'viewer',
     responses: { 200: wrapped(Scope) },
@@ -105,7 +103,6 @@ export const getScope = route(
 export const addScope = route(
   {
     endpoint: 'POST /scopes',
-    tag: 'Scopes',
     summary: 'Add a scope',
     description:
       'Runs keep to the scope that their request names and to that of their workspace: each target must be allowed by both. Denied entries win over allowed ones.',
@@ -122,7 +119,6 @@ export const addScope = route(
 export const changeScope = route(
   {
     endpoint: 'PATCH /scopes/{name}',
-    tag: 'Scopes',
     summary: 'Change a scope',
     description: 'Lists replace the stored ones as a whole. Waiting runs are checked again when they start.',
     role: 'admin',
@@ -141,7 +137,6 @@ export const changeScope = route(
 export const removeScope = route(
   {
     endpoint: 'DELETE /scopes/{name}',
-    tag: 'Scopes',
     summary: 'Remove a scope',
     description: 'Waiting runs that name it are refused. A scope that has workspaces is not removed.',
     role: 'admin',
@@ -164,7 +159,6 @@ const Text = Type.String({ minLength: 1, maxLength: MAX_TARGET_LENGTH })
 export const checkScope = route(
   {
     endpoint: 'GET /scope-check',
-    tag: 'Scopes',
     summary: 'Say whether a target may be scanned, and why not',
     description: 'Names are not resolved: workers also refuse a name that has a forbidden address.',
     role: 'viewer',

@@ -23,7 +23,6 @@ const KNOWN =
 export const findTraffic = route(
   {
     endpoint: 'GET /traffic',
-    tag: 'Scopes',
     summary: 'Find the runs that may have sent traffic to a host',
     description:
       'Runs that worked in the time asked for and had the host, a network or a domain that has it as target, item of a loop, or URL of a request; newest first, at most 100.',

@@ -20,7 +20,6 @@ const MAX_BYTES = 1 << 20
 export const receiveWebhook = route(
   {
     endpoint: 'POST /webhooks/{name}',
-    tag: 'Webhooks',
     summary: 'Receive a signed request as the event webhook.received',
     description: `Requires a signature instead of a token: \`${SIGNATURE_HEADER}: sha256=HEX\`, the HMAC-SHA256 of \`TIMESTAMP.BODY\` with the secret of the webhook, and \`${TIMESTAMP_HEADER}\` in seconds, at most five minutes from the current time. A repeated request is refused.`,
     role: 'public',
@@ -93,7 +92,6 @@ const Incoming = Type.Object({
 export const createIncomingWebhook = route(
   {
     endpoint: 'POST /incoming-webhooks',
-    tag: 'Webhooks',
     summary: 'Create an incoming webhook',
     description: 'The secret is returned only in this answer.',
     role: 'admin',
@@ -119,7 +117,6 @@ export const createIncomingWebhook = route(
 export const listIncomingWebhooks = route(
   {
     endpoint: 'GET /incoming-webhooks',
-    tag: 'Webhooks',
     summary: 'List the incoming webhooks',
     role: 'admin',
     responses: { 200: Type.Object({ data: Type.Array(Incoming) }) },
@@ -135,7 +132,6 @@ export const listIncomingWebhooks = route(
 export const removeIncomingWebhook = route(
   {
     endpoint: 'DELETE /incoming-webhooks/{name}',
-    tag: 'Webhooks',
     summary: 'Delete an incoming webhook',
     role: 'admin',
     responses: { 200: Type.Object({ message: Type.String(), name: Type.String() }) },

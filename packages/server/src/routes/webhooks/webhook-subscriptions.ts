@@ -139,7 +139,6 @@ const checked = (draft: SubscriptionDraft, { receiver }: ServerContext): Subscri
 export const createSubscription = route(
   {
     endpoint: 'POST /webhook-subscriptions',
-    tag: 'Webhooks',
     summary: 'Subscribe a URL to events',
     description:
       'Requests are signed like incoming ones. Private addresses are refused when a request is sent, unless the settings allow them. The secret is returned only in this answer.',
@@ -166,7 +165,6 @@ export const createSubscription = route(
 export const listSubscriptions = route(
   {
     endpoint: 'GET /webhook-subscriptions',
-    tag: 'Webhooks',
     summary: 'List the subscriptions',
     role: 'admin',
     responses: { 200: Type.Object({ data: Type.Array(Subscribed) }) },
@@ -177,7 +175,6 @@ export const listSubscriptions = route(
 export const changeSubscription = route(
   {
     endpoint: 'PATCH /webhook-subscriptions/{id}',
-    tag: 'Webhooks',
     summary: 'Change a subscription',
     role: 'admin',
     params: NamedPath,
@@ -201,7 +198,6 @@ export const changeSubscription = route(
 export const removeSubscription = route(
   {
     endpoint: 'DELETE /webhook-subscriptions/{id}',
-    tag: 'Webhooks',
     summary: 'Delete a subscription and its deliveries',
     role: 'admin',
     params: NamedPath,
@@ -218,7 +214,6 @@ export const removeSubscription = route(
 export const testSubscription = route(
   {
     endpoint: 'POST /webhook-subscriptions/{id}/test',
-    tag: 'Webhooks',
     summary: 'Send an example of the event job.ended to a subscription, also a disabled one',
     description: 'The request is sent once, whatever the topics and filters. Nothing is recorded.',
     role: 'admin',
@@ -267,7 +262,6 @@ const Delivery = named('WebhookDelivery', {
 export const listDeliveries = route(
   {
     endpoint: 'GET /webhook-deliveries',
-    tag: 'Webhooks',
     summary: 'List deliveries, newest first; failed ones have the status dead',
     role: 'admin',
     query: closed({
@@ -291,7 +285,6 @@ export const listDeliveries = route(
 export const redeliver = route(
   {
     endpoint: 'POST /webhook-deliveries/{id}/redeliver',
-    tag: 'Webhooks',
     summary: 'Send a delivery again',
     role: 'admin',
     responses: { 202: wrapped(Delivery) },

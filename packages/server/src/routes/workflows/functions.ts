@@ -38,7 +38,6 @@ const listed = ({ name, signature, returns, doc, aliases, group, pure }: ListedF
 export const functionList = route(
   {
     endpoint: 'GET /functions/list',
-    tag: 'Workflows',
     summary: 'List the functions of the workflow language',
     role: 'viewer',
     responses: {
@@ -59,7 +58,6 @@ const BODY_BYTES = 256 * 1024
 export const evaluateFunction = route(
   {
     endpoint: 'POST /functions/eval',
-    tag: 'Workflows',
     summary: 'Evaluate an expression of the workflow language',
     description: `The expression is JavaScript in a sandbox. \`target\` and the params are variables, also in \`{{…}}\`. Pure functions can be called, and functions that read files below the folders of the setting target_file.folders. All others would act on the server and are refused: use them in a step of a workflow. Limits: ${CONSOLE_LIMITS.timeMs / 1000} s, ${CONSOLE_LIMITS.memoryBytes >> 20} MiB, ${CONSOLE_LIMITS.chars} characters for each value.`,
     role: 'operator',

@@ -13,7 +13,6 @@ export const MAX_WORKFLOW_BYTES = 1024 * 1024
 export const uploadWorkflow = route(
   {
     endpoint: 'POST /workflow-upload',
-    tag: 'Workflows',
     summary: 'Add a workflow, or replace the uploaded one with the same kind and name',
     description: 'The file is checked first and refused if it has errors. All masters then serve it.',
     role: 'admin',

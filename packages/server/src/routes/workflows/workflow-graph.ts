@@ -40,7 +40,6 @@ const toolsOf = async ({ workers }: Store, { root, modules }: ResolvedWorkflow) 
 export const getWorkflowGraph = route(
   {
     endpoint: 'GET /workflows/{name}/graph',
-    tag: 'Workflows',
     summary:
       'Read a workflow as a graph, with its source, problems, params and the workers that have its programs',
     description:

@@ -22,7 +22,6 @@ export const WorkflowProblem = named('WorkflowProblem', {
 export const lintWorkflow = route(
   {
     endpoint: 'POST /workflows/lint',
-    tag: 'Workflows',
     summary: 'Check a workflow file without adding it',
     description: `The file is the body, or the field \`file\` of a form. It is checked on its own, like an upload: workflows that it refers to are not loaded. The first ${MAX_PROBLEMS} problems are returned, and one more that counts the rest.`,
     role: 'viewer',
@@ -58,7 +57,6 @@ const schemaText = (): string => (made ??= JSON.stringify(workflowJsonSchema()))
 export const workflowSchema = route(
   {
     endpoint: 'GET /workflow.schema.json',
-    tag: 'Workflows',
     summary: 'Read the JSON Schema of the workflow language, for editors',
     role: 'public',
     bare: true,

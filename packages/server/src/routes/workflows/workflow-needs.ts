@@ -33,7 +33,6 @@ const missingOf = ({ kind, capabilities, tools }: Worker, needs: readonly string
 export const checkWorkflowNeeds = route(
   {
     endpoint: 'POST /workflows/{name}/needs',
-    tag: 'Workflows',
     summary: 'Tell what runs of a workflow with these params would need, and which live workers have it',
     description:
       'Starts nothing. Programs of modules that would certainly not run do not count. Local slots of servers execute local runs; of what these need, only missing programs of the shipped manifest are known.',

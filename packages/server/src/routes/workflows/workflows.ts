@@ -116,7 +116,6 @@ const DEFAULT_LIMIT = 50
 export const listWorkflows = route(
   {
     endpoint: 'GET /workflows',
-    tag: 'Workflows',
     summary: 'List the workflows that can be started by name',
     role: 'viewer',
     query: closed({
@@ -179,7 +178,6 @@ const wordsOf = (list: string): string[] =>
 export const listWorkflowTags = route(
   {
     endpoint: 'GET /workflows/tags',
-    tag: 'Workflows',
     summary: 'List the tags of all listed workflows',
     role: 'viewer',
     responses: { 200: Type.Object({ tags: Type.Array(Type.String()), count: Type.Integer() }) },
@@ -197,7 +195,6 @@ const MAX_BROKEN = 100
 export const refreshWorkflows = route(
   {
     endpoint: 'POST /workflows/refresh',
-    tag: 'Workflows',
     summary: 'Check now for new, changed and removed workflow files',
     description:
       'Changes are also found by the next request that needs a workflow. The counts are relative to the previous call on this server, or to its start.',
@@ -250,7 +247,6 @@ const WorkflowDetail = Type.Object({
 export const getWorkflow = route(
   {
     endpoint: 'GET /workflows/{name}',
-    tag: 'Workflows',
     summary: 'Read one workflow as YAML text, or as JSON with json=true',
     role: 'viewer',
     query: closed({ json: Type.Optional(Type.Boolean()) }),

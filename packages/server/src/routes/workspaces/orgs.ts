@@ -27,7 +27,6 @@ const TAKEN = [{ path: '/name', message: 'another organisation has this name or 
 export const listOrgs = route(
   {
     endpoint: 'GET /orgs',
-    tag: 'Workspaces',
     summary: 'List the organisations with counts of their records',
     description: `An organisation is a named set of workspaces; there are at most ${MAX_ORGS}. The default one has all workspaces without another organisation. Counts above 10,000 may be a few seconds old; the first 100 workspaces of each are listed.`,
     role: 'viewer',
@@ -47,7 +46,6 @@ export const listOrgs = route(
 export const createOrg = route(
   {
     endpoint: 'POST /orgs',
-    tag: 'Workspaces',
     summary: 'Create an organisation',
     role: 'admin',
     body: closed({
@@ -71,7 +69,6 @@ export const createOrg = route(
 export const getOrg = route(
   {
     endpoint: 'GET /orgs/{org}',
-    tag: 'Workspaces',
     summary: 'Read one organisation',
     role: 'viewer',
     params: OrgPath,
@@ -83,7 +80,6 @@ export const getOrg = route(
 export const getOrgStats = route(
   {
     endpoint: 'GET /orgs/{org}/stats',
-    tag: 'Workspaces',
     summary: 'Count the records of an organisation',
     description: 'The first 10,000 workspaces are listed.',
     role: 'viewer',
@@ -96,7 +92,6 @@ export const getOrgStats = route(
 export const changeOrg = route(
   {
     endpoint: 'PUT /orgs/{org}',
-    tag: 'Workspaces',
     summary: 'Change an organisation, or assign workspaces to it',
     description:
       'Missing and empty fields are not changed. `workspaces` are moved from their current organisations; assigning them to the default one removes them from theirs.',
@@ -145,7 +140,6 @@ export const changeOrg = route(
 export const removeOrg = route(
   {
     endpoint: 'DELETE /orgs/{org}',
-    tag: 'Workspaces',
     summary: 'Delete an organisation',
     description: 'Its workspaces move to the default organisation; their records are kept.',
     role: 'admin',

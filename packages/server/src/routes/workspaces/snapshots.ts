@@ -30,7 +30,6 @@ const send = async (
 export const downloadSnapshot = route(
   {
     endpoint: 'GET /snapshot-download/{workspace}',
-    tag: 'Workspaces',
     summary: 'Download all records and files of a workspace as a zip file',
     description: DESCRIPTION,
     role: 'viewer',
@@ -43,7 +42,6 @@ export const downloadSnapshot = route(
 export const exportSnapshot = route(
   {
     endpoint: 'POST /snapshots/export',
-    tag: 'Workspaces',
     summary: 'Download all records and files of a workspace as a zip file',
     description: DESCRIPTION,
     role: 'viewer',
@@ -57,7 +55,6 @@ export const exportSnapshot = route(
 export const listSnapshots = route(
   {
     endpoint: 'GET /snapshots',
-    tag: 'Workspaces',
     summary: 'List stored snapshots',
     description: 'Always empty: a snapshot is created for each download and not stored.',
     role: 'viewer',
@@ -74,7 +71,6 @@ export const listSnapshots = route(
 
 export const importSnapshot = unsupportedRoute({
   endpoint: 'POST /snapshots/import',
-  tag: 'Workspaces',
   summary: 'Import a snapshot (not supported)',
   role: 'operator',
   description:
@@ -84,7 +80,6 @@ export const importSnapshot = unsupportedRoute({
 export const removeSnapshot = route(
   {
     endpoint: 'DELETE /snapshots/{name}',
-    tag: 'Workspaces',
     summary: 'Delete a stored snapshot',
     description: 'Always 404, because no snapshot is stored.',
     role: 'operator',

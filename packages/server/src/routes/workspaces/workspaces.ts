@@ -53,7 +53,6 @@ const sourceOf = (text: string | undefined): (typeof WORKSPACE_SOURCES)[number] 
 export const listWorkspaces = route(
   {
     endpoint: 'GET /workspaces',
-    tag: 'Workspaces',
     summary: 'List the workspaces by name, with counts of their records',
     description:
       'A workspace is a name used by runs, assets, vulnerabilities or an organisation. Records that are gone are counted too.',
@@ -85,7 +84,6 @@ export const listWorkspaces = route(
 export const listWorkspaceNames = route(
   {
     endpoint: 'GET /workspace-names',
-    tag: 'Workspaces',
     summary: `List the names of the workspaces, at most ${MAX_LIMIT}, as a plain array`,
     role: 'viewer',
     responses: { 200: Type.Array(Type.String()) },

@@ -48,7 +48,6 @@ With \`follow=true\` the answer is a stream of server-sent events. Each event ha
 export const readRunLog = route(
   {
     endpoint: 'GET /runs/{id}/log',
-    tag: 'Runs',
     summary: 'Read or follow what the workflow and the engine logged',
     description: `The log of the latest attempt, which is also its artifact \`execution log\`. ${FORMS}`,
     role: 'viewer',
@@ -68,7 +67,6 @@ export const readRunLog = route(
 export const readStepLog = route(
   {
     endpoint: 'GET /runs/{id}/steps/{step_id}/log',
-    tag: 'Runs',
     summary: 'Read or follow the whole output of a step',
     description: FORMS,
     role: 'viewer',
