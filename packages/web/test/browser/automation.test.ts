@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { type Page, refusalOf, useConsole } from './harness.ts'
+import { NARROW, resize, WIDE } from './screens.ts'
 
 const LISTENER = `
 kind: module
@@ -223,6 +224,11 @@ test('A target out of a scope is refused, the job says why, and the command that
   const page = await farm().open('/scopes')
   await page.getByRole('button', { name: 'New scope' }).click()
   const form = page.getByRole('dialog', { name: 'New scope' })
+  // No input is wider than its place, the times neither.
+  await resize(page, NARROW)
+  const body = page.locator('.dialog-body')
+  expect(await body.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
+  await resize(page, WIDE)
   await form.getByLabel('Name').fill('shop')
   await form.getByLabel(/^Allowed/).fill('*.shop.test')
   await form.getByLabel(/^Denied/).fill('pay.shop.test')
