@@ -274,6 +274,21 @@ describe('testssl', () => {
     expect(report.errors).toBe(errors)
   })
 
+  test('a broken line of a pretty report, or its end, loses no other line', async () => {
+    const lines = ['TLS1', 'a\\ b', 'BEAST', 'RC4'].map(
+      (id) => `{"id":"${id}","severity":"LOW","finding":"x"}`,
+    )
+    const start = '{"targetHost":"a.example","ip":"192.0.2.1","port":"443",'
+    const text = `{"Invocation":"testssl","scanResult":[${start}"protocols":[\n${lines.join(',\n')}]}],"scanTime":1}`
+    const places = ['TLS1', 'BEAST', 'RC4'].map((id) => `testssl-${id} low a.example:443`)
+    const broken = await guess(text)
+    expect(short(broken)).toEqual(places)
+    expect(broken.problems).toMatchObject([{ line: 3 }])
+    const cut = await guess(text.slice(0, text.indexOf('"RC4"')))
+    expect(short(cut)).toEqual(places.slice(0, 2))
+    expect(cut.errors).toBe(2)
+  })
+
   test('two addresses of a name have their own findings, and one address is not part of the identity', async () => {
     const second = entry('TLS1', 'MEDIUM', 'a.example/192.0.2.2')
     expect(short(await guess(`[${entry('TLS1', 'LOW')},${second}]`))).toEqual([

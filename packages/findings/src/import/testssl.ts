@@ -1,6 +1,6 @@
-import { asText, at, isRecord } from '../fields.ts'
+import { asText, at, isRecord, type Unknown } from '../fields.ts'
 import { spelled } from './paths.ts'
-import { unreadable, type Imported } from './read-body.ts'
+import { unreadable, type Imported, type ReportPart } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
 import { failed, finding, hostPort, paragraphs, unusable } from './records.ts'
 
@@ -27,13 +27,13 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
   const found: Line[] = []
   let lines = 0
   let isReport = false
-  for await (const part of jsonParts(body, '[]', 'scanResult.[]', 'scanTime', 'Invocation')) {
+  for await (const part of linesOf(body)) {
     if (part.kind === 'problem') {
       yield unusable(part.reason, part.line)
       continue
     }
-    isReport ||= part.at !== '[]' || at(part.value, 'finding') !== undefined
-    for (const line of part.at === '[]' ? flatLine(part.value) : prettyLines(part.at, part.value)) {
+    isReport = true
+    for (const line of part.lines) {
       lines += 1
       const place = hostPort(line.host, line.port)
       if (line.address !== '') addresses.set(place, (addresses.get(place) ?? new Set()).add(line.address))
@@ -53,25 +53,44 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
     yield record(line, (addresses.get(hostPort(line.host, line.port))?.size ?? 0) > 1 ? line.address : '')
 }
 
-function* flatLine(line: unknown): Generator<Line> {
-  if (!isRecord(line) || !Object.hasOwn(line, 'finding')) return
-  // `name/address`
-  const [host = '', address = ''] = asText(line['ip']).split('/')
-  yield lineOf(line, spelled(host), address, asText(line['port']))
+/** Lines, none where a part only shows the format. */
+type Found =
+  Extract<ReportPart, { kind: 'problem' }> | { readonly kind: 'lines'; readonly lines: readonly Line[] }
+
+/** An entry names its server, then its lines, which are read one by one: a broken one loses no other. */
+const ENTRY = 'scanResult.[]'
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Found> {
+  let entry: Record<string, unknown> = {}
+  const parts = ['[]', ENTRY, `${ENTRY}.*`, `${ENTRY}.*.[]`, 'scanTime', 'Invocation']
+  for await (const part of jsonParts(body, ...parts)) {
+    if (part.kind === 'problem') yield part
+    else if (part.at === '[]') {
+      if (at(part.value, 'finding') !== undefined) yield { kind: 'lines', lines: [flatLine(part.value)] }
+    } else if (part.at === 'scanTime') yield { kind: 'lines', lines: interruption(asText(part.value)) }
+    else if (part.at === ENTRY) {
+      yield { kind: 'lines', lines: entryLines(entry, entry) }
+      entry = {}
+    } else if (part.at === `${ENTRY}.*` && !isRecord(part.value)) entry[part.path.at(-1) ?? ''] = part.value
+    else yield { kind: 'lines', lines: entryLines(entry, part.value) }
+  }
+  if (Object.keys(entry).length > 0) yield { kind: 'lines', lines: entryLines(entry, entry) }
 }
 
-function* prettyLines(place: string, value: unknown): Generator<Line> {
-  if (place === 'scanTime') {
-    const time = asText(value)
-    if (!/^\d+$/.test(time)) yield lineOf({ id: 'scanTime', severity: 'WARN', finding: time }, '', '', '')
-  } else if (place === 'scanResult.[]' && isRecord(value)) {
-    const address = asText(value['ip'])
-    const host = spelled(asText(value['targetHost'])) || address
-    const lines = Object.hasOwn(value, 'id') ? [value] : Object.values(value)
-    for (const line of lines.flat())
-      if (isRecord(line) && Object.hasOwn(line, 'severity'))
-        yield lineOf(line, host, address, asText(value['port']))
-  }
+const flatLine = (line: unknown): Line => {
+  // `name/address`
+  const [host = '', address = ''] = asText(at(line, 'ip')).split('/')
+  return lineOf(line, spelled(host), address, asText(at(line, 'port')))
+}
+
+const interruption = (time: string): Line[] =>
+  /^\d+$/.test(time) ? [] : [lineOf({ id: 'scanTime', severity: 'WARN', finding: time }, '', '', '')]
+
+/** An entry may itself be a line, like scanProblem. */
+const entryLines = (entry: Unknown, line: unknown): Line[] => {
+  if (at(line, 'severity') === undefined) return []
+  const address = asText(entry['ip'])
+  return [lineOf(line, spelled(asText(entry['targetHost'])) || address, address, asText(entry['port']))]
 }
 
 const lineOf = (line: unknown, host: string, address: string, port: string): Line => ({
