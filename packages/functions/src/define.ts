@@ -68,15 +68,14 @@ export interface FunctionGroup {
 
 type Run = FunctionDefinition['run']
 
-/** One function: `fn('file_exists(path)', 'bool', 'Is there…', run)`. */
+/** One function: `fn('file_exists(path): bool', 'Is there…', run)`. */
 export const fn = (
   head: string,
-  returns: string,
   doc: string,
   run: Run,
   aliases: readonly string[] = [],
 ): FunctionDefinition => {
-  const [, name = '', signature = ''] = /^(\w+)\((.*)\)$/.exec(head) ?? []
+  const [, name = '', signature = '', returns = ''] = /^(\w+)\((.*)\): ([\w ]+)$/.exec(head) ?? []
   return { name, signature, returns, doc, run, aliases: [...aliases, ...camelCase(name)] }
 }
 
@@ -86,7 +85,7 @@ export const fn = (
  */
 export const refused = (head: string, why: string, instead = '', returns = 'never'): FunctionDefinition => {
   const message = instead === '' ? why : `${why}; ${instead}`
-  const definition = fn(head, returns, `Not supported: ${message}.`, () => {
+  const definition = fn(`${head}: ${returns}`, `Not supported: ${message}.`, () => {
     throw returns === 'never' ? new Error(message) : new NoResult(message)
   })
   return { ...definition, refused: { why, instead } }

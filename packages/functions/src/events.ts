@@ -48,8 +48,7 @@ export const EVENT_FUNCTIONS: FunctionGroup = {
   title: 'Events',
   functions: [
     fn(
-      'generate_event(workspace, topic, source, data_type, data)',
-      'true',
+      'generate_event(workspace, topic, source, data_type, data): true',
       'Emits an event; data other than an object becomes {value: …}.',
       (args, at) => {
         raise(args, args[4], at)
@@ -57,8 +56,7 @@ export const EVENT_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'generate_event_from_file(workspace, topic, source, data_type, path)',
-      'number',
+      'generate_event_from_file(workspace, topic, source, data_type, path): number',
       'Emits an event for each non-empty line of a file; returns the number.',
       async (args, at) => {
         let count = 0

@@ -25,49 +25,38 @@ export const LOG_FUNCTIONS: FunctionGroup = {
   title: 'Log and output',
   functions: [
     fn(
-      'log_debug(message)',
-      'text',
+      'log_debug(message): text',
       'Writes `[DEBUG] message` to the output and the log of the run; returns the message.',
       log('debug'),
     ),
     fn(
-      'log_info(message)',
-      'text',
+      'log_info(message): text',
       'Writes `[INFO] message` to the output and the log of the run; returns the message.',
       log('info'),
     ),
     fn(
-      'log_warn(message)',
-      'text',
+      'log_warn(message): text',
       'Writes `[WARN] message` to the output and the log of the run; returns the message.',
       log('warn'),
     ),
     fn(
-      'log_error(message)',
-      'text',
+      'log_error(message): text',
       'Writes `[ERROR] message` to the output and the log of the run; returns the message.',
       log('error'),
     ),
     fn(
-      'print_green(message)',
-      'text',
+      'print_green(message): text',
       'Writes a green line to the output; returns the message.',
       print('green'),
     ),
+    fn('print_blue(message): text', 'Writes a blue line to the output; returns the message.', print('blue')),
     fn(
-      'print_blue(message)',
-      'text',
-      'Writes a blue line to the output; returns the message.',
-      print('blue'),
-    ),
-    fn(
-      'print_yellow(message)',
-      'text',
+      'print_yellow(message): text',
       'Writes a yellow line to the output; returns the message.',
       print('yellow'),
     ),
-    fn('print_red(message)', 'text', 'Writes a red line to the output; returns the message.', print('red')),
-    fn('printf(message)', 'text', 'Writes a line to the output; returns the message.', (args, context) => {
+    fn('print_red(message): text', 'Writes a red line to the output; returns the message.', print('red')),
+    fn('printf(message): text', 'Writes a line to the output; returns the message.', (args, context) => {
       context.print('stdout', `${textArg(args, 0)}\n`)
       return textArg(args, 0)
     }),

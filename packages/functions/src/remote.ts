@@ -106,14 +106,12 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
   title: 'Other machines, sessions and installers',
   functions: [
     fn(
-      'ssh_exec(host, command, user?, key?, password?, port?)',
-      'text',
+      'ssh_exec(host, command, user?, key?, password?, port?): text',
       'Runs a command on another host and returns its stdout; "" if the host cannot be reached; the reason is logged.',
       sshExec,
     ),
     fn(
-      'ssh_rsync(host, source, dest, user?, key?, password?, port?)',
-      'bool',
+      'ssh_rsync(host, source, dest, user?, key?, password?, port?): bool',
       'Copies files to another host.',
       sshRsync,
     ),
@@ -123,8 +121,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     refused('run_on_master(action, …)', FARM, RUNS),
     refused('run_on_worker(scope, action, …)', FARM, RUNS),
     fn(
-      'tmux_run(command, name?)',
-      'text',
+      'tmux_run(command, name?): text',
       'Starts a command in a tmux session; returns the name of the session, which continues after the run.',
       async (args, at) => {
         const name = session(args, 1, at)
@@ -133,8 +130,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'tmux_capture(name)',
-      'text',
+      'tmux_capture(name): text',
       'The screen of the session; `all` means every session, each below a line with its name.',
       async (args, at) => {
         if (textArg(args, 0) === '') throw new NoResult('name a session')
@@ -144,16 +140,16 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
         return names.map((name, index) => `=== session: ${name} ===\n${shown[index] ?? ''}`).join('\n')
       },
     ),
-    fn('tmux_send(name, keys)', 'bool', 'Sends keys to the session.', async (args, at) => {
+    fn('tmux_send(name, keys): bool', 'Sends keys to the session.', async (args, at) => {
       await tmux(at, 'send-keys', '-t', session(args, 0, at), '--', textArg(args, 1), 'Enter')
       return true
     }),
-    fn('tmux_kill(name)', 'bool', 'Ends the session.', async (args, at) => {
+    fn('tmux_kill(name): bool', 'Ends the session.', async (args, at) => {
       await tmux(at, 'kill-session', '-t', session(args, 0, at))
       return true
     }),
-    fn('tmux_list()', 'list', 'Names of the sessions.', async (_args, at) => await sessions(at)),
-    fn('go_getter(url, dest)', 'bool', 'Clones a repository or downloads a file.', async (args, at) => {
+    fn('tmux_list(): list', 'Names of the sessions.', async (_args, at) => await sessions(at)),
+    fn('go_getter(url, dest): bool', 'Clones a repository or downloads a file.', async (args, at) => {
       const url = textArg(args, 0).replace(/^git::/, '')
       const dest = await programPath(args, 1, at, 'write')
       await makeFolder(dirname(dest), at)
@@ -166,8 +162,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
       return true
     }),
     fn(
-      'go_getter_with_sshkey(key, url, dest)',
-      'bool',
+      'go_getter_with_sshkey(key, url, dest): bool',
       'Clones a repository with a private key.',
       async (args, at) => {
         const key = await programPath(args, 0, at)

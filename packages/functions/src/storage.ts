@@ -120,27 +120,25 @@ const tree = (keys: readonly string[], prefix: string, depth: number): string =>
 export const STORAGE_FUNCTIONS: FunctionGroup = {
   title: 'Object store (needs one in the settings)',
   functions: [
-    fn('cdn_upload(path, key)', 'bool', 'Uploads a file of the run’s folders.', async (args, at) => {
+    fn('cdn_upload(path, key): bool', 'Uploads a file of the run’s folders.', async (args, at) => {
       await upload(pathArg(args, 0, at), keyArg(args, 1), at)
       return true
     }),
-    fn('cdn_download(key, path)', 'bool', 'Downloads an object into the run’s folders.', async (args, at) => {
+    fn('cdn_download(key, path): bool', 'Downloads an object into the run’s folders.', async (args, at) => {
       await download(keyArg(args, 0), pathArg(args, 1, at), at)
       return true
     }),
     fn(
-      'cdn_exists(key)',
-      'bool',
+      'cdn_exists(key): bool',
       'Whether the object exists.',
       async (args, at) => (await service(at).stat(keyArg(args, 0))) !== undefined,
     ),
-    fn('cdn_delete(key)', 'bool', 'Removes an object.', async (args, at) => {
+    fn('cdn_delete(key): bool', 'Removes an object.', async (args, at) => {
       await service(at).remove(keyArg(args, 0))
       return true
     }),
     fn(
-      'cdn_sync_upload(folder, prefix)',
-      'number',
+      'cdn_sync_upload(folder, prefix): number',
       'Uploads all files below a folder; returns the number.',
       async (args, at) => {
         const folder = pathArg(args, 0, at)
@@ -152,8 +150,7 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'cdn_sync_download(prefix, folder)',
-      'number',
+      'cdn_sync_download(prefix, folder): number',
       'Downloads all objects of a prefix; returns the number.',
       async (args, at) => {
         const [prefix, folder] = [keyArg(args, 0), pathArg(args, 1, at)]
@@ -168,19 +165,18 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'cdn_get_presigned_url(key, minutes?)',
-      'text',
+      'cdn_get_presigned_url(key, minutes?): text',
       'A URL that allows anyone to read the object for a limited time.',
       async (args, at) => await service(at).presign(keyArg(args, 0), Math.max(1, numberArg(args, 1, 60))),
     ),
-    fn('cdn_list(pattern?)', 'list', 'Objects with key, size and last_modified.', async (args, at) =>
+    fn('cdn_list(pattern?): list', 'Objects with key, size and last_modified.', async (args, at) =>
       (await list(textArg(args, 0), at)).map(shown),
     ),
-    fn('cdn_stat(key)', 'object', 'Key, size and last_modified, or null.', async (args, at) => {
+    fn('cdn_stat(key): object', 'Key, size and last_modified, or null.', async (args, at) => {
       const found = await service(at).stat(keyArg(args, 0))
       return found === undefined ? null : shown(found)
     }),
-    fn('cdn_read(key)', 'text', 'The text of an object.', async (args, at) => {
+    fn('cdn_read(key): text', 'The text of an object.', async (args, at) => {
       const key = keyArg(args, 0)
       const { size = 0 } = (await service(at).stat(key)) ?? {}
       if (size > MAX_TEXT_BYTES) throw new Error(`${key} is larger than ${MAX_TEXT_BYTES} bytes: download it`)
@@ -188,7 +184,7 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
       await service(at).download(key, async (body) => void (content = await text(body)), at.signal)
       return content
     }),
-    fn('cdn_ls_tree(prefix?, depth?)', 'text', 'The keys as a tree.', async (args, at) => {
+    fn('cdn_ls_tree(prefix?, depth?): text', 'The keys as a tree.', async (args, at) => {
       const prefix = textArg(args, 0)
       return tree(
         (await list(prefix, at)).map(({ key }) => key),

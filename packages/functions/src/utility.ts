@@ -98,122 +98,104 @@ const ALPHANUMERIC = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 export const UTILITY_FUNCTIONS: FunctionGroup = {
   title: 'Utilities',
   functions: [
-    fn(
-      'len(value)',
-      'number',
-      'Bytes of a text in UTF-8, items of a list, 0 for anything else.',
-      ([value]) =>
-        typeof value === 'string' ? Buffer.byteLength(value) : Array.isArray(value) ? value.length : 0,
+    fn('len(value): number', 'Bytes of a text in UTF-8, items of a list, 0 for anything else.', ([value]) =>
+      typeof value === 'string' ? Buffer.byteLength(value) : Array.isArray(value) ? value.length : 0,
     ),
     fn(
-      'is_empty(value)',
-      'bool',
+      'is_empty(value): bool',
       'Whether the value is null, a blank text, the text "undefined" or an empty list.',
       (args) => isEmpty(args[0]),
     ),
-    fn('is_not_empty(value)', 'bool', 'The opposite of `is_empty`.', (args) => !isEmpty(args[0])),
+    fn('is_not_empty(value): bool', 'The opposite of `is_empty`.', (args) => !isEmpty(args[0])),
     fn(
-      'exec_cmd(command)',
-      'text',
+      'exec_cmd(command): text',
       'Runs a shell command on the executor and returns its stdout without blanks at both ends; "" if it fails; the reason is logged.',
       execute,
       ['bash'],
     ),
-    fn('exec_python(code)', 'text', 'Runs Python and returns its output.', script(PYTHON, '.py', false)),
+    fn('exec_python(code): text', 'Runs Python and returns its output.', script(PYTHON, '.py', false)),
     fn(
-      'exec_python_file(path)',
-      'text',
+      'exec_python_file(path): text',
       'Runs a Python file and returns its output.',
       script(PYTHON, '.py', true),
     ),
     fn(
-      'exec_ts(code)',
-      'text',
+      'exec_ts(code): text',
       'Runs TypeScript with bun, deno or node and returns its output.',
       script(TYPESCRIPT, '.ts', false),
     ),
     fn(
-      'exec_ts_file(path)',
-      'text',
+      'exec_ts_file(path): text',
       'Runs a TypeScript file and returns its output.',
       script(TYPESCRIPT, '.ts', true),
     ),
-    fn('command_exists(name)', 'bool', 'Whether the program is on PATH.', async (args, { exec }) => {
+    fn('command_exists(name): bool', 'Whether the program is on PATH.', async (args, { exec }) => {
       const { exitCode, stdout } = await exec(['/bin/sh', '-c', 'command -v "$0"', textArg(args, 0)])
       // Builtins of the shell have no path.
       return exitCode === 0 && stdout.includes('/')
     }),
-    fn('sleep(seconds)', 'nothing', 'Waits; a cancel ends the wait.', async (args, { signal }) => {
+    fn('sleep(seconds): nothing', 'Waits; a cancel ends the wait.', async (args, { signal }) => {
       await pause(Math.min(numberArg(args, 0, 0) * 1000, 2 ** 31 - 1), undefined, { signal })
       return null
     }),
-    fn('skip(message?)', 'never', 'Ends the module with the status skipped; the flow continues.', (args) => {
+    fn('skip(message?): never', 'Ends the module with the status skipped; the flow continues.', (args) => {
       throw new SkipModule(textArg(args, 0))
     }),
     fn(
-      'exit(code?, message?)',
-      'never',
+      'exit(code?, message?): never',
       'Ends the module: with 0 as `skip` does, otherwise the step fails, and its error is the message.',
       (args) => {
         throw new EndRun(numberArg(args, 0, 0), textArg(args, 1))
       },
     ),
     fn(
-      'pick_valid(a, b, …)',
-      'value',
+      'pick_valid(a, b, …): value',
       'The first of at most ten values that is not empty, false or an object without keys.',
       (args) => args.slice(0, MAX_PICKED).find(isValid) ?? '',
     ),
-    fn('cat_file(path)', 'text', 'Prints a file and returns its text.', async (args, context) => {
+    fn('cat_file(path): text', 'Prints a file and returns its text.', async (args, context) => {
       const text = await readText(pathArg(args, 0, context), context)
       context.print('stdout', text.endsWith('\n') || text === '' ? text : `${text}\n`)
       return text
     }),
-    fn('set_var(name, value)', 'value', 'Sets a variable of the module.', (args, context) => {
+    fn('set_var(name, value): value', 'Sets a variable of the module.', (args, context) => {
       context.setVariable(textArg(args, 0), args[1] ?? null)
       return args[1] ?? null
     }),
     fn(
-      'get_var(name)',
-      'value',
+      'get_var(name): value',
       'Reads a variable; nothing if it does not exist.',
       (args, context) => context.variable(textArg(args, 0)) ?? '',
     ),
     fn(
-      'run_module(name, target, params?)',
-      'object',
+      'run_module(name, target, params?): object',
       'Starts a module; params are `key=value` separated by commas.',
       startRun('module'),
     ),
     fn(
-      'run_flow(name, target, params?)',
-      'object',
+      'run_flow(name, target, params?): object',
       'Starts a flow; params are `key=value` separated by commas.',
       startRun('flow'),
     ),
-    fn('uuid()', 'text', 'A random UUID.', (_args, { ports }) => ports.uuid()),
-    fn('random_string(length?)', 'text', 'Random letters and digits, 16 by default.', (args, { ports }) =>
+    fn('uuid(): text', 'A random UUID.', (_args, { ports }) => ports.uuid()),
+    fn('random_string(length?): text', 'Random letters and digits, 16 by default.', (args, { ports }) =>
       Array.from(
         { length: Math.min(MAX_RANDOM, Math.max(0, Math.trunc(numberArg(args, 0, 0))) || 16) },
         () => ALPHANUMERIC[Math.floor(ports.random() * ALPHANUMERIC.length)],
       ).join(''),
     ),
-    fn('base64_encode(text)', 'text', 'As Base64.', (args) =>
-      Buffer.from(textArg(args, 0)).toString('base64'),
-    ),
-    fn('base64_decode(text)', 'text', 'The decoded text; "" for a text that is not Base64.', (args) => {
+    fn('base64_encode(text): text', 'As Base64.', (args) => Buffer.from(textArg(args, 0)).toString('base64')),
+    fn('base64_decode(text): text', 'The decoded text; "" for a text that is not Base64.', (args) => {
       const text = textArg(args, 0).replaceAll(/[\r\n]/g, '')
       return BASE64.test(text) ? Buffer.from(text, 'base64').toString('utf8') : ''
     }),
     fn(
-      'os_getenv(name)',
-      'text',
+      'os_getenv(name): text',
       'An environment variable of commands.',
       (args, { env }) => env[textArg(args, 0)] ?? '',
     ),
     fn(
-      'os_setenv(name, value)',
-      'bool',
+      'os_setenv(name, value): bool',
       'Sets an environment variable for the following commands.',
       (args, context) => {
         if (!/^[A-Za-z_]\w*$/.test(textArg(args, 0)))
@@ -223,8 +205,7 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'sudo_auth(password?, keepalive?)',
-      'bool',
+      'sudo_auth(password?, keepalive?): bool',
       'True if commands run as root or sudo requires no password; passwords are not accepted.',
       async (_args, { exec }) =>
         (await exec(['/bin/sh', '-c', '[ "$(id -u)" = 0 ] || sudo -n true'])).exitCode === 0,

@@ -159,32 +159,27 @@ export const FILE_FUNCTIONS: FunctionGroup = {
   title: 'Files',
   functions: [
     fn(
-      'file_exists(path)',
-      'bool',
+      'file_exists(path): bool',
       'Whether a file or folder exists.',
       async (args, at) => await asking(at, () => isThere(pathArg(args, 0, at), at), false),
     ),
     fn(
-      'file_length(path)',
-      'number',
+      'file_length(path): number',
       'Non-empty lines; 0 for a missing file.',
       async (args, at) => await countLines(pathArg(args, 0, at), at),
     ),
     fn(
-      'dir_length(path)',
-      'number',
+      'dir_length(path): number',
       'Entries of a folder; 0 if it does not exist.',
       async (args, at) => (await namesIn(pathArg(args, 0, at), at)).length,
     ),
     fn(
-      'file_contains(path, pattern)',
-      'bool',
+      'file_contains(path, pattern): bool',
       'Whether the regular expression occurs in the text. `^` and `$` match the ends of the text, with `(?m)` those of lines.',
       async (args, at) => await containsPattern(pathArg(args, 0, at), soughtArg(args, 1), at),
     ),
     fn(
-      'regex_extract(path, pattern)',
-      'list',
+      'regex_extract(path, pattern): list',
       'The lines that match the regular expression.',
       async (args, at) => {
         const pattern = patternOf(soughtArg(args, 1))
@@ -192,29 +187,25 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'read_file(path)',
-      'text',
+      'read_file(path): text',
       'The text of the file; "" for a missing file.',
       async (args, at) => await readText(pathArg(args, 0, at), at),
     ),
     fn(
-      'read_lines(path)',
-      'list',
+      'read_lines(path): list',
       'All lines.',
       async (args, at) => await collect(linesOf(pathArg(args, 0, at), at)),
     ),
-    fn('remove_file(path)', 'bool', 'Removes a file; false if it does not exist.', async (args, at) =>
+    fn('remove_file(path): bool', 'Removes a file; false if it does not exist.', async (args, at) =>
       removeFile(pathArg(args, 0, at), at),
     ),
     fn(
-      'remove_folder(path)',
-      'bool',
+      'remove_folder(path): bool',
       'Removes a folder with its content; false if it does not exist.',
       async (args, at) => await removeFolder(pathArg(args, 0, at), at),
     ),
     fn(
-      'rm_rf(path)',
-      'bool',
+      'rm_rf(path): bool',
       'Removes a file or a folder with its content; true also if it does not exist.',
       async (args, at) => {
         await removeTree(pathArg(args, 0, at), at)
@@ -222,14 +213,12 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'remove_all_except(folder, keep)',
-      'bool',
+      'remove_all_except(folder, keep): bool',
       'Removes the content of a folder except one file; removes nothing and returns false if that file does not exist.',
       removeAllExcept,
     ),
     fn(
-      'create_folder(path)',
-      'bool',
+      'create_folder(path): bool',
       'Creates a folder and its parents.',
       async (args, at) => {
         await makeFolder(pathArg(args, 0, at), at)
@@ -238,27 +227,24 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       ['create_dir', 'createDir'],
     ),
     fn(
-      'append_file(dest, source)',
-      'bool',
+      'append_file(dest, source): bool',
       'Appends the content of source; false if it does not exist.',
       async (args, at) => await appendFile(pathArg(args, 0, at), pathArg(args, 1, at), at),
     ),
     fn(
-      'move_file(source, dest)',
-      'bool',
+      'move_file(source, dest): bool',
       'Moves a file; false if it does not exist.',
       async (args, at) => await moveFile(pathArg(args, 0, at), pathArg(args, 1, at), at),
     ),
-    fn('glob(pattern)', 'list', 'Paths that match, sorted.', async (args, at) =>
+    fn('glob(pattern): list', 'Paths that match, sorted.', async (args, at) =>
       (await collect(matchingPaths(pathArg(args, 0, at), at))).sort(),
     ),
-    fn('grep_string(path, text)', 'text', 'The lines that contain the text.', async (args, at) => {
+    fn('grep_string(path, text): text', 'The lines that contain the text.', async (args, at) => {
       const text = soughtArg(args, 1)
       return (await collect(await grep(args, 0, at, (line) => line.includes(text)))).join('\n')
     }),
     fn(
-      'grep_regex(path, pattern)',
-      'text',
+      'grep_regex(path, pattern): text',
       'The lines that match the regular expression.',
       async (args, at) => {
         const pattern = patternOf(soughtArg(args, 1))
@@ -266,8 +252,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'grep_string_to_file(dest, source, text)',
-      'bool',
+      'grep_string_to_file(dest, source, text): bool',
       'Writes the lines that contain the text; false if the source does not exist.',
       async (args, at) => {
         const text = soughtArg(args, 2)
@@ -277,8 +262,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'grep_regex_to_file(dest, source, pattern)',
-      'bool',
+      'grep_regex_to_file(dest, source, pattern): bool',
       'Writes the lines that match the regular expression; false if the source does not exist.',
       async (args, at) => {
         const pattern = patternOf(soughtArg(args, 2))
@@ -288,8 +272,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'remove_blank_lines(path)',
-      'bool',
+      'remove_blank_lines(path): bool',
       'Drops empty lines in place; false if the file does not exist.',
       async (args, at) => {
         const lines = await grep(args, 0, at, (line) => line.trim() !== '')
@@ -298,14 +281,12 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'chunk_file(path, lines, manifest)',
-      'bool',
+      'chunk_file(path, lines, manifest): bool',
       'Splits a file into files of `size` non-empty lines beside it (`name_part_0.txt`) and writes their paths to the manifest.',
       chunkFile,
     ),
     fn(
-      'cut_to_file(path, delimiter, field, dest)',
-      'bool',
+      'cut_to_file(path, delimiter, field, dest): bool',
       'Writes one field of every line, counted from 1; false if the file does not exist.',
       async (args, at) => {
         const [delimiter, field] = [soughtArg(args, 1), Math.trunc(numberArg(args, 2, 0))]

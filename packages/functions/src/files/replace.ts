@@ -63,14 +63,12 @@ const replacing =
 /** Replacements in the lines of a file, in the syntax of sed. */
 export const REPLACE_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
-    'sed_string_replace(expression, source, dest?)',
-    'bool',
+    'sed_string_replace(expression, source, dest?): bool',
     'Replaces a text in each line, the first occurrence or with `g` all: `s/old/new/g`. In place without dest; false if the source does not exist.',
     replacing(literal),
   ),
   fn(
-    'sed_regex_replace(expression, source, dest?)',
-    'bool',
+    'sed_regex_replace(expression, source, dest?): bool',
     'The same for a regular expression: `s/([0-9]+)/<$1>/g`, with `$1` or `${1}` for a group.',
     replacing(byPattern),
   ),

@@ -18,7 +18,7 @@ const askedKind = async (path: string, at: FunctionContext) =>
 export const TYPE_FUNCTIONS: FunctionGroup = {
   title: 'Types',
   functions: [
-    fn('get_types(text)', 'text', 'file, folder, cidr, ip, url, domain or string.', async (args, at) => {
+    fn('get_types(text): text', 'file, folder, cidr, ip, url, domain or string.', async (args, at) => {
       const text = textArg(args, 0)
       if (text === '') return 'string'
       const kind = URL_START.test(text) ? undefined : await askedKind(runPath(text, at), at)
@@ -29,46 +29,41 @@ export const TYPE_FUNCTIONS: FunctionGroup = {
       return DOMAIN.test(text) ? 'domain' : 'string'
     }),
     fn(
-      'is_file(path)',
-      'bool',
+      'is_file(path): bool',
       'Whether the path is a file.',
       async (args, at) => (await askedKind(pathArg(args, 0, at), at)) === 'file',
     ),
     fn(
-      'is_dir(path)',
-      'bool',
+      'is_dir(path): bool',
       'Whether the path is a folder.',
       async (args, at) => (await askedKind(pathArg(args, 0, at), at)) === 'folder',
     ),
-    fn('is_git(path)', 'bool', 'Whether the path is a folder with a folder .git in it.', async (args, at) => {
+    fn('is_git(path): bool', 'Whether the path is a folder with a folder .git in it.', async (args, at) => {
       const path = join(pathArg(args, 0, at), '.git')
       return (await askedKind(path, at)) === 'folder'
     }),
     fn(
-      'is_repository(text)',
-      'bool',
+      'is_repository(text): bool',
       'Whether it is a git work tree or the URL of a repository.',
       async (args, at) =>
         /^(git@|https?:\/\/.*\.git$|https?:\/\/(www\.)?(github|gitlab)\.com\/[^/]+\/[^/]+)/.test(
           textArg(args, 0),
         ) || (await askedKind(join(pathArg(args, 0, at), '.git'), at)) !== undefined,
     ),
-    fn('is_url(text)', 'bool', 'Whether the text begins with http:// or https://.', (args) =>
+    fn('is_url(text): bool', 'Whether the text begins with http:// or https://.', (args) =>
       URL_START.test(textArg(args, 0)),
     ),
     fn(
-      'is_compress(path)',
-      'bool',
+      'is_compress(path): bool',
       'Whether the name ends in .zip, .gz, .tgz, .tar.gz, .tar.bz2 or .tar.xz.',
       (args) => COMPRESSED.test(textArg(args, 0)),
       ['is_compressed'],
     ),
-    fn('is_archive(path)', 'bool', 'Whether the name is that of an archive.', (args) =>
+    fn('is_archive(path): bool', 'Whether the name is that of an archive.', (args) =>
       ARCHIVE.test(textArg(args, 0)),
     ),
     fn(
-      'detect_language(folder)',
-      'text',
+      'detect_language(folder): text',
       'The programming language of most files below a folder, in lower case, or "unknown"; tests, assets, builds and third-party code are left out.',
       async (args, at) => await languageOf(textArg(args, 0) === '' ? '' : pathArg(args, 0, at), at),
     ),

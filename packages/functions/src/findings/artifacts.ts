@@ -37,14 +37,12 @@ const artifact = async (args: readonly Json[], at: FunctionContext, word: string
 /** Functions for artifacts, which need no database. */
 export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
-    'register_artifact(path, type?)',
-    'bool or text',
+    'register_artifact(path, type?): bool or text',
     'Stores a file as an artifact of the run; requires no database. Returns a text `error: …` if the file does not exist.',
     async (args, at) => await artifact(args, at, textArg(args, 1)),
   ),
   fn(
-    'store_artifact(path)',
-    'bool or text',
+    'store_artifact(path): bool or text',
     'Stores a file as an artifact of the run; requires no database. Returns a text `error: …` if the file does not exist.',
     async (args, at) => await artifact(args, at, ''),
   ),
@@ -52,8 +50,7 @@ export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
 
 /** The report of the run's workspace, which needs a server. */
 export const REPORT_FUNCTION: FunctionDefinition = fn(
-  'write_report(dest?)',
-  'bool',
+  'write_report(dest?): bool',
   "Writes the report for a person about the run's workspace and job so far, as one page of HTML, and stores it as an artifact of the run; without a file as report.html in the output folder. What is gone is decided when a run ends, so it is not on the page.",
   async (args, at) => {
     const path = textArg(args, 0) === '' ? join(at.folders.output, 'report.html') : pathArg(args, 0, at)
@@ -67,7 +64,7 @@ export const REPORT_FUNCTION: FunctionDefinition = fn(
 )
 
 export const EXPORT_FUNCTIONS: readonly FunctionDefinition[] = [
-  fn('runtime_export()', 'true', 'Writes the state of the run to runtime-export.json.', async (_args, at) => {
+  fn('runtime_export(): true', 'Writes the state of the run to runtime-export.json.', async (_args, at) => {
     const path = `${at.folders.output}/runtime-export.json`
     await writeText(
       path,

@@ -9,8 +9,7 @@ export const SEVERITY_WORDS = ['critical', 'high', 'medium', 'low'] as const
 /** Adds the number of lines of a file to a counter; 0 resets it. */
 const counter = (name: string): FunctionDefinition =>
   fn(
-    `db_total_${name}(path)`,
-    'number',
+    `db_total_${name}(path): number`,
     `Adds the non-empty lines of a file to the number of ${name} of the workspace; 0 resets it. Returns the number.`,
     async (args, at) => {
       const path = textArg(args, 0)
@@ -25,8 +24,7 @@ const counter = (name: string): FunctionDefinition =>
 
 const severityCounter = (severity: string): FunctionDefinition =>
   fn(
-    `db_vuln_${severity}(path)`,
-    'number',
+    `db_vuln_${severity}(path): number`,
     `Adds the findings of severity ${severity} in a file to the workspace's number. Returns the number.`,
     async (args, at) => {
       let count = 0

@@ -30,7 +30,7 @@ const select = (
   kind: Kind,
   fields: readonly string[] = [],
 ): FunctionDefinition =>
-  fn(head, 'text', description, async (args, at) => {
+  fn(`${head}: text`, description, async (args, at) => {
     const filter = Object.fromEntries(fields.map((field, index) => [field, textArg(args, index + 1)]))
     const rows = await databaseOf(at)[kind](workspaceArg(args, 0, at), filterOf(filter))
     return formatted(rows, textArg(args, fields.length + 1, 'markdown'))
@@ -42,7 +42,7 @@ const SELECTED = {
 }
 
 const selectTotal = (name: string, kind: Kind, filter: Record<string, string>): FunctionDefinition =>
-  fn(`${name}()`, 'number', SELECTED[kind], async (_args, at) => {
+  fn(`${name}(): number`, SELECTED[kind], async (_args, at) => {
     const found = await databaseOf(at)[kind](at.workspace, filter)
     return kind === 'assets' ? found.length : found.filter(({ state }) => state !== 'gone').length
   })
@@ -57,8 +57,7 @@ const noSql = (head: string): FunctionDefinition =>
 
 const difference = (kind: 'asset' | 'vuln', toFile: boolean): FunctionDefinition =>
   fn(
-    toFile ? `db_${kind}_diff_to_file(workspace, dest)` : `db_${kind}_diff(workspace)`,
-    toFile ? 'bool' : 'text',
+    toFile ? `db_${kind}_diff_to_file(workspace, dest): bool` : `db_${kind}_diff(workspace): text`,
     'The records that were first found by this run, as JSONL.',
     async (args, at) => {
       const records = kind === 'asset' ? 'assets' : 'vulnerabilities'
@@ -112,13 +111,13 @@ export const SELECT_FUNCTIONS: readonly FunctionDefinition[] = [
   difference('asset', true),
   difference('vuln', false),
   difference('vuln', true),
-  fn('run_status(workspace, format)', 'text', 'The runs of the workspace.', async (args, at) =>
+  fn('run_status(workspace, format): text', 'The runs of the workspace.', async (args, at) =>
     formatted(
       await databaseOf(at).runStatus({ workspace: workspaceArg(args, 0, at) }),
       textArg(args, 1, 'markdown'),
     ),
   ),
-  fn('run_status_by_uuid(uuid, format)', 'text', 'One run.', async (args, at) =>
+  fn('run_status_by_uuid(uuid, format): text', 'One run.', async (args, at) =>
     formatted(await databaseOf(at).runStatus({ runUuid: textArg(args, 0) }), textArg(args, 1, 'markdown')),
   ),
 ]

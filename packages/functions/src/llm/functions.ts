@@ -32,14 +32,12 @@ export const LLM_FUNCTIONS: FunctionGroup = {
   title: 'Language models (need a provider in the settings)',
   functions: [
     fn(
-      'llm_invoke(message)',
-      'text',
+      'llm_invoke(message): text',
       'The answer of the model, or ""; the reason for "" is logged.',
       async (args, at) => await chat({ messages: [{ role: 'user', content: messageArg(args) }] }, at),
     ),
     fn(
-      'llm_invoke_custom(message, body)',
-      'text',
+      'llm_invoke_custom(message, body): text',
       'The same with further fields of the request as JSON, in which `{{message}}` is the message.',
       async (args, at) => {
         const [message, text] = [messageArg(args), textArg(args, 1)]
@@ -49,8 +47,7 @@ export const LLM_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'llm_conversations("role:text", …)',
-      'text',
+      'llm_conversations("role:text", …): text',
       'The answer to a whole conversation of the roles system, user and assistant.',
       async (args, at) => {
         const messages = args.flatMap((_, index): Json[] => {

@@ -83,8 +83,7 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
   title: 'Network',
   functions: [
     fn(
-      'http_request(url, method, headers?, body?)',
-      'object',
+      'http_request(url, method, headers?, body?): object',
       'statusCode, body, headers, error ("" after success), and the fields of `http_get`.',
       async (args, at) =>
         withShortNames(
@@ -98,14 +97,12 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
         ),
     ),
     fn(
-      'http_get(url)',
-      'object',
+      'http_get(url): object',
       'status_code, error (null after success), message (success or error), response_headers, response_body, content_length, response_time_ms.',
       async (args, at) => await ask(textArg(args, 0), 'GET', {}, '', at),
     ),
     fn(
-      'http_post(url, body)',
-      'object',
+      'http_post(url, body): object',
       'The same for a POST of JSON; `http_request` sends other types.',
       async (args, at) => {
         const body = textArg(args, 1)
@@ -114,8 +111,7 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'get_ip(host)',
-      'text',
+      'get_ip(host): text',
       'An address of a host name or URL, of IPv4 where there is one, or "".',
       async (args) => {
         const host = hostOf(textArg(args, 0))
@@ -127,8 +123,7 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'answering_hosts(source, dest)',
-      'number',
+      'answering_hosts(source, dest): number',
       'Writes the lines (URLs, host:port or hosts) whose host accepts or refuses a TCP connection within three seconds: to the port given, to that of the scheme, or to 443 or 80. Returns the number. It connects from the executor, whatever runner the module has.',
       async (args, at) => await answeringHosts(pathArg(args, 0, at), pathArg(args, 1, at), at),
     ),

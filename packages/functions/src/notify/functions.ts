@@ -60,30 +60,22 @@ const file =
 export const NOTIFY_FUNCTIONS: FunctionGroup = {
   title: 'Notifications (need channels in the settings)',
   functions: [
-    fn('notify_telegram(message)', 'bool', 'Sends a message.', text(-1, 0)),
+    fn('notify_telegram(message): bool', 'Sends a message.', text(-1, 0)),
+    fn('notify_telegram_channel(channel, message): bool', 'Sends a message to a named channel.', text(0, 1)),
+    fn('send_telegram_file(path, caption?): bool', 'Sends a file.', file(-1, 0, 1)),
     fn(
-      'notify_telegram_channel(channel, message)',
-      'bool',
-      'Sends a message to a named channel.',
-      text(0, 1),
-    ),
-    fn('send_telegram_file(path, caption?)', 'bool', 'Sends a file.', file(-1, 0, 1)),
-    fn(
-      'send_telegram_file_channel(channel, path, caption?)',
-      'bool',
+      'send_telegram_file_channel(channel, path, caption?): bool',
       'Sends a file to a named channel.',
       file(0, 1, 2),
     ),
-    fn('notify_message_as_file_telegram(path)', 'bool', 'Sends a file.', file(-1, 0, -1)),
+    fn('notify_message_as_file_telegram(path): bool', 'Sends a file.', file(-1, 0, -1)),
     fn(
-      'notify_message_as_file_telegram_channel(channel, path)',
-      'bool',
+      'notify_message_as_file_telegram_channel(channel, path): bool',
       'Sends a file to a named channel.',
       file(0, 1, -1),
     ),
     fn(
-      'notify_webhook(message)',
-      'bool',
+      'notify_webhook(message): bool',
       'Posts a message to the webhooks of the settings.',
       async (args, at) => {
         await send(at, { kind: 'webhook', channel: '', text: textArg(args, 0) })
@@ -91,8 +83,7 @@ export const NOTIFY_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'send_webhook_event(type, data)',
-      'bool',
+      'send_webhook_event(type, data): bool',
       'Posts an event to the webhooks of the settings.',
       async (args, at) => {
         const event = { type: textArg(args, 0), data: args[1] ?? null }

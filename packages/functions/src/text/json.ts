@@ -67,8 +67,7 @@ export const JSON_FUNCTIONS: FunctionGroup = {
   title: 'JSON',
   functions: [
     fn(
-      'jq(json, filter)',
-      'value',
+      'jq(json, filter): value',
       'The first result of a jq filter; "" if there is none or the filter is invalid, a text `error: …` if it fails on the value. Input that is not JSON is a text.',
       async (args, at) => {
         const text = textArg(args, 0)
@@ -76,15 +75,14 @@ export const JSON_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'jq_from_file(path, filter)',
-      'value',
+      'jq_from_file(path, filter): value',
       'The same for a file of JSON or JSONL; "" also for null, a text `error: …` for anything wrong but a missing file.',
       async (args, at) => await firstOfFile(pathArg(args, 0, at), textArg(args, 1), at),
     ),
-    fn('jq_all(json, filter)', 'list', 'All results of a jq filter.', async (args, at) =>
+    fn('jq_all(json, filter): list', 'All results of a jq filter.', async (args, at) =>
       all(textArg(args, 0), textArg(args, 1, '.'), at),
     ),
-    fn('jq_all_from_file(path, filter)', 'list', 'All results of a jq filter on a file.', async (args, at) =>
+    fn('jq_all_from_file(path, filter): list', 'All results of a jq filter on a file.', async (args, at) =>
       all(await readText(pathArg(args, 0, at), at), textArg(args, 1, '.'), at),
     ),
   ],

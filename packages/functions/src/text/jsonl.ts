@@ -187,7 +187,7 @@ const MAX_UNIQUE = 5_000_000
 export const JSONL_FUNCTIONS: FunctionGroup = {
   title: 'JSONL, CSV and tool output',
   functions: [
-    fn('save_content(text, path)', 'bool', 'Writes a text to a file.', async (args, at) => {
+    fn('save_content(text, path): bool', 'Writes a text to a file.', async (args, at) => {
       const value = args[0]
       await writeText(
         pathArg(args, 1, at),
@@ -197,20 +197,17 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       return true
     }),
     fn(
-      'jsonl_to_csv(source, dest)',
-      'bool',
+      'jsonl_to_csv(source, dest): bool',
       'Writes the objects as CSV; false if there are none.',
       async (args, at) => await toCsv(await sourceArg(args, at), pathArg(args, 1, at), at),
     ),
     fn(
-      'csv_to_jsonl(source, dest)',
-      'bool',
+      'csv_to_jsonl(source, dest): bool',
       'Writes the rows as JSONL; false if there is no header line.',
       async (args, at) => await fromCsv(await sourceArg(args, at), pathArg(args, 1, at), at),
     ),
     fn(
-      'jsonl_filter(source, dest, fields)',
-      'bool',
+      'jsonl_filter(source, dest, fields): bool',
       'Writes each object with only these fields (a list, or separated by commas), without those that are null; `a.b` becomes the key "a.b". False if the source does not exist.',
       async (args, at) => {
         const [source, fields] = [await sourceArg(args, at), fieldsArg(args, 2)]
@@ -222,8 +219,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'jsonl_unique(source, dest, fields)',
-      'bool',
+      'jsonl_unique(source, dest, fields): bool',
       'Writes only the first line of those whose objects agree in these fields, as it is; the field `*` is the whole object. False if the source does not exist.',
       async (args, at) => {
         const [source, fields] = [await sourceArg(args, at), fieldsArg(args, 2)]
@@ -232,8 +228,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'jsonl_rename_key(source, dest, renames)',
-      'bool',
+      'jsonl_rename_key(source, dest, renames): bool',
       'Renames keys: `old:new`, separated by commas. False if the source does not exist.',
       async (args, at) => {
         const source = await sourceArg(args, at)
@@ -248,8 +243,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'nmap_to_jsonl(source, dest)',
-      'bool',
+      'nmap_to_jsonl(source, dest): bool',
       'One object for each host of an nmap report (XML, or .gnmap): asset_value, host_ip, asset_type, open_ports (`22/tcp`) and ports with their services.',
       async (args, at) => {
         const dest = await programPath(args, 1, at, 'write')
@@ -257,8 +251,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'nmap_ports_to_jsonl(source, dest, state?)',
-      'number',
+      'nmap_ports_to_jsonl(source, dest, state?): number',
       'One object for each port of an nmap XML report: host, ip, port, protocol, state, service (`ssl/http` in TLS), product, version, extra_info, `guessed: true` if the service did not identify itself and only has the usual name of its port number, and os where nmap has found it; with a state only ports in it, such as `open`. Returns the number.',
       async (args, at) => {
         const dest = await programPath(args, 1, at, 'write')
@@ -266,16 +259,14 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'nmap_reached(source, dest, scanned?)',
-      'number',
+      'nmap_reached(source, dest, scanned?): number',
       'Names and addresses of the hosts of an nmap report that answered, a line each. With -Pn nmap calls every host up: one that sent nothing back has not answered. Not of scans with --open, which leaves hosts out. With the file of scanned hosts also `? PLACE REASON` for hosts and ports that did not answer, and names without an address. Returns the number of hosts that answered.',
       nmapReached,
     ),
     answering(
       false,
       fn(
-        'run_nmap(target, flags?, dest?)',
-        'text',
+        'run_nmap(target, flags?, dest?): text',
         'Runs nmap, with -sV -T4 by default, and writes what `nmap_to_jsonl` does; returns the path, or false.',
         runNmap,
       ),

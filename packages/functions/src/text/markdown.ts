@@ -181,8 +181,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
   title: 'Markdown and reports',
   functions: [
     fn(
-      'convert_jsonl_to_markdown(source, dest)',
-      'bool',
+      'convert_jsonl_to_markdown(source, dest): bool',
       'Writes the objects as a table; false if there are none.',
       async (args, at) => {
         const dest = await programPath(args, 1, at, 'write')
@@ -191,14 +190,12 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'convert_csv_to_markdown(path)',
-      'text',
+      'convert_csv_to_markdown(path): text',
       'The rows as a table.',
       async (args, at) => await csvTable(pathArg(args, 0, at), at),
     ),
     fn(
-      'convert_sarif_to_markdown(source, dest)',
-      'bool',
+      'convert_sarif_to_markdown(source, dest): bool',
       'Writes the results of a SARIF file as a report, the most severe first; false if the source is no SARIF file.',
       async (args, at) => {
         const dest = await programPath(args, 1, at, 'write')
@@ -209,8 +206,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'render_markdown_report(template, dest)',
-      'bool',
+      'render_markdown_report(template, dest): bool',
       'Writes a report: variables of the template are filled in, its `func` blocks evaluated. False if the template does not exist.',
       async (args, at) => {
         const dest = await programPath(args, 1, at, 'write')
@@ -219,8 +215,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'generate_security_report(template)',
-      'bool',
+      'generate_security_report(template): bool',
       'Writes security-report.md from a template into the output folder and registers it as a report.',
       async (args, at) => {
         const path = join(at.folders.output, 'security-report.md')
@@ -236,14 +231,12 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'render_markdown_from_file(path)',
-      'text',
+      'render_markdown_from_file(path): text',
       'The text of a Markdown file with colours for a terminal.',
       async (args, at) => coloured(await readText(pathArg(args, 0, at), at)),
     ),
     fn(
-      'print_markdown_from_file(path)',
-      'text',
+      'print_markdown_from_file(path): text',
       'Prints a Markdown file with colours for a terminal and returns that text.',
       async (args, at) => {
         const text = coloured(await templateArg(args, at))

@@ -65,102 +65,95 @@ const isTruthy = (value: Json | undefined): boolean => !!value
 export const TEXT_FUNCTIONS: FunctionGroup = {
   title: 'Text',
   functions: [
-    fn('trim(text)', 'text', 'Without blanks at both ends.', (args) => textArg(args, 0).trim()),
-    fn('trim_string(text, characters)', 'text', 'Without these characters at both ends.', (args) =>
+    fn('trim(text): text', 'Without blanks at both ends.', (args) => textArg(args, 0).trim()),
+    fn('trim_string(text, characters): text', 'Without these characters at both ends.', (args) =>
       trimChars(textArg(args, 0), textArg(args, 1), true, true),
     ),
-    fn('trim_left(text, characters)', 'text', 'Without these characters at the beginning.', (args) =>
+    fn('trim_left(text, characters): text', 'Without these characters at the beginning.', (args) =>
       trimChars(textArg(args, 0), textArg(args, 1), true, false),
     ),
-    fn('trim_right(text, characters)', 'text', 'Without these characters at the end.', (args) =>
+    fn('trim_right(text, characters): text', 'Without these characters at the end.', (args) =>
       trimChars(textArg(args, 0), textArg(args, 1), false, true),
     ),
-    fn('split(text, delimiter)', 'list', 'The parts between the delimiters.', (args) =>
+    fn('split(text, delimiter): list', 'The parts between the delimiters.', (args) =>
       given(args) ? splitText(textArg(args, 0), textArg(args, 1)) : [],
     ),
-    fn('join(list, delimiter)', 'text', 'The items with the delimiter between them.', (args) =>
+    fn('join(list, delimiter): text', 'The items with the delimiter between them.', (args) =>
       joinTexts(
         (Array.isArray(args[0]) ? args[0] : []).map((_, index, list) => textArg(list, index)),
         textArg(args, 1),
       ),
     ),
-    fn('replace(text, old, new)', 'text', 'Every occurrence replaced.', (args) =>
+    fn('replace(text, old, new): text', 'Every occurrence replaced.', (args) =>
       given(args) ? replaced(textArg(args, 0), textArg(args, 1), textArg(args, 2)) : textArg(args, 0),
     ),
     fn(
-      'contains(text, part)',
-      'bool',
+      'contains(text, part): bool',
       'Whether the text contains the other one. A list is its items with commas between them.',
       (args) => given(args) && textArg(args, 0).includes(textArg(args, 1)),
     ),
     fn(
-      'starts_with(text, part)',
-      'bool',
+      'starts_with(text, part): bool',
       'Whether the text begins with the prefix.',
       (args) => given(args) && textArg(args, 0).startsWith(textArg(args, 1)),
     ),
     fn(
-      'ends_with(text, part)',
-      'bool',
+      'ends_with(text, part): bool',
       'Whether the text ends with the suffix.',
       (args) => given(args) && textArg(args, 0).endsWith(textArg(args, 1)),
     ),
-    fn('to_lower_case(text)', 'text', 'In lower case.', (args) => textArg(args, 0).toLowerCase(), [
+    fn('to_lower_case(text): text', 'In lower case.', (args) => textArg(args, 0).toLowerCase(), [
       'to_lower',
       'toLower',
     ]),
-    fn('to_upper_case(text)', 'text', 'In upper case.', (args) => textArg(args, 0).toUpperCase(), [
+    fn('to_upper_case(text): text', 'In upper case.', (args) => textArg(args, 0).toUpperCase(), [
       'to_upper',
       'toUpper',
     ]),
     fn(
-      'match(text, pattern)',
-      'bool',
+      'match(text, pattern): bool',
       'Whether the regular expression occurs in the text. False for an invalid one.',
       (args) => given(args) && patternOf(textArg(args, 1)).test(textArg(args, 0)),
     ),
     fn(
-      'regex_match(pattern, text)',
-      'bool',
+      'regex_match(pattern, text): bool',
       'Whether the regular expression occurs in the text. The pattern comes first; false for an invalid one.',
       (args) => given(args) && patternOf(textArg(args, 0)).test(textArg(args, 1)),
     ),
     fn(
-      'cut_with_delim(text, delimiter, field)',
-      'text',
+      'cut_with_delim(text, delimiter, field): text',
       'One field, counted from 1.',
       (args) => (given(args) ? fieldAt(splitText(textArg(args, 0), textArg(args, 1)), args, 2) : ''),
       ['cut'],
     ),
-    fn('cut_space(text, field)', 'text', 'One field between blanks, counted from 1.', (args) =>
+    fn('cut_space(text, field): text', 'One field between blanks, counted from 1.', (args) =>
       fieldAt(textArg(args, 0).trim().split(/\s+/, MAX_PARTS), args, 1),
     ),
-    fn('normalize_path(text)', 'text', 'As a file name: `/ \\ : * ? " < > |` become `_`.', (args) =>
+    fn('normalize_path(text): text', 'As a file name: `/ \\ : * ? " < > |` become `_`.', (args) =>
       textArg(args, 0).replaceAll(/[/\\:*?"<>|]/g, '_'),
     ),
-    fn('get_target_space(target)', 'text', 'The workspace name of a target.', (args) =>
+    fn('get_target_space(target): text', 'The workspace name of a target.', (args) =>
       targetSpace(textArg(args, 0)),
     ),
-    fn('parse_int(value)', 'number', 'The text as a whole number; 0 if it is none.', (args) =>
+    fn('parse_int(value): number', 'The text as a whole number; 0 if it is none.', (args) =>
       numberOf(textArg(args, 0), INTEGER),
     ),
-    fn('parse_float(value)', 'number', 'The text as a number; 0 if it is none.', (args) =>
+    fn('parse_float(value): number', 'The text as a number; 0 if it is none.', (args) =>
       numberOf(textArg(args, 0), FLOAT),
     ),
-    fn('leading_int(text)', 'number', 'The whole number a text begins with, or 0.', (args) => {
+    fn('leading_int(text): number', 'The whole number a text begins with, or 0.', (args) => {
       const number = Number.parseInt(textArg(args, 0), 10)
       return Number.isNaN(number) ? 0 : number
     }),
-    fn('to_string(value)', 'text', 'As text; a list is its items with commas between them.', (args) =>
+    fn('to_string(value): text', 'As text; a list is its items with commas between them.', (args) =>
       textArg(args, 0, args[0] === null ? 'null' : ''),
     ),
     fn(
-      'to_boolean(value)',
-      'bool',
+      'to_boolean(value): bool',
       'The value as a boolean of JavaScript: every text except "" is true, also "false".',
       (args) => isTruthy(args[0]),
     ),
-    fn('is_true(value)', 'bool', 'True for true, 1, yes and on.', (args) =>
+    fn('is_true(value): bool', 'True for true, 1, yes and on.', (args) =>
       ['true', '1', 'yes', 'on'].includes(textArg(args, 0).trim().toLowerCase()),
     ),
   ],

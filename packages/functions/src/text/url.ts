@@ -118,32 +118,27 @@ export const URL_FUNCTIONS: FunctionGroup = {
   title: 'URLs',
   functions: [
     fn(
-      'parse_url(url, format)',
-      'text',
+      'parse_url(url, format): text',
       'Parts of an address: %s scheme, %u user, %d host, %S subdomain, %r name without suffix, %R with it, %t suffix, %P port, %p path, %e extension, %q query, %f fragment, %a authority; %@ %: %? %# only where the part is there; %% itself.',
       (args) => format(textArg(args, 0), textArg(args, 1)),
     ),
     fn(
-      'parse_url_file(source, format, dest)',
-      'bool',
+      'parse_url_file(source, format, dest): bool',
       'Does the same for each line; false if the source does not exist.',
       formatFile((lines) => lines),
     ),
     fn(
-      'parse_url_file_unique(source, format, dest)',
-      'bool',
+      'parse_url_file_unique(source, format, dest): bool',
       'The same, with every result once.',
       formatFile(once),
     ),
     fn(
-      'get_parent_url(url)',
-      'text',
+      'get_parent_url(url): text',
       'The address one level up, with a slash at its end and without query and fragment.',
       (args) => (textArg(args, 0) === '' ? '' : parentOf(textArg(args, 0))),
     ),
     fn(
-      'interesting_urls(source, dest, field?)',
-      'bool',
+      'interesting_urls(source, dest, field?): bool',
       'Writes interesting URLs: each host, path and set of parameters once, without images, styles, fonts and videos, and one article or numbered page per host; `field` names the field of JSONL. False if the source does not exist.',
       async (args, at) => {
         const source = pathArg(args, 0, at)
@@ -153,14 +148,12 @@ export const URL_FUNCTIONS: FunctionGroup = {
       },
     ),
     fn(
-      'query_replace(url, value, mode?)',
-      'text',
+      'query_replace(url, value, mode?): text',
       'Puts a value into every parameter, sorted by name; mode `append` adds it.',
       (args) => replaceQuery(textArg(args, 0), textArg(args, 1), textArg(args, 2, 'replace')),
     ),
     fn(
-      'path_replace(url, value, position?)',
-      'text',
+      'path_replace(url, value, position?): text',
       'Puts a value in place of a part of the path, counted from 1, the first by default; 0 means every part.',
       (args) => replacePath(textArg(args, 0), textArg(args, 1), Math.trunc(numberArg(args, 2, 1))),
     ),
