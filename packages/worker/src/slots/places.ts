@@ -1,5 +1,5 @@
 import { LoopSlots } from './loop-slots.ts'
-import { RunsAhead } from './runs-ahead.ts'
+import { nextAhead, RunsAhead } from './runs-ahead.ts'
 import type { Session } from './session.ts'
 
 /**
@@ -35,6 +35,7 @@ export class Places {
   readonly #ports: Ports
   /** Claimed ahead of a free slot. */
   readonly #waiting: Session[] = []
+  #lastJob: string | undefined
 
   constructor(ports: Ports) {
     this.#ports = ports
@@ -72,7 +73,7 @@ export class Places {
 
   accept(session: Session): void {
     this.sessions.add(session)
-    if (session.signal.aborted || this.free >= 0) this.#ports.begin(session)
+    if (session.signal.aborted || this.free >= 0) this.#begin(session)
     else this.#waiting.push(session)
   }
 
@@ -89,12 +90,18 @@ export class Places {
   /** A slot is free: runs come first. */
   freed(): void {
     while (this.free > 0) {
-      const next = this.#waiting.shift()
+      const runs = this.#waiting.map(({ run }) => run)
+      const [next] = this.#waiting.splice(nextAhead(runs, this.#lastJob), 1)
       if (next === undefined) break
-      this.#ports.begin(next)
+      this.#begin(next)
     }
     this.loops.offer()
     this.#ports.changed()
+  }
+
+  #begin(session: Session): void {
+    this.#lastJob = session.run.jobId
+    this.#ports.begin(session)
   }
 
   /** Runs that wait for too long, or for nothing: they were cancelled or lost, or this process stops. */

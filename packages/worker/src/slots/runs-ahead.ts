@@ -4,6 +4,20 @@ import { PRIORITY_RANK, type ClaimedRun } from '@scanfarm/contracts'
 export const byUrgency = (a: ClaimedRun, b: ClaimedRun): number =>
   PRIORITY_RANK[a.priority] - PRIORITY_RANK[b.priority] || a.runId - b.runId
 
+/**
+ * Which run begins next: the most urgent, and not of the job that began last, so that a small job does not wait for all
+ * that a large one has ahead.
+ */
+export const nextAhead = (
+  runs: readonly Pick<ClaimedRun, 'priority' | 'jobId'>[],
+  lastJob: string | undefined,
+): number => {
+  const rank = Math.min(...runs.map(({ priority }) => PRIORITY_RANK[priority]))
+  const first = runs.findIndex(({ priority }) => PRIORITY_RANK[priority] === rank)
+  const other = runs.findIndex(({ priority, jobId }) => PRIORITY_RANK[priority] === rank && jobId !== lastJob)
+  return other === -1 ? first : other
+}
+
 /** Most runs ahead for each slot. */
 const AHEAD_PER_SLOT = 8
 /** The limit is at least this, so that a process with few slots also writes very short runs in groups. */

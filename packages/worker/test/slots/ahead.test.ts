@@ -61,6 +61,8 @@ test('Runs that were claimed ahead are handed back when the run before them is l
   const shortIds = await harness.submit([short], { targets: names('before', SHORT) })
   const longIds = await harness.submit([bash('long', waitFor('{{Output}}/open'))], {
     targets: names('long', 4),
+    // They begin when no short one waits.
+    job: { priority: 'low' },
   })
   await using _executor = harness.executor({ slots: 1, times, source: noting([]) })
   for (const runId of shortIds) await harness.ended(runId)
@@ -77,6 +79,24 @@ test('Runs that were claimed ahead are handed back when the run before them is l
     await harness.makeFile(`long${index}.test`, 'open')
     expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
   }
+})
+
+test('A small job does not wait for all runs that were claimed ahead of a large one', async () => {
+  const large = await harness.submit([bash('large', 'true')], { targets: names('large', 8) })
+  const [small = 0] = await harness.submit([bash('small', 'true')], { targets: ['small.test'] })
+  await using _executor = harness.executor({
+    slots: 1,
+    times,
+    source: createPolledSource({
+      claim: (workerId) => harness.runStore.claimLocal(workerId, large.length + 1),
+      pollMs: 20,
+    }),
+  })
+  for (const runId of [...large, small]) expect(await harness.ended(runId)).toMatchObject({ attempt: 1 })
+  const begun = async (runId: number) => Date.parse((await harness.steps(runId))[0]?.started_at ?? '')
+  const before = await Promise.all(large.map(begun))
+  const at = await begun(small)
+  expect(before.filter((time) => time < at)).toHaveLength(1)
 })
 
 test('Slots that become free while runs are claimed ahead take runs again', async () => {
