@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import type { FindingContent } from '@scanfarm/contracts'
 import { openReport } from '../src/index.ts'
@@ -468,6 +469,25 @@ describe('identity', () => {
     const { found: first } = await read(logOf([secret('1')]))
     expect(identities(first)).toEqual(identities(found).slice(0, 1))
   })
+
+  test.each([
+    ['gitleaks', 'gitleaks-git.json', 'fingerprint'],
+    ['gosec', 'gosec-demo.json', 'asset_type'],
+  ] as const)(
+    'A report of %s and its SARIF have the same severities and places',
+    async (tool, json, field) => {
+      const told = async (name: string) => {
+        const body = createReadStream(new URL(`reports/${name}`, import.meta.url))
+        const { batches } = await openReport(undefined, body)
+        return (await Array.fromAsync(batches)).flatMap(({ vulnerabilities }) =>
+          vulnerabilities.map((one) => [one.vuln_info, one.severity, one.asset_value, one[field]].join(' ')),
+        )
+      }
+      const found = await told(json)
+      expect(found.length).toBeGreaterThan(0)
+      expect(await told(`${tool}.sarif`)).toEqual(found)
+    },
+  )
 
   test('A logical place tells results apart where the tool gives no line', async () => {
     const inMethod = (name: string, startLine: number) =>

@@ -7,8 +7,8 @@ import { jsonParts } from './read-json.ts'
 import { finding, paragraphs, unusable } from './records.ts'
 import { Replay } from './replay.ts'
 
-/** gitleaks names no severity. */
-const SEVERITY = 'high'
+/** gitleaks names no severity, in none of its forms. */
+export const LEAK_SEVERITY = 'high'
 
 /** A field by its names in version 8 and 7. */
 const field = (leak: unknown, ...names: string[]): unknown =>
@@ -53,7 +53,7 @@ export async function* gitleaksFindings(
       vuln_info: rule,
       vuln_title: text(leak, 'Description') || rule,
       vuln_desc: paragraphs(text(leak, 'Description'), place, text(leak, 'Link', 'leakURL')),
-      severity: SEVERITY,
+      severity: LEAK_SEVERITY,
       asset_type: 'file',
       asset_value: line === '' ? file : `${file}:${line}`,
       tags: [

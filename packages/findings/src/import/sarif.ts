@@ -2,6 +2,7 @@ import type { Severity } from '@scanfarm/contracts'
 import { severityOf } from '../content.ts'
 import { asText, at, isRecord, type Unknown } from '../fields.ts'
 import { Fingerprints, textWord } from './fingerprints.ts'
+import { LEAK_SEVERITY } from './gitleaks.ts'
 import { unreadable, type Imported } from './read-body.ts'
 import { failed, finding } from './records.ts'
 import { Replay } from './replay.ts'
@@ -49,7 +50,10 @@ export const severityOfResult = (run: SarifRun, result: Unknown, rule: unknown):
   // nuclei writes what is only informative with a score of 1, but as another kind and the level none.
   if (level === 'none' && !isFail) return 'info'
   // Only results of kind `fail` have a default level.
-  return ownSeverity(bagsOf(result, rule)) ?? severityOf(level || (isFail ? run.levelOf(result) : 'none'))
+  const own = ownSeverity(bagsOf(result, rule))
+  if (own !== undefined) return own
+  if (level === '' && isFail && /^gitleaks$/i.test(run.tool)) return LEAK_SEVERITY
+  return severityOf(level || (isFail ? run.levelOf(result) : 'none'))
 }
 
 const MAX_TITLE = 200
@@ -105,16 +109,18 @@ const offsetOf = ({ region, address }: Place): string =>
   asText(at(region, 'charOffset') ?? at(region, 'byteOffset')) ||
   asText(at(address, 'absoluteAddress') ?? at(address, 'relativeAddress'))
 
-/** The fingerprints of the tool, the text of the line or the web request, or else the logical place, or what it is. */
+/** The fingerprints of the tool, the line of a commit, which never changes, its text, the web request, or the logical place. */
 const lastingOf = (
   tool: ReturnType<ToolFingerprints['of']>,
   { region, context, logical, said = '' }: Place,
   request: string,
 ): string[] => {
   if (tool.whole.length > 0) return tool.whole
-  const snippet = asText(at(region, 'snippet', 'text')) || lineIn(context, Number(at(region, 'startLine')))
+  const line = asText(at(region, 'startLine'))
+  if (tool.commit.length > 0 && line !== '') return [...tool.commit, `line ${line}`]
+  const snippet = asText(at(region, 'snippet', 'text')) || lineIn(context, Number(line))
   const text = snippet.trim() === '' ? [] : [`text ${textWord(snippet)}`]
-  const lasting = [...tool.partial, ...text, ...(request === '' ? [] : [request])]
+  const lasting = [...tool.commit, ...tool.partial, ...text, ...(request === '' ? [] : [request])]
   const place = logical || said
   return lasting.length > 0 || place === '' ? lasting : [`in ${textWord(place)}`]
 }

@@ -34,18 +34,20 @@ export class ToolFingerprints {
       }
   }
 
-  /** `whole`: they tell the result apart from all others. `partial`: they contribute to that. */
-  of(result: unknown): { readonly whole: string[]; readonly partial: string[] } {
-    return { whole: this.#of(result, 'fingerprints'), partial: this.#of(result, 'partialFingerprints') }
+  /** `whole`: they tell the result apart from all others. `partial`: they contribute to that. `commit`: where it is. */
+  of(result: unknown): Readonly<Record<'whole' | 'partial' | 'commit', string[]>> {
+    const partial = this.#of(result, 'partialFingerprints')
+    return {
+      whole: this.#of(result, 'fingerprints').map(([, value]) => value),
+      partial: partial.filter(([key]) => !COMMIT.test(key)).map(([, value]) => value),
+      commit: partial.filter(([key]) => COMMIT.test(key)).map(([, value]) => value),
+    }
   }
 
-  #of(result: unknown, list: List): string[] {
+  #of(result: unknown, list: List): [key: string, value: string][] {
     return hashesIn(result, list)
       .filter(([key]) => COMMIT.test(key) || this.#tellsApart(key))
-      .map(([key, value]) => {
-        const short = value.length > MAX_LENGTH ? textWord(value) : value
-        return COMMIT.test(key) ? `commit ${short}` : short
-      })
+      .map(([key, value]): [string, string] => [key, value.length > MAX_LENGTH ? textWord(value) : value])
       .slice(0, 4)
   }
 
