@@ -512,16 +512,21 @@ describe('scans that failed', () => {
     defaultConfiguration: { level },
   }))
 
-  test('A file that could not be read is named, and the others were scanned', async () => {
-    const invocations = [notification({ locations: [at('file:///src/broken.py'), at('/src/b%20c.py')] })]
-    const originalUriBaseIds = { ROOT: { uri: 'file:///src/' } }
-    expect(await read(logOf([], { invocations, originalUriBaseIds }))).toMatchObject({
-      errors: 2,
-      failures: 2,
-      failed: ['broken.py', 'b c.py'],
-      reasons: ['broken.py: cannot be read', 'b c.py: cannot be read'],
-    })
-  })
+  // ESLint was not successful when it could not parse one file.
+  test.each([true, false])(
+    'A file that could not be read is named, and the others were scanned (successful: %s)',
+    async (executionSuccessful) => {
+      const unread = notification({ locations: [at('file:///src/broken.py'), at('/src/b%20c.py')] })
+      const invocations = [{ ...unread, executionSuccessful }]
+      const originalUriBaseIds = { ROOT: { uri: 'file:///src/' } }
+      expect(await read(logOf([], { invocations, originalUriBaseIds }))).toMatchObject({
+        errors: 2,
+        failures: 2,
+        failed: ['broken.py', 'b c.py'],
+        reasons: ['broken.py: cannot be read', 'b c.py: cannot be read'],
+      })
+    },
+  )
 
   test.each([
     'invalid-syntax',
@@ -565,6 +570,21 @@ describe('scans that failed', () => {
     const read1 = await read(logOf([], { invocations: [invocation] }, { notifications: NOTIFICATIONS }))
     expect(read1).toMatchObject({ errors: 1, failures: 0, reasons: [reason] })
   })
+
+  const ofFile = { message: { text: 'x' }, level: 'error', locations: [at('a.py')] }
+  test.each<[string, Part, readonly Part[]]>([
+    ['an exit code says so', { exitCode: 2 }, [ofFile]],
+    ['a signal ended it', { exitSignalNumber: 9 }, [ofFile]],
+    ['the tool crashed at a file', {}, [{ ...ofFile, exception: { kind: 'Error' } }]],
+    ['another error names no file', {}, [ofFile, { ...ofFile, locations: [] }]],
+  ])(
+    'A scan without success also failed as a whole if %s',
+    async (_name, more, toolExecutionNotifications) => {
+      const invocation = { executionSuccessful: false, toolExecutionNotifications, ...more }
+      const { errors, failures } = await read(logOf([result('a', 1)], { invocations: [invocation] }))
+      expect(errors - failures).toBeGreaterThan(0)
+    },
+  )
 
   test('Results in another file are not there', async () => {
     const run = { externalPropertyFileReferences: { results: [{ location: { uri: 'more.sarif' } }] } }

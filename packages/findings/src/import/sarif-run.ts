@@ -196,8 +196,21 @@ export class SarifRun {
       const ok = at(invocation, 'executionSuccessful')
       const code = at(invocation, 'exitCode')
       const failed = typeof ok === 'boolean' ? !ok : typeof code === 'number' && code !== 0 && !hasResults
-      if (failed) yield { kind: 'failed', reason: reasonOf(invocation, this.tool) }
+      const isOfFiles = notifications.length > 0 && notifications.every((one) => this.#isOfFiles(one))
+      if (failed && !(isOfFiles && reasonIn(invocation) === ''))
+        yield { kind: 'failed', reason: reasonOf(invocation, this.tool) }
     }
+  }
+
+  /** ESLint writes the errors of files that it could not parse, and that it was not successful. A crash is another error. */
+  #isOfFiles(notification: unknown): boolean {
+    return at(notification, 'exception') === undefined && this.#filesOf(notification).length > 0
+  }
+
+  #filesOf(notification: unknown): string[] {
+    return asList(at(notification, 'locations'))
+      .map((location) => this.placeOf(location).file)
+      .filter((file) => file !== '')
   }
 
   #isError(notification: unknown, invocation: number): boolean {
@@ -216,9 +229,7 @@ export class SarifRun {
       asText(at(descriptor, 'id')) ||
       reference.id ||
       `${this.tool} reports an error`
-    const files = asList(at(notification, 'locations'))
-      .map((location) => this.placeOf(location).file)
-      .filter((file) => file !== '')
+    const files = this.#filesOf(notification)
     for (const file of new Set(files)) yield { kind: 'failed', reason, file }
     if (files.length === 0) yield { kind: 'failed', reason }
   }
@@ -245,10 +256,14 @@ const inFolder = (folder: string, path: string): string =>
     ? path
     : `${folder.replace(/\/$/, '')}/${path}`
 
-const reasonOf = (invocation: unknown, tool: string): string => {
+/** With what the whole scan ended, or `""`. */
+const reasonIn = (invocation: unknown): string => {
   const code = asText(at(invocation, 'exitCode'))
-  const said = ['exitCodeDescription', 'processStartFailureMessage', 'exitSignalName']
+  const said = ['exitCodeDescription', 'processStartFailureMessage', 'exitSignalName', 'exitSignalNumber']
     .map((name) => asText(at(invocation, name)))
     .find((text) => text !== '')
-  return `${tool || 'the tool'} failed${code === '' ? '' : ` with exit code ${code}`}${said === undefined ? '' : `: ${said}`}`
+  return `${code === '' || code === '0' ? '' : ` with exit code ${code}`}${said === undefined ? '' : `: ${said}`}`
 }
+
+const reasonOf = (invocation: unknown, tool: string): string =>
+  `${tool || 'the tool'} failed${reasonIn(invocation)}`
