@@ -58,7 +58,8 @@ export interface FunctionDefinition extends KnownFunction {
   readonly aliases: readonly string[]
   /** The result if the function cannot do its work; default: the empty value of `returns`. */
   readonly otherwise?: Json
-  readonly run: (args: readonly Json[], context: FunctionContext) => Json | Promise<Json>
+  /** Nothing as result: it has done its work, which is true. */
+  readonly run: (args: readonly Json[], context: FunctionContext) => Json | void | Promise<Json | void>
 }
 
 export interface FunctionGroup {
@@ -66,7 +67,7 @@ export interface FunctionGroup {
   readonly functions: readonly FunctionDefinition[]
 }
 
-type Run = FunctionDefinition['run']
+export type Run = FunctionDefinition['run']
 
 /** One function: `fn('file_exists(path): bool', 'Is there…', run)`. */
 export const fn = (
@@ -129,13 +130,22 @@ const OTHERWISE: Readonly<Record<string, Json>> = {
   value: '',
 }
 
-/** The result of a function after an error, or undefined if the error fails the step. */
-export const resultAfterError = (
-  error: unknown,
-  { returns, otherwise = OTHERWISE[returns] }: FunctionDefinition,
-): Json | undefined => {
-  if (!(error instanceof NoResult) && !NO_SUCH_FILE.has(codeOf(error))) return undefined
-  return otherwise ?? `error: ${messageOf(error)}`
+/** Rejects with an error that fails the step. `onFailure` gets the reason of a result that means failure. */
+export const resultOf = async (
+  { run, returns, otherwise = OTHERWISE[returns] }: FunctionDefinition,
+  args: readonly Json[],
+  context: FunctionContext,
+  { signal, onFailure }: { signal?: AbortSignal | undefined; onFailure?: (error: unknown) => void },
+): Promise<Json> => {
+  try {
+    const result = (await run(args, context)) as Json | undefined
+    return result === undefined ? true : result
+  } catch (error) {
+    const isResult = error instanceof NoResult || NO_SUCH_FILE.has(codeOf(error))
+    if (signal?.aborted === true || !isResult) throw error
+    onFailure?.(error)
+    return otherwise ?? `error: ${messageOf(error)}`
+  }
 }
 
 /** Converts a value to text: a list to its items with commas between them, an object to JSON. */

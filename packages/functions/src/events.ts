@@ -52,7 +52,6 @@ export const EVENT_FUNCTIONS: FunctionGroup = {
       'Emits an event; data other than an object becomes {value: …}.',
       (args, at) => {
         raise(args, args[4], at)
-        return true
       },
     ),
     fn(

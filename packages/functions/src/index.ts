@@ -1,5 +1,5 @@
 export {
-  resultAfterError,
+  resultOf,
   textArg,
   type ExecResult,
   type FunctionContext,

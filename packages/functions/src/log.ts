@@ -1,11 +1,11 @@
-import { fn, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
-import { boundedMessage, type Json } from '@scanfarm/language'
+import { fn, textArg, type FunctionGroup, type Run } from './define.ts'
+import { boundedMessage } from '@scanfarm/language'
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
 const log =
-  (level: Level) =>
-  (args: readonly Json[], context: FunctionContext): Json => {
+  (level: Level): Run =>
+  (args, context) => {
     const line = args.map((_, index) => textArg(args, index)).join(' ')
     context.print('stdout', `[${level.toUpperCase()}] ${line}\n`)
     context.recorder.log(level, boundedMessage(line))
@@ -15,8 +15,8 @@ const log =
 const COLOURS = { green: 32, blue: 34, yellow: 33, red: 31 } as const
 
 const print =
-  (colour: keyof typeof COLOURS) =>
-  (args: readonly Json[], context: FunctionContext): Json => {
+  (colour: keyof typeof COLOURS): Run =>
+  (args, context) => {
     context.print('stdout', `\u001B[${COLOURS[colour]}m${textArg(args, 0)}\u001B[0m\n`)
     return textArg(args, 0)
   }

@@ -9,8 +9,10 @@ import {
   textArg,
   type FunctionContext,
   type FunctionGroup,
+  type Run,
 } from './define.ts'
 import { makeFolder, programPath, runPath } from './files/files.ts'
+import { must } from './files/must.ts'
 import { checkPath } from './paths/run-folder.ts'
 import { dirname } from 'node:path'
 
@@ -35,7 +37,7 @@ const sshSpec = (
   }
 }
 
-const sshExec = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+const sshExec: Run = async (args, context) => {
   const spec = sshSpec(args, { host: 0, user: 2, key: 3, password: 4, port: 5 })
   const keyFile = await keyOf(spec.keyFile ?? '', context)
   // The runner throws if the host cannot be reached.
@@ -55,13 +57,7 @@ const keyOf = async (text: string, context: FunctionContext): Promise<string> =>
   return path
 }
 
-const rsync = async (context: FunctionContext, args: readonly string[]): Promise<Json> => {
-  const { exitCode, stderr, problem } = await context.exec(['rsync', '-az', ...args])
-  if (exitCode !== 0) throw new NoResult(`rsync: ${stderr.trim() || problem}`)
-  return true
-}
-
-const sshRsync = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+const sshRsync: Run = async (args, context) => {
   const [host, user] = [textArg(args, 0), textArg(args, 3)]
   if (host === '' || host.startsWith('-')) throw new NoResult('the host is empty')
   const source = await programPath(args, 1, context)
@@ -69,7 +65,7 @@ const sshRsync = async (args: readonly Json[], context: FunctionContext): Promis
   const port = numberArg(args, 6, 22)
   const shell = `ssh -p ${port}${key === '' ? '' : ` -i '${key.replaceAll("'", '')}'`}`
   const remote = `${user === '' ? '' : `${user}@`}${host}:${textArg(args, 2)}`
-  return await rsync(context, ['-e', shell, '--', source, remote])
+  await must(context, ['rsync', '-az', '-e', shell, '--', source, remote])
 }
 
 /** The name of a tmux session. */
@@ -80,11 +76,8 @@ const session = (args: readonly Json[], index: number, context: FunctionContext)
   return name
 }
 
-const tmux = async (context: FunctionContext, ...args: string[]): Promise<string> => {
-  const { exitCode, stdout, stderr, problem } = await context.exec(['tmux', ...args])
-  if (exitCode !== 0) throw new NoResult(`tmux: ${stderr.trim() || problem}`)
-  return stdout.trimEnd()
-}
+const tmux = async (context: FunctionContext, ...args: string[]): Promise<string> =>
+  (await must(context, ['tmux', ...args])).trimEnd()
 
 const capture = async (context: FunctionContext, name: string): Promise<string> =>
   await tmux(context, 'capture-pane', '-p', '-t', name)
@@ -142,11 +135,9 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     ),
     fn('tmux_send(name, keys): bool', 'Sends keys to the session.', async (args, at) => {
       await tmux(at, 'send-keys', '-t', session(args, 0, at), '--', textArg(args, 1), 'Enter')
-      return true
     }),
     fn('tmux_kill(name): bool', 'Ends the session.', async (args, at) => {
       await tmux(at, 'kill-session', '-t', session(args, 0, at))
-      return true
     }),
     fn('tmux_list(): list', 'Names of the sessions.', async (_args, at) => await sessions(at)),
     fn('go_getter(url, dest): bool', 'Clones a repository or downloads a file.', async (args, at) => {
@@ -159,7 +150,6 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
         : ['curl', '-fsSL', '-o', dest, '--', url]
       const { exitCode, stderr, problem } = await at.exec(argv)
       if (exitCode !== 0) throw new NoResult(`${stderr.trim() || problem}`)
-      return true
     }),
     fn(
       'go_getter_with_sshkey(key, url, dest): bool',
@@ -181,7 +171,6 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
           dest,
         ])
         if (exitCode !== 0) throw new NoResult(`${stderr.trim() || problem}`)
-        return true
       },
     ),
     refused('nix_install(package, dest?)', INSTALLED, DOCKER, 'bool'),

@@ -120,23 +120,26 @@ const tree = (keys: readonly string[], prefix: string, depth: number): string =>
 export const STORAGE_FUNCTIONS: FunctionGroup = {
   title: 'Object store (needs one in the settings)',
   functions: [
-    fn('cdn_upload(path, key): bool', 'Uploads a file of the run’s folders.', async (args, at) => {
-      await upload(pathArg(args, 0, at), keyArg(args, 1), at)
-      return true
-    }),
-    fn('cdn_download(key, path): bool', 'Downloads an object into the run’s folders.', async (args, at) => {
-      await download(keyArg(args, 0), pathArg(args, 1, at), at)
-      return true
-    }),
+    fn(
+      'cdn_upload(path, key): bool',
+      'Uploads a file of the run’s folders.',
+      async (args, at) => await upload(pathArg(args, 0, at), keyArg(args, 1), at),
+    ),
+    fn(
+      'cdn_download(key, path): bool',
+      'Downloads an object into the run’s folders.',
+      async (args, at) => await download(keyArg(args, 0), pathArg(args, 1, at), at),
+    ),
     fn(
       'cdn_exists(key): bool',
       'Whether the object exists.',
       async (args, at) => (await service(at).stat(keyArg(args, 0))) !== undefined,
     ),
-    fn('cdn_delete(key): bool', 'Removes an object.', async (args, at) => {
-      await service(at).remove(keyArg(args, 0))
-      return true
-    }),
+    fn(
+      'cdn_delete(key): bool',
+      'Removes an object.',
+      async (args, at) => await service(at).remove(keyArg(args, 0)),
+    ),
     fn(
       'cdn_sync_upload(folder, prefix): number',
       'Uploads all files below a folder; returns the number.',

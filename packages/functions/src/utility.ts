@@ -1,15 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { paramsProblems } from '@scanfarm/contracts'
 import type { Json } from '@scanfarm/language'
-import {
-  fn,
-  isObject,
-  NoResult,
-  numberArg,
-  textArg,
-  type FunctionContext,
-  type FunctionGroup,
-} from './define.ts'
+import { fn, isObject, NoResult, numberArg, textArg, type FunctionGroup, type Run } from './define.ts'
 import { readText } from './files/file.ts'
 import { pathArg, programPath, writeText } from './files/files.ts'
 import { join } from 'node:path'
@@ -26,7 +18,7 @@ const isValid = (value: Json): boolean =>
 /** Maximum number of values for `pick_valid`. */
 const MAX_PICKED = 10
 
-const execute = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+const execute: Run = async (args, context) => {
   const { exitCode, stdout, stderr, problem } = await context.exec(['/bin/sh', '-c', textArg(args, 0)])
   if (stderr !== '') context.print('stderr', stderr)
   if (exitCode !== 0) throw new NoResult(problem || `the command ended with exit code ${exitCode}`)
@@ -35,8 +27,8 @@ const execute = async (args: readonly Json[], context: FunctionContext): Promise
 
 /** Runs a program of another language and returns its output. */
 const script =
-  (candidates: readonly (readonly string[])[], extension: string, fromFile: boolean) =>
-  async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  (candidates: readonly (readonly string[])[], extension: string, fromFile: boolean): Run =>
+  async (args, context) => {
     const path = fromFile
       ? await programPath(args, 0, context)
       : join(context.folders.temp, `script-${context.ports.uuid()}${extension}`)
@@ -57,8 +49,8 @@ const PYTHON = [['python3'], ['uv', 'run']] as const
 const TYPESCRIPT = [['bun', 'run'], ['deno', 'run'], ['node']] as const
 
 const startRun =
-  (kind: 'module' | 'flow') =>
-  async (args: readonly Json[], { services }: FunctionContext): Promise<Json> => {
+  (kind: 'module' | 'flow'): Run =>
+  async (args, { services }) => {
     if (services.run === undefined) throw new Error(`run_${kind} needs a server; this run has none`)
     const params = Object.fromEntries(
       textArg(args, 2)
@@ -201,7 +193,6 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
         if (!/^[A-Za-z_]\w*$/.test(textArg(args, 0)))
           throw new NoResult('an environment variable needs a plain name')
         context.setEnv(textArg(args, 0), textArg(args, 1))
-        return true
       },
     ),
     fn(

@@ -1,5 +1,5 @@
 import type { Json } from '@scanfarm/language'
-import { resultAfterError, type FunctionContext, type FunctionDefinition } from './define.ts'
+import { resultOf, type FunctionContext, type FunctionDefinition } from './define.ts'
 import { TEXT_FUNCTIONS } from './text/text.ts'
 
 const names = (list: string): string[] => list.split(' ')
@@ -41,11 +41,5 @@ export const callWithoutRun = async (
       throw new Error('this function needs a run')
     },
   })
-  try {
-    return await definition.run(args, context)
-  } catch (error) {
-    const answer = known.signal?.aborted === true ? undefined : resultAfterError(error, definition)
-    if (answer === undefined) throw error
-    return answer
-  }
+  return await resultOf(definition, args, context, { signal: known.signal })
 }

@@ -1,4 +1,4 @@
-import { FUNCTIONS, resultAfterError, type FunctionContext, EndRun, SkipModule } from '@scanfarm/functions'
+import { resultOf, FUNCTIONS, type FunctionContext, EndRun, SkipModule } from '@scanfarm/functions'
 import {
   evaluateSimple,
   type SimpleScope,
@@ -177,12 +177,10 @@ const callFunction = async (
   if (definition === undefined) throw new Error(`there is no function ${name}`)
   await files.beforeLocal()
   try {
-    return await definition.run(args, context)
-  } catch (error) {
-    const answer = context.signal.aborted ? undefined : resultAfterError(error, definition)
-    if (answer === undefined) throw error
-    context.recorder.log('warn', `${definition.name}: ${messageOf(error)}`)
-    return answer
+    return await resultOf(definition, args, context, {
+      signal: context.signal,
+      onFailure: (error) => context.recorder.log('warn', `${definition.name}: ${messageOf(error)}`),
+    })
   } finally {
     files.afterLocal()
   }

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { Json } from '@scanfarm/language'
-import { NoResult, textArg, type FunctionContext } from '../define.ts'
+import { NoResult, textArg, type FunctionContext, type Run } from '../define.ts'
 import { removeFile, removeTree } from '../paths/remove.ts'
 import { checkPath, openFile } from '../paths/run-folder.ts'
 import { isThere, kindOf, makeFolder, mustBeFile, pathArg, programPath } from './files.ts'
@@ -15,16 +15,15 @@ const asWritten = async (args: readonly Json[], context: FunctionContext): Promi
   return isAbsolute(text) ? path : `./${text}`
 }
 
-export const zip = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+export const zip: Run = async (args, context) => {
   const dest = await programPath(args, 1, context, 'write')
   const source = await asWritten(args, context)
   await makeFolder(dirname(dest), context)
   await must(context, ['zip', '-q', '-r', dest, source], context.folders.output)
-  return true
 }
 
 /** The content of a folder is at the top level of the archive; a file is its only entry. */
-export const zipContents = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+export const zipContents: Run = async (args, context) => {
   const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context, 'write')]
   const kind = await kindOf(source, context)
   if (kind === undefined) throw new NoResult(`${source} does not exist`)
@@ -34,7 +33,6 @@ export const zipContents = async (args: readonly Json[], context: FunctionContex
   await (kind === 'folder'
     ? must(context, ['zip', '-q', '-r', dest, '.'], source)
     : must(context, ['zip', '-q', dest, `./${basename(source)}`], dirname(source)))
-  return true
 }
 
 const UNPACK: readonly (readonly [RegExp, (archive: string, dest: string) => readonly string[]])[] = [
@@ -95,8 +93,8 @@ const unpackOf = async (archive: string, context: FunctionContext) => {
 }
 
 export const extract =
-  (clean: boolean) =>
-  async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  (clean: boolean): Run =>
+  async (args, context) => {
     const archive = await programPath(args, 0, context)
     const beside = textArg(args, 1) === ''
     const dest = beside ? dirname(archive) : pathArg(args, 1, context)
@@ -107,14 +105,12 @@ export const extract =
     if (clean && !beside) await removeTree(dest, context)
     await makeFolder(dest, context)
     await must(context, unpack(archive, dest))
-    return true
   }
 
-export const tar = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+export const tar: Run = async (args, context) => {
   const dest = await programPath(args, 1, context, 'write')
   const source = await asWritten(args, context)
   await makeFolder(dirname(dest), context)
   const compress = /\.(tbz2?|bz2)$/.test(dest) ? '-j' : /\.(txz|xz)$/.test(dest) ? '-J' : '-z'
   await must(context, ['tar', '-c', compress, '-f', dest, '--', source], context.folders.output)
-  return true
 }

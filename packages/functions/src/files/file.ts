@@ -1,7 +1,15 @@
 import { constants } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
 import type { Json } from '@scanfarm/language'
-import { fn, NoResult, numberArg, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
+import {
+  fn,
+  NoResult,
+  numberArg,
+  textArg,
+  type FunctionContext,
+  type FunctionGroup,
+  type Run,
+} from '../define.ts'
 import {
   appendFile,
   asking,
@@ -123,13 +131,12 @@ const chunked = async function* (
   if (lines.length > 0) yield await flush()
 }
 
-const chunkFile = async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+const chunkFile: Run = async (args, at) => {
   const [source, manifest] = [pathArg(args, 0, at), pathArg(args, 2, at)]
   const size = Math.trunc(numberArg(args, 1, 0))
   if (size <= 0) throw new NoResult('a chunk must have at least one line')
   await mustBeFile(source, at)
   await writeLines(manifest, chunked(source, at, size), at)
-  return true
 }
 
 /** Removes the content of a folder except the file at `keep` in it. */
@@ -144,7 +151,7 @@ const prune = async (
   }
 }
 
-const removeAllExcept = async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+const removeAllExcept: Run = async (args, at) => {
   const folder = pathArg(args, 0, at)
   const keep = resolve(folder, soughtArg(args, 1))
   const parts = relative(folder, keep).split(sep)
@@ -152,7 +159,6 @@ const removeAllExcept = async (args: readonly Json[], at: FunctionContext): Prom
   refuseAbove(folder, at)
   await mustBeFile(keep, at)
   await prune(folder, parts, at)
-  return true
 }
 
 export const FILE_FUNCTIONS: FunctionGroup = {
@@ -207,10 +213,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
     fn(
       'rm_rf(path): bool',
       'Removes a file or a folder with its content; true also if it does not exist.',
-      async (args, at) => {
-        await removeTree(pathArg(args, 0, at), at)
-        return true
-      },
+      async (args, at) => await removeTree(pathArg(args, 0, at), at),
     ),
     fn(
       'remove_all_except(folder, keep): bool',
@@ -220,10 +223,7 @@ export const FILE_FUNCTIONS: FunctionGroup = {
     fn(
       'create_folder(path): bool',
       'Creates a folder and its parents.',
-      async (args, at) => {
-        await makeFolder(pathArg(args, 0, at), at)
-        return true
-      },
+      async (args, at) => await makeFolder(pathArg(args, 0, at), at),
       ['create_dir', 'createDir'],
     ),
     fn(
@@ -258,7 +258,6 @@ export const FILE_FUNCTIONS: FunctionGroup = {
         const text = soughtArg(args, 2)
         const lines = await grep(args, 1, at, (line) => line.includes(text))
         await writeLines(pathArg(args, 0, at), lines, at)
-        return true
       },
     ),
     fn(
@@ -268,7 +267,6 @@ export const FILE_FUNCTIONS: FunctionGroup = {
         const pattern = patternOf(soughtArg(args, 2))
         const lines = await grep(args, 1, at, (line) => pattern.test(line))
         await writeLines(pathArg(args, 0, at), lines, at)
-        return true
       },
     ),
     fn(
@@ -277,7 +275,6 @@ export const FILE_FUNCTIONS: FunctionGroup = {
       async (args, at) => {
         const lines = await grep(args, 0, at, (line) => line.trim() !== '')
         await writeLines(pathArg(args, 0, at), lines, at)
-        return true
       },
     ),
     fn(
@@ -298,7 +295,6 @@ export const FILE_FUNCTIONS: FunctionGroup = {
           }
         }
         await writeLines(pathArg(args, 3, at), cut(), at)
-        return true
       },
     ),
   ],

@@ -1,5 +1,4 @@
-import type { Json } from '@scanfarm/language'
-import { fn, NoResult, textArg, type FunctionContext, type FunctionDefinition } from '../define.ts'
+import { fn, NoResult, textArg, type FunctionDefinition, type Run } from '../define.ts'
 import { mustBeFile, pathArg, programPath, writeLines } from './files.ts'
 import { linesOf, MAX_LINE } from './lines.ts'
 import { patternOf } from '../text/pattern.ts'
@@ -47,8 +46,8 @@ const byPattern = ({ old, by, all }: Substitution) => {
 }
 
 const replacing =
-  (compile: (how: Substitution) => (line: string) => string) =>
-  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+  (compile: (how: Substitution) => (line: string) => string): Run =>
+  async (args, at) => {
     const source = pathArg(args, 1, at)
     const dest = await programPath(args, textArg(args, 2) === '' ? 1 : 2, at, 'write')
     const change = compile(substitution(textArg(args, 0).trim()))
@@ -57,7 +56,6 @@ const replacing =
       for await (const line of linesOf(source, at)) yield change(line)
     }
     await writeLines(dest, lines(), at)
-    return true
   }
 
 /** Replacements in the lines of a file, in the syntax of sed. */

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import type { Json } from '@scanfarm/language'
-import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
+import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup, type Run } from '../define.ts'
 import {
   isThere,
   kindOf,
@@ -20,13 +20,12 @@ import { extract, tar, zip, zipContents } from './archives.ts'
 import { must } from './must.ts'
 
 const run =
-  (argv: (args: readonly Json[], context: FunctionContext) => Promise<readonly string[]>) =>
-  async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  (argv: (args: readonly Json[], context: FunctionContext) => Promise<readonly string[]>): Run =>
+  async (args, context) => {
     await must(context, await argv(args, context))
-    return true
   }
 
-const sortUnique = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+const sortUnique: Run = async (args, context) => {
   const source = await programPath(args, 0, context)
   const withSafePath = textArg(args, 1) === ''
   const dest = withSafePath ? source : await programPath(args, 1, context, 'write')
@@ -37,7 +36,7 @@ const sortUnique = async (args: readonly Json[], context: FunctionContext): Prom
   return true
 }
 
-const download = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+const download: Run = async (args, context) => {
   const url = textArg(args, 0)
   if (!/^(https?|ftp):\/\//i.test(url)) throw new NoResult('not an address of http, https or ftp')
   const dest =
@@ -53,7 +52,6 @@ const download = async (args: readonly Json[], context: FunctionContext): Promis
       ? ['curl', '-fsSL', '--retry', '2', '-o', dest, '--', url]
       : ['wget', '-q', '-O', dest, '--', url],
   )
-  return true
 }
 
 const repository = async (text: string, context: FunctionContext): Promise<string> => {
@@ -64,17 +62,16 @@ const repository = async (text: string, context: FunctionContext): Promise<strin
   return text
 }
 
-const cloneInto = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+const cloneInto: Run = async (args, context) => {
   const url = await repository(textArg(args, 0), context)
   const dest =
     textArg(args, 1) === '' ? join(context.folders.output, basename(url, '.git')) : pathArg(args, 1, context)
   await checkPath(dest, context, 'write')
   await makeFolder(dirname(dest), context)
   await must(context, ['git', 'clone', '--depth', '1', '--', url, dest])
-  return true
 }
 
-const cloneSubfolder = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+const cloneSubfolder: Run = async (args, context) => {
   const scratch = join(context.folders.temp, `clone-${context.ports.uuid()}`)
   const sub = textArg(args, 1)
   if (sub.split('/').includes('..')) throw new NoResult('the subfolder must lie inside of the repository')
@@ -98,7 +95,6 @@ const cloneSubfolder = async (args: readonly Json[], context: FunctionContext): 
   } finally {
     await removeTree(scratch, context)
   }
-  return true
 }
 
 const difference = async (args: readonly Json[], context: FunctionContext): Promise<string> => {
@@ -122,7 +118,7 @@ const sed = async (args: readonly Json[], context: FunctionContext): Promise<str
   await programPath(args, textArg(args, 2) === '' ? 1 : 2, context, 'write'),
 ]
 
-const diff = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+const diff: Run = async (args, context) => {
   const [file1, file2] = [textArg(args, 0), textArg(args, 1)]
   const common = { file1, file2 }
   if (file1 === '' || file2 === '')
@@ -152,7 +148,7 @@ const hostNameIn = (line: string): string => {
   return LIKE_ADDRESS.test(name) ? '' : name
 }
 
-const cleanSubdomains = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+const cleanSubdomains: Run = async (args, context) => {
   const path = pathArg(args, 0, context)
   await mustBeFile(path, context)
   const suffix = textArg(args, 1).trim().toLowerCase()
@@ -165,7 +161,6 @@ const cleanSubdomains = async (args: readonly Json[], context: FunctionContext):
     }
   }
   await writeLines(path, names(), context)
-  return true
 }
 
 export const UNIX_FUNCTIONS: FunctionGroup = {

@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, ContentType>> = {
   html: 'html',
 }
 
-const artifact = async (args: readonly Json[], at: FunctionContext, word: string): Promise<Json> => {
+const artifact = async (args: readonly Json[], at: FunctionContext, word: string): Promise<void> => {
   const path = pathArg(args, 0, at)
   const kind = await kindOf(path, at)
   if (kind === undefined) throw new NoResult(`file not found: ${textArg(args, 0)}`)
@@ -31,7 +31,6 @@ const artifact = async (args: readonly Json[], at: FunctionContext, word: string
       : (TYPES[word.toLowerCase()] ?? CONTENT[extname(path).toLowerCase()] ?? 'unknown')
   const type = word === 'screenshot' || word === 'report' ? word : 'output'
   at.recorder.artifact({ name: basename(path), path, type, contentType, description: '' })
-  return true
 }
 
 /** Functions for artifacts, which need no database. */
@@ -59,7 +58,6 @@ export const REPORT_FUNCTION: FunctionDefinition = fn(
     await writeText(path, reportPage({ title: `Report of ${at.workspace}`, facts, madeAt }), at)
     const name = basename(path)
     at.recorder.artifact({ name, path, type: 'report', contentType: 'html', description: 'Report' })
-    return true
   },
 )
 
@@ -80,7 +78,6 @@ export const EXPORT_FUNCTIONS: readonly FunctionDefinition[] = [
       ),
       at,
     )
-    return true
   }),
   refused(
     'db_reset_event_logs(workspace?, topic?)',

@@ -4,7 +4,15 @@ import { addImports, NOTHING_IMPORTED, type NotTested } from '@scanfarm/contract
 import { IMPORT_FORMATS, type ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 import { databaseOf, workspaceArg } from './database-of.ts'
-import { fn, isObject, NoResult, textArg, type FunctionContext, type FunctionDefinition } from '../define.ts'
+import {
+  fn,
+  isObject,
+  NoResult,
+  textArg,
+  type FunctionContext,
+  type FunctionDefinition,
+  type Run,
+} from '../define.ts'
 import { isThere, pathArg } from '../files/files.ts'
 import { customAsset, dnsAsset, httpAsset, portAsset, type Row } from './asset-rows.ts'
 import { parseObject } from '../text/jsonl.ts'
@@ -119,8 +127,8 @@ interface FileImport {
 }
 
 const importFile =
-  ({ kind, path = 1, reached, change }: FileImport) =>
-  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+  ({ kind, path = 1, reached, change }: FileImport): Run =>
+  async (args, at) => {
     databaseOf(at)
     const file = pathArg(args, path, at)
     const write = writeTo(kind, at, await coverageOf(args, reached, file, at))
@@ -145,8 +153,8 @@ const formatArg = (args: readonly Json[], index: number): ImportFormat | undefin
 
 /** Imports a report whose format is the argument before its path, unless it is fixed. */
 const importReport =
-  (fixed: ImportFormat | undefined, index: number) =>
-  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+  (fixed: ImportFormat | undefined, index: number): Run =>
+  async (args, at) => {
     const database = databaseOf(at)
     const workspace = workspaceArg(args, 0, at)
     const format = fixed ?? formatArg(args, index - 1)
@@ -170,11 +178,10 @@ const objectArg = (args: readonly Json[], index: number): Row => {
 }
 
 const importOne =
-  (kind: 'assets' | 'vulnerabilities', change: (args: readonly Json[]) => Row) =>
-  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+  (kind: 'assets' | 'vulnerabilities', change: (args: readonly Json[]) => Row): Run =>
+  async (args, at) => {
     const { errors } = await writeTo(kind, at)(workspaceArg(args, 0, at), [change(args)])
     if (errors > 0) throw new NoResult('the database refused the record; its log has the reason')
-    return true
   }
 
 /** Imports of assets and findings. Findings are passed on unchanged: the server knows their formats. */

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net'
 import { dirname } from 'node:path'
 import { nmapReport, type NmapHost, type NmapPort } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
-import { NoResult, textArg, type FunctionContext } from '../define.ts'
+import { NoResult, textArg, type FunctionContext, type Run } from '../define.ts'
 import { isThere, makeFolder, pathArg, programPath, writeLines } from '../files/files.ts'
 import { linesOf } from '../files/lines.ts'
 import type { FileScope } from '../paths/allowed.ts'
@@ -102,7 +102,7 @@ const hostRow = ({ ip, os, ports }: Host): Row => ({
 })
 
 /** One row for each host with an address and ports. */
-export const nmapToJsonl = async (source: string, dest: string, context: FunctionContext): Promise<Json> => {
+export const nmapToJsonl = async (source: string, dest: string, context: FunctionContext): Promise<void> => {
   const all = await hostsOf(source, context)
   const hosts = all.filter(({ ip, ports }) => ip !== '' && ports.length > 0)
   noteReached(context, dest, reachedOf(all))
@@ -111,7 +111,6 @@ export const nmapToJsonl = async (source: string, dest: string, context: Functio
     hosts.map((host) => JSON.stringify(hostRow(host))),
     context,
   )
-  return true
 }
 
 const namesOf = ({ ip, name }: Host): string[] => [...new Set([ip, name])].filter((one) => one !== '')
@@ -148,7 +147,7 @@ const silentLines = (hosts: readonly Host[], scanned: readonly string[]): string
 const HOST_NAME = /^(?=.*[a-z])[a-z0-9._-]+$/
 
 /** Writes the hosts of a report that responded, one per line, and with a list of what was scanned also what did not. */
-export const nmapReached = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+export const nmapReached: Run = async (args, context) => {
   const dest = await programPath(args, 1, context, 'write')
   const scanned: string[] = []
   if (textArg(args, 2) !== '')
@@ -195,7 +194,7 @@ export const nmapPortsToJsonl = async (
   return rows.length
 }
 
-export const runNmap = async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+export const runNmap: Run = async (args, context) => {
   const target = textArg(args, 0)
   if (target === '' || target.startsWith('-')) throw new NoResult('run_nmap needs a target')
   const name = target.replaceAll(/[/:.]/g, '-').replace(/-(txt|xml)$/, '')

@@ -10,6 +10,7 @@ import {
   textArg,
   type FunctionContext,
   type FunctionGroup,
+  type Run,
 } from '../define.ts'
 import { isThere, pathArg } from '../files/files.ts'
 import { openFile } from '../paths/run-folder.ts'
@@ -38,23 +39,21 @@ const messageArg = (args: readonly Json[], index: number): string => {
 }
 
 const text =
-  (channelAt: number, textAt: number) =>
-  async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  (channelAt: number, textAt: number): Run =>
+  async (args, context) => {
     const channel = channelAt < 0 ? '' : textArg(args, channelAt)
     await send(context, { kind: 'telegram', channel, text: messageArg(args, textAt) })
-    return true
   }
 
 const file =
-  (channelAt: number, pathAt: number, captionAt: number) =>
-  async (args: readonly Json[], context: FunctionContext): Promise<Json> => {
+  (channelAt: number, pathAt: number, captionAt: number): Run =>
+  async (args, context) => {
     const path = await existing(args, pathAt, context)
     const channel = channelAt < 0 ? '' : textArg(args, channelAt)
     const caption = captionAt < 0 ? basename(path) : textArg(args, captionAt, basename(path))
     await using held = await openFile(path, context, constants.O_RDONLY)
     const file = { name: basename(path), path: descriptorPath(held) }
     await send(context, { kind: 'telegram', channel, text: caption, file })
-    return true
   }
 
 export const NOTIFY_FUNCTIONS: FunctionGroup = {
@@ -77,10 +76,7 @@ export const NOTIFY_FUNCTIONS: FunctionGroup = {
     fn(
       'notify_webhook(message): bool',
       'Posts a message to the webhooks of the settings.',
-      async (args, at) => {
-        await send(at, { kind: 'webhook', channel: '', text: textArg(args, 0) })
-        return true
-      },
+      async (args, at) => await send(at, { kind: 'webhook', channel: '', text: textArg(args, 0) }),
     ),
     fn(
       'send_webhook_event(type, data): bool',
@@ -88,7 +84,6 @@ export const NOTIFY_FUNCTIONS: FunctionGroup = {
       async (args, at) => {
         const event = { type: textArg(args, 0), data: args[1] ?? null }
         await send(at, { kind: 'webhook', channel: '', text: textArg(args, 0), event })
-        return true
       },
     ),
   ].map(

@@ -109,7 +109,7 @@ const cell = (value: Json | undefined): string => {
 const MAX_COLUMNS = 1000
 
 /** Columns of the whole file, in order of first occurrence. */
-const toCsv = async (source: string, dest: string, context: FunctionContext): Promise<Json> => {
+const toCsv = async (source: string, dest: string, context: FunctionContext): Promise<void> => {
   const columns = new Set<string>()
   for await (const row of rowsOf(source, context))
     for (const key of Object.keys(row)) {
@@ -122,10 +122,9 @@ const toCsv = async (source: string, dest: string, context: FunctionContext): Pr
     yield* mapLines(source, context, (row) => [...columns].map((column) => cell(row[column])).join(','))
   }
   await writeLines(dest, lines(), context)
-  return true
 }
 
-const fromCsv = async (source: string, dest: string, context: FunctionContext): Promise<Json> => {
+const fromCsv = async (source: string, dest: string, context: FunctionContext): Promise<void> => {
   let columns: string[] = []
   const lines = async function* () {
     const parser = (await openFile(source, context, constants.O_RDONLY)).createReadStream().pipe(
@@ -142,7 +141,6 @@ const fromCsv = async (source: string, dest: string, context: FunctionContext): 
     if (columns.length === 0) throw new NoResult(`${source} has no line of names`)
   }
   await writeLines(dest, lines(), context)
-  return true
 }
 
 /** An object with only these fields; an empty one if the value is not an object. */
@@ -194,7 +192,6 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
         isObject(value) ? JSON.stringify(value, null, 2) : textArg(args, 0),
         at,
       )
-      return true
     }),
     fn(
       'jsonl_to_csv(source, dest): bool',
@@ -215,7 +212,6 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
           for await (const { value } of valuesOf(source, at)) yield picked(value, fields)
         }
         await writeLines(pathArg(args, 1, at), lines(), at)
-        return true
       },
     ),
     fn(
@@ -224,7 +220,6 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       async (args, at) => {
         const [source, fields] = [await sourceArg(args, at), fieldsArg(args, 2)]
         await writeLines(pathArg(args, 1, at), uniqueLines(source, fields, at), at)
-        return true
       },
     ),
     fn(
@@ -239,7 +234,6 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
             Object.fromEntries(Object.entries(row).map(([key, value]) => [renames.get(key) ?? key, value])),
           )
         await writeLines(pathArg(args, 1, at), mapLines(source, at, rename), at)
-        return true
       },
     ),
     fn(

@@ -186,7 +186,6 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       async (args, at) => {
         const dest = await programPath(args, 1, at, 'write')
         await writeText(dest, await jsonlTable(pathArg(args, 0, at), at), at)
-        return true
       },
     ),
     fn(
@@ -202,7 +201,6 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
         const text = await templateArg(args, at)
         if (parseObject(text) === undefined) throw new NoResult('not SARIF: the file is not a JSON object')
         await writeText(dest, await sarifTable(text), at)
-        return true
       },
     ),
     fn(
@@ -211,7 +209,6 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
       async (args, at) => {
         const dest = await programPath(args, 1, at, 'write')
         await writeText(dest, await fill(await templateArg(args, at), at), at)
-        return true
       },
     ),
     fn(
@@ -227,7 +224,6 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
           contentType: 'md',
           description: 'Security report',
         })
-        return true
       },
     ),
     fn(

@@ -1,8 +1,15 @@
 import { basename } from 'node:path/posix'
 import { isIP } from 'node:net'
 import { domainParts, isCidr } from '../network/target.ts'
-import type { Json } from '@scanfarm/language'
-import { fn, NoResult, numberArg, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
+import {
+  fn,
+  NoResult,
+  numberArg,
+  textArg,
+  type FunctionContext,
+  type FunctionGroup,
+  type Run,
+} from '../define.ts'
 import { mustBeFile, pathArg, programPath, writeLines } from '../files/files.ts'
 import { interestingLines } from './interesting-urls.ts'
 import { Distinct, linesOf } from '../files/lines.ts'
@@ -104,14 +111,13 @@ const once = async function* (lines: AsyncIterable<string>) {
 }
 
 const formatFile =
-  (pick: (lines: AsyncIterable<string>) => AsyncIterable<string>) =>
-  async (args: readonly Json[], at: FunctionContext): Promise<Json> => {
+  (pick: (lines: AsyncIterable<string>) => AsyncIterable<string>): Run =>
+  async (args, at) => {
     const [source, pattern] = [pathArg(args, 0, at), textArg(args, 1)]
     const dest = await programPath(args, 2, at, 'write')
     await mustBeFile(source, at)
     if (pattern === '') throw new NoResult('the format is empty')
     await writeLines(dest, pick(eachFormatted(source, pattern, at)), at)
-    return true
   }
 
 export const URL_FUNCTIONS: FunctionGroup = {
@@ -144,7 +150,6 @@ export const URL_FUNCTIONS: FunctionGroup = {
         const source = pathArg(args, 0, at)
         await mustBeFile(source, at)
         await writeLines(pathArg(args, 1, at), interestingLines(source, textArg(args, 2), at), at)
-        return true
       },
     ),
     fn(

@@ -9,7 +9,7 @@ import { ShellLexer, UnsafeContextError } from '../shell/lexer.ts'
 import { INSTEAD } from '../shell/programs.ts'
 import { didYouMean } from '@scanfarm/contracts'
 import { FILTERS } from '../template/filters.ts'
-import { TemplateError, variablesOf, type Expr } from '../template/expression.ts'
+import { namesOfKind, TemplateError, type Expr } from '../template/expression.ts'
 import {
   holesOf,
   isTemplate,
@@ -25,39 +25,6 @@ import type { Report } from './report.ts'
 import { tagOffset } from './tag-offset.ts'
 import { partsOf } from '../template/parts.ts'
 import { authorTexts, type AuthorText } from './texts.ts'
-
-const filtersOf = (expr: Expr): string[] => {
-  switch (expr.kind) {
-    case 'filter':
-      return [
-        expr.name,
-        ...filtersOf(expr.of),
-        ...(expr.argument === undefined ? [] : filtersOf(expr.argument)),
-      ]
-    case 'not':
-    case 'negative':
-      return filtersOf(expr.of)
-    case 'binary':
-      return [...filtersOf(expr.left), ...filtersOf(expr.right)]
-    default:
-      return []
-  }
-}
-
-const callsOf = (expr: Expr): string[] => {
-  switch (expr.kind) {
-    case 'call':
-      return [expr.name]
-    case 'filter':
-    case 'not':
-    case 'negative':
-      return callsOf(expr.of)
-    case 'binary':
-      return [...callsOf(expr.left), ...callsOf(expr.right)]
-    default:
-      return []
-  }
-}
 
 /** Maximum number of name comparisons for the suggestions of one file; further problems get no suggestion. */
 const MAX_COMPARED = 200_000
@@ -147,13 +114,13 @@ class SemanticChecks {
   }
 
   #hole(expr: Expr, text: AuthorText): void {
-    for (const name of variablesOf(expr)) this.#use(name, text)
-    for (const name of filtersOf(expr)) {
+    for (const name of namesOfKind(expr, 'variable')) this.#use(name, text)
+    for (const name of namesOfKind(expr, 'filter')) {
       if (Object.hasOwn(FILTERS, name)) continue
       const hint = () => didYouMean(name, Object.keys(FILTERS))
       this.#report(text.path, 'unknown-filter', 'error', `there is no filter "${name}"`, hint)
     }
-    for (const name of callsOf(expr)) {
+    for (const name of namesOfKind(expr, 'call')) {
       const message = `"${name}(…)" is not called in a template; it renders as nothing`
       this.#report(
         text.path,
@@ -201,7 +168,7 @@ class SemanticChecks {
         }
         const following = parts[index + 1]
         const next = typeof following === 'string' ? following : ''
-        isArgs = variablesOf(part.expr).some((name) => this.#args.has(name))
+        isArgs = namesOfKind(part.expr, 'variable').some((name) => this.#args.has(name))
         lexer.value('1', next, part.source, isArgs ? 'args' : 'data')
       }
       lexer.finish()

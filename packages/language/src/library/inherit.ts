@@ -1,4 +1,4 @@
-import type { Dependencies, ModuleRef, Override, Param, RunnerConfig, Step, Workflow } from '../model.ts'
+import type { Dependencies, Override, Param, RunnerConfig, Workflow } from '../model.ts'
 
 const isMap = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -17,18 +17,13 @@ const mergeParams = (parent: readonly Param[], changes: NonNullable<Override['pa
   ]
 }
 
-interface ListChange<Item> {
-  readonly mode: 'replace' | 'prepend' | 'append' | 'merge' | undefined
-  readonly items: readonly Item[]
-  readonly replace: readonly Item[]
-  readonly remove: readonly string[]
-}
+type ListChange = NonNullable<Override['steps']> | NonNullable<Override['modules']>
 
 const mergeList = <Item extends { name: string }>(
-  parent: readonly Item[],
-  change: ListChange<Item>,
+  parent: readonly Item[] = [],
+  items: readonly Item[] = [],
+  { mode = 'append', replace = [], remove = [] }: Omit<ListChange, 'replace'> & { replace?: Item[] },
 ): Item[] => {
-  const { mode = 'append', items, replace, remove } = change
   if (mode === 'replace') return [...items]
   if (mode === 'prepend') return [...items, ...parent]
   if (mode === 'append') return [...parent, ...items]
@@ -59,53 +54,33 @@ export const mergeRunnerConfig = (a: RunnerConfig = {}, b: RunnerConfig = {}): R
   ...(a.volumes || b.volumes ? { volumes: union(a.volumes, b.volumes) } : {}),
 })
 
-const mergeSteps = (parent: readonly Step[], change: NonNullable<Override['steps']>): Step[] =>
-  mergeList(parent, {
-    mode: change.mode,
-    items: change.steps ?? [],
-    replace: change.replace ?? [],
-    remove: change.remove ?? [],
-  })
-
-const mergeModules = (parent: readonly ModuleRef[], change: NonNullable<Override['modules']>): ModuleRef[] =>
-  mergeList(parent, {
-    mode: change.mode,
-    items: change.modules ?? [],
-    replace: change.replace ?? [],
-    remove: change.remove ?? [],
-  })
-
 /**
  * Merges a child into its parent. The child contributes name, description, tags, help and `override`; its own lists
  * (steps, modules, …) are ignored, which the checker reports.
  */
-export const inherit = (parent: Workflow, child: Workflow): Workflow => {
-  const { override = {} } = child
+export const inherit = (parent: Workflow, { override = {}, ...child }: Workflow): Workflow => {
   const { extends: _, override: __, ...base } = parent
+  const { steps, modules } = override
   return {
     ...base,
     kind: child.kind,
     name: child.name,
-    ...(child.description === undefined ? {} : { description: child.description }),
-    ...(child.tags === undefined ? {} : { tags: child.tags }),
-    ...(child.help === undefined ? {} : { help: child.help }),
-    ...(child.hidden === undefined ? {} : { hidden: child.hidden }),
-    ...(override.params === undefined ? {} : { params: mergeParams(parent.params ?? [], override.params) }),
-    ...(override.steps === undefined ? {} : { steps: mergeSteps(parent.steps ?? [], override.steps) }),
-    ...(override.modules === undefined
-      ? {}
-      : { modules: mergeModules(parent.modules ?? [], override.modules) }),
-    ...(override.triggers === undefined ? {} : { triggers: override.triggers }),
-    ...(override.dependencies === undefined
-      ? {}
-      : { dependencies: mergeDependencies(parent.dependencies, override.dependencies) }),
-    ...(override.on_partial === undefined ? {} : { on_partial: override.on_partial }),
-    ...(override.preferences === undefined
-      ? {}
-      : { preferences: { ...parent.preferences, ...override.preferences } }),
-    ...(override.runner === undefined ? {} : { runner: override.runner }),
-    ...(override.runner_config === undefined
-      ? {}
-      : { runner_config: mergeRunnerConfig(parent.runner_config, override.runner_config) }),
+    description: child.description ?? base.description,
+    tags: child.tags ?? base.tags,
+    help: child.help ?? base.help,
+    hidden: child.hidden ?? base.hidden,
+    params: override.params ? mergeParams(base.params ?? [], override.params) : base.params,
+    steps: steps ? mergeList(base.steps, steps.steps, steps) : base.steps,
+    modules: modules ? mergeList(base.modules, modules.modules, modules) : base.modules,
+    triggers: override.triggers ?? base.triggers,
+    dependencies: override.dependencies
+      ? mergeDependencies(base.dependencies, override.dependencies)
+      : base.dependencies,
+    on_partial: override.on_partial ?? base.on_partial,
+    preferences: override.preferences ? { ...base.preferences, ...override.preferences } : base.preferences,
+    runner: override.runner ?? base.runner,
+    runner_config: override.runner_config
+      ? mergeRunnerConfig(base.runner_config, override.runner_config)
+      : base.runner_config,
   }
 }

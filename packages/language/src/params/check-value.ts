@@ -1,4 +1,5 @@
-import { PARAM_TYPES, type Param, type ParamType } from '../model.ts'
+import type { Param } from '../model.ts'
+import { PARAM_TYPES } from '../read/workflow-spec.ts'
 import { shellWords } from '../shell/words.ts'
 
 const SHOWN_CHARS = 60
@@ -9,7 +10,7 @@ const shown = (text: string): string =>
   JSON.stringify(text.length <= SHOWN_CHARS ? text : `${text.slice(0, SHOWN_CHARS)}…`)
 
 /** The effective type: unknown types, which files of other systems have, are ignored. */
-export const typeOf = ({ type }: Pick<Param, 'type'>): ParamType | undefined =>
+export const typeOf = ({ type }: Pick<Param, 'type'>): Param['type'] =>
   PARAM_TYPES.find((known) => known === type)
 
 export const booleanOf = (text: string): boolean | undefined => {

@@ -1,8 +1,10 @@
 import type { FormName } from './forms.ts'
 
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+
 /**
- * The description of the language for the reader, the JSON Schema and the documentation: one table per object,
- * checked by the compiler against the model's interface, so that the three cannot differ.
+ * The description of the language for the reader, the types of the model, the JSON Schema and the documentation: one
+ * table per object, so that the four cannot differ.
  */
 export type FieldType =
   /** Any scalar as written: `1.10` stays `1.10`. */
@@ -31,68 +33,82 @@ export interface NumberRange {
   readonly max?: number
 }
 
-export interface Field {
+export interface Field<Value = unknown> {
   readonly type: FieldType
   readonly doc: string
   /** `wanted`: an object without this field is ignored with a warning. */
   readonly required?: boolean | 'wanted'
+  /** Only the compiler reads it. */
+  readonly value?: Value
 }
 
-export interface ObjectSpec {
+export interface ObjectSpec<Value = unknown> {
   readonly name: string
   readonly fields: Readonly<Record<string, Field>>
+  /** Only the compiler reads it. */
+  readonly value?: Value
 }
 
-/** An `ObjectSpec` that has exactly the keys of `T`. */
-export const spec = <T extends object>(
+/** Objects with these fields. A field that is missing is also missing after reading. */
+export type ValueOf<Fields> = {
+  -readonly [Key in keyof Fields]?: Fields[Key] extends Field<infer Value> ? Value : never
+}
+
+/** With the fields that every object has after reading. */
+export type Having<Key extends keyof Fields, Fields> = Omit<ValueOf<Fields>, Key> &
+  Required<Pick<ValueOf<Fields>, Key>>
+
+export const spec = <Fields extends Readonly<Record<string, Field>>>(
   name: string,
-  fields: Readonly<Record<keyof T & string, Field>>,
-): ObjectSpec => ({ name, fields })
+  fields: Fields,
+): ObjectSpec<ValueOf<Fields>> => ({ name, fields })
 
-const of =
-  (type: FieldType) =>
-  (doc: string, required: Field['required'] = false): Field => ({ type, doc, required })
+export const of =
+  <Value>(type: FieldType) =>
+  (doc: string, required: Field['required'] = false): Field<Value> => ({ type, doc, required })
 
-export const text = of({ kind: 'text' })
-export const flag = of({ kind: 'flag' })
-export const number = of({ kind: 'number' })
-export const whole = (doc: string, whole: NumberRange, required = false): Field => ({
+export const text = of<string>({ kind: 'text' })
+export const flag = of<boolean>({ kind: 'flag' })
+export const number = of<number>({ kind: 'number' })
+export const whole = (doc: string, whole: NumberRange, required = false): Field<number> => ({
   type: { kind: 'number', whole },
   doc,
   required,
 })
-export const formed = (form: FormName, doc: string): Field => ({ type: { kind: 'text', form }, doc })
-export const json = of({ kind: 'json' })
-export const jsonAsWritten = of({ kind: 'json', asWritten: true })
-export const texts = of({ kind: 'list', of: { kind: 'text' } })
-export const words = of({ kind: 'list', of: { kind: 'text' }, comma: true })
-export const textMap = of({ kind: 'map', of: { kind: 'text' } })
-export const jsonMap = of({ kind: 'map', of: { kind: 'json' } })
-export const jsonMapAsWritten = of({ kind: 'map', of: { kind: 'json', asWritten: true } })
-
-export const choice = (oneOf: readonly string[], doc: string, required = false): Field => ({
-  type: { kind: 'text', oneOf },
-  doc,
-  required,
+export const formed = (form: FormName, doc: string): Field<string> => ({ type: { kind: 'text', form }, doc })
+export const json = of<Json>({ kind: 'json' })
+export const jsonAsWritten = of<Json>({ kind: 'json', asWritten: true })
+export const numbers = of<number[]>({ kind: 'list', of: { kind: 'number' } })
+export const jsons = of<Json[]>({ kind: 'list', of: { kind: 'json' } })
+export const texts = of<string[]>({ kind: 'list', of: { kind: 'text' } })
+export const words = of<string[]>({ kind: 'list', of: { kind: 'text' }, comma: true })
+export const textMap = of<Record<string, string>>({ kind: 'map', of: { kind: 'text' } })
+export const jsonMap = of<{ [key: string]: Json }>({ kind: 'map', of: { kind: 'json' } })
+export const jsonMapAsWritten = of<{ [key: string]: Json }>({
+  kind: 'map',
+  of: { kind: 'json', asWritten: true },
 })
-export const preferably = (
-  oneOf: readonly string[],
+
+export const choice = <const Word extends string>(
+  oneOf: readonly Word[],
+  doc: string,
+  required = false,
+): Field<Word> => ({ type: { kind: 'text', oneOf }, doc, required })
+export const preferably = <const Word extends string>(
+  oneOf: readonly Word[],
   doc: string,
   required: Field['required'] = false,
-): Field => ({
-  type: { kind: 'text', oneOf, lenient: true },
-  doc,
-  required,
-})
-export const object = (spec: () => ObjectSpec, doc: string, shorthand?: string): Field => ({
-  type: { kind: 'object', spec, ...(shorthand === undefined ? {} : { shorthand }) },
+): Field<Word> => ({ type: { kind: 'text', oneOf, lenient: true }, doc, required })
+type Spec<Value> = () => ObjectSpec<Value>
+export const object = <Value>(spec: Spec<Value>, doc: string, shorthand?: string): Field<Value> => ({
+  type: { kind: 'object', spec, shorthand },
   doc,
 })
-export const list = (spec: () => ObjectSpec, doc: string, shorthand?: string): Field => ({
-  type: { kind: 'list', of: object(spec, '', shorthand).type },
+export const list = <Value>(spec: Spec<Value>, doc: string, shorthand?: string): Field<Value[]> => ({
+  type: { kind: 'list', of: { kind: 'object', spec, shorthand } },
   doc,
 })
-export const map = (spec: () => ObjectSpec, doc: string): Field => ({
+export const map = <Value>(spec: Spec<Value>, doc: string): Field<Record<string, Value>> => ({
   type: { kind: 'map', of: { kind: 'object', spec } },
   doc,
 })

@@ -1,34 +1,25 @@
-import type {
-  Action,
-  AgentTool,
-  Branch,
-  Decision,
-  LlmConfig,
-  LlmMessage,
-  Retry,
-  RunnerConfig,
-  Spread,
-  Step,
-  SubAgent,
-} from '../model.ts'
 import {
   choice,
   flag,
   formed,
   json,
+  jsons,
   jsonMap,
   list,
   map,
   number,
+  numbers,
   object,
+  of,
   preferably,
   spec,
   text,
   textMap,
   texts,
   whole,
-  type Field,
+  type Having,
   type ObjectSpec,
+  type ValueOf,
 } from './field.ts'
 
 export const STEP_TYPES = [
@@ -47,7 +38,7 @@ export const REFUSED_STEP_TYPES: readonly string[] = ['agent-acp', 'agent-sdk']
 
 export const RUNNER_TYPES = ['host', 'docker', 'ssh'] as const
 
-export const runnerConfigSpec: ObjectSpec = spec<RunnerConfig>('runner_config', {
+export const runnerConfigSpec = spec('runner_config', {
   image: text('Docker image.'),
   env: textMap('Environment of the commands.'),
   volumes: texts('Docker volumes, `source:target[:ro]`.'),
@@ -67,7 +58,7 @@ export const runnerConfigSpec: ObjectSpec = spec<RunnerConfig>('runner_config', 
   workdir: text('Folder in which commands start.'),
 })
 
-const spreadSpec: ObjectSpec = spec<Spread>('spread', {
+export const spreadSpec = spec('spread', {
   enabled: flag('Default true.'),
   batch: formed(
     'batch',
@@ -76,7 +67,7 @@ const spreadSpec: ObjectSpec = spec<Spread>('spread', {
   workers: whole('Most batches at once; default: any number.', { min: 1, max: 10_000 }),
 })
 
-export const actionSpec: ObjectSpec = spec<Action>('action', {
+export const actionSpec = spec('action', {
   action: preferably(['log', 'export', 'notify', 'run', 'continue', 'abort'], 'The action.', 'wanted'),
   condition: text('Expression; the action is executed only when it is true.'),
   message: text('Text for `log` and `notify`.'),
@@ -88,44 +79,41 @@ export const actionSpec: ObjectSpec = spec<Action>('action', {
   functions: texts('Expressions for `run`.'),
 })
 
-const branchFields: Readonly<Record<keyof Branch, Field>> = {
+const branchFields = {
   goto: text('Name of the next step; `_end` ends the module.'),
   command: text('Command to run first.'),
   commands: texts('Commands to run first.'),
   function: text('Expression to evaluate first.'),
   functions: texts('Expressions to evaluate first.'),
 }
-const branchSpec: ObjectSpec = spec<Branch>('branch', branchFields)
+export const branchSpec = spec('branch', branchFields)
 
-export const decisionSpec: ObjectSpec = spec<Decision>('decision', {
+export const decisionSpec = spec('decision', {
   switch: text('Template whose trimmed text selects a case.'),
   cases: map(() => branchSpec, 'Branches by text.'),
   default: object(() => branchSpec, 'Branch if no case matches.'),
   conditions: list(
-    () => spec<Branch & { if?: string }>('condition', { if: text('Expression.', true), ...branchFields }),
+    () => spec('condition', { if: text('Expression.', true), ...branchFields }),
     'Every branch whose `if` is true is executed; the last `goto` wins.',
   ),
 })
 
-const retrySpec: ObjectSpec = spec<Retry>('retry', {
+export const retrySpec = spec('retry', {
   attempts: whole('Total number of attempts, including the first.', { min: 1 }, true),
   delay: formed('delay', 'Wait before the second attempt; default 1s.'),
   max_delay: formed('delay', 'Longest wait; default 60s.'),
   factor: number('Factor by which the wait grows with each attempt; default 2.'),
-  exit_codes: {
-    type: { kind: 'list', of: { kind: 'number' } },
-    doc: 'Exit codes that are retried; default: every failure.',
-  },
+  exit_codes: numbers('Exit codes that are retried; default: every failure.'),
 })
 
-const messageSpec: ObjectSpec = spec<LlmMessage>('message', {
+export const messageSpec = spec('message', {
   role: choice(['system', 'user', 'assistant', 'tool'], 'Author of the message.', true),
   content: json('Text, or a list of content parts.'),
   name: text('Name of the author.'),
   tool_call_id: text('Tool call to which a `tool` message responds.'),
 })
 
-const llmConfigSpec: ObjectSpec = spec<LlmConfig>('llm_config', {
+export const llmConfigSpec = spec('llm_config', {
   provider: text('Name of a provider in the settings.'),
   base_url: text(
     'URL of an OpenAI-compatible endpoint. Only the endpoint of the settings gets the key of the settings.',
@@ -144,7 +132,7 @@ const llmConfigSpec: ObjectSpec = spec<LlmConfig>('llm_config', {
   custom_headers: textMap('Extra headers.'),
 })
 
-const agentToolSpec: ObjectSpec = spec<AgentTool>('agent_tool', {
+export const agentToolSpec = spec('agent_tool', {
   preset: text('Name of a preset tool.'),
   name: text('Name of a tool that the workflow defines.'),
   description: text('What the tool does.'),
@@ -152,7 +140,7 @@ const agentToolSpec: ObjectSpec = spec<AgentTool>('agent_tool', {
   handler: text('Expression whose value is the result; the arguments are in `args`.'),
 })
 
-const subAgentSpec: ObjectSpec = spec<SubAgent>('sub_agent', {
+const subAgentFields = {
   name: text('Name.', true),
   description: text('Tasks for which the agent is used.'),
   system_prompt: text('System prompt.'),
@@ -165,17 +153,23 @@ const subAgentSpec: ObjectSpec = spec<SubAgent>('sub_agent', {
   stop_condition: text('Expression; the agent stops when it is true.'),
   on_tool_start: text('Expression evaluated before each tool call; default: that of the step.'),
   on_tool_end: text('Expression evaluated after each tool call; default: that of the step.'),
+}
+export interface SubAgent extends ValueOf<typeof subAgentFields> {
+  sub_agents?: SubAgent[]
+}
+const subAgentSpec: ObjectSpec<SubAgent> = spec('sub_agent', {
+  ...subAgentFields,
   sub_agents: list(() => subAgentSpec, 'Agents that this agent may call.'),
 })
 
-const memorySpec: ObjectSpec = spec<NonNullable<Step['memory']>>('memory', {
+const memorySpec = spec('memory', {
   max_messages: number('Maximum number of messages that are kept.'),
   summarize_on_truncate: flag('Summarise the messages that are dropped.'),
   persist_path: text('File to which the conversation is written.'),
   resume_path: text('File from which a conversation is read.'),
 })
 
-const relaxed = (spec: ObjectSpec, ...optional: string[]): ObjectSpec => ({
+const relaxed = (spec: ObjectSpec, ...optional: string[]): ObjectSpec<Step> => ({
   name: spec.name,
   fields: Object.fromEntries(
     Object.entries(spec.fields).map(([key, field]) => [
@@ -186,23 +180,16 @@ const relaxed = (spec: ObjectSpec, ...optional: string[]): ObjectSpec => ({
 })
 
 /** Nested steps and steps of inline modules need no name; hooks also need no type (bash). */
-export const nestedStepSpec = (): ObjectSpec => relaxed(stepSpec, 'name')
-export const hookStepSpec = (): ObjectSpec => relaxed(stepSpec, 'name', 'type')
+export const nestedStepSpec = (): ObjectSpec<Step> => relaxed(stepSpec, 'name')
+export const hookStepSpec = (): ObjectSpec<Step> => relaxed(stepSpec, 'name', 'type')
 
-/** Keys of unsupported step types. They are known, so that the only message is that the type is not supported. */
-const REFUSED_KEYS = ['agent', 'cwd', 'allowed_paths', 'acp_config', 'sdk_config'] as const
-
-export const stepSpec: ObjectSpec = spec<Step & Record<(typeof REFUSED_KEYS)[number], unknown>>('step', {
+const stepFields = {
   name: text('Name, unique in its module.', true),
-  type: {
-    type: {
-      kind: 'text',
-      oneOf: [...STEP_TYPES, ...REFUSED_STEP_TYPES],
-      unsupported: REFUSED_STEP_TYPES,
-    },
-    doc: 'What the step does.',
-    required: true,
-  },
+  type: of<string>({
+    kind: 'text',
+    oneOf: [...STEP_TYPES, ...REFUSED_STEP_TYPES],
+    unsupported: REFUSED_STEP_TYPES,
+  })('What the step does.', true),
   description: text('For people.'),
   depends_on: texts(
     'Steps that must end before this one. If any step has this key, all steps of the list are a graph.',
@@ -253,7 +240,7 @@ export const stepSpec: ObjectSpec = spec<Step & Record<(typeof REFUSED_KEYS)[num
   headers: textMap('Request headers.'),
   request_body: text('Request body.'),
   messages: list(() => messageSpec, 'The conversation.'),
-  tools: { type: { kind: 'list', of: { kind: 'json' } }, doc: 'Tools that the model may call.' },
+  tools: jsons('Tools that the model may call.'),
   tool_choice: json('Tool that the model should call.'),
   llm_config: object(() => llmConfigSpec, 'Model settings.'),
   is_embedding: flag('Ask for embeddings of `embedding_input`.'),
@@ -281,9 +268,17 @@ export const stepSpec: ObjectSpec = spec<Step & Record<(typeof REFUSED_KEYS)[num
   ),
   sub_agents: list(() => subAgentSpec, 'Agents that the agent may call.'),
   max_agent_depth: number('Maximum depth of calls between agents; default 3.'),
-  agent: json('Not supported.'),
-  cwd: json('Not supported.'),
-  allowed_paths: json('Not supported.'),
-  acp_config: json('Not supported.'),
-  sdk_config: json('Not supported.'),
-})
+}
+
+export interface Step extends Having<'name' | 'type', typeof stepFields> {}
+
+/** Keys of unsupported step types. They are known, so that the only message is that the type is not supported. */
+const REFUSED_KEYS = ['agent', 'cwd', 'allowed_paths', 'acp_config', 'sdk_config']
+
+export const stepSpec: ObjectSpec<Step> = {
+  name: 'step',
+  fields: {
+    ...stepFields,
+    ...Object.fromEntries(REFUSED_KEYS.map((key) => [key, json('Not supported.')])),
+  },
+}

@@ -1,19 +1,5 @@
 import { HEURISTICS } from '@scanfarm/contracts'
 import {
-  ON_PARTIAL,
-  PARAM_TYPES,
-  RESUME,
-  type Dependencies,
-  type Hooks,
-  type ModuleRef,
-  type Override,
-  type Param,
-  type Preferences,
-  type Report,
-  type Trigger,
-  type Workflow,
-} from '../model.ts'
-import {
   choice,
   flag,
   jsonAsWritten,
@@ -27,6 +13,7 @@ import {
   textMap,
   texts,
   words,
+  type Having,
   type ObjectSpec,
 } from './field.ts'
 import {
@@ -43,7 +30,12 @@ export const REPORT_TYPES = [
   'text', 'csv', 'json', 'jsonl', 'yaml', 'html', 'markdown', 'md', 'log', 'pdf', 'png', 'zip', 'folder',
 ] as const // prettier-ignore
 
-const paramSpec: ObjectSpec = spec<Param>('param', {
+export const PARAM_TYPES = ['string', 'int', 'bool', 'choice', 'path', 'args'] as const
+
+/** The status of a run that completes with an outcome other than clean. */
+const ON_PARTIAL = ['complete', 'fail'] as const
+
+const paramFields = {
   name: text('Letters, digits and underscores.', true),
   type: preferably(
     PARAM_TYPES,
@@ -63,14 +55,16 @@ const paramSpec: ObjectSpec = spec<Param>('param', {
     "Whether the value selects what is scanned. Runs with different values then do not mark each other's findings as gone. Default true; false for `threads`, `rate`, `rate_limit`, `concurrency`, `timeout`, `delay`, `retries` and names with such an ending (`scan_timeout`).",
   ),
   description: text('For people.'),
-})
+}
+export interface Param extends Having<'name', typeof paramFields> {}
+const paramSpec: ObjectSpec<Param> = { name: 'param', fields: paramFields }
 
-const dependenciesSpec: ObjectSpec = spec<Dependencies>('dependencies', {
+export const dependenciesSpec = spec('dependencies', {
   commands: texts('Programs that must be on PATH.'),
   files: texts('Files that must exist.'),
   variables: list(
     () =>
-      spec<NonNullable<Dependencies['variables']>[number]>('variable', {
+      spec('variable', {
         name: text('Name of the variable.', true),
         type: text('Type, or several accepted types, separated by commas.'),
         required: flag('The variable must not be empty.'),
@@ -81,7 +75,7 @@ const dependenciesSpec: ObjectSpec = spec<Dependencies>('dependencies', {
   functions_conditions: texts('Expressions that must all be true.'),
 })
 
-const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
+export const triggerSpec = spec('trigger', {
   name: text('Name.'),
   on: preferably(['cron', 'event', 'watch', 'manual'], 'What fires the trigger.', 'wanted'),
   enabled: flag('Default false. A manual trigger with false prevents that users start the workflow.'),
@@ -105,7 +99,7 @@ const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
   ),
   event: object(
     () =>
-      spec<NonNullable<Trigger['event']>>('event', {
+      spec('event', {
         topic: text('Topic, or a shell glob.'),
         filters: texts('Expressions over `event` that must all be true for the trigger to fire.'),
         filter_functions: texts('The same as `filters`. Both may call functions that compute or read files.'),
@@ -119,7 +113,7 @@ const triggerSpec: ObjectSpec = spec<Trigger>('trigger', {
   input: jsonMapAsWritten('Target and params of the run, from the event.'),
 })
 
-const reportSpec: ObjectSpec = spec<Report>('report', {
+export const reportSpec = spec('report', {
   name: text('Name.', true),
   path: text('File; a template.', 'wanted'),
   type: preferably(REPORT_TYPES, 'Kind of file.'),
@@ -127,7 +121,7 @@ const reportSpec: ObjectSpec = spec<Report>('report', {
   optional: flag('Whether the report may be missing.'),
 })
 
-const preferencesSpec: ObjectSpec = spec<Preferences>('preferences', {
+export const preferencesSpec = spec('preferences', {
   disable_notifications: flag('No notifications.'),
   disable_logging: flag('No log files.'),
   heuristics_check: choice(HEURISTICS, 'How closely the target is examined.'),
@@ -138,12 +132,12 @@ const preferencesSpec: ObjectSpec = spec<Preferences>('preferences', {
   empty_target: flag('The workflow needs no target.'),
 })
 
-const hooksSpec: ObjectSpec = spec<Hooks>('hooks', {
+export const hooksSpec = spec('hooks', {
   pre_scan_steps: list(hookStepSpec, 'Steps before the scan; a failure is only logged.'),
   post_scan_steps: list(hookStepSpec, 'Steps after a successful scan; a failure is only logged.'),
 })
 
-const moduleRefSpec: ObjectSpec = spec<ModuleRef>('module', {
+const moduleFields = {
   name: text('Name, unique in the flow.', true),
   path: text('File of the module, or its name.'),
   params: textMap('Params of the module; templates over the variables of the flow.'),
@@ -161,13 +155,15 @@ const moduleRefSpec: ObjectSpec = spec<ModuleRef>('module', {
   description: text('For people.'),
   inline_path: text('For people.'),
   exports: textMap('Not used; the exports of a module are available to later modules without it.'),
-})
+}
+export interface ModuleRef extends Having<'name', typeof moduleFields> {}
+const moduleRefSpec: ObjectSpec<ModuleRef> = { name: 'module', fields: moduleFields }
 
-const overrideSpec: ObjectSpec = spec<Override>('override', {
+export const overrideSpec = spec('override', {
   params: jsonMapAsWritten('New default by name, or `{default, type, required, generator}`.'),
   steps: object(
     () =>
-      spec<NonNullable<Override['steps']>>('steps', {
+      spec('steps', {
         mode: choice(['replace', 'prepend', 'append', 'merge'], 'Default append.'),
         steps: list(() => stepSpec, 'Steps to add.'),
         replace: list(() => stepSpec, 'With `merge`: steps that replace those with the same name.'),
@@ -177,7 +173,7 @@ const overrideSpec: ObjectSpec = spec<Override>('override', {
   ),
   modules: object(
     () =>
-      spec<NonNullable<Override['modules']>>('modules', {
+      spec('modules', {
         mode: choice(['replace', 'prepend', 'append', 'merge'], 'Default append.'),
         modules: list(() => moduleRefSpec, 'Modules to add.'),
         replace: list(() => moduleRefSpec, 'With `merge`: modules that replace those with the same name.'),
@@ -193,7 +189,7 @@ const overrideSpec: ObjectSpec = spec<Override>('override', {
   runner_config: object(() => runnerConfigSpec, 'Replaces single fields; env and volumes are added.'),
 })
 
-export const workflowSpec: ObjectSpec = spec<Workflow>('workflow', {
+const workflowFields = {
   kind: choice(['module', 'flow'], 'A module is a list of steps, a flow a list of modules.', true),
   name: text('Identity of the workflow.', true),
   description: text('For people.'),
@@ -201,7 +197,7 @@ export const workflowSpec: ObjectSpec = spec<Workflow>('workflow', {
   hidden: flag('Hide the workflow in lists.'),
   help: object(
     () =>
-      spec<NonNullable<Workflow['help']>>('help', {
+      spec('help', {
         example_targets: texts('Examples of targets.'),
         usage: text('How to use it.'),
       }),
@@ -216,7 +212,7 @@ export const workflowSpec: ObjectSpec = spec<Workflow>('workflow', {
     'The status of a run that completes without the outcome `clean`: `complete` (default) keeps it completed, `fail` makes it failed.',
   ),
   resume: choice(
-    RESUME,
+    ['steps', 'none'],
     'Whether another attempt of a run continues after the last completed step (`steps`, default) or begins at the start (`none`).',
   ),
   preferences: object(() => preferencesSpec, 'Defaults of command-line options.'),
@@ -227,4 +223,7 @@ export const workflowSpec: ObjectSpec = spec<Workflow>('workflow', {
   modules: list(() => moduleRefSpec, 'Modules of a flow.'),
   extends: text('Name or path of the parent.'),
   override: object(() => overrideSpec, 'Changes of the parent.'),
-})
+}
+export interface Workflow extends Having<'kind' | 'name', typeof workflowFields> {}
+
+export const workflowSpec: ObjectSpec<Workflow> = { name: 'workflow', fields: workflowFields }

@@ -54,30 +54,26 @@ export const isFloat = (expr: Expr): boolean => {
 /** Number of significant digits of a result. */
 const PRECISION = 15
 
-const arithmetic = (op: Operator, a: number, b: number, float: boolean): number => {
-  switch (op) {
-    case '+':
-      return a + b
-    case '-':
-      return a - b
-    case '*':
-      return a * b
-    case '/':
-      return !float && Number.isInteger(a) && Number.isInteger(b) ? Math.trunc(a / b) : a / b
-    case '%':
-      return a % b
-    default:
-      return a ** b
-  }
+type Arithmetic = '+' | '-' | '*' | '/' | '%' | '^'
+
+const ARITHMETIC: Readonly<Record<Arithmetic, (a: number, b: number, float: boolean) => number>> = {
+  '+': (a, b) => a + b,
+  '-': (a, b) => a - b,
+  '*': (a, b) => a * b,
+  '/': (a, b, float) => (!float && Number.isInteger(a) && Number.isInteger(b) ? Math.trunc(a / b) : a / b),
+  '%': (a, b) => a % b,
+  '^': (a, b) => a ** b,
 }
 
-const calculate = (op: Operator, left: Value, right: Value, float: boolean): Value => {
+const isArithmetic = (op: Operator): op is Arithmetic => Object.hasOwn(ARITHMETIC, op)
+
+const calculate = (op: Arithmetic, left: Value, right: Value, float: boolean): Value => {
   const [a, b] = [asNumber(left), asNumber(right)]
   const textual = left instanceof Text && right instanceof Text
   if (op === '+' && (a === undefined || b === undefined || textual)) {
     return joined(left, right)
   }
-  const result = arithmetic(op, a ?? 0, b ?? 0, float)
+  const result = ARITHMETIC[op](a ?? 0, b ?? 0, float)
   if (Number.isInteger(result)) return result
   if (Number.isFinite(result)) return Number(result.toPrecision(PRECISION))
   throw new TemplateError(`"${op}" has no result here: division by zero or too large a number`, 0)
@@ -114,9 +110,7 @@ const binary = (op: Operator, left: Expr, right: Expr, variables: Variables): Va
   if (op === 'or') return isTruthy(a) ? a : evaluateExpr(right, variables)
   const b = evaluateExpr(right, variables)
   if (op === 'in' || op === 'not in') return includes(a, b) === (op === 'in')
-  return ['+', '-', '*', '/', '%', '^'].includes(op)
-    ? calculate(op, a, b, isFloat(left) || isFloat(right))
-    : compare(op, a, b)
+  return isArithmetic(op) ? calculate(op, a, b, isFloat(left) || isFloat(right)) : compare(op, a, b)
 }
 
 /** Undefined variables and calls are null. Throws `TemplateError` for anything else without a meaning. */

@@ -204,19 +204,20 @@ class ExprParser {
 export const parseExpr = (source: string, offset: number, written: string): Expr =>
   new ExprParser(source, offset, written).parse()
 
-/** Names of all variables that an expression reads. */
-export const variablesOf = (expr: Expr): string[] => {
+/** The names of all variables, filters or calls of an expression. */
+export const namesOfKind = (expr: Expr, kind: 'variable' | 'filter' | 'call'): string[] => {
+  const inside = (...parts: (Expr | undefined)[]): string[] =>
+    parts.flatMap((part) => (part === undefined ? [] : namesOfKind(part, kind)))
+  const own = expr.kind === kind && 'name' in expr ? [expr.name] : []
   switch (expr.kind) {
-    case 'variable':
-      return [expr.name]
     case 'not':
     case 'negative':
-      return variablesOf(expr.of)
+      return inside(expr.of)
     case 'binary':
-      return [...variablesOf(expr.left), ...variablesOf(expr.right)]
+      return inside(expr.left, expr.right)
     case 'filter':
-      return [...variablesOf(expr.of), ...(expr.argument === undefined ? [] : variablesOf(expr.argument))]
+      return [...own, ...inside(expr.of, expr.argument)]
     default:
-      return []
+      return own
   }
 }

@@ -38,14 +38,22 @@ const MAX_ITEMS = 100_000
 
 type Filter = (value: Value, argument: Value | undefined) => Value
 
+/** The text of an argument. */
+const wordOf = (argument: Value | undefined, missing = ''): string =>
+  argument === undefined ? missing : toPlain(argument)
+
+const numberOf = (argument: Value | undefined): number | undefined =>
+  argument === undefined ? undefined : asNumber(argument)
+
+/** The origin of a result that follows from some of the inputs. */
+const from = (...inputs: readonly (Value | undefined)[]) =>
+  originOf(inputs.filter((input) => input !== undefined))
+
 /** A filter from text to text. The result is at most as trusted as its inputs. */
 const onText =
   (change: (text: string, argument: string) => string): Filter =>
   (value, argument) =>
-    textOf(
-      change(toPlain(value), argument === undefined ? '' : toPlain(argument)),
-      originOf(argument === undefined ? [value] : [value, argument]),
-    )
+    textOf(change(toPlain(value), wordOf(argument)), from(value, argument))
 
 const isList = (value: Value): value is Extract<Value, readonly unknown[]> => Array.isArray(value)
 
@@ -101,7 +109,7 @@ const join = (texts: readonly string[], separator: string): string => {
 }
 
 const slice: Filter = (value, argument) => {
-  const [from = '', to = ''] = (argument === undefined ? '' : toPlain(argument)).split(':')
+  const [from = '', to = ''] = wordOf(argument).split(':')
   const [start, end] = [from === '' ? 0 : Number(from), to === '' ? undefined : Number(to)]
   if (isList(value)) return value.slice(start, end)
   return textOf(toPlain(value).slice(start, end), originOf([value]))
@@ -109,17 +117,17 @@ const slice: Filter = (value, argument) => {
 
 const floatFormat: Filter = (value, argument) => {
   const number = asNumber(value)
-  const digits = argument === undefined ? -1 : (asNumber(argument) ?? -1)
+  const digits = numberOf(argument) ?? -1
   if (number === undefined) return authored('')
   const fixed = number.toFixed(Math.min(20, Math.abs(digits)))
   return authored(digits < 0 && Number(fixed) === Math.trunc(number) ? String(Math.trunc(number)) : fixed)
 }
 
 const yesNo: Filter = (value, argument) => {
-  const words = argument === undefined ? ['yes', 'no', 'maybe'] : toPlain(argument).split(',')
+  const words = wordOf(argument, 'yes,no,maybe').split(',')
   const [yes = 'yes', no = 'no', maybe = no] = words
   const chosen = value === null || value === UNDEFINED ? maybe : isTruthy(value) ? yes : no
-  return textOf(chosen, originOf(argument === undefined ? [] : [argument]))
+  return textOf(chosen, from(argument))
 }
 
 const escapes: Readonly<Record<string, string>> = {
@@ -140,17 +148,14 @@ const random: Filter = (value) => {
 }
 
 const divides: Filter = (value, argument) => {
-  const [number, by] = [asNumber(value), argument === undefined ? undefined : asNumber(argument)]
+  const [number, by] = [asNumber(value), numberOf(argument)]
   return number !== undefined && by !== undefined && by !== 0 && number % by === 0
 }
 
 const pluralize: Filter = (value, argument) => {
   const count = asNumber(value)
   if (count === undefined) throw new TemplateError('pluralize needs a number', 0)
-  return textOf(
-    pluralEnding(count, argument === undefined ? '' : toPlain(argument)),
-    originOf(argument === undefined ? [] : [argument]),
-  )
+  return textOf(pluralEnding(count, wordOf(argument)), from(argument))
 }
 
 /** Filters by name, used as `{{ name | upper }}`. */
@@ -193,8 +198,7 @@ export const FILTERS: Readonly<Record<string, Filter>> = {
   default_if_none: (value, argument) =>
     value === null || value === UNDEFINED ? (argument ?? authored('')) : value,
   divisibleby: divides,
-  length_is: (value, argument) =>
-    lengthOf(value) === (argument === undefined ? undefined : asNumber(argument)),
+  length_is: (value, argument) => lengthOf(value) === numberOf(argument),
   make_list: (value) => split(toPlain(value), ''),
   pluralize,
   random,
@@ -205,7 +209,7 @@ export const FILTERS: Readonly<Record<string, Filter>> = {
       ? textOf(
           join(
             value.map((item) => toPlain(fromItem(item))),
-            argument === undefined ? '' : toPlain(argument),
+            wordOf(argument),
           ),
           'data',
         )
@@ -215,24 +219,17 @@ export const FILTERS: Readonly<Record<string, Filter>> = {
     toPlain(value)
       .split(/\s+/)
       .filter((word) => word !== '').length,
-  split: (value, argument) => split(toPlain(value), argument === undefined ? ' ' : toPlain(argument)),
+  split: (value, argument) => split(toPlain(value), wordOf(argument, ' ')),
   slice,
   integer: (value) => Math.trunc(asNumber(value) ?? 0),
   float: (value) => asNumber(value) ?? 0,
   floatformat: floatFormat,
   add: (value, argument) => {
-    const [a, b] = [asNumber(value), argument === undefined ? undefined : asNumber(argument)]
+    const [a, b] = [asNumber(value), numberOf(argument)]
     if (a !== undefined && b !== undefined) return a + b
-    return textOf(
-      join([toPlain(value), argument === undefined ? '' : toPlain(argument)], ''),
-      originOf([value, argument ?? null]),
-    )
+    return textOf(join([toPlain(value), wordOf(argument)], ''), from(value, argument))
   },
   yesno: yesNo,
-  stringformat: (value, argument) =>
-    textOf(
-      formatted(argument === undefined ? '%s' : toPlain(argument), value),
-      originOf([value, argument ?? null]),
-    ),
+  stringformat: (value, argument) => textOf(formatted(wordOf(argument, '%s'), value), from(value, argument)),
   json: (value) => textOf(JSON.stringify(toJson(value)), originOf([value])),
 }
