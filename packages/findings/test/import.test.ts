@@ -226,6 +226,16 @@ test.each(SLOW)('a large %s file does not block the event loop: %s', async (form
   expect(longest).toBeLessThan(all / 3)
 })
 
+test.each([
+  ['A cut string of many quotes', `{"a":"${'\\"'.repeat(40_000)}`],
+  ['An id of many brackets', JSON.stringify({ value: 'a', children: { ID: '('.repeat(60_000) } })],
+])('%s is not searched from each of them', async (_name, text) => {
+  const begin = ownTime()
+  const opened = openReport(undefined, bytesOf(text, CHUNK))
+  await opened.then(({ batches }) => Array.fromAsync(batches)).catch(() => undefined)
+  expect(ownTime() - begin).toBeLessThan(700)
+})
+
 test('a file that exceeds the time or memory limit is refused', async () => {
   const read = (limits: Partial<ReadLimits>) =>
     Array.fromAsync(readFindings('nmap', bytesOf(SLOW[0]?.[2]() ?? '', CHUNK), limits))

@@ -142,7 +142,7 @@ const shapeOf = (names: ReadonlySet<string>, inList: boolean): ImportFormat | un
 const decode = (head: Uint8Array): string => new TextDecoder(encodingOf(head)).decode(head)
 
 const xmlFormat = (text: string): ImportFormat | undefined => {
-  if (/<nmaprun\s[^>]*scanner="masscan"/.test(text)) return 'masscan'
+  if (/<nmaprun\s[^<>]*scanner="masscan"/.test(text)) return 'masscan'
   if (/<nmaprun[\s>]/.test(text)) return 'nmap'
   return /<document\s+title="SSLScan/.test(text) ? 'sslscan' : undefined
 }
@@ -159,7 +159,8 @@ const jsonFormat = (text: string): ImportFormat | undefined => {
   )
 }
 
-const TOKENS = /"((?:[^"\\]|\\.){0,64})"\s*(:?)|"[^"\\]*(?:\\.[^"\\]*)*"|[[\]{}]/gs
+/** A string that is cut off goes to the end, so that its quotes are not looked at again. */
+const TOKENS = /"((?:[^"\\]|\\.){0,64})"\s*(:?)|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[[\]{}]/gs
 
 /** The names of fields of the first object at a depth. The text may be truncated. */
 const fieldsOf = (text: string, wanted: number): ReadonlySet<string> => {

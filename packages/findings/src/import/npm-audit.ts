@@ -50,7 +50,7 @@ const ghsaOf = (url: string): string => /GHSA(-[a-z0-9]{4}){3}/i.exec(url)?.[0] 
 const yarnPackage = (name: string, one: unknown): unknown => ({
   via: {
     name,
-    source: asText(at(one, 'ID')).replace(/^.*\((.*)\)$/, '$1'),
+    source: /\(([^()]*)\)$/.exec(asText(at(one, 'ID')))?.[1] ?? asText(at(one, 'ID')),
     url: at(one, 'URL'),
     title: at(one, 'Issue'),
     severity: at(one, 'Severity'),
