@@ -852,6 +852,7 @@ describe('Vulnerabilities of packages', () => {
     'null',
     '{"Golang errors":{},"Issues":null}',
     '{"type":"auditSummary","data":{"vulnerabilities":{}}}',
+    '{"type":"auditSummary","data":{}}\n{"type":"info","data":"Done"}',
     '[INF] Current nuclei version: v3.3.0\n[INF] No results found.',
     '[ ]',
     '',

@@ -24,13 +24,17 @@ const PATTERNS = [
  * a line).
  */
 export async function* npmAuditFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  let [type, name] = ['', '']
+  let [type, name, isDone] = ['', '', false]
   for await (const part of jsonReport(body, isList, ...PATTERNS)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
-    else if (part.at === 'type') type = asText(part.value)
-    else if (part.at === 'value') name = asText(part.value)
+    else if (part.at === 'type') {
+      type = asText(part.value)
+      isDone ||= type === 'auditSummary'
+    } else if (part.at === 'value') name = asText(part.value)
     else if (part.at === 'data') {
-      if (type === 'error') yield failed(asText(part.value))
+      if (type !== 'error') continue
+      isDone = true
+      yield failed(asText(part.value))
     } else if (part.at === 'children') yield* packageRecords(yarnPackage(name, part.value))
     else if (part.at === 'message') yield failed(asText(part.value))
     else if (part.at === 'error') {
@@ -39,9 +43,8 @@ export async function* npmAuditFindings(body: AsyncIterable<Uint8Array>): AsyncG
     } else if (part.at === 'advisories.*' || part.at === 'data.advisory') yield* advisoryRecords(part.value)
     else if (part.at === 'vulnerabilities.*') yield* packageRecords(part.value)
   }
-  // yarn 1 writes errors to the terminal, and its last line only if it could ask about the packages.
-  if (type !== '' && type !== 'error' && type !== 'auditSummary')
-    yield failed('yarn wrote no summary of an audit')
+  // yarn 1 writes errors to the terminal, and the summary only if it could ask about the packages.
+  if (type !== '' && !isDone) yield failed('yarn wrote no summary of an audit')
 }
 
 const ghsaOf = (url: string): string => /GHSA(-[a-z0-9]{4}){3}/i.exec(url)?.[0] ?? ''
