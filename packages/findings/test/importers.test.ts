@@ -874,6 +874,8 @@ test.each([
 test.each([
   ['npm warn config production', '2 low\nnpm notice New version', 0],
   ['npm error code ENOTFOUND', '', 1],
+  ['3 errors occurred', '', 1],
+  ['0 errors, swiftly', 'no errors', 0],
   ['"auditReportVersion": 1},', '', 1],
 ])(
   'lines of a log beside a report are none of it, unless they tell of trouble: %s',
