@@ -442,8 +442,9 @@ describe('identity', () => {
     ['requires login', 'requires login'],
     ['', ''],
     ['0f'.repeat(16), '0f'.repeat(16)],
+    ['src/app/main.py:r1:1', 'src/app/main.py:r1:2'],
   ])(
-    'A fingerprint that is the same for all results, or a number, does not count: %j',
+    'A fingerprint that is the same for all results, a number, or ends with a line, does not count: %j',
     async (first, second) => {
       const { found } = await read(
         logOf(

@@ -3,8 +3,8 @@ import { textWord } from './fingerprints.ts'
 
 /** A hash, a UUID, or several of them; not words like the `requires login` of semgrep, and not names of people. */
 const HASH = /^(?=.{16})[0-9a-f]{8,}(?:[-.][0-9a-f]{4,})*(?:[:_]\d+)?$|^(?=.*\d)[A-Za-z0-9+/]{22,}={0,2}$/i
-/** A fingerprint that names an advisory and its package; not a column, which some call a fingerprint too. */
-const NAME = /^\S{16,}$/
+/** A fingerprint that names an advisory and its package; not a column, or a place that ends with its line. */
+const NAME = /^(?!.*:\d+$)\S{16,}$/
 /** What belongs to one commit, also if all results of a report have the same. */
 const COMMIT = /commit/i
 const MAX_LENGTH = 64
