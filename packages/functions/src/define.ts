@@ -1,7 +1,7 @@
 import type { OutputStream, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
 import type { Folders, Owner, Ports } from './environment.ts'
 import { codeOf, messageOf, type KnownFunction, type Json } from '@scanfarm/language'
-import type { AllowedPath } from './paths/allowed.ts'
+import { runPath, type AllowedPath } from './paths/allowed.ts'
 import type { FunctionServices } from './services.ts'
 
 /** The interface of a function to the run that calls it. */
@@ -40,6 +40,18 @@ export interface FunctionContext {
   evaluate(expression: string): Promise<Json>
 }
 
+/** One call of a function. Its arguments come from expressions and may have any type; the methods convert them. */
+export interface Call extends FunctionContext {
+  readonly args: readonly Json[]
+  /** A list is its items with commas between them, an object is JSON. */
+  text(index: number, fallback?: string): string
+  number(index: number, fallback: number): number
+  /** The items of a list, or of a text between its commas. */
+  list(index: number): string[]
+  /** A path of the author, relative to the run's folder. Without a fallback, throws `NoPath` if it is empty. */
+  path(index: number, fallback?: string): string
+}
+
 export interface ExecResult {
   /** -1 if the program did not exit by itself. */
   readonly exitCode: number
@@ -59,7 +71,7 @@ export interface FunctionDefinition extends KnownFunction {
   /** The result if the function cannot do its work; default: the empty value of `returns`. */
   readonly otherwise?: Json
   /** Nothing as result: it has done its work, which is true. */
-  readonly run: (args: readonly Json[], context: FunctionContext) => Json | void | Promise<Json | void>
+  readonly run: (call: Call) => Json | void | Promise<Json | void>
 }
 
 export interface FunctionGroup {
@@ -138,7 +150,7 @@ export const resultOf = async (
   { signal, onFailure }: { signal?: AbortSignal | undefined; onFailure?: (error: unknown) => void },
 ): Promise<Json> => {
   try {
-    const result = (await run(args, context)) as Json | undefined
+    const result = (await run(callOf(args, context))) as Json | undefined
     return result === undefined ? true : result
   } catch (error) {
     const isResult = error instanceof NoResult || NO_SUCH_FILE.has(codeOf(error))
@@ -164,28 +176,33 @@ export const orNoResult = async <Result>(
     throw new NoResult(messageOf(error), { cause: error })
   })
 
-/** Arguments come from expressions and may have any type; these functions convert them. */
-export const textArg = (args: readonly Json[], index: number, fallback = ''): string => {
-  const value = args[index]
-  return value === undefined || value === null ? fallback : scriptText(value)
+/** The context may be a proxy, so that the call inherits from it. */
+const callOf = (args: readonly Json[], context: FunctionContext): Call =>
+  Object.assign(Object.create(context) as FunctionContext, {
+    args,
+    text: (index: number, fallback = '') => textOf(args[index], fallback),
+    number: (index: number, fallback: number) => numberOf(args[index]) ?? fallback,
+    list: (index: number) => listOf(args[index]),
+    path(index: number, fallback?: string) {
+      const text = textOf(args[index]).trim() || fallback
+      if (text === undefined) throw new NoPath(`argument ${index + 1} must be a path`)
+      return runPath(text, context)
+    },
+  })
+
+export const textOf = (value: Json | undefined, fallback = ''): string =>
+  value === undefined || value === null ? fallback : scriptText(value)
+
+const numberOf = (value: Json | undefined): number | undefined => {
+  if (value === undefined || value === null || value === '') return undefined
+  const number = Number(value)
+  return Number.isFinite(number) ? number : undefined
 }
 
-export const numberArg = (args: readonly Json[], index: number, fallback: number): number => {
-  const value = args[index]
-  const number =
-    typeof value === 'number'
-      ? value
-      : value === undefined || value === null || value === ''
-        ? Number.NaN
-        : Number(value)
-  return Number.isFinite(number) ? number : fallback
-}
-
-export const listArg = (args: readonly Json[], index: number): string[] => {
-  const value = args[index]
+const listOf = (value: Json | undefined): string[] => {
   if (Array.isArray(value))
     return value.map((item) => (typeof item === 'string' ? item : JSON.stringify(item)))
-  const text = textArg(args, index)
+  const text = textOf(value)
   return text === '' ? [] : text.split(',').map((item) => item.trim())
 }
 
@@ -197,14 +214,14 @@ export const isObject = (value: unknown): value is { [key: string]: Json } =>
  * returns `otherwise`, so that workflows also run in installations without the service.
  */
 export const needing =
-  (has: (services: FunctionServices) => boolean, missing: string, otherwise: (message: string) => Json) =>
+  (service: keyof FunctionServices, missing: string, otherwise: Json) =>
   (definition: FunctionDefinition): FunctionDefinition => ({
     ...definition,
-    run: async (args, context) => {
-      if (has(context.services)) return await definition.run(args, context)
+    run: async (call) => {
+      if (call.services[service] !== undefined) return await definition.run(call)
       const message = `${definition.name}: ${missing}`
-      context.print('stderr', `${message}\n`)
-      context.recorder.log('warn', message)
-      return otherwise(missing)
+      call.print('stderr', `${message}\n`)
+      call.recorder.log('warn', message)
+      return otherwise
     },
   })

@@ -1,8 +1,7 @@
 import { EVENT_DATA_BYTES, EVENT_WORD_LENGTH } from '@scanfarm/contracts'
 import type { Json } from '@scanfarm/language'
-import { fn, isObject, NoResult, textArg, type FunctionContext, type FunctionGroup } from './define.ts'
+import { fn, isObject, NoResult, type FunctionGroup, type Call } from './define.ts'
 import { linesOf } from './files/lines.ts'
-import { pathArg } from './files/files.ts'
 
 const parsed = (value: Json | undefined): Json => {
   let data: Json = value ?? null
@@ -26,17 +25,17 @@ const word = (name: string, text: string): string => {
 }
 
 /** Returns the size of the data in bytes. */
-const raise = (args: readonly Json[], given: Json | undefined, { recorder }: FunctionContext): number => {
-  const topic = word('topic', textArg(args, 1))
-  const source = word('source', textArg(args, 2, 'workflow'))
-  const dataType = word('data type', textArg(args, 3, 'custom'))
+const raise = (at: Call, given: Json | undefined): number => {
+  const topic = word('topic', at.text(1))
+  const source = word('source', at.text(2, 'workflow'))
+  const dataType = word('data type', at.text(3, 'custom'))
   const data = parsed(given)
   const size = Buffer.byteLength(JSON.stringify(data))
   if (size > EVENT_DATA_BYTES)
     throw new Error(
       `the data of an event ${topic} has ${size} bytes of JSON, more than ${EVENT_DATA_BYTES}: save it as an artifact and send its name`,
     )
-  recorder.event({ topic, name: topic, source, dataType, data })
+  at.recorder.event({ topic, name: topic, source, dataType, data })
   return size
 }
 
@@ -50,20 +49,20 @@ export const EVENT_FUNCTIONS: FunctionGroup = {
     fn(
       'generate_event(workspace, topic, source, data_type, data): true',
       'Emits an event; data other than an object becomes {value: …}.',
-      (args, at) => {
-        raise(args, args[4], at)
+      (at) => {
+        raise(at, at.args[4])
       },
     ),
     fn(
       'generate_event_from_file(workspace, topic, source, data_type, path): number',
       'Emits an event for each non-empty line of a file; returns the number.',
-      async (args, at) => {
+      async (at) => {
         let count = 0
         let bytes = 0
-        for await (const line of linesOf(pathArg(args, 4, at), at)) {
+        for await (const line of linesOf(at.path(4), at)) {
           if (line.trim() === '') continue
           if (count >= MAX_EVENTS) throw new Error(`more than ${MAX_EVENTS} events in one file`)
-          bytes += raise(args, line.trim(), at)
+          bytes += raise(at, line.trim())
           if (bytes > MAX_FILE_BYTES)
             throw new Error(`the events of one file have more than ${MAX_FILE_BYTES} bytes of data`)
           count++

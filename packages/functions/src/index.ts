@@ -1,10 +1,4 @@
-export {
-  resultOf,
-  textArg,
-  type ExecResult,
-  type FunctionContext,
-  type FunctionDefinition,
-} from './define.ts'
+export { resultOf, type ExecResult, type FunctionContext, type FunctionDefinition } from './define.ts'
 export type { Folders, Owner, Ports } from './environment.ts'
 export { readText } from './files/file.ts'
 export {
@@ -15,7 +9,6 @@ export {
   moveFile,
   openNew,
   openToAppend,
-  runPath,
   writeText,
 } from './files/files.ts'
 export { linesOf } from './files/lines.ts'
@@ -44,7 +37,13 @@ export {
   type LocalTarget,
 } from './network/target.ts'
 export { createNotifyService, type NotifySettings } from './notify/service.ts'
-export { ForbiddenPath, parseAllowedPaths, type AllowedPath, type FileScope } from './paths/allowed.ts'
+export {
+  ForbiddenPath,
+  parseAllowedPaths,
+  runPath,
+  type AllowedPath,
+  type FileScope,
+} from './paths/allowed.ts'
 export { removeTree } from './paths/remove.ts'
 export { checkPath } from './paths/run-folder.ts'
 export { openSafePath } from './paths/safe-paths.ts'

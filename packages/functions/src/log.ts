@@ -1,24 +1,24 @@
-import { fn, textArg, type FunctionGroup, type Run } from './define.ts'
+import { fn, type FunctionGroup, type Run } from './define.ts'
 import { boundedMessage } from '@scanfarm/language'
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
 const log =
   (level: Level): Run =>
-  (args, context) => {
-    const line = args.map((_, index) => textArg(args, index)).join(' ')
+  (context) => {
+    const line = context.args.map((_, index) => context.text(index)).join(' ')
     context.print('stdout', `[${level.toUpperCase()}] ${line}\n`)
     context.recorder.log(level, boundedMessage(line))
-    return textArg(args, 0)
+    return context.text(0)
   }
 
 const COLOURS = { green: 32, blue: 34, yellow: 33, red: 31 } as const
 
 const print =
   (colour: keyof typeof COLOURS): Run =>
-  (args, context) => {
-    context.print('stdout', `\u001B[${COLOURS[colour]}m${textArg(args, 0)}\u001B[0m\n`)
-    return textArg(args, 0)
+  (context) => {
+    context.print('stdout', `\u001B[${COLOURS[colour]}m${context.text(0)}\u001B[0m\n`)
+    return context.text(0)
   }
 
 export const LOG_FUNCTIONS: FunctionGroup = {
@@ -56,9 +56,9 @@ export const LOG_FUNCTIONS: FunctionGroup = {
       print('yellow'),
     ),
     fn('print_red(message): text', 'Writes a red line to the output; returns the message.', print('red')),
-    fn('printf(message): text', 'Writes a line to the output; returns the message.', (args, context) => {
-      context.print('stdout', `${textArg(args, 0)}\n`)
-      return textArg(args, 0)
+    fn('printf(message): text', 'Writes a line to the output; returns the message.', (context) => {
+      context.print('stdout', `${context.text(0)}\n`)
+      return context.text(0)
     }),
   ],
 }

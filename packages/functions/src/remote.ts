@@ -1,76 +1,63 @@
 import type { RunnerSpec } from '@scanfarm/contracts'
-import type { Json } from '@scanfarm/language'
 import {
   fn,
   NoResult,
-  numberArg,
   orNoResult,
   refused,
-  textArg,
   type FunctionContext,
   type FunctionGroup,
   type Run,
+  type Call,
 } from './define.ts'
-import { makeFolder, programPath, runPath } from './files/files.ts'
+import { makeFolder, programPath } from './files/files.ts'
+import { runPath } from './paths/allowed.ts'
 import { must } from './files/must.ts'
 import { checkPath } from './paths/run-folder.ts'
 import { dirname } from 'node:path'
 
-const sshSpec = (
-  args: readonly Json[],
-  at: { host: number; user: number; key: number; password: number; port: number },
-): Extract<RunnerSpec, { type: 'ssh' }> => {
-  const host = textArg(args, at.host)
+/** Of the remote host, as an argument. */
+const hostArg = (at: Call): string => {
+  const host = at.text(0)
   if (host === '' || host.startsWith('-')) throw new NoResult('the host is empty')
-  const [user, keyFile, password] = [
-    textArg(args, at.user),
-    textArg(args, at.key),
-    textArg(args, at.password),
-  ]
-  return {
-    type: 'ssh',
-    host,
-    port: numberArg(args, at.port, 22),
-    ...(user === '' ? {} : { user }),
-    ...(keyFile === '' ? {} : { keyFile }),
-    ...(password === '' ? {} : { password }),
-  }
+  return host
 }
 
-const sshExec: Run = async (args, context) => {
-  const spec = sshSpec(args, { host: 0, user: 2, key: 3, password: 4, port: 5 })
-  const keyFile = await keyOf(spec.keyFile ?? '', context)
+const sshExec: Run = async (at) => {
+  const spec: RunnerSpec = {
+    type: 'ssh',
+    host: hostArg(at),
+    port: at.number(5, 22),
+    user: at.text(2) || undefined,
+    keyFile: (await keyOf(at.text(3), at)) || undefined,
+    password: at.text(4) || undefined,
+  }
   // The runner throws if the host cannot be reached.
-  const { stdout, stderr, problem } = await orNoResult(
-    context,
-    context.execOn(keyFile === '' ? spec : { ...spec, keyFile }, textArg(args, 1)),
-  )
-  if (stderr !== '') context.print('stderr', stderr)
+  const { stdout, stderr, problem } = await orNoResult(at, at.execOn(spec, at.text(1)))
+  if (stderr !== '') at.print('stderr', stderr)
   if (problem !== '') throw new NoResult(problem)
   return stdout.trim()
 }
 
 /** The path of a private key. This process or ssh reads it, so that commands need no access. */
-const keyOf = async (text: string, context: FunctionContext): Promise<string> => {
-  const path = runPath(text, context)
-  if (path !== '') await checkPath(path, { ...context, owner: undefined }, 'read')
+const keyOf = async (text: string, { folders, paths, shared }: FunctionContext): Promise<string> => {
+  const scope = { folders, paths, shared, owner: undefined }
+  const path = runPath(text, scope)
+  if (path !== '') await checkPath(path, scope, 'read')
   return path
 }
 
-const sshRsync: Run = async (args, context) => {
-  const [host, user] = [textArg(args, 0), textArg(args, 3)]
-  if (host === '' || host.startsWith('-')) throw new NoResult('the host is empty')
-  const source = await programPath(args, 1, context)
-  const key = await keyOf(textArg(args, 4), context)
-  const port = numberArg(args, 6, 22)
-  const shell = `ssh -p ${port}${key === '' ? '' : ` -i '${key.replaceAll("'", '')}'`}`
-  const remote = `${user === '' ? '' : `${user}@`}${host}:${textArg(args, 2)}`
-  await must(context, ['rsync', '-az', '-e', shell, '--', source, remote])
+const sshRsync: Run = async (at) => {
+  const [host, user] = [hostArg(at), at.text(3)]
+  const source = await programPath(at, 1)
+  const key = await keyOf(at.text(4), at)
+  const shell = `ssh -p ${at.number(6, 22)}${key === '' ? '' : ` -i '${key.replaceAll("'", '')}'`}`
+  const remote = `${user === '' ? '' : `${user}@`}${host}:${at.text(2)}`
+  await must(at, ['rsync', '-az', '-e', shell, '--', source, remote])
 }
 
 /** The name of a tmux session. */
-const session = (args: readonly Json[], index: number, context: FunctionContext): string => {
-  const name = textArg(args, index) || `scanfarm-${context.ports.uuid().slice(0, 8)}`
+const session = (context: Call, index: number): string => {
+  const name = context.text(index) || `scanfarm-${context.ports.uuid().slice(0, 8)}`
   if (!/^[\w-]+$/.test(name))
     throw new NoResult('the name of a session may only contain letters, digits, - and _')
   return name
@@ -116,35 +103,35 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     fn(
       'tmux_run(command, name?): text',
       'Starts a command in a tmux session; returns the name of the session, which continues after the run.',
-      async (args, at) => {
-        const name = session(args, 1, at)
-        await tmux(at, 'new-session', '-d', '-s', name, textArg(args, 0))
+      async (at) => {
+        const name = session(at, 1)
+        await tmux(at, 'new-session', '-d', '-s', name, at.text(0))
         return name
       },
     ),
     fn(
       'tmux_capture(name): text',
       'The screen of the session; `all` means every session, each below a line with its name.',
-      async (args, at) => {
-        if (textArg(args, 0) === '') throw new NoResult('name a session')
-        if (textArg(args, 0) !== 'all') return await capture(at, session(args, 0, at))
+      async (at) => {
+        if (at.text(0) === '') throw new NoResult('name a session')
+        if (at.text(0) !== 'all') return await capture(at, session(at, 0))
         const names = await sessions(at)
         const shown = await Promise.all(names.map(async (name) => await capture(at, name).catch(() => '')))
         return names.map((name, index) => `=== session: ${name} ===\n${shown[index] ?? ''}`).join('\n')
       },
     ),
-    fn('tmux_send(name, keys): bool', 'Sends keys to the session.', async (args, at) => {
-      await tmux(at, 'send-keys', '-t', session(args, 0, at), '--', textArg(args, 1), 'Enter')
+    fn('tmux_send(name, keys): bool', 'Sends keys to the session.', async (at) => {
+      await tmux(at, 'send-keys', '-t', session(at, 0), '--', at.text(1), 'Enter')
     }),
-    fn('tmux_kill(name): bool', 'Ends the session.', async (args, at) => {
-      await tmux(at, 'kill-session', '-t', session(args, 0, at))
+    fn('tmux_kill(name): bool', 'Ends the session.', async (at) => {
+      await tmux(at, 'kill-session', '-t', session(at, 0))
     }),
-    fn('tmux_list(): list', 'Names of the sessions.', async (_args, at) => await sessions(at)),
-    fn('go_getter(url, dest): bool', 'Clones a repository or downloads a file.', async (args, at) => {
-      const url = textArg(args, 0).replace(/^git::/, '')
-      const dest = await programPath(args, 1, at, 'write')
+    fn('tmux_list(): list', 'Names of the sessions.', (at) => sessions(at)),
+    fn('go_getter(url, dest): bool', 'Clones a repository or downloads a file.', async (at) => {
+      const url = at.text(0).replace(/^git::/, '')
+      const dest = await programPath(at, 1, 'write')
       await makeFolder(dirname(dest), at)
-      const isGit = textArg(args, 0).startsWith('git::') || /\.git(\?|$)|^git@/.test(url)
+      const isGit = at.text(0).startsWith('git::') || /\.git(\?|$)|^git@/.test(url)
       const argv = isGit
         ? ['git', 'clone', '--depth', '1', '--', url, dest]
         : ['curl', '-fsSL', '-o', dest, '--', url]
@@ -154,9 +141,9 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     fn(
       'go_getter_with_sshkey(key, url, dest): bool',
       'Clones a repository with a private key.',
-      async (args, at) => {
-        const key = await programPath(args, 0, at)
-        const dest = await programPath(args, 2, at, 'write')
+      async (at) => {
+        const key = await programPath(at, 0)
+        const dest = await programPath(at, 2, 'write')
         await makeFolder(dirname(dest), at)
         const shell = `GIT_SSH_COMMAND=ssh -i '${key.replaceAll("'", '')}' -o IdentitiesOnly=yes`
         const { exitCode, stderr, problem } = await at.exec([
@@ -167,7 +154,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
           '--depth',
           '1',
           '--',
-          textArg(args, 1),
+          at.text(1),
           dest,
         ])
         if (exitCode !== 0) throw new NoResult(`${stderr.trim() || problem}`)

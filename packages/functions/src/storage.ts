@@ -7,14 +7,13 @@ import {
   fn,
   needing,
   NoResult,
-  numberArg,
   orNoResult,
-  textArg,
   type FunctionContext,
   type FunctionGroup,
+  type Call,
 } from './define.ts'
 import { MAX_TEXT_BYTES } from './files/file.ts'
-import { entriesOf, mustBeFile, pathArg } from './files/files.ts'
+import { entriesOf, mustBeFile } from './files/files.ts'
 import type { FileScope } from './paths/allowed.ts'
 import { patternOf, type Pattern } from './text/pattern.ts'
 import { inRunFolder, openFile, requireOwn } from './paths/run-folder.ts'
@@ -39,8 +38,8 @@ const service = (context: FunctionContext): StorageService => {
 /** Maximum number of objects that one call may list or transfer. */
 const MAX_OBJECTS = 10_000
 
-const keyArg = (args: readonly Json[], index: number): string => {
-  const key = textArg(args, index).replace(/^\/+/, '')
+const keyArg = (at: Call, index: number): string => {
+  const key = at.text(index).replace(/^\/+/, '')
   if (key === '') throw new NoResult(`argument ${index + 1} must be a key of the object store`)
   return key
 }
@@ -120,33 +119,25 @@ const tree = (keys: readonly string[], prefix: string, depth: number): string =>
 export const STORAGE_FUNCTIONS: FunctionGroup = {
   title: 'Object store (needs one in the settings)',
   functions: [
-    fn(
-      'cdn_upload(path, key): bool',
-      'Uploads a file of the run’s folders.',
-      async (args, at) => await upload(pathArg(args, 0, at), keyArg(args, 1), at),
+    fn('cdn_upload(path, key): bool', 'Uploads a file of the run’s folders.', (at) =>
+      upload(at.path(0), keyArg(at, 1), at),
     ),
-    fn(
-      'cdn_download(key, path): bool',
-      'Downloads an object into the run’s folders.',
-      async (args, at) => await download(keyArg(args, 0), pathArg(args, 1, at), at),
+    fn('cdn_download(key, path): bool', 'Downloads an object into the run’s folders.', (at) =>
+      download(keyArg(at, 0), at.path(1), at),
     ),
     fn(
       'cdn_exists(key): bool',
       'Whether the object exists.',
-      async (args, at) => (await service(at).stat(keyArg(args, 0))) !== undefined,
+      async (at) => (await service(at).stat(keyArg(at, 0))) !== undefined,
     ),
-    fn(
-      'cdn_delete(key): bool',
-      'Removes an object.',
-      async (args, at) => await service(at).remove(keyArg(args, 0)),
-    ),
+    fn('cdn_delete(key): bool', 'Removes an object.', (at) => service(at).remove(keyArg(at, 0))),
     fn(
       'cdn_sync_upload(folder, prefix): number',
       'Uploads all files below a folder; returns the number.',
-      async (args, at) => {
-        const folder = pathArg(args, 0, at)
+      async (at) => {
+        const folder = at.path(0)
         const files = await filesBelow(folder, at)
-        const prefix = keyArg(args, 1).replace(/\/$/, '')
+        const prefix = keyArg(at, 1).replace(/\/$/, '')
         for (const path of files)
           await upload(path, `${prefix}/${relative(folder, path).split(sep).join('/')}`, at)
         return files.length
@@ -155,8 +146,8 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
     fn(
       'cdn_sync_download(prefix, folder): number',
       'Downloads all objects of a prefix; returns the number.',
-      async (args, at) => {
-        const [prefix, folder] = [keyArg(args, 0), pathArg(args, 1, at)]
+      async (at) => {
+        const [prefix, folder] = [keyArg(at, 0), at.path(1)]
         const files = await service(at).list(prefix, MAX_OBJECTS)
         for (const { key } of files) {
           const path = join(folder, key.slice(prefix.length))
@@ -170,36 +161,30 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
     fn(
       'cdn_get_presigned_url(key, minutes?): text',
       'A URL that allows anyone to read the object for a limited time.',
-      async (args, at) => await service(at).presign(keyArg(args, 0), Math.max(1, numberArg(args, 1, 60))),
+      (at) => service(at).presign(keyArg(at, 0), Math.max(1, at.number(1, 60))),
     ),
-    fn('cdn_list(pattern?): list', 'Objects with key, size and last_modified.', async (args, at) =>
-      (await list(textArg(args, 0), at)).map(shown),
+    fn('cdn_list(pattern?): list', 'Objects with key, size and last_modified.', async (at) =>
+      (await list(at.text(0), at)).map(shown),
     ),
-    fn('cdn_stat(key): object', 'Key, size and last_modified, or null.', async (args, at) => {
-      const found = await service(at).stat(keyArg(args, 0))
+    fn('cdn_stat(key): object', 'Key, size and last_modified, or null.', async (at) => {
+      const found = await service(at).stat(keyArg(at, 0))
       return found === undefined ? null : shown(found)
     }),
-    fn('cdn_read(key): text', 'The text of an object.', async (args, at) => {
-      const key = keyArg(args, 0)
+    fn('cdn_read(key): text', 'The text of an object.', async (at) => {
+      const key = keyArg(at, 0)
       const { size = 0 } = (await service(at).stat(key)) ?? {}
       if (size > MAX_TEXT_BYTES) throw new Error(`${key} is larger than ${MAX_TEXT_BYTES} bytes: download it`)
       let content = ''
       await service(at).download(key, async (body) => void (content = await text(body)), at.signal)
       return content
     }),
-    fn('cdn_ls_tree(prefix?, depth?): text', 'The keys as a tree.', async (args, at) => {
-      const prefix = textArg(args, 0)
+    fn('cdn_ls_tree(prefix?, depth?): text', 'The keys as a tree.', async (at) => {
+      const prefix = at.text(0)
       return tree(
         (await list(prefix, at)).map(({ key }) => key),
         prefix,
-        Math.max(1, numberArg(args, 1, 10)),
+        Math.max(1, at.number(1, 10)),
       )
     }),
-  ].map(
-    needing(
-      (services) => services.storage !== undefined,
-      MISSING,
-      () => false,
-    ),
-  ),
+  ].map(needing('storage', MISSING, false)),
 }

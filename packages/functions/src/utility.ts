@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { paramsProblems } from '@scanfarm/contracts'
 import type { Json } from '@scanfarm/language'
-import { fn, isObject, NoResult, numberArg, textArg, type FunctionGroup, type Run } from './define.ts'
+import { fn, isObject, NoResult, type FunctionGroup, type Run } from './define.ts'
 import { readText } from './files/file.ts'
-import { pathArg, programPath, writeText } from './files/files.ts'
+import { programPath, writeText } from './files/files.ts'
 import { join } from 'node:path'
 
 const isBlank = (value: Json): boolean =>
@@ -18,8 +18,8 @@ const isValid = (value: Json): boolean =>
 /** Maximum number of values for `pick_valid`. */
 const MAX_PICKED = 10
 
-const execute: Run = async (args, context) => {
-  const { exitCode, stdout, stderr, problem } = await context.exec(['/bin/sh', '-c', textArg(args, 0)])
+const execute: Run = async (context) => {
+  const { exitCode, stdout, stderr, problem } = await context.exec(['/bin/sh', '-c', context.text(0)])
   if (stderr !== '') context.print('stderr', stderr)
   if (exitCode !== 0) throw new NoResult(problem || `the command ended with exit code ${exitCode}`)
   return stdout.trim()
@@ -28,11 +28,11 @@ const execute: Run = async (args, context) => {
 /** Runs a program of another language and returns its output. */
 const script =
   (candidates: readonly (readonly string[])[], extension: string, fromFile: boolean): Run =>
-  async (args, context) => {
+  async (context) => {
     const path = fromFile
-      ? await programPath(args, 0, context)
+      ? await programPath(context, 0)
       : join(context.folders.temp, `script-${context.ports.uuid()}${extension}`)
-    if (!fromFile) await writeText(path, textArg(args, 0), context)
+    if (!fromFile) await writeText(path, context.text(0), context)
     for (const command of candidates) {
       const [program = ''] = command
       const found = await context.exec(['/bin/sh', '-c', 'command -v "$0"', program])
@@ -50,17 +50,17 @@ const TYPESCRIPT = [['bun', 'run'], ['deno', 'run'], ['node']] as const
 
 const startRun =
   (kind: 'module' | 'flow'): Run =>
-  async (args, { services }) => {
+  async ({ text, services }) => {
     if (services.run === undefined) throw new Error(`run_${kind} needs a server; this run has none`)
     const params = Object.fromEntries(
-      textArg(args, 2)
+      text(2)
         .split(',')
         .filter((pair) => pair.includes('='))
         .map((pair) => [pair.slice(0, pair.indexOf('=')).trim(), pair.slice(pair.indexOf('=') + 1).trim()]),
     )
     const [problem] = paramsProblems(params)
     if (problem !== undefined) throw new Error(`run_${kind}: ${problem.message}`)
-    return await services.run({ kind, name: textArg(args, 0), target: textArg(args, 1), params })
+    return await services.run({ kind, name: text(0), target: text(1), params })
   }
 
 /** Thrown by a function to end the calling expression, whose evaluation counts as cancelled. */
@@ -90,15 +90,18 @@ const ALPHANUMERIC = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 export const UTILITY_FUNCTIONS: FunctionGroup = {
   title: 'Utilities',
   functions: [
-    fn('len(value): number', 'Bytes of a text in UTF-8, items of a list, 0 for anything else.', ([value]) =>
-      typeof value === 'string' ? Buffer.byteLength(value) : Array.isArray(value) ? value.length : 0,
+    fn(
+      'len(value): number',
+      'Bytes of a text in UTF-8, items of a list, 0 for anything else.',
+      ({ args: [value] }) =>
+        typeof value === 'string' ? Buffer.byteLength(value) : Array.isArray(value) ? value.length : 0,
     ),
     fn(
       'is_empty(value): bool',
       'Whether the value is null, a blank text, the text "undefined" or an empty list.',
-      (args) => isEmpty(args[0]),
+      (at) => isEmpty(at.args[0]),
     ),
-    fn('is_not_empty(value): bool', 'The opposite of `is_empty`.', (args) => !isEmpty(args[0])),
+    fn('is_not_empty(value): bool', 'The opposite of `is_empty`.', (at) => !isEmpty(at.args[0])),
     fn(
       'exec_cmd(command): text',
       'Runs a shell command on the executor and returns its stdout without blanks at both ends; "" if it fails; the reason is logged.',
@@ -121,43 +124,43 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
       'Runs a TypeScript file and returns its output.',
       script(TYPESCRIPT, '.ts', true),
     ),
-    fn('command_exists(name): bool', 'Whether the program is on PATH.', async (args, { exec }) => {
-      const { exitCode, stdout } = await exec(['/bin/sh', '-c', 'command -v "$0"', textArg(args, 0)])
+    fn('command_exists(name): bool', 'Whether the program is on PATH.', async ({ text, exec }) => {
+      const { exitCode, stdout } = await exec(['/bin/sh', '-c', 'command -v "$0"', text(0)])
       // Builtins of the shell have no path.
       return exitCode === 0 && stdout.includes('/')
     }),
-    fn('sleep(seconds): nothing', 'Waits; a cancel ends the wait.', async (args, { signal }) => {
-      await pause(Math.min(numberArg(args, 0, 0) * 1000, 2 ** 31 - 1), undefined, { signal })
+    fn('sleep(seconds): nothing', 'Waits; a cancel ends the wait.', async ({ number, signal }) => {
+      await pause(Math.min(number(0, 0) * 1000, 2 ** 31 - 1), undefined, { signal })
       return null
     }),
-    fn('skip(message?): never', 'Ends the module with the status skipped; the flow continues.', (args) => {
-      throw new SkipModule(textArg(args, 0))
+    fn('skip(message?): never', 'Ends the module with the status skipped; the flow continues.', (at) => {
+      throw new SkipModule(at.text(0))
     }),
     fn(
       'exit(code?, message?): never',
       'Ends the module: with 0 as `skip` does, otherwise the step fails, and its error is the message.',
-      (args) => {
-        throw new EndRun(numberArg(args, 0, 0), textArg(args, 1))
+      (at) => {
+        throw new EndRun(at.number(0, 0), at.text(1))
       },
     ),
     fn(
       'pick_valid(a, b, …): value',
       'The first of at most ten values that is not empty, false or an object without keys.',
-      (args) => args.slice(0, MAX_PICKED).find(isValid) ?? '',
+      ({ args }) => args.slice(0, MAX_PICKED).find(isValid) ?? '',
     ),
-    fn('cat_file(path): text', 'Prints a file and returns its text.', async (args, context) => {
-      const text = await readText(pathArg(args, 0, context), context)
+    fn('cat_file(path): text', 'Prints a file and returns its text.', async (context) => {
+      const text = await readText(context.path(0), context)
       context.print('stdout', text.endsWith('\n') || text === '' ? text : `${text}\n`)
       return text
     }),
-    fn('set_var(name, value): value', 'Sets a variable of the module.', (args, context) => {
-      context.setVariable(textArg(args, 0), args[1] ?? null)
-      return args[1] ?? null
+    fn('set_var(name, value): value', 'Sets a variable of the module.', (context) => {
+      context.setVariable(context.text(0), context.args[1] ?? null)
+      return context.args[1] ?? null
     }),
     fn(
       'get_var(name): value',
       'Reads a variable; nothing if it does not exist.',
-      (args, context) => context.variable(textArg(args, 0)) ?? '',
+      (context) => context.variable(context.text(0)) ?? '',
     ),
     fn(
       'run_module(name, target, params?): object',
@@ -169,36 +172,36 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
       'Starts a flow; params are `key=value` separated by commas.',
       startRun('flow'),
     ),
-    fn('uuid(): text', 'A random UUID.', (_args, { ports }) => ports.uuid()),
-    fn('random_string(length?): text', 'Random letters and digits, 16 by default.', (args, { ports }) =>
+    fn('uuid(): text', 'A random UUID.', ({ ports }) => ports.uuid()),
+    fn('random_string(length?): text', 'Random letters and digits, 16 by default.', ({ number, ports }) =>
       Array.from(
-        { length: Math.min(MAX_RANDOM, Math.max(0, Math.trunc(numberArg(args, 0, 0))) || 16) },
+        { length: Math.min(MAX_RANDOM, Math.max(0, Math.trunc(number(0, 0))) || 16) },
         () => ALPHANUMERIC[Math.floor(ports.random() * ALPHANUMERIC.length)],
       ).join(''),
     ),
-    fn('base64_encode(text): text', 'As Base64.', (args) => Buffer.from(textArg(args, 0)).toString('base64')),
-    fn('base64_decode(text): text', 'The decoded text; "" for a text that is not Base64.', (args) => {
-      const text = textArg(args, 0).replaceAll(/[\r\n]/g, '')
+    fn('base64_encode(text): text', 'As Base64.', (at) => Buffer.from(at.text(0)).toString('base64')),
+    fn('base64_decode(text): text', 'The decoded text; "" for a text that is not Base64.', (at) => {
+      const text = at.text(0).replaceAll(/[\r\n]/g, '')
       return BASE64.test(text) ? Buffer.from(text, 'base64').toString('utf8') : ''
     }),
     fn(
       'os_getenv(name): text',
       'An environment variable of commands.',
-      (args, { env }) => env[textArg(args, 0)] ?? '',
+      ({ text, env }) => env[text(0)] ?? '',
     ),
     fn(
       'os_setenv(name, value): bool',
       'Sets an environment variable for the following commands.',
-      (args, context) => {
-        if (!/^[A-Za-z_]\w*$/.test(textArg(args, 0)))
+      (context) => {
+        if (!/^[A-Za-z_]\w*$/.test(context.text(0)))
           throw new NoResult('an environment variable needs a plain name')
-        context.setEnv(textArg(args, 0), textArg(args, 1))
+        context.setEnv(context.text(0), context.text(1))
       },
     ),
     fn(
       'sudo_auth(password?, keepalive?): bool',
       'True if commands run as root or sudo requires no password; passwords are not accepted.',
-      async (_args, { exec }) =>
+      async ({ exec }) =>
         (await exec(['/bin/sh', '-c', '[ "$(id -u)" = 0 ] || sudo -n true'])).exitCode === 0,
     ),
   ],

@@ -1,30 +1,29 @@
 import { constants } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import type { Json } from '@scanfarm/language'
-import { NoResult, textArg, type FunctionContext, type Run } from '../define.ts'
+import { NoResult, type FunctionContext, type Run, type Call } from '../define.ts'
 import { removeFile, removeTree } from '../paths/remove.ts'
 import { checkPath, openFile } from '../paths/run-folder.ts'
-import { isThere, kindOf, makeFolder, mustBeFile, pathArg, programPath } from './files.ts'
+import { isThere, kindOf, makeFolder, mustBeFile, programPath } from './files.ts'
 import { must } from './must.ts'
 
 /** A path as `tar` and `zip` store it: as written by the author, relative to the run's folder. */
-const asWritten = async (args: readonly Json[], context: FunctionContext): Promise<string> => {
-  const path = await programPath(args, 0, context)
+const asWritten = async (context: Call): Promise<string> => {
+  const path = await programPath(context, 0)
   if (!(await isThere(path, context))) throw new NoResult(`${path} does not exist`)
-  const text = textArg(args, 0).trim()
+  const text = context.text(0).trim()
   return isAbsolute(text) ? path : `./${text}`
 }
 
-export const zip: Run = async (args, context) => {
-  const dest = await programPath(args, 1, context, 'write')
-  const source = await asWritten(args, context)
+export const zip: Run = async (context) => {
+  const dest = await programPath(context, 1, 'write')
+  const source = await asWritten(context)
   await makeFolder(dirname(dest), context)
   await must(context, ['zip', '-q', '-r', dest, source], context.folders.output)
 }
 
 /** The content of a folder is at the top level of the archive; a file is its only entry. */
-export const zipContents: Run = async (args, context) => {
-  const [source, dest] = [await programPath(args, 0, context), await programPath(args, 1, context, 'write')]
+export const zipContents: Run = async (context) => {
+  const [source, dest] = [await programPath(context, 0), await programPath(context, 1, 'write')]
   const kind = await kindOf(source, context)
   if (kind === undefined) throw new NoResult(`${source} does not exist`)
   await makeFolder(dirname(dest), context)
@@ -94,10 +93,10 @@ const unpackOf = async (archive: string, context: FunctionContext) => {
 
 export const extract =
   (clean: boolean): Run =>
-  async (args, context) => {
-    const archive = await programPath(args, 0, context)
-    const beside = textArg(args, 1) === ''
-    const dest = beside ? dirname(archive) : pathArg(args, 1, context)
+  async (context) => {
+    const archive = await programPath(context, 0)
+    const beside = context.text(1) === ''
+    const dest = beside ? dirname(archive) : context.path(1)
     await checkPath(dest, context, 'write')
     await mustBeFile(archive, context)
     const unpack = await unpackOf(archive, context)
@@ -107,9 +106,9 @@ export const extract =
     await must(context, unpack(archive, dest))
   }
 
-export const tar: Run = async (args, context) => {
-  const dest = await programPath(args, 1, context, 'write')
-  const source = await asWritten(args, context)
+export const tar: Run = async (context) => {
+  const dest = await programPath(context, 1, 'write')
+  const source = await asWritten(context)
   await makeFolder(dirname(dest), context)
   const compress = /\.(tbz2?|bz2)$/.test(dest) ? '-j' : /\.(txz|xz)$/.test(dest) ? '-J' : '-z'
   await must(context, ['tar', '-c', compress, '-f', dest, '--', source], context.folders.output)

@@ -1,24 +1,15 @@
 import { constants } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
-import type { Json } from '@scanfarm/language'
-import {
-  fn,
-  NoResult,
-  numberArg,
-  textArg,
-  type FunctionContext,
-  type FunctionGroup,
-  type Run,
-} from '../define.ts'
+import { fn, NoResult, type FunctionContext, type FunctionGroup, type Run, type Call } from '../define.ts'
 import {
   appendFile,
   asking,
+  filePath,
   isThere,
   mustBeFile,
   makeFolder,
   moveFile,
   namesIn,
-  pathArg,
   writeLines,
 } from './files.ts'
 import { refuseAbove, removeFile, removeFolder, removeTree } from '../paths/remove.ts'
@@ -66,8 +57,8 @@ const collect = async (lines: AsyncIterable<string>): Promise<string[]> => {
 }
 
 /** The text or pattern to search for; it must not be empty. */
-const soughtArg = (args: readonly Json[], index: number): string => {
-  const text = textArg(args, index)
+const soughtArg = (at: Call, index: number): string => {
+  const text = at.text(index)
   if (text === '') throw new NoResult(`argument ${index + 1} is empty: it must be the text to search for`)
   return text
 }
@@ -99,15 +90,32 @@ const patternOrText = async (source: string): Promise<Pick<Pattern, 'longest' | 
 }
 
 const grep = async (
-  args: readonly Json[],
+  at: Call,
   pathAt: number,
-  at: FunctionContext,
   wanted: (line: string) => boolean,
 ): Promise<AsyncGenerator<string>> => {
-  const path = pathArg(args, pathAt, at)
-  await mustBeFile(path, at)
-  return matching(path, at, wanted)
+  return matching(await filePath(at, pathAt), at, wanted)
 }
+
+type Wanted = (sought: string) => (line: string) => boolean
+
+const containing: Wanted = (text) => (line) => line.includes(text)
+const matchingPattern: Wanted = (source) => {
+  const pattern = patternOf(source)
+  return (line) => pattern.test(line)
+}
+
+const grepText =
+  (wanted: Wanted): Run =>
+  async (at) =>
+    (await collect(await grep(at, 0, wanted(soughtArg(at, 1))))).join('\n')
+
+const grepToFile =
+  (wanted: Wanted): Run =>
+  async (at) => {
+    const lines = await grep(at, 1, wanted(soughtArg(at, 2)))
+    await writeLines(at.path(0), lines, at)
+  }
 
 /** Splits a file into files of `size` lines beside it: `hosts_part_0.txt`, `hosts_part_1.txt`. */
 const chunked = async function* (
@@ -131,9 +139,9 @@ const chunked = async function* (
   if (lines.length > 0) yield await flush()
 }
 
-const chunkFile: Run = async (args, at) => {
-  const [source, manifest] = [pathArg(args, 0, at), pathArg(args, 2, at)]
-  const size = Math.trunc(numberArg(args, 1, 0))
+const chunkFile: Run = async (at) => {
+  const [source, manifest] = [at.path(0), at.path(2)]
+  const size = Math.trunc(at.number(1, 0))
   if (size <= 0) throw new NoResult('a chunk must have at least one line')
   await mustBeFile(source, at)
   await writeLines(manifest, chunked(source, at, size), at)
@@ -151,9 +159,9 @@ const prune = async (
   }
 }
 
-const removeAllExcept: Run = async (args, at) => {
-  const folder = pathArg(args, 0, at)
-  const keep = resolve(folder, soughtArg(args, 1))
+const removeAllExcept: Run = async (at) => {
+  const folder = at.path(0)
+  const keep = resolve(folder, soughtArg(at, 1))
   const parts = relative(folder, keep).split(sep)
   if (parts[0] === '..') throw new NoResult(`${keep} is not in ${folder}`)
   refuseAbove(folder, at)
@@ -164,117 +172,83 @@ const removeAllExcept: Run = async (args, at) => {
 export const FILE_FUNCTIONS: FunctionGroup = {
   title: 'Files',
   functions: [
-    fn(
-      'file_exists(path): bool',
-      'Whether a file or folder exists.',
-      async (args, at) => await asking(at, () => isThere(pathArg(args, 0, at), at), false),
+    fn('file_exists(path): bool', 'Whether a file or folder exists.', (at) =>
+      asking(at, () => isThere(at.path(0), at), false),
     ),
-    fn(
-      'file_length(path): number',
-      'Non-empty lines; 0 for a missing file.',
-      async (args, at) => await countLines(pathArg(args, 0, at), at),
+    fn('file_length(path): number', 'Non-empty lines; 0 for a missing file.', (at) =>
+      countLines(at.path(0), at),
     ),
     fn(
       'dir_length(path): number',
       'Entries of a folder; 0 if it does not exist.',
-      async (args, at) => (await namesIn(pathArg(args, 0, at), at)).length,
+      async (at) => (await namesIn(at.path(0), at)).length,
     ),
     fn(
       'file_contains(path, pattern): bool',
       'Whether the regular expression occurs in the text. `^` and `$` match the ends of the text, with `(?m)` those of lines.',
-      async (args, at) => await containsPattern(pathArg(args, 0, at), soughtArg(args, 1), at),
+      (at) => containsPattern(at.path(0), soughtArg(at, 1), at),
     ),
-    fn(
-      'regex_extract(path, pattern): list',
-      'The lines that match the regular expression.',
-      async (args, at) => {
-        const pattern = patternOf(soughtArg(args, 1))
-        return await collect(matching(pathArg(args, 0, at), at, (line) => pattern.test(line)))
-      },
+    fn('regex_extract(path, pattern): list', 'The lines that match the regular expression.', async (at) => {
+      const pattern = patternOf(soughtArg(at, 1))
+      return await collect(matching(at.path(0), at, (line) => pattern.test(line)))
+    }),
+    fn('read_file(path): text', 'The text of the file; "" for a missing file.', (at) =>
+      readText(at.path(0), at),
     ),
-    fn(
-      'read_file(path): text',
-      'The text of the file; "" for a missing file.',
-      async (args, at) => await readText(pathArg(args, 0, at), at),
+    fn('read_lines(path): list', 'All lines.', (at) => collect(linesOf(at.path(0), at))),
+    fn('remove_file(path): bool', 'Removes a file; false if it does not exist.', async (at) =>
+      removeFile(at.path(0), at),
     ),
-    fn(
-      'read_lines(path): list',
-      'All lines.',
-      async (args, at) => await collect(linesOf(pathArg(args, 0, at), at)),
-    ),
-    fn('remove_file(path): bool', 'Removes a file; false if it does not exist.', async (args, at) =>
-      removeFile(pathArg(args, 0, at), at),
-    ),
-    fn(
-      'remove_folder(path): bool',
-      'Removes a folder with its content; false if it does not exist.',
-      async (args, at) => await removeFolder(pathArg(args, 0, at), at),
+    fn('remove_folder(path): bool', 'Removes a folder with its content; false if it does not exist.', (at) =>
+      removeFolder(at.path(0), at),
     ),
     fn(
       'rm_rf(path): bool',
       'Removes a file or a folder with its content; true also if it does not exist.',
-      async (args, at) => await removeTree(pathArg(args, 0, at), at),
+      (at) => removeTree(at.path(0), at),
     ),
     fn(
       'remove_all_except(folder, keep): bool',
       'Removes the content of a folder except one file; removes nothing and returns false if that file does not exist.',
       removeAllExcept,
     ),
-    fn(
-      'create_folder(path): bool',
-      'Creates a folder and its parents.',
-      async (args, at) => await makeFolder(pathArg(args, 0, at), at),
-      ['create_dir', 'createDir'],
-    ),
+    fn('create_folder(path): bool', 'Creates a folder and its parents.', (at) => makeFolder(at.path(0), at), [
+      'create_dir',
+      'createDir',
+    ]),
     fn(
       'append_file(dest, source): bool',
       'Appends the content of source; false if it does not exist.',
-      async (args, at) => await appendFile(pathArg(args, 0, at), pathArg(args, 1, at), at),
+      (at) => appendFile(at.path(0), at.path(1), at),
     ),
-    fn(
-      'move_file(source, dest): bool',
-      'Moves a file; false if it does not exist.',
-      async (args, at) => await moveFile(pathArg(args, 0, at), pathArg(args, 1, at), at),
+    fn('move_file(source, dest): bool', 'Moves a file; false if it does not exist.', (at) =>
+      moveFile(at.path(0), at.path(1), at),
     ),
-    fn('glob(pattern): list', 'Paths that match, sorted.', async (args, at) =>
-      (await collect(matchingPaths(pathArg(args, 0, at), at))).sort(),
+    fn('glob(pattern): list', 'Paths that match, sorted.', async (at) =>
+      (await collect(matchingPaths(at.path(0), at))).sort(),
     ),
-    fn('grep_string(path, text): text', 'The lines that contain the text.', async (args, at) => {
-      const text = soughtArg(args, 1)
-      return (await collect(await grep(args, 0, at, (line) => line.includes(text)))).join('\n')
-    }),
+    fn('grep_string(path, text): text', 'The lines that contain the text.', grepText(containing)),
     fn(
       'grep_regex(path, pattern): text',
       'The lines that match the regular expression.',
-      async (args, at) => {
-        const pattern = patternOf(soughtArg(args, 1))
-        return (await collect(await grep(args, 0, at, (line) => pattern.test(line)))).join('\n')
-      },
+      grepText(matchingPattern),
     ),
     fn(
       'grep_string_to_file(dest, source, text): bool',
       'Writes the lines that contain the text; false if the source does not exist.',
-      async (args, at) => {
-        const text = soughtArg(args, 2)
-        const lines = await grep(args, 1, at, (line) => line.includes(text))
-        await writeLines(pathArg(args, 0, at), lines, at)
-      },
+      grepToFile(containing),
     ),
     fn(
       'grep_regex_to_file(dest, source, pattern): bool',
       'Writes the lines that match the regular expression; false if the source does not exist.',
-      async (args, at) => {
-        const pattern = patternOf(soughtArg(args, 2))
-        const lines = await grep(args, 1, at, (line) => pattern.test(line))
-        await writeLines(pathArg(args, 0, at), lines, at)
-      },
+      grepToFile(matchingPattern),
     ),
     fn(
       'remove_blank_lines(path): bool',
       'Drops empty lines in place; false if the file does not exist.',
-      async (args, at) => {
-        const lines = await grep(args, 0, at, (line) => line.trim() !== '')
-        await writeLines(pathArg(args, 0, at), lines, at)
+      async (at) => {
+        const lines = await grep(at, 0, (line) => line.trim() !== '')
+        await writeLines(at.path(0), lines, at)
       },
     ),
     fn(
@@ -285,16 +259,16 @@ export const FILE_FUNCTIONS: FunctionGroup = {
     fn(
       'cut_to_file(path, delimiter, field, dest): bool',
       'Writes one field of every line, counted from 1; false if the file does not exist.',
-      async (args, at) => {
-        const [delimiter, field] = [soughtArg(args, 1), Math.trunc(numberArg(args, 2, 0))]
-        const lines = await grep(args, 0, at, (line) => line.trim() !== '')
+      async (at) => {
+        const [delimiter, field] = [soughtArg(at, 1), Math.trunc(at.number(2, 0))]
+        const lines = await grep(at, 0, (line) => line.trim() !== '')
         const cut = async function* () {
           for await (const line of lines) {
             const value = line.split(delimiter)[field - 1]
             if (value !== undefined && value !== '') yield value
           }
         }
-        await writeLines(pathArg(args, 3, at), cut(), at)
+        await writeLines(at.path(3), cut(), at)
       },
     ),
   ],

@@ -1,10 +1,9 @@
 import { constants, type FileHandle } from 'node:fs/promises'
-import { isAbsolute, join } from 'node:path'
+import { join } from 'node:path'
 import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
-import type { Json } from '@scanfarm/language'
 import { RefusedPath, unless, withPath, type Held } from '@scanfarm/paths'
-import { NoPath, NoResult, textArg, type FunctionContext } from '../define.ts'
+import { NoResult, type Call, type FunctionContext } from '../define.ts'
 import { ForbiddenPath, type FileScope } from '../paths/allowed.ts'
 import { openSafePath, withSafePath, type SafePath } from '../paths/safe-paths.ts'
 import { requireAccess } from '../paths/permission.ts'
@@ -17,26 +16,21 @@ const own = async (file: FileHandle, { owner }: FileScope): Promise<void> => {
   if (owner !== undefined) await file.chown(owner.uid, owner.gid).catch(() => undefined)
 }
 
-/** A path of the author, relative to the run's folder; empty stays empty. */
-export const runPath = (text: string, { folders }: FileScope): string =>
-  text === '' || isAbsolute(text) ? text : join(folders.output, text)
-
-/** Throws `NoPath` if it is empty. */
-export const pathArg = (args: readonly Json[], index: number, scope: FileScope): string => {
-  const text = textArg(args, index).trim()
-  if (text === '') throw new NoPath(`argument ${index + 1} must be a path`)
-  return runPath(text, scope)
+/** The path of an existing file. Throws `NoResult` for another one. */
+export const filePath = async (call: Call, index: number): Promise<string> => {
+  const path = call.path(index)
+  await mustBeFile(path, call)
+  return path
 }
 
 /** A path for a program, which runs as commands do and opens the path itself. */
 export const programPath = async (
-  args: readonly Json[],
+  call: Call,
   index: number,
-  context: FunctionContext,
   access: 'read' | 'write' = 'read',
 ): Promise<string> => {
-  const path = pathArg(args, index, context)
-  await checkPath(path, context, access)
+  const path = call.path(index)
+  await checkPath(path, call, access)
   return path
 }
 

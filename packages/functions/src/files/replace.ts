@@ -1,5 +1,5 @@
-import { fn, NoResult, textArg, type FunctionDefinition, type Run } from '../define.ts'
-import { mustBeFile, pathArg, programPath, writeLines } from './files.ts'
+import { fn, NoResult, type FunctionDefinition, type Run } from '../define.ts'
+import { mustBeFile, programPath, writeLines } from './files.ts'
 import { linesOf, MAX_LINE } from './lines.ts'
 import { patternOf } from '../text/pattern.ts'
 
@@ -47,10 +47,10 @@ const byPattern = ({ old, by, all }: Substitution) => {
 
 const replacing =
   (compile: (how: Substitution) => (line: string) => string): Run =>
-  async (args, at) => {
-    const source = pathArg(args, 1, at)
-    const dest = await programPath(args, textArg(args, 2) === '' ? 1 : 2, at, 'write')
-    const change = compile(substitution(textArg(args, 0).trim()))
+  async (at) => {
+    const source = at.path(1)
+    const dest = await programPath(at, at.text(2) === '' ? 1 : 2, 'write')
+    const change = compile(substitution(at.text(0).trim()))
     await mustBeFile(source, at)
     const lines = async function* () {
       for await (const line of linesOf(source, at)) yield change(line)

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { isIP } from 'node:net'
 import { isCidr } from '../network/target.ts'
-import { fn, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
-import { asking, kindOf, pathArg, runPath } from './files.ts'
+import { fn, type FunctionContext, type FunctionGroup } from '../define.ts'
+import { runPath } from '../paths/allowed.ts'
+import { asking, kindOf } from './files.ts'
 import { languageOf } from './language.ts'
 
 /** Archives that existing workflows and Scanfarm extract, and all that Scanfarm extracts. */
@@ -18,8 +19,8 @@ const askedKind = async (path: string, at: FunctionContext) =>
 export const TYPE_FUNCTIONS: FunctionGroup = {
   title: 'Types',
   functions: [
-    fn('get_types(text): text', 'file, folder, cidr, ip, url, domain or string.', async (args, at) => {
-      const text = textArg(args, 0)
+    fn('get_types(text): text', 'file, folder, cidr, ip, url, domain or string.', async (at) => {
+      const text = at.text(0)
       if (text === '') return 'string'
       const kind = URL_START.test(text) ? undefined : await askedKind(runPath(text, at), at)
       if (kind !== undefined) return kind
@@ -31,41 +32,39 @@ export const TYPE_FUNCTIONS: FunctionGroup = {
     fn(
       'is_file(path): bool',
       'Whether the path is a file.',
-      async (args, at) => (await askedKind(pathArg(args, 0, at), at)) === 'file',
+      async (at) => (await askedKind(at.path(0), at)) === 'file',
     ),
     fn(
       'is_dir(path): bool',
       'Whether the path is a folder.',
-      async (args, at) => (await askedKind(pathArg(args, 0, at), at)) === 'folder',
+      async (at) => (await askedKind(at.path(0), at)) === 'folder',
     ),
-    fn('is_git(path): bool', 'Whether the path is a folder with a folder .git in it.', async (args, at) => {
-      const path = join(pathArg(args, 0, at), '.git')
+    fn('is_git(path): bool', 'Whether the path is a folder with a folder .git in it.', async (at) => {
+      const path = join(at.path(0), '.git')
       return (await askedKind(path, at)) === 'folder'
     }),
     fn(
       'is_repository(text): bool',
       'Whether it is a git work tree or the URL of a repository.',
-      async (args, at) =>
+      async (at) =>
         /^(git@|https?:\/\/.*\.git$|https?:\/\/(www\.)?(github|gitlab)\.com\/[^/]+\/[^/]+)/.test(
-          textArg(args, 0),
-        ) || (await askedKind(join(pathArg(args, 0, at), '.git'), at)) !== undefined,
+          at.text(0),
+        ) || (await askedKind(join(at.path(0), '.git'), at)) !== undefined,
     ),
-    fn('is_url(text): bool', 'Whether the text begins with http:// or https://.', (args) =>
-      URL_START.test(textArg(args, 0)),
+    fn('is_url(text): bool', 'Whether the text begins with http:// or https://.', (at) =>
+      URL_START.test(at.text(0)),
     ),
     fn(
       'is_compress(path): bool',
       'Whether the name ends in .zip, .gz, .tgz, .tar.gz, .tar.bz2 or .tar.xz.',
-      (args) => COMPRESSED.test(textArg(args, 0)),
+      (at) => COMPRESSED.test(at.text(0)),
       ['is_compressed'],
     ),
-    fn('is_archive(path): bool', 'Whether the name is that of an archive.', (args) =>
-      ARCHIVE.test(textArg(args, 0)),
-    ),
+    fn('is_archive(path): bool', 'Whether the name is that of an archive.', (at) => ARCHIVE.test(at.text(0))),
     fn(
       'detect_language(folder): text',
       'The programming language of most files below a folder, in lower case, or "unknown"; tests, assets, builds and third-party code are left out.',
-      async (args, at) => await languageOf(textArg(args, 0) === '' ? '' : pathArg(args, 0, at), at),
+      (at) => languageOf(at.text(0) === '' ? '' : at.path(0), at),
     ),
   ],
 }

@@ -1,16 +1,6 @@
 import { basename, dirname, join } from 'node:path'
-import type { Json } from '@scanfarm/language'
-import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup, type Run } from '../define.ts'
-import {
-  isThere,
-  kindOf,
-  makeFolder,
-  mustBeFile,
-  pathArg,
-  programPath,
-  writeLines,
-  writeText,
-} from './files.ts'
+import { fn, NoResult, type FunctionContext, type FunctionGroup, type Run, type Call } from '../define.ts'
+import { isThere, kindOf, makeFolder, filePath, programPath, writeLines, writeText } from './files.ts'
 import { removeTree } from '../paths/remove.ts'
 import { REPLACE_FUNCTIONS } from './replace.ts'
 import { MAX_ITEMS } from './file.ts'
@@ -19,16 +9,10 @@ import { checkPath } from '../paths/run-folder.ts'
 import { extract, tar, zip, zipContents } from './archives.ts'
 import { must } from './must.ts'
 
-const run =
-  (argv: (args: readonly Json[], context: FunctionContext) => Promise<readonly string[]>): Run =>
-  async (args, context) => {
-    await must(context, await argv(args, context))
-  }
-
-const sortUnique: Run = async (args, context) => {
-  const source = await programPath(args, 0, context)
-  const withSafePath = textArg(args, 1) === ''
-  const dest = withSafePath ? source : await programPath(args, 1, context, 'write')
+const sortUnique: Run = async (context) => {
+  const source = await programPath(context, 0)
+  const withSafePath = context.text(1) === ''
+  const dest = withSafePath ? source : await programPath(context, 1, 'write')
   if (withSafePath) await checkPath(source, context, 'write')
   if (!(await isThere(source, context))) return false
   await makeFolder(dirname(dest), context)
@@ -36,13 +20,10 @@ const sortUnique: Run = async (args, context) => {
   return true
 }
 
-const download: Run = async (args, context) => {
-  const url = textArg(args, 0)
+const download: Run = async (context) => {
+  const url = context.text(0)
   if (!/^(https?|ftp):\/\//i.test(url)) throw new NoResult('not an address of http, https or ftp')
-  const dest =
-    textArg(args, 1) === ''
-      ? join(context.folders.output, basename(new URL(url).pathname) || 'index.html')
-      : pathArg(args, 1, context)
+  const dest = context.path(1, basename(new URL(url).pathname) || 'index.html')
   await checkPath(dest, context, 'write')
   await makeFolder(dirname(dest), context)
   const { exitCode } = await context.exec(['/bin/sh', '-c', 'command -v curl'])
@@ -62,31 +43,25 @@ const repository = async (text: string, context: FunctionContext): Promise<strin
   return text
 }
 
-const cloneInto: Run = async (args, context) => {
-  const url = await repository(textArg(args, 0), context)
-  const dest =
-    textArg(args, 1) === '' ? join(context.folders.output, basename(url, '.git')) : pathArg(args, 1, context)
+const clone = async (url: string, dest: string, context: FunctionContext): Promise<string> =>
+  await must(context, ['git', 'clone', '--depth', '1', '--', url, dest])
+
+const cloneInto: Run = async (context) => {
+  const url = await repository(context.text(0), context)
+  const dest = context.path(1, basename(url, '.git'))
   await checkPath(dest, context, 'write')
   await makeFolder(dirname(dest), context)
-  await must(context, ['git', 'clone', '--depth', '1', '--', url, dest])
+  await clone(url, dest, context)
 }
 
-const cloneSubfolder: Run = async (args, context) => {
+const cloneSubfolder: Run = async (context) => {
   const scratch = join(context.folders.temp, `clone-${context.ports.uuid()}`)
-  const sub = textArg(args, 1)
+  const sub = context.text(1)
   if (sub.split('/').includes('..')) throw new NoResult('the subfolder must lie inside of the repository')
-  const dest = await programPath(args, 2, context, 'write')
+  const dest = await programPath(context, 2, 'write')
   try {
     await makeFolder(dirname(scratch), context)
-    await must(context, [
-      'git',
-      'clone',
-      '--depth',
-      '1',
-      '--',
-      await repository(textArg(args, 0), context),
-      scratch,
-    ])
+    await clone(await repository(context.text(0), context), scratch, context)
     if ((await kindOf(join(scratch, sub), context)) !== 'folder')
       throw new NoResult(`the repository has no folder ${sub}`)
     await removeTree(dest, context)
@@ -97,11 +72,11 @@ const cloneSubfolder: Run = async (args, context) => {
   }
 }
 
-const difference = async (args: readonly Json[], context: FunctionContext): Promise<string> => {
+const difference = async (context: Call): Promise<string> => {
   const known = new Distinct()
-  for await (const line of linesOf(pathArg(args, 0, context), context)) known.add(line)
+  for await (const line of linesOf(context.path(0), context)) known.add(line)
   const fresh: string[] = []
-  for await (const line of linesOf(pathArg(args, 1, context), context)) {
+  for await (const line of linesOf(context.path(1), context)) {
     if (known.has(line)) continue
     if (fresh.push(line) > MAX_ITEMS) throw new Error(`more than ${MAX_ITEMS} lines are new; use diff_unix`)
   }
@@ -109,25 +84,23 @@ const difference = async (args: readonly Json[], context: FunctionContext): Prom
 }
 
 /** Runs `sed` with the author's expression and writes the result to a file. */
-const sed = async (args: readonly Json[], context: FunctionContext): Promise<string[]> => [
-  '/bin/sh',
-  '-c',
-  'sed -e "$0" -- "$1" > "$2.tmp" && mv -- "$2.tmp" "$2"',
-  textArg(args, 0),
-  await programPath(args, 1, context),
-  await programPath(args, textArg(args, 2) === '' ? 1 : 2, context, 'write'),
-]
+const sed: Run = async (context) => {
+  const script = 'sed -e "$0" -- "$1" > "$2.tmp" && mv -- "$2.tmp" "$2"'
+  const source = await programPath(context, 1)
+  const dest = await programPath(context, context.text(2) === '' ? 1 : 2, 'write')
+  await must(context, ['/bin/sh', '-c', script, context.text(0), source, dest])
+}
 
-const diff: Run = async (args, context) => {
-  const [file1, file2] = [textArg(args, 0), textArg(args, 1)]
+const diff: Run = async (context) => {
+  const [file1, file2] = [context.text(0), context.text(1)]
   const common = { file1, file2 }
   if (file1 === '' || file2 === '')
     return { ...common, error: 'empty file paths provided', message: 'error', output: '', line_count: 0 }
-  const [a, b] = [await programPath(args, 0, context), await programPath(args, 1, context)]
+  const [a, b] = [await programPath(context, 0), await programPath(context, 1)]
   const { stdout: output, stderr, exitCode } = await context.exec(['diff', '--', a, b])
   if (exitCode > 1 || exitCode < 0) context.recorder.log('warn', `diff_unix: ${stderr.trim()}`)
   const lines = output === '' ? [] : output.replace(/\n$/, '').split('\n')
-  if (textArg(args, 2) !== '') await writeText(pathArg(args, 2, context), output, context)
+  if (context.text(2) !== '') await writeText(context.path(2), output, context)
   return { ...common, error: null, message: 'success', output, line_count: lines.length }
 }
 
@@ -148,10 +121,9 @@ const hostNameIn = (line: string): string => {
   return LIKE_ADDRESS.test(name) ? '' : name
 }
 
-const cleanSubdomains: Run = async (args, context) => {
-  const path = pathArg(args, 0, context)
-  await mustBeFile(path, context)
-  const suffix = textArg(args, 1).trim().toLowerCase()
+const cleanSubdomains: Run = async (context) => {
+  const path = await filePath(context, 0)
+  const suffix = context.text(1).trim().toLowerCase()
   const names = async function* () {
     const seen = new Distinct()
     for await (const line of linesOf(path, context)) {
@@ -200,7 +172,7 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
     fn(
       'sed_unix(expression, source, dest?): bool',
       'Runs sed with any expression, in place without dest.',
-      run(sed),
+      sed,
     ),
     fn(
       'clean_sub(path, target?): bool',
@@ -210,15 +182,13 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
     fn(
       'snapshot_export(workspace, dest?): text',
       'Packs the folder of the workspace; returns the path of the archive.',
-      async (args, context) => {
+      async (context) => {
         const { folders } = context
-        const name = textArg(args, 0, context.workspace)
+        const name = context.text(0, context.workspace)
         if (!/^[\w.-]+$/.test(name)) throw new NoResult('not the name of a workspace')
         const source = name === context.workspace ? folders.output : join(dirname(folders.output), name)
         const dest =
-          textArg(args, 1) === ''
-            ? join(folders.temp, `${name}.zip`)
-            : await programPath(args, 1, context, 'write')
+          context.text(1) === '' ? join(folders.temp, `${name}.zip`) : await programPath(context, 1, 'write')
         await checkPath(source, context, 'read')
         if ((await kindOf(source, context)) !== 'folder') throw new NoResult(`${source} is not a folder`)
         await makeFolder(dirname(dest), context)
@@ -229,12 +199,12 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
     fn(
       'snapshot_import(archive): text',
       'Unpacks a packed workspace into the folder of the run; returns the name of the workspace.',
-      async (args, context) => {
+      async (context) => {
         await must(context, [
           'unzip',
           '-q',
           '-o',
-          await programPath(args, 0, context),
+          await programPath(context, 0),
           '-d',
           context.folders.output,
         ])

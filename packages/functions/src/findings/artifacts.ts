@@ -1,9 +1,8 @@
-import { basename, extname, join } from 'node:path'
+import { basename, extname } from 'node:path'
 import type { ContentType } from '@scanfarm/contracts'
 import { reportPage } from '@scanfarm/findings'
-import type { Json } from '@scanfarm/language'
-import { fn, NoResult, refused, textArg, type FunctionContext, type FunctionDefinition } from '../define.ts'
-import { kindOf, pathArg, writeText } from '../files/files.ts'
+import { fn, NoResult, refused, type FunctionDefinition, type Call } from '../define.ts'
+import { kindOf, writeText } from '../files/files.ts'
 import { databaseOf } from './database-of.ts'
 
 const CONTENT: Readonly<Record<string, ContentType>> = {
@@ -21,10 +20,10 @@ const TYPES: Readonly<Record<string, ContentType>> = {
   html: 'html',
 }
 
-const artifact = async (args: readonly Json[], at: FunctionContext, word: string): Promise<void> => {
-  const path = pathArg(args, 0, at)
+const artifact = async (at: Call, word: string): Promise<void> => {
+  const path = at.path(0)
   const kind = await kindOf(path, at)
-  if (kind === undefined) throw new NoResult(`file not found: ${textArg(args, 0)}`)
+  if (kind === undefined) throw new NoResult(`file not found: ${at.text(0)}`)
   const contentType =
     kind === 'folder'
       ? 'folder'
@@ -38,12 +37,12 @@ export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
     'register_artifact(path, type?): bool or text',
     'Stores a file as an artifact of the run; requires no database. Returns a text `error: …` if the file does not exist.',
-    async (args, at) => await artifact(args, at, textArg(args, 1)),
+    (at) => artifact(at, at.text(1)),
   ),
   fn(
     'store_artifact(path): bool or text',
     'Stores a file as an artifact of the run; requires no database. Returns a text `error: …` if the file does not exist.',
-    async (args, at) => await artifact(args, at, ''),
+    (at) => artifact(at, ''),
   ),
 ]
 
@@ -51,8 +50,8 @@ export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
 export const REPORT_FUNCTION: FunctionDefinition = fn(
   'write_report(dest?): bool',
   "Writes the report for a person about the run's workspace and job so far, as one page of HTML, and stores it as an artifact of the run; without a file as report.html in the output folder. What is gone is decided when a run ends, so it is not on the page.",
-  async (args, at) => {
-    const path = textArg(args, 0) === '' ? join(at.folders.output, 'report.html') : pathArg(args, 0, at)
+  async (at) => {
+    const path = at.path(0, 'report.html')
     const madeAt = at.ports.now().toISOString()
     const facts = await databaseOf(at).report()
     await writeText(path, reportPage({ title: `Report of ${at.workspace}`, facts, madeAt }), at)
@@ -62,7 +61,7 @@ export const REPORT_FUNCTION: FunctionDefinition = fn(
 )
 
 export const EXPORT_FUNCTIONS: readonly FunctionDefinition[] = [
-  fn('runtime_export(): true', 'Writes the state of the run to runtime-export.json.', async (_args, at) => {
+  fn('runtime_export(): true', 'Writes the state of the run to runtime-export.json.', async (at) => {
     const path = `${at.folders.output}/runtime-export.json`
     await writeText(
       path,

@@ -1,6 +1,5 @@
 import { databaseOf } from './database-of.ts'
-import { fn, textArg, type FunctionDefinition } from '../define.ts'
-import { pathArg } from '../files/files.ts'
+import { fn, type FunctionDefinition } from '../define.ts'
 import { countLines, linesOf } from '../files/lines.ts'
 import { fieldOf, parseObject } from '../text/jsonl.ts'
 
@@ -11,13 +10,13 @@ const counter = (name: string): FunctionDefinition =>
   fn(
     `db_total_${name}(path): number`,
     `Adds the non-empty lines of a file to the number of ${name} of the workspace; 0 resets it. Returns the number.`,
-    async (args, at) => {
-      const path = textArg(args, 0)
+    async (at) => {
+      const path = at.text(0)
       const by = /^\d*$/.test(path)
         ? path === '0' || path === ''
           ? ('reset' as const)
           : Number(path)
-        : await countLines(pathArg(args, 0, at), at)
+        : await countLines(at.path(0), at)
       return await databaseOf(at).count(at.workspace, name, by)
     },
   )
@@ -26,9 +25,9 @@ const severityCounter = (severity: string): FunctionDefinition =>
   fn(
     `db_vuln_${severity}(path): number`,
     `Adds the findings of severity ${severity} in a file to the workspace's number. Returns the number.`,
-    async (args, at) => {
+    async (at) => {
       let count = 0
-      for await (const line of linesOf(pathArg(args, 0, at), at)) if (lineSeverity(line) === severity) count++
+      for await (const line of linesOf(at.path(0), at)) if (lineSeverity(line) === severity) count++
       return await databaseOf(at).count(at.workspace, `vuln_${severity}`, count)
     },
   )

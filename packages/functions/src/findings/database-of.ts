@@ -1,5 +1,4 @@
-import type { Json } from '@scanfarm/language'
-import { textArg, type FunctionContext } from '../define.ts'
+import type { FunctionContext, Call } from '../define.ts'
 import type { DatabaseService } from '../services.ts'
 
 export const NO_DATABASE = 'this function needs the database of a server; this run has none'
@@ -11,5 +10,4 @@ export const databaseOf = ({ services }: FunctionContext): DatabaseService => {
 }
 
 /** `""` means the run's own workspace. */
-export const workspaceArg = (args: readonly Json[], index: number, { workspace }: FunctionContext): string =>
-  textArg(args, index) || workspace
+export const workspaceArg = (at: Call, index: number): string => at.text(index) || at.workspace

@@ -5,11 +5,7 @@ import { needing, type FunctionGroup } from '../define.ts'
 import { IMPORT_FUNCTIONS } from './imports.ts'
 import { SELECT_FUNCTIONS } from './selects.ts'
 
-const orTell = needing(
-  (services) => services.database !== undefined,
-  NO_DATABASE,
-  (message) => `error: ${message}`,
-)
+const orTell = needing('database', NO_DATABASE, `error: ${NO_DATABASE}`)
 
 export const DATABASE_FUNCTIONS: FunctionGroup = {
   title: 'Artifacts and findings (findings need a server)',

@@ -8,12 +8,12 @@ import {
   fn,
   isObject,
   NoResult,
-  textArg,
   type FunctionContext,
   type FunctionDefinition,
   type Run,
+  type Call,
 } from '../define.ts'
-import { isThere, pathArg } from '../files/files.ts'
+import { isThere } from '../files/files.ts'
 import { customAsset, dnsAsset, httpAsset, portAsset, type Row } from './asset-rows.ts'
 import { parseObject } from '../text/jsonl.ts'
 import { Distinct, linesOf } from '../files/lines.ts'
@@ -94,16 +94,11 @@ const notTested = (line: string): NotTested[] => {
 }
 
 /** What a scan reached and did not test: from the file of the argument, otherwise as noted by a function of nmap. */
-const coverageOf = async (
-  args: readonly Json[],
-  index: number,
-  path: string,
-  at: FunctionContext,
-): Promise<Coverage> => {
-  if (textArg(args, index) === '') return { reached: reachedIn(at, path) }
+const coverageOf = async (at: Call, index: number, path: string): Promise<Coverage> => {
+  if (at.text(index) === '') return { reached: reachedIn(at, path) }
   const hosts = new Distinct()
   let count = 0
-  for await (const line of linesOf(pathArg(args, index, at), at)) {
+  for await (const line of linesOf(at.path(index), at)) {
     if (line.trim() === '' || !hosts.add(line.trim())) continue
     if (++count > MAX_HOSTS) throw new Error(`more than ${MAX_HOSTS} hosts: import what was found in parts`)
   }
@@ -123,26 +118,26 @@ interface FileImport {
   readonly path?: number
   readonly reached: number
   /** Converts a row to a record, or returns undefined for an invalid row. */
-  readonly change: (row: Row, args: readonly Json[]) => Row | undefined
+  readonly change: (row: Row, at: Call) => Row | undefined
 }
 
 const importFile =
   ({ kind, path = 1, reached, change }: FileImport): Run =>
-  async (args, at) => {
+  async (at) => {
     databaseOf(at)
-    const file = pathArg(args, path, at)
-    const write = writeTo(kind, at, await coverageOf(args, reached, file, at))
+    const file = at.path(path)
+    const write = writeTo(kind, at, await coverageOf(at, reached, file))
     return await whereWritten(file, at, () =>
       inBatches(
-        workspaceArg(args, 0, at),
-        rowsOfFile(file, at, (row) => change(row, args)),
+        workspaceArg(at, 0),
+        rowsOfFile(file, at, (row) => change(row, at)),
         write,
       ),
     )
   }
 
-const formatArg = (args: readonly Json[], index: number): ImportFormat | undefined => {
-  const name = textArg(args, index)
+const formatArg = (at: Call, index: number): ImportFormat | undefined => {
+  const name = at.text(index)
   const format = IMPORT_FORMATS.find((one) => one === name)
   if (format === undefined && name !== '' && name !== 'guess')
     throw new Error(
@@ -154,13 +149,13 @@ const formatArg = (args: readonly Json[], index: number): ImportFormat | undefin
 /** Imports a report whose format is the argument before its path, unless it is fixed. */
 const importReport =
   (fixed: ImportFormat | undefined, index: number): Run =>
-  async (args, at) => {
+  async (at) => {
     const database = databaseOf(at)
-    const workspace = workspaceArg(args, 0, at)
-    const format = fixed ?? formatArg(args, index - 1)
-    const path = pathArg(args, index, at)
-    const coverage = await coverageOf(args, index + 1, path, at)
-    const by = { step: at.stepPath, importId: randomUUID(), ...coverage, root: textArg(args, index + 2) }
+    const workspace = workspaceArg(at, 0)
+    const format = fixed ?? formatArg(at, index - 1)
+    const path = at.path(index)
+    const coverage = await coverageOf(at, index + 1, path)
+    const by = { step: at.stepPath, importId: randomUUID(), ...coverage, root: at.text(index + 2) }
     return await whereWritten(path, at, async () => {
       await using file = await openFile(path, at, constants.O_RDONLY)
       const { size } = await file.stat()
@@ -170,17 +165,17 @@ const importReport =
     })
   }
 
-const objectArg = (args: readonly Json[], index: number): Row => {
-  const value = args[index]
+const objectArg = (at: Call, index: number): Row => {
+  const value = at.args[index]
   const parsed = typeof value === 'string' ? parseObject(value) : value
   if (isObject(parsed)) return parsed
   throw new NoResult(`argument ${index + 1} must be a JSON object`)
 }
 
 const importOne =
-  (kind: 'assets' | 'vulnerabilities', change: (args: readonly Json[]) => Row): Run =>
-  async (args, at) => {
-    const { errors } = await writeTo(kind, at)(workspaceArg(args, 0, at), [change(args)])
+  (kind: 'assets' | 'vulnerabilities', change: (at: Call) => Row): Run =>
+  async (at) => {
+    const { errors } = await writeTo(kind, at)(workspaceArg(at, 0), [change(at)])
     if (errors > 0) throw new NoResult('the database refused the record; its log has the reason')
   }
 
@@ -189,28 +184,28 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   fn(
     'db_import_asset(workspace, json): bool or text',
     'Adds or updates an asset; a text `error: …` if the row is invalid.',
-    importOne('assets', (args) => customAsset(objectArg(args, 1), 'other', 'workflow')),
+    importOne('assets', (at) => customAsset(objectArg(at, 1), 'other', 'workflow')),
   ),
   fn(
     'db_quick_import_asset(workspace, value, type?): bool or text',
     'Adds or updates an asset by its value.',
-    importOne('assets', (args) => ({
-      asset_value: textArg(args, 1),
-      asset_type: textArg(args, 2, 'subdomain'),
+    importOne('assets', (at) => ({
+      asset_value: at.text(1),
+      asset_type: at.text(2, 'subdomain'),
       source: 'workflow',
     })),
   ),
   fn(
     'db_raw_insert_asset(workspace, json): bool or text',
     'The same as db_import_asset.',
-    importOne('assets', (args) => customAsset(objectArg(args, 1), 'other', 'workflow')),
+    importOne('assets', (at) => customAsset(objectArg(at, 1), 'other', 'workflow')),
   ),
   fn(
     'db_partial_import_asset(workspace, type, value): bool or text',
     'Adds or updates an asset by its value.',
-    importOne('assets', (args) => ({
-      asset_value: textArg(args, 2),
-      asset_type: textArg(args, 1),
+    importOne('assets', (at) => ({
+      asset_value: at.text(2),
+      asset_type: at.text(1),
       source: 'workflow',
     })),
   ),
@@ -221,7 +216,7 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
       kind: 'assets',
       path: 2,
       reached: 3,
-      change: (row, args) => customAsset(row, textArg(args, 1), 'workflow'),
+      change: (row, at) => customAsset(row, at.text(1), 'workflow'),
     }),
   ),
   fn(
@@ -240,7 +235,7 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
     importFile({
       kind: 'assets',
       reached: 3,
-      change: (row, args) => portAsset(row, textArg(args, 2, 'nmap')),
+      change: (row, at) => portAsset(row, at.text(2, 'nmap')),
     }),
   ),
   fn(
@@ -249,13 +244,13 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
     importFile({
       kind: 'assets',
       reached: 4,
-      change: (row, args) => customAsset(row, textArg(args, 2, 'other'), textArg(args, 3, 'workflow')),
+      change: (row, at) => customAsset(row, at.text(2, 'other'), at.text(3, 'workflow')),
     }),
   ),
   fn(
     'db_import_vuln(workspace, json): bool or text',
     'Adds or updates a finding in the format of nuclei.',
-    importOne('vulnerabilities', (args) => objectArg(args, 1)),
+    importOne('vulnerabilities', (at) => objectArg(at, 1)),
   ),
   fn(
     'db_import_vuln_from_file(workspace, path, reached?): object',

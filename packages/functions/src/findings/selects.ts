@@ -1,8 +1,8 @@
 import type { Json } from '@scanfarm/language'
 import { SEVERITY_WORDS } from './counters.ts'
 import { databaseOf, workspaceArg } from './database-of.ts'
-import { fn, refused, textArg, type FunctionDefinition } from '../define.ts'
-import { pathArg, writeLines } from '../files/files.ts'
+import { fn, refused, type FunctionDefinition } from '../define.ts'
+import { writeLines } from '../files/files.ts'
 import { cellText } from '../text/jsonl.ts'
 import type { Row } from './asset-rows.ts'
 
@@ -30,10 +30,10 @@ const select = (
   kind: Kind,
   fields: readonly string[] = [],
 ): FunctionDefinition =>
-  fn(`${head}: text`, description, async (args, at) => {
-    const filter = Object.fromEntries(fields.map((field, index) => [field, textArg(args, index + 1)]))
-    const rows = await databaseOf(at)[kind](workspaceArg(args, 0, at), filterOf(filter))
-    return formatted(rows, textArg(args, fields.length + 1, 'markdown'))
+  fn(`${head}: text`, description, async (at) => {
+    const filter = Object.fromEntries(fields.map((field, index) => [field, at.text(index + 1)]))
+    const rows = await databaseOf(at)[kind](workspaceArg(at, 0), filterOf(filter))
+    return formatted(rows, at.text(fields.length + 1, 'markdown'))
   })
 
 const SELECTED = {
@@ -42,7 +42,7 @@ const SELECTED = {
 }
 
 const selectTotal = (name: string, kind: Kind, filter: Record<string, string>): FunctionDefinition =>
-  fn(`${name}(): number`, SELECTED[kind], async (_args, at) => {
+  fn(`${name}(): number`, SELECTED[kind], async (at) => {
     const found = await databaseOf(at)[kind](at.workspace, filter)
     return kind === 'assets' ? found.length : found.filter(({ state }) => state !== 'gone').length
   })
@@ -59,12 +59,12 @@ const difference = (kind: 'asset' | 'vuln', toFile: boolean): FunctionDefinition
   fn(
     toFile ? `db_${kind}_diff_to_file(workspace, dest): bool` : `db_${kind}_diff(workspace): text`,
     'The records that were first found by this run, as JSONL.',
-    async (args, at) => {
+    async (at) => {
       const records = kind === 'asset' ? 'assets' : 'vulnerabilities'
-      const rows = await databaseOf(at)[records](workspaceArg(args, 0, at), { first_seen_run: at.runUuid })
+      const rows = await databaseOf(at)[records](workspaceArg(at, 0), { first_seen_run: at.runUuid })
       if (!toFile) return formatted(rows, 'jsonl')
       await writeLines(
-        pathArg(args, 1, at),
+        at.path(1),
         rows.map((row) => JSON.stringify(row)),
         at,
       )
@@ -111,13 +111,10 @@ export const SELECT_FUNCTIONS: readonly FunctionDefinition[] = [
   difference('asset', true),
   difference('vuln', false),
   difference('vuln', true),
-  fn('run_status(workspace, format): text', 'The runs of the workspace.', async (args, at) =>
-    formatted(
-      await databaseOf(at).runStatus({ workspace: workspaceArg(args, 0, at) }),
-      textArg(args, 1, 'markdown'),
-    ),
+  fn('run_status(workspace, format): text', 'The runs of the workspace.', async (at) =>
+    formatted(await databaseOf(at).runStatus({ workspace: workspaceArg(at, 0) }), at.text(1, 'markdown')),
   ),
-  fn('run_status_by_uuid(uuid, format): text', 'One run.', async (args, at) =>
-    formatted(await databaseOf(at).runStatus({ runUuid: textArg(args, 0) }), textArg(args, 1, 'markdown')),
+  fn('run_status_by_uuid(uuid, format): text', 'One run.', async (at) =>
+    formatted(await databaseOf(at).runStatus({ runUuid: at.text(0) }), at.text(1, 'markdown')),
   ),
 ]

@@ -1,6 +1,6 @@
 import { askLlm, toChatAnswer } from './client.ts'
 import type { Json } from '@scanfarm/language'
-import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
+import { fn, NoResult, type FunctionContext, type FunctionGroup, type Call } from '../define.ts'
 import { parseObject } from '../text/jsonl.ts'
 
 const TIMEOUT_MS = 120_000
@@ -22,8 +22,8 @@ const chat = async (body: { [key: string]: Json }, { services, signal }: Functio
 /** The message, escaped for a JSON string. */
 const insideJson = (message: string): string => JSON.stringify(message).slice(1, -1)
 
-const messageArg = (args: readonly Json[]): string => {
-  const message = textArg(args, 0)
+const messageArg = (at: Call): string => {
+  const message = at.text(0)
   if (message === '') throw new NoResult('there is no message')
   return message
 }
@@ -31,16 +31,14 @@ const messageArg = (args: readonly Json[]): string => {
 export const LLM_FUNCTIONS: FunctionGroup = {
   title: 'Language models (need a provider in the settings)',
   functions: [
-    fn(
-      'llm_invoke(message): text',
-      'The answer of the model, or ""; the reason for "" is logged.',
-      async (args, at) => await chat({ messages: [{ role: 'user', content: messageArg(args) }] }, at),
+    fn('llm_invoke(message): text', 'The answer of the model, or ""; the reason for "" is logged.', (at) =>
+      chat({ messages: [{ role: 'user', content: messageArg(at) }] }, at),
     ),
     fn(
       'llm_invoke_custom(message, body): text',
       'The same with further fields of the request as JSON, in which `{{message}}` is the message.',
-      async (args, at) => {
-        const [message, text] = [messageArg(args), textArg(args, 1)]
+      async (at) => {
+        const [message, text] = [messageArg(at), at.text(1)]
         const body = parseObject(text.replaceAll('{{message}}', () => insideJson(message)))
         if (body === undefined) throw new NoResult('the second argument must be a JSON object')
         return await chat({ messages: [{ role: 'user', content: message }], ...body }, at)
@@ -49,9 +47,9 @@ export const LLM_FUNCTIONS: FunctionGroup = {
     fn(
       'llm_conversations("role:text", …): text',
       'The answer to a whole conversation of the roles system, user and assistant.',
-      async (args, at) => {
-        const messages = args.flatMap((_, index): Json[] => {
-          const text = textArg(args, index)
+      async (at) => {
+        const messages = at.args.flatMap((_, index): Json[] => {
+          const text = at.text(index)
           if (text === '') return []
           const end = text.indexOf(':')
           const role = text.slice(0, Math.max(0, end)).trim().toLowerCase()

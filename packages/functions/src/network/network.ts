@@ -2,8 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Json } from '@scanfarm/language'
 import { answeringHosts } from './answering.ts'
-import { fn, isObject, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
-import { pathArg } from '../files/files.ts'
+import { fn, isObject, type FunctionContext, type FunctionGroup } from '../define.ts'
 import { parseObject } from '../text/jsonl.ts'
 import { httpRequest, type HttpAnswer } from './http-request.ts'
 
@@ -85,13 +84,13 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
     fn(
       'http_request(url, method, headers?, body?): object',
       'statusCode, body, headers, error ("" after success), and the fields of `http_get`.',
-      async (args, at) =>
+      async (at) =>
         withShortNames(
           await ask(
-            textArg(args, 0),
-            (textArg(args, 1) || 'GET').toUpperCase(),
-            parsedHeaders(args[2]),
-            textArg(args, 3),
+            at.text(0),
+            (at.text(1) || 'GET').toUpperCase(),
+            parsedHeaders(at.args[2]),
+            at.text(3),
             at,
           ),
         ),
@@ -99,22 +98,22 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
     fn(
       'http_get(url): object',
       'status_code, error (null after success), message (success or error), response_headers, response_body, content_length, response_time_ms.',
-      async (args, at) => await ask(textArg(args, 0), 'GET', {}, '', at),
+      (at) => ask(at.text(0), 'GET', {}, '', at),
     ),
     fn(
       'http_post(url, body): object',
       'The same for a POST of JSON; `http_request` sends other types.',
-      async (args, at) => {
-        const body = textArg(args, 1)
+      async (at) => {
+        const body = at.text(1)
         const headers: Record<string, string> = body === '' ? {} : { 'content-type': 'application/json' }
-        return await ask(textArg(args, 0), 'POST', headers, body, at)
+        return await ask(at.text(0), 'POST', headers, body, at)
       },
     ),
     fn(
       'get_ip(host): text',
       'An address of a host name or URL, of IPv4 where there is one, or "".',
-      async (args) => {
-        const host = hostOf(textArg(args, 0))
+      async (at) => {
+        const host = hostOf(at.text(0))
         if (isIP(host) !== 0 || host === '') return host
         return await lookup(host, { order: 'ipv4first' }).then(
           ({ address }) => address,
@@ -125,7 +124,7 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
     fn(
       'answering_hosts(source, dest): number',
       'Writes the lines (URLs, host:port or hosts) whose host accepts or refuses a TCP connection within three seconds: to the port given, to that of the scheme, or to 443 or 80. Returns the number. It connects from the executor, whatever runner the module has.',
-      async (args, at) => await answeringHosts(pathArg(args, 0, at), pathArg(args, 1, at), at),
+      (at) => answeringHosts(at.path(0), at.path(1), at),
     ),
   ],
 }

@@ -3,8 +3,8 @@ import { isIPv6 } from 'node:net'
 import { dirname } from 'node:path'
 import { nmapReport, type NmapHost, type NmapPort } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
-import { NoResult, textArg, type FunctionContext, type Run } from '../define.ts'
-import { isThere, makeFolder, pathArg, programPath, writeLines } from '../files/files.ts'
+import { NoResult, type FunctionContext, type Run } from '../define.ts'
+import { isThere, makeFolder, programPath, writeLines } from '../files/files.ts'
 import { linesOf } from '../files/lines.ts'
 import type { FileScope } from '../paths/allowed.ts'
 import { removeFile } from '../paths/remove.ts'
@@ -147,14 +147,13 @@ const silentLines = (hosts: readonly Host[], scanned: readonly string[]): string
 const HOST_NAME = /^(?=.*[a-z])[a-z0-9._-]+$/
 
 /** Writes the hosts of a report that responded, one per line, and with a list of what was scanned also what did not. */
-export const nmapReached: Run = async (args, context) => {
-  const dest = await programPath(args, 1, context, 'write')
+export const nmapReached: Run = async (context) => {
+  const dest = await programPath(context, 1, 'write')
   const scanned: string[] = []
-  if (textArg(args, 2) !== '')
-    for await (const line of linesOf(pathArg(args, 2, context), context)) scanned.push(line)
-  const hosts = await hostsOf(pathArg(args, 0, context), context)
+  if (context.text(2) !== '') for await (const line of linesOf(context.path(2), context)) scanned.push(line)
+  const hosts = await hostsOf(context.path(0), context)
   const reached = reachedOf(hosts)
-  const silent = textArg(args, 2) === '' ? [] : silentLines(hosts, scanned)
+  const silent = context.text(2) === '' ? [] : silentLines(hosts, scanned)
   await writeLines(dest, [...reached, ...silent.slice(0, MAX_HOSTS - reached.length)], context)
   return hosts.filter(({ answers }) => answers).length
 }
@@ -194,18 +193,17 @@ export const nmapPortsToJsonl = async (
   return rows.length
 }
 
-export const runNmap: Run = async (args, context) => {
-  const target = textArg(args, 0)
+export const runNmap: Run = async (context) => {
+  const target = context.text(0)
   if (target === '' || target.startsWith('-')) throw new NoResult('run_nmap needs a target')
   const name = target.replaceAll(/[/:.]/g, '-').replace(/-(txt|xml)$/, '')
-  const dest =
-    textArg(args, 2) === '' ? `${context.folders.output}/nmap-${name}.jsonl` : pathArg(args, 2, context)
+  const dest = context.path(2, `nmap-${name}.jsonl`)
   const xml = `${dest}.xml`
   for (const path of [dest, xml]) await checkPath(path, context, 'write')
   await makeFolder(dirname(dest), context)
   // The report of an earlier scan must not be taken for that of this scan.
   await removeFile(xml, context)
-  const flags = (textArg(args, 1) || '-sV -T4').split(/\s+/).filter((flag) => flag !== '')
+  const flags = (context.text(1) || '-sV -T4').split(/\s+/).filter((flag) => flag !== '')
   const { exitCode, stderr, problem } = await context.exec(['nmap', ...flags, '-oX', xml, '--', target])
   if (exitCode !== 0 && !(await isThere(xml, context)))
     throw new NoResult(`nmap failed: ${problem || stderr.trim() || `exit code ${exitCode}`}`)

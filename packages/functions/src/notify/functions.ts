@@ -1,18 +1,17 @@
 import { constants } from 'node:fs/promises'
 import { basename } from 'node:path'
-import type { Json } from '@scanfarm/language'
 import { descriptorPath } from '@scanfarm/paths'
 import {
   fn,
   needing,
   NoResult,
   orNoResult,
-  textArg,
   type FunctionContext,
   type FunctionGroup,
   type Run,
+  type Call,
 } from '../define.ts'
-import { isThere, pathArg } from '../files/files.ts'
+import { isThere } from '../files/files.ts'
 import { openFile } from '../paths/run-folder.ts'
 import type { NotifyService } from '../services.ts'
 
@@ -26,31 +25,31 @@ const service = ({ services }: FunctionContext): NotifyService => {
 const send = async (context: FunctionContext, message: Parameters<NotifyService['send']>[0]): Promise<void> =>
   await orNoResult(context, service(context).send(message))
 
-const existing = async (args: readonly Json[], index: number, context: FunctionContext): Promise<string> => {
-  const path = pathArg(args, index, context)
+const existing = async (context: Call, index: number): Promise<string> => {
+  const path = context.path(index)
   if (!(await isThere(path, context))) throw new NoResult(`${path} does not exist`)
   return path
 }
 
-const messageArg = (args: readonly Json[], index: number): string => {
-  const message = textArg(args, index)
+const messageArg = (at: Call, index: number): string => {
+  const message = at.text(index)
   if (message === '') throw new NoResult('there is no message')
   return message
 }
 
 const text =
   (channelAt: number, textAt: number): Run =>
-  async (args, context) => {
-    const channel = channelAt < 0 ? '' : textArg(args, channelAt)
-    await send(context, { kind: 'telegram', channel, text: messageArg(args, textAt) })
+  async (context) => {
+    const channel = channelAt < 0 ? '' : context.text(channelAt)
+    await send(context, { kind: 'telegram', channel, text: messageArg(context, textAt) })
   }
 
 const file =
   (channelAt: number, pathAt: number, captionAt: number): Run =>
-  async (args, context) => {
-    const path = await existing(args, pathAt, context)
-    const channel = channelAt < 0 ? '' : textArg(args, channelAt)
-    const caption = captionAt < 0 ? basename(path) : textArg(args, captionAt, basename(path))
+  async (context) => {
+    const path = await existing(context, pathAt)
+    const channel = channelAt < 0 ? '' : context.text(channelAt)
+    const caption = captionAt < 0 ? basename(path) : context.text(captionAt, basename(path))
     await using held = await openFile(path, context, constants.O_RDONLY)
     const file = { name: basename(path), path: descriptorPath(held) }
     await send(context, { kind: 'telegram', channel, text: caption, file })
@@ -73,24 +72,16 @@ export const NOTIFY_FUNCTIONS: FunctionGroup = {
       'Sends a file to a named channel.',
       file(0, 1, -1),
     ),
-    fn(
-      'notify_webhook(message): bool',
-      'Posts a message to the webhooks of the settings.',
-      async (args, at) => await send(at, { kind: 'webhook', channel: '', text: textArg(args, 0) }),
+    fn('notify_webhook(message): bool', 'Posts a message to the webhooks of the settings.', (at) =>
+      send(at, { kind: 'webhook', channel: '', text: at.text(0) }),
     ),
     fn(
       'send_webhook_event(type, data): bool',
       'Posts an event to the webhooks of the settings.',
-      async (args, at) => {
-        const event = { type: textArg(args, 0), data: args[1] ?? null }
-        await send(at, { kind: 'webhook', channel: '', text: textArg(args, 0), event })
+      async (at) => {
+        const event = { type: at.text(0), data: at.args[1] ?? null }
+        await send(at, { kind: 'webhook', channel: '', text: at.text(0), event })
       },
     ),
-  ].map(
-    needing(
-      (services) => services.notify !== undefined,
-      MISSING,
-      () => false,
-    ),
-  ),
+  ].map(needing('notify', MISSING, false)),
 }

@@ -1,4 +1,4 @@
-import { resolve, sep } from 'node:path'
+import { isAbsolute, join, resolve, sep } from 'node:path'
 import { partsBelow, realPath, RefusedPath, type PathLocation } from '@scanfarm/paths'
 import type { Folders, Owner } from '../environment.ts'
 
@@ -25,6 +25,10 @@ export interface FileScope {
   /** Cancels work on long files. */
   readonly signal?: AbortSignal
 }
+
+/** A path of the author, relative to the run's folder; empty stays empty. */
+export const runPath = (text: string, { folders }: FileScope): string =>
+  text === '' || isAbsolute(text) ? text : join(folders.output, text)
 
 /** Word lists, templates and tools of the machine. Workflows may read what the user of commands may read. */
 const SHARED_FOLDERS = ['/usr/share', '/usr/local/share', '/opt', '/etc/dictionaries-common']

@@ -1,7 +1,7 @@
 import type { Json } from '@scanfarm/language'
-import { fn, NoResult, textArg, type FunctionContext, type FunctionGroup } from '../define.ts'
+import { fn, NoResult, type FunctionContext, type FunctionGroup } from '../define.ts'
 import { MAX_ITEMS, readText } from '../files/file.ts'
-import { mustBeFile, pathArg } from '../files/files.ts'
+import { mustBeFile } from '../files/files.ts'
 
 /** An error that jq reports. */
 export class JqError extends Error {}
@@ -69,21 +69,21 @@ export const JSON_FUNCTIONS: FunctionGroup = {
     fn(
       'jq(json, filter): value',
       'The first result of a jq filter; "" if there is none or the filter is invalid, a text `error: …` if it fails on the value. Input that is not JSON is a text.',
-      async (args, at) => {
-        const text = textArg(args, 0)
-        return await first(text === '' || isJson(text) ? text : JSON.stringify(text), textArg(args, 1), at)
+      async (at) => {
+        const text = at.text(0)
+        return await first(text === '' || isJson(text) ? text : JSON.stringify(text), at.text(1), at)
       },
     ),
     fn(
       'jq_from_file(path, filter): value',
       'The same for a file of JSON or JSONL; "" also for null, a text `error: …` for anything wrong but a missing file.',
-      async (args, at) => await firstOfFile(pathArg(args, 0, at), textArg(args, 1), at),
+      (at) => firstOfFile(at.path(0), at.text(1), at),
     ),
-    fn('jq_all(json, filter): list', 'All results of a jq filter.', async (args, at) =>
-      all(textArg(args, 0), textArg(args, 1, '.'), at),
+    fn('jq_all(json, filter): list', 'All results of a jq filter.', async (at) =>
+      all(at.text(0), at.text(1, '.'), at),
     ),
-    fn('jq_all_from_file(path, filter): list', 'All results of a jq filter on a file.', async (args, at) =>
-      all(await readText(pathArg(args, 0, at), at), textArg(args, 1, '.'), at),
+    fn('jq_all_from_file(path, filter): list', 'All results of a jq filter on a file.', async (at) =>
+      all(await readText(at.path(0), at), at.text(1, '.'), at),
     ),
   ],
 }

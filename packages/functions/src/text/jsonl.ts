@@ -6,13 +6,12 @@ import {
   answering,
   fn,
   isObject,
-  listArg,
   NoResult,
-  textArg,
   type FunctionContext,
   type FunctionGroup,
+  type Call,
 } from '../define.ts'
-import { mustBeFile, pathArg, programPath, writeLines, writeText } from '../files/files.ts'
+import { filePath, programPath, writeLines, writeText } from '../files/files.ts'
 import { linesOf, MAX_LINE } from '../files/lines.ts'
 import { nmapPortsToJsonl, nmapReached, nmapToJsonl, runNmap } from '../network/nmap.ts'
 import type { FileScope } from '../paths/allowed.ts'
@@ -79,15 +78,9 @@ const parseValue = (line: string): Json | undefined => {
   }
 }
 
-/** The source of a function that converts a file; it must exist. */
-const sourceArg = async (args: readonly Json[], at: FunctionContext): Promise<string> => {
-  const path = pathArg(args, 0, at)
-  await mustBeFile(path, at)
-  return path
-}
-
-const fieldsArg = (args: readonly Json[], index: number): string[] => {
-  const fields = listArg(args, index)
+const fieldsArg = (at: Call, index: number): string[] => {
+  const fields = at
+    .list(index)
     .map((field) => field.trim())
     .filter((field) => field !== '')
   if (fields.length === 0) throw new NoResult('no fields are named')
@@ -124,18 +117,33 @@ const toCsv = async (source: string, dest: string, context: FunctionContext): Pr
   await writeLines(dest, lines(), context)
 }
 
+/** The rows of a CSV file as objects. `onHeader` is called with the names of the columns before the first one. */
+export const csvRecords = async (
+  path: string,
+  scope: FileScope,
+  maxChars: number,
+  onHeader: (names: string[]) => void,
+) => {
+  const columns = (names: string[]): string[] => {
+    onHeader(names)
+    return names
+  }
+  const file = await openFile(path, scope, constants.O_RDONLY)
+  return file.createReadStream().pipe(
+    parseCsv({
+      columns,
+      bom: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: maxChars,
+    }),
+  )
+}
+
 const fromCsv = async (source: string, dest: string, context: FunctionContext): Promise<void> => {
   let columns: string[] = []
   const lines = async function* () {
-    const parser = (await openFile(source, context, constants.O_RDONLY)).createReadStream().pipe(
-      parseCsv({
-        columns: (header: string[]) => (columns = header),
-        bom: true,
-        relax_column_count: true,
-        skip_empty_lines: true,
-        max_record_size: MAX_LINE,
-      }),
-    )
+    const parser = await csvRecords(source, context, MAX_LINE, (names) => (columns = names))
     const none = () => Object.fromEntries(columns.map((column) => [column, '']))
     for await (const record of parser) yield JSON.stringify({ ...none(), ...record })
     if (columns.length === 0) throw new NoResult(`${source} has no line of names`)
@@ -185,71 +193,67 @@ const MAX_UNIQUE = 5_000_000
 export const JSONL_FUNCTIONS: FunctionGroup = {
   title: 'JSONL, CSV and tool output',
   functions: [
-    fn('save_content(text, path): bool', 'Writes a text to a file.', async (args, at) => {
-      const value = args[0]
-      await writeText(
-        pathArg(args, 1, at),
-        isObject(value) ? JSON.stringify(value, null, 2) : textArg(args, 0),
-        at,
-      )
+    fn('save_content(text, path): bool', 'Writes a text to a file.', async (at) => {
+      const value = at.args[0]
+      await writeText(at.path(1), isObject(value) ? JSON.stringify(value, null, 2) : at.text(0), at)
     }),
     fn(
       'jsonl_to_csv(source, dest): bool',
       'Writes the objects as CSV; false if there are none.',
-      async (args, at) => await toCsv(await sourceArg(args, at), pathArg(args, 1, at), at),
+      async (at) => await toCsv(await filePath(at, 0), at.path(1), at),
     ),
     fn(
       'csv_to_jsonl(source, dest): bool',
       'Writes the rows as JSONL; false if there is no header line.',
-      async (args, at) => await fromCsv(await sourceArg(args, at), pathArg(args, 1, at), at),
+      async (at) => await fromCsv(await filePath(at, 0), at.path(1), at),
     ),
     fn(
       'jsonl_filter(source, dest, fields): bool',
       'Writes each object with only these fields (a list, or separated by commas), without those that are null; `a.b` becomes the key "a.b". False if the source does not exist.',
-      async (args, at) => {
-        const [source, fields] = [await sourceArg(args, at), fieldsArg(args, 2)]
+      async (at) => {
+        const [source, fields] = [await filePath(at, 0), fieldsArg(at, 2)]
         const lines = async function* () {
           for await (const { value } of valuesOf(source, at)) yield picked(value, fields)
         }
-        await writeLines(pathArg(args, 1, at), lines(), at)
+        await writeLines(at.path(1), lines(), at)
       },
     ),
     fn(
       'jsonl_unique(source, dest, fields): bool',
       'Writes only the first line of those whose objects agree in these fields, as it is; the field `*` is the whole object. False if the source does not exist.',
-      async (args, at) => {
-        const [source, fields] = [await sourceArg(args, at), fieldsArg(args, 2)]
-        await writeLines(pathArg(args, 1, at), uniqueLines(source, fields, at), at)
+      async (at) => {
+        const [source, fields] = [await filePath(at, 0), fieldsArg(at, 2)]
+        await writeLines(at.path(1), uniqueLines(source, fields, at), at)
       },
     ),
     fn(
       'jsonl_rename_key(source, dest, renames): bool',
       'Renames keys: `old:new`, separated by commas. False if the source does not exist.',
-      async (args, at) => {
-        const source = await sourceArg(args, at)
-        const renames = new Map(listArg(args, 2).flatMap(renameOf))
+      async (at) => {
+        const source = await filePath(at, 0)
+        const renames = new Map(at.list(2).flatMap(renameOf))
         if (renames.size === 0) throw new NoResult('no new names: write old:new')
         const rename = (row: Row) =>
           JSON.stringify(
             Object.fromEntries(Object.entries(row).map(([key, value]) => [renames.get(key) ?? key, value])),
           )
-        await writeLines(pathArg(args, 1, at), mapLines(source, at, rename), at)
+        await writeLines(at.path(1), mapLines(source, at, rename), at)
       },
     ),
     fn(
       'nmap_to_jsonl(source, dest): bool',
       'One object for each host of an nmap report (XML, or .gnmap): asset_value, host_ip, asset_type, open_ports (`22/tcp`) and ports with their services.',
-      async (args, at) => {
-        const dest = await programPath(args, 1, at, 'write')
-        return await nmapToJsonl(await sourceArg(args, at), dest, at)
+      async (at) => {
+        const dest = await programPath(at, 1, 'write')
+        return await nmapToJsonl(await filePath(at, 0), dest, at)
       },
     ),
     fn(
       'nmap_ports_to_jsonl(source, dest, state?): number',
       'One object for each port of an nmap XML report: host, ip, port, protocol, state, service (`ssl/http` in TLS), product, version, extra_info, `guessed: true` if the service did not identify itself and only has the usual name of its port number, and os where nmap has found it; with a state only ports in it, such as `open`. Returns the number.',
-      async (args, at) => {
-        const dest = await programPath(args, 1, at, 'write')
-        return await nmapPortsToJsonl(pathArg(args, 0, at), dest, textArg(args, 2), at)
+      async (at) => {
+        const dest = await programPath(at, 1, 'write')
+        return await nmapPortsToJsonl(at.path(0), dest, at.text(2), at)
       },
     ),
     fn(

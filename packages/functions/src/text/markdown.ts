@@ -1,16 +1,13 @@
-import { constants } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
-import { parse as parseCsv } from 'csv-parse'
 import { SEVERITIES } from '@scanfarm/contracts'
 import { sarifReport } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
-import { fn, NoResult, type FunctionContext, type FunctionGroup } from '../define.ts'
+import { fn, NoResult, type FunctionContext, type FunctionGroup, type Call } from '../define.ts'
 import { MAX_TEXT_BYTES, readText } from '../files/file.ts'
-import { isThere, mustBeFile, pathArg, programPath, writeText } from '../files/files.ts'
-import { cellText, parseObject, rowsOf } from './jsonl.ts'
+import { isThere, filePath, programPath, writeText } from '../files/files.ts'
+import { cellText, csvRecords, parseObject, rowsOf } from './jsonl.ts'
 import type { FileScope } from '../paths/allowed.ts'
-import { openFile } from '../paths/run-folder.ts'
 
 /** Maximum number of rows of a table. */
 const MAX_ROWS = 10_000
@@ -104,15 +101,7 @@ const csvTable = async (path: string, scope: FileScope): Promise<string> => {
   if (!(await isThere(path, scope))) return ''
   const { rows, add } = rowsWithin()
   let columns: string[] = []
-  const parser = (await openFile(path, scope, constants.O_RDONLY)).createReadStream().pipe(
-    parseCsv({
-      columns: (header: string[]) => (columns = header),
-      bom: true,
-      relax_column_count: true,
-      skip_empty_lines: true,
-      max_record_size: MAX_TABLE,
-    }),
-  )
+  const parser = await csvRecords(path, scope, MAX_TABLE, (names) => (columns = names))
   for await (const record of parser) if (!add(record as Record<string, Json>)) break
   return columns.length === 0 ? '' : table(columns, rows)
 }
@@ -160,12 +149,8 @@ const fill = async (template: string, context: FunctionContext): Promise<string>
   return parts.join('')
 }
 
-/** The first template that exists. */
-const templateArg = async (args: readonly Json[], at: FunctionContext): Promise<string> => {
-  const path = pathArg(args, 0, at)
-  await mustBeFile(path, at)
-  return await readText(path, at)
-}
+/** The text of a template. */
+const templateArg = async (at: Call): Promise<string> => await readText(await filePath(at, 0), at)
 
 const COLOURS: readonly (readonly [RegExp, string])[] = [
   [/^(#{1,6}) (.*)$/gm, '\u001B[1;36m$2\u001B[0m'],
@@ -183,22 +168,18 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
     fn(
       'convert_jsonl_to_markdown(source, dest): bool',
       'Writes the objects as a table; false if there are none.',
-      async (args, at) => {
-        const dest = await programPath(args, 1, at, 'write')
-        await writeText(dest, await jsonlTable(pathArg(args, 0, at), at), at)
+      async (at) => {
+        const dest = await programPath(at, 1, 'write')
+        await writeText(dest, await jsonlTable(at.path(0), at), at)
       },
     ),
-    fn(
-      'convert_csv_to_markdown(path): text',
-      'The rows as a table.',
-      async (args, at) => await csvTable(pathArg(args, 0, at), at),
-    ),
+    fn('convert_csv_to_markdown(path): text', 'The rows as a table.', (at) => csvTable(at.path(0), at)),
     fn(
       'convert_sarif_to_markdown(source, dest): bool',
       'Writes the results of a SARIF file as a report, the most severe first; false if the source is no SARIF file.',
-      async (args, at) => {
-        const dest = await programPath(args, 1, at, 'write')
-        const text = await templateArg(args, at)
+      async (at) => {
+        const dest = await programPath(at, 1, 'write')
+        const text = await templateArg(at)
         if (parseObject(text) === undefined) throw new NoResult('not SARIF: the file is not a JSON object')
         await writeText(dest, await sarifTable(text), at)
       },
@@ -206,17 +187,17 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
     fn(
       'render_markdown_report(template, dest): bool',
       'Writes a report: variables of the template are filled in, its `func` blocks evaluated. False if the template does not exist.',
-      async (args, at) => {
-        const dest = await programPath(args, 1, at, 'write')
-        await writeText(dest, await fill(await templateArg(args, at), at), at)
+      async (at) => {
+        const dest = await programPath(at, 1, 'write')
+        await writeText(dest, await fill(await templateArg(at), at), at)
       },
     ),
     fn(
       'generate_security_report(template): bool',
       'Writes security-report.md from a template into the output folder and registers it as a report.',
-      async (args, at) => {
+      async (at) => {
         const path = join(at.folders.output, 'security-report.md')
-        await writeText(path, await fill(await templateArg(args, at), at), at)
+        await writeText(path, await fill(await templateArg(at), at), at)
         at.recorder.artifact({
           name: 'security-report.md',
           path,
@@ -229,13 +210,13 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
     fn(
       'render_markdown_from_file(path): text',
       'The text of a Markdown file with colours for a terminal.',
-      async (args, at) => coloured(await readText(pathArg(args, 0, at), at)),
+      async (at) => coloured(await readText(at.path(0), at)),
     ),
     fn(
       'print_markdown_from_file(path): text',
       'Prints a Markdown file with colours for a terminal and returns that text.',
-      async (args, at) => {
-        const text = coloured(await templateArg(args, at))
+      async (at) => {
+        const text = coloured(await templateArg(at))
         at.print('stdout', `${text}\n`)
         return text
       },

@@ -1,5 +1,5 @@
 import type { Json } from '@scanfarm/language'
-import { fn, numberArg, textArg, type FunctionGroup } from '../define.ts'
+import { fn, textOf, type FunctionGroup, type Call } from '../define.ts'
 import { patternOf } from './pattern.ts'
 import { targetSpace } from '../network/target.ts'
 
@@ -44,11 +44,11 @@ const trimChars = (text: string, characters: string, left: boolean, right: boole
 }
 
 /** A field, counted from 1. */
-const fieldAt = (fields: readonly string[], args: readonly Json[], index: number): string =>
-  fields[Math.trunc(numberArg(args, index, 0)) - 1] ?? ''
+const fieldAt = (fields: readonly string[], at: Call, index: number): string =>
+  fields[Math.trunc(at.number(index, 0)) - 1] ?? ''
 
 /** Whether both arguments are given. */
-const given = (args: readonly Json[]): boolean => args[0] !== undefined && args[1] !== undefined
+const given = (at: Call): boolean => at.args[0] !== undefined && at.args[1] !== undefined
 
 const INTEGER = /^[+-]?\d+$/
 const FLOAT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
@@ -65,96 +65,94 @@ const isTruthy = (value: Json | undefined): boolean => !!value
 export const TEXT_FUNCTIONS: FunctionGroup = {
   title: 'Text',
   functions: [
-    fn('trim(text): text', 'Without blanks at both ends.', (args) => textArg(args, 0).trim()),
-    fn('trim_string(text, characters): text', 'Without these characters at both ends.', (args) =>
-      trimChars(textArg(args, 0), textArg(args, 1), true, true),
+    fn('trim(text): text', 'Without blanks at both ends.', (at) => at.text(0).trim()),
+    fn('trim_string(text, characters): text', 'Without these characters at both ends.', (at) =>
+      trimChars(at.text(0), at.text(1), true, true),
     ),
-    fn('trim_left(text, characters): text', 'Without these characters at the beginning.', (args) =>
-      trimChars(textArg(args, 0), textArg(args, 1), true, false),
+    fn('trim_left(text, characters): text', 'Without these characters at the beginning.', (at) =>
+      trimChars(at.text(0), at.text(1), true, false),
     ),
-    fn('trim_right(text, characters): text', 'Without these characters at the end.', (args) =>
-      trimChars(textArg(args, 0), textArg(args, 1), false, true),
+    fn('trim_right(text, characters): text', 'Without these characters at the end.', (at) =>
+      trimChars(at.text(0), at.text(1), false, true),
     ),
-    fn('split(text, delimiter): list', 'The parts between the delimiters.', (args) =>
-      given(args) ? splitText(textArg(args, 0), textArg(args, 1)) : [],
+    fn('split(text, delimiter): list', 'The parts between the delimiters.', (at) =>
+      given(at) ? splitText(at.text(0), at.text(1)) : [],
     ),
-    fn('join(list, delimiter): text', 'The items with the delimiter between them.', (args) =>
+    fn('join(list, delimiter): text', 'The items with the delimiter between them.', (at) =>
       joinTexts(
-        (Array.isArray(args[0]) ? args[0] : []).map((_, index, list) => textArg(list, index)),
-        textArg(args, 1),
+        (Array.isArray(at.args[0]) ? at.args[0] : []).map((item) => textOf(item)),
+        at.text(1),
       ),
     ),
-    fn('replace(text, old, new): text', 'Every occurrence replaced.', (args) =>
-      given(args) ? replaced(textArg(args, 0), textArg(args, 1), textArg(args, 2)) : textArg(args, 0),
+    fn('replace(text, old, new): text', 'Every occurrence replaced.', (at) =>
+      given(at) ? replaced(at.text(0), at.text(1), at.text(2)) : at.text(0),
     ),
     fn(
       'contains(text, part): bool',
       'Whether the text contains the other one. A list is its items with commas between them.',
-      (args) => given(args) && textArg(args, 0).includes(textArg(args, 1)),
+      (at) => given(at) && at.text(0).includes(at.text(1)),
     ),
     fn(
       'starts_with(text, part): bool',
       'Whether the text begins with the prefix.',
-      (args) => given(args) && textArg(args, 0).startsWith(textArg(args, 1)),
+      (at) => given(at) && at.text(0).startsWith(at.text(1)),
     ),
     fn(
       'ends_with(text, part): bool',
       'Whether the text ends with the suffix.',
-      (args) => given(args) && textArg(args, 0).endsWith(textArg(args, 1)),
+      (at) => given(at) && at.text(0).endsWith(at.text(1)),
     ),
-    fn('to_lower_case(text): text', 'In lower case.', (args) => textArg(args, 0).toLowerCase(), [
+    fn('to_lower_case(text): text', 'In lower case.', (at) => at.text(0).toLowerCase(), [
       'to_lower',
       'toLower',
     ]),
-    fn('to_upper_case(text): text', 'In upper case.', (args) => textArg(args, 0).toUpperCase(), [
+    fn('to_upper_case(text): text', 'In upper case.', (at) => at.text(0).toUpperCase(), [
       'to_upper',
       'toUpper',
     ]),
     fn(
       'match(text, pattern): bool',
       'Whether the regular expression occurs in the text. False for an invalid one.',
-      (args) => given(args) && patternOf(textArg(args, 1)).test(textArg(args, 0)),
+      (at) => given(at) && patternOf(at.text(1)).test(at.text(0)),
     ),
     fn(
       'regex_match(pattern, text): bool',
       'Whether the regular expression occurs in the text. The pattern comes first; false for an invalid one.',
-      (args) => given(args) && patternOf(textArg(args, 0)).test(textArg(args, 1)),
+      (at) => given(at) && patternOf(at.text(0)).test(at.text(1)),
     ),
     fn(
       'cut_with_delim(text, delimiter, field): text',
       'One field, counted from 1.',
-      (args) => (given(args) ? fieldAt(splitText(textArg(args, 0), textArg(args, 1)), args, 2) : ''),
+      (at) => (given(at) ? fieldAt(splitText(at.text(0), at.text(1)), at, 2) : ''),
       ['cut'],
     ),
-    fn('cut_space(text, field): text', 'One field between blanks, counted from 1.', (args) =>
-      fieldAt(textArg(args, 0).trim().split(/\s+/, MAX_PARTS), args, 1),
+    fn('cut_space(text, field): text', 'One field between blanks, counted from 1.', (at) =>
+      fieldAt(at.text(0).trim().split(/\s+/, MAX_PARTS), at, 1),
     ),
-    fn('normalize_path(text): text', 'As a file name: `/ \\ : * ? " < > |` become `_`.', (args) =>
-      textArg(args, 0).replaceAll(/[/\\:*?"<>|]/g, '_'),
+    fn('normalize_path(text): text', 'As a file name: `/ \\ : * ? " < > |` become `_`.', (at) =>
+      at.text(0).replaceAll(/[/\\:*?"<>|]/g, '_'),
     ),
-    fn('get_target_space(target): text', 'The workspace name of a target.', (args) =>
-      targetSpace(textArg(args, 0)),
+    fn('get_target_space(target): text', 'The workspace name of a target.', (at) => targetSpace(at.text(0))),
+    fn('parse_int(value): number', 'The text as a whole number; 0 if it is none.', (at) =>
+      numberOf(at.text(0), INTEGER),
     ),
-    fn('parse_int(value): number', 'The text as a whole number; 0 if it is none.', (args) =>
-      numberOf(textArg(args, 0), INTEGER),
+    fn('parse_float(value): number', 'The text as a number; 0 if it is none.', (at) =>
+      numberOf(at.text(0), FLOAT),
     ),
-    fn('parse_float(value): number', 'The text as a number; 0 if it is none.', (args) =>
-      numberOf(textArg(args, 0), FLOAT),
-    ),
-    fn('leading_int(text): number', 'The whole number a text begins with, or 0.', (args) => {
-      const number = Number.parseInt(textArg(args, 0), 10)
+    fn('leading_int(text): number', 'The whole number a text begins with, or 0.', (at) => {
+      const number = Number.parseInt(at.text(0), 10)
       return Number.isNaN(number) ? 0 : number
     }),
-    fn('to_string(value): text', 'As text; a list is its items with commas between them.', (args) =>
-      textArg(args, 0, args[0] === null ? 'null' : ''),
+    fn('to_string(value): text', 'As text; a list is its items with commas between them.', (at) =>
+      at.text(0, at.args[0] === null ? 'null' : ''),
     ),
     fn(
       'to_boolean(value): bool',
       'The value as a boolean of JavaScript: every text except "" is true, also "false".',
-      (args) => isTruthy(args[0]),
+      (at) => isTruthy(at.args[0]),
     ),
-    fn('is_true(value): bool', 'True for true, 1, yes and on.', (args) =>
-      ['true', '1', 'yes', 'on'].includes(textArg(args, 0).trim().toLowerCase()),
+    fn('is_true(value): bool', 'True for true, 1, yes and on.', (at) =>
+      ['true', '1', 'yes', 'on'].includes(at.text(0).trim().toLowerCase()),
     ),
   ],
 }

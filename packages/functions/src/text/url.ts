@@ -1,16 +1,8 @@
 import { basename } from 'node:path/posix'
 import { isIP } from 'node:net'
 import { domainParts, isCidr } from '../network/target.ts'
-import {
-  fn,
-  NoResult,
-  numberArg,
-  textArg,
-  type FunctionContext,
-  type FunctionGroup,
-  type Run,
-} from '../define.ts'
-import { mustBeFile, pathArg, programPath, writeLines } from '../files/files.ts'
+import { fn, NoResult, type FunctionContext, type FunctionGroup, type Run } from '../define.ts'
+import { filePath, mustBeFile, programPath, writeLines } from '../files/files.ts'
 import { interestingLines } from './interesting-urls.ts'
 import { Distinct, linesOf } from '../files/lines.ts'
 import { escapePath, queryPairs, queryText, urlParts, urlText, type UrlParts } from './url-parts.ts'
@@ -112,9 +104,9 @@ const once = async function* (lines: AsyncIterable<string>) {
 
 const formatFile =
   (pick: (lines: AsyncIterable<string>) => AsyncIterable<string>): Run =>
-  async (args, at) => {
-    const [source, pattern] = [pathArg(args, 0, at), textArg(args, 1)]
-    const dest = await programPath(args, 2, at, 'write')
+  async (at) => {
+    const [source, pattern] = [at.path(0), at.text(1)]
+    const dest = await programPath(at, 2, 'write')
     await mustBeFile(source, at)
     if (pattern === '') throw new NoResult('the format is empty')
     await writeLines(dest, pick(eachFormatted(source, pattern, at)), at)
@@ -126,7 +118,7 @@ export const URL_FUNCTIONS: FunctionGroup = {
     fn(
       'parse_url(url, format): text',
       'Parts of an address: %s scheme, %u user, %d host, %S subdomain, %r name without suffix, %R with it, %t suffix, %P port, %p path, %e extension, %q query, %f fragment, %a authority; %@ %: %? %# only where the part is there; %% itself.',
-      (args) => format(textArg(args, 0), textArg(args, 1)),
+      (at) => format(at.text(0), at.text(1)),
     ),
     fn(
       'parse_url_file(source, format, dest): bool',
@@ -141,26 +133,25 @@ export const URL_FUNCTIONS: FunctionGroup = {
     fn(
       'get_parent_url(url): text',
       'The address one level up, with a slash at its end and without query and fragment.',
-      (args) => (textArg(args, 0) === '' ? '' : parentOf(textArg(args, 0))),
+      (at) => (at.text(0) === '' ? '' : parentOf(at.text(0))),
     ),
     fn(
       'interesting_urls(source, dest, field?): bool',
       'Writes interesting URLs: each host, path and set of parameters once, without images, styles, fonts and videos, and one article or numbered page per host; `field` names the field of JSONL. False if the source does not exist.',
-      async (args, at) => {
-        const source = pathArg(args, 0, at)
-        await mustBeFile(source, at)
-        await writeLines(pathArg(args, 1, at), interestingLines(source, textArg(args, 2), at), at)
+      async (at) => {
+        const source = await filePath(at, 0)
+        await writeLines(at.path(1), interestingLines(source, at.text(2), at), at)
       },
     ),
     fn(
       'query_replace(url, value, mode?): text',
       'Puts a value into every parameter, sorted by name; mode `append` adds it.',
-      (args) => replaceQuery(textArg(args, 0), textArg(args, 1), textArg(args, 2, 'replace')),
+      (at) => replaceQuery(at.text(0), at.text(1), at.text(2, 'replace')),
     ),
     fn(
       'path_replace(url, value, position?): text',
       'Puts a value in place of a part of the path, counted from 1, the first by default; 0 means every part.',
-      (args) => replacePath(textArg(args, 0), textArg(args, 1), Math.trunc(numberArg(args, 2, 1))),
+      (at) => replacePath(at.text(0), at.text(1), Math.trunc(at.number(2, 1))),
     ),
   ],
 }
