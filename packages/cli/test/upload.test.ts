@@ -26,9 +26,11 @@ const UPLOAD = `
   const [, url, file] = process.argv
   const { Api } = await import('${CLIENT}api.ts')
   const { readBlob } = await import('${CLIENT}files.ts')
-  const before = process.resourceUsage().maxRSS
+  // What is held of the file. The resident memory would also count modules and garbage: up to 20 MB on a busy machine.
+  let most = 0
+  setInterval(() => (most = Math.max(most, process.memoryUsage().arrayBuffers)), 5).unref()
   const answer = await new Api({ url, token: 'x' }).upload('/upload-file', 'big', await readBlob(file))
-  console.log(JSON.stringify({ ...answer, mb: (process.resourceUsage().maxRSS - before) / 1024 }))
+  console.log(JSON.stringify({ ...answer, mb: most / 1_000_000 }))
 `
 
 test('A large file is uploaded without being held in memory', async () => {
@@ -36,7 +38,7 @@ test('A large file is uploaded without being held in memory', async () => {
   try {
     const file = join(folder, 'big')
     await writeFile(file, '')
-    await truncate(file, 900_000_000)
+    await truncate(file, 300_000_000)
     using server = await listening((request, response) => {
       let bytes = 0
       request.on('data', (chunk: Buffer) => {
@@ -59,9 +61,10 @@ test('A large file is uploaded without being held in memory', async () => {
       file,
     ])
     const { bytes, whole, mb } = JSON.parse(stdout) as { bytes: number; whole: boolean; mb: number }
-    expect(bytes).toBeGreaterThan(900_000_000)
+    expect(bytes).toBeGreaterThan(300_000_000)
     expect(whole).toBe(true)
-    expect(mb).toBeLessThan(16)
+    expect(mb).toBeGreaterThan(0)
+    expect(mb).toBeLessThan(4)
   } finally {
     await rm(folder, { recursive: true })
   }
