@@ -162,6 +162,53 @@ test('The cancel of a job is one event, and one of each run that had started', a
   ])
 })
 
+test('What a job changed stays as it was when it ended, whatever scans see and people decide later', async () => {
+  const scan = (found: readonly FoundRecords[], rest: Execution = {}) =>
+    execute({}, found, { workspace: 'past', ...rest })
+  const jobs = [
+    await scan([sees(['a', 'high'], ['b', 'low'], ['c', 'critical'], ['d', 'medium'])]),
+    await scan([sees(['a', 'high'], ['d', 'medium'])]),
+    await scan([sees(['c', 'critical'])], { status: 'failed' }),
+  ]
+  await settle()
+  const said = async () =>
+    await Promise.all(
+      jobs.map(async (job) => {
+        const { counts, findings } = (await db.store.nights.changes(job, undefined, 10)) ?? {}
+        const shown = Object.values(findings ?? {}).map((list) =>
+          list.map(({ id, severity }) => [id, severity]),
+        )
+        return { counts, shown }
+      }),
+    )
+  const before = await said()
+  expect(before.map(({ counts }) => counts)).toEqual([
+    { new: { critical: 1, high: 1, medium: 1, low: 1 }, back: {}, gone: {}, not_tested: {} },
+    { new: {}, back: {}, gone: { critical: 1, low: 1 }, not_tested: {} },
+    { new: {}, back: { critical: 1 }, gone: {}, not_tested: { high: 1, medium: 1 } },
+  ])
+  const records = async () =>
+    (await db.store.vulnerabilities.list({ workspaces: ['past'] }, { offset: 0, limit: 10 })).data
+  const idsOf = async (name: string) =>
+    (await records()).filter(({ vuln_info: check }) => check === name).map(({ id }) => id)
+  await db.store.triage.change(await idsOf('b'), { severity: 'info' }, 'user:ann')
+  await scan([sees(['c', 'low'], ['d', 'high'], ['e', 'low'])])
+  await db.store.triage.change(
+    await idsOf('a'),
+    { verdict: 'false_positive', reason: 'a test page' },
+    'user:ann',
+  )
+  await settle()
+  expect((await records()).map(({ severity, seen }) => `${severity} ${seen}`).sort()).toEqual([
+    'high gone',
+    'high open',
+    'info gone',
+    'low open',
+    'low open',
+  ])
+  expect(await said()).toEqual(before)
+})
+
 const SCHEDULED = { scheduleId: 'sch_2', triggerType: 'cron', triggerName: 'weekly' } as const
 
 test('A night has the last two jobs of its schedule, what changed, what is open and what was not tested', async () => {

@@ -93,7 +93,7 @@ export const listNights = route(
     endpoint: 'GET /nights',
     summary: 'List the schedules with what their last job did and found',
     description:
-      'Those that ran last come first. Findings are counted as they are now: false positives and accepted ones are left out. `open` and `not_tested` count in all workspaces of the last job.',
+      'Those that ran last come first. `findings` counts what was not a false positive or accepted when the job ended. `open` and `not_tested` count in all workspaces of the last job.',
     role: 'viewer',
     query: closed({
       offset: pageQuery.offset,
@@ -168,7 +168,7 @@ export const getJobChanges = route(
     endpoint: 'GET /jobs/{job_id}/changes',
     summary: 'List the findings that a job changed',
     description:
-      'New, back and gone, and those that it could not test or reach, the most severe first. With `since`: what changed in its workspaces after the end of that earlier job. False positives and accepted findings are left out. The counts are those of `GET /nights`.',
+      'New, back and gone, and those not tested or reached, the most severe first. With `since`: what changed in its workspaces after the end of that earlier job. Severities are those of the end of the job; what was a false positive or accepted then is left out. The counts are those of `GET /nights`.',
     role: 'viewer',
     query: closed({
       since: Type.Optional(Type.String({ description: 'The id of an earlier job' })),

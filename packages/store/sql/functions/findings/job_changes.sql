@@ -1,4 +1,4 @@
--- The findings that the runs of jobs changed, and the open ones of p_workspaces that the last scan could not test:
+-- The findings that the runs of jobs changed, and the open ones of p_workspaces that could not be tested at their end:
 -- {"counts": {kind: {severity: count}}, "findings": {kind: [the p_limit most severe]}}. p_workspace: only its findings.
 create or replace function job_changes(p_job_nos bigint[], p_workspaces text[], p_workspace text, p_limit int)
 returns jsonb
@@ -9,9 +9,11 @@ as $$
     select c.kind, c.id, c.severity from changed_findings(p_job_nos) c
     where p_workspace is null or (select workspace from vulnerabilities where id = c.id) = p_workspace
     union all
-    select 'not_tested', v.id, v.severity
-    from unnest(p_workspaces) as w(workspace) join vulnerabilities v on v.workspace = w.workspace
-    where v.state = 'open' and v.seen in ('not_tested', 'unreachable')
+    select 'not_tested', v.id, coalesce(t.was ->> 'severity', v.severity)
+    from (select jobs_end(p_job_nos) as at offset 0) j cross join unnest(p_workspaces) w(workspace)
+      join vulnerabilities v on v.workspace = w.workspace cross join lateral finding_then(v.id, j.at, p_job_nos) t
+    where coalesce(t.was ->> 'state', v.state) = 'open'
+      and coalesce(t.was ->> 'seen', v.seen) in ('not_tested', 'unreachable')
   ), numbered as (
     select *, row_number() over (partition by kind order by severity_rank(severity), id) as n from changed
   ), kinds as (
@@ -19,7 +21,7 @@ as $$
       coalesce((select jsonb_object_agg(severity, count) from (
         select severity, count(*) from changed where kind = k.kind group by severity) c), '{}') as counts,
       coalesce((
-        select jsonb_agg(jsonb_build_object('id', v.id, 'severity', v.severity, 'vuln_info', left(v.vuln_info, 300),
+        select jsonb_agg(jsonb_build_object('id', v.id, 'severity', c.severity, 'vuln_info', left(v.vuln_info, 300),
           'vuln_title', left(v.vuln_title, 300), 'asset_value', left(v.asset_value, 300), 'workspace', v.workspace,
           'seen', v.seen, 'seen_reason', v.seen_reason, 'verdict', v.verdict, 'back_at', utc_text(v.back_at))
           order by c.n)
