@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import type { ClaimedRun, FindingContent, FoundRecords } from '@scanfarm/contracts'
+import type { ClaimedRun, FindingContent, FoundRecords, NotTested } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase } from './database.ts'
-import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
+import { assetOf, claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
 const db = forAllTests(testDatabase)
 let workerId: string
@@ -408,6 +408,43 @@ describe('the proof of a scan', () => {
     expect(seen['deep h:53/udp']?.[1]).toBe(`module deep in run ${run} did not reach h:53/udp: dropped`)
     expect(seen['deep off:80']?.[1]).toBe(`module deep in run ${run} did not reach off: it is off`)
     expect(seen['deep up:80']?.[1]).toBe(`module deep in run ${run}: step check was skipped`)
+  })
+
+  test('Findings at a port that a scan finds closed are gone, also those of modules that had nothing to do there', async () => {
+    const workspace = workspaceOf('closed')
+    const job = { target: 'closed.test', workspace, job: flow }
+    const ports = (reached: string[], open: number[], places: NotTested[] = []): FoundRecords => ({
+      ...by(workspace, 'web', []),
+      records: {
+        kind: 'asset',
+        items: open.map((port) => assetOf({ asset_type: 'port', asset_value: `h:${port}`, url: '' })),
+      },
+      reached,
+      failed: { hosts: [], files: [], places },
+    })
+    const deep = ['http://H/.env', 'h:8080', 'h:9000', 'h:22', 'other:80', 'h:80/udp'].map((place) =>
+      at(place, place),
+    )
+    await scan({ ...job, sees: [ports(['h'], [22, 80, 8080, 9000]), by(workspace, 'deep', deep)] })
+    await scan({ ...job, sees: [ports([], [])], steps: [row('deep', 'check', { status: 'skipped' })] })
+    expect(Object.values(await seenOf(workspace)).map(([seen]) => seen)).toEqual(deep.map(() => 'not_tested'))
+    const silent = [{ place: 'h:9000', reason: 'dropped', silent: true }]
+    const run = await scan({
+      ...job,
+      sees: [ports(['h'], [22], silent)],
+      steps: [row('deep', 'check', { status: 'skipped' })],
+    })
+    const closed = (place: string) => ['gone', `module web in run ${run} found ${place} closed`]
+    expect(await seenOf(workspace)).toMatchObject({
+      'http://H/.env': closed('h:80'),
+      'h:8080': closed('h:8080'),
+      'h:9000': ['unreachable', expect.any(String)],
+      'h:22': ['not_tested', expect.any(String)],
+      'other:80': ['not_tested', expect.any(String)],
+      'h:80/udp': ['not_tested', expect.any(String)],
+    })
+    await scan({ ...job, sees: [ports(['h'], [22, 8080]), by(workspace, 'deep', [at('h:8080', 'h:8080')])] })
+    expect((await seenOf(workspace))['h:8080']?.[0]).toBe('open')
   })
 
   test('One check that was not tested at a place leaves the other checks there', async () => {

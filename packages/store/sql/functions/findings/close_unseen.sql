@@ -64,6 +64,7 @@ begin
     set state = 'gone', gone_at = now(),
         updated_at = greatest(a.updated_at, (select completed_at from runs where id = p_scan.run_id))
     where id = any(v_ids) and state = 'open';
+    perform close_ports(p_scan, v_ids);
   else
     update finding_sightings set content_hash = null where finding_id = any(v_ids);
     update vulnerabilities v

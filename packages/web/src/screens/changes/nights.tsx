@@ -41,42 +41,48 @@ const COLUMNS: readonly Column<ChangedFinding>[] = [
 const JobChanges = ({
   job,
   since,
-  change,
+  change: wanted,
   onChange,
 }: {
   job: string
   since: string | undefined
-  change: NightChange
+  /** Undefined: the first with findings. */
+  change: NightChange | undefined
   onChange: (change: NightChange) => void
 }) => (
   <Loaded query={useQuery(jobChangesQuery(job, since))}>
-    {(changes) => (
-      <>
-        <p>
-          What <Link href={`/jobs/${job}`}>job {job}</Link> changed
-          {since === undefined ? null : (
-            <>
-              {' '}
-              since <Link href={`/jobs/${since}`}>job {since}</Link>
-            </>
-          )}
-        </p>
-        <Kinds
-          names={NAMES}
-          countOf={(each) => sumOf(changes.counts[each])}
-          chosen={change}
-          onChange={onChange}
-        />
-        <DataTable
-          key={`${job} ${change}`}
-          label={`Findings: ${NAMES[change]}`}
-          columns={COLUMNS.filter(({ id }) => id !== 'why' || changes[change].some((one) => one.seen_reason))}
-          list={{ rows: changes[change], total: sumOf(changes.counts[change]) }}
-          keyOf={({ id }) => String(id)}
-          empty={<EmptyState title="No such finding">Choose another kind of change.</EmptyState>}
-        />
-      </>
-    )}
+    {(changes) => {
+      const change = wanted ?? NIGHT_CHANGES.find((each) => sumOf(changes.counts[each]) > 0) ?? 'new'
+      return (
+        <>
+          <p>
+            What <Link href={`/jobs/${job}`}>job {job}</Link> changed
+            {since === undefined ? null : (
+              <>
+                {' '}
+                since <Link href={`/jobs/${since}`}>job {since}</Link>
+              </>
+            )}
+          </p>
+          <Kinds
+            names={NAMES}
+            countOf={(each) => sumOf(changes.counts[each])}
+            chosen={change}
+            onChange={onChange}
+          />
+          <DataTable
+            key={`${job} ${change}`}
+            label={`Findings: ${NAMES[change]}`}
+            columns={COLUMNS.filter(
+              ({ id }) => id !== 'why' || changes[change].some((one) => one.seen_reason),
+            )}
+            list={{ rows: changes[change], total: sumOf(changes.counts[change]) }}
+            keyOf={({ id }) => String(id)}
+            empty={<EmptyState title="No such finding">Choose another kind of change.</EmptyState>}
+          />
+        </>
+      )
+    }}
   </Loaded>
 )
 
@@ -103,7 +109,7 @@ export const NightChanges = ({
         <JobChanges
           job={job}
           since={search.since}
-          change={NIGHT_CHANGES.find((each) => each === search.change) ?? 'new'}
+          change={NIGHT_CHANGES.find((each) => each === search.change)}
           onChange={(change) => set({ change })}
         />
       )}
