@@ -816,6 +816,23 @@ describe('Vulnerabilities of packages', () => {
     await expect(guess(JSON.stringify(sbom))).rejects.toThrow('its format is not recognised')
   })
 
+  test.each([
+    ['experimentalAnalysis', { called: false }, 'Tentative'],
+    ['experimental_analysis', { called: true }, 'Firm'],
+    ['experimental_analysis', { called: true, unimportant: true }, 'Tentative'],
+  ])(
+    'osv-scanner: a vulnerability is less certain if its code is not used: %s %j',
+    async (name, analysis, confidence) => {
+      const group = { ids: ['OSV-1'], max_severity: '9.8', [name]: { 'OSV-1': analysis } }
+      const packages = [{ package: { name: 'a' }, vulnerabilities: [{ id: 'OSV-1' }], groups: [group] }]
+      const report = JSON.stringify({ results: [{ source: { path: 'go.mod' }, packages }] })
+      const isUsed = confidence === 'Firm'
+      const { findings } = await guess(report)
+      expect(findings).toMatchObject([{ severity: 'critical', confidence }])
+      expect(findings[0]?.vuln_desc.includes('no use of')).toBe(!isUsed)
+    },
+  )
+
   test('grype: a file of a folder is named by its path in it', async () => {
     expect(short(await collect(readFindings('grype', file('grype.json'))))).toEqual([
       'GHSA-demo-demo-demo medium package-lock.json:minimist@0.0.8',

@@ -14,6 +14,7 @@ interface Dependency {
   readonly fixed: readonly string[]
   /** A `Severity`, or the word of the tool. */
   readonly severity: string
+  readonly confidence?: string
   readonly title: string
   readonly text: string
   readonly cwes?: readonly string[]
@@ -38,6 +39,7 @@ export const dependencyFinding = (one: Dependency): Imported => {
     vuln_title: `${one.name}: ${one.title || one.id}`.slice(0, 200),
     vuln_desc: paragraphs(one.text || one.title, fix, names, (one.references ?? []).slice(0, 20).join('\n')),
     severity: one.severity,
+    confidence: one.confidence ?? '',
     asset_type: 'package',
     asset_value: packagePlace(one.file, one.name, one.version),
     tags: [one.tool, ...ids.filter(isCve), ...(one.cwes ?? [])],

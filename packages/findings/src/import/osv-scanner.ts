@@ -1,10 +1,10 @@
 import { cvssOf } from '../cvss.ts'
-import { asList, asText, asTexts, at } from '../fields.ts'
+import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
 import { dependencyFinding } from './dependencies.ts'
 import { isList, jsonReport } from './json-report.ts'
 import type { Imported } from './read-body.ts'
 import { pathOf, ScannedFolder } from './paths.ts'
-import { unusable } from './records.ts'
+import { paragraphs, unusable } from './records.ts'
 import { severityOfScore } from './tool-words.ts'
 
 /** Reads JSON of osv-scanner. The advisories of several databases on one vulnerability are one finding, as in its table. */
@@ -29,6 +29,16 @@ export async function* osvScannerFindings(
   if (root === '' && !isImage) yield* folder.found()
   for (const [found, path] of packages)
     yield* packageRecords(found, isImage ? path : folder.relative(path, [root]))
+}
+
+const UNCALLED = 'The analysis of osv-scanner found no use of the vulnerable code.'
+
+/** Also true without an analysis. Version 1 writes it as `experimentalAnalysis`. */
+const isCalled = (group: unknown): boolean => {
+  const analysis = at(group, 'experimental_analysis') ?? at(group, 'experimentalAnalysis')
+  const ones = isRecord(analysis) ? Object.values(analysis) : []
+  const isUnimportant = ones.some((one) => at(one, 'unimportant') === true)
+  return ones.length === 0 || (!isUnimportant && ones.some((one) => at(one, 'called') === true))
 }
 
 function* packageRecords(one: unknown, file: string): Generator<Imported> {
@@ -60,7 +70,8 @@ function* packageRecords(one: unknown, file: string): Generator<Imported> {
           .find((word) => word !== '') ||
           'medium'),
       title: asText(at(own, 'summary')),
-      text: asText(at(own, 'details')),
+      text: paragraphs(asText(at(own, 'details') ?? at(own, 'summary')), isCalled(group) ? '' : UNCALLED),
+      confidence: isCalled(group) ? '' : 'Tentative',
       cwes: found.flatMap((known) => asTexts(at(known, 'database_specific', 'cwe_ids'))),
       references: asList(at(own, 'references')).map((reference) => asText(at(reference, 'url'))),
       raw: found.length === 1 ? own : found,
