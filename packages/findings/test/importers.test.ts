@@ -427,6 +427,23 @@ describe('Paths of web servers', () => {
     ])
   })
 
+  const HEADING = '===\nGobuster v3.5\n[+] Url:             https://192.0.2.1:8443\n===\n'
+  test.each([
+    [`${HEADING}\r\u001b[2KFound: a.test Status: 200 [Size: 25]`, 'content https://a.test:8443/'],
+    ['Found: a.test Status: 301 [Size: 0] [--> https://a.test/]', 'subdomain a.test'],
+    ['a.test \u001b[32mStatus: 200\u001b[0m [Size: 25]', 'subdomain a.test'],
+    ['Found: a.test', 'subdomain a.test'],
+    [`${HEADING}admin               (Status: 200) [Size: 9]`, 'content https://192.0.2.1:8443/admin'],
+    ['Found: A.test [::1,192.0.2.7]', 'subdomain a.test ::1'],
+    [`${HEADING}a.test 192.0.2.7,::1 CNAME: b.test`, 'subdomain a.test 192.0.2.7'],
+  ])('gobuster: paths, servers by name and names in DNS are assets: %j', async (text, expected) => {
+    const { format, assets, errors } = await guess(`${text}\n`)
+    expect({ format, errors }).toEqual({ format: 'gobuster', errors: 0 })
+    expect(assets.map((one) => [one.asset_type, one.asset_value, one.host_ip].join(' ').trim())).toEqual([
+      expected,
+    ])
+  })
+
   test('ffuf: a scan without results is no failure, and inputs of ejson are decoded', async () => {
     expect(await guess('{"commandline":"ffuf","results":null,"config":{}}')).toMatchObject({
       format: 'ffuf',

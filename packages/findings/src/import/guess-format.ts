@@ -67,6 +67,8 @@ const LINES: readonly (readonly [ImportFormat, RegExp])[] = [
   ['nuclei', /^\[(?:INF|FTL)\] .*\bnuclei\b/m],
   ['gobuster', /^Gobuster v\d/m],
   ['gobuster', /^\S+\s+\(Status: \d+\)/m],
+  ['gobuster', /^(?:Found: )?[\w.:-]+ Status: \d+ \[Size: \d+\]/m],
+  ['gobuster', /^Found: [\w-]+(?:\.[\w-]+)+(?: \[|$)/m],
 ]
 
 /** JSON whose object has only one field, or names fields by what was scanned: by what it begins with. */
