@@ -1,19 +1,11 @@
-import type { Json, Workflow } from '@scanfarm/language'
-import { evaluate } from './step/evaluate.ts'
+import type { Workflow } from '@scanfarm/language'
+import { evaluate, type Evaluated } from './step/evaluate.ts'
 import { baseScopes } from './execute.ts'
 import type { ExecuteInput } from './input.ts'
 import type { StepContext } from './step/step-context.ts'
 import { Run } from './flow/run.ts'
 import { Scope } from './flow/scope.ts'
 import { runStep } from './step/step.ts'
-
-/** Result of an expression that is not part of a workflow. */
-export type ExpressionResult =
-  | { readonly kind: 'value'; readonly value: Json }
-  | { readonly kind: 'error'; readonly message: string }
-  | { readonly kind: 'cancelled' }
-  /** The expression called `skip` or `exit(0)`. */
-  | { readonly kind: 'skip-module'; readonly message: string }
 
 /**
  * Evaluates one expression with the variables and functions of a run, in the same sandbox, folders and services that a
@@ -22,7 +14,7 @@ export type ExpressionResult =
 export const evaluateStandalone = async (
   source: string,
   input: Omit<ExecuteInput, 'workflow'>,
-): Promise<ExpressionResult> => {
+): Promise<Evaluated> => {
   const step = { name: 'eval', type: 'function', function: source }
   const root: Workflow = { kind: 'module', name: 'eval', steps: [step] }
   await using run = new Run({ ...input, workflow: { format: 1, root, modules: {} } })

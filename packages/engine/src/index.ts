@@ -1,5 +1,6 @@
 export { Engine } from './engine.ts'
-export { evaluateStandalone, type ExpressionResult } from './evaluate-standalone.ts'
+export { evaluateStandalone } from './evaluate-standalone.ts'
+export type { Evaluated } from './step/evaluate.ts'
 export { execute } from './execute.ts'
 export { targetMismatch } from './flow/dependencies.ts'
 export { checkParams, paramWarnings } from './flow/params.ts'

@@ -1,10 +1,10 @@
 import { fn, type FunctionGroup, type Run } from './define.ts'
 import { boundedMessage } from '@scanfarm/language'
 
-type Level = 'debug' | 'info' | 'warn' | 'error'
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
 const log =
-  (level: Level): Run =>
+  (level: (typeof LEVELS)[number]): Run =>
   (context) => {
     const line = context.args.map((_, index) => context.text(index)).join(' ')
     context.print('stdout', `[${level.toUpperCase()}] ${line}\n`)
@@ -12,50 +12,32 @@ const log =
     return context.text(0)
   }
 
-const COLOURS = { green: 32, blue: 34, yellow: 33, red: 31 } as const
+const COLOURS = { green: 32, blue: 34, yellow: 33, red: 31 }
 
 const print =
-  (colour: keyof typeof COLOURS): Run =>
+  (code: number): Run =>
   (context) => {
-    context.print('stdout', `\u001B[${COLOURS[colour]}m${context.text(0)}\u001B[0m\n`)
+    context.print('stdout', `\u001B[${code}m${context.text(0)}\u001B[0m\n`)
     return context.text(0)
   }
 
 export const LOG_FUNCTIONS: FunctionGroup = {
   title: 'Log and output',
   functions: [
-    fn(
-      'log_debug(message): text',
-      'Writes `[DEBUG] message` to the output and the log of the run; returns the message.',
-      log('debug'),
+    ...LEVELS.map((level) =>
+      fn(
+        `log_${level}(message): text`,
+        `Writes \`[${level.toUpperCase()}] message\` to the output and the log of the run; returns the message.`,
+        log(level),
+      ),
     ),
-    fn(
-      'log_info(message): text',
-      'Writes `[INFO] message` to the output and the log of the run; returns the message.',
-      log('info'),
+    ...Object.entries(COLOURS).map(([colour, code]) =>
+      fn(
+        `print_${colour}(message): text`,
+        `Writes a ${colour} line to the output; returns the message.`,
+        print(code),
+      ),
     ),
-    fn(
-      'log_warn(message): text',
-      'Writes `[WARN] message` to the output and the log of the run; returns the message.',
-      log('warn'),
-    ),
-    fn(
-      'log_error(message): text',
-      'Writes `[ERROR] message` to the output and the log of the run; returns the message.',
-      log('error'),
-    ),
-    fn(
-      'print_green(message): text',
-      'Writes a green line to the output; returns the message.',
-      print('green'),
-    ),
-    fn('print_blue(message): text', 'Writes a blue line to the output; returns the message.', print('blue')),
-    fn(
-      'print_yellow(message): text',
-      'Writes a yellow line to the output; returns the message.',
-      print('yellow'),
-    ),
-    fn('print_red(message): text', 'Writes a red line to the output; returns the message.', print('red')),
     fn('printf(message): text', 'Writes a line to the output; returns the message.', (context) => {
       context.print('stdout', `${context.text(0)}\n`)
       return context.text(0)

@@ -1,5 +1,5 @@
 import { targetProblem } from '@scanfarm/contracts'
-import type { ExpressionResult } from '@scanfarm/engine'
+import type { Evaluated } from '@scanfarm/engine'
 import type { FunctionDefinition } from '@scanfarm/functions'
 import { Command } from 'commander'
 import { printJson, printTable } from '../client/table.ts'
@@ -18,7 +18,7 @@ interface EvalOptions {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-const show = (terminal: Terminal, result: ExpressionResult, json: boolean): void => {
+const show = (terminal: Terminal, result: Evaluated, json: boolean): void => {
   if (result.kind === 'error') throw new CliError(EXIT.failed, result.message)
   if (result.kind === 'cancelled') throw new CliError(EXIT.failed, 'the evaluation was cancelled')
   const value = result.kind === 'value' ? result.value : null

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunRecorder } from '@scanfarm/contracts'
-import { evaluateStandalone, type ExpressionResult } from '@scanfarm/engine'
+import { evaluateStandalone, type Evaluated } from '@scanfarm/engine'
 import { parseAllowedPaths } from '@scanfarm/functions'
 import { printLine, type Terminal } from '../terminal.ts'
 import { createOwnRunners, ownEnvironment } from './own-environment.ts'
@@ -38,7 +38,7 @@ export const evaluateExpression = async (
   terminal: Terminal,
   config: Config,
   { source, target, params }: Expression,
-): Promise<ExpressionResult> => {
+): Promise<Evaluated> => {
   const temp = await mkdtemp(join(tmpdir(), 'scanfarm-function-'))
   const abort = new AbortController()
   const stop = (): void => abort.abort()

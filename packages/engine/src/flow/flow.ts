@@ -15,7 +15,7 @@ import type { ExecuteInput } from '../input.ts'
 import { actOnce, rememberedIn } from './resume.ts'
 import { leaveOut, runModule } from './module.ts'
 import { workflowOf } from './modules-of.ts'
-import type { ModuleContext, StepContext } from '../step/step-context.ts'
+import { contextAround, type ModuleContext, type StepContext } from '../step/step-context.ts'
 import { RenderError, renderValue } from '../step/render.ts'
 import { registerReports } from './reports.ts'
 import type { Run } from './run.ts'
@@ -231,15 +231,8 @@ class Flow {
   /** Step context of a module reference, for its condition and actions. */
   #context(ref: ModuleRef, key = ref.name): StepContext {
     const turns = this.#turns.get(ref)
-    const scope = this.#scopeOf(turns)
-    const module = { ...flowModule(this.#run, scope, ref.name), turns }
-    return {
-      module,
-      step: { name: ref.name, type: 'module', suppress_details: true },
-      scope,
-      key,
-      limits: [],
-    }
+    const module = { ...flowModule(this.#run, this.#scopeOf(turns), ref.name), turns }
+    return contextAround(module, ref.name, { key })
   }
 
   #skip(ref: ModuleRef, workflow: Workflow, reason: string): ListEnd {
@@ -274,14 +267,10 @@ const dueModules = ({ input }: Run, resolved: ResolvedWorkflow): { name: string;
 const unmetInFlow = async (run: Run, root: Workflow, scope: Scope): Promise<string> => {
   if (root.dependencies === undefined || run.input.skipValidation === true) return ''
   try {
-    const context: StepContext = {
-      module: flowModule(run, scope, '', moduleRunner(root, run.input.runnerChoice ?? null)),
-      step: { name: root.name, type: 'flow', suppress_details: true },
-      scope,
-      key: '',
-      limits: [],
-    }
-    return (await unmetDependency(context, root.dependencies)) ?? ''
+    const module = flowModule(run, scope, '', moduleRunner(root, run.input.runnerChoice ?? null))
+    return (
+      (await unmetDependency(contextAround(module, root.name, { type: 'flow' }), root.dependencies)) ?? ''
+    )
   } catch (error) {
     return messageOf(error)
   }

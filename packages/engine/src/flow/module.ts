@@ -3,7 +3,7 @@ import { messageOf, type Step, type Workflow, authored, data, type Value } from 
 import { unmetDependency } from './dependencies.ts'
 import { runHooks, runInOrder, skipSteps, type ListEnd } from './steps-in-order.ts'
 import { setParams } from './params.ts'
-import type { ModuleContext, StepContext } from '../step/step-context.ts'
+import { contextAround, type ModuleContext } from '../step/step-context.ts'
 import { registerReports } from './reports.ts'
 import type { Run } from './run.ts'
 import type { Turns } from '../runner/turns.ts'
@@ -54,15 +54,6 @@ const pullFiles = async (run: Run, end: ListEnd, what: string): Promise<ListEnd>
   }
 }
 
-/** Step context of the module itself, for conditions and checks that belong to no step. */
-const moduleStepContext = (module: ModuleContext, workflow: Workflow): StepContext => ({
-  module,
-  step: { name: workflow.name, type: 'module', suppress_details: true },
-  scope: module.scope,
-  key: '',
-  limits: [],
-})
-
 /** Prepares a module for its first step, or returns the reason why it cannot start. */
 const prepareModule = async (
   run: Run,
@@ -82,7 +73,7 @@ const prepareModule = async (
       turns,
     }
     if (workflow.dependencies !== undefined && run.input.skipValidation !== true) {
-      const unmet = await unmetDependency(moduleStepContext(module, workflow), workflow.dependencies)
+      const unmet = await unmetDependency(contextAround(module, workflow.name), workflow.dependencies)
       if (unmet !== undefined) return unmet
     }
     if (run.input.dryRun !== true && needsRunner(workflow.steps ?? [])) {

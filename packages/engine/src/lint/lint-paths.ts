@@ -69,7 +69,7 @@ const lintFile = async (path: string, shown: string, known: LibraryFile): Promis
   if (size > READ_LIMITS.fileBytes) {
     return [problemOf(shown, 'too-big', `The file is larger than ${READ_LIMITS.fileBytes} bytes.`)]
   }
-  const problems = lint(await readFile(path, 'utf8'), shown, FUNCTIONS, { limits: ALL_PROBLEMS })
+  const problems = lint(await readFile(path, 'utf8'), shown, FUNCTIONS, ALL_PROBLEMS)
   return hasErrors(problems) ? problems : [...problems, ...(await referencesOf(known, path, shown))]
 }
 

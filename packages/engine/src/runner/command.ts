@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { constants } from 'node:os'
-import type { Outcome, Runner, RunnerType } from '@scanfarm/contracts'
+import type { Command, CommandIo, Outcome, Runner, RunnerType } from '@scanfarm/contracts'
 import { makeFolder } from '@scanfarm/functions'
 import { Capture } from './capture.ts'
 import { inSeconds } from '@scanfarm/language'
@@ -68,6 +68,26 @@ export const inTurn = async <T>(
   command: () => Promise<T>,
 ): Promise<T> => (turns === undefined ? await command() : await turns.take(signal, command))
 
+/** Runs a program when it is its turn, and notes its process and those that were killed with it. */
+export const runProgram = async (
+  run: Run,
+  runner: Runner,
+  program: Pick<Command, 'argv' | 'timeoutMs' | 'cwd'>,
+  { turns, signal, onOutput }: Pick<CommandIo, 'signal' | 'onOutput'> & { turns: Turns | undefined },
+): Promise<Outcome> => {
+  let pid = 0
+  const onStart = (started: number): void => {
+    if (pid !== 0) run.pidEnded(pid)
+    pid = started
+    run.pidStarted(started)
+  }
+  const command = { ...program, env: environmentOf(run, runner.type, turns), graceMs: run.limits.graceMs }
+  const outcome = await inTurn(turns, signal, () => runner.run(command, { signal, onStart, onOutput }))
+  if (pid !== 0) run.pidEnded(pid)
+  if ('killed' in outcome) for (const killed of outcome.killed) run.killed.add(killed)
+  return outcome
+}
+
 /** Runs one shell command to its end and records its output as it arrives. */
 export const runCommand = async (
   at: StepContext,
@@ -79,35 +99,22 @@ export const runCommand = async (
   const { recorder } = run.input
   const capture = new Capture(run.limits.captureBytes)
   const quiet = at.step.suppress_details === true
-  let pid = 0
   await run.files.beforeCommand(runner)
-  const folder = cwd ?? (await startFolder(run, runner.type))
-  const outcome = await inTurn(turnsOf(at), signalOf(at), () =>
-    runner.run(
-      {
-        argv: ['/bin/sh', '-c', command],
-        env: environmentOf(run, runner.type, turnsOf(at)),
-        graceMs: run.limits.graceMs,
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(folder === undefined ? {} : { cwd: folder }),
-      },
-      {
-        signal: signalOf(at),
-        onStart(started) {
-          if (pid !== 0) run.pidEnded(pid)
-          pid = started
-          run.pidStarted(started)
-        },
-        onOutput(stream, chunk) {
-          capture.add(stream, chunk)
-          const recorded = quiet ? undefined : recorder.output(at.key, stream, chunk)
-          const copied = tee?.(chunk)
-          return copied === undefined ? recorded : Promise.all([recorded, copied]).then(() => undefined)
-        },
-      },
-    ),
-  )
-  if (pid !== 0) run.pidEnded(pid)
+  const program = {
+    argv: ['/bin/sh', '-c', command],
+    timeoutMs,
+    cwd: cwd ?? (await startFolder(run, runner.type)),
+  }
+  const outcome = await runProgram(run, runner, program, {
+    turns: turnsOf(at),
+    signal: signalOf(at),
+    onOutput(stream, chunk) {
+      capture.add(stream, chunk)
+      const recorded = quiet ? undefined : recorder.output(at.key, stream, chunk)
+      const copied = tee?.(chunk)
+      return copied === undefined ? recorded : Promise.all([recorded, copied]).then(() => undefined)
+    },
+  })
   run.files.afterCommand(runner)
   const blocked = outcome.kind === 'exited' ? outcome.blocked : undefined
   if (blocked !== undefined) at.trace?.failed(blocked)
@@ -158,22 +165,17 @@ export const exitCodeOf = (outcome: Outcome): number | undefined => {
 }
 
 const toEnd = (at: StepContext, outcome: Outcome, capture: Capture, timeoutMs: number): StepEnd => {
-  const { run } = at.module
-  if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
-    for (const killed of outcome.killed) run.killed.add(killed)
-  }
   if (outcome.kind === 'cancelled') return interruption(at)
   const written = { stdout: capture.text('stdout').trimEnd(), output: capture.output }
   const exitCode = exitCodeOf(outcome)
   if (outcome.kind !== 'exited')
     return {
       ...failed(describe(outcome, timeoutMs)),
-      ...(exitCode !== undefined && { exitCode }),
+      exitCode,
       ...written,
     }
   const { blocked } = outcome
-  if (outcome.code === 0)
-    return { kind: 'done', exitCode: 0, ...(blocked !== undefined && { blocked }), ...written }
+  if (outcome.code === 0) return { kind: 'done', exitCode: 0, blocked, ...written }
   return {
     kind: 'failed',
     error: [

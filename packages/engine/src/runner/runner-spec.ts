@@ -4,54 +4,31 @@ import {
   type RunnerChoice,
   type RunnerSpec,
   type RunnerType,
-  type SshAddress,
 } from '@scanfarm/contracts'
 import { mergeRunnerConfig, type RunnerConfig, type Workflow } from '@scanfarm/language'
 
 /** The runner of a module as its file declares it. Throws an error for the author. */
 export const runnerSpec = (type: RunnerType | undefined, config: RunnerConfig = {}): RunnerSpec => {
   if (type === undefined || type === 'host') return { type: 'host' }
-  const { workdir, user } = config
-  const common = { ...(workdir === undefined ? {} : { workdir }), ...(user === undefined ? {} : { user }) }
+  const { image, env, volumes, network, persistent, workdir, host } = config
   if (type === 'docker') {
-    const { image, env, volumes, network, persistent } = config
     if (image === undefined || image === '') throw new Error('the docker runner needs runner_config.image')
-    return {
-      type,
-      image,
-      ...common,
-      ...(env === undefined ? {} : { env }),
-      ...(volumes === undefined ? {} : { volumes }),
-      ...(network === undefined ? {} : { network }),
-      ...(persistent === undefined ? {} : { persistent }),
-    }
+    return { type, image, workdir, user: config.user, env, volumes, network, persistent }
   }
-  const {
-    host,
-    port,
-    key_file: keyFile,
-    password,
-    jump,
-    known_hosts: knownHosts,
-    host_keys: hostKeys,
-  } = config
   if (host === undefined || host === '') throw new Error('the ssh runner needs runner_config.host')
+  const address = parseSshAddress(host)
   return {
     type,
-    ...common,
-    ...addressParts(host),
-    ...(port === undefined ? {} : { port }),
-    ...(keyFile === undefined ? {} : { keyFile }),
-    ...(password === undefined ? {} : { password }),
-    ...(jump === undefined ? {} : { jump }),
-    ...(knownHosts === undefined ? {} : { knownHosts }),
-    ...(hostKeys === undefined ? {} : { hostKeys }),
+    host: address.host,
+    user: address.user ?? config.user,
+    port: config.port ?? address.port,
+    workdir,
+    keyFile: config.key_file,
+    password: config.password,
+    jump: config.jump,
+    knownHosts: config.known_hosts,
+    hostKeys: config.host_keys,
   }
-}
-
-const addressParts = (text: string): SshAddress => {
-  const { host, user, port } = parseSshAddress(text)
-  return { host, ...(user === undefined ? {} : { user }), ...(port === undefined ? {} : { port }) }
 }
 
 type Placed = Pick<Workflow, 'runner' | 'runner_config'>
@@ -64,10 +41,7 @@ export const runnerInFlow = (own: Placed, flow: Placed): Placed => {
   const { runner = flow.runner, runner_config: ownConfig } = own
   const inherits = runner === flow.runner && flow.runner_config !== undefined
   const config = inherits ? mergeRunnerConfig(flow.runner_config, ownConfig) : ownConfig
-  return {
-    ...(runner === undefined ? {} : { runner }),
-    ...(config === undefined ? {} : { runner_config: config }),
-  }
+  return { runner, runner_config: config }
 }
 
 /**
@@ -80,8 +54,8 @@ export const moduleRunner = ({ runner, runner_config: config }: Placed, asked: R
   const { dockerImage, sshHost } = asked ?? {}
   const own = runnerSpec(type, {
     ...config,
-    ...(dockerImage === undefined ? {} : { image: dockerImage }),
-    ...(sshHost === undefined ? {} : { host: config?.host ?? sshHost }),
+    image: dockerImage ?? config?.image,
+    host: config?.host ?? sshHost,
   })
   return chooseRunner(own, asked)
 }

@@ -86,16 +86,17 @@ const runBranch = async (
   branch: Branch,
   kind: 'inline' | 'condition',
 ): Promise<string | undefined> => {
-  const commands = [...(branch.command === undefined ? [] : [branch.command]), ...(branch.commands ?? [])]
-  const functions = [...(branch.function === undefined ? [] : [branch.function]), ...(branch.functions ?? [])]
-  if (commands.length > 0) {
-    const name = `decision-${kind}-bash`
-    await runUncounted(at, { name, type: 'bash', commands }, name)
+  const run = async (
+    type: 'bash' | 'function',
+    work: Pick<Step, 'commands' | 'functions'>,
+  ): Promise<void> => {
+    const name = `decision-${kind}-${type}`
+    await runUncounted(at, { name, type, ...work }, name)
   }
-  if (functions.length > 0) {
-    const name = `decision-${kind}-function`
-    await runUncounted(at, { name, type: 'function', functions }, name)
-  }
+  const commands = [branch.command ?? [], branch.commands ?? []].flat()
+  const functions = [branch.function ?? [], branch.functions ?? []].flat()
+  if (commands.length > 0) await run('bash', { commands })
+  if (functions.length > 0) await run('function', { functions })
   return branch.goto
 }
 

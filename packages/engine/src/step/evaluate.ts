@@ -23,6 +23,7 @@ export type Evaluated =
   | { readonly kind: 'value'; readonly value: Json }
   | { readonly kind: 'error'; readonly message: string }
   | { readonly kind: 'cancelled' }
+  /** The expression called `skip` or `exit(0)`. */
   | { readonly kind: 'skip-module'; readonly message: string }
 
 /** The value of a template inside an expression: converted as if its text were a literal, but never parsed as code. */

@@ -1,8 +1,8 @@
-import type { Runner, RunnerSpec } from '@scanfarm/contracts'
+import type { CommandIo, Runner, RunnerSpec } from '@scanfarm/contracts'
 import { type ExecResult, type FunctionContext, makeFolder } from '@scanfarm/functions'
 import { type Json, fromJson, toJson } from '@scanfarm/language'
 import { Capture } from '../runner/capture.ts'
-import { environmentOf, exitCodeOf, inTurn, startFolder } from '../runner/command.ts'
+import { environmentOf, exitCodeOf, runProgram, startFolder } from '../runner/command.ts'
 import { type StepContext, turnsOf } from './step-context.ts'
 import type { Run } from '../flow/run.ts'
 import type { Turns } from '../runner/turns.ts'
@@ -80,32 +80,9 @@ export const execOn = async (
 ): Promise<ExecResult> => {
   const capture = new Capture(run.limits.captureBytes)
   if (cwd !== undefined) await makeFolder(cwd, run.input)
-  const folder = cwd ?? (await startFolder(run, runner.type))
-  let pid = 0
-  const outcome = await inTurn(turns, signal, () =>
-    runner.run(
-      {
-        argv,
-        env: environmentOf(run, runner.type, turns),
-        graceMs: run.limits.graceMs,
-        ...(timeoutMs === undefined ? {} : { timeoutMs }),
-        ...(folder === undefined ? {} : { cwd: folder }),
-      },
-      {
-        signal,
-        onStart: (started) => {
-          if (pid !== 0) run.pidEnded(pid)
-          pid = started
-          run.pidStarted(started)
-        },
-        onOutput: (stream, chunk) => capture.add(stream, chunk),
-      },
-    ),
-  )
-  if (pid !== 0) run.pidEnded(pid)
-  if (outcome.kind === 'cancelled' || outcome.kind === 'timed-out') {
-    for (const killed of outcome.killed) run.killed.add(killed)
-  }
+  const program = { argv, timeoutMs, cwd: cwd ?? (await startFolder(run, runner.type)) }
+  const onOutput: CommandIo['onOutput'] = (stream, chunk) => capture.add(stream, chunk)
+  const outcome = await runProgram(run, runner, program, { turns, signal, onOutput })
   const how = outcome.kind === 'signalled' ? `the command was killed by ${outcome.signal}` : outcome.kind
   const reason = 'reason' in outcome && outcome.reason !== undefined ? outcome.reason : how
   return {

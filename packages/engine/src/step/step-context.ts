@@ -56,6 +56,19 @@ export interface StepContext {
   readonly trace?: StepTrace
 }
 
+/** For conditions, checks and actions that belong to a module or flow and not to a step. */
+export const contextAround = (
+  module: ModuleContext,
+  name: string,
+  { key = '', type = 'module' }: { readonly key?: string; readonly type?: string } = {},
+): StepContext => ({
+  module,
+  step: { name, type, suppress_details: true },
+  scope: module.scope,
+  key,
+  limits: [],
+})
+
 /** Undefined: commands may run at any time. */
 export const turnsOf = (at: Pick<StepContext, 'module' | 'turns'>): Turns | undefined =>
   at.turns ?? at.module.turns ?? at.module.run.turns

@@ -28,21 +28,15 @@ export const renderJson = ({ module, scope }: StepContext, value: Json): Json =>
 
 export const renderConfig = (at: StepContext, config: LlmConfig = {}): LlmConfig => {
   const plain = (text: string) => renderPlain(at.module.run.engine, text, at.scope)
-  return {
+  const rendered = {
     ...config,
-    ...(config.provider === undefined ? {} : { provider: plain(config.provider) }),
-    ...(config.base_url === undefined ? {} : { base_url: plain(config.base_url) }),
-    ...(config.api_key === undefined ? {} : { api_key: plain(config.api_key) }),
-    ...(config.model === undefined ? {} : { model: plain(config.model) }),
-    ...(config.timeout === undefined ? {} : { timeout: plain(config.timeout) }),
-    ...(config.custom_headers === undefined
-      ? {}
-      : {
-          custom_headers: Object.fromEntries(
-            Object.entries(config.custom_headers).map(([name, text]) => [name, plain(text)]),
-          ),
-        }),
+    ...(config.custom_headers && { custom_headers: { ...config.custom_headers } }),
   }
+  const { custom_headers: headers = {} } = rendered
+  for (const [name, text] of Object.entries(headers)) headers[name] = plain(text)
+  for (const key of ['provider', 'base_url', 'api_key', 'model', 'timeout'] as const)
+    if (config[key] !== undefined) rendered[key] = plain(config[key])
+  return rendered
 }
 
 /** Sampling fields of a request. Unset fields are not sent. */

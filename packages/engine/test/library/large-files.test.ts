@@ -62,7 +62,7 @@ describe('large workflow files', () => {
       ),
       'large.yaml',
       FUNCTIONS,
-      { limits: { ...READ_LIMITS, problems: 50 } },
+      { ...READ_LIMITS, problems: 50 },
     )
     expect(problems).toHaveLength(51)
     expect(problems.at(-1)).toMatchObject({ rule: 'more-problems', severity: 'error' })

@@ -7,10 +7,6 @@ import { checkSemantics } from './semantic-checks.ts'
 import { reporter, type Report } from './report.ts'
 import { checkStructure } from './structure.ts'
 
-export interface LintOptions {
-  readonly limits?: ReadLimits
-}
-
 const OF_ONE_TEXT: ReadonlySet<string> = new Set([
   'template-syntax',
   'unknown-filter',
@@ -25,9 +21,8 @@ export const readChecked = (
   text: string,
   file: string,
   functions: FunctionTable,
-  options: LintOptions = {},
+  limits: ReadLimits = READ_LIMITS,
 ): ReadFile => {
-  const limits = options.limits ?? READ_LIMITS
   const read = readWorkflow(text, file, limits)
   const { list } = read
   if (read.workflow === undefined)
@@ -59,5 +54,5 @@ export const lint = (
   text: string,
   file: string,
   functions: FunctionTable,
-  options: LintOptions = {},
-): Problem[] => [...readChecked(text, file, functions, options).problems]
+  limits?: ReadLimits,
+): Problem[] => [...readChecked(text, file, functions, limits).problems]

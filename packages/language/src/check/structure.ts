@@ -23,15 +23,9 @@ const NEEDED: Readonly<Record<string, readonly (keyof Step)[]>> = {
 
 const stepContent = ({ step, path }: StepPosition, report: Report): void => {
   if (REFUSED_STEP_TYPES.includes(step.type)) {
+    const message = `Steps of type ${step.type} are not supported.`
     const hint = 'Use an agent step with a model of an OpenAI-compatible endpoint instead.'
-    report(
-      [...path, 'type'],
-      'unsupported-step-type',
-      'error',
-      `Steps of type ${step.type} are not supported.`,
-      hint,
-    )
-    return
+    return report([...path, 'type'], 'unsupported-step-type', 'error', message, hint)
   }
   const one = ONE_OF[step.type]
   if (one !== undefined && !one.some((key) => step[key] !== undefined)) {
@@ -43,13 +37,8 @@ const stepContent = ({ step, path }: StepPosition, report: Report): void => {
     report(path, 'missing-required-field', 'error', `step '${step.name}': ${step.type} needs ${key}`)
   }
   if (step.type === 'remote-bash' && step.step_runner === 'host') {
-    report(
-      [...path, 'step_runner'],
-      'wrong-value',
-      'error',
-      'step_runner must be docker or ssh',
-      'Use a bash step.',
-    )
+    const message = 'step_runner must be docker or ssh'
+    report([...path, 'step_runner'], 'wrong-value', 'error', message, 'Use a bash step.')
   }
   if (step.type === 'agent') agentContent(step, path, report)
 }
@@ -71,12 +60,8 @@ const spreadContent = ({ step, path, position }: StepPosition, report: Report): 
 
 const agentContent = (step: Step, path: Path, report: Report): void => {
   if ((step.query === undefined) === (step.queries === undefined)) {
-    report(
-      path,
-      'missing-required-field',
-      'error',
-      `step '${step.name}': agent needs exactly one of query and queries`,
-    )
+    const message = `step '${step.name}': agent needs exactly one of query and queries`
+    report(path, 'missing-required-field', 'error', message)
   }
 }
 
@@ -90,13 +75,8 @@ const names = (
   const seen = new Set<string>()
   for (const [index, { name }] of items.entries()) {
     if (name !== '' && seen.has(name)) {
-      report(
-        [...path, index, 'name'],
-        `duplicate-${what}-name`,
-        'warning',
-        `${what} name '${name}' occurs twice`,
-        later,
-      )
+      const message = `${what} name '${name}' occurs twice`
+      report([...path, index, 'name'], `duplicate-${what}-name`, 'warning', message, later)
     }
     seen.add(name)
   }
@@ -156,12 +136,8 @@ const top = (workflow: Workflow, report: Report): void => {
   }
   for (const [index, ref] of (workflow.modules ?? []).entries()) {
     if (ref.path === undefined && (ref.steps ?? []).length === 0) {
-      report(
-        ['modules', index],
-        'missing-required-field',
-        'error',
-        `module '${ref.name}' needs path or steps`,
-      )
+      const message = `module '${ref.name}' needs path or steps`
+      report(['modules', index], 'missing-required-field', 'error', message)
     }
   }
   if (workflow.override?.steps !== undefined && workflow.kind !== 'module') {

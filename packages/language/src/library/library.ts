@@ -53,7 +53,7 @@ export const checkFile = (
   { source, path, text, limits, outline = false }: SourceFile,
   functions: FunctionTable,
 ): CheckedFile => {
-  const { workflow, problems, locate } = readChecked(text, path, functions, { limits })
+  const { workflow, problems, locate } = readChecked(text, path, functions, limits)
   const readable = text.length <= limits.fileBytes * 2
   if (readable && !looksLikeWorkflow(text) && !/[\0\uFFFD]/.test(text)) return { entry: undefined, problems }
   const entry = {

@@ -2,14 +2,13 @@ import type { Param, Step, Workflow } from '../model.ts'
 
 const inner = (step: Partial<Step>, fallback: string): Step => {
   const name = step.name ?? fallback
+  const { step: item, parallel_steps: children } = step
   return {
     ...step,
     name,
     type: step.type ?? 'bash',
-    ...(step.step === undefined ? {} : { step: inner(step.step, `${name}-item`) }),
-    ...(step.parallel_steps === undefined
-      ? {}
-      : { parallel_steps: step.parallel_steps.map((child, index) => inner(child, `${name}-${index + 1}`)) }),
+    ...(item && { step: inner(item, `${name}-item`) }),
+    ...(children && { parallel_steps: stepList(children, name) }),
   }
 }
 
@@ -21,25 +20,22 @@ const param = ({ value, ...rest }: Param): Param =>
   value === undefined || rest.default !== undefined ? rest : { ...rest, default: value }
 
 /** Fills in defaults: names of nested steps, the type of hooks, missing lists. */
-export const withDefaults = (read: Partial<Workflow>): Workflow => ({
-  ...read,
-  kind: read.kind ?? 'module',
-  name: read.name ?? '',
-  ...(read.params === undefined ? {} : { params: read.params.map(param) }),
-  ...(read.steps === undefined ? {} : { steps: stepList(read.steps, 'step') }),
-  ...(read.modules === undefined
-    ? {}
-    : {
-        modules: read.modules.map((ref) =>
-          ref.steps === undefined ? ref : { ...ref, steps: stepList(ref.steps, 'step') },
-        ),
-      }),
-  ...(read.hooks === undefined
-    ? {}
-    : {
-        hooks: {
-          pre_scan_steps: stepList(read.hooks.pre_scan_steps ?? [], 'pre-hook'),
-          post_scan_steps: stepList(read.hooks.post_scan_steps ?? [], 'post-hook'),
-        },
-      }),
-})
+export const withDefaults = (read: Partial<Workflow>): Workflow => {
+  const { params, steps, modules, hooks } = read
+  return {
+    ...read,
+    kind: read.kind ?? 'module',
+    name: read.name ?? '',
+    ...(params && { params: params.map(param) }),
+    ...(steps && { steps: stepList(steps, 'step') }),
+    ...(modules && {
+      modules: modules.map((ref) => (ref.steps ? { ...ref, steps: stepList(ref.steps, 'step') } : ref)),
+    }),
+    ...(hooks && {
+      hooks: {
+        pre_scan_steps: stepList(hooks.pre_scan_steps ?? [], 'pre-hook'),
+        post_scan_steps: stepList(hooks.post_scan_steps ?? [], 'post-hook'),
+      },
+    }),
+  }
+}

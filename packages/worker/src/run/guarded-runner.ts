@@ -7,6 +7,17 @@ import type { Guard } from './guard.ts'
 import type { RunPlace } from './run-place.ts'
 import { withBlocked, type RunProxy } from './run-proxy.ts'
 
+/** The same runner with another way to run commands. */
+export const runnerAround = (runner: Runner, run: Runner['run']): Runner => ({
+  type: runner.type,
+  facts: runner.facts,
+  sharesFiles: runner.sharesFiles,
+  run,
+  push: (path, signal) => runner.push(path, signal),
+  pull: (path, signal) => runner.pull(path, signal),
+  [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
+})
+
 interface RunnerGuard {
   readonly enforcement: Enforcement | undefined
   readonly guard: Guard
@@ -27,11 +38,8 @@ const lateText = (late: number): string =>
  * The same runner; the kernel sends no packet of its commands to a forbidden address. Commands that it cannot fence in do
  * not start if a scope demands it.
  */
-export const guardedRunner = (runner: Runner, { enforcement, guard, place, proxy }: RunnerGuard): Runner => ({
-  type: runner.type,
-  facts: runner.facts,
-  sharesFiles: runner.sharesFiles,
-  async run(command, io) {
+export const guardedRunner = (runner: Runner, { enforcement, guard, place, proxy }: RunnerGuard): Runner =>
+  runnerAround(runner, async (command, io) => {
     const firewall = runner.type === 'host' ? enforcement?.firewall : undefined
     const owner = firewall && (await place.open())
     const gap =
@@ -63,8 +71,4 @@ export const guardedRunner = (runner: Runner, { enforcement, guard, place, proxy
     } catch (error) {
       return withBlocked(outcome, `it is not known how many packets were not sent: ${errorText(error)}`)
     }
-  },
-  push: (path, signal) => runner.push(path, signal),
-  pull: (path, signal) => runner.pull(path, signal),
-  [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
-})
+  })

@@ -13,7 +13,7 @@ import type { Places } from '../slots/places.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
 import { Guard } from './guard.ts'
-import { guardedRunner } from './guarded-runner.ts'
+import { guardedRunner, runnerAround } from './guarded-runner.ts'
 import { RunPlace } from './run-place.ts'
 import { RunProxy } from './run-proxy.ts'
 import { fetchTarget } from './target-file.ts'
@@ -33,21 +33,18 @@ export interface Performer extends AsyncDisposable {
 /** Attempts to read the pinned workflow of a run. */
 const WORKFLOW_TRIES = 5
 
-export function createPerformer(
-  options: ExecutorOptions,
-  workFolders: WorkFolders,
-  limits: ExecutorLimits,
-  times: ExecutorTimes,
-  backoff: Backoff,
-  places?: Places,
-): Performer {
+export function createPerformer(parts: Omit<PerformContext, 'engine' | 'boundaries' | 'uses'>): Performer {
+  const { options, workFolders, limits, backoff } = parts
   const workflows = new WorkflowCache<ResolvedWorkflow>(limits.cachedWorkflows, async (hash) =>
     parseResolved(await options.store.workflow(hash)),
   )
-  const engine = new Engine()
-  const boundaries = new Boundaries(options.store)
   let uses: WorkspaceUses | undefined
-  const usesOf = (): WorkspaceUses => (uses ??= new WorkspaceUses(workFolders.base))
+  const context: PerformContext = {
+    ...parts,
+    engine: new Engine(),
+    boundaries: new Boundaries(options.store),
+    uses: () => (uses ??= new WorkspaceUses(workFolders.base)),
+  }
   const own = options.users ?? sharedUser(undefined)
   const workflowOf = async ({ run, signal }: Session): Promise<ResolvedWorkflow> => {
     const shouldRetry = (_error: unknown, attempt: number): boolean => attempt < WORKFLOW_TRIES
@@ -67,22 +64,11 @@ export function createPerformer(
           folders,
           workspace: run.workspace,
           // Each batch has separate folders.
-          users: isBatch(run) ? own : markedUsers(own, usesOf, run.runUuid),
+          users: isBatch(run) ? own : markedUsers(own, context.uses, run.runUuid),
           workFolders,
           signal,
         })
         session.place = place
-        const context = {
-          engine,
-          workFolders,
-          options,
-          boundaries,
-          limits,
-          times,
-          backoff,
-          places,
-          uses: usesOf,
-        }
         try {
           return await perform(session, place, workflow, context)
         } finally {
@@ -95,8 +81,8 @@ export function createPerformer(
         return { status: 'failed', errorMessage: errorText(error) }
       }
     },
-    noteScopes: (version) => boundaries.note(version),
-    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+    noteScopes: (version) => context.boundaries.note(version),
+    [Symbol.asyncDispose]: () => context.engine[Symbol.asyncDispose](),
   }
 }
 
@@ -111,7 +97,7 @@ interface PerformContext {
   readonly limits: ExecutorLimits
   readonly times: ExecutorTimes
   readonly backoff: Backoff
-  readonly places: Places | undefined
+  readonly places?: Places | undefined
   uses(): WorkspaceUses
 }
 
@@ -157,9 +143,9 @@ const perform = async (
   const result = await execute({
     workflow,
     target: run.target,
-    ...(file !== undefined && { localTarget: 'file' as const }),
+    localTarget: file === undefined ? undefined : 'file',
     params: run.params,
-    strictParams: options.strictParams ?? false,
+    strictParams: options.strictParams,
     workspace: run.workspace,
     runUuid: shown.runUuid,
     runId: shown.runId,
@@ -170,12 +156,12 @@ const perform = async (
       given: given?.env,
       rate: share.rate,
     }),
-    variables: given?.variables ?? {},
+    variables: given?.variables,
     ...(share.rate !== null && {
       rate: share.rate,
       rateVariables: (rate: number) => boundVariables({ rate }),
     }),
-    secrets: given?.secrets ?? [],
+    secrets: given?.secrets,
     place: () => place.open(),
     openRunner: (spec) => openRunner(session, { place, guard, proxy }, spec, options),
     onRunner: (module, where) => {
@@ -199,7 +185,7 @@ const perform = async (
           ? findingsService(options.store, session.key, scopeParams(workflow, run.params))
           : undefined,
     },
-    ...(options.allowedPaths !== undefined && { paths: options.allowedPaths }),
+    paths: options.allowedPaths,
     ...(options.graceMs !== undefined && { limits: { graceMs: options.graceMs } }),
   })
   // The versions may have been asked for the first time during the run.
@@ -280,7 +266,7 @@ const openRunner = async (
     attempt: run.attempt,
     folder: folders.attempt,
     workspace: folders.workspace,
-    ...(home !== undefined && { home }),
+    home,
     get owner() {
       return place.owner
     },
@@ -295,18 +281,11 @@ const openRunner = async (
 }
 
 /** Starts no command while the write buffer is full. */
-const pacedRunner = (runner: Runner, room: () => Promise<void>): Runner => ({
-  type: runner.type,
-  facts: runner.facts,
-  sharesFiles: runner.sharesFiles,
-  async run(command, io) {
+const pacedRunner = (runner: Runner, room: () => Promise<void>): Runner =>
+  runnerAround(runner, async (command, io) => {
     await room()
     return io.signal.aborted ? { kind: 'cancelled', killed: [] } : runner.run(command, io)
-  },
-  push: (path, signal) => runner.push(path, signal),
-  pull: (path, signal) => runner.pull(path, signal),
-  [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
-})
+  })
 
 /** The most recently used pinned workflows, parsed, by content hash. */
 export class WorkflowCache<T> {

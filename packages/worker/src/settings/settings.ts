@@ -167,20 +167,4 @@ export const SETTINGS = {
 export type WorkerConfig = ConfigOf<typeof SETTINGS>
 
 /** The settings about executing runs, which a worker and a server have in common. */
-export type RunSettings = Pick<
-  WorkerConfig,
-  | 'artifacts'
-  | 'dataDir'
-  | 'files'
-  | 'folders'
-  | 'http'
-  | 'llm'
-  | 'notify'
-  | 'resume'
-  | 'retention'
-  | 'runner'
-  | 'runs'
-  | 'storage'
-  | 'worker'
-  | 'workflows'
->
+export type RunSettings = Omit<WorkerConfig, 'database' | 'redis' | 'log' | 'local' | 'tools'>

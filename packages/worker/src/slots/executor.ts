@@ -72,7 +72,14 @@ export class Executor implements AsyncDisposable {
       changed: () => this.#changed(),
     })
     const { sessions } = this.#places
-    this.#performer = createPerformer(options, this.#folders, limits, this.#times, backoff, this.#places)
+    this.#performer = createPerformer({
+      options,
+      workFolders: this.#folders,
+      limits,
+      times: this.#times,
+      backoff,
+      places: this.#places,
+    })
     this.#work = new RunWork(options, {
       folders: this.#folders,
       performer: this.#performer,
