@@ -262,7 +262,7 @@ const NUCLEI_RAW = JSON.stringify({
 test('Rules have help, tags and the worst score, and results the facts of the scanner', async () => {
   const log = await sarif([
     record({ raw_vuln_json: NUCLEI_RAW }),
-    record({ id: 2, severity: 'low', tags: ['more'], raw_vuln_json: 'no JSON' }),
+    record({ id: 2, severity: 'low', tags: ['more'], raw_vuln_json: 'no JSON', seen: 'unreachable' }),
   ])
   expect(await sarifProblems(log)).toBeNull()
   const [run] = log.runs
@@ -292,7 +292,7 @@ test('Rules have help, tags and the worst score, and results the facts of the sc
       references: ['https://a.example/advisory'],
       remediation: 'Update it.',
     },
-    { 'security-severity': '2.0', references: [] },
+    { 'security-severity': '2.0', references: [], seen: 'unreachable' },
   ])
 })
 

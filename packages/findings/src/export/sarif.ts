@@ -128,6 +128,7 @@ const resultOf = (ruleId: string, finding: Vulnerability, facts: Facts): object 
     references: facts.references,
     ...(facts.remediation === '' ? {} : { remediation: facts.remediation }),
     state: finding.state,
+    seen: finding.seen,
     firstSeen: finding.first_seen,
     lastSeen: finding.last_seen,
     workspace: finding.workspace,

@@ -165,14 +165,15 @@ test('Three nights show what is new, gone, back and not tested, and keep the ver
   await page.goto('/triggers')
   await page.getByRole('row').filter({ hasText: 'dmz-nightly' }).getByText('partial').waitFor()
 
-  // Without a choice, the changes are those of the last night.
+  // Without a choice, the changes are those of the last night, of the first kind that has any.
   await page.goto('/changes')
-  await page.getByRole('radio', { name: /Back 1/ }).check()
+  await page.getByRole('radio', { name: /Back 1/, checked: true }).waitFor()
   await page.getByRole('link', { name: 'listing' }).waitFor()
 
   // The third night saw the false positive again, and left it one.
   await page.goto('/findings?workspace=dmz-nightly&state=open,gone')
   await row(page, 'served-env').getByText('false positive').waitFor()
+  await page.getByRole('checkbox', { name: /^false positive/ }).waitFor()
   await page.getByRole('link', { name: 'served-env' }).click()
   await page.getByText('a page of the test').waitFor()
   await page.getByRole('tab', { name: 'Runs (3)' }).waitFor()

@@ -1,6 +1,6 @@
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useState, type ReactNode } from 'react'
 import {
   EXPORT_FORMATS,
   FINDING_FILTERS,
@@ -55,6 +55,14 @@ const FACETS = [
   { name: 'assignee', label: 'Assignee', single: true },
   { name: 'host', label: 'Host', single: true },
 ] as const
+
+const inWords = (value: string): string => value.replaceAll('_', ' ')
+/** How values of facets are shown that are no text. */
+const SHOWN: Readonly<Record<string, (value: string) => ReactNode>> = {
+  severity: (value) => <Severity severity={value} />,
+  verdict: inWords,
+  seen: inWords,
+}
 
 /** Each facet shows the counts without its own choice, so that another value can be added. */
 const useFacets = (filters: FindingFilters): readonly (readonly FacetValue[] | undefined)[] => {
@@ -197,12 +205,7 @@ export const Screen = () => {
       </FilterBar>
       <FacetedList
         facets={FACETS.map((facet, index) => (
-          <Facet
-            key={facet.name}
-            {...facet}
-            values={facets[index]}
-            show={facet.name === 'severity' ? (value) => <Severity severity={value} /> : undefined}
-          />
+          <Facet key={facet.name} {...facet} values={facets[index]} show={SHOWN[facet.name]} />
         ))}
       >
         {by ? (
