@@ -11,7 +11,7 @@ const FORMS = {
   masscan: '-oJ, -oD, -oX, -oL, -oG',
   ffuf: '-of json',
   dirsearch: '-O json',
-  gobuster: 'text of dir, vhost and dns',
+  gobuster: 'text',
   zmap: '-O json',
   sslyze: '--json_out',
   gitleaks: '-f json',

@@ -698,6 +698,7 @@ describe('Vulnerabilities of packages', () => {
     ],
     source: {},
   }
+  const GHSA = 'https://a.example/advisories/GHSA-aaaa-bbbb-cccc'
   const NPM = {
     auditReportVersion: 2,
     vulnerabilities: {
@@ -709,7 +710,7 @@ describe('Vulnerabilities of packages', () => {
             source: 1,
             name: 'left',
             title: 'Injection',
-            url: 'https://a.example/advisories/GHSA-aaaa-bbbb-cccc',
+            url: GHSA,
             severity: 'moderate',
             cwe: ['CWE-74'],
           },
@@ -719,6 +720,7 @@ describe('Vulnerabilities of packages', () => {
       right: { name: 'right', severity: 'high', via: ['left'] },
     },
   }
+  const BUN = { left: [{ id: 1, url: GHSA, severity: 'moderate', vulnerable_versions: '<2' }] }
   const OLD_NPM = {
     advisories: {
       7: {
@@ -743,7 +745,7 @@ describe('Vulnerabilities of packages', () => {
     children: { ID, Issue: 'x', URL, Severity, 'Vulnerable Versions': '<3', 'Tree Versions': [version] },
   })
   const YARN_4 = lines(
-    yarn4('left', 7, 'high', '1.0.0', 'https://a.example/advisories/GHSA-aaaa-bbbb-cccc'),
+    yarn4('left', 7, 'high', '1.0.0', GHSA),
     yarn4('right', 'right (deprecation)', 'moderate', '2.0.0'),
   )
   const osv = (source: object, found: object, more: object) => ({
@@ -782,6 +784,7 @@ describe('Vulnerabilities of packages', () => {
     ],
     ['grype', GRYPE, ['GHSA-1 medium /app/y.lock:liby@2', 'GHSA-2 high libz@1']],
     ['npm-audit', NPM, ['GHSA-aaaa-bbbb-cccc medium left']],
+    ['npm-audit', BUN, ['GHSA-aaaa-bbbb-cccc medium left']],
     ['npm-audit', OLD_NPM, ['CVE-2026-4 low left@1.0.0']],
     ['npm-audit', YARN, ['CVE-2026-4 low left@1.0.0', 'CVE-2026-4 low left@1.0.0']],
     ['npm-audit', YARN_4, ['GHSA-aaaa-bbbb-cccc high left@1.0.0', 'npm-deprecation medium right@2.0.0']],
@@ -884,6 +887,7 @@ describe('Vulnerabilities of packages', () => {
     '{"results":[]}',
     '{"dependencies":[{"name":"a","version":"1","vulns":[]}]}',
     'null',
+    '{}',
     '{"Golang errors":{},"Issues":null}',
     '{"type":"auditSummary","data":{"vulnerabilities":{}}}',
     '{"type":"auditSummary","data":{}}\n{"type":"info","data":"Done"}',

@@ -2,7 +2,7 @@ import { NO_JSON } from './json-value.ts'
 import { unreadable, type ReportPart } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
 
-type Value = Extract<ReportPart, { kind: 'value' }>
+export type Value = Extract<ReportPart, { kind: 'value' }>
 
 /** A line that a tool has printed beside its report. One that tells of trouble, or is a piece of JSON, is none. */
 export const isLogLine = (part: ReportPart): boolean =>
@@ -11,6 +11,8 @@ export const isLogLine = (part: ReportPart): boolean =>
   !/^["\]}]|[,[\]{}]$|err(?:or)?\b|(?<!\b(?:0|no) )errors\b|fail|fatal|\bFTL\b|panic|traceback|exception|cannot|can't|could not|unable|denied|refused|timed? ?out|not found|no such/i.test(
     part.text,
   )
+
+export const notOfFormat = (): Error => unreadable('it lacks the fields of its format')
 
 /** Reads the parts of a report, and refuses a file without a part that shows its format. */
 export async function* jsonReport(
@@ -23,7 +25,7 @@ export async function* jsonReport(
     if (part.kind === 'value') isReport ||= isSign(part)
     if (!isLogLine(part)) yield part
   }
-  if (!isReport) throw unreadable('it lacks the fields of its format')
+  if (!isReport) throw notOfFormat()
 }
 
 /** For reports that are a list, or null without results. */

@@ -1,6 +1,6 @@
 import { asList, asText, asTexts, at, isRecord, isThere, pick } from '../fields.ts'
 import { dependencyFinding } from './dependencies.ts'
-import { isList, jsonReport } from './json-report.ts'
+import { jsonReport, notOfFormat, type Value } from './json-report.ts'
 import type { Imported } from './read-body.ts'
 import { failed, unusable } from './records.ts'
 
@@ -17,15 +17,22 @@ const PATTERNS = [
   'value',
   'children',
   'advisories.*',
+  '',
+  '*',
+  '*.[]',
 ] as const
 
 /**
- * Reads `npm audit --json`: packages with advisories (npm 7 and newer), or advisories (npm 6 and pnpm; yarn writes each on
- * a line).
+ * Reads `npm audit --json`: packages with advisories (npm 7 and newer; bun only has lists of advisories by package), or
+ * advisories (npm 6 and pnpm; yarn writes each on a line).
  */
 export async function* npmAuditFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let [type, name, isDone] = ['', '', false]
-  for await (const part of jsonReport(body, isList, ...PATTERNS)) {
+  // bun writes `{}` if it found nothing.
+  let [isEmpty, isReport] = [true, false]
+  for await (const part of jsonReport(body, ({ value }) => isRecord(value), ...PATTERNS)) {
+    isEmpty &&= part.kind === 'value' && part.at === ''
+    isReport ||= part.kind === 'value' && isSign(part)
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'type') {
       type = asText(part.value)
@@ -42,12 +49,23 @@ export async function* npmAuditFindings(body: AsyncIterable<Uint8Array>): AsyncG
       if (isThere(reason)) yield failed(asText(reason))
     } else if (part.at === 'advisories.*' || part.at === 'data.advisory') yield* advisoryRecords(part.value)
     else if (part.at === 'vulnerabilities.*') yield* packageRecords(part.value)
+    else if (part.at === '*.[]' && isOfBun(part.value))
+      yield* packageRecords({ name: part.path[0], via: bunAdvisory(part.value) })
   }
+  if (!isReport && !isEmpty) throw notOfFormat()
   // yarn 1 writes errors to the terminal, and the summary only if it could ask about the packages.
   if (type !== '' && !isDone) yield failed('yarn wrote no summary of an audit')
 }
 
 const ghsaOf = (url: string): string => /GHSA(-[a-z0-9]{4}){3}/i.exec(url)?.[0] ?? ''
+
+const isSign = ({ at: place, value }: Value): boolean =>
+  place === '*.[]' ? isOfBun(value) : place !== '' && place !== '*'
+
+const isOfBun = (one: unknown): boolean => at(one, 'vulnerable_versions') !== undefined
+
+const bunAdvisory = (one: unknown): unknown =>
+  isRecord(one) ? { ...one, source: one['id'], range: one['vulnerable_versions'] } : one
 
 /** A line of yarn 4 as npm writes it. Packages whose authors advise against them have the id `left (deprecation)`. */
 const yarnPackage = (name: string, one: unknown): unknown => ({
