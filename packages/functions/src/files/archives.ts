@@ -34,42 +34,25 @@ export const zipContents: Run = async (context) => {
     : must(context, ['zip', '-q', dest, `./${basename(source)}`], dirname(source)))
 }
 
-const UNPACK: readonly (readonly [RegExp, (archive: string, dest: string) => readonly string[]])[] = [
+type Unpack = (archive: string, dest: string) => readonly string[]
+
+/** A file that is compressed alone. */
+const decompressed =
+  (program: string, ending: string): Unpack =>
+  (archive, dest) => {
+    const script = `${program} -dc -- "$0" > "$1"`
+    return ['/bin/sh', '-c', script, archive, join(dest, basename(archive, ending))]
+  }
+
+const UNPACK: readonly (readonly [RegExp, Unpack])[] = [
   [/\.zip$/i, (archive, dest) => ['unzip', '-q', '-o', archive, '-d', dest]],
   [
     /\.(tar|tar\.\w+|tgz|tbz2?|txz)$/i,
     (archive, dest) => ['tar', '-x', '--no-same-owner', '-f', archive, '-C', dest],
   ],
-  [
-    /\.gz$/i,
-    (archive, dest) => [
-      '/bin/sh',
-      '-c',
-      'gzip -dc -- "$0" > "$1"',
-      archive,
-      join(dest, basename(archive, '.gz')),
-    ],
-  ],
-  [
-    /\.bz2$/i,
-    (archive, dest) => [
-      '/bin/sh',
-      '-c',
-      'bzip2 -dc -- "$0" > "$1"',
-      archive,
-      join(dest, basename(archive, '.bz2')),
-    ],
-  ],
-  [
-    /\.xz$/i,
-    (archive, dest) => [
-      '/bin/sh',
-      '-c',
-      'xz -dc -- "$0" > "$1"',
-      archive,
-      join(dest, basename(archive, '.xz')),
-    ],
-  ],
+  [/\.gz$/i, decompressed('gzip', '.gz')],
+  [/\.bz2$/i, decompressed('bzip2', '.bz2')],
+  [/\.xz$/i, decompressed('xz', '.xz')],
   [/\.(7z|rar)$/i, (archive, dest) => ['7z', 'x', '-y', `-o${dest}`, archive]],
 ]
 

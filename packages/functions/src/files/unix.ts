@@ -200,14 +200,8 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
       'snapshot_import(archive): text',
       'Unpacks a packed workspace into the folder of the run; returns the name of the workspace.',
       async (context) => {
-        await must(context, [
-          'unzip',
-          '-q',
-          '-o',
-          await programPath(context, 0),
-          '-d',
-          context.folders.output,
-        ])
+        const archive = await programPath(context, 0)
+        await must(context, ['unzip', '-q', '-o', archive, '-d', context.folders.output])
         return context.workspace
       },
     ),

@@ -9,6 +9,7 @@ import {
   NoResult,
   type FunctionContext,
   type FunctionGroup,
+  type Run,
   type Call,
 } from '../define.ts'
 import { filePath, programPath, writeLines, writeText } from '../files/files.ts'
@@ -102,7 +103,8 @@ const cell = (value: Json | undefined): string => {
 const MAX_COLUMNS = 1000
 
 /** Columns of the whole file, in order of first occurrence. */
-const toCsv = async (source: string, dest: string, context: FunctionContext): Promise<void> => {
+const toCsv: Run = async (context) => {
+  const [source, dest] = [await filePath(context, 0), context.path(1)]
   const columns = new Set<string>()
   for await (const row of rowsOf(source, context))
     for (const key of Object.keys(row)) {
@@ -140,7 +142,8 @@ export const csvRecords = async (
   )
 }
 
-const fromCsv = async (source: string, dest: string, context: FunctionContext): Promise<void> => {
+const fromCsv: Run = async (context) => {
+  const [source, dest] = [await filePath(context, 0), context.path(1)]
   let columns: string[] = []
   const lines = async function* () {
     const parser = await csvRecords(source, context, MAX_LINE, (names) => (columns = names))
@@ -197,15 +200,11 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
       const value = at.args[0]
       await writeText(at.path(1), isObject(value) ? JSON.stringify(value, null, 2) : at.text(0), at)
     }),
-    fn(
-      'jsonl_to_csv(source, dest): bool',
-      'Writes the objects as CSV; false if there are none.',
-      async (at) => await toCsv(await filePath(at, 0), at.path(1), at),
-    ),
+    fn('jsonl_to_csv(source, dest): bool', 'Writes the objects as CSV; false if there are none.', toCsv),
     fn(
       'csv_to_jsonl(source, dest): bool',
       'Writes the rows as JSONL; false if there is no header line.',
-      async (at) => await fromCsv(await filePath(at, 0), at.path(1), at),
+      fromCsv,
     ),
     fn(
       'jsonl_filter(source, dest, fields): bool',

@@ -29,13 +29,8 @@ const triggers = (workflow: Workflow, report: Report, functions: FunctionTable):
       report([...path, ...at], 'trigger-expression', 'warning', message)
     const window = trigger.event?.dedupe_window
     if (window !== undefined && parseDuration(window) === undefined) {
-      report(
-        [...path, 'event', 'dedupe_window'],
-        'wrong-value',
-        'warning',
-        `'${window}' is not a duration`,
-        'For example: 30s, 5m, 1h30m',
-      )
+      const [message, hint] = [`'${window}' is not a duration`, 'For example: 30s, 5m, 1h30m']
+      report([...path, 'event', 'dedupe_window'], 'wrong-value', 'warning', message, hint)
     }
   }
 }
@@ -54,12 +49,8 @@ const steps = (workflow: Workflow, report: Report): void => {
       ...(decision?.conditions ?? []),
     ]
     if (isGraph && jumps.some((branch) => branch?.goto !== undefined)) {
-      report(
-        [...path, 'decision'],
-        'goto-in-graph',
-        'warning',
-        'a goto has no effect where steps have depends_on',
-      )
+      const message = 'a goto has no effect where steps have depends_on'
+      report([...path, 'decision'], 'goto-in-graph', 'warning', message)
     }
     agentTools(step.agent_tools ?? [], [...path, 'agent_tools'], report)
     subAgents(step.sub_agents ?? [], [...path, 'sub_agents'], report)
@@ -113,26 +104,17 @@ const inheritance = (workflow: Workflow, report: Report): void => {
 const words = (workflow: Workflow, report: Report): void => {
   for (const [index, type] of (workflow.dependencies?.target_types ?? []).entries()) {
     if (TARGET_TYPES.some((known) => known === type)) continue
-    report(
-      ['dependencies', 'target_types', index],
-      'wrong-value',
-      'error',
-      `unknown target_types: ${type}`,
-      () => didYouMean(type, TARGET_TYPES),
-    )
+    const hint = () => didYouMean(type, TARGET_TYPES)
+    const path = ['dependencies', 'target_types', index]
+    report(path, 'wrong-value', 'error', `unknown target_types: ${type}`, hint)
   }
   for (const [index, { generator }] of (workflow.params ?? []).entries()) {
     const name = /^\s*(\w+)\s*\(/.exec(generator ?? '')?.[1]
     if (generator === undefined || generator === '' || GENERATOR_NAMES.some((known) => known === name))
       continue
     const hint = () => didYouMean(name ?? generator, GENERATOR_NAMES)
-    report(
-      ['params', index, 'generator'],
-      'wrong-value',
-      'error',
-      `there is no generator '${generator}'`,
-      hint,
-    )
+    const path = ['params', index, 'generator']
+    report(path, 'wrong-value', 'error', `there is no generator '${generator}'`, hint)
   }
 }
 

@@ -15,24 +15,16 @@ const OF_TYPE = [
 const keys = (param: Param, index: number, report: Report): void => {
   for (const [key, type] of OF_TYPE) {
     if (param[key] === undefined || typeOf(param) === type) continue
-    report(
-      ['params', index, key],
-      'wrong-value',
-      'warning',
-      `"${key}" is only for params of the type ${type}`,
-    )
+    const message = `"${key}" is only for params of the type ${type}`
+    report(['params', index, key], 'wrong-value', 'warning', message)
   }
   if (typeOf(param) === 'choice' && (param.choices ?? []).length === 0) {
     const message = `param '${param.name}': the type choice needs choices`
     report(['params', index], 'missing-required-field', 'error', message, 'For example: choices: [low, high]')
   }
   if (param.min !== undefined && param.max !== undefined && param.min > param.max) {
-    report(
-      ['params', index, 'min'],
-      'wrong-value',
-      'error',
-      `min ${param.min} is greater than max ${param.max}`,
-    )
+    const message = `min ${param.min} is greater than max ${param.max}`
+    report(['params', index, 'min'], 'wrong-value', 'error', message)
   }
 }
 
@@ -58,12 +50,7 @@ export const checkDeclarations = (workflow: Workflow, report: Report): void => {
     defaults(param, index, report)
     if (PARAM_NAME.test(param.name)) continue
     const message = `param name '${param.name}' must consist of letters, digits and underscores`
-    report(
-      ['params', index, 'name'],
-      'wrong-value',
-      'warning',
-      message,
-      'Templates cannot name it otherwise.',
-    )
+    const hint = 'Templates cannot name it otherwise.'
+    report(['params', index, 'name'], 'wrong-value', 'warning', message, hint)
   }
 }

@@ -15,6 +15,7 @@ import {
   isTemplate,
   namesOf,
   parseTemplate,
+  partsOf,
   tagExprsOf,
   type Hole,
   type Template,
@@ -23,7 +24,6 @@ import { injectedCode } from './injection-checks.ts'
 import { definedNames, ownNames, SCRIPT_GLOBALS } from './names.ts'
 import type { Report } from './report.ts'
 import { tagOffset } from './tag-offset.ts'
-import { partsOf } from '../template/parts.ts'
 import { authorTexts, type AuthorText } from './texts.ts'
 
 /** Maximum number of name comparisons for the suggestions of one file; further problems get no suggestion. */
@@ -104,13 +104,8 @@ class SemanticChecks {
     const hint = this.#suggest(name, names)
     // The exports of a flow's modules are in other files, so that only near misses are reported.
     if (this.#isFlow && hint === '') return
-    this.#report(
-      path,
-      'undefined-variable',
-      'warning',
-      `the variable "${name}" is not defined in this file`,
-      hint,
-    )
+    const message = `the variable "${name}" is not defined in this file`
+    this.#report(path, 'undefined-variable', 'warning', message, hint)
   }
 
   #hole(expr: Expr, text: AuthorText): void {
@@ -122,13 +117,8 @@ class SemanticChecks {
     }
     for (const name of namesOfKind(expr, 'call')) {
       const message = `"${name}(…)" is not called in a template; it renders as nothing`
-      this.#report(
-        text.path,
-        'call-in-template',
-        'warning',
-        message,
-        'Call it in exports or in a function step.',
-      )
+      const hint = 'Call it in exports or in a function step.'
+      this.#report(text.path, 'call-in-template', 'warning', message, hint)
     }
   }
 
@@ -218,10 +208,8 @@ class SemanticChecks {
     const hint = toShell
       ? 'Write {{ }} around them in the text of the command: there they are escaped.'
       : 'Save them to a file, or set them with os_setenv, and let the program read them there.'
-    this.#report(path, 'nested-code', 'warning', message, hint, {
-      text,
-      offset: Math.max(0, text.indexOf(name)),
-    })
+    const inside = { text, offset: Math.max(0, text.indexOf(name)) }
+    this.#report(path, 'nested-code', 'warning', message, hint, inside)
   }
 
   #refused({ path, text }: AuthorText, name: string, refused: { why: string; instead: string }): void {
@@ -236,22 +224,16 @@ class SemanticChecks {
       /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`|\/(?![/*\s])(?:[^/\\\n[]|\\.|\[[^\]]*\])+\/[a-z]*/g,
       '""',
     )
+    const problem = (message: string): void => this.#report(path, 'expression-syntax', 'error', message)
     const stack: string[] = []
     const pairs: Readonly<Record<string, string>> = { ')': '(', ']': '[', '}': '{' }
     for (const char of plain) {
       if ('([{'.includes(char)) stack.push(char)
-      else if (char in pairs && stack.pop() !== pairs[char]) {
-        return this.#report(
-          path,
-          'expression-syntax',
-          'error',
-          `"${char}" has no opening bracket in this expression`,
-        )
-      }
+      else if (char in pairs && stack.pop() !== pairs[char])
+        return problem(`"${char}" has no opening bracket in this expression`)
     }
     const open = stack.at(-1)
-    if (open !== undefined)
-      this.#report(path, 'expression-syntax', 'error', `"${open}" is never closed in this expression`)
+    if (open !== undefined) problem(`"${open}" is never closed in this expression`)
   }
 }
 

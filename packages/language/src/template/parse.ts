@@ -251,47 +251,40 @@ export const parseTemplate = (source: string): Template => ({
   nodes: isTemplate(source) ? new TemplateParser(source).parse() : [{ kind: 'text', text: source }],
 })
 
-/** All holes in source order, including those of branches that may not be taken. */
+const inside = (node: Node): readonly Node[] => {
+  if (node.kind === 'if') return node.branches.flatMap(({ body }) => body)
+  if (node.kind === 'for') return [...node.body, ...node.empty]
+  return node.kind === 'with' ? node.body : []
+}
+
+/** All nodes in source order, as if every branch were taken. */
+const everyNode = (nodes: readonly Node[]): Node[] =>
+  nodes.flatMap((node) => [node, ...everyNode(inside(node))])
+
 export const holesOf = (nodes: readonly Node[]): Hole[] =>
-  nodes.flatMap((node) => {
-    if (node.kind === 'hole') return [node]
-    if (node.kind === 'if') return node.branches.flatMap(({ body }) => holesOf(body))
-    if (node.kind === 'with') return holesOf(node.body)
-    return node.kind === 'for' ? [...holesOf(node.body), ...holesOf(node.empty)] : []
+  everyNode(nodes).filter((node) => node.kind === 'hole')
+
+/** Texts and holes. */
+export const partsOf = (nodes: readonly Node[]): (string | Hole)[] =>
+  everyNode(nodes).flatMap((node): (string | Hole)[] => {
+    if (node.kind === 'text') return [node.text]
+    if (node.kind === 'now') return [node.layout]
+    return node.kind === 'hole' ? [node] : []
   })
 
 /** The expressions of the tags. */
 export const tagExprsOf = (nodes: readonly Node[]): Expr[] =>
-  nodes.flatMap((node) => {
-    switch (node.kind) {
-      case 'if':
-        return node.branches.flatMap(({ when, body }) => [
-          ...(when === undefined ? [] : [when]),
-          ...tagExprsOf(body),
-        ])
-      case 'for':
-        return [node.of, ...tagExprsOf(node.body), ...tagExprsOf(node.empty)]
-      case 'set':
-        return [node.to]
-      case 'with':
-        return [...node.sets.map(([, to]) => to), ...tagExprsOf(node.body)]
-      default:
-        return []
-    }
+  everyNode(nodes).flatMap((node) => {
+    if (node.kind === 'if') return node.branches.flatMap(({ when }) => when ?? [])
+    if (node.kind === 'for') return [node.of]
+    if (node.kind === 'with') return node.sets.map(([, to]) => to)
+    return node.kind === 'set' ? [node.to] : []
   })
 
 /** Names that tags define for the rest of the template. */
 export const namesOf = (nodes: readonly Node[]): string[] =>
-  nodes.flatMap((node) => {
-    if (node.kind === 'if') return node.branches.flatMap(({ body }) => namesOf(body))
-    if (node.kind === 'for')
-      return [
-        node.variable,
-        ...(node.member === undefined ? [] : [node.member]),
-        'forloop',
-        ...namesOf(node.body),
-        ...namesOf(node.empty),
-      ]
-    if (node.kind === 'with') return [...node.sets.map(([name]) => name), ...namesOf(node.body)]
+  everyNode(nodes).flatMap((node) => {
+    if (node.kind === 'for') return [node.variable, node.member ?? [], 'forloop'].flat()
+    if (node.kind === 'with') return node.sets.map(([name]) => name)
     return node.kind === 'set' ? [node.variable] : []
   })
