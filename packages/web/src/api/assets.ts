@@ -121,7 +121,8 @@ type Place = Pick<Schemas['Vulnerability'], 'asset_type' | 'asset_value'>
 
 /** The name or address in a URL, host:port or [address]:port; '' for places without one. */
 export const hostOf = ({ asset_type: type, asset_value: value }: Place): string => {
-  if (['file', 'package', 'network'].includes(type)) return ''
+  // A place in a network is host:port, or a whole network.
+  if (['file', 'package'].includes(type) || (type === 'network' && value.includes('/'))) return ''
   const authority = value
     .replace(/^[a-z][a-z\d+.-]*:\/\//i, '')
     .replace(/[/?#].*$/s, '')

@@ -148,6 +148,17 @@ test('Findings are in the order of severity, sorted, grouped and loaded as one s
   await row(page, 'z').waitFor()
   await page.getByRole('tab', { name: 'Ports (0)' }).click()
   await page.getByText('No scan found an open port.').waitFor()
+
+  const telnet = {
+    vuln_info: 'telnet',
+    severity: 'high',
+    asset_type: 'network',
+    asset_value: 'two.test:23',
+  } as const
+  await farm().api.POST('/vulnerabilities', { body: { workspace: 'lists', ...telnet } })
+  await page.goto('/findings?workspace=lists&severity=high')
+  await page.getByRole('link', { name: 'two.test:23' }).click()
+  await page.getByRole('heading', { name: 'two.test', exact: true }).waitFor()
 })
 
 test('A finding shows its evidence, links only to web pages, and keeps its history', async () => {
