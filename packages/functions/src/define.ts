@@ -206,6 +206,12 @@ const listOf = (value: Json | undefined): string[] => {
   return text === '' ? [] : text.split(',').map((item) => item.trim())
 }
 
+export const messageArg = (call: Call, index: number): string => {
+  const message = call.text(index)
+  if (message === '') throw new NoResult('there is no message')
+  return message
+}
+
 export const isObject = (value: unknown): value is { [key: string]: Json } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

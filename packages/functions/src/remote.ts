@@ -74,6 +74,14 @@ const sessions = async (context: FunctionContext): Promise<string[]> => {
   return stdout.split('\n').filter((name) => name !== '')
 }
 
+const cloning = (url: string, dest: string) => ['git', 'clone', '--depth', '1', '--', url, dest]
+
+const getInto = async (dest: string, argv: readonly string[], at: FunctionContext): Promise<void> => {
+  await makeFolder(dirname(dest), at)
+  const { exitCode, stderr, problem } = await at.exec(argv)
+  if (exitCode !== 0) throw new NoResult(stderr.trim() || problem)
+}
+
 const INSTALLED = 'programs are installed by the operator of the worker'
 const DOCKER = 'use a docker image that contains them, with runner: docker'
 
@@ -130,13 +138,8 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     fn('go_getter(url, dest): bool', 'Clones a repository or downloads a file.', async (at) => {
       const url = at.text(0).replace(/^git::/, '')
       const dest = await programPath(at, 1, 'write')
-      await makeFolder(dirname(dest), at)
       const isGit = at.text(0).startsWith('git::') || /\.git(\?|$)|^git@/.test(url)
-      const argv = isGit
-        ? ['git', 'clone', '--depth', '1', '--', url, dest]
-        : ['curl', '-fsSL', '-o', dest, '--', url]
-      const { exitCode, stderr, problem } = await at.exec(argv)
-      if (exitCode !== 0) throw new NoResult(`${stderr.trim() || problem}`)
+      await getInto(dest, isGit ? cloning(url, dest) : ['curl', '-fsSL', '-o', dest, '--', url], at)
     }),
     fn(
       'go_getter_with_sshkey(key, url, dest): bool',
@@ -144,20 +147,8 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
       async (at) => {
         const key = await programPath(at, 0)
         const dest = await programPath(at, 2, 'write')
-        await makeFolder(dirname(dest), at)
         const shell = `GIT_SSH_COMMAND=ssh -i '${key.replaceAll("'", '')}' -o IdentitiesOnly=yes`
-        const { exitCode, stderr, problem } = await at.exec([
-          'env',
-          shell,
-          'git',
-          'clone',
-          '--depth',
-          '1',
-          '--',
-          at.text(1),
-          dest,
-        ])
-        if (exitCode !== 0) throw new NoResult(`${stderr.trim() || problem}`)
+        await getInto(dest, ['env', shell, ...cloning(at.text(1), dest)], at)
       },
     ),
     refused('nix_install(package, dest?)', INSTALLED, DOCKER, 'bool'),

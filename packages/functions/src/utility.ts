@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { paramsProblems } from '@scanfarm/contracts'
 import type { Json } from '@scanfarm/language'
-import { fn, isObject, NoResult, type FunctionGroup, type Run } from './define.ts'
+import { fn, isObject, NoResult, type FunctionGroup, type Run, type FunctionContext } from './define.ts'
 import { readText } from './files/file.ts'
 import { programPath, writeText } from './files/files.ts'
 import { join } from 'node:path'
@@ -18,12 +18,14 @@ const isValid = (value: Json): boolean =>
 /** Maximum number of values for `pick_valid`. */
 const MAX_PICKED = 10
 
-const execute: Run = async (context) => {
-  const { exitCode, stdout, stderr, problem } = await context.exec(['/bin/sh', '-c', context.text(0)])
+const outputOf = async (what: string, argv: readonly string[], context: FunctionContext): Promise<string> => {
+  const { exitCode, stdout, stderr, problem } = await context.exec(argv)
   if (stderr !== '') context.print('stderr', stderr)
-  if (exitCode !== 0) throw new NoResult(problem || `the command ended with exit code ${exitCode}`)
+  if (exitCode !== 0) throw new NoResult(problem || `the ${what} ended with exit code ${exitCode}`)
   return stdout.trim()
 }
+
+const execute: Run = (context) => outputOf('command', ['/bin/sh', '-c', context.text(0)], context)
 
 /** Runs a program of another language and returns its output. */
 const script =
@@ -37,10 +39,7 @@ const script =
       const [program = ''] = command
       const found = await context.exec(['/bin/sh', '-c', 'command -v "$0"', program])
       if (found.exitCode !== 0) continue
-      const { exitCode, stdout, stderr, problem } = await context.exec([...command, path])
-      if (stderr !== '') context.print('stderr', stderr)
-      if (exitCode !== 0) throw new NoResult(problem || `the program ended with exit code ${exitCode}`)
-      return stdout.trim()
+      return await outputOf('program', [...command, path], context)
     }
     throw new NoResult(`none of these programs is installed: ${candidates.map(([name]) => name).join(', ')}`)
   }
@@ -52,12 +51,8 @@ const startRun =
   (kind: 'module' | 'flow'): Run =>
   async ({ text, services }) => {
     if (services.run === undefined) throw new Error(`run_${kind} needs a server; this run has none`)
-    const params = Object.fromEntries(
-      text(2)
-        .split(',')
-        .filter((pair) => pair.includes('='))
-        .map((pair) => [pair.slice(0, pair.indexOf('=')).trim(), pair.slice(pair.indexOf('=') + 1).trim()]),
-    )
+    const pairs = [...text(2).matchAll(/([^,=]*)=([^,]*)/g)]
+    const params = Object.fromEntries(pairs.map(([, name = '', value = '']) => [name.trim(), value.trim()]))
     const [problem] = paramsProblems(params)
     if (problem !== undefined) throw new Error(`run_${kind}: ${problem.message}`)
     return await services.run({ kind, name: text(0), target: text(1), params })

@@ -1,6 +1,6 @@
 import { askLlm, toChatAnswer } from './client.ts'
 import type { Json } from '@scanfarm/language'
-import { fn, NoResult, type FunctionContext, type FunctionGroup, type Call } from '../define.ts'
+import { fn, NoResult, type FunctionContext, type FunctionGroup, messageArg } from '../define.ts'
 import { parseObject } from '../text/jsonl.ts'
 
 const TIMEOUT_MS = 120_000
@@ -22,23 +22,17 @@ const chat = async (body: { [key: string]: Json }, { services, signal }: Functio
 /** The message, escaped for a JSON string. */
 const insideJson = (message: string): string => JSON.stringify(message).slice(1, -1)
 
-const messageArg = (at: Call): string => {
-  const message = at.text(0)
-  if (message === '') throw new NoResult('there is no message')
-  return message
-}
-
 export const LLM_FUNCTIONS: FunctionGroup = {
   title: 'Language models (need a provider in the settings)',
   functions: [
     fn('llm_invoke(message): text', 'The answer of the model, or ""; the reason for "" is logged.', (at) =>
-      chat({ messages: [{ role: 'user', content: messageArg(at) }] }, at),
+      chat({ messages: [{ role: 'user', content: messageArg(at, 0) }] }, at),
     ),
     fn(
       'llm_invoke_custom(message, body): text',
       'The same with further fields of the request as JSON, in which `{{message}}` is the message.',
       async (at) => {
-        const [message, text] = [messageArg(at), at.text(1)]
+        const [message, text] = [messageArg(at, 0), at.text(1)]
         const body = parseObject(text.replaceAll('{{message}}', () => insideJson(message)))
         if (body === undefined) throw new NoResult('the second argument must be a JSON object')
         return await chat({ messages: [{ role: 'user', content: message }], ...body }, at)

@@ -10,6 +10,7 @@ import {
   type FunctionGroup,
   type Run,
   type Call,
+  messageArg,
 } from '../define.ts'
 import { isThere } from '../files/files.ts'
 import { openFile } from '../paths/run-folder.ts'
@@ -29,12 +30,6 @@ const existing = async (context: Call, index: number): Promise<string> => {
   const path = context.path(index)
   if (!(await isThere(path, context))) throw new NoResult(`${path} does not exist`)
   return path
-}
-
-const messageArg = (at: Call, index: number): string => {
-  const message = at.text(index)
-  if (message === '') throw new NoResult('there is no message')
-  return message
 }
 
 const text =

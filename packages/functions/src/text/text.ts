@@ -1,5 +1,5 @@
 import type { Json } from '@scanfarm/language'
-import { fn, textOf, type FunctionGroup, type Call } from '../define.ts'
+import { fn, textOf, type FunctionGroup, type Call, type Run } from '../define.ts'
 import { patternOf } from './pattern.ts'
 import { targetSpace } from '../network/target.ts'
 
@@ -50,6 +50,12 @@ const fieldAt = (fields: readonly string[], at: Call, index: number): string =>
 /** Whether both arguments are given. */
 const given = (at: Call): boolean => at.args[0] !== undefined && at.args[1] !== undefined
 
+/** False unless both texts are given. */
+const onTwo =
+  (test: (first: string, second: string) => boolean): Run =>
+  (at) =>
+    given(at) && test(at.text(0), at.text(1))
+
 const INTEGER = /^[+-]?\d+$/
 const FLOAT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
 
@@ -90,17 +96,17 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
     fn(
       'contains(text, part): bool',
       'Whether the text contains the other one. A list is its items with commas between them.',
-      (at) => given(at) && at.text(0).includes(at.text(1)),
+      onTwo((text, part) => text.includes(part)),
     ),
     fn(
       'starts_with(text, part): bool',
       'Whether the text begins with the prefix.',
-      (at) => given(at) && at.text(0).startsWith(at.text(1)),
+      onTwo((text, part) => text.startsWith(part)),
     ),
     fn(
       'ends_with(text, part): bool',
       'Whether the text ends with the suffix.',
-      (at) => given(at) && at.text(0).endsWith(at.text(1)),
+      onTwo((text, part) => text.endsWith(part)),
     ),
     fn('to_lower_case(text): text', 'In lower case.', (at) => at.text(0).toLowerCase(), [
       'to_lower',
@@ -113,12 +119,12 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
     fn(
       'match(text, pattern): bool',
       'Whether the regular expression occurs in the text. False for an invalid one.',
-      (at) => given(at) && patternOf(at.text(1)).test(at.text(0)),
+      onTwo((text, pattern) => patternOf(pattern).test(text)),
     ),
     fn(
       'regex_match(pattern, text): bool',
       'Whether the regular expression occurs in the text. The pattern comes first; false for an invalid one.',
-      (at) => given(at) && patternOf(at.text(0)).test(at.text(1)),
+      onTwo((pattern, text) => patternOf(pattern).test(text)),
     ),
     fn(
       'cut_with_delim(text, delimiter, field): text',
