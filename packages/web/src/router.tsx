@@ -46,7 +46,8 @@ const loadOf =
   ({ load }: ScreenRoute) =>
   async () => {
     try {
-      return await load()
+      // A browser drops what it is loading when the machine gets another network.
+      return await load().catch(load)
     } catch (cause) {
       throw new NotLoaded(cause)
     }
