@@ -887,7 +887,6 @@ describe('Vulnerabilities of packages', () => {
     '{"results":[]}',
     '{"dependencies":[{"name":"a","version":"1","vulns":[]}]}',
     'null',
-    '{}',
     '{"Golang errors":{},"Issues":null}',
     '{"type":"auditSummary","data":{"vulnerabilities":{}}}',
     '{"type":"auditSummary","data":{}}\n{"type":"info","data":"Done"}',
@@ -897,6 +896,10 @@ describe('Vulnerabilities of packages', () => {
   ])('a scan without results is no failure: %s', async (text) => {
     expect(await guess(text)).toMatchObject({ findings: [], assets: [], errors: 0 })
   })
+})
+
+test('npm-audit: {} is a scan of bun without results', async () => {
+  expect(await read('npm-audit', '{}')).toMatchObject({ findings: [], errors: 0 })
 })
 
 test.each([

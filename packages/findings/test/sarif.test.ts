@@ -513,7 +513,6 @@ describe('scans that failed', () => {
     defaultConfiguration: { level },
   }))
 
-  // ESLint was not successful when it could not parse one file.
   test.each([true, false])(
     'A file that could not be read is named, and the others were scanned (successful: %s)',
     async (executionSuccessful) => {

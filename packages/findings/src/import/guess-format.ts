@@ -77,7 +77,7 @@ const STARTS: readonly (readonly [ImportFormat, RegExp])[] = [
   ['pip-audit', /^\{\s*"dependencies"\s*:\s*\[\s*(?:\{\s*"name"|\]\s*\}\s*$)/],
   ['npm-audit', /^\{\s*"error"\s*:\s*\{\s*"code"/],
   ['npm-audit', /^\{\s*"type"\s*:\s*"(?:audit[A-Z]\w+|info|warning|error)"[^{}]*"data"/],
-  ['npm-audit', /^\{\s*(?:"[^"]+"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"url"|\}\s*$)/],
+  ['npm-audit', /^\{\s*"[^"]+"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"url"/],
   ['dirsearch', /^\{\s*"https?:\/\/[^"]+"\s*:\s*\[/],
 ]
 
