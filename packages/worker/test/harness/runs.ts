@@ -24,7 +24,7 @@ export interface Runs {
   ended(runId: number): Promise<RunDetail>
 }
 
-const ENDED = ['completed', 'failed', 'cancelled']
+export const ENDED = ['completed', 'failed', 'cancelled']
 
 /** Closes with `scope`. */
 export async function openRuns(scope: AsyncDisposableStack): Promise<Runs> {

@@ -8,7 +8,7 @@ import { postgresBackend, redisBackend } from '@scanfarm/queue/testing'
 import type { JobDraft } from '@scanfarm/store'
 import { until } from '@scanfarm/testing'
 import { SETTINGS, type WorkerConfig } from '../../src/settings/settings.ts'
-import { bash, jobDraft, openRuns, submitJob, type Runs } from './runs.ts'
+import { bash, ENDED, jobDraft, openRuns, submitJob, type Runs } from './runs.ts'
 
 /** Takes the part of a master for workers under test: queues, sends and reaps when a test calls it. */
 export interface TestCluster extends Runs, AsyncDisposable {
@@ -71,9 +71,17 @@ export async function openTestCluster(queueKind: QueueBackend['kind'] = 'redis')
   const processes = scope.adopt(new Set<WorkerProcess>(), async (all) => {
     for (const worker of all) await worker[Symbol.asyncDispose]()
   })
+  // A busy worker hands back runs that it has claimed ahead.
+  const untilRun: Runs['until'] = (runId, condition) =>
+    until(async () => {
+      await dispatch()
+      return await runs.run(runId)
+    }, condition)
   const opened = scope.move()
   return {
     ...runs,
+    until: untilRun,
+    ended: (runId) => untilRun(runId, ({ status }) => ENDED.includes(status)),
     queue,
     env,
     config: (changes) => readConfig(SETTINGS, { env: env(changes) }),
