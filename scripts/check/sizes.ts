@@ -73,11 +73,11 @@ const FIGURES: readonly Figure[] = [
     ceiling: 90,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 133_900, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 133_150, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
-    ceiling: 76_800,
+    ceiling: 76_900,
     goal: 60_000,
   },
   {
