@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# yarn installs packages from the registry of .yarnrc, and npm audit asks the registry of .npmrc. yarn 1 audit asks neither: it sends the list of all packages to registry.yarnpkg.com.
+# yarn installs packages from the registry of .yarnrc, and npm audit asks the registry of .npmrc. yarn 1 audit asks neither: it sends the list of all packages to a host that it has built in.
 # Behind a registry of a company, or without a way out, it can check nothing. The error is on the terminal only, as a line of JSON on stderr.
 # What --json writes to stdout is a line with a link to the documentation. Only the summary is missing that a project without weaknesses has too, so that readers of the lines count no weaknesses.
 # Seen with yarn 1.22.22.
@@ -59,9 +59,9 @@ printf 'registry=%s\n' "$registry" > project/.npmrc
 
 code=0
 (cd project && env -u npm_config_registry -u YARN_REGISTRY HOME="$work" timeout 100 ../node/node_modules/.bin/yarn audit --json) > out 2> errors || code=$?
-seen="asked: $(sort -u asked)
+seen="asked: $(sed -E 's/^CONNECT .+/CONNECT another host/' asked | sort -u)
 code $code, stdout: $(jq -r .type out | sort -u | xargs), stderr: $(jq -r .type errors | sort -u | xargs)"
-expected='asked: CONNECT registry.yarnpkg.com:443
+expected='asked: CONNECT another host
 code 1, stdout: info, stderr: error'
 printf 'yarn 1.22.22, registry on loopback\nexpected: asked: POST /-/npm/v1/security/audits, code 0, stdout: auditSummary\nseen:\n%s\n' "$seen"
 [[ "$seen" == "$expected" ]] || { printf 'The behaviour has changed. Before:\n%s\n' "$expected" >&2; cat errors >&2; exit 1; }
