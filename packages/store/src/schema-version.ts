@@ -12,6 +12,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0045-page-hashes',
   '0046-silent-places',
   '0047-deliveries-by-receiver',
+  '0048-not-tested',
 ]
 
 /** Name of the newest schema file that this program knows. */

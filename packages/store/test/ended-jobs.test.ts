@@ -97,7 +97,8 @@ test('A job writes one event when it ends, which counts its runs, and the findin
   await db.store.triage.change(ids, { verdict: 'false_positive', reason: 'a test page' }, 'user:ann')
   await execute({}, [sees(['b', 'high'], ['d', 'critical'])])
   await settle()
-  expect((await eventsOf('job.ended'))[0]?.data['findings']).toEqual({ new: {}, back: {}, gone: {} })
+  const nothing = { new: {}, back: {}, gone: {}, not_tested: {} }
+  expect((await eventsOf('job.ended'))[0]?.data['findings']).toEqual(nothing)
 })
 
 const addSchedule = (id: string, name: string) =>
@@ -187,6 +188,7 @@ test('What a job changed stays as it was when it ended, whatever scans see and p
     { new: {}, back: {}, gone: { critical: 1, low: 1 }, not_tested: {} },
     { new: {}, back: { critical: 1 }, gone: {}, not_tested: { high: 1, medium: 1 } },
   ])
+  expect((await eventsOf('job.ended'))[0]?.data['findings']).toEqual(before[2]?.counts)
   const records = async () =>
     (await db.store.vulnerabilities.list({ workspaces: ['past'] }, { offset: 0, limit: 10 })).data
   const idsOf = async (name: string) =>

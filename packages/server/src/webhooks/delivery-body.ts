@@ -126,14 +126,15 @@ const NIGHTS: ReadonlySet<string> = new Set(['job.ended', 'schedule.ended', 'fin
 const WORST_FIRST = ['critical', 'high', 'medium', 'low', 'info']
 const OUTCOMES = ['clean', 'partial', 'nothing_done']
 
-/** `nightly ended: 3 new (1 critical, 2 low), 0 back, 4 gone | 10 runs: 9 clean, 1 nothing done | URL` */
+/** `nightly ended: 3 new (1 critical, 2 low), 0 back, 4 gone, 1 not tested (1 high) | 10 runs: 9 clean, 1 nothing done | URL` */
 const nightOf = (values: Readonly<Record<string, Json>>, workflow: string, publicUrl: string): string => {
   const [runs, found] = [countsIn(values['runs']), objectIn(values['findings'])]
-  const findings = ['new', 'back', 'gone'].map((kind) => {
+  const findings = ['new', 'back', 'gone', 'not_tested'].flatMap((kind) => {
     const counts = countsIn(found[kind])
     const parts = WORST_FIRST.flatMap((word) => (counts[word] ? [`${counts[word]} ${word}`] : []))
     const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
-    return `${total} ${kind}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`
+    if (kind === 'not_tested' && total === 0) return []
+    return [`${total} ${kind.replace('_', ' ')}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`]
   })
   const outcomes = OUTCOMES.flatMap((word) => (runs[word] ? [`${runs[word]} ${word.replace('_', ' ')}`] : []))
   const name = textIn(values['schedule']) || textIn(values['title']) || workflow

@@ -8,7 +8,8 @@ language sql as $$
   ), found as (
     select kind, jsonb_object_agg(severity, count) as counts
     from (select k.key as kind, s.key as severity, sum(s.value::bigint) as count
-          from ended, jsonb_each(data -> 'findings') k, jsonb_each_text(k.value) s group by k.key, s.key) c
+          from ended, jsonb_each(data -> 'findings') k, jsonb_each_text(k.value) s
+          where k.key <> 'not_tested' group by k.key, s.key) c
     group by kind
   ), runs as (
     select r.key as name, sum(r.value::bigint) as count
@@ -23,7 +24,9 @@ language sql as $$
       'from', utc_text(p_from), 'until', utc_text(p_until), 'jobs', count(*),
       'runs', coalesce((select jsonb_object_agg(name, count) from runs), '{}'),
       'findings', '{"new": {}, "back": {}, "gone": {}}'::jsonb
-                  || coalesce((select jsonb_object_agg(kind, counts) from found), '{}'),
+                  || coalesce((select jsonb_object_agg(kind, counts) from found), '{}')
+                  || jsonb_build_object('not_tested', not_tested_findings(array(
+                       select id from jobs where job_id in (select data ->> 'job_id' from ended)))),
       'path', '/changes')::text), not event_is_wanted('findings.digest'), '')
   from ended having count(*) > 0
 $$;

@@ -14,9 +14,10 @@ declare
   v_counts jsonb;
   v_small constant int := 20;
   v_settled bigint[];
-  -- What is gone is not known yet.
+  -- What is gone or was not tested is not known yet.
   v_unjudged bigint[] := array(
-    select r.job_no from scans s join runs r on r.id = s.run_id where s.judged_at is null);
+    select r.job_no from scans s join runs r on r.id = s.run_id where s.judged_at is null
+    union select r.job_no from unclean_runs u join runs r on r.id = u.run_id);
 begin
   counted := 0;
   if not try_lock('jobs') then

@@ -13,7 +13,8 @@ language sql as $$
            'outcome', job_outcome(j.final_counts, j.target_count),
            'is_cancelled', j.cancel_requested_at is not null,
            'runs', jsonb_build_object('total', j.target_count) || (j.final_counts - 'ended_at'),
-           'findings', job_findings(j.id), 'path', '/jobs/' || j.job_id)::text,
+           'findings', job_findings(j.id) || jsonb_build_object('not_tested', not_tested_findings(array[j.id])),
+           'path', '/jobs/' || j.job_id)::text,
          w.workspace, '', j.workflow_name, not e.wanted, case when not e.wanted then now() end
   from jobs j
   left join schedules s on s.id = j.schedule_id
