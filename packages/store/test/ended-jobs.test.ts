@@ -211,6 +211,18 @@ test('What a job changed stays as it was when it ended, whatever scans see and p
   expect(await said()).toEqual(before)
 })
 
+test('A job whose run failed before its scan ends when it is known what was not tested', async () => {
+  const seen = await execute({}, [sees(['x', 'high'])], { workspace: 'late' })
+  await settle()
+  const failed = await execute({}, [], { workspace: 'late', status: 'failed', judged: false })
+  const last = async () => (await eventsOf('job.ended'))[0]?.data
+  expect(await settle()).toMatchObject({ counted: 0 })
+  expect(await last()).toMatchObject({ job_id: seen })
+  await judge()
+  await settle()
+  expect(await last()).toMatchObject({ job_id: failed, findings: { not_tested: { high: 1 } } })
+})
+
 const SCHEDULED = { scheduleId: 'sch_2', triggerType: 'cron', triggerName: 'weekly' } as const
 
 test('A night has the last two jobs of its schedule, what changed, what is open and what was not tested', async () => {

@@ -14,10 +14,9 @@ declare
   v_counts jsonb;
   v_small constant int := 20;
   v_settled bigint[];
-  -- What is gone or was not tested is not known yet.
+  -- What is gone is not known yet.
   v_unjudged bigint[] := array(
-    select r.job_no from scans s join runs r on r.id = s.run_id where s.judged_at is null
-    union select r.job_no from unclean_runs u join runs r on r.id = u.run_id);
+    select r.job_no from scans s join runs r on r.id = s.run_id where s.judged_at is null);
 begin
   counted := 0;
   if not try_lock('jobs') then
@@ -44,7 +43,7 @@ begin
         'ended_at', utc_text(coalesce(max(completed_at), due.created_at))) as counts
       from runs where job_no = due.id
     ) c
-    where j.id = due.id and c.made = due.target_count and c.ended = c.made
+    where j.id = due.id and c.made = due.target_count and c.ended = c.made and not has_unjudged_runs(due.id)
       and j.target_count = due.target_count and j.final_counts is null
     returning j.id
   )
@@ -66,6 +65,7 @@ begin
       update jobs set open_run = v_open where id = v_job.id;
       continue;
     end if;
+    continue when has_unjudged_runs(v_job.id);
     select jsonb_build_object(
       'completed', count(*) filter (where status = 'completed'), 'failed', count(*) filter (where status = 'failed'),
       'cancelled', count(*) filter (where status = 'cancelled'), 'clean', count(*) filter (where outcome = 'clean'),
