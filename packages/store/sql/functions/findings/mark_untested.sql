@@ -1,7 +1,7 @@
 -- Marks the findings of a judged scan's scope that it neither saw nor closed: those of hosts that it did not reach, and at
--- places of p_untested that did not answer, as unreachable; others at p_untested, or all others if p_reason says why the scan
--- is incomplete, as not tested. A finding that another
--- scope has seen since, or that an import is changing, stays as it is.
+-- places of p_untested that did not answer, as unreachable; others at p_untested, or all others if p_reason says why the
+-- scan is incomplete, as not tested. A finding that another scope has seen since, or that an import is changing, stays as
+-- it is.
 create or replace function mark_untested(p_scan scans, p_untested untested_place[], p_reason text) returns void
 language plpgsql as $$
 begin

@@ -1,8 +1,9 @@
 -- Imports the records that a step of a run found. p_errors counts records that could not be used, p_reached lists
 -- the hosts that the step reached (null: its whole scope), p_params are the params of its scope. p_import and p_part name
--- the import and number its parts. p_failed_hosts, p_failed_files and p_failed_places ({place,
--- check, reason, silent, ports}) could not be scanned: if they are silent, they did not answer; p_names_untested: they are all that was not. Null: the caller does not own the run, and nothing was written. The row of the run is locked to the end of the transaction, so that
--- no other worker gets the run in between.
+-- the import and number its parts. p_failed_hosts, p_failed_files and p_failed_places ({place, check, reason, silent,
+-- ports}; silent: it did not answer) could not be scanned; p_names_untested: they are all that was not. Null: the caller
+-- does not own the run, and nothing was written. The row of the run is locked to the end of the transaction, so that no
+-- other worker gets the run in between.
 create or replace function worker.import_records(p_secret text, p_run_id bigint, p_attempt int, p_step text, p_kind text,
                                       p_workspace text, p_source text, p_items jsonb, p_errors int,
                                       p_reached text[] default null, p_params jsonb default null,
