@@ -258,7 +258,10 @@ test('Lists are read although the browser takes itself for offline and drops the
   farm().problems.expect(/net::ERR_FAILED/)
   // Chromium asks for code once or twice, early and to execute it, before the import fails and Vite tells of it.
   await page.evaluate(() =>
-    window.addEventListener('vite:preloadError', () => (document.documentElement.dataset['dropped'] = 'once')),
+    window.addEventListener(
+      'vite:preloadError',
+      () => (document.documentElement.dataset['dropped'] = 'once'),
+    ),
   )
   let first: string | undefined
   await page.route('**/assets/*.js', async (route) => {
