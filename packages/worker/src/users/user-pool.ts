@@ -86,7 +86,7 @@ export class UserPool implements CommandUsers {
     })
     if (lease === undefined)
       throw new RunnerUnavailableError(
-        `runs of other workspaces use all ${claims.size} users of runner.user (${range.first}-${range.last}): extend the range, or reduce the slots`,
+        `runs of other workspaces use all ${range.last - range.first + 1} users of runner.user (${range.first}-${range.last}): extend the range, or reduce the slots`,
       )
     try {
       await openWorkspace(workspaceFolder, ownerOf(lease.uid))

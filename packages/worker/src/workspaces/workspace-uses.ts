@@ -1,19 +1,8 @@
-import { hash, randomUUID } from 'node:crypto'
-import {
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { hash } from 'node:crypto'
+import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isSameProcess, processStart } from '@scanfarm/runners'
+import { isHere, isRunning, nameProcess, namesIn, unlinkIfExists } from './process-name.ts'
 
 const KINDS = ['run', 'removal'] as const
 type Kind = (typeof KINDS)[number]
@@ -23,8 +12,6 @@ type Kind = (typeof KINDS)[number]
  * folder, so its mark expires soon.
  */
 const UNKNOWN_MS: Readonly<Record<Kind, number>> = { run: 24 * 3_600_000, removal: 5_000 }
-/** The marks of a process share a time, which is renewed at most this often for runs. */
-const RENEW_MS = 60_000
 const PAUSE_MS = 5
 
 const keyOf = (workspace: string): string => hash('sha256', workspace).slice(0, 32)
@@ -36,23 +23,13 @@ const keyOf = (workspace: string): string => hash('sha256', workspace).slice(0, 
  */
 export class WorkspaceUses {
   /** A folder for each kind: a run reads only the marks of removals, which are few. */
-  readonly #folders: Readonly<Record<Kind | 'own', string>>
-  /** Of the processes that this one can see. */
-  readonly #place = hash(
-    'sha256',
-    readFileSync('/proc/sys/kernel/random/boot_id', 'latin1') + readlinkSync('/proc/self/ns/pid'),
-  ).slice(0, 12)
-  readonly #self = [process.pid, processStart(process.pid), this.#place, randomUUID()].join('-')
+  readonly #folders: Readonly<Record<Kind, string>>
+  readonly #self = nameProcess()
   #count = 0
-  #renewedAt = 0
 
   /** `base`: the work folder. */
   constructor(base: string) {
-    this.#folders = {
-      run: join(base, 'workspace-uses'),
-      removal: join(base, 'workspace-removals'),
-      own: join(base, 'workspace-users'),
-    }
+    this.#folders = { run: join(base, 'workspace-uses'), removal: join(base, 'workspace-removals') }
   }
 
   /** Call it before a run accesses the folder of its workspace. Call the returned function to end the use. */
@@ -90,65 +67,39 @@ export class WorkspaceUses {
     for (const kind of KINDS)
       for (const name of this.#names(kind)) {
         const path = join(this.#folders[kind], name)
-        if (this.#isProcess(holderOf(name))) renewIfExists(path)
+        if (isRunning(holderOf(name))) renewIfExists(path)
         else if (!this.#isLive(name, kind)) rmSync(path, { force: true })
       }
-    // A mark that is left keeps the file.
-    for (const holder of namesIn(this.#folders.own))
-      if (!this.#isProcess(holder)) rmSync(join(this.#folders.own, holder), { force: true })
   }
 
-  /** A mark is a link to the file of this process: a file of its own would cost several times as much. */
   #mark(workspace: string, kind: Kind, runUuid = ''): () => void {
     this.#count += 1
     const path = join(
       this.#folders[kind],
       [keyOf(workspace), this.#self, this.#count, runUuid, kind].join('.'),
     )
-    const own = join(this.#folders.own, this.#self)
     try {
-      this.#renew(own, kind)
-      linkSync(own, path)
+      writeFileSync(path, '', { mode: 0o600 })
     } catch {
       // The first mark, or the folders were deleted by an operator.
       for (const folder of Object.values(this.#folders)) mkdirSync(folder, { recursive: true, mode: 0o700 })
-      writeFileSync(own, '', { mode: 0o600 })
-      linkSync(own, path)
+      writeFileSync(path, '', { mode: 0o600 })
     }
     return () => unlinkIfExists(path)
   }
 
-  /** A removal must look new; marks of runs are valid for long. */
-  #renew(own: string, kind: Kind): void {
-    const now = Date.now()
-    if (kind === 'run' && now - this.#renewedAt < RENEW_MS) return
-    renew(own)
-    this.#renewedAt = now
-  }
-
   #has(workspace: string, kind: Kind): boolean {
-    const names = this.#names(kind)
-    if (names.length === 0) return false
     const key = `${keyOf(workspace)}.`
-    return names.some((name) => name.startsWith(key) && this.#isLive(name, kind))
+    return this.#names(kind).some((name) => name.startsWith(key) && this.#isLive(name, kind))
   }
 
   #names(kind: Kind): string[] {
     return namesIn(this.#folders[kind])
   }
 
-  #isProcess(holder: string): boolean {
-    const [pid, start] = holder.split('-')
-    return holder === this.#self || (this.#isHere(holder) && isSameProcess(Number(pid), Number(start)))
-  }
-
-  #isHere(holder: string): boolean {
-    return holder.split('-')[2] === this.#place
-  }
-
   #isLive(name: string, kind: Kind): boolean {
     const holder = holderOf(name)
-    if (this.#isHere(holder)) return this.#isProcess(holder)
+    if (isHere(holder)) return holder === this.#self || isRunning(holder)
     const path = join(this.#folders[kind], name)
     const { mtimeMs } = statSync(path, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
     return Date.now() - mtimeMs < UNKNOWN_MS[kind]
@@ -157,28 +108,9 @@ export class WorkspaceUses {
 
 const holderOf = (mark: string): string => mark.split('.')[1] ?? ''
 
-const namesIn = (folder: string): string[] => {
-  try {
-    return readdirSync(folder)
-  } catch {
-    return []
-  }
-}
-
-const renew = (path: string): void => utimesSync(path, new Date(), new Date())
-
-/** `rmSync` calls the system three times for each file. */
-export const unlinkIfExists = (path: string): void => {
-  try {
-    unlinkSync(path)
-  } catch (error) {
-    if (!Error.isError(error) || !('code' in error) || error.code !== 'ENOENT') throw error
-  }
-}
-
 const renewIfExists = (path: string): void => {
   try {
-    renew(path)
+    utimesSync(path, new Date(), new Date())
   } catch {
     // The run has ended meanwhile.
   }

@@ -129,6 +129,6 @@ asRoot('A run that gets no user', () => {
     expect(await harness.cancelled(runId)).toMatchObject({ status: 'cancelled' })
     await blocker.release()
     await executor[Symbol.asyncDispose]()
-    expect(readdirSync(uids)).toEqual(['programs'])
+    expect(readdirSync(uids)).toEqual([])
   })
 })

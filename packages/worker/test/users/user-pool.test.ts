@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals'
 import { createHostRunners, type HostRunners } from '@scanfarm/runners'
 import { until } from '@scanfarm/testing'
+import { nameProcess } from '../../src/workspaces/process-name.ts'
 import { Homes } from '../../src/workspaces/homes.ts'
 import { usableTools } from '../../src/tools/usable-tools.ts'
 import type { CommandUsers, UserLease } from '../../src/users/command-users.ts'
@@ -91,12 +92,12 @@ asRoot('Users of commands', () => {
     expect(uids.slice(0, 4)).toEqual(uids.slice(4))
     expect(new Set(uids).size).toBe(4)
     await Promise.all(leases.map((lease) => lease.release()))
-    expect(await claimsIn(join(folder, 'uids'))).toEqual([])
+    expect(await readdir(join(folder, 'uids'))).toEqual([])
     // A service may write to this folder, but not to others beside it.
     expect((await readdir(folder)).sort()).toEqual(['uids', 'workspaces'])
   })
 
-  test('of a large range are divided into groups, and still never shared by two workspaces', async () => {
+  test('of a large range are never shared by two workspaces', async () => {
     const [one, other] = [pool(4_096), pool(4_096)]
     const names = Array.from({ length: 200 }, (_, n) => `w${n}`)
     const leases = await Promise.all(
@@ -108,7 +109,7 @@ asRoot('Users of commands', () => {
     expect(Math.min(...uids)).toBeGreaterThanOrEqual(first)
     expect(Math.max(...uids)).toBeLessThan(first + 4_096)
     await Promise.all(leases.map((lease) => lease.release()))
-    expect(await claimsIn(join(folder, 'uids'))).toEqual([])
+    expect(await readdir(join(folder, 'uids'))).toEqual([])
   })
 
   test('stay the same for a workspace, so that its files keep their owner', async () => {
@@ -158,7 +159,7 @@ asRoot('Users of commands', () => {
       `ln ${join(folder, 'shadow')} ${workspace('a')}/link; ln -s ${join(folder, 'shadow')} ${workspace('a')}/soft`,
     )
     // Another program uses the uid now, for another workspace.
-    await writeFile(join(folder, 'uids', `${uidOf(before)}.${'0'.repeat(16)}.${await self()}`), '')
+    await writeFile(join(folder, 'uids', `${uidOf(before)}.${'0'.repeat(16)}.${nameProcess()}`), '')
     const after = await users.acquire(workspace('a'), never)
     expect(uidOf(after)).not.toBe(uidOf(before))
     expect(await run(after, `cat ${workspace('a')}/deep/file; cat ${workspace('a')}/link`)).toMatch(
@@ -185,7 +186,7 @@ asRoot('Users of commands', () => {
     const a = await pool(1).acquire(workspace('a'), never)
     const pid = await escapeOf(a)
     // That program removes its claim when it sees the other one.
-    const claim = join(folder, 'uids', `${uidOf(a)}.${'0'.repeat(16)}.${await self()}`)
+    const claim = join(folder, 'uids', `${uidOf(a)}.${'0'.repeat(16)}.${nameProcess()}`)
     await writeFile(claim, '')
     await a.release()
     await until(async () => ((await isAlive(pid)) ? undefined : true))
@@ -201,31 +202,50 @@ asRoot('Users of commands', () => {
     expect(await isAlive(pid)).toBe(true)
     await a.release()
     await until(async () => ((await isAlive(pid)) ? undefined : true))
-    expect(await claimsIn(join(folder, 'uids'))).toEqual([])
+    expect(await readdir(join(folder, 'uids'))).toEqual([])
   })
 
   test('have no processes and open folders of a crashed program when another workspace gets them', async () => {
     const users = pool(2)
     const other = await users.acquire(workspace('other'), never)
     const crashed = await users.acquire(workspace('a'), never)
-    await expect(users.acquire(workspace('x'.repeat(13_000)), never)).rejects.toThrow('is too long')
     await run(crashed, `echo secret >${workspace('a')}/file`)
     const left = spawn('/bin/sh', ['-c', 'exec sleep 300'], { ...crashed.owner, env: {}, stdio: 'ignore' })
     const leftEnds = once(left, 'exit')
     // The claim of a process that has died.
-    const claims = await claimsIn(join(folder, 'uids'))
+    const claims = await readdir(join(folder, 'uids'))
     const name = claims.find((claim) => claim.startsWith(`${uidOf(crashed)}.`)) ?? ''
-    const [uid, key, , number] = name.split('.')
-    await rename(
-      join(folder, 'uids', name),
-      join(folder, 'uids', `${uid}.${key}.1-1-00000000-gone.${number}`),
-    )
+    const [uid, key] = name.split('.')
+    await rename(join(folder, 'uids', name), join(folder, 'uids', `${uid}.${key}.1-1-00000000-gone`))
     const next = await pool(2).acquire(workspace('b'), never)
     expect(uidOf(next)).toBe(uidOf(crashed))
     expect(await leftEnds).toEqual([null, 'SIGKILL'])
     expect(await run(next, `cat ${workspace('a')}/file`)).toMatch('Permission denied')
     await Promise.all([next.release(), other.release()])
-    expect(await claimsIn(join(folder, 'uids'))).toEqual([])
+    expect(await readdir(join(folder, 'uids'))).toEqual([])
+  })
+
+  test('that could not be cleaned stay with their workspace and are cleaned before it gets them again', async () => {
+    let failures = 1
+    const users = new UserPool({
+      range: { first, last: first },
+      folder: join(folder, 'uids'),
+      endUser: async (user) => {
+        if (failures-- > 0) throw new Error('a process cannot be killed')
+        await runners.endUser(user, false)
+      },
+      waitMs: 300,
+    })
+    const a = await users.acquire(workspace('a'), never)
+    const pid = await escapeOf(a)
+    await expect(a.release()).rejects.toThrow('cannot be killed')
+    await expect(users.acquire(workspace('b'), never)).rejects.toThrow('all 1 users')
+    const again = await users.acquire(workspace('a'), never)
+    await until(async () => ((await isAlive(pid)) ? undefined : true))
+    await again.release()
+    const b = await users.acquire(workspace('b'), never)
+    expect(uidOf(b)).toBe(uidOf(a))
+    await b.release()
   })
 
   test('are claimed although an operator has deleted the folder of claims', async () => {
@@ -243,7 +263,7 @@ asRoot('Users of commands', () => {
     const after = await users.acquire(workspace('b'), never)
     await expect(before.release()).rejects.toThrow('ENOENT')
     await after.release()
-    expect(await claimsIn(join(folder, 'uids'))).toEqual([])
+    expect(await readdir(join(folder, 'uids'))).toEqual([])
   })
 
   test('keep the homes of their workspaces when tools are detected', async () => {
@@ -272,16 +292,3 @@ asRoot('Users of commands', () => {
     await b.release()
   })
 })
-
-const claimsIn = async (folder: string): Promise<string[]> =>
-  (await readdir(folder, { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && !entry.parentPath.endsWith('/programs'))
-    .map(({ name }) => name)
-
-/** The part of a claim that identifies its process. */
-const self = async (): Promise<string> => {
-  const text = await readFile(`/proc/${process.pid}/stat`, 'utf8')
-  const start = text.slice(text.lastIndexOf(')') + 2).split(' ')[19]
-  const boot = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).slice(0, 8)
-  return [process.pid, start, boot, 'other'].join('-')
-}

@@ -1,0 +1,39 @@
+import { hash, randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync, readlinkSync, unlinkSync } from 'node:fs'
+import { isSameProcess, processStart } from '@scanfarm/runners'
+
+/** Of the processes that this one can see. */
+const PLACE = hash(
+  'sha256',
+  readFileSync('/proc/sys/kernel/random/boot_id', 'latin1') + readlinkSync('/proc/self/ns/pid'),
+).slice(0, 12)
+
+/** A name for this process in the names of files, by which others see whether it still runs. */
+export const nameProcess = (): string =>
+  [process.pid, processStart(process.pid), PLACE, randomUUID()].join('-')
+
+/** False for a process of another machine or container, which this one cannot see. */
+export const isHere = (processName: string): boolean => processName.split('-')[2] === PLACE
+
+export const isRunning = (processName: string): boolean => {
+  const [pid, start] = processName.split('-')
+  return isHere(processName) && isSameProcess(Number(pid), Number(start))
+}
+
+/** Empty if the folder does not exist. */
+export const namesIn = (folder: string): string[] => {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** `rmSync` calls the system three times for each file. */
+export const unlinkIfExists = (path: string): void => {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!Error.isError(error) || !('code' in error) || error.code !== 'ENOENT') throw error
+  }
+}
