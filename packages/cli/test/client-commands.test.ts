@@ -490,6 +490,9 @@ describe('findings', () => {
     expect(await run(['findings', 'triage', id, '--undo'])).toMatchObject({ code: 0 })
     expect(await run(['findings', 'triage', '999999', '--verdict', 'none'])).toMatchObject({ code: 1 })
     expect(await run(['findings', 'triage', id])).toMatchObject({ code: 2 })
+    expect((await run(['findings', 'triage', id, '--severity', 'low'])).err).toContain(
+      '--set-severity sets the severity',
+    )
     const rule = ['--check', 't-*', '--verdict', 'false_positive', '--tag', 'lab']
     expect((await run(['findings', 'rules', 'preview', ...rule])).out).toMatch(
       /^matches 1 finding and would change 1\n/,

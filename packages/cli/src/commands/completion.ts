@@ -14,7 +14,9 @@ const namesOf = (command: Command): string[] => [command.name(), ...command.alia
 
 const wordsOf = (command: Command, path = ''): Words[] => {
   const children = command.commands.filter((child) => child.name() !== 'help')
-  const options = command.options.flatMap(({ long }) => (long === undefined || long === null ? [] : [long]))
+  const options = command.options.flatMap(({ long, hidden }) =>
+    hidden || long === undefined || long === null ? [] : [long],
+  )
   const own = { path, words: [...children.flatMap(namesOf), ...options, '--help'] }
   const below = children.flatMap((child) =>
     namesOf(child).flatMap((name) => wordsOf(child, `${path} ${name}`.trim())),

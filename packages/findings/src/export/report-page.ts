@@ -43,7 +43,7 @@ const total = (counts: SeverityCounts): number =>
 const severityOf = (severity: string): Html => markup`<span class="severity ${severity}">${severity}</span>`
 
 const OUTCOMES: Readonly<Record<string, readonly [tone: string, text: string]>> = {
-  clean: ['good', 'clean: all targets were scanned completely'],
+  clean: ['good', 'clean: nothing was left out'],
   partial: ['warn', 'partial: not all of the work was done'],
   nothing_done: ['bad', 'nothing was done'],
 }
@@ -121,7 +121,11 @@ const findings = (
 
 const coverage = ({ facts }: Report): Html => {
   const { changes } = facts
-  const [tone, text] = OUTCOMES[facts.outcome ?? ''] ?? ['muted', '']
+  const untested = total(changes.counts.not_tested)
+  const [tone, text] =
+    facts.outcome === 'clean' && untested > 0
+      ? ['warn', `But ${plural(untested, 'open finding')} could not be tested again.`]
+      : (OUTCOMES[facts.outcome ?? ''] ?? ['muted', ''])
   const unclean = facts.run_count - facts.clean_count - facts.open_count
   const rows = facts.unclean.map(
     ({ target, status, outcome, reason }) =>
@@ -151,12 +155,12 @@ const coverage = ({ facts }: Report): Html => {
   return markup`<section>
     <h2>Coverage</h2>
     <p>
-      ${facts.clean_count} of ${plural(facts.run_count, 'target')} scanned completely.
+      All steps were done for ${facts.clean_count} of ${plural(facts.run_count, 'target')}.
       <span class="outcome ${tone}">${text}</span>
     </p>
     ${facts.open_count === 0 ? NO_HTML : markup`<p class="warn">${plural(facts.open_count, 'run')} of the job had not ended when this page was written: what they find later, and what is gone, is not on it.</p>`}
     ${table}
-    ${total(changes.counts.not_tested) === 0 ? NO_HTML : findings('Open findings that were not tested again', changes.findings.not_tested, changes.counts.not_tested, true)}
+    ${untested === 0 ? NO_HTML : findings('Open findings that were not tested again', changes.findings.not_tested, changes.counts.not_tested, true)}
   </section>`
 }
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { type FindingContent, NO_WORK } from '@scanfarm/contracts'
+import { type FindingContent, NOTHING_REPORTED, NO_WORK } from '@scanfarm/contracts'
+import { reportPage } from '@scanfarm/findings'
 import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 import { findingOf } from '@scanfarm/store/testing'
@@ -76,7 +77,7 @@ test('A report has coverage, counts, changes, ages and issues with advice, and h
   expect(policy).toContain(`'sha256-${hash}'`)
   expect(text).toContain(`&#39;sha256-${hash}&#39;`)
   for (const words of [
-    '1 of 2 targets scanned completely',
+    'All steps were done for 1 of 2 targets.',
     'Not scanned completely (1)',
     'tls failed',
     'New (1)',
@@ -96,6 +97,22 @@ test('A report has coverage, counts, changes, ages and issues with advice, and h
   expect([...text.matchAll(/<[^<>]*>?/g)].map(([tag]) => tag).filter((tag) => !allowed.test(tag))).toEqual([])
   expect(text).not.toContain('\u202e')
   expect((await report('workspaces/dmz')).text).toContain('Report of dmz')
+})
+
+test('A report does not call a job complete whose scans could not test what is open', () => {
+  const { changes } = NOTHING_REPORTED
+  const facts = { ...NOTHING_REPORTED, outcome: 'clean', clean_count: 1, open_count: 0 } as const
+  const page = (high: number) => {
+    const counts = { ...changes.counts, not_tested: { high } }
+    return reportPage({
+      title: 'a',
+      madeAt: facts.created_at,
+      facts: { ...facts, changes: { ...changes, counts } },
+    })
+  }
+  expect(page(0)).toContain('clean: nothing was left out')
+  expect(page(2)).toContain('But 2 open findings could not be tested again.')
+  expect(page(2)).not.toContain('clean')
 })
 
 test('The report of a schedule is about its last job; without one there is nothing to report', async () => {

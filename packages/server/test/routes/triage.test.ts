@@ -20,6 +20,7 @@ interface Detail {
   readonly state: string
   readonly runs: readonly { run_uuid: string }[]
   readonly history: readonly object[]
+  readonly history_complete: boolean
 }
 const read = async (id: number): Promise<Detail> =>
   (await server.viewer.get(`/api/vulnerabilities/${id}`).expect(200)).body.data as Detail
@@ -228,13 +229,21 @@ describe('GET /vulnerabilities/{id}', () => {
     const second = await scan('history', [finding('cve', 'high')])
     const third = await scan('history', [])
     const listed = await server.viewer.get('/api/vulnerabilities?workspace=history').expect(200)
-    const data = await read(listed.body.data[0].id as number)
+    const id = listed.body.data[0].id as number
+    const data = await read(id)
     expect(data.runs.map(({ run_uuid }) => run_uuid)).toEqual([second, first])
     expect(data.runs[0]).toMatchObject({ workflow_name: 'probe', target: 'a.example', status: 'completed' })
     expect(data.history).toMatchObject([
       { changes: { state: { from: 'open', to: 'gone' } }, run_uuid: third, changed_by: '' },
       { changes: { severity: { from: 'low', to: 'high' } }, run_uuid: second },
     ])
+    expect(data.history_complete).toBe(true)
+    for (let n = 0; n < 50; n++)
+      for (const severity of ['low', 'high'] as const)
+        await server.store.vulnerabilities.import('history', 'nuclei', [finding('cve', severity)])
+    const long = await read(id)
+    expect(long.history).toHaveLength(100)
+    expect(long.history_complete).toBe(false)
   })
 })
 

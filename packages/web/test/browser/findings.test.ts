@@ -143,8 +143,18 @@ test('Findings are in the order of severity, sorted, grouped and loaded as one s
   await page.getByLabel('Group by').selectOption('host')
   await rows(page).getByRole('link', { name: 'one.test' }).click()
   await page.waitForURL('**host=one.test**')
+  const { data: critical } = await farm().api.GET('/vulnerabilities', {
+    params: { query: { workspace: 'lists', severity: 'critical' } },
+  })
+  const change = { verdict: 'false_positive' } as const
+  for (const { id } of critical?.data ?? [])
+    await farm().api.PATCH('/vulnerabilities/{id}', { params: { path: { id: String(id) } }, body: change })
   await page.goto('/hosts/one.test')
   await page.getByRole('heading', { name: 'one.test', exact: true }).waitFor()
+  await page.getByRole('table', { name: 'Open findings of the host' }).waitFor()
+  await rows(page).first().waitFor()
+  expect(await row(page, 'z').count()).toBe(0)
+  await page.getByRole('tab', { name: 'Gone' }).click()
   await row(page, 'z').waitFor()
   await page.getByRole('tab', { name: 'Ports (0)' }).click()
   await page.getByText('No scan found an open port.').waitFor()

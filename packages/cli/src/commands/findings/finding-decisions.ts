@@ -6,7 +6,7 @@ import {
   type Vulnerability,
 } from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
 import { cut, printFields, printJson, printTable, type Column } from '../../client/table.ts'
 import { CliError, EXIT } from '../../exit.ts'
@@ -90,6 +90,8 @@ export const showCommand = (terminal: Terminal): Command =>
       }))
       if (rows.length > 0) printLine(terminal, '')
       if (rows.length > 0) printTable(terminal, HISTORY, rows)
+      if (!data.history_complete)
+        printLine(terminal, 'older changes are not kept: only the newest 100 by scans and 1,000 by hand')
     })
 
 interface DecisionOptions {
@@ -122,6 +124,10 @@ interface TriageOptions extends ClientOptions, DecisionOptions {
 const defined = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
 
+const refuseSeverity = (): never => {
+  throw new InvalidArgumentError('--set-severity sets the severity')
+}
+
 export const triageCommand = (terminal: Terminal): Command =>
   deciding(clientCommand('triage', 'Decide about findings. Scans do not change what is decided.'), VERDICTS)
     .argument('<ids...>', 'ids of findings', (id: string, before?: number[]) => [
@@ -131,6 +137,7 @@ export const triageCommand = (terminal: Terminal): Command =>
     .option('--untag <tag>', 'tag to remove; repeatable', collect)
     .option('--ticket <url>', 'link to a ticket')
     .option('--comment <text>', 'comment for the history')
+    .addOption(new Option('--severity <word>').hideHelp().argParser(refuseSeverity))
     .option('--undo', 'take verdict, severity, assignee and tags back, so that rules and scans decide')
     .action(async (ids: number[], options: TriageOptions) => {
       const { verdict, reason, until, setSeverity, assignee, tag, untag, ticket, comment, undo } = options

@@ -224,6 +224,7 @@ export const VulnerabilityDetail = Type.Object({
     }),
     { description: 'Newest first, at most 100 changes by scans and 1,000 by hand' },
   ),
+  history_complete: Type.Boolean({ description: 'False: older changes may have been dropped' }),
 })
 
 export const vulnerabilityDetail = async (
@@ -238,12 +239,14 @@ export const vulnerabilityDetail = async (
     triage.rulesOf(id),
     triage.history(id),
   ])
+  const byScans = history.filter(({ changed_by }) => changed_by === '').length
   return {
     ...data,
     cvss: cvssOf(recordOf(data.raw_vuln_json)) ?? null,
     runs: [...runs],
     rules: rules.map((rule) => ({ ...rule, sets: [...rule.sets] })),
     history: history.map((one) => ({ ...one, changes: { ...one.changes } })),
+    history_complete: byScans < 100 && history.length - byScans < 1000,
   }
 }
 

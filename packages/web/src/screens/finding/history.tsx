@@ -18,7 +18,7 @@ const By = ({ changed_by, run_uuid }: Change) => {
   return <span>{changed_by === '' ? 'by an import' : `by ${changed_by.replace(':', ' ')}`}</span>
 }
 
-export const History = ({ changes }: { changes: readonly Change[] }) =>
+export const History = ({ changes, complete }: { changes: readonly Change[]; complete: boolean }) =>
   changes.length === 0 ? (
     <EmptyState title="No changes yet">
       What scans saw, what people decided, and comments appear here.
@@ -37,5 +37,8 @@ export const History = ({ changes }: { changes: readonly Change[] }) =>
           <By {...change} />
         </li>
       ))}
+      {complete ? null : (
+        <li className="muted">Older changes are not kept: only the newest 100 by scans and 1,000 by hand.</li>
+      )}
     </ol>
   )

@@ -147,7 +147,11 @@ const FindingPage = ({ finding }: { finding: Finding }) => {
         tabs={[
           tab('evidence', 'Evidence', <Evidence finding={finding} />),
           tab('runs', `Runs (${finding.runs.length})`, <SeenBy runs={finding.runs} kind="vulnerabilities" />),
-          tab('history', `History (${finding.history.length})`, <History changes={finding.history} />),
+          tab(
+            'history',
+            `History (${finding.history.length})`,
+            <History changes={finding.history} complete={finding.history_complete} />,
+          ),
           tab(
             'raw',
             'Raw record',

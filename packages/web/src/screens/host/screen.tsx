@@ -14,6 +14,7 @@ import {
   RecordState,
   SeenBy,
   SeverityCounts,
+  sumOf,
   Time,
   tab,
   UrlTabs,
@@ -115,11 +116,22 @@ const HostPage = ({ found }: { found: Host }) => {
         tabs={[
           tab(
             'findings',
-            'Findings',
+            `Open findings (${sumOf(found.findings)})`,
             <FindingList
-              label="Findings of the host"
-              filters={{ host, state: 'open,gone' }}
-              empty={<EmptyState title="No findings">No scan found a weakness at this host.</EmptyState>}
+              label="Open findings of the host"
+              filters={{ host, state: 'open' }}
+              empty={
+                <EmptyState title="No open findings">Gone lists those that are gone or decided.</EmptyState>
+              }
+            />,
+          ),
+          tab(
+            'gone',
+            'Gone',
+            <FindingList
+              label="Findings of the host that are gone or decided"
+              filters={{ host, state: 'gone' }}
+              empty={<EmptyState title="Nothing is gone">No finding of this host was closed.</EmptyState>}
             />,
           ),
           tab(
