@@ -228,6 +228,12 @@ test.each(SLOW)('a large %s file does not block the event loop: %s', async (form
 
 test.each([
   ['A cut string of many quotes', `{"a":"${'\\"'.repeat(40_000)}`],
+  [
+    'A rule of many slashes',
+    `{"runs":[{"results":[${Array(3)
+      .fill(`{"ruleId":"${'/'.repeat(20_000)}"}`)
+      .join()}]}],"version":"2.1.0"}`,
+  ],
   ['An id of many brackets', JSON.stringify({ value: 'a', children: { ID: '('.repeat(60_000) } })],
 ])('%s is not searched from each of them', async (_name, text) => {
   const begin = ownTime()

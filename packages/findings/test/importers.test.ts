@@ -1,5 +1,6 @@
-import { createReadStream } from 'node:fs'
+import { createReadStream, readFileSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
+import { isRecord } from '../src/fields.ts'
 import { openReport, readFindings, type ImportFormat } from '../src/index.ts'
 import { bytesOf } from './records.ts'
 
@@ -490,7 +491,7 @@ describe('Secrets and source code', () => {
     expect(found[1]).toMatch(/^github-pat high my conf\.ini:2 [0-9a-f]{40} line 2$/)
   })
 
-  test('gitleaks: without commits the text around the secret tells results apart, and the secret is not in it', async () => {
+  test('gitleaks: without commits the secret tells results apart, and is not readable', async () => {
     const leak = (StartLine: number) => ({
       RuleID: 'key',
       File: 'a.py',
@@ -500,8 +501,8 @@ describe('Secrets and source code', () => {
       Match: 'k = abc',
     })
     expect(short(await guess(JSON.stringify([leak(3), leak(9)])))).toEqual([
-      expect.stringMatching(/^key high a\.py:3 [0-9a-f]{16}$/),
-      expect.stringMatching(/^key high a\.py:9 [0-9a-f]{16} #2$/),
+      expect.stringMatching(/^key high a\.py:3 text [0-9a-f]{16}$/),
+      expect.stringMatching(/^key high a\.py:9 text [0-9a-f]{16} #2$/),
     ])
   })
 
@@ -522,7 +523,7 @@ describe('Secrets and source code', () => {
     const report = await guess(JSON.stringify(old))
     expect(report.format).toBe('gitleaks')
     expect(short(report)).toEqual([
-      expect.stringMatching(/^AWS Key high my dir\/a\.py:3 [0-9a-f]{16}$/),
+      expect.stringMatching(/^AWS Key high my dir\/a\.py:3 text [0-9a-f]{16}$/),
       `AWS Key high my dir/a.py:3 ${commits[1]} line 3`,
       `AWS Key high my dir/a.py:3 ${commits[2]} line 3`,
     ])
@@ -777,7 +778,7 @@ describe('Vulnerabilities of packages', () => {
       'trivy',
       TRIVY,
       [
-        'CVE-2026-2 critical shop:1 (debian 12):libx@1',
+        'CVE-2026-2 critical shop:1:libx@1',
         'DS-0002 high Dockerfile:3',
         expect.stringMatching(/^aws critical a\.env:1 [0-9a-f]{16}$/),
       ],
@@ -796,6 +797,155 @@ describe('Vulnerabilities of packages', () => {
     const found = await guess(typeof report === 'string' ? report : JSON.stringify(report))
     expect(found).toMatchObject({ format, errors: 0 })
     expect(short(found)).toEqual(expected)
+  })
+
+  test.each(['Resources', 'Findings', 'Vulnerabilities'])(
+    'trivy: %s of a cluster are places, and images are told apart in them',
+    async (list) => {
+      const found = (PkgName: string) => [{ VulnerabilityID: 'CVE-1', PkgName, Severity: 'HIGH' }]
+      const web = (Namespace: string, Results: readonly object[]) => ({
+        Results,
+        Kind: 'Deployment',
+        Name: 'web',
+        Namespace,
+      })
+      const resources = [
+        web('shop', [
+          { Target: 'nginx:1 (debian 12)', Class: 'os-pkgs', Vulnerabilities: found('a') },
+          { Vulnerabilities: found('a'), Target: 'side:2' },
+        ]),
+        web('other', [
+          {
+            Target: 'Deployment/web',
+            Misconfigurations: [{ ID: 'KSV-1', Severity: 'LOW' }, { Status: 'PASS' }],
+          },
+        ]),
+      ]
+      const report = await guess(JSON.stringify({ ClusterName: 'demo', [list]: resources }))
+      expect(report).toMatchObject({ format: 'trivy', errors: 0 })
+      expect(short(report)).toEqual([
+        'CVE-1 high shop/Deployment/web:a nginx:1',
+        'CVE-1 high shop/Deployment/web:a side:2',
+        'KSV-1 low other/Deployment/web',
+      ])
+    },
+  )
+
+  const at = (uri: string, more: object = {}) => [
+    { physicalLocation: { artifactLocation: { uri }, region: { startLine: 1 } }, ...more },
+  ]
+  const log = (name: string, results: readonly object[], more: object = {}, properties: object = {}) => ({
+    runs: [
+      {
+        results: results.map((one) => ({ ruleId: 'CVE-1', ...one })),
+        tool: {
+          driver: {
+            name,
+            rules: [{ id: 'CVE-1', properties: { 'security-severity': '9.8' }, ...properties }],
+          },
+        },
+        ...more,
+      },
+    ],
+    version: '2.1.0',
+  })
+  const ofTrivy = (name: string, version: string, uri: string) => ({
+    message: {
+      text: `Package: ${name}\nInstalled Version: ${version}\nVulnerability CVE-1\nSeverity: LOW\nFixed Version: 2`,
+    },
+    locations: at(uri),
+  })
+  const ofGrype = (word: string, name: string, path: string, more = '', logicalLocations: object[] = []) => ({
+    ruleId: `GHSA-1-${name}`,
+    message: {
+      text: `A ${word} vulnerability in npm package: ${name}, version 1 was found${more} at: ${path}`,
+    },
+    locations: at(more === '' ? path.replaceAll(' ', '%20') : `shop/${path}`, { logicalLocations }),
+  })
+  const ofOsv = (name: string, uri: string, more: string) => ({
+    message: { text: `Package '${name}' is vulnerable to 'CVE-1'${more}.` },
+    locations: [{ physicalLocation: { artifactLocation: { uri } } }],
+  })
+  const inTrivy = (...Results: object[]) => ({ SchemaVersion: 2, ArtifactName: 'shop:1', Results })
+  const inGrype = (type: string, ...rows: (readonly [string, string, string])[]) => ({
+    matches: rows.map(([severity, name, path]) => ({
+      vulnerability: { id: 'GHSA-1', severity },
+      artifact: { name, version: '1', locations: [{ path }] },
+    })),
+    source: { type },
+  })
+  const inOsv = (path: string, name: string, group: object) => ({
+    packages: [
+      { package: { name, version: '1' }, vulnerabilities: [], groups: [{ ...group, max_severity: '9.8' }] },
+    ],
+    source: { path },
+  })
+  const inPackage = (PkgName: string) => ({
+    VulnerabilityID: 'CVE-1',
+    PkgName,
+    InstalledVersion: '1',
+    Severity: 'LOW',
+  })
+
+  test.each([
+    [
+      'trivy',
+      inTrivy({ Target: 'my dir/a.lock', Vulnerabilities: ['a', '@b/c'].map(inPackage) }),
+      log('Trivy', [ofTrivy('a', '1', 'my%20dir/a.lock'), ofTrivy('@b/c', '1', 'my%20dir/a.lock')]),
+      ['CVE-1 low my dir/a.lock:a@1', 'CVE-1 low my dir/a.lock:@b/c@1'],
+    ],
+    [
+      'an image in trivy',
+      inTrivy({ Target: 'shop:1 (alpine 3.1)', Class: 'os-pkgs', Vulnerabilities: [inPackage('a')] }),
+      log(
+        'Trivy',
+        [ofTrivy('a', '1', 'library/shop')],
+        { properties: { imageName: 'shop:1' } },
+        {
+          name: 'OsPackageVulnerability',
+        },
+      ),
+      ['CVE-1 low shop:1:a@1'],
+    ],
+    [
+      'a folder in grype',
+      inGrype('directory', ['Medium', 'a', '/my dir/a.lock'], ['Critical', 'b-c', '/my dir/b.lock']),
+      log('grype', [ofGrype('medium', 'a', '/my dir/a.lock'), ofGrype('critical', 'b-c', '/my dir/b.lock')]),
+      ['GHSA-1 medium my dir/a.lock:a@1', 'GHSA-1 critical my dir/b.lock:b-c@1'],
+    ],
+    [
+      'an image in grype',
+      inGrype('image', ['Negligible', 'a', '/lib/db']),
+      log(
+        'grype',
+        [ofGrype('low', 'a', '/lib/db', ' in image shop:1', [{ name: '/lib/db' }])],
+        {},
+        {
+          id: 'GHSA-1-a',
+          properties: { 'security-severity': '0.0' },
+        },
+      ),
+      ['GHSA-1 info /lib/db:a@1'],
+    ],
+    [
+      'osv-scanner',
+      {
+        results: [
+          inOsv('/src/a/x.lock', '@b/c', { ids: ['GHSA-1'], aliases: ['CVE-1', 'GHSA-1'] }),
+          inOsv('/src/y.mod', 'd', { ids: ['GO-1', 'GHSA-1'], aliases: ['CVE-1'] }),
+        ],
+      },
+      log('osv-scanner', [
+        ofOsv('@b/c@1', 'file:///src/a/x.lock', " (also known as 'GHSA-1')"),
+        ofOsv('d@1', 'file:///src/y.mod', " (also known as 'GO-1', 'GHSA-1')"),
+      ]),
+      ['GHSA-1 critical a/x.lock:@b/c@1', 'GO-1 critical y.mod:d@1'],
+    ],
+  ])('%s: JSON and SARIF name one package in one way', async (_, json, sarif, expected) => {
+    const [ofJson, ofSarif] = [await guess(JSON.stringify(json)), await guess(JSON.stringify(sarif))]
+    expect(short(ofJson)).toEqual(expected)
+    expect(short(ofSarif)).toEqual(expected)
+    expect(ofSarif.findings.map(({ asset_type }) => asset_type)).toEqual(expected.map(() => 'package'))
   })
 
   test('trivy: misconfigurations keep their identity when a line is added, and when trivy calls the check by its new name', async () => {
@@ -841,14 +991,14 @@ describe('Vulnerabilities of packages', () => {
     ['experimental_analysis', { called: true }, 'Firm'],
     ['experimental_analysis', { called: true, unimportant: true }, 'Tentative'],
   ])(
-    'osv-scanner: a vulnerability is less certain if its code is not used: %s %j',
+    'osv-scanner: a vulnerability is info, as the tool lets it pass, if its code is not used: %s %j',
     async (name, analysis, confidence) => {
       const group = { ids: ['OSV-1'], max_severity: '9.8', [name]: { 'OSV-1': analysis } }
       const packages = [{ package: { name: 'a' }, vulnerabilities: [{ id: 'OSV-1' }], groups: [group] }]
       const report = JSON.stringify({ results: [{ source: { path: 'go.mod' }, packages }] })
       const isUsed = confidence === 'Firm'
       const { findings } = await guess(report)
-      expect(findings).toMatchObject([{ severity: 'critical', confidence }])
+      expect(findings).toMatchObject([{ severity: isUsed ? 'critical' : 'info', confidence }])
       expect(findings[0]?.vuln_desc.includes('no use of')).toBe(!isUsed)
     },
   )
@@ -896,6 +1046,32 @@ describe('Vulnerabilities of packages', () => {
   ])('a scan without results is no failure: %s', async (text) => {
     expect(await guess(text)).toMatchObject({ findings: [], assets: [], errors: 0 })
   })
+})
+
+/** A report with its keys in another order, as other programs write it. */
+const reordered = (value: unknown, order: (names: string[]) => string[]): unknown =>
+  Array.isArray(value)
+    ? value.map((one) => reordered(one, order))
+    : isRecord(value)
+      ? Object.fromEntries(order(Object.keys(value)).map((name) => [name, reordered(value[name], order)]))
+      : value
+
+const JSON_REPORTS = readdirSync(new URL('reports/', import.meta.url)).filter((name) =>
+  /^(?!whatweb|masscan\.ndjson|zmap\.json).*\.(?:json|sarif)$/.test(name),
+)
+
+test.each(JSON_REPORTS)('the order of keys changes nothing in %s', async (name) => {
+  const report: unknown = JSON.parse(readFileSync(new URL(`reports/${name}`, import.meta.url), 'utf8'))
+  const told = async (order: (names: string[]) => string[]) => {
+    const { findings, assets, failed, errors } = await guess(JSON.stringify(reordered(report, order)))
+    const rows = [...findings, ...assets].map(({ asset_value, ...one }) =>
+      'vuln_info' in one ? [one.vuln_info, one.severity, asset_value, one.fingerprint] : asset_value,
+    )
+    return { rows: rows.map(String).toSorted(), failed: failed.toSorted(), errors }
+  }
+  const known = await told((names) => names)
+  expect(await told((names) => names.toSorted())).toEqual(known)
+  expect(await told((names) => names.toReversed())).toEqual(known)
 })
 
 test('npm-audit: {} is a scan of bun without results', async () => {

@@ -24,7 +24,7 @@ interface Dependency {
   readonly raw: unknown
 }
 
-const isCve = (id: string): boolean => /^CVE-\d{4}-\d+$/.test(id)
+export const isCve = (id: string): boolean => /^CVE-\d{4}-\d+$/.test(id)
 
 /** `name@version`, behind the file that names it. */
 export const packagePlace = (file: string, name: string, version: string): string =>

@@ -65,7 +65,7 @@ export async function* gitleaksFindings(
       fingerprint: fingerprints.of({
         check: rule,
         file,
-        lasting: commit === '' ? [textWord(secretless(leak))] : [commit, `line ${line}`],
+        lasting: [commit === '' ? `text ${textWord(secretOf(leak))}` : `${commit} line ${line}`],
         line,
         column: text(leak, 'StartColumn'),
         rest: '',
@@ -75,9 +75,5 @@ export async function* gitleaksFindings(
   }
 }
 
-/** The text around the secret. */
-const secretless = (leak: unknown): string => {
-  const secret = text(leak, 'Secret', 'offender')
-  const match = text(leak, 'Match', 'line')
-  return secret === '' ? match : match.replaceAll(secret, '…')
-}
+/** The secret, of which its SARIF has no more either, or else the text with it. */
+const secretOf = (leak: unknown): string => text(leak, 'Secret', 'offender') || text(leak, 'Match', 'line')

@@ -2,6 +2,7 @@ import { asList, asText, asTexts, at } from '../fields.ts'
 import { dependencyFinding } from './dependencies.ts'
 import { isList, jsonReport } from './json-report.ts'
 import type { Imported } from './read-body.ts'
+import { pathOf } from './paths.ts'
 import { jsonParts } from './read-json.ts'
 import { unusable } from './records.ts'
 import { Replay } from './replay.ts'
@@ -24,7 +25,7 @@ const matchRecord = (match: unknown, isFolder: boolean): Imported => {
   const own = at(match, 'vulnerability')
   const related = asList(at(match, 'relatedVulnerabilities'))
   const artifact = at(match, 'artifact')
-  const path = asText(at(asList(at(artifact, 'locations'))[0], 'path'))
+  const path = pathOf(asText(at(asList(at(artifact, 'locations'))[0], 'path')))
   const text = [own, ...related].map((one) => asText(at(one, 'description'))).find((one) => one !== '') ?? ''
   return dependencyFinding({
     tool: 'grype',

@@ -25,6 +25,7 @@ const both = (format: ImportFormat, ...fields: string[]): Shape[] => [
 /** The first shape that matches applies: those with more fields stand before those with fewer. */
 const SHAPES: readonly Shape[] = [
   { format: 'trivy', fields: ['SchemaVersion', 'ArtifactName'] },
+  { format: 'trivy', fields: ['ClusterName'] },
   { format: 'grype', fields: ['matches', 'source'] },
   { format: 'grype', fields: ['matches', 'descriptor'] },
   // Tools of Python and Go write the version behind the results.

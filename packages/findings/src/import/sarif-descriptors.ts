@@ -21,6 +21,19 @@ export const referenceIn = (descriptor: unknown) => ({
 
 export type Reference = ReturnType<typeof referenceIn>
 
+/** An id with a thousand parts must not be looked up a thousand times. */
+const MAX_OUTER = 16
+
+/** `a/b` and `a` of `a/b/c`, the longest first. */
+const outerParts = (id: string): string[] => {
+  const parts = id.split('/', MAX_OUTER + 1)
+  const isCut = id.length > parts.join('/').length
+  return parts
+    .map((_, at) => parts.slice(0, at + (isCut ? 1 : 0)).join('/'))
+    .filter(Boolean)
+    .toReversed()
+}
+
 const OVERRIDES = { rules: 'ruleConfigurationOverrides', notifications: 'notificationConfigurationOverrides' }
 
 /** The rules or the notifications of a tool, and the levels that its invocations have given them. */
@@ -54,7 +67,7 @@ export class Descriptors {
     const idOfIndexed = asText(at(indexed, 'id'))
     if (indexed !== undefined && (id === '' || id === idOfIndexed || id.startsWith(`${idOfIndexed}/`)))
       return indexed
-    for (let part = id; part !== ''; part = part.slice(0, Math.max(part.lastIndexOf('/'), 0)))
+    for (const part of [id, ...outerParts(id)])
       for (const one of [first, ...others]) if (one?.byId.has(part)) return one.byId.get(part)
     return id === '' ? undefined : indexed
   }

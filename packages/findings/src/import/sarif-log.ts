@@ -13,6 +13,7 @@ const PARTS = [
   'runs',
   'runs.[].tool',
   'runs.[].originalUriBaseIds',
+  'runs.[].properties',
   'runs.[].externalPropertyFileReferences',
   ...LISTS.map((list) => `runs.[].${list}.[]`),
   RESULTS,
@@ -109,6 +110,7 @@ const addPart = (
       folder.add(pathOf(asText(at(place, 'physicalLocation', 'artifactLocation', 'uri'))))
   } else if (name === 'runs.[].tool') parts.tool = value
   else if (name === 'runs.[].originalUriBaseIds') parts.bases = value
+  else if (name === 'runs.[].properties') parts.properties = value
   else if (name === 'runs.[].externalPropertyFileReferences') {
     const [first] = asList(at(value, 'results'))
     if (first !== undefined)

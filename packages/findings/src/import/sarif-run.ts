@@ -19,11 +19,13 @@ export const LISTS = [
 export interface RunParts extends Readonly<Record<(typeof LISTS)[number], unknown[]>> {
   tool: unknown
   bases: unknown
+  properties: unknown
 }
 
 export const noParts = (): RunParts => ({
   tool: undefined,
   bases: undefined,
+  properties: undefined,
   invocations: [],
   artifacts: [],
   taxonomies: [],
@@ -70,6 +72,11 @@ export class SarifRun {
       .map((base) => pathOf(asText(at(base, 'uri'))))
     const working = parts.invocations.map((one) => pathOf(asText(at(one, 'workingDirectory', 'uri'))))
     this.#folders = [pathOf(root), ...bases, ...working].filter((folder) => folder !== '')
+  }
+
+  /** The image that trivy has scanned, or `""`. */
+  get image(): string {
+    return asText(at(this.#parts.properties, 'imageName'))
   }
 
   /** Whether the run or the import names the folder that was scanned. */

@@ -1,6 +1,7 @@
 import type { Severity } from '@scanfarm/contracts'
 import { severityOf } from '../content.ts'
 import { asText, at, isRecord, type Unknown } from '../fields.ts'
+import { isCve } from './dependencies.ts'
 import { Fingerprints, textWord } from './fingerprints.ts'
 import { LEAK_SEVERITY } from './gitleaks.ts'
 import { unreadable, type Imported } from './read-body.ts'
@@ -8,6 +9,7 @@ import { failed, finding } from './records.ts'
 import { Replay } from './replay.ts'
 import { kindOf, readSarif, type FoundResult } from './sarif-log.ts'
 import { ruleIdOf, type Place, type SarifRun } from './sarif-run.ts'
+import { namesNoFolder, packageResult } from './sarif-packages.ts'
 import type { ToolFingerprints } from './tool-fingerprints.ts'
 import { ownConfidence, ownSeverity, ownTags } from './tool-words.ts'
 
@@ -18,7 +20,7 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = '')
   const isCut = version === undefined && problems.length > 0 && runs.length > 0
   if (version !== '2.1.0' && !isCut)
     throw unreadable(`it is not SARIF 2.1.0: its version is ${JSON.stringify(version ?? '')}`)
-  if (!runs.some(({ run }) => run.namesFolder)) yield* folder.found()
+  if (!runs.some(({ run }) => run.namesFolder || namesNoFolder(run))) yield* folder.found()
   yield* problems
   for (const { run, hasResults } of runs) yield* run.failures(hasResults)
   const fingerprints = new Fingerprints()
@@ -71,8 +73,9 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
   const description = about.find((text) => text !== '')
   const more = others.map((one) => placeText(one)).filter((text) => text !== '')
   const region = (name: string): string => asText(at(place.region, name))
+  const known = packageResult({ id, message, rule, place, run })
   return {
-    vuln_info: id,
+    vuln_info: known?.id ?? id,
     vuln_title: title,
     vuln_desc: [
       description ?? '',
@@ -81,29 +84,41 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
     ]
       .filter((text) => text !== '')
       .join('\n\n'),
-    severity: severityOfResult(run, result, rule),
+    severity: known?.severity ?? severityOfResult(run, result, rule),
     confidence: ownConfidence(bags) ?? '',
-    // A result without a place concerns what the tool looked at.
-    asset_type: place.isWeb ? 'web' : placeText(place) === '' ? 'other' : 'file',
-    asset_value: place.isWeb ? place.file : placeText(place) || run.tool,
+    ...(known === undefined ? placed(place, run) : { asset_type: 'package', asset_value: known.place }),
     tags: [
-      ...new Set([...(run.tool === '' ? [] : [run.tool]), ...ownTags(bags), ...run.cwesOf(result, rule)]),
+      ...new Set([
+        ...(run.tool === '' ? [] : [run.tool]),
+        ...ownTags(bags),
+        ...run.cwesOf(result, rule),
+        ...(known?.aliases ?? []).filter(isCve),
+      ]),
     ],
     detail_http_request: web.request,
     detail_http_response: web.response,
     raw_vuln_json: JSON.stringify(result),
-    fingerprint: fingerprints.of({
-      check: id,
-      file: place.file,
-      lasting: lastingOf(tools.of(result), place, web.word),
-      line: region('startLine'),
-      // A place in a file without lines only has an offset.
-      column: region('startColumn') || (region('startLine') === '' ? offsetOf(place) : ''),
-      rest: JSON.stringify([region('endLine'), region('endColumn'), message, more]),
-    }),
+    fingerprint:
+      known !== undefined
+        ? ''
+        : fingerprints.of({
+            check: id,
+            file: place.file,
+            lasting: lastingOf(tools.of(result), place, web.word),
+            line: region('startLine'),
+            // A place in a file without lines only has an offset.
+            column: region('startColumn') || (region('startLine') === '' ? offsetOf(place) : ''),
+            rest: JSON.stringify([region('endLine'), region('endColumn'), message, more]),
+          }),
     ...ownFields(result),
   }
 }
+
+/** A result without a place concerns what the tool looked at. */
+const placed = (place: Place, run: SarifRun): Unknown => ({
+  asset_type: place.isWeb ? 'web' : placeText(place) === '' ? 'other' : 'file',
+  asset_value: place.isWeb ? place.file : placeText(place) || run.tool,
+})
 
 const offsetOf = ({ region, address }: Place): string =>
   asText(at(region, 'charOffset') ?? at(region, 'byteOffset')) ||

@@ -57,11 +57,14 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
 type Found =
   Extract<ReportPart, { kind: 'problem' }> | { readonly kind: 'lines'; readonly lines: readonly Line[] }
 
-/** An entry names its server, then its lines, which are read one by one: a broken one loses no other. */
+/** An entry has its server and its lines, which are read one by one: a broken one loses no other. */
 const ENTRY = 'scanResult.[]'
 
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Found> {
   let entry: Record<string, unknown> = {}
+  // The server may follow its lines.
+  let found: unknown[] = []
+  const linesOfEntry = (): Line[] => [entry, ...found].flatMap((line) => entryLines(entry, line))
   const parts = ['[]', ENTRY, `${ENTRY}.*`, `${ENTRY}.*.[]`, 'scanTime', 'Invocation']
   for await (const part of jsonParts(body, ...parts)) {
     if (part.kind === 'problem') yield part
@@ -69,12 +72,13 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Found> 
       if (at(part.value, 'finding') !== undefined) yield { kind: 'lines', lines: [flatLine(part.value)] }
     } else if (part.at === 'scanTime') yield { kind: 'lines', lines: interruption(asText(part.value)) }
     else if (part.at === ENTRY) {
-      yield { kind: 'lines', lines: entryLines(entry, entry) }
+      yield { kind: 'lines', lines: linesOfEntry() }
       entry = {}
+      found = []
     } else if (part.at === `${ENTRY}.*` && !isRecord(part.value)) entry[part.path.at(-1) ?? ''] = part.value
-    else yield { kind: 'lines', lines: entryLines(entry, part.value) }
+    else found.push(part.value)
   }
-  if (Object.keys(entry).length > 0) yield { kind: 'lines', lines: entryLines(entry, entry) }
+  if (Object.keys(entry).length + found.length > 0) yield { kind: 'lines', lines: linesOfEntry() }
 }
 
 const flatLine = (line: unknown): Line => {

@@ -2,55 +2,146 @@ import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
 import { dependencyFinding } from './dependencies.ts'
 import { Fingerprints, textWord } from './fingerprints.ts'
 import { isList, jsonReport } from './json-report.ts'
+import { pathOf } from './paths.ts'
 import type { Imported } from './read-body.ts'
-import { finding, paragraphs, unusable } from './records.ts'
+import { jsonParts } from './read-json.ts'
+import { failed, finding, paragraphs, unusable } from './records.ts'
+import { Replay } from './replay.ts'
 
-const PARTS = ['Target', 'Vulnerabilities.[]', 'Misconfigurations.[]', 'Secrets.[]'] as const
+/** Resources of a cluster (trivy k8s); the last two names are those of versions before 0.37. */
+const RESOURCES = ['Resources', 'Findings', 'Vulnerabilities', 'Misconfigurations'].map(
+  (list) => `${list}.[]`,
+)
 /** Versions before 0.20 wrote a list of targets. */
-const PATTERNS = ['Results.[].', '[].'].flatMap((target) => PARTS.map((part) => `${target}${part}`))
+const TARGETS = ['Results.[]', '[]', ...RESOURCES.map((resource) => `${resource}.Results.[]`)]
+const RESULTS = ['Vulnerabilities.[]', 'Misconfigurations.[]', 'Secrets.[]']
+
+const under = (places: readonly string[], names: readonly string[]): string[] =>
+  places.flatMap((place) => names.map((name) => `${place}.${name}`))
+
+/** What a report says about its targets and resources, which may follow their results. */
+const FACTS = [
+  'ArtifactName',
+  ...under(TARGETS, ['Target', 'Class']),
+  ...under(RESOURCES, ['Namespace', 'Kind', 'Name']),
+]
+const PATTERNS = [
+  '',
+  'ArtifactName',
+  'ClusterName',
+  ...under(RESOURCES, ['Error']),
+  ...under(TARGETS, RESULTS),
+]
+/** Shows that it is a report of trivy; `''` only for a list. */
+const SIGNS = [...under(TARGETS, ['Target']), ...under(RESOURCES, ['Kind'])]
+
+/** Where results are. */
+interface Target {
+  /** A file, an image, or a resource of a cluster. */
+  readonly file: string
+  /** What of a resource it is, or `""`. */
+  readonly part: string
+}
 
 /** Reads JSON of trivy: packages with vulnerabilities, misconfigurations and secrets of each target. */
 export async function* trivyFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
+  await using replay = new Replay()
+  const facts = new Facts()
+  for await (const part of jsonParts(replay.first(body), '', ...FACTS))
+    if (part.kind === 'value') facts.add(part.path, asText(part.value))
+  facts.rewind()
   const fingerprints = new Fingerprints()
-  let artifact = ''
-  let target = ''
-  for await (const part of jsonReport(body, isList, '', 'ArtifactName', ...PATTERNS)) {
+  for await (const part of jsonReport(replay.again(), isList, ...PATTERNS, ...SIGNS)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
-    else if (part.at === 'ArtifactName') artifact = asText(part.value)
-    else if (part.at.endsWith('.Target')) target = asText(part.value) || artifact
-    else if (part.at.includes('.Vulnerabilities.')) yield packageRecord(part.value, target)
-    else if (part.at.includes('.Secrets.')) {
-      const { value } = part
-      const fingerprint = fingerprints.of({
-        check: asText(at(value, 'RuleID')),
-        file: target,
-        lasting: [textWord(asText(at(value, 'Match')))],
-        line: asText(at(value, 'StartLine')),
-        column: '',
-        rest: '',
-      })
-      yield secretRecord(value, target, fingerprint)
-    } else if (part.at.includes('.Misconfigurations.') && isFailure(part.value)) {
-      const { value } = part
-      const fingerprint = fingerprints.of({
-        check: checkOf(value),
-        file: target,
-        lasting: causeOf(value),
-        line: lineOf(value),
-        column: '',
-        rest: asText(at(value, 'Message')),
-      })
-      yield misconfigurationRecord(value, target, fingerprint)
-    }
+    else if (part.at === '') facts.next()
+    else if (part.at.endsWith('].Error') && asText(part.value) !== '')
+      yield failed(asText(part.value), { file: facts.resourceOf(part.path) })
+    else if (RESULTS.some((list) => part.at.endsWith(`.${list}`)))
+      yield* records(part.at, part.value, facts.targetOf(part.path.slice(0, -2)), fingerprints)
   }
 }
 
-const packageRecord = (one: unknown, target: string): Imported =>
-  dependencyFinding({
+class Facts {
+  readonly #known = new Map<string, string>()
+  /** Counts the reports of a body that contains several. */
+  #report = 0
+
+  add(path: readonly string[], value: string): void {
+    if (path.length === 0) this.next()
+    else this.#known.set(this.#key(path), value)
+  }
+
+  next(): void {
+    this.#report += 1
+  }
+
+  rewind(): void {
+    this.#report = 0
+  }
+
+  /** `namespace/kind/name` of the resource that a path is in, or `""`. */
+  resourceOf(path: readonly string[]): string {
+    const resource = path.slice(0, 2)
+    const names = ['Namespace', 'Kind', 'Name'].map((name) => this.#of([...resource, name]))
+    return names.filter((name) => name !== '').join('/')
+  }
+
+  targetOf(path: readonly string[]): Target {
+    const name = this.#of([...path, 'Target']) || this.#of(['ArtifactName'])
+    // `alpine:3.10 (alpine 3.10.2)`: the system, whose version an update of the image changes.
+    const isSystem = this.#of([...path, 'Class']) === 'os-pkgs'
+    const target = pathOf(isSystem ? name.replace(/ \([^()]*\)$/, '') : name)
+    const resource = path.length > 2 ? this.resourceOf(path) : ''
+    return resource === '' ? { file: target, part: '' } : { file: resource, part: target }
+  }
+
+  #of(path: readonly string[]): string {
+    return this.#known.get(this.#key(path)) ?? ''
+  }
+
+  #key(path: readonly string[]): string {
+    return `${this.#report} ${path.join('/')}`
+  }
+}
+
+function* records(
+  list: string,
+  value: unknown,
+  { file, part }: Target,
+  fingerprints: Fingerprints,
+): Generator<Imported> {
+  const inPart = part === '' || file.endsWith(part) ? [] : [part]
+  if (list.endsWith('.Vulnerabilities.[]')) yield packageRecord(value, file, inPart)
+  else if (list.endsWith('.Secrets.[]')) {
+    const fingerprint = fingerprints.of({
+      check: asText(at(value, 'RuleID')),
+      file,
+      lasting: [...inPart, textWord(asText(at(value, 'Match')))],
+      line: asText(at(value, 'StartLine')),
+      column: '',
+      rest: '',
+    })
+    yield secretRecord(value, file, fingerprint)
+  } else if (isFailure(value)) {
+    const fingerprint = fingerprints.of({
+      check: checkOf(value),
+      file,
+      lasting: [...inPart, ...causeOf(value)],
+      line: lineOf(value),
+      column: '',
+      rest: asText(at(value, 'Message')),
+    })
+    yield misconfigurationRecord(value, file, fingerprint)
+  }
+}
+
+const packageRecord = (one: unknown, target: string, part: readonly string[]): Imported => {
+  const path = pathOf(asText(at(one, 'PkgPath')))
+  return dependencyFinding({
     tool: 'trivy',
     id: asText(at(one, 'VulnerabilityID')),
     aliases: asTexts(at(one, 'VendorIDs')),
-    file: asText(at(one, 'PkgPath')) || target,
+    file: part.length === 0 ? path || target : target,
     name: asText(at(one, 'PkgName')),
     version: asText(at(one, 'InstalledVersion')),
     fixed: asTexts(at(one, 'FixedVersion')),
@@ -61,8 +152,10 @@ const packageRecord = (one: unknown, target: string): Imported =>
     references: [asText(at(one, 'PrimaryURL')), ...asTexts(at(one, 'References'))].filter(
       (url) => url !== '',
     ),
+    fingerprint: part.length === 0 ? '' : [...part, path].join(' ').trim(),
     raw: one,
   })
+}
 
 /** With `--include-non-failures` the report also lists what is in order. */
 const isFailure = (one: unknown): boolean => (asText(at(one, 'Status')) || 'FAIL') === 'FAIL'

@@ -326,6 +326,21 @@ test('A package that pip-audit could not check keeps its findings, and those of 
   })
 })
 
+test('A resource of a cluster that trivy could not scan keeps its findings, and those of others are judged', async () => {
+  await using _executor = harness.executor()
+  const found = [{ VulnerabilityID: 'CVE-2026-1', PkgName: 'org:a', InstalledVersion: '1', Severity: 'HIGH' }]
+  const resource = (Name: string, more: object) => ({ Namespace: 'shop', Kind: 'Pod', Name, ...more })
+  const scan = (...Resources: readonly object[]) =>
+    importReport('cluster', 'guess', JSON.stringify({ ClusterName: 'demo', Resources }))
+  const Results = [{ Target: 'nginx:1', Class: 'lang-pkgs', Vulnerabilities: found }]
+  await scan(...['web', 'api'].map((name) => resource(name, { Results })))
+  await scan(resource('web', { Error: 'the image cannot be pulled' }), resource('api', {}))
+  expect(await seenOf('cluster')).toEqual({
+    'CVE-2026-1 shop/Pod/web:org:a@1': ['not_tested', expect.stringContaining('did not test shop/Pod/web')],
+    'CVE-2026-1 shop/Pod/api:org:a@1': ['gone', expect.any(String)],
+  })
+})
+
 test('A server of wapiti that is gone keeps its findings, and those of other ports are judged', async () => {
   await using _executor = harness.executor()
   const report = (port: number, crawled_pages_nbr: number, found: readonly object[]) =>

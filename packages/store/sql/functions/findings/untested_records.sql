@@ -22,6 +22,9 @@ language sql stable as $$
                         from endpoint_of(k.place) e where k.asset_type <> 'file'
                         union all select file_of(k.place), null where k.asset_type = 'file'
                         -- name@version, or file:name@version
+                        union all select array_to_string(parts[:n], ':'), null
+                        from string_to_array(k.place, ':') parts, generate_series(1, cardinality(parts) - 1) n
+                        where k.asset_type = 'package'
                         union all select lower(substring(k.place from '([^:@]+)@[^@]*$')), null where k.asset_type = 'package') at
     join unnest(p_places) u on u.place = at.place and (u.ports is null or u.ports @> at.port)
   where cardinality(p_places) > 0 and (u.check_id = '' or u.check_id = k.check_id or u.check_id = any(k.tags))

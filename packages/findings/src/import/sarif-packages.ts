@@ -1,0 +1,88 @@
+import type { Severity } from '@scanfarm/contracts'
+import { severityOf } from '../content.ts'
+import { asText, at } from '../fields.ts'
+import { packagePlace } from './dependencies.ts'
+import { advisoryOf } from './osv-scanner.ts'
+import { pathOf } from './paths.ts'
+import type { Place, SarifRun } from './sarif-run.ts'
+import { severityOfScore } from './tool-words.ts'
+
+/** A vulnerability of a package as the JSON of the same tool names it, so that both forms of report have one identity. */
+interface PackageResult {
+  readonly id: string
+  /** Other names of the vulnerability. */
+  readonly aliases?: readonly string[]
+  /** `file:name@version` */
+  readonly place: string
+  /** Undefined: the result has no other word than its level. */
+  readonly severity: Severity | undefined
+}
+
+interface Said {
+  readonly id: string
+  readonly message: string
+  readonly rule: unknown
+  readonly place: Place
+  readonly run: SarifRun
+}
+
+const TRIVY = /^Package: (.+)\nInstalled Version: (.*)\nVulnerability (\S+)\nSeverity: (\w+)$/m
+const GRYPE =
+  /^A (\w+) vulnerability in \S+ package: (.+), version (.*) was found( in image \S+)?(?: at: (.*))?/
+const OSV = /^Package '(.+)@([^@']*)' is vulnerable to '([^']+)'(?: \(also known as (.+)\))?\.$/
+
+/** The message of a result names the package; its place is the first line of a file. */
+const TOOLS: readonly (readonly [
+  tool: RegExp,
+  message: RegExp,
+  of: (said: Said, found: string[]) => PackageResult,
+])[] = [
+  [
+    /^trivy$/i,
+    TRIVY,
+    ({ rule, place, run }, [, name = '', version = '', id = '', word = '']) => {
+      const image = asText(at(rule, 'name')) === 'OsPackageVulnerability' ? run.image : ''
+      return { id, place: packagePlace(image || place.file, name, version), severity: severityOf(word) }
+    },
+  ],
+  [
+    /^grype$/i,
+    GRYPE,
+    ({ id, rule, place }, [, word = '', name = '', version = '', image, path]) => {
+      // A path in an image is absolute there, and behind the name of the image in the place.
+      const isFolder = image === undefined && place.logical === ''
+      const file = path === undefined ? place.file : pathOf(path)
+      return {
+        id: id.endsWith(`-${name}`) ? id.slice(0, -name.length - 1) : id,
+        place: packagePlace(isFolder ? file.replace(/^\//, '') : file, name, version),
+        severity: grypeSeverity(word, at(rule, 'properties', 'security-severity')),
+      }
+    },
+  ],
+  [
+    /^osv-scanner$/i,
+    OSV,
+    ({ place }, [, name = '', version = '', id = '', others = '']) => {
+      const aliases = [id, ...others.replaceAll("'", '').split(', ')].filter((one) => one !== '')
+      const at = packagePlace(place.file, name, version)
+      return { id: advisoryOf(aliases), aliases, place: at, severity: undefined }
+    },
+  ],
+]
+
+/** grype calls what is negligible or unknown low, with the score 0.0 if it has none. */
+const grypeSeverity = (word: string, score: unknown): Severity => {
+  const isRated = severityOfScore(score) !== undefined
+  return word === 'low' && !isRated && asText(score) !== '' ? 'info' : severityOf(word)
+}
+
+export const packageResult = (said: Said): PackageResult | undefined => {
+  for (const [tool, message, of] of TOOLS) {
+    const found = tool.test(said.run.tool) ? message.exec(said.message) : null
+    if (found !== null) return of(said, [...found])
+  }
+  return undefined
+}
+
+/** Paths of grype in a folder begin with a slash, but are relative to it. */
+export const namesNoFolder = (run: SarifRun): boolean => /^grype$/i.test(run.tool)
