@@ -9,6 +9,8 @@ import {
 } from '@scanfarm/functions'
 import {
   messageOf,
+  parseTemplate,
+  prepareProgram,
   type Json,
   evaluateExpr,
   type Variables,
@@ -89,7 +91,7 @@ export class FunctionConsole implements AsyncDisposable {
   async evaluate({ script, variables, signal }: ConsoleRequest): Promise<ConsoleOutcome> {
     const timeout = AbortSignal.timeout(MAX_MS)
     try {
-      const program = this.#engine.program(script)
+      const program = prepareProgram(script)
       const called = [...program.names].filter((name) => FUNCTIONS.has(name))
       const refused = called.filter((name) => program.calls.has(name) && !isAllowed(name))
       if (refused.length > 0) return { kind: 'error', message: refusal(refused) }
@@ -136,7 +138,7 @@ export class FunctionConsole implements AsyncDisposable {
   /** Only for display: the program itself receives values, not text. */
   #rendered(script: string, scope: Variables): string {
     try {
-      return renderText(this.#engine.template(script), scope).slice(0, MAX_CHARS)
+      return renderText(parseTemplate(script), scope).slice(0, MAX_CHARS)
     } catch {
       return script
     }

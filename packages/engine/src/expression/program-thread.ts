@@ -187,7 +187,8 @@ export class Thread {
     this.#executed = undefined
     watchdog.end()
     clearTimeout(force)
-    calls.abort()
+    // Without a reason, an exception with its stack is made.
+    calls.abort('the program has ended')
     if (isStopped) program.end({ kind: 'cancelled' })
     else if (message.kind === 'error') program.end(message)
     else program.end({ kind: 'value', value: JSON.parse(message.json) as Json })

@@ -171,7 +171,7 @@ export const unmetDependency = async (at: StepContext, needs: Dependencies): Pro
   const command = await missingCommand(at, needs.commands ?? [])
   if (command !== undefined) return `dependency check failed: required command not found: ${command}`
   for (const file of needs.files ?? []) {
-    const path = runPath(renderPlain(run.engine, file, at.scope), run.input)
+    const path = runPath(renderPlain(file, at.scope), run.input)
     if (!(await exists(path, run)))
       run.input.recorder.log('warn', `a file that the workflow requires does not exist: ${path}`)
   }

@@ -177,12 +177,11 @@ class Flow {
   }
 
   #params(ref: ModuleRef): ReadonlyMap<string, Value> | RenderError {
-    const { engine } = this.#run
     try {
       return new Map(
         Object.entries(ref.params ?? {}).map(([name, text]): [string, Value] => [
           name,
-          renderValue(engine, text, this.#scope),
+          renderValue(text, this.#scope),
         ]),
       )
     } catch (error) {

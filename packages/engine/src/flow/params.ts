@@ -14,7 +14,6 @@ import {
   type Value,
   type Variables,
 } from '@scanfarm/language'
-import type { Engine } from '../engine.ts'
 import { execOn } from '../step/function-context.ts'
 import { generate } from './generators.ts'
 import { heuristicsProblem } from './heuristics.ts'
@@ -38,8 +37,8 @@ export const hasDefault = (param: Param): boolean =>
   param.default !== undefined && param.default !== null && param.default !== ''
 
 /** A number is a text, like the same number that a caller gives. */
-export const defaultValue = (engine: Pick<Engine, 'template'>, value: Json, scope: Variables): Value => {
-  if (typeof value === 'string') return renderValue(engine, value, scope)
+export const defaultValue = (value: Json, scope: Variables): Value => {
+  if (typeof value === 'string') return renderValue(value, scope)
   return fromJson(typeof value === 'number' ? String(value) : value, 'author')
 }
 
@@ -85,7 +84,7 @@ export const setParams = async (
             ? source
             : await rememberedIn(run, `param ${place}.${param.name}`, () => generate(source, around))
         set(textOf(made, 'data'))
-      } else if (hasDefault(param)) set(defaultValue(run.engine, param.default ?? '', scope))
+      } else if (hasDefault(param)) set(defaultValue(param.default ?? '', scope))
       else if (setKnown()) continue
       else if (param.required === true) return `required parameter missing: ${param.name}`
       else if (param.type === 'bool') scope.set(param.name, false)

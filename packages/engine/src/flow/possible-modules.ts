@@ -9,7 +9,6 @@ import {
   evaluateSimple,
   fromJson,
   isTruthy,
-  parseTemplate,
   prepareProgram,
   typedValue,
   writtenNames,
@@ -115,8 +114,6 @@ const certain = <Result>(get: () => Result): Result | typeof UNKNOWN => {
   }
 }
 
-const ENGINE = { template: parseTemplate }
-
 /** Sets the variables of params. `given` throws where the value is not certain. */
 const setParams = (params: readonly Param[], scope: Certain, given: (param: Param) => Known): void => {
   for (const param of params) {
@@ -136,7 +133,7 @@ const SYSTEM: ReadonlySet<string> = new Set([...BUILTIN_NAMES, ...SOMETIMES_NAME
 const unsetParam = (param: Param, scope: Certain, operatorVariables: readonly string[]): Known => {
   const { name, type, generator = '', default: value = '' } = param
   if (generator !== '') throw new Undecided()
-  if (hasDefault(param)) return defaultValue(ENGINE, value, scope)
+  if (hasDefault(param)) return defaultValue(value, scope)
   if (SYSTEM.has(name) || operatorVariables.includes(name)) throw new Undecided()
   return type === 'bool' ? false : undefined
 }
@@ -181,7 +178,7 @@ const inModule = (
   for (const [name, text] of Object.entries(params))
     scope.set(
       name,
-      certain(() => renderValue(ENGINE, text, flow)),
+      certain(() => renderValue(text, flow)),
     )
   setParams(workflow.params ?? [], scope, ({ name }) => {
     const value = scope.get(name)

@@ -29,7 +29,7 @@ export const registerReports = async (run: Run, reports: readonly Report[], scop
   }
   for (const { name = '', path = '', type = '', description = '', optional } of reports) {
     if (path === '') continue
-    const rendered = renderPlain(run.engine, path, scope)
+    const rendered = renderPlain(path, scope)
     const file = runPath(rendered, run.input)
     const exists = await isThere(file, run.input).catch((error: unknown) => {
       recorder.log('warn', `report '${name}': ${messageOf(error)}`)
@@ -45,7 +45,7 @@ export const registerReports = async (run: Run, reports: readonly Report[], scop
       path: file,
       type: 'report',
       ...(contentType === undefined ? {} : { contentType }),
-      description: renderPlain(run.engine, description, scope),
+      description: renderPlain(description, scope),
     })
   }
 }

@@ -52,18 +52,18 @@ export const runActions = async (
   for (const [index, action] of actions.entries()) {
     if (signalOf(at).aborted) break
     if (!(await isMet(at, action.condition))) continue
-    const message = () => renderPlain(run.engine, action.message ?? action.notify ?? '', at.scope)
+    const message = () => renderPlain(action.message ?? action.notify ?? '', at.scope)
     switch (action.action) {
       case 'log':
         run.input.recorder.log(list === 'on_error' ? 'warn' : 'info', message())
         break
       case 'export':
         if (action.name === undefined) break
-        outer.scope.set(action.name, renderValue(run.engine, action.value ?? '', at.scope))
+        outer.scope.set(action.name, renderValue(action.value ?? '', at.scope))
         if (outer.scope === scope) exported.add(action.name)
         break
       case 'notify':
-        notify(at, renderPlain(run.engine, action.notify ?? action.message ?? '', at.scope))
+        notify(at, renderPlain(action.notify ?? action.message ?? '', at.scope))
         break
       case 'run':
         await runAction(at, action, `${list}-${index + 1}`)
@@ -106,7 +106,7 @@ export const decide = async (at: StepContext): Promise<string | undefined> => {
   if (decision === undefined) return undefined
   let goto: string | undefined
   if (decision.switch !== undefined) {
-    const word = renderPlain(at.module.run.engine, decision.switch, at.scope).trim()
+    const word = renderPlain(decision.switch, at.scope).trim()
     const { cases = {}, default: otherwise } = decision
     const branch = Object.hasOwn(cases, word) ? cases[word] : otherwise
     if (branch !== undefined) goto = await runBranch(at, branch, 'inline')

@@ -1,5 +1,5 @@
 import { FUNCTIONS } from '@scanfarm/functions'
-import { evaluateExpr, fromJson, isTruthy, type Value } from '@scanfarm/language'
+import { evaluateExpr, fromJson, isTruthy, prepareProgram, type Value } from '@scanfarm/language'
 import { evaluate, type Evaluated } from './evaluate.ts'
 import type { StepContext } from './step-context.ts'
 
@@ -8,7 +8,7 @@ export type Condition =
 
 const loneVariable = (at: StepContext, source: string): Value | undefined => {
   try {
-    const { simple } = at.module.run.engine.program(source)
+    const { simple } = prepareProgram(source)
     if (simple?.kind === 'hole') return evaluateExpr(simple.expr, at.scope)
     return simple?.kind === 'name' && !FUNCTIONS.has(simple.name) ? at.scope.get(simple.name) : undefined
   } catch {

@@ -3,6 +3,7 @@ import {
   evaluateSimple,
   type SimpleScope,
   type Program,
+  prepareProgram,
   messageOf,
   type Json,
   evaluateExpr,
@@ -80,7 +81,7 @@ export const evaluate = async (
       await run.place()
       const context = functionContext(at, until, async (inner) => await valueOf(at, inner))
       // Arguments of an agent's tool come from the model; the author has allowed that.
-      const program = run.engine.program(source)
+      const program = prepareProgram(source)
       if (!Object.hasOwn(extra, '$args')) refuseJoined(program, name, args, at.scope)
       return await callFunction(name, shellValues.fill(name, args), context, run.files)
     } catch (error) {
@@ -91,7 +92,7 @@ export const evaluate = async (
     }
   }
   try {
-    const program = run.engine.program(source)
+    const program = prepareProgram(source)
     const functions = functionsOf(program, at)
     if (program.simple !== undefined) {
       const value = await evaluateSimple(program.simple, simpleScope(at, functions, extra, host))

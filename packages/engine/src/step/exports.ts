@@ -48,7 +48,7 @@ export const evaluateExports = async (at: StepContext, end: StepEnd & { kind: 'd
         message: `export evaluation failed for ${name}: there is no function "${unknown}"`,
       }
     if (!looksLikeCall(text, FUNCTIONS)) {
-      values.set(name, renderValue(at.module.run.engine, text, inside.scope))
+      values.set(name, renderValue(text, inside.scope))
       continue
     }
     const result = await evaluate(inside, text)

@@ -1,6 +1,9 @@
 /** Resolves to the permission to start one item, which is disposed of when the item has ended; undefined: aborted. */
 export type Admit = (signal: AbortSignal) => Promise<Disposable | undefined>
 
+/** A reason of its own saves the exception with its stack that an abort makes without one. */
+const ENDED = 'no further item is started'
+
 /**
  * Processes items in order, at most `width` at a time. An item is read only when it can start, and nothing is kept of those
  * that have ended, so that memory does not grow with the number of items. No further item is started once `go` returns
@@ -18,7 +21,7 @@ export const pool = async <Item>(
   let index = 0
   const next = async (): Promise<void> => {
     const found = await iterator.next()
-    if (found.done === true || !go()) over.abort()
+    if (found.done === true || !go()) over.abort(ENDED)
     else await work(found.value, index++)
   }
   const lane = async (number: number): Promise<void> => {
@@ -30,7 +33,7 @@ export const pool = async <Item>(
   try {
     await Promise.all(Array.from({ length: Math.max(1, width) }, (_, number) => lane(number)))
   } finally {
-    over.abort()
+    over.abort(ENDED)
     await iterator.return?.()
   }
 }

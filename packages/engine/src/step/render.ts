@@ -4,13 +4,13 @@ import {
   evaluateExpr,
   type Variables,
   isTemplate,
+  parseTemplate,
   renderPieces,
   renderText,
   authored,
   Text,
   type Value,
 } from '@scanfarm/language'
-import type { Engine } from '../engine.ts'
 
 /** Fails the step whose template cannot be rendered; the cause has the details. */
 export class RenderError extends Error {
@@ -30,21 +30,21 @@ const guarded = <Result>(render: () => Result): Result => {
 }
 
 /** The value of a template: of its single variable, or else text that keeps the origin of each part. */
-export const renderValue = (engine: Pick<Engine, 'template'>, text: string, variables: Variables): Value => {
+export const renderValue = (text: string, variables: Variables): Value => {
   if (!isTemplate(text)) return authored(text)
   return guarded(() => {
-    const template = engine.template(text)
+    const template = parseTemplate(text)
     const [only, ...more] = template.nodes.filter((node) => node.kind !== 'text' || node.text.trim() !== '')
     if (only?.kind === 'hole' && more.length === 0) return evaluateExpr(only.expr, variables)
     return new Text(renderPieces(template, variables))
   })
 }
 
-export const renderPlain = (engine: Engine, text: string, variables: Variables): string => {
+export const renderPlain = (text: string, variables: Variables): string => {
   if (!isTemplate(text)) return text
-  return guarded(() => renderText(engine.template(text), variables))
+  return guarded(() => renderText(parseTemplate(text), variables))
 }
 
 /** Renders shell text: values that are not from the author are escaped for their quoting context. */
-export const renderShell = (engine: Engine, text: string, variables: Variables): string =>
-  guarded(() => renderCommand(renderPieces(engine.template(text), variables)))
+export const renderShell = (text: string, variables: Variables): string =>
+  guarded(() => renderCommand(renderPieces(parseTemplate(text), variables)))

@@ -13,8 +13,13 @@ import {
  * so it can only be done when the command is complete. The placeholders cannot occur in texts by chance.
  */
 export class ShellValues {
-  readonly #name = randomUUID()
   readonly #values: Value[] = []
+  #made: string | undefined
+
+  /** Made on first use: most expressions build no command. */
+  get #name(): string {
+    return (this.#made ??= randomUUID())
+  }
 
   /** Returns the placeholder of a value. */
   keep(value: Value): string {

@@ -142,7 +142,7 @@ const COMMAND_TYPES: ReadonlySet<string> = new Set(['bash', 'remote-bash'])
 const limitOf = (at: StepContext): StepLimit | undefined => {
   const { type, timeout } = at.step
   if (timeout === undefined || COMMAND_TYPES.has(type)) return undefined
-  const ms = parseDuration(renderPlain(at.module.run.engine, timeout, at.scope)) ?? 0
+  const ms = parseDuration(renderPlain(timeout, at.scope)) ?? 0
   return ms === 0 ? undefined : new StepLimit(ms, signalOf(at))
 }
 
@@ -175,8 +175,7 @@ export const runStep = async (at: StepContext, rows: OpenRow): Promise<StepOutco
   let limit: StepLimit | undefined
   const inside = new InnerTrace(at.trace)
   try {
-    if (at.step.log !== undefined)
-      run.input.recorder.log('info', renderPlain(run.engine, at.step.log, at.scope))
+    if (at.step.log !== undefined) run.input.recorder.log('info', renderPlain(at.step.log, at.scope))
     limit = limitOf(at)
     const inner = at.trace === undefined ? at : { ...at, trace: inside }
     prepared = prepare(limit === undefined ? inner : { ...inner, limits: [...at.limits, limit] })

@@ -50,7 +50,7 @@ export interface AgentPlan {
 
 export const renderAgent = (at: StepContext): AgentPlan => {
   const { step, module } = at
-  const plain = (text: string | undefined) => renderPlain(module.run.engine, text ?? '', at.scope)
+  const plain = (text: string | undefined) => renderPlain(text ?? '', at.scope)
   const path = (text: string | undefined) => runPath(plain(text), module.run.input)
   return {
     goals: (step.queries ?? [step.query ?? '']).map(plain),
@@ -146,9 +146,9 @@ class Agent {
   }
 
   async #spawn(agent: SubAgent, query: string, depth: number): Promise<AgentResult> {
-    const { step, module } = this.#at
+    const { step } = this.#at
     const spec: AgentSpec = {
-      system: renderPlain(module.run.engine, agent.system_prompt ?? '', this.#at.scope),
+      system: renderPlain(agent.system_prompt ?? '', this.#at.scope),
       tools: agent.agent_tools ?? [],
       subAgents: agent.sub_agents ?? [],
       own: {

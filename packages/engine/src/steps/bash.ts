@@ -17,12 +17,11 @@ export interface Commands {
 }
 
 export const renderCommands = (at: StepContext): Commands => {
-  const { module, step, scope } = at
-  const { engine } = module.run
+  const { step, scope } = at
   const count = (step.parallel_commands ?? []).length
   const parallel = count > 0
   const shown = parallel ? scopeOf(at, count) : scope
-  const shell = (text: string) => renderShell(engine, text, shown)
+  const shell = (text: string) => renderShell(text, shown)
   const args = [step.speed_args, step.config_args, step.input_args, step.output_args]
   const single =
     step.command === undefined
@@ -36,8 +35,8 @@ export const renderCommands = (at: StepContext): Commands => {
   return {
     list: list.map(shell),
     parallel,
-    timeoutMs: parseDuration(renderPlain(engine, step.timeout ?? '', scope)) || undefined,
-    stdFile: renderPlain(engine, step.std_file ?? '', scope),
+    timeoutMs: parseDuration(renderPlain(step.timeout ?? '', scope)) || undefined,
+    stdFile: renderPlain(step.std_file ?? '', scope),
   }
 }
 

@@ -26,11 +26,10 @@ export interface Loop {
 }
 
 /** Throws `RenderError`. An invalid number of threads is reported by `runForeach`. */
-export const renderLoop = ({ module, step, scope }: StepContext): Loop => {
-  const { run } = module
-  const threads = renderPlain(run.engine, step.threads ?? '', scope).trim()
+export const renderLoop = ({ step, scope }: StepContext): Loop => {
+  const threads = renderPlain(step.threads ?? '', scope).trim()
   return {
-    input: renderPlain(run.engine, step.input ?? '', scope),
+    input: renderPlain(step.input ?? '', scope),
     threads: threads === '' ? undefined : Number(threads),
   }
 }
@@ -126,8 +125,8 @@ export const runForeach = async (at: StepContext, { input, threads }: Loop): Pro
   return await endOf(at, tally, outputs)
 }
 
-const streamingOf = ({ module: { run }, step, scope }: StepContext): string =>
-  renderPlain(run.engine, step.exports?.['streaming_output'] ?? '', scope)
+const streamingOf = ({ step, scope }: StepContext): string =>
+  renderPlain(step.exports?.['streaming_output'] ?? '', scope)
 
 /** Lets other workers execute the items. Undefined: they are executed here. */
 const runSpread = async (at: StepContext, all: () => AsyncIterable<string>): Promise<StepEnd | undefined> => {

@@ -14,8 +14,8 @@ export interface HttpCall {
 
 const TIMEOUT_MS = 30_000
 
-export const renderHttp = ({ module, step, scope }: StepContext): HttpCall => {
-  const plain = (text: string) => renderPlain(module.run.engine, text, scope)
+export const renderHttp = ({ step, scope }: StepContext): HttpCall => {
+  const plain = (text: string) => renderPlain(text, scope)
   return {
     url: plain(step.url ?? '').trim(),
     method:

@@ -16,9 +16,9 @@ const TIMEOUT_MS = 120_000
 const TRIES = 3
 
 /** Renders all texts in a JSON value as templates. */
-export const renderJson = ({ module, scope }: StepContext, value: Json): Json => {
+export const renderJson = ({ scope }: StepContext, value: Json): Json => {
   const render = (inner: Json): Json => {
-    if (typeof inner === 'string') return renderPlain(module.run.engine, inner, scope)
+    if (typeof inner === 'string') return renderPlain(inner, scope)
     if (Array.isArray(inner)) return inner.map(render)
     if (typeof inner !== 'object' || inner === null) return inner
     return Object.fromEntries(Object.entries(inner).map(([key, item]) => [key, render(item)]))
@@ -27,7 +27,7 @@ export const renderJson = ({ module, scope }: StepContext, value: Json): Json =>
 }
 
 export const renderConfig = (at: StepContext, config: LlmConfig = {}): LlmConfig => {
-  const plain = (text: string) => renderPlain(at.module.run.engine, text, at.scope)
+  const plain = (text: string) => renderPlain(text, at.scope)
   const rendered = {
     ...config,
     ...(config.custom_headers && { custom_headers: { ...config.custom_headers } }),

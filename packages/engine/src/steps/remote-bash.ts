@@ -9,8 +9,8 @@ import { failed, type StepEnd } from '../step/step-end.ts'
 import { runCommands, type Commands } from './bash.ts'
 
 /** The runner of the step, rendered. */
-export const renderRunner = ({ module, step, scope }: StepContext): RunnerSpec | string => {
-  const plain = (text: string) => renderPlain(module.run.engine, text, scope)
+export const renderRunner = ({ step, scope }: StepContext): RunnerSpec | string => {
+  const plain = (text: string) => renderPlain(text, scope)
   const { step_runner_config: config = {} } = step
   const rendered = Object.fromEntries(
     Object.entries(config).map(([key, value]) => {
@@ -87,7 +87,7 @@ export const runRemote = async (
   const runner = await run.input.openRunner(spec)
   try {
     const end = await runCommands(at, runner, commands)
-    const plain = (text: string | undefined) => renderPlain(run.engine, text ?? '', at.scope)
+    const plain = (text: string | undefined) => renderPlain(text ?? '', at.scope)
     const [remote, local] = [plain(at.step.step_remote_file), plain(at.step.host_output_file)]
     if (!run.signal.aborted) await run.files.beforeClose(runner)
     if (end.kind === 'done' && remote !== '' && local !== '')

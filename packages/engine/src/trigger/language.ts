@@ -11,6 +11,8 @@ import {
   callProblem,
   at,
   eventField,
+  parseTemplate,
+  prepareProgram,
   readInput,
   withHyphens,
 } from '@scanfarm/language'
@@ -52,7 +54,7 @@ export class TriggerLanguage {
   /** Evaluates an expression with `event` and `event_data`. */
   async value(source: string, event: TriggerEvent, signal: AbortSignal): Promise<Json> {
     this.#late.refuse(source)
-    const program = this.#engine.program(withHyphens(source))
+    const program = prepareProgram(withHyphens(source))
     const variables = variablesOf(event)
     const holes = program.holes.map(({ expr }) => evaluateExpr(expr, variables))
     const called = [...program.calls.keys()]
@@ -82,7 +84,7 @@ export class TriggerLanguage {
 
   /** Renders a template with `event` and `event_data` as text. */
   text(template: string, event: TriggerEvent): string {
-    return renderText(this.#engine.template(withHyphens(template)), variablesOf(event))
+    return renderText(parseTemplate(withHyphens(template)), variablesOf(event))
   }
 
   /**

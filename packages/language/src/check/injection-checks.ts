@@ -1,7 +1,7 @@
 import type { AnyNode } from 'acorn'
 import { SHELL_COMMANDS } from '../expression/calls.ts'
 import { argumentOf } from '../expression/joined.ts'
-import { holeAt, nodesIn, syntaxOf } from '../expression/syntax.ts'
+import { holeAt, nodesIn } from '../expression/syntax.ts'
 
 /** Functions whose first argument is a program. */
 const PROGRAMS: ReadonlySet<string> = new Set(['exec_python', 'execPython', 'exec_ts', 'execTs'])
@@ -25,16 +25,14 @@ const isValue = (node: AnyNode): boolean => node.type === 'Identifier' && node.n
  * The first call in a prepared program that passes a text joined with values to a shell or an interpreter, where they
  * become code. In a command, `{{x}}` is escaped for its quoting context, but values that the program joins are not.
  */
-export const injectedCode = (code: string): InjectedCode | undefined => {
-  const root = syntaxOf(code)
-  if (root === undefined) return undefined
-  for (const node of nodesIn(root)) {
+export const injectedCode = (program: readonly AnyNode[]): InjectedCode | undefined => {
+  for (const node of program) {
     if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier') continue
     const { name } = node.callee
     const position = PROGRAMS.has(name) ? 0 : SHELL_COMMANDS.get(name)
     const argument = position === undefined ? undefined : argumentOf(node.arguments, position)
     if (argument === undefined) continue
-    const nodes = [...nodesIn(argument)]
+    const nodes = nodesIn(argument)
     if (nodes.some(joins) && nodes.some(isValue)) return { name, toShell: !PROGRAMS.has(name) }
   }
   return undefined

@@ -1,5 +1,4 @@
 import type { AnyNode } from 'acorn'
-import { nodesIn, syntaxOf } from '../expression/syntax.ts'
 import type { Action, Workflow } from '../model.ts'
 import { everyStep } from './walk.ts'
 
@@ -87,7 +86,7 @@ export const SCRIPT_GLOBALS: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-const KEYWORDS = new Set(
+export const KEYWORDS: ReadonlySet<string> = new Set(
   (
     'if else for while do switch case default break continue return throw try catch finally function var let const new typeof ' +
     'void delete in of instanceof this class extends super yield async await true false null import export'
@@ -117,11 +116,6 @@ const namesOfNode = function* (node: AnyNode): Generator<string> {
     if (node.key.type === 'Identifier') yield node.key.name
 }
 
-/** Names that an expression defines itself, or writes as keys of objects, and keywords. */
-export const ownNames = (code: string): Set<string> => {
-  const names = new Set(KEYWORDS)
-  const tree = syntaxOf(code)
-  if (tree !== undefined)
-    for (const node of nodesIn(tree)) for (const name of namesOfNode(node)) names.add(name)
-  return names
-}
+/** Names that an expression defines itself, or writes as keys of objects. */
+export const ownNames = (program: readonly AnyNode[]): Set<string> =>
+  new Set(program.flatMap((node) => [...namesOfNode(node)]))

@@ -20,8 +20,7 @@ import {
   type Hole,
   type Template,
 } from '../template/parse.ts'
-import { injectedCode } from './injection-checks.ts'
-import { definedNames, ownNames, SCRIPT_GLOBALS } from './names.ts'
+import { definedNames, KEYWORDS, SCRIPT_GLOBALS } from './names.ts'
 import type { Report } from './report.ts'
 import { tagOffset } from './tag-offset.ts'
 import { authorTexts, type AuthorText } from './texts.ts'
@@ -183,9 +182,9 @@ class SemanticChecks {
     for (const { expr } of program.holes) this.#hole(expr, text)
     this.#brackets(text, program)
     this.#handed(text, program)
-    const own = ownNames(program.code)
     for (const name of program.names) {
-      if (name === '$hole' || name === '$text' || own.has(name) || SCRIPT_GLOBALS.has(name)) continue
+      if (name === '$hole' || name === '$text' || program.own.has(name)) continue
+      if (KEYWORDS.has(name) || SCRIPT_GLOBALS.has(name)) continue
       const called = program.calls.has(name)
       const known = this.#functions.get(name)
       if (called && known?.refused !== undefined) this.#refused(text, name, known.refused)
@@ -198,8 +197,7 @@ class SemanticChecks {
     }
   }
 
-  #handed({ path, text }: AuthorText, { code }: Program): void {
-    const handed = injectedCode(code)
+  #handed({ path, text }: AuthorText, { injected: handed }: Program): void {
     if (handed === undefined) return
     const { name, toShell } = handed
     const message = toShell

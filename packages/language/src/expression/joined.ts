@@ -53,7 +53,7 @@ export const argumentOf = (args: readonly AnyNode[], position: number): AnyNode 
 /** What the calls of these functions get as their argument at `position`. */
 export const joinedArgument = (code: string, names: ReadonlySet<string>, position: number): Joined => {
   const root = syntaxOf(code)
-  const nodes = root === undefined ? [] : [...nodesIn(root)]
+  const nodes = root === undefined ? [] : nodesIn(root)
   const ways = nodes.flatMap((node) =>
     node.type === 'CallExpression' && node.callee.type === 'Identifier' && names.has(node.callee.name)
       ? branchesOf(argumentOf(node.arguments, position)).map(partsOf)

@@ -1,7 +1,10 @@
 import { tokenizer, tokTypes, type TokenType } from 'acorn'
+import { cached } from '../cached.ts'
+import { injectedCode, type InjectedCode } from '../check/injection-checks.ts'
+import { ownNames } from '../check/names.ts'
 import { SHELL_COMMANDS } from './calls.ts'
 import { simpleOf, type Simple } from './simple.ts'
-import { syntaxOf } from './syntax.ts'
+import { nodesIn, syntaxOf } from './syntax.ts'
 import { withTruth } from './truth.ts'
 import { TemplateError, type Expr } from '../template/expression.ts'
 import { holesOf, parseTemplate } from '../template/parse.ts'
@@ -27,6 +30,10 @@ export interface Program {
   readonly simple: Simple | undefined
   /** Names of called functions with their first offset in the source. */
   readonly calls: ReadonlyMap<string, number>
+  /** Names that the program defines itself, or writes as keys of objects. */
+  readonly own: ReadonlySet<string>
+  /** The first call that passes a text joined with values to a shell or an interpreter. */
+  readonly injected: InjectedCode | undefined
 }
 
 /** A part of the source with the text that replaces it. */
@@ -121,8 +128,7 @@ const tokensOf = (source: string, onComment: (start: number, end: number) => voi
   return tokens
 }
 
-/** Throws `TemplateError`. */
-export const prepareProgram = (source: string): Program => {
+const prepare = (source: string): Program => {
   const holes: Hole[] = []
   const names = new Set<string>()
   const calls = new Map<string, number>()
@@ -157,6 +163,20 @@ export const prepareProgram = (source: string): Program => {
   const code = applied(edits, source)
   const exprs = holes.map(({ expr }) => expr)
   const tree = syntaxOf(code)
+  const nodes = tree === undefined ? [] : nodesIn(tree)
   const simple = holes.some(({ shell }) => shell) ? undefined : simpleOf(tree, exprs)
-  return { source, code, script: withTruth(code, tree), holes, names, calls, simple }
+  return {
+    source,
+    code,
+    script: withTruth(code, nodes),
+    holes,
+    names,
+    calls,
+    own: ownNames(nodes),
+    injected: injectedCode(nodes),
+    simple,
+  }
 }
+
+/** Throws `TemplateError`. */
+export const prepareProgram = cached(prepare)

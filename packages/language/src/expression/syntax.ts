@@ -13,12 +13,19 @@ const isNode = (value: unknown): value is AnyNode =>
   typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
 
 /** A node and all nodes below it, in the order of the source. */
-export const nodesIn = function* (root: AnyNode): Generator<AnyNode> {
+export const nodesIn = (root: AnyNode): AnyNode[] => {
+  const nodes: AnyNode[] = []
   const open = [root]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    yield node
-    open.push(...Object.values(node).flat().filter(isNode).reverse())
+    nodes.push(node)
+    const from = open.length
+    for (const value of Object.values(node) as unknown[])
+      if (Array.isArray(value)) open.push(...value.filter(isNode))
+      else if (isNode(value)) open.push(value)
+    // The last one is taken first.
+    if (open.length > from + 1) open.push(...open.splice(from).reverse())
   }
+  return nodes
 }
 
 /** `$hole[0]`, `$text[0]` or `$shell[0]`: a value that a `{{…}}` of the source stands for. */

@@ -1,6 +1,5 @@
-import type { AnyNode, Program } from 'acorn'
+import type { AnyNode } from 'acorn'
 import type { Json } from '../model.ts'
-import { nodesIn } from './syntax.ts'
 
 /**
  * Texts that name a boolean. Params without a type, exports and outputs are texts, so `flag == "true"`, `flag == true`
@@ -38,8 +37,7 @@ interface Edit {
 }
 
 /** The program as QuickJS executes it: with `$is` where a truth decides, and `$equals` for `==`. */
-export const withTruth = (code: string, tree: Program | undefined): string => {
-  if (tree === undefined) return code
+export const withTruth = (code: string, nodes: readonly AnyNode[]): string => {
   const opening: Edit[] = []
   const closing: Edit[] = []
   const operators: Edit[] = []
@@ -52,7 +50,7 @@ export const withTruth = (code: string, tree: Program | undefined): string => {
     const { start, end } = node.test as AnyNode
     wrap({ start, end }, '$is')
   }
-  for (const node of nodesIn(tree)) {
+  for (const node of nodes) {
     if (node.type === 'UnaryExpression' && node.operator === '!') wrap(node.argument, '$is')
     else if (node.type === 'LogicalExpression' && node.operator !== '??') wrap(node.left, '$is')
     else if (TESTS.has(node.type)) wrapTest(node)

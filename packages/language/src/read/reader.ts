@@ -176,8 +176,9 @@ export class Reader {
       const value = this.#value(entry.value, field.type, where, depth + 1)
       if (value !== undefined) fields[key] = value
     }
-    for (const [key, field] of Object.entries(spec.fields)) {
-      if ((field.required ?? false) === false || fields[key] !== undefined) continue
+    for (const key of Object.keys(spec.fields)) {
+      const field = spec.fields[key]
+      if (field === undefined || (field.required ?? false) === false || fields[key] !== undefined) continue
       // A value of the wrong type has already been reported.
       if (isNothing(entries.get(key)?.value)) this.#missing(node, spec, path, key, field)
     }

@@ -1,3 +1,4 @@
+import { cached } from '../cached.ts'
 import { parseExpr, TemplateError, type Expr } from './expression.ts'
 import { tokensOf, type Token } from './tokens.ts'
 
@@ -246,10 +247,10 @@ const misread = ({ name, text, at }: Token): never => {
 export const isTemplate = (text: string): boolean => text.includes('{{')
 
 /** Throws `TemplateError` with the offset of the syntax error. */
-export const parseTemplate = (source: string): Template => ({
+export const parseTemplate = cached((source: string): Template => ({
   source,
   nodes: isTemplate(source) ? new TemplateParser(source).parse() : [{ kind: 'text', text: source }],
-})
+}))
 
 const inside = (node: Node): readonly Node[] => {
   if (node.kind === 'if') return node.branches.flatMap(({ body }) => body)

@@ -1,5 +1,5 @@
 import { messageOf } from '../error.ts'
-import { ownNames, SCRIPT_GLOBALS } from '../check/names.ts'
+import { KEYWORDS, SCRIPT_GLOBALS } from '../check/names.ts'
 import { prepareProgram } from '../expression/source.ts'
 import type { FunctionTable } from '../function-table.ts'
 import type { Trigger, Workflow } from '../model.ts'
@@ -18,10 +18,9 @@ export const callProblem = (name: string, functions: FunctionTable): string | un
 
 /** The first call of a function that neither Scanfarm nor the expression defines. */
 const unknownCall = (source: string, functions: FunctionTable): string | undefined => {
-  const { calls, code } = prepareProgram(withHyphens(source))
-  const own = ownNames(code)
+  const { calls, own } = prepareProgram(withHyphens(source))
   const name = [...calls.keys()].find(
-    (one) => !functions.has(one) && !own.has(one) && !SCRIPT_GLOBALS.has(one),
+    (one) => ![functions, own, KEYWORDS, SCRIPT_GLOBALS].some((known) => known.has(one)),
   )
   return name === undefined ? undefined : `there is no function "${name}"`
 }
