@@ -133,13 +133,20 @@ export class Spread implements SpreadService {
   /** Undefined: the loop was stopped. */
   async #ended(loop: SpreadLoop, state: string, count: number): Promise<readonly LoopBatch[] | undefined> {
     const from = performance.now()
-    const { signal } = this.#session
+    const { signal, recorder } = this.#session
+    let size = loop.size ?? Infinity
     while (!loop.signal.aborted) {
       const batches = await this.#batches(loop, state, count).catch((error: unknown) => {
         if (signal.aborted) return undefined
         throw error
       })
       if (batches === undefined) return undefined
+      const largest = Math.max(...batches.map(({ first, last }) => last - first + 1))
+      if (largest > size) {
+        const name = loop.state.step.name
+        recorder.log('info', `${name}: batches of ${largest} items, not ${size}: 2,000 batches are the most`)
+        size = largest
+      }
       if (!batches.some(isOpen) || batches.some(({ status }) => ['failed', 'cancelled'].includes(status)))
         return batches.toSorted(
           (one, other) => Number(isOpen(one)) - Number(isOpen(other)) || one.first - other.first,

@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, jest, test } from '@jest/globals'
+import { RUN_LOG_NAME } from '@scanfarm/contracts'
 import type { Step } from '@scanfarm/language'
 import { silentLogger } from '@scanfarm/platform'
 import { until } from '@scanfarm/testing'
@@ -328,6 +329,32 @@ test('the ended items of a batch count whose commands a drain has killed', async
   expect(steps.find(({ output }) => output.includes('said'))?.output).toMatch(
     /^said 1\nsaid 2\nsaid 3\nsaid 4\nsaid 5\nsaid 6\n/,
   )
+})
+
+test('the log of a run says that its batches are larger than asked for', async () => {
+  await using cluster = await openTestCluster()
+  await spawn(cluster, 'one')
+  const runId = await submitted(cluster, freshName(), [
+    bash('list', 'seq 1 2001 > {{Output}}/list'),
+    {
+      name: 'each',
+      type: 'foreach',
+      input: '{{Output}}/list',
+      variable: 'item',
+      spread: { batch: '1' },
+      step: bash('one', waitFor(`${cluster.folder}/never`)),
+    },
+  ])
+  const running = "runs where batch[2] = 1 and status = 'running'"
+  await until(async () => {
+    await cluster.dispatch()
+    return (await countOf(cluster, running)) > 0 ? true : undefined
+  })
+  await cluster.store.runs.requestCancel(String(runId))
+  expect(await cluster.ended(runId)).toMatchObject({ status: 'cancelled' })
+  const { run_uuid: runUuid } = await cluster.run(runId)
+  const log = join(cluster.config().artifacts.folder, 'runs', runUuid, '1', RUN_LOG_NAME)
+  expect(await readFile(log, 'utf8')).toMatch(/each: batches of 2 items, not 1: 2,000 batches are the most$/m)
 })
 
 test('a cancel reaches all batches', async () => {
