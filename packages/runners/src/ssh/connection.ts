@@ -194,7 +194,6 @@ const configOf = (
 ): ConnectConfig => ({
   username: address.user,
   privateKey: target.key,
-  passphrase: target.passphrase,
   password: target.password,
   agent: target.agent,
   readyTimeout: limits.timeoutMs,

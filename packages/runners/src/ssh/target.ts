@@ -16,14 +16,10 @@ export type SshSpec = Extract<RunnerSpec, { type: 'ssh' }>
 export interface SshDefaults {
   /** Private key file. */
   readonly keyFile?: string
-  /** For an encrypted key file. */
-  readonly passphrase?: string
   /** Socket of an ssh agent. */
   readonly agent?: string
   /** Default `~/.ssh/known_hosts`. */
   readonly knownHosts?: string
-  /** A host with an unknown key is refused (default), or its key is stored on first use. */
-  readonly hostKeys?: 'strict' | 'accept-new'
 }
 
 /** All parameters of a connection. */
@@ -32,7 +28,6 @@ export interface SshTarget {
   readonly jump?: Required<SshAddress>
   readonly key?: Buffer
   readonly keyFile?: string
-  readonly passphrase?: string
   readonly password?: string
   readonly agent?: string
   readonly knownHosts: string
@@ -50,11 +45,10 @@ export async function targetOf(spec: SshSpec, defaults: SshDefaults): Promise<Ss
     jump: spec.jump === undefined ? undefined : complete(parseAddress(spec.jump)),
     keyFile,
     key: keyFile === undefined ? undefined : await readKey(keyFile),
-    passphrase: defaults.passphrase,
     password: spec.password,
     agent: defaults.agent,
     knownHosts: spec.knownHosts ?? defaults.knownHosts ?? join(homedir(), '.ssh', 'known_hosts'),
-    hostKeys: spec.hostKeys ?? defaults.hostKeys ?? 'strict',
+    hostKeys: spec.hostKeys ?? 'strict',
   }
 }
 
