@@ -127,13 +127,18 @@ describe('JSON bodies', () => {
   test('invalid JSON answers 400 with the position', async () => {
     const response = await post('{"flow": "a",\n "target" 1}').expect(400)
     expect(response.body).toEqual(
-      refusal('invalid_json', 'the body is not valid JSON: unexpected text at line 2, column 11'),
+      refusal(
+        'invalid_json',
+        "the body is not valid JSON: Expected ':' after property name in JSON at position 24 (line 2 column 11)",
+      ),
     )
   })
 
   test('incomplete JSON answers 400', async () => {
     const response = await post('{"flow": "a"').expect(400)
-    expect(response.body.message).toBe('the body is not valid JSON: unexpected end at line 1, column 13')
+    expect(response.body.message).toBe(
+      "the body is not valid JSON: Expected ',' or '}' after property value in JSON at position 12 (line 1 column 13)",
+    )
   })
 
   test('a missing body answers 400', async () => {

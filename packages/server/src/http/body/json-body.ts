@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '@scanfarm/contracts'
+import { errorText } from '@scanfarm/platform'
 import type { BodyAccount } from './body-account.ts'
 import { refuseDeepJson } from './json-depth.ts'
-import { jsonPosition } from './json-position.ts'
 
 const JSON_TYPE = /^application\/(?:json|[a-z0-9.+-]+\+json)\s*(?:;\s*(.*))?$/i
 const UTF8_PARAMETER = /^charset\s*=\s*"?utf-?8"?\s*;?$/i
@@ -34,13 +34,7 @@ export async function readJson(
     await pause()
     return value
   } catch (error) {
-    const { line, column, offset } = jsonPosition(source)
-    const what = offset >= source.length ? 'unexpected end' : 'unexpected text'
-    throw new AppError(
-      'invalid_json',
-      `the body is not valid JSON: ${what} at line ${line}, column ${column}`,
-      { cause: error },
-    )
+    throw new AppError('invalid_json', `the body is not valid JSON: ${errorText(error)}`, { cause: error })
   }
 }
 
