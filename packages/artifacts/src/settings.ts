@@ -13,7 +13,7 @@ export const artifactSettings = {
     ),
     s3: secret(
       `Bucket for artifacts, logs and uploads instead of the folder, as \`${S3_FORM}\`. Without KEY: the default AWS credential chain; without endpoint: AWS. \`ca\` is a file with the certificates (PEM) that sign those of the endpoint.`,
-      { valid: readS3Url, formerly: ['artifacts.kind', 'artifacts.s3'] },
+      { valid: readS3Url },
     ),
     maxBytes: integer('Largest artifact that is stored, in bytes.', {
       default: GIB,
@@ -24,7 +24,7 @@ export const artifactSettings = {
   storage: {
     s3: secret(
       'Bucket of the `cdn_*` functions, in the same form. Workflows cannot access keys without its prefix. Not set: the functions are not available.',
-      { valid: readS3Url, formerly: ['storage.s3'] },
+      { valid: readS3Url },
     ),
   },
 }

@@ -170,18 +170,6 @@ describe('problems', () => {
       'artifacts.s3 (SCANFARM_ARTIFACTS_S3) must not have the parameter regoin: did you mean region? (from SCANFARM_ARTIFACTS_S3)',
     ])
   })
-
-  test('settings that were replaced name those that replaced them', () => {
-    const configPath = file('artifacts:\n  kind: s3\nrunner.docker_auth_file: /x\ncloud.hetzner.token: t\n')
-    const env = { SCANFARM_STORAGE_S3_BUCKET: 'b', SCANFARM_CLOUD_AZURE_SUBSCRIPTION: 's' }
-    expect(problemsOf({ env, configPath })).toEqual([
-      `${configPath}:2: unknown key artifacts.kind: artifacts.s3 has replaced it`,
-      `${configPath}:3: unknown key runner.docker_auth_file: runner.docker_config has replaced it`,
-      `${configPath}:4: unknown key cloud.hetzner.token: cloud.credentials has replaced it`,
-      'unknown variable SCANFARM_STORAGE_S3_BUCKET: SCANFARM_STORAGE_S3 has replaced it',
-      'unknown variable SCANFARM_CLOUD_AZURE_SUBSCRIPTION: SCANFARM_CLOUD_PROJECTS has replaced it',
-    ])
-  })
 })
 
 describe('what the project ships', () => {

@@ -19,10 +19,9 @@ const ALL = [...PAID, 'local']
 const bound = { default: 0, min: 0 }
 
 /** A list of `provider=value`. */
-const byProvider = (description: string, formerly: readonly string[] = []) =>
+const byProvider = (description: string) =>
   list(`${description} As \`provider=value\`.`, {
     default: [],
-    formerly,
     item: new RegExp(`^(${ALL.join('|')}|azure-login)=.+$`),
     itemText: 'entries of the form provider=value',
   })
@@ -94,21 +93,10 @@ const cloud = {
           ? undefined
           : `no provider with credentials has this name; did you mean ${closest(name, PAID) ?? PAID.join(', ')}?`,
       mask: 'every',
-      formerly: [
-        'cloud.aws',
-        'cloud.azure.tenant',
-        'cloud.azure.client',
-        'cloud.azure.secret',
-        'cloud.digitalocean',
-        'cloud.gcp.credentials_file',
-        'cloud.hetzner',
-        'cloud.linode',
-      ],
     },
   ),
   projects: byProvider(
     'Where machines belong: the project of `gcp` (not set: that of the credentials), `SUBSCRIPTION/RESOURCE_GROUP` of `azure` (required; the group must exist).',
-    ['cloud.gcp.project', 'cloud.azure.subscription', 'cloud.azure.resource_group'],
   ),
   regions: byProvider(
     'Where machines are created: the first region (Google: zone) of a provider, unless a request names another. AWS creates machines only in these regions.',
@@ -126,7 +114,6 @@ const cloud = {
   ),
   endpoints: byProvider(
     'URLs of the APIs of providers, for gateways and separate clouds; `azure-login` is the authority that issues tokens. Not set: the public ones. With `local=/var/run/docker.sock`, for development and tests, machines are containers on this machine.',
-    ['cloud.local'],
   ),
 }
 

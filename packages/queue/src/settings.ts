@@ -4,7 +4,7 @@ export const queueSettings = {
   redis: {
     url: secret(
       'URL of the Redis or Valkey server for the run queue: `redis://`, `rediss://` with TLS, or `redis+sentinel://USER:PASSWORD@HOST:PORT,HOST:PORT/NAME`. `?ca=PATH`: file with the certificates (PEM) that sign those of the server. Not set: see `queue.kind`.',
-      { env: ['REDIS_URL'], formerly: ['redis.ca'] },
+      { env: ['REDIS_URL'] },
     ),
   },
   queue: checked(

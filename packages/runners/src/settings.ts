@@ -39,7 +39,7 @@ export const runnerSettings = {
     ),
     user: text(
       'Users of commands when this program runs as root. `FIRST-LAST`: uids, and gids of the same numbers, of which each workspace with runs has its own; nothing else may use them. A name or a uid: one user for all commands.',
-      { default: '40000-44095', formerly: ['runner.uids'] },
+      { default: '40000-44095' },
     ),
     isolation: choice(
       'How commands on this machine are isolated from this program and from other runs. `auto`: by what is available, with a warning if nothing is; `require`: refuse to start without isolation; `uids` (as root) and `bubblewrap` (otherwise): refuse to start without this one; `none`: not isolated.',
@@ -72,7 +72,6 @@ export const runnerSettings = {
       'Folder with the files of docker’s command line, each optional: `config.json` with the credentials for image registries that `docker login` writes, `ca.pem` of the engine, `cert.pem` and `key.pem` of its client.',
       {
         secretsBelow: ['config.json', 'key.pem'],
-        formerly: ['runner.docker_ca', 'runner.docker_cert', 'runner.docker_key', 'runner.docker_auth'],
       },
     ),
     sshHosts: list('Hosts that the ssh runner may connect to. `*` is a wildcard. Empty: none.', {

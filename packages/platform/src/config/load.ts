@@ -159,21 +159,8 @@ const assemble = (loading: Loading, table: readonly Entry[]): Branch => {
 const knownKeys = (table: readonly Entry[]): Set<string> =>
   new Set(table.flatMap(({ key, setting }) => (setting.secret ? [key, `${key}_file`] : [key])))
 
-const asVariable = (key: string): string => `SCANFARM_${key.replaceAll('.', '_').toUpperCase()}`
-
-/** What to do about a name that no setting has; `named` writes a key like that name. */
-const hintFor = (
-  name: string,
-  table: readonly Entry[],
-  known: Iterable<string>,
-  named: (key: string) => string = (key) => key,
-): string => {
-  const successor = table.find(({ setting }) =>
-    setting.formerly
-      .map(named)
-      .some((old) => name === old || (name.startsWith(old) && /[._]/.test(name[old.length] ?? ''))),
-  )
-  if (successor !== undefined) return `${named(successor.key)} has replaced it`
+/** What to do about a name that no setting has. */
+const hintFor = (name: string, known: Iterable<string>): string => {
   const meant = closest(name, known)
   return meant === undefined ? 'remove it (`scanfarm config --docs` lists all)' : `did you mean ${meant}?`
 }
@@ -195,7 +182,7 @@ const unknownVariables = ({ env }: ConfigSources, table: readonly Entry[]): stri
   return Object.entries(env).flatMap(([name, value = '']) => {
     if (!name.startsWith('SCANFARM_') || value === '' || known.has(name)) return []
     if (OTHER_VARIABLES.test(name) || isServiceLink(name, value)) return []
-    return [`unknown variable ${name}: ${hintFor(name, table, known, asVariable)}`]
+    return [`unknown variable ${name}: ${hintFor(name, known)}`]
   })
 }
 
@@ -215,7 +202,7 @@ export const loadConfig = <S extends SettingsTable>(settings: S, sources: Config
   const file =
     configPath === undefined
       ? { values: new Map(), problems: [] }
-      : readSettingsFile(configPath, known, (key) => hintFor(key, table, known))
+      : readSettingsFile(configPath, known, (key) => hintFor(key, known))
   const loading: Loading = {
     sources,
     file,

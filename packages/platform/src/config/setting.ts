@@ -24,8 +24,6 @@ export interface Setting<T> {
   readonly fallbackText: string
   /** Environment variables besides the one that follows from the key; the first that is set wins. */
   readonly env: readonly string[]
-  /** Keys, and groups of keys, that this setting replaced. The error about one of them names this setting. */
-  readonly formerly: readonly string[]
   /** Secrets are masked wherever settings are shown, and have `*_FILE` and `*_file` forms. */
   readonly secret: boolean
   /** The paths of its URLs are secrets, like those of webhooks. */
@@ -46,7 +44,6 @@ interface Options<T> {
   /** How a computed default is documented. */
   readonly defaultText?: string
   readonly env?: readonly string[]
-  readonly formerly?: readonly string[]
   readonly secretPath?: boolean
   /** The value names a file that holds a secret. */
   readonly secretFile?: boolean
@@ -104,7 +101,6 @@ const setting = <T, O extends Options<T>>(
           ]
         : [],
     env: options.env ?? [],
-    formerly: options.formerly ?? [],
     fallback: fallback as Setting<Value<T, O>>['fallback'],
     fallbackText: options.defaultText ?? (typeof given === 'function' ? 'computed' : defaultText(given)),
   }
@@ -134,7 +130,7 @@ export const webAddress = <O extends Options<string>>(description: string, optio
     options,
   )
 
-interface SecretOptions extends Pick<Options<Secret>, 'env' | 'formerly'> {
+interface SecretOptions extends Pick<Options<Secret>, 'env'> {
   /** Throws an error that continues "must …" without the value. */
   readonly valid?: (value: string) => unknown
   /** What it must be, if not just text. */

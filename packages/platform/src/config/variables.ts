@@ -26,7 +26,6 @@ interface VariablesOptions {
   readonly mask: 'every' | 'all' | 'named'
   /** Returns why a name cannot be used, if it cannot. */
   readonly refuse: (name: string) => string | undefined
-  readonly formerly?: readonly string[]
 }
 
 /** Valid names of variables. */
@@ -138,7 +137,6 @@ export const variables = (description: string, options: VariablesOptions): Setti
   fallback: () => [],
   fallbackText: '[]',
   env: [],
-  formerly: options.formerly ?? [],
   secret: false,
   secretPath: false,
   secretFiles: (value) => value.flatMap(({ file }) => file ?? []),

@@ -72,7 +72,7 @@ export const workerSettings = {
   llm: {
     url: secret(
       `URL of the language model for steps, as \`${LLM_FORM}\`: with its API key, if it has one, and the model for steps that name none. Not set: steps must name their own.`,
-      { valid: readLlmUrl, must: `be like ${LLM_FORM}`, formerly: ['llm'] },
+      { valid: readLlmUrl, must: `be like ${LLM_FORM}` },
     ),
   },
   notify: {
@@ -81,7 +81,6 @@ export const workerSettings = {
       {
         valid: readTelegramUrl,
         must: `be like ${TELEGRAM_FORM}`,
-        formerly: ['notify.telegram_token', 'notify.telegram_chats'],
       },
     ),
     webhooks: list('URLs to which notifications of workflows are posted.', { default: [], secretPath: true }),
