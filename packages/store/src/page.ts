@@ -1,6 +1,8 @@
 import { AppError } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { where } from './findings/condition.ts'
 import type { Tables } from './tables.ts'
+
 /** A cursor is the last id of a page. */
 export const encodeCursor = (lastId: number): string => Buffer.from(`b${lastId}`).toString('base64url')
 
@@ -55,6 +57,8 @@ export interface PageSource {
 
 export interface PageRows<T> {
   readonly rows: T[]
+  /** The id of the last row: the next page begins after it. */
+  readonly lastId: number | undefined
   /** The page ended at its limit of bytes. */
   readonly truncated: boolean
 }
@@ -68,7 +72,7 @@ export async function readPage<T extends object>(
   { ids, from, id, bytes, columns, ascending = false, maxBytes = PAGE_BYTES, ...source }: PageSource,
 ): Promise<PageRows<T>> {
   const order = source.order ?? (ascending ? id : sql`${id} desc`)
-  const { rows } = await sql<T & { page_rows: number }>`
+  const { rows } = await sql<T & { page_id: number; page_rows: number }>`
     with ids as materialized (${ids}), fitting as (
       select page_id, page_rows from (
         select ids.id as page_id, count(*) over () as page_rows, row_number() over w as n,
@@ -76,37 +80,87 @@ export async function readPage<T extends object>(
         from ids join ${from} on ${id} = ids.id window w as (order by ${order})
       ) sized where n = 1 or up_to <= ${maxBytes}
     )
-    select ${columns}, page_rows from fitting join ${from} on ${id} = page_id order by ${order}
+    select ${columns}, page_id, page_rows from fitting join ${from} on ${id} = page_id order by ${order}
   `.execute(db)
   return {
-    rows: rows.map(({ page_rows: _, ...row }) => row as unknown as T),
+    rows: rows.map(({ page_id: _, page_rows: __, ...row }) => row as unknown as T),
+    lastId: rows.at(-1)?.page_id,
     truncated: rows.length < (rows[0]?.page_rows ?? 0),
   }
 }
 
-/** The page of a list for callers; `idOf` is the id after which the next page begins, unless its order has cursors. */
-export const pageOf = <T, R = T>(
-  { rows, truncated }: PageRows<R>,
+/** The page of a list for callers. */
+export const pageOf = <R, T = R>(
+  { rows, lastId, truncated }: PageRows<R>,
   {
     total,
     limit,
-    idOf,
-    cursorOf = (row) => encodeCursor(idOf(row)),
-    item,
+    cursorOf,
+    item = (row) => row as unknown as T,
   }: {
-    total: number
+    readonly total: number
     /** Undefined: only bytes are limited. */
-    limit: number | undefined
-    idOf: (row: R) => number
-    cursorOf?: (row: R) => string
-    item: (row: R) => T
+    readonly limit?: number
+    /** Where the next page begins, in another order than that of ids. */
+    readonly cursorOf?: (last: R) => string
+    readonly item?: (row: R) => T
   },
 ): PageOf<T> => {
   const last = rows.at(-1)
+  const goesOn = truncated || rows.length === limit
   return {
     data: rows.map(item),
     total,
-    nextCursor: last !== undefined && (truncated || rows.length === limit) ? cursorOf(last) : undefined,
+    nextCursor:
+      !goesOn || last === undefined || lastId === undefined
+        ? undefined
+        : (cursorOf?.(last) ?? encodeCursor(lastId)),
     truncated,
   }
+}
+
+/** `from`: what follows `select count(*)`. */
+export const countOf = async (db: Kysely<Tables>, from: RawBuilder<unknown>): Promise<number> => {
+  const { rows } = await sql<{ total: number }>`select count(*) as total ${from}`.execute(db)
+  return rows[0]?.total ?? 0
+}
+
+type Listed<R, T> = Omit<PageSource, 'ids' | 'bytes'> & { readonly item?: (row: R) => T }
+
+/** A page of the rows of a table that meet the conditions. `bytes` may be missing where rows are small. */
+export async function newestFirst<R extends object, T = R>(
+  db: Kysely<Tables>,
+  { cursor, offset, limit }: PageRequest,
+  list: Listed<R, T> & {
+    readonly bytes?: PageSource['bytes']
+    readonly conditions?: readonly RawBuilder<unknown>[]
+    /** Instead of counting the rows. */
+    readonly total?: (count: () => Promise<number>) => Promise<number>
+  },
+): Promise<PageOf<T>> {
+  const { from, id, conditions = [], total = (count) => count(), item, ...source } = list
+  const after = cursor === undefined ? [] : [sql`${id} < ${decodeCursor(cursor)}`]
+  const ids = sql`select ${id} as id from ${from} ${where([...conditions, ...after])}
+                  order by ${id} desc limit ${limit} offset ${cursor === undefined ? offset : 0}`
+  const [all, found] = await Promise.all([
+    total(() => countOf(db, sql`from ${from} ${where(conditions)}`)),
+    readPage<R>(db, { bytes: sql`0`, ...source, ids, from, id }),
+  ])
+  return pageOf(found, { total: all, limit, item })
+}
+
+/** Rows by the number that `id` gives them, which only the limit of bytes divides into pages. */
+export async function allInOrder<R extends object, T = R>(
+  db: Kysely<Tables>,
+  cursor: string | undefined,
+  list: Listed<R, T> & Pick<PageSource, 'bytes'> & { readonly counted: RawBuilder<unknown> },
+): Promise<PageOf<T>> {
+  const { from, id, counted, item, ...source } = list
+  const after = cursor === undefined ? 0 : decodeCursor(cursor)
+  const ids = sql`select ${id} as id from ${from} where ${id} > ${after}`
+  const [total, found] = await Promise.all([
+    countOf(db, counted),
+    readPage<R>(db, { ...source, ids, from, id, ascending: true }),
+  ])
+  return pageOf(found, { total, item })
 }

@@ -14,7 +14,7 @@ import { contains, where } from './findings/condition.ts'
 import type { Refused } from './jobs/job-draft.ts'
 import { refusalItems } from './jobs/submit-job.ts'
 import { jobNoOf } from './jobs/job-no.ts'
-import type { PageOf, PageRequest } from './page.ts'
+import { countOf, type PageOf, type PageRequest } from './page.ts'
 import { storable, storableJson } from './text.ts'
 import type { Tables } from './tables.ts'
 
@@ -169,9 +169,8 @@ const makeNeverScan = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
     const { rows } = await sql<NeverScan>`
       select id, entry, reason, until, workflow, created_by, created_at from never_scan ${condition}
       order by id offset ${offset} limit ${limit}`.execute(db)
-    const { rows: counts } = await sql<{ count: number }>`
-      select count(*) as count from never_scan ${condition}`.execute(db)
-    return { data: rows, total: counts[0]?.count ?? 0, ...NO_CURSOR }
+    const total = await countOf(db, sql`from never_scan ${condition}`)
+    return { data: rows, total, ...NO_CURSOR }
   },
   /** Adds entries, or replaces reason and end of those that exist. `full`: there would be more than `most`; none is added. */
   async addNeverScan(
@@ -194,11 +193,9 @@ const makeNeverScan = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
         on conflict (entry, workflow) do update
         set reason = excluded.reason, until = excluded.until, created_by = excluded.created_by, created_at = now()
         returning id, xmax = 0 as is_new`.execute(tx)
-      const { rows: counts } = await sql<{ count: number }>`select count(*) as count from never_scan`.execute(
-        tx,
-      )
+      const count = await countOf(tx, sql`from never_scan`)
       const added = rows.filter(({ is_new }) => is_new).length
-      if ((counts[0]?.count ?? 0) > most && added > 0) {
+      if (count > most && added > 0) {
         await sql`delete from never_scan where id = any(${rows.filter(({ is_new }) => is_new).map(({ id }) => id)})`.execute(
           tx,
         )

@@ -1,6 +1,6 @@
 import { CLOUD_SLOTS, type Wanted, type Worker, type WorkerDetail, type WorkerRun } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { pageOf, readPage, ROW_BYTES, type PageOf, decodeCursor } from './page.ts'
+import { allInOrder, ROW_BYTES, type PageOf } from './page.ts'
 import { canBeStored } from './text.ts'
 import type { Tables } from './tables.ts'
 
@@ -70,23 +70,14 @@ const withTasks = (row: Row, ended: Ended): Worker => ({
 
 export const makeWorkers = (db: Kysely<Tables>) => ({
   list: async (cursor?: string): Promise<PageOf<Worker>> => {
-    const [found, total, ended] = await Promise.all([
-      readPage<Row & { place: number }>(db, {
-        ids: sql`select place as id from ${IN_ORDER} w where place > ${cursor === undefined ? 0 : decodeCursor(cursor)}`,
-        from: sql`${IN_ORDER} w`,
-        id: sql`w.place`,
-        ascending: true,
-        bytes: sql`${ROW_BYTES} + octet_length(w.capabilities::text) + coalesce(octet_length(w.enforcement_gap), 0) + octet_length(w.tools::text) + ${UUID_BYTES} * least(w.slots, ${MAX_LISTED_RUNS})`,
-        columns: sql`${COLUMNS}, w.place`,
-      }),
-      sql<{ total: number }>`select count(*) as total from workers`.execute(db),
-      endedRuns(db),
-    ])
-    return pageOf(found, {
-      total: total.rows[0]?.total ?? 0,
-      limit: undefined,
-      idOf: (row) => row.place,
-      item: ({ place: _, ...worker }) => withTasks(worker, ended),
+    const ended = await endedRuns(db)
+    return await allInOrder<Row, Worker>(db, cursor, {
+      from: sql`${IN_ORDER} w`,
+      id: sql`w.place`,
+      counted: sql`from workers`,
+      bytes: sql`${ROW_BYTES} + octet_length(w.capabilities::text) + coalesce(octet_length(w.enforcement_gap), 0) + octet_length(w.tools::text) + ${UUID_BYTES} * least(w.slots, ${MAX_LISTED_RUNS})`,
+      columns: COLUMNS,
+      item: (row) => withTasks(row, ended),
     })
   },
   find: async (id: string): Promise<WorkerDetail | undefined> => {

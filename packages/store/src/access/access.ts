@@ -2,7 +2,7 @@ import type { ApiToken, Role, User } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { makeLogins, type LoginPolicy } from './logins.ts'
 import { makeSessions } from './sessions.ts'
-import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from '../page.ts'
+import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Tables } from '../tables.ts'
 
@@ -19,27 +19,17 @@ export const makeAccess = (db: Kysely<Tables>, logins?: LoginPolicy) => ({
 
 export type Access = ReturnType<typeof makeAccess>
 
-const page = async <T extends { id: number }>(
+const page = <T extends object>(
   db: Kysely<Tables>,
   table: 'api_tokens' | 'users',
   columns: readonly string[],
-  { limit, offset, cursor }: PageRequest,
-): Promise<PageOf<T>> => {
-  const before = cursor === undefined ? sql`true` : sql`id < ${decodeCursor(cursor)}`
-  const [counted, found] = await Promise.all([
-    sql<{ total: number }>`select count(*) as total from ${sql.table(table)}`.execute(db),
-    sql<T>`select ${listed(columns)} from ${sql.table(table)} where ${before} order by id desc
-           limit ${limit} offset ${cursor === undefined ? offset : 0}`.execute(db),
-  ])
-  const last = found.rows.at(-1)
-  return {
-    data: found.rows,
-    total: counted.rows[0]?.total ?? 0,
-    nextCursor: last && found.rows.length === limit ? encodeCursor(last.id) : undefined,
-    // Rows are small.
-    truncated: false,
-  }
-}
+  request: PageRequest,
+): Promise<PageOf<T>> =>
+  newestFirst<T>(db, request, {
+    from: sql.table(table),
+    id: sql.ref(`${table}.id`),
+    columns: listed(columns),
+  })
 
 const listed = (columns: readonly string[]) => sql.raw(columns.join(', '))
 

@@ -1,6 +1,6 @@
 import type { AuditEntry, Role } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from '../page.ts'
+import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
@@ -35,18 +35,13 @@ const PRUNE_ENTRIES = 100_000
 
 const COLUMNS = sql.raw('id, at, kind, caller_id, caller, role, method, route, path, status')
 
-const conditionOf = ({ caller, method, path, since, until }: AuditFilter) =>
-  sql.join(
-    [
-      sql`true`,
-      ...(caller === undefined ? [] : [sql`caller = ${caller}`]),
-      ...(method === undefined ? [] : [sql`method = ${method}`]),
-      ...(path === undefined ? [] : [sql`strpos(path, ${path}) > 0`]),
-      ...(since === undefined ? [] : [sql`at >= ${since}`]),
-      ...(until === undefined ? [] : [sql`at < ${until}`]),
-    ],
-    sql` and `,
-  )
+const conditionsOf = ({ caller, method, path, since, until }: AuditFilter) => [
+  ...(caller === undefined ? [] : [sql`caller = ${caller}`]),
+  ...(method === undefined ? [] : [sql`method = ${method}`]),
+  ...(path === undefined ? [] : [sql`strpos(path, ${path}) > 0`]),
+  ...(since === undefined ? [] : [sql`at >= ${since}`]),
+  ...(until === undefined ? [] : [sql`at < ${until}`]),
+]
 
 export const makeAudit = (db: Kysely<Tables>, totals: Totals) => ({
   add: async ({ kind, callerId, caller, role, method, route, path, status }: Change): Promise<void> => {
@@ -57,29 +52,16 @@ export const makeAudit = (db: Kysely<Tables>, totals: Totals) => ({
       .execute()
   },
   /** Newest first. */
-  list: async (filter: AuditFilter, { limit, offset, cursor }: PageRequest): Promise<PageOf<AuditEntry>> => {
+  list: async (filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>> => {
     const none = { data: [], total: 0, nextCursor: undefined, truncated: false }
     if (!canBeStored(`${filter.caller ?? ''}${filter.path ?? ''}`)) return none
-    const condition = conditionOf(filter)
-    const before = cursor === undefined ? sql`true` : sql`id < ${decodeCursor(cursor)}`
-    const count = async () =>
-      (await sql<{ total: number }>`select count(*) as total from audit_log where ${condition}`.execute(db))
-        .rows[0]?.total ?? 0
-    const [total, { rows }] = await Promise.all([
-      totals.of(`audit ${JSON.stringify(filter)}`, count),
-      sql<AuditEntry>`
-        select ${COLUMNS} from audit_log where ${condition} and ${before} order by id desc
-        limit ${limit} offset ${cursor === undefined ? offset : 0}
-      `.execute(db),
-    ])
-    const last = rows.at(-1)
-    return {
-      data: rows,
-      total,
-      nextCursor: last && rows.length === limit ? encodeCursor(last.id) : undefined,
-      // Rows are small.
-      truncated: false,
-    }
+    return await newestFirst(db, page, {
+      from: sql`audit_log a`,
+      id: sql`a.id`,
+      conditions: conditionsOf(filter),
+      columns: COLUMNS,
+      total: (count) => totals.of(`audit ${JSON.stringify(filter)}`, count),
+    })
   },
   /** Deletes old entries. Returns their number. */
   prune: async (): Promise<number> => {

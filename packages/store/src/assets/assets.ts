@@ -1,6 +1,14 @@
 import { type Asset, type AssetContent, type FindingState, type ImportSummary } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest, type PageRows } from '../page.ts'
+import {
+  countOf,
+  decodeCursor,
+  pageOf,
+  readPage,
+  type PageOf,
+  type PageRequest,
+  type PageRows,
+} from '../page.ts'
 import { importAssets } from './import-assets.ts'
 import { Lanes } from '../findings/lanes.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
@@ -173,7 +181,7 @@ const list = async (
 ): Promise<PageOf<Asset>> => {
   const search = searchOf(filter)
   const total = await totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () =>
-    boundedSearch(db, search, (on) => count(on, filter)),
+    boundedSearch(db, search, (on) => countOf(on, sql`from assets ${where(conditionsOf(filter))}`)),
   )
   if (sort !== undefined) {
     const conditions = conditionsOf(filter)
@@ -187,22 +195,15 @@ const list = async (
   }
   const found =
     total === 0
-      ? { rows: [], truncated: false }
+      ? { rows: [], lastId: undefined, truncated: false }
       : await boundedSearch(db, search, (on) => pageOfAssets(on, filter, page, total <= FEW))
-  return pageOf(found, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
+  return pageOf(found, { total, limit: page.limit })
 }
 
 const searchOf = ({ search = '', host = '' }: AssetFilter) =>
   search.length < host.length
     ? { part: host, parameter: 'host' }
     : { part: search === '' ? undefined : search, parameter: 'search' }
-
-const count = async (db: Kysely<Tables>, filter: AssetFilter): Promise<number> => {
-  const { rows } = await sql<{ total: number }>`
-    select count(*) as total from assets ${where(conditionsOf(filter))}
-  `.execute(db)
-  return rows[0]?.total ?? 0
-}
 
 /** Postgres misjudges the number of matches. Up to this many are collected first; more are read from the newest on. */
 const FEW = 10_000

@@ -6,7 +6,7 @@ import type {
   InstanceStatus,
 } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { readPage } from '../page.ts'
+import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import type { Tables } from '../tables.ts'
 
 /** A machine as its reconciler sees it, with its secrets. */
@@ -64,32 +64,31 @@ const INFRA = sql`
 /** Size of an instance in a list, without its message. */
 const INSTANCE_BYTES = 512
 
-/** Infrastructures as callers see them, newest first; `condition` is on `cloud_infras`. */
+/** Infrastructures as callers see them, newest first. */
 export async function readInfras(
   db: Kysely<Tables>,
-  condition: RawBuilder<unknown>,
-  page: { limit: number; offset: number },
-): Promise<{ infras: CloudInfra[]; lastNo: number | undefined; truncated: boolean }> {
-  const { rows, truncated } = await readPage<InfraRow>(db, {
-    ids: sql`select id from cloud_infras where ${condition} order by id desc limit ${page.limit} offset ${page.offset}`,
+  conditions: readonly RawBuilder<unknown>[],
+  page: PageRequest,
+): Promise<PageOf<CloudInfra>> {
+  const found = await newestFirst<InfraRow>(db, page, {
     from: sql`cloud_infras i`,
     id: sql`i.id`,
+    conditions,
     bytes: sql`octet_length(i.message) + (
       select coalesce(sum(${INSTANCE_BYTES} + octet_length(m.message)), 0) from cloud_instances m where m.infra_no = i.id)`,
     columns: INFRA,
   })
   const machines = await readInstances(
     db,
-    rows.map((row) => row.no),
+    found.data.map((row) => row.no),
   )
   return {
-    infras: rows.map(({ no, ...row }) => {
+    ...found,
+    data: found.data.map(({ no, ...row }) => {
       const details = machines.get(no) ?? []
       const ready_count = details.filter((one) => one.status === 'ready').length
       return { ...row, ready_count, total_count: details.length, details }
     }),
-    lastNo: rows.at(-1)?.no,
-    truncated,
   }
 }
 

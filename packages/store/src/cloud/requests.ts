@@ -8,7 +8,7 @@ import {
   type InfraStatus,
 } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from '../page.ts'
+import type { PageOf, PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import { readInfras } from './infra-records.ts'
 import { endRuns } from './transitions.ts'
@@ -143,9 +143,15 @@ export const createRequests = (db: Kysely<Tables>) => ({
   },
 
   list: (
-    filter: { status?: InfraStatus; provider?: CloudProviderName },
+    { status, provider }: { status?: InfraStatus; provider?: CloudProviderName },
     page: PageRequest,
-  ): Promise<PageOf<CloudInfra>> => list(db, filter, page),
+  ): Promise<PageOf<CloudInfra>> => {
+    const isAsked = [
+      ...(status === undefined ? [] : [sql`status = ${status}`]),
+      ...(provider === undefined ? [] : [sql`provider = ${provider}`]),
+    ]
+    return readInfras(db, isAsked, page)
+  },
 
   find: (infraId: string): Promise<CloudInfra | undefined> => find(db, infraId),
 
@@ -170,30 +176,6 @@ export const createRequests = (db: Kysely<Tables>) => ({
 
 const find = async (db: Kysely<Tables>, infraId: string): Promise<CloudInfra | undefined> => {
   if (!INFRA_ID.test(infraId)) return undefined
-  const { infras } = await readInfras(db, sql`infra_id = ${infraId}`, { limit: 1, offset: 0 })
-  return infras[0]
-}
-
-const list = async (
-  db: Kysely<Tables>,
-  { status, provider }: { status?: InfraStatus; provider?: CloudProviderName },
-  page: PageRequest,
-): Promise<PageOf<CloudInfra>> => {
-  const matches = sql`(${status ?? null}::text is null or status = ${status ?? null})
-    and (${provider ?? null}::text is null or provider = ${provider ?? null})`
-  const before = page.cursor === undefined ? undefined : decodeCursor(page.cursor)
-  const [{ infras, lastNo, truncated }, total] = await Promise.all([
-    readInfras(db, before === undefined ? matches : sql`${matches} and id < ${before}`, {
-      limit: page.limit,
-      offset: before === undefined ? page.offset : 0,
-    }),
-    sql<{ total: number }>`select count(*) as total from cloud_infras where ${matches}`.execute(db),
-  ])
-  return {
-    data: infras,
-    total: total.rows[0]?.total ?? 0,
-    nextCursor:
-      lastNo !== undefined && (truncated || infras.length === page.limit) ? encodeCursor(lastNo) : undefined,
-    truncated,
-  }
+  const { data } = await readInfras(db, [sql`infra_id = ${infraId}`], { limit: 1, offset: 0 })
+  return data[0]
 }

@@ -1,6 +1,6 @@
 import { isTopicGlob, topicGlobSql } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from '../page.ts'
+import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
@@ -77,46 +77,21 @@ const conditionsOf = (filter: EventFilter): RawBuilder<unknown>[] => {
   return conditions
 }
 
-const where = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
-  conditions.length === 0 ? sql`` : sql`where ${sql.join(conditions, sql` and `)}`
-
-const list = async (
+const list = (
   db: Kysely<Tables>,
   totals: Totals,
   filter: EventFilter,
   page: PageRequest,
-): Promise<PageOf<EventLogEntry>> => {
-  const [total, rows] = await Promise.all([
-    totals.of(`events ${JSON.stringify(Object.entries(filter).sort())}`, () => countEvents(db, filter)),
-    pageOfEvents(db, filter, page),
-  ])
-  return pageOf(rows, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
-}
-
-const countEvents = async (db: Kysely<Tables>, filter: EventFilter): Promise<number> => {
-  const { rows } = await sql<{ total: number }>`
-    select count(*) as total from event_logs ${where(conditionsOf(filter))}
-  `.execute(db)
-  return rows[0]?.total ?? 0
-}
-
-const pageOfEvents = async (
-  db: Kysely<Tables>,
-  filter: EventFilter,
-  page: PageRequest,
-): Promise<PageRows<EventLogEntry>> => {
-  const conditions = conditionsOf(filter)
-  if (page.cursor !== undefined) conditions.push(sql`id < ${decodeCursor(page.cursor)}`)
-  const offset = page.cursor === undefined ? page.offset : 0
-  return readPage(db, {
-    ids: sql`select id from event_logs ${where(conditions)} order by id desc limit ${page.limit} offset ${offset}`,
+): Promise<PageOf<EventLogEntry>> =>
+  newestFirst(db, page, {
     from: sql`event_logs e`,
     id: sql`e.id`,
+    conditions: conditionsOf(filter),
     bytes: sql`octet_length(data) + octet_length(error) + octet_length(name) + octet_length(topic)`,
     columns: sql`e.id, topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name, processed,
                  processed_at, error, created_at`,
+    total: (count) => totals.of(`events ${JSON.stringify(Object.entries(filter).sort())}`, count),
   })
-}
 
 /** Whether the column `topic` equals this topic or matches this shell glob. */
 export const topicCondition = (topic: string): RawBuilder<boolean> =>

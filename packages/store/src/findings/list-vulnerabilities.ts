@@ -1,6 +1,6 @@
 import type { Confidence, FindingState, Seen, Severity, Verdict, Vulnerability } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor, pageOf, readPage, type PageOf, type PageRows } from '../page.ts'
+import { countOf, decodeCursor, pageOf, readPage, type PageOf, type PageRows } from '../page.ts'
 import { storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg, orgOfWorkspace } from '../workspaces/names.ts'
@@ -118,12 +118,9 @@ export const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[]
 
 export const totalOf = (db: Kysely<Tables>, totals: Totals, filter: VulnerabilityFilter): Promise<number> =>
   totals.of(`vulnerabilities ${JSON.stringify(Object.entries(filter).sort())}`, () =>
-    boundedSearch(db, searchOf(filter), async (on) => {
-      const { rows } = await sql<{ total: number }>`
-        select count(*) as total from vulnerabilities ${where(conditionsOf(filter))}
-      `.execute(on)
-      return rows[0]?.total ?? 0
-    }),
+    boundedSearch(db, searchOf(filter), (on) =>
+      countOf(on, sql`from vulnerabilities ${where(conditionsOf(filter))}`),
+    ),
   )
 
 /** The longest part decides whether the index serves the search. */
@@ -160,7 +157,7 @@ export async function listVulnerabilities(
     totalOf(db, totals, filter),
     boundedSearch(db, searchOf(filter), (on) => pageOfVulnerabilities(on, filter, bounds)),
   ])
-  return pageOf(found, { total, limit: page.limit, idOf: (row) => row.id, item: (row) => row })
+  return pageOf(found, { total, limit: page.limit })
 }
 
 export async function pageOfVulnerabilities(

@@ -109,10 +109,9 @@ export const sortedPage = async <T extends { readonly id: number }>(
       columns: sql`${source.columns}, ${by.key} as sort_key`,
     }),
   )
-  return pageOf<T, T & SortedRow>(found, {
+  return pageOf<T & SortedRow, T>(found, {
     total,
     limit,
-    idOf: (row) => row.id,
     cursorOf: by.cursorOf,
     item: ({ sort_key: _, ...row }) => row as unknown as T,
   })

@@ -1,6 +1,6 @@
 import type { Priority, RunMode, RunOutcome, TriggerType, WorkflowKind } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { decodeCursor, encodeCursor } from '../page.ts'
+import { countOf, decodeCursor, encodeCursor } from '../page.ts'
 import {
   sortedBy,
   SORTED_LETTERS,
@@ -181,9 +181,7 @@ const listSorted = async (
 ): Promise<JobPage> => {
   const by = sortedBy(SORT_KEYS, sort, sql`id`)
   const matches = sql.join([sql`parent_run is null`, ...wantedOf(filter)], sql` and `)
-  const { rows: counts } = await sql<{ total: number }>`
-    select count(*) as total from jobs where ${matches}`.execute(db)
-  by.demandFew(counts[0]?.total ?? 0)
+  by.demandFew(await countOf(db, sql`from jobs where ${matches}`))
   const after = cursor === undefined ? sql`` : sql`and ${by.after(cursor)}`
   const { rows } = await sql<SortedRow>`
     select id, ${by.key} as sort_key from jobs where ${matches} ${after} order by ${by.order} limit ${limit}

@@ -7,7 +7,15 @@ import {
   type RunStatus,
 } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import { pageOf, readPage, type PageOf, type PageRequest, type PageRows, decodeCursor } from '../page.ts'
+import {
+  countOf,
+  pageOf,
+  readPage,
+  type PageOf,
+  type PageRequest,
+  type PageRows,
+  decodeCursor,
+} from '../page.ts'
 import {
   sortedBy,
   SORTED_LETTERS,
@@ -79,7 +87,6 @@ export async function listRuns(
   return pageOf(found, {
     total,
     limit: page.limit,
-    idOf: (row) => row.id,
     item: (row) => toRun(row, reasons.get(row.id) ?? ''),
   })
 }
@@ -107,7 +114,6 @@ const sortedRuns = async (
   return pageOf(found, {
     total,
     limit,
-    idOf: (row) => row.id,
     cursorOf: by.cursorOf,
     item: ({ sort_key: _, ...row }) => toRun(row, reasons.get(row.id) ?? ''),
   })
@@ -157,12 +163,8 @@ const conditionsOf = (filter: RunFilter): RawBuilder<unknown>[] => {
   return conditions
 }
 
-const countRuns = async (db: Kysely<Tables>, filter: RunFilter): Promise<number> => {
-  const { rows } = await sql<{
-    total: number
-  }>`select count(*) as total from runs where ${and(conditionsOf(filter))}`.execute(db)
-  return rows[0]?.total ?? 0
-}
+const countRuns = (db: Kysely<Tables>, filter: RunFilter): Promise<number> =>
+  countOf(db, sql`from runs where ${and(conditionsOf(filter))}`)
 
 export const countByStatus = (
   db: Kysely<Tables>,

@@ -2,6 +2,7 @@ import type { Artifact, ArtifactType, Step, StepStatus } from '@scanfarm/contrac
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { contains, isOneOf, where } from '../findings/condition.ts'
 import {
+  countOf,
   decodeCursor,
   encodeCursor,
   readPage,
@@ -49,12 +50,12 @@ const recent = ({ workspaces, run }: RunPartFilter): RawBuilder<unknown> => sql`
 const listOf = async <R, T>(
   {
     key,
-    count,
+    from,
     read,
     item,
   }: {
     key: string
-    count: RawBuilder<unknown>
+    from: RawBuilder<unknown>
     read: (offset: number, limit: number) => Promise<PageRows<R>>
     item: (row: R) => T
   },
@@ -64,7 +65,7 @@ const listOf = async <R, T>(
 ): Promise<PageOf<T>> => {
   const offset = page.cursor === undefined ? page.offset : decodeCursor(page.cursor)
   const [total, found] = await Promise.all([
-    totals.of(key, async () => (await sql<{ total: number }>`${count}`.execute(db)).rows[0]?.total ?? 0),
+    totals.of(key, () => countOf(db, sql`from ${from}`)),
     read(offset, page.limit),
   ])
   const { rows, truncated } = found
@@ -97,7 +98,7 @@ export const listStepResults = (
   return listOf(
     {
       key: keyOf('steps', filter),
-      count: sql`select count(*) as total from ${from}`,
+      from,
       read: (offset, limit) =>
         readPage<StepRow & { run_uuid: string }>(db, {
           ids: sql`select row_number() over (order by s.run_id desc, s.seq) as id, s.run_id, s.attempt, s.seq
@@ -139,7 +140,7 @@ export const listAllArtifacts = (
   return listOf(
     {
       key: keyOf('artifacts', filter),
-      count: sql`select count(*) as total from ${from}`,
+      from,
       read: (offset, limit) =>
         readPage<StoredArtifact>(db, {
           ids: sql`select row_number() over (order by ${order}) as id, a.run_id, a.attempt, a.id as artifact_id

@@ -1,7 +1,7 @@
 import type { Artifact, Step } from '@scanfarm/contracts'
-import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import { identify } from './find-run.ts'
-import { decodeCursor, pageOf, readPage, ROW_BYTES, type PageOf } from '../page.ts'
+import { allInOrder, ROW_BYTES, type PageOf } from '../page.ts'
 import type { StoredArtifact } from './run-part-lists.ts'
 import { STEP_COLUMNS, toStep, type RunRef, type StepRow } from './run-rows.ts'
 import type { Tables } from '../tables.ts'
@@ -15,29 +15,15 @@ export const steps = async (
   const run = await identify(db, ref)
   if (!run) return undefined
   const ofRun = sql`from steps where run_id = ${run.id} and attempt = ${run.attempt}`
-  const found = await readPage<StepRow & { place: number }>(db, {
-    ids: sql`select seq as id ${ofRun} and seq > ${afterOf(cursor)}`,
+  return await allInOrder<StepRow, Step>(db, cursor, {
     from: sql`(select * ${ofRun}) s`,
     id: sql`s.seq`,
-    ascending: true,
+    counted: ofRun,
     bytes: sql`${ROW_BYTES} + octet_length(s.name) + octet_length(s.command) + octet_length(s.output)
       + 2 * octet_length(s.error_message) + octet_length(s.exports::text)`,
-    columns: sql`${STEP_COLUMNS}, s.seq as place`,
+    columns: STEP_COLUMNS,
+    item: (row) => toStep(row, run.run_uuid),
   })
-  return pageOf(found, {
-    total: await countOf(db, ofRun),
-    limit: undefined,
-    idOf: (row) => row.place,
-    item: ({ place: _, ...row }) => toStep(row, run.run_uuid),
-  })
-}
-
-/** The place after which a page begins. */
-const afterOf = (cursor: string | undefined): number => (cursor === undefined ? 0 : decodeCursor(cursor))
-
-const countOf = async (db: Kysely<Tables>, from: RawBuilder<unknown>): Promise<number> => {
-  const { rows } = await sql<{ total: number }>`select count(*) as total ${from}`.execute(db)
-  return rows[0]?.total ?? 0
 }
 
 const ARTIFACT_COLUMNS =
@@ -52,20 +38,13 @@ export const artifacts = async (
   const run = await identify(db, ref)
   if (!run) return undefined
   const ofRun = sql`from artifacts where run_id = ${run.id} and attempt = ${run.attempt}`
-  const inOrder = sql`(select *, row_number() over (order by created_at, name, id) as place ${ofRun})`
-  const found = await readPage<Omit<Artifact, 'workspace'> & { place: number }>(db, {
-    ids: sql`select place as id from ${inOrder} a where place > ${afterOf(cursor)}`,
-    from: sql`${inOrder} a`,
+  return await allInOrder<Omit<Artifact, 'workspace'>, Artifact>(db, cursor, {
+    from: sql`(select *, row_number() over (order by created_at, name, id) as place ${ofRun}) a`,
     id: sql`a.place`,
-    ascending: true,
+    counted: ofRun,
     bytes: sql`${ROW_BYTES} + octet_length(a.name) + octet_length(a.path) + octet_length(a.description)`,
-    columns: sql`${ARTIFACT_COLUMNS}, place`,
-  })
-  return pageOf(found, {
-    total: await countOf(db, ofRun),
-    limit: undefined,
-    idOf: (row) => row.place,
-    item: ({ place: _, ...row }) => ({ ...row, workspace: run.workspace }),
+    columns: ARTIFACT_COLUMNS,
+    item: (row) => ({ ...row, workspace: run.workspace }),
   })
 }
 

@@ -7,7 +7,7 @@ import {
   type WorkflowKind,
 } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest } from '../page.ts'
+import { countOf, newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
 
@@ -123,34 +123,22 @@ export const tooManySchedules = (): AppError =>
 
 export const makeSchedules = (db: Kysely<Tables>) => ({
   /** Newest first. */
-  list: async (page: PageRequest): Promise<PageOf<StoredSchedule>> => {
-    const before = page.cursor === undefined ? null : decodeCursor(page.cursor)
-    const [found, total] = await Promise.all([
-      readPage<Row>(db, {
-        ids: sql`select no as id from schedules where ${before}::bigint is null or no < ${before}
-                 order by no desc limit ${page.limit} offset ${before === null ? page.offset : 0}`,
-        from: sql`schedules`,
-        id: sql`no`,
-        bytes: sql`octet_length(target) + octet_length(params::text) + octet_length(watch_path) + octet_length(spec::text)`,
-        columns: COLUMNS,
-      }),
-      sql<{ total: number }>`select count(*) as total from schedules`.execute(db),
-    ])
-    return pageOf(found, {
-      total: total.rows[0]?.total ?? 0,
-      limit: page.limit,
-      idOf: (row) => row.no,
+  list: (page: PageRequest): Promise<PageOf<StoredSchedule>> =>
+    newestFirst(db, page, {
+      from: sql`schedules s`,
+      id: sql`s.no`,
+      bytes: sql`octet_length(target) + octet_length(params::text) + octet_length(watch_path) + octet_length(spec::text)`,
+      columns: COLUMNS,
       item: withoutNo,
-    })
-  },
+    }),
   /** Those that ran last come first. */
   latest: async (limit: number, offset: number): Promise<{ data: StoredSchedule[]; total: number }> => {
     const [{ rows }, total] = await Promise.all([
       sql<Row>`select ${COLUMNS} from schedules order by last_run desc nulls last, no desc
                limit ${limit} offset ${offset}`.execute(db),
-      sql<{ total: number }>`select count(*) as total from schedules`.execute(db),
+      countOf(db, sql`from schedules`),
     ])
-    return { data: rows.map(withoutNo), total: total.rows[0]?.total ?? 0 }
+    return { data: rows.map(withoutNo), total }
   },
   /** At most `MAX_SCHEDULES`. */
   all: async (): Promise<StoredSchedule[]> => {

@@ -2,7 +2,7 @@ import type { Severity } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { EventLogEntry } from '../events/events.ts'
 import type { FeedPosition } from '../events/feed.ts'
-import { decodeCursor, pageOf, readPage, type PageOf, type PageRequest } from '../page.ts'
+import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import { eventJson, type EventDraft } from '../triggers/execution-plan.ts'
 import type { Tables } from '../tables.ts'
@@ -288,32 +288,20 @@ const deliveries = (db: Kysely<Tables>) => ({
       where id = ${id} and status = 'pending'
     `.execute(db)
   },
-  deliveries: async (
-    filter: { status?: Delivery['status']; subscriptionId?: number },
+  deliveries: (
+    { status, subscriptionId }: { status?: Delivery['status']; subscriptionId?: number },
     page: PageRequest,
-  ): Promise<PageOf<Delivery>> => {
-    const { status = null, subscriptionId = null } = filter
-    const before = page.cursor === undefined ? null : decodeCursor(page.cursor)
-    const where = sql`(${status}::text is null or status = ${status})
-      and (${subscriptionId}::bigint is null or subscription_id = ${subscriptionId})`
-    const [found, total] = await Promise.all([
-      readPage<Delivery>(db, {
-        ids: sql`select id from webhook_deliveries where ${where} and (${before}::bigint is null or id < ${before})
-                 order by id desc limit ${page.limit} offset ${before === null ? page.offset : 0}`,
-        from: sql`webhook_deliveries d`,
-        id: sql`d.id`,
-        bytes: sql`octet_length(topic) + octet_length(last_error) + octet_length(last_answer)`,
-        columns: DELIVERY,
-      }),
-      sql<{ total: number }>`select count(*) as total from webhook_deliveries where ${where}`.execute(db),
-    ])
-    return pageOf(found, {
-      total: total.rows[0]?.total ?? 0,
-      limit: page.limit,
-      idOf: (row) => row.id,
-      item: (row) => row,
-    })
-  },
+  ): Promise<PageOf<Delivery>> =>
+    newestFirst(db, page, {
+      from: sql`webhook_deliveries d`,
+      id: sql`d.id`,
+      conditions: [
+        ...(status === undefined ? [] : [sql`status = ${status}`]),
+        ...(subscriptionId === undefined ? [] : [sql`subscription_id = ${subscriptionId}`]),
+      ],
+      bytes: sql`octet_length(topic) + octet_length(last_error) + octet_length(last_answer)`,
+      columns: DELIVERY,
+    }),
   /** Restarts a delivery from its first attempt; undefined for an unknown one. */
   redeliver: (id: number): Promise<Delivery | undefined> =>
     first(
