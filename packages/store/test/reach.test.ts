@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { asSuperuser, openTransactionsEnded, testDatabase } from './database.ts'
 import { cloudJob } from './cloud-fixtures.ts'
-import { assetOf, claimAll, joined, submitted, targets, wipe } from './fixtures.ts'
+import { assetOf, claimAll, ended, findingOf, joined, submitted, targets, wipe } from './fixtures.ts'
 
 /** Other runs that wait or run while a small batch is handled. */
 const CROWD = 2_000
@@ -141,6 +141,26 @@ describe('rows read with old statistics', () => {
       )
     }, db.url)
     expect(await rowsRead('select expire_verdicts($1)', [BATCH], 'vulnerabilities')).toBe(0)
+  })
+
+  test('The changes of a night ask once when it ended, however many findings changed since', async () => {
+    const workerId = await joined(db.runStore)
+    await submitted(db.store, {}, [{ target: 'a.example', workspace: 'night' }])
+    const [run] = await claimAll(db.store, db.runStore, workerId)
+    if (run === undefined) throw new Error('a run was to be claimed')
+    const items = Array.from({ length: CROWD }, (_, n) => findingOf({ vuln_info: `check-${n}` }))
+    const records = { kind: 'vulnerability', items } as const
+    const step = { step: 'import', workspace: 'night', source: 'test', errors: 0 }
+    await db.runStore.importRecords(run, { ...step, records })
+    await db.runStore.finish([ended(run)])
+    await db.store.jobs.settle(0, 10)
+    await asSuperuser(async (client) => {
+      await client.query(`update vulnerabilities set severity = 'low' where workspace = 'night'`)
+      await client.query('analyze vulnerabilities, finding_changes')
+    }, db.url)
+    const call = `select job_changes(array(select job_no from runs where id = $1), array['night'], null, 10)`
+    expect(await rowsRead(call, [run.runId], 'jobs')).toBeLessThan(REACH)
+    expect(await rowsRead(call, [run.runId], 'finding_changes')).toBeLessThan(4 * CROWD)
   })
 
   test('The dispatcher reads the outbox rows that it sends and removes, however many others wait', async () => {

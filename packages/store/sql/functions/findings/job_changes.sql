@@ -7,17 +7,18 @@ language sql stable
 as $$
   with ended as materialized (
     select jobs_end(p_job_nos) as at
-  ), changed_later as materialized (
-    select distinct c.vulnerability_id as id from finding_changes c where c.changed_at > (select at from ended)
+  ), tested_later as materialized (
+    select distinct c.vulnerability_id as id from ended e join finding_changes c on c.changed_at > e.at
+    where c.changes #>> '{seen,from}' in ('not_tested', 'unreachable')
   ), changed as materialized (
     select c.kind, c.id, c.severity from changed_findings(p_job_nos) c
     where p_workspace is null or (select workspace from vulnerabilities where id = c.id) = p_workspace
     union all
     select 'not_tested', v.id, coalesce(t.was ->> 'severity', v.severity)
-    from unnest(p_workspaces) w(workspace) join vulnerabilities v on v.workspace = w.workspace
-      left join changed_later l on l.id = v.id
-      left join lateral finding_then(l.id, (select at from ended), p_job_nos) t on l.id is not null
-    where coalesce(t.was ->> 'state', v.state) = 'open'
+    from unnest(p_workspaces) w(workspace) join vulnerabilities v on v.workspace = w.workspace cross join ended e
+      left join lateral finding_then(v.id, e.at, p_job_nos) t on true
+    where (v.seen in ('not_tested', 'unreachable') or v.id in (select id from tested_later))
+      and coalesce(t.was ->> 'state', v.state) = 'open'
       and coalesce(t.was ->> 'seen', v.seen) in ('not_tested', 'unreachable')
   ), numbered as (
     select *, row_number() over (partition by kind order by severity_rank(severity), id) as n from changed

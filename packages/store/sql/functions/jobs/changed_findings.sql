@@ -4,7 +4,9 @@ create or replace function changed_findings(p_job_nos bigint[]) returns table (k
 language sql stable
 -- planner: walk
 as $$
-  with changed as (
+  with ended as materialized (
+    select jobs_end(p_job_nos) as at
+  ), changed as (
     select 'new' as kind, 0::bigint as change_id, v.id
     from runs r join vulnerabilities v on v.first_run = r.id
     where r.job_no = any(p_job_nos)
@@ -21,8 +23,8 @@ as $$
     from changed c group by c.id
   )
   select case when e.last = 'gone' then 'gone' else e.first end, e.id, coalesce(t.was ->> 'severity', v.severity)
-  from (select jobs_end(p_job_nos) as at offset 0) j cross join ends e join vulnerabilities v on v.id = e.id
-    left join lateral finding_then(v.id, j.at, p_job_nos) t on v.updated_at > j.at
+  from ended j cross join ends e join vulnerabilities v on v.id = e.id
+    left join lateral finding_then(case when v.updated_at > j.at then v.id end, j.at, p_job_nos) t on true
   where (e.first = 'gone') = (e.last = 'gone')
     and coalesce(t.was ->> 'verdict', v.verdict) not in ('false_positive', 'accepted')
 $$;
