@@ -17,6 +17,7 @@ export const PROGRAMS = {
   curl: { name: 'curl', debianPackage: 'curl' },
   openssl: { name: 'openssl', debianPackage: 'openssl' },
   chromium: { name: 'chromium', debianPackage: 'chromium' },
+  chromiumShell: { name: 'chromium-headless-shell', debianPackage: 'chromium-headless-shell' },
   busybox: { name: 'busybox', debianPackage: 'busybox-static' },
   bubblewrap: { name: 'bwrap', debianPackage: 'bubblewrap' },
   nft: { name: 'nft', debianPackage: 'nftables' },

@@ -4,6 +4,8 @@ export interface Attack {
   readonly name: string
   /** How Chromium reports that it has blocked this. Undefined: it reports nothing. */
   readonly blocked?: RegExp
+  /** Chromium without windows reports nothing. */
+  readonly quiet?: true
   /** The frame shows an error of the browser instead of the page afterwards. */
   readonly leaves?: true
 }
@@ -17,7 +19,7 @@ export const ATTACKS: readonly Attack[] = [
   { name: 'api', blocked: /Blocked form submission to '\/api\/session\/links'/ },
   { name: 'top', blocked: /Unsafe attempt to initiate navigation .* 'allow-top-navigation'/ },
   { name: 'popup', blocked: /Blocked opening 'http:.*\/popup' in a new window/ },
-  { name: 'data', blocked: /Download is disallowed/ },
+  { name: 'data', blocked: /Download is disallowed/, quiet: true },
   // The frame may navigate itself: the policy of the console allows only pages of the console in it. For Chromium a
   // download from another host is a navigation.
   { name: 'download', blocked: FRAMED, leaves: true },
