@@ -78,6 +78,24 @@ test('Runs of many workers never use more than a limit, and all of them run', as
   expect((await sql('select from limit_uses')).rowCount).toBe(0)
 })
 
+test('Of runs that ask together the first ones get the shares, and those of others are not owned', async () => {
+  await db.store.limits.set({ per_address: { runs: 2, rate: 9 } })
+  const workerId = await joined(db.runStore)
+  await submitted(db.store, {}, targets(6))
+  const runs = await claimAll(db.store, db.runStore, workerId)
+  const [stale, ...others] = runs
+  if (!stale) throw new Error('nothing claimed')
+  const ask = (run: ClaimedRun, lo: number): Promise<LimitShare> =>
+    db.runStore.takeLimits(keyOf(run), [address(lo)])
+  const lost = ask({ ...stale, attempt: 7 }, 1).catch(String)
+  const shares = await Promise.all(others.map((run, n) => ask(run, n === 4 ? 2 : 1)))
+  const reason = 'limit of address 1: 2 of 2 runs'
+  expect(shares).toEqual([{ rate: 4 }, { rate: 4 }, { reason }, { reason }, { rate: 4 }])
+  expect(await lost).toBe('Error: the run belongs to another worker')
+  const held = await sql(`select run_id::int, rate from limit_uses where until = 'infinity' order by 1`)
+  expect(held.rows).toEqual([0, 1, 4].map((n) => ({ run_id: others[n]?.runId, rate: 4 })))
+})
+
 test('Runs wait in order with their reason, others pass them, and newer runs do not', async () => {
   await db.store.limits.set({ per_address: { runs: 1 } })
   const workerId = await joined(db.runStore)

@@ -26,31 +26,47 @@ const rateArgs = ({ limit = '', proxy, facts }: Entry, rate: number): string => 
     .replaceAll('{seconds}', String(ms / SECOND_MS))
 }
 
-const argsOf = (tool: Entry, { rate, proxy }: ToolBounds): string =>
-  [
-    rate === null ? '' : rateArgs(tool, rate),
-    proxy === undefined ? '' : (tool.proxy ?? '').replace('{proxy}', proxy),
-  ]
-    .filter((part) => part !== '')
-    .join(' ')
-
 const nameOf = ({ name }: Tool): string => `SCANFARM_ARGS_${name.toUpperCase().replaceAll(/\W/g, '_')}`
 
+interface Arguments {
+  readonly name: string
+  readonly ofRate: string
+  readonly ofProxy: string
+}
+
+const argumentsOf = (rate: number | null, manifest: Manifest): Arguments[] =>
+  [...manifest.values()].map((tool) => ({
+    name: nameOf(tool),
+    ofRate: rate === null ? '' : rateArgs(tool, rate),
+    ofProxy: tool.proxy ?? '',
+  }))
+
+const MOST_RATES = 100
+/** Those of shipped tools by rate: each command asks for them. */
+const known = new Map<number | null, Arguments[]>()
 let shipped: Manifest | undefined
+
+const shippedArguments = (rate: number | null): Arguments[] => {
+  const found = known.get(rate)
+  if (found !== undefined) return found
+  const made = argumentsOf(rate, (shipped ??= readManifest()))
+  if (known.size >= MOST_RATES) known.clear()
+  known.set(rate, made)
+  return made
+}
 
 /** Variables of the environment that keep commands within bounds. */
 export const boundVariables = (
-  bounds: ToolBounds,
-  manifest = (shipped ??= readManifest()),
+  { rate, proxy }: ToolBounds,
+  manifest?: Manifest,
 ): Readonly<Record<string, string>> => {
-  const { rate, proxy } = bounds
-  return {
-    ...(rate !== null && { SCANFARM_RATE: String(rate) }),
-    ...(proxy !== undefined && { SCANFARM_PROXY: `http://${proxy}` }),
-    ...Object.fromEntries(
-      [...manifest.values()]
-        .map((tool) => [nameOf(tool), argsOf(tool, bounds)] as const)
-        .filter(([, args]) => args !== ''),
-    ),
+  const variables: Record<string, string> = {}
+  if (rate !== null) variables['SCANFARM_RATE'] = String(rate)
+  if (proxy !== undefined) variables['SCANFARM_PROXY'] = `http://${proxy}`
+  for (const tool of manifest === undefined ? shippedArguments(rate) : argumentsOf(rate, manifest)) {
+    const ofProxy = proxy === undefined ? '' : tool.ofProxy.replace('{proxy}', proxy)
+    const args = [tool.ofRate, ofProxy].filter((part) => part !== '').join(' ')
+    if (args !== '') variables[tool.name] = args
   }
+  return variables
 }

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
 /** One kind of batched statement. */
 export interface Lane<Item, Result> {
   /** Writes a batch with unique keys in one statement. */
@@ -8,6 +10,8 @@ export interface Lane<Item, Result> {
   readonly maxItems: number
   /** Size of an item, and the most in one statement; a single call may exceed it. Missing: no limit. */
   readonly size?: { of(item: Item): number; readonly most: number }
+  /** Calls of one turn of the event loop share the first statement too. */
+  readonly gathers?: boolean
 }
 
 interface Call<Item, Result> {
@@ -63,6 +67,7 @@ export function groupCommit<Item, Result>(lane: Lane<Item, Result>) {
 
   const pump = async (): Promise<void> => {
     busy = true
+    if (lane.gathers === true) await nextTurn()
     while (waiting.length > 0) await settle(take())
     busy = false
   }

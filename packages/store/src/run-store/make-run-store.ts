@@ -4,6 +4,7 @@ import {
   type HeartbeatReply,
   type ImportSummary,
   type LimitShare,
+  type LimitSpan,
   type LoopBatch,
   type RecordRow,
   type ReportFacts,
@@ -24,6 +25,8 @@ import { groupCommit } from './group-commit.ts'
 const MAX_BATCH = 200
 /** Most text in one statement: Postgres makes several copies of it, and rejects more than 256 MiB. */
 const MAX_BATCH_CHARS = 16 * 1024 * 1024
+/** Most hosts in one statement, for runs with many of them. */
+const MAX_SPANS = 5_000
 /** Short: if a worker cannot leave, the reaper takes back its runs. */
 const LEAVE_OUTAGE_MS = 3_000
 
@@ -36,6 +39,10 @@ interface Written extends RunKey {
 }
 interface Ended extends Written {
   readonly end: string
+}
+/** For the shares of limits. */
+interface Ask extends RunKey {
+  readonly spans: readonly LimitSpan[]
 }
 
 const keyText = (key: RunKey): string => `${key.runId}:${key.attempt}`
@@ -134,6 +141,15 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
     ...WRITES,
   })
 
+  const limitLane = groupCommit<Ask, RunKey & { readonly share: LimitShare }>({
+    send: (asks) => call('select worker.take_limits($1, $2::jsonb) as answer', [storableJson(asks)]),
+    keyOfItem: keyText,
+    keyOfResult: keyText,
+    maxItems: MAX_BATCH,
+    size: { of: ({ spans }) => spans.length, most: MAX_SPANS },
+    gathers: true,
+  })
+
   /** A claim that exceeds the time limit is repeated with half of its runs; a single run is set aside. */
   const claim = async (workerId: string, tickets: readonly ClaimItem[]): Promise<ClaimedRun[]> => {
     try {
@@ -209,12 +225,9 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
       return found
     },
     takeLimits: async ({ runId, attempt }, spans) => {
-      const share = await call<LimitShare | null>(
-        'select worker.take_limits($1, $2, $3, $4::jsonb) as answer',
-        [runId, attempt, storableJson(spans)],
-      )
-      if (share === null) throw new Error('the run belongs to another worker')
-      return share
+      const [found] = await limitLane([{ runId, attempt, spans }])
+      if (found === undefined) throw new Error('the run belongs to another worker')
+      return found.share
     },
     waitForLimits: (keys) =>
       call('select worker.wait_for_limits($1, $2::jsonb) as answer', [storableJson(keys)]),

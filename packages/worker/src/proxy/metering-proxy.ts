@@ -1,13 +1,14 @@
 import { once } from 'node:events'
-import { Agent, createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { Agent, type IncomingMessage, type ServerResponse } from 'node:http'
 import { BlockList, connect, isIPv6, type Socket } from 'node:net'
 import { pipeline } from 'node:stream'
 import type { CommandNetwork } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { peerOf } from '../network/peer.ts'
 import type { Metered } from './counts.ts'
-import { exchange, MAX_HEADER_BYTES, placeOf } from './exchange.ts'
+import { exchange, placeOf } from './exchange.ts'
 import { Pace } from './pace.ts'
+import { ProxyPort, type ProxyPorts, type PortUser } from './ports.ts'
 import { metered } from './records.ts'
 
 const HOST = '127.0.0.1'
@@ -37,17 +38,13 @@ export interface MeteringProxyParts {
   readonly isPerAddress: boolean
   /** The user whose connections it accepts; undefined: those of all users. */
   readonly uid: number | undefined
+  readonly ports: ProxyPorts
 }
 
 interface Client {
   readonly mayUse: Promise<boolean>
   /** It is in another network. */
   readonly isElsewhere: boolean
-}
-
-const portOf = (server: Server | undefined): number => {
-  const address = server?.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** Requests to a host that were not sent. */
@@ -64,8 +61,9 @@ export interface Refused {
 export class MeteringProxy implements AsyncDisposable {
   readonly #parts: MeteringProxyParts
   readonly #pace: Pace | undefined
-  /** The first one is for commands on this machine. */
-  readonly #listeners: Server[] = []
+  /** For commands on this machine. */
+  #port: ProxyPort | undefined
+  readonly #otherPorts: ProxyPort[] = []
   /** By gateway. */
   readonly #joined = new Map<string, Promise<string>>()
   /** Those of tools. */
@@ -88,15 +86,16 @@ export class MeteringProxy implements AsyncDisposable {
 
   static async open(parts: MeteringProxyParts): Promise<MeteringProxy> {
     const proxy = new MeteringProxy(parts)
-    await proxy.#listen(HOST, false, async (socket) => {
-      const { uid } = parts
-      return uid === undefined || (await peerOf(socket)) === uid
-    })
+    const { uid, ports } = parts
+    proxy.#port = await ports.take(
+      uid,
+      proxy.#userOf(false, async (socket) => uid === undefined || (await peerOf(socket)) === uid),
+    )
     return proxy
   }
 
   get port(): number {
-    return portOf(this.#listeners[0])
+    return this.#port?.number ?? 0
   }
 
   /** Also takes requests from another network. Resolves to its address there. */
@@ -113,35 +112,21 @@ export class MeteringProxy implements AsyncDisposable {
       known.add(remoteAddress)
       return true
     }
-    const port = portOf(await this.#listen(gateway, true, accepts))
-    return `${isIPv6(gateway) ? `[${gateway}]` : gateway}:${port}`
+    const port = await ProxyPort.open(gateway, this.#userOf(true, accepts))
+    this.#otherPorts.push(port)
+    return `${isIPv6(gateway) ? `[${gateway}]` : gateway}:${port.number}`
   }
 
-  async #listen(
-    host: string,
-    isElsewhere: boolean,
-    accepts: (socket: Socket) => Promise<boolean>,
-  ): Promise<Server> {
-    const server = createServer({
-      insecureHTTPParser: true,
-      maxHeaderSize: MAX_HEADER_BYTES,
-      requestTimeout: 0,
-    })
-    server.timeout = 0
-    server.keepAliveTimeout = 0
-    server.on('connection', (socket: Socket) => {
-      this.#accept(socket, { isElsewhere, mayUse: accepts(socket).catch(() => false) })
-    })
-    server.on('request', (incoming: IncomingMessage, answer: ServerResponse) => {
-      this.#forward(incoming, answer).catch(() => incoming.socket.destroy())
-    })
-    server.on('connect', (incoming: IncomingMessage, socket: Socket, head: Buffer) => {
-      this.#tunnel(incoming.url ?? '', socket, head).catch(() => socket.destroy())
-    })
-    server.listen(0, host)
-    await once(server, 'listening')
-    this.#listeners.push(server)
-    return server
+  #userOf(isElsewhere: boolean, accepts: (socket: Socket) => Promise<boolean>): PortUser {
+    return {
+      accept: (socket) => this.#accept(socket, { isElsewhere, mayUse: accepts(socket).catch(() => false) }),
+      forward: (incoming, answer) => {
+        this.#forward(incoming, answer).catch(() => incoming.socket.destroy())
+      },
+      tunnel: (incoming, socket, head) => {
+        this.#tunnel(incoming.url ?? '', socket, head).catch(() => socket.destroy())
+      },
+    }
   }
 
   /** Like `127.0.0.1:4321`. */
@@ -171,9 +156,10 @@ export class MeteringProxy implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const closed = this.#listeners.map((server) => once(server, 'close'))
-    for (const server of this.#listeners) server.close()
+    const closed = this.#otherPorts.map((port) => port.close())
     for (const socket of [...this.#clients.keys(), ...this.#servers]) socket.destroy()
+    if (this.#port !== undefined) this.#parts.ports.give(this.#port, this.#parts.uid)
+    this.#port = undefined
     await Promise.all(closed)
   }
 

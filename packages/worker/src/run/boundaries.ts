@@ -59,6 +59,10 @@ export class Boundaries {
     this.#resolver = resolver
   }
 
+  get version(): number {
+    return this.#version
+  }
+
   /** The farm has reported this version. */
   note(version: number): void {
     this.#version = Math.max(version, this.#version)

@@ -9,6 +9,7 @@ import {
   type Permission,
   type RunRefusalPlace,
   plural,
+  uploadKeyOf,
 } from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
 import { isWithin, type Fence } from '../network/fences.ts'
@@ -34,12 +35,40 @@ export class Guard {
   readonly #sites = new Set<string>()
   #recent: { readonly at: number; readonly names: number; readonly fence: Promise<Fence> } | undefined
   #spans: LimitSpans | undefined
+  /** Shares that were taken before the run began, unless scopes or limits have changed since. */
+  #ahead: Promise<{ readonly share: LimitShare; readonly version: number } | undefined> | undefined
   readonly #onRefused: ((place: RunRefusalPlace) => void) | undefined
 
   constructor(session: Session, boundaries: Boundaries, onRefused?: (place: RunRefusalPlace) => void) {
     this.#session = session
     this.#boundaries = boundaries
     this.#onRefused = onRefused
+  }
+
+  /**
+   * When the run is claimed: takes the shares of its limits, in one statement with those of others, unless names have to
+   * be looked up for it. Without a share the run is handed back and takes no slot.
+   */
+  claimed(): void {
+    const { run } = this.#session
+    if (run.scopesVersion === 0 || uploadKeyOf(run.target) !== undefined) return
+    this.#ahead = this.#shareAhead().catch(() => undefined)
+  }
+
+  async #shareAhead(): Promise<{ share: LimitShare; version: number } | undefined> {
+    const { run } = this.#session
+    const spans = new LimitSpans(await this.#boundaries.limited(run))
+    const { version } = this.#boundaries
+    if (spans.needsAddresses && namesIn(run.target).length > 0) return undefined
+    spans.add(run.target, [])
+    const share = await this.#take(spans)
+    if ('reason' in share) this.#session.stop('limited')
+    return { share, version }
+  }
+
+  async #take(spans: LimitSpans | undefined): Promise<LimitShare> {
+    const list = spans?.list() ?? []
+    return list.length === 0 ? { rate: null } : await this.#boundaries.takeLimits(this.#session.run, list)
   }
 
   /** Before the first step. `file`: the uploaded file that is the target; each line of it is checked. */
@@ -74,8 +103,8 @@ export class Guard {
 
   /** After `start`: takes the shares of its limits. */
   async share(): Promise<LimitShare> {
-    const spans = this.#spans?.list() ?? []
-    return spans.length === 0 ? { rate: null } : await this.#boundaries.takeLimits(this.#session.run, spans)
+    const ahead = await this.#ahead
+    return ahead?.version === this.#boundaries.version ? ahead.share : await this.#take(this.#spans)
   }
 
   /** The reason why an item may not be scanned, or a URL not requested. */

@@ -12,6 +12,7 @@ import { openJournal } from '../resume/open-journal.ts'
 import type { Places } from '../slots/places.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
+import { ProxyPorts } from '../proxy/ports.ts'
 import { Guard } from './guard.ts'
 import { guardedRunner, runnerAround } from './guarded-runner.ts'
 import { RunPlace } from './run-place.ts'
@@ -24,6 +25,8 @@ import { markedUsers } from '../workspaces/marked-users.ts'
 import { WorkspaceUses } from '../workspaces/workspace-uses.ts'
 
 export interface Performer extends AsyncDisposable {
+  /** Takes the shares of limits of a run that was claimed. */
+  claimed(session: Session): void
   /** Executes one run. Never rejects: an unexpected error fails the run. */
   perform(session: Session): Promise<Verdict>
   /** The farm has reported this version of scopes and the never-scan list. */
@@ -33,7 +36,9 @@ export interface Performer extends AsyncDisposable {
 /** Attempts to read the pinned workflow of a run. */
 const WORKFLOW_TRIES = 5
 
-export function createPerformer(parts: Omit<PerformContext, 'engine' | 'boundaries' | 'uses'>): Performer {
+export function createPerformer(
+  parts: Omit<PerformContext, 'engine' | 'boundaries' | 'ports' | 'uses'>,
+): Performer {
   const { options, workFolders, limits, backoff } = parts
   const workflows = new WorkflowCache<ResolvedWorkflow>(limits.cachedWorkflows, async (hash) =>
     parseResolved(await options.store.workflow(hash)),
@@ -43,6 +48,7 @@ export function createPerformer(parts: Omit<PerformContext, 'engine' | 'boundari
     ...parts,
     engine: new Engine(),
     boundaries: new Boundaries(options.store),
+    ports: new ProxyPorts(),
     uses: () => (uses ??= new WorkspaceUses(workFolders.base)),
   }
   const own = options.users ?? sharedUser(undefined)
@@ -54,7 +60,15 @@ export function createPerformer(parts: Omit<PerformContext, 'engine' | 'boundari
       throw new Error(`the workflow of the run could not be read: ${errorText(error)}`, { cause: error })
     }
   }
+  /** Of runs that were claimed. */
+  const guards = new WeakMap<Session, Guard>()
+  const guardOf = (session: Session): Guard => {
+    const guard = guards.get(session) ?? new Guard(session, context.boundaries, options.onRefused)
+    guards.set(session, guard)
+    return guard
+  }
   return {
+    claimed: (session) => guardOf(session).claimed(),
     async perform(session) {
       if (session.signal.aborted) return CANCELLED
       try {
@@ -70,7 +84,7 @@ export function createPerformer(parts: Omit<PerformContext, 'engine' | 'boundari
         })
         session.place = place
         try {
-          return await perform(session, place, workflow, context)
+          return await perform(session, guardOf(session), place, workflow, context)
         } finally {
           if (place.owner !== undefined) await options.enforcement?.firewall?.end(place.owner.uid, place)
         }
@@ -82,7 +96,10 @@ export function createPerformer(parts: Omit<PerformContext, 'engine' | 'boundari
       }
     },
     noteScopes: (version) => context.boundaries.note(version),
-    [Symbol.asyncDispose]: () => context.engine[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await context.ports[Symbol.asyncDispose]()
+      await context.engine[Symbol.asyncDispose]()
+    },
   }
 }
 
@@ -94,6 +111,7 @@ interface PerformContext {
   readonly workFolders: WorkFolders
   readonly options: ExecutorOptions
   readonly boundaries: Boundaries
+  readonly ports: ProxyPorts
   readonly limits: ExecutorLimits
   readonly times: ExecutorTimes
   readonly backoff: Backoff
@@ -105,13 +123,13 @@ const CANCELLED: Verdict = { status: 'cancelled', errorMessage: '' }
 
 const perform = async (
   session: Session,
+  guard: Guard,
   place: RunPlace,
   workflow: ResolvedWorkflow,
   context: PerformContext,
 ): Promise<Verdict> => {
-  const { engine, workFolders, options, boundaries } = context
+  const { engine, workFolders, options, ports } = context
   const { folders, recorder, signal } = session
-  const guard = new Guard(session, boundaries, options.onRefused)
   const file = await fetchTarget(session, place, options.artifacts)
   const permission = await guard.start(file)
   if (!permission.allowed) {
@@ -128,6 +146,7 @@ const perform = async (
   await using proxy = new RunProxy({
     guard,
     place,
+    ports,
     rate: share.rate,
     log: (line) => recorder.log('info', line),
     unmetered: (why) => recorder.facts({ proxy: `none, requests are neither checked nor limited: ${why}` }),

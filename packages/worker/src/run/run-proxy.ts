@@ -3,12 +3,14 @@ import { errorText } from '@scanfarm/platform'
 import { boundVariables } from '@scanfarm/tools'
 import { meteredText } from '../proxy/counts.ts'
 import { MeteringProxy } from '../proxy/metering-proxy.ts'
+import type { ProxyPorts } from '../proxy/ports.ts'
 import type { Guard } from './guard.ts'
 import type { RunPlace } from './run-place.ts'
 
 export interface RunProxyParts {
   readonly guard: Guard
   readonly place: RunPlace
+  readonly ports: ProxyPorts
   /** The share of the run. */
   readonly rate: number | null
   readonly log: (line: string) => void
@@ -109,7 +111,7 @@ export class RunProxy implements AsyncDisposable {
   }
 
   async #open(): Promise<MeteringProxy | undefined> {
-    const { guard, place, rate } = this.#parts
+    const { guard, place, ports, rate } = this.#parts
     if (rate === null && !(await guard.hasScope())) return undefined
     const owner = await place.open()
     return await MeteringProxy.open({
@@ -117,6 +119,7 @@ export class RunProxy implements AsyncDisposable {
       rate,
       isPerAddress: await guard.isPerAddress(),
       uid: owner?.uid,
+      ports,
     })
   }
 }

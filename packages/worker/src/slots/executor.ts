@@ -314,6 +314,7 @@ export class Executor implements AsyncDisposable {
     if (run.cancelRequested) session.stop('cancel')
     // The claim was pending when the drain began.
     else if (this.#stopTaking.signal.aborted) session.stop('drain')
+    else this.#performer.claimed(session)
     this.#places.accept(session)
   }
 

@@ -12,6 +12,7 @@ import { connect as connectTls } from 'node:tls'
 import { afterEach, expect, jest, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import { MeteringProxy, type MeteringProxyParts } from '../../src/proxy/metering-proxy.ts'
+import { ProxyPorts } from '../../src/proxy/ports.ts'
 import { TEST_MS } from '../harness/runs.ts'
 
 jest.setTimeout(TEST_MS)
@@ -41,6 +42,7 @@ const openProxy = async (changes: Partial<MeteringProxyParts> = {}): Promise<Met
       rate: null,
       isPerAddress: false,
       uid: undefined,
+      ports: scope.use(new ProxyPorts()),
       ...changes,
     }),
   )
@@ -106,6 +108,24 @@ test('What may not be asked is answered with the reason and counted, and nothing
     { origin: `127.0.0.1:${port}`, reason: `no http://127.0.0.1:${port}/x`, count: 2 },
   ])
   expect(proxy.takeRefused()).toEqual([])
+})
+
+test('The next proxy of a user has the port of the last one, which takes nothing in between', async () => {
+  const port = await listening(createServer((_, response) => response.end('right')))
+  const ports = scope.use(new ProxyPorts())
+  const url = `http://127.0.0.1:${port}/`
+  const first = await openProxy({ ports, uid: process.getuid?.() })
+  const other = await openProxy({ ports, uid: 1 })
+  const left = await dial(first.port)
+  const { port: ofFirst } = first
+  await other[Symbol.asyncDispose]()
+  await first[Symbol.asyncDispose]()
+  await once(left.resume(), 'close')
+  await once((await dial(ofFirst)).resume(), 'close')
+  const second = await openProxy({ ports, uid: process.getuid?.() })
+  expect(second.port).toBe(ofFirst)
+  expect(await get(second, url)).toContain('right')
+  expect([first.counts.requests, second.counts.requests]).toEqual([0, 1])
 })
 
 test('It connects to the address that was checked, whatever the name resolves to later', async () => {

@@ -99,6 +99,36 @@ test('A small job does not wait for all runs that were claimed ahead of a large 
   expect(before.filter((time) => time < at)).toHaveLength(1)
 })
 
+test('A run that was claimed ahead and has no share of its limit is handed back while no slot is free', async () => {
+  const command = `case {{Target}} in a.*) ${waitFor('{{Output}}/open')};; esac`
+  const [first = 0, ...others] = await harness.submit([bash('wait', command)], {
+    targets: ['a.limited.test', 'b.limited.test', 'c.limited.test'],
+  })
+  await harness.store.limits.set({ per_domain: { runs: 1 } })
+  await using _executor = harness.executor({
+    slots: 1,
+    source: createPolledSource({
+      claim: (workerId) => harness.runStore.claimLocal(workerId, 3),
+      pollMs: 20,
+    }),
+  })
+  try {
+    await executing(first)
+    for (const runId of others)
+      expect(
+        await until(async () => {
+          const run = await harness.run(runId)
+          return run.status === 'queued' && run.waiting_reason !== '' ? run.waiting_reason : undefined
+        }),
+      ).toBe('waiting: limit of limited.test: 1 of 1 run')
+    await harness.makeFile('a.limited.test', 'open')
+    for (const runId of [first, ...others])
+      expect(await harness.ended(runId)).toMatchObject({ outcome: 'clean' })
+  } finally {
+    await harness.store.limits.set({})
+  }
+})
+
 test('Slots that become free while runs are claimed ahead take runs again', async () => {
   // With a process: its slot is busy while more runs are asked for.
   const runIds = await harness.submit([bash('quick', 'true')], { targets: names('quick', SHORT) })

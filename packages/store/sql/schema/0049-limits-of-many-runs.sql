@@ -1,0 +1,1 @@
+-- Workers take the limits of several runs at once: worker.take_limits has other parameters.
