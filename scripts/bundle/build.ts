@@ -278,6 +278,15 @@ export const REQUIRE = `const require = process.getBuiltinModule('module').creat
 const START = 'scripts/bundle/start.ts'
 const EXEC = 'packages/cli/src/exec-main.ts'
 
+/** Options of the file that contains `exec`, as one script. `head`: code before all other. */
+export const execScript = (root: string, plugins: esbuild.Plugin[], head = '') => ({
+  entryPoints: { exec: join(root, EXEC) },
+  plugins: [late(LATE), ...plugins],
+  define: { 'import.meta.url': 'bundleUrl' },
+  banner: { js: `(async (bundleUrl, require) => {${head}` },
+  footer: { js: '})' },
+})
+
 /** Builds the bundle and makes it the current one. `sealed`: the sources of this checkout never change. */
 export const buildBundle = async (root: string, { sealed = false } = {}): Promise<string> => {
   const states = new Map<string, string>()
@@ -300,14 +309,7 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
       plugins: [late(), ...options.plugins],
       banner: { js: REQUIRE },
     }),
-    esbuild.build({
-      ...options,
-      entryPoints: { exec: join(root, EXEC) },
-      plugins: [late(LATE), ...options.plugins],
-      define: { 'import.meta.url': 'bundleUrl' },
-      banner: { js: '(async (bundleUrl, require) => {' },
-      footer: { js: '})' },
-    }),
+    esbuild.build({ ...options, ...execScript(root, options.plugins) }),
   ])
   const { main: _, ...threads } = entryPoints
   const ofExec = new Set([START, EXEC, ...Object.values(threads).map((path) => relative(root, path))])

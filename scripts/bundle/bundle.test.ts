@@ -108,27 +108,18 @@ test('exec takes the stored functions, also of a bundle that a server has built'
   try {
     cpSync(currentBundle(ROOT) ?? '', copy, { recursive: true })
     rmSync(join(copy, 'exec.cache'))
-    const run = (flags: readonly string[], script: string): string =>
-      execFileSync(process.execPath, [...flags, '--input-type=module', '-e', script], {
+    const run = (flags: string, script: string): string =>
+      execFileSync(process.execPath, [...flags.split(' '), '--input-type=module', '-e', script], {
         cwd: ROOT,
         encoding: 'utf8',
       })
-    const path = JSON.stringify(copy)
-    run(
-      ['--heap-growing-percent=40', '--max-semi-space-size=8'],
-      `(await import('./scripts/bundle/build.ts')).warm(${path})`,
-    )
-    const [, flags = ''] = /exec\) HEAP='([^']*)'/.exec(readFileSync(SCANFARM, 'utf8')) ?? []
-    expect(flags).not.toBe('')
-    const rejected = run(
-      flags.split(' '),
-      `import { readFileSync } from 'node:fs'
-import { Script } from 'node:vm'
-const cachedData = readFileSync(${path} + '/exec.cache')
-const { cachedDataRejected } = new Script(readFileSync(${path} + '/exec.js', 'latin1'), { filename: ${path} + '/exec.js', cachedData })
-console.log(cachedDataRejected)`,
-    )
-    expect(rejected).toBe('false\n')
+    const flagsOf = (command: string): string =>
+      new RegExp(`${command}\\) HEAP='([^']+)'`).exec(readFileSync(SCANFARM, 'utf8'))?.[1] ?? ''
+    run(flagsOf('server'), `(await import('./scripts/bundle/build.ts')).warm('${copy}')`)
+    const again = `const { cacheOf, readCache, runScript } = await import('./scripts/bundle/run-script.ts')
+process.argv.splice(1, 9, '', 'exec', '--help')
+console.log(await runScript('${copy}', readCache(cacheOf('${copy}'))))`
+    expect(run(flagsOf('exec'), again)).toMatch(/cachedDataRejected: false/)
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { constants, Script } from 'node:vm'
 
-const readCache = (path: string): Buffer | undefined => {
+export const readCache = (path: string): Buffer | undefined => {
   try {
     return readFileSync(path)
   } catch {
@@ -18,9 +18,8 @@ export const cacheOf = (bundle: string): string => join(bundle, 'exec.cache')
  * Runs the file of a bundle that contains `exec`. Its cache contains the compiled functions that a run calls, unlike the
  * compile cache of Node, which contains none that are called later: compiling them is half of the start.
  */
-export const runScript = async (bundle: string): Promise<Script> => {
+export const runScript = async (bundle: string, cachedData?: Buffer): Promise<Script> => {
   const filename = join(bundle, 'exec.js')
-  const cachedData = readCache(cacheOf(bundle))
   const script = new Script(readFileSync(filename, 'latin1'), {
     filename,
     ...(cachedData === undefined ? {} : { cachedData }),
@@ -29,4 +28,11 @@ export const runScript = async (bundle: string): Promise<Script> => {
   const main = script.runInThisContext() as (url: string, require: NodeJS.Require) => Promise<void>
   await main(pathToFileURL(filename).href, createRequire(filename))
   return script
+}
+
+/** Ends the process when its output is written. Otherwise the whole heap is released first. */
+export const endProcess = async (): Promise<never> => {
+  for (const stream of [process.stdout, process.stderr])
+    await new Promise((resolve) => void stream.write('', resolve))
+  process.exit()
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { endWithoutOutput } from '../../packages/cli/src/terminal.ts'
 import { storedAnswer } from './answers.ts'
 import { currentBundle, EXEC_SOURCES } from './current.ts'
-import { runScript } from './run-script.ts'
+import { cacheOf, endProcess, readCache, runScript } from './run-script.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -27,11 +27,8 @@ const start = async (): Promise<unknown> => {
   const bundle = currentBundle(ROOT, isExec ? EXEC_SOURCES : undefined) ?? build()
   if (bundle === undefined) return await import(join(ROOT, 'packages/cli/src/main.ts'))
   if (!isExec) return await import(join(bundle, 'main.js'))
-  await runScript(bundle)
-  for (const stream of [process.stdout, process.stderr])
-    await new Promise((resolve) => void stream.write('', resolve))
-  // Otherwise the whole heap is released first.
-  process.exit()
+  await runScript(bundle, readCache(cacheOf(bundle)))
+  return await endProcess()
 }
 
 const answer = storedAnswer(process.argv.slice(2), () => currentBundle(ROOT))

@@ -130,12 +130,16 @@ describe.each(Object.entries(NODES))('the installed program on %s', (_, wanted) 
     expect(scanfarm('--version')).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' })
   })
 
-  test('executes a workflow without a server', () => {
-    const done = scanfarm('exec', 'flows/greet.yaml', '-t', 'example.com', '-W', join(home, 'workspaces'))
-    expect(done.stderr + done.stdout).toContain('hello example.com')
-    expect(done.stderr + done.stdout).toContain('sum 3-6 2')
-    expect(done.stderr + done.stdout).not.toMatch(/warning/i)
-    expect(done.status).toBe(0)
+  test('executes a workflow without a server, and takes the functions that its first run has stored', () => {
+    const stored = [1, 2].map(() => {
+      const done = scanfarm('exec', 'flows/greet.yaml', '-t', 'example.com', '-W', join(home, 'workspaces'))
+      expect(done.stderr + done.stdout).toContain('hello example.com')
+      expect(done.stderr + done.stdout).toContain('sum 3-6 2')
+      expect(done.stderr + done.stdout).not.toMatch(/warning/i)
+      expect(done.status).toBe(0)
+      return statSync(join(home, '.cache/scanfarm/exec.cache')).ino
+    })
+    expect(stored[1]).toBe(stored[0])
   })
 
   test('finds no problem in the shipped workflows', () => {

@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import * as esbuild from 'esbuild'
 import { SDKS } from '../../packages/cloud/src/providers/sdk.ts'
-import { builtins, COMMON, entriesOf, late, ownSources, REQUIRE } from '../bundle/build.ts'
+import { builtins, COMMON, entriesOf, execScript, late, ownSources, REQUIRE } from '../bundle/build.ts'
 
 /** Libraries that find files beside their own, or that are loaded by `createRequire`; and a package that uses each. */
 export const DEPENDENCIES = {
@@ -26,9 +26,10 @@ const external: esbuild.Plugin = {
 }
 
 /** Loaded by the first file of each process and thread. */
+const COMPATIBLE = "if (Error.isError === undefined) require('./node22.cjs')"
 const HEAD = `${REQUIRE}
 const __dirname = import.meta.dirname
-if (Error.isError === undefined) require('./node22.cjs')`
+${COMPATIBLE}`
 
 export interface Program {
   /** By name; all are in one folder. */
@@ -42,14 +43,16 @@ export const buildProgram = async (root: string): Promise<Program> => {
   // Only its depth matters: paths in the program are relative.
   const folder = join(root, 'lib')
   const options = { ...COMMON, absWorkingDir: root, outdir: folder, target: 'node22' } as const
-  const [program, compatible] = await Promise.all([
+  const plugins = [external, ownSources(root, folder, new Map()), builtins]
+  const [program, exec, compatible] = await Promise.all([
     esbuild.build({
       ...options,
       entryPoints: { ...(await entriesOf(root)), start: join(root, 'scripts/pack/start.ts') },
       splitting: true,
       banner: { js: HEAD },
-      plugins: [late(), external, ownSources(root, folder, new Map()), builtins],
+      plugins: [late(), ...plugins],
     }),
+    esbuild.build({ ...options, ...execScript(root, plugins, COMPATIBLE) }),
     esbuild.build({
       ...options,
       format: 'cjs',
@@ -57,7 +60,7 @@ export const buildProgram = async (root: string): Promise<Program> => {
       entryPoints: { node22: join(root, 'scripts/pack/node22.js') },
     }),
   ])
-  const built = [program, compatible]
+  const built = [program, exec, compatible]
   return {
     files: new Map(
       built.flatMap(({ outputFiles }) =>
