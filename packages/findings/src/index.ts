@@ -10,6 +10,7 @@ export {
   type ImportFormat,
 } from './formats.ts'
 export type { Batch } from './import/batches.ts'
+export { multirangeOf, SILENT_HOST, SILENT_PORT } from './import/nmap-answers.ts'
 export { nmapReport, type NmapHost, type NmapPort } from './import/nmap-report.ts'
 export { nucleiMiss } from './import/nuclei-row.ts'
 export { openReport, readFindings } from './import/read-findings.ts'

@@ -161,6 +161,20 @@ describe('nmap', () => {
     )
   })
 
+  test('a host that sent nothing back under -Pn is no asset, and the scan of it has failed', async () => {
+    const silent = (address: string) =>
+      host(address, '', '<extraports state="filtered" count="9"/>').replace('"syn-ack"', '"user-set"')
+    const xml = (hosts: string) => `<nmaprun>${hosts}<runstats><hosts up="1" total="1"/></runstats></nmaprun>`
+    expect(await guess(xml(silent('192.0.2.1')))).toMatchObject({
+      assets: [],
+      failed: ['192.0.2.1'],
+      errors: 1,
+    })
+    const both = await guess(xml(silent('192.0.2.1') + host('192.0.2.2', '', port(80))))
+    expect(both).toMatchObject({ failed: ['192.0.2.1'], errors: 0 })
+    expect(values(both)).toEqual(['ip 192.0.2.2 80', 'port 192.0.2.2:80 80'])
+  })
+
   test('a script that reports several vulnerabilities has a finding for each, and a name is in lower case', async () => {
     const titles = ['Anonymous', 'Export (Logjam)', 'Weak group', 'Not here']
     const entry = (title: string, nth: number) =>
@@ -242,6 +256,7 @@ describe('masscan', () => {
       'a list without brackets',
       '{ "ip": "192.0.2.1", "timestamp": "1", "ports": [{"port": 80, "status": "open"}] },\n{finished: 1}\n',
     ],
+    ['a list without its start', 'banner tcp 80 192.0.2.1 1700000000 http.server x\n# end\n'],
     ['a list of Windows', '#masscan\r\nbanner tcp 80 192.0.2.1 1 http.server x\r\n# end\r\n'],
   ])('%s is read', async (_name, text) => {
     const report = await guess(text)
@@ -337,6 +352,16 @@ describe('wapiti', () => {
     expect(short(await guess(report('SQL Injection')))).toEqual(
       short(await guess(report('Injection into SQL'))),
     )
+  })
+
+  test('the method tells results of one parameter apart', async () => {
+    const results = ['GET', 'POST'].map((method) => ({ ...result, method }))
+    const vulnerabilities = { 'SQL Injection': results }
+    const found = short(await read('wapiti', JSON.stringify({ classifications: {}, vulnerabilities })))
+    expect(found).toEqual([
+      'wapiti-sql-injection-q medium https://a.example/a',
+      'wapiti-sql-injection-q medium https://a.example/a POST',
+    ])
   })
 
   test('what a report that is cut short has is kept', async () => {
@@ -479,9 +504,9 @@ test('zmap: addresses that refused are no assets', async () => {
   const row = (fields: object) => JSON.stringify({ saddr: '192.0.2.1', sport: 80, success: 1, ...fields })
   expect(
     values(
-      await guess([row({}), row({ success: 0 }), row({ repeat: 1 }), '{"saddr":"192.0.2.2"}'].join('\n')),
+      await guess([row({}), row({ success: 0 }), row({ repeat: 1 }), '{"saddr":"2001:DB8::2"}'].join('\n')),
     ),
-  ).toEqual(['port 192.0.2.1:80 80', 'ip 192.0.2.2'])
+  ).toEqual(['port 192.0.2.1:80 80', 'ip 2001:db8::2'])
 })
 
 describe('Secrets and source code', () => {
@@ -831,121 +856,83 @@ describe('Vulnerabilities of packages', () => {
     },
   )
 
-  const at = (uri: string, more: object = {}) => [
-    { physicalLocation: { artifactLocation: { uri }, region: { startLine: 1 } }, ...more },
-  ]
-  const log = (name: string, results: readonly object[], more: object = {}, properties: object = {}) => ({
-    runs: [
-      {
-        results: results.map((one) => ({ ruleId: 'CVE-1', ...one })),
-        tool: {
-          driver: {
-            name,
-            rules: [{ id: 'CVE-1', properties: { 'security-severity': '9.8' }, ...properties }],
-          },
-        },
-        ...more,
-      },
-    ],
-    version: '2.1.0',
+  const sarif = (name: string, ruleId: string, text: string, uri: string, rule = {}, run = {}) => {
+    const physicalLocation = { artifactLocation: { uri }, region: { startLine: 1 } }
+    const rules = [{ id: ruleId, properties: { 'security-severity': '9.8' }, ...rule }]
+    const results = [{ ruleId, message: { text }, locations: [{ physicalLocation }] }]
+    return { runs: [{ results, tool: { driver: { name, rules } }, ...run }], version: '2.1.0' }
+  }
+  const PACKAGE = { VulnerabilityID: 'CVE-1', PkgName: '@b/c', InstalledVersion: '1', Severity: 'LOW' }
+  const OF_TRIVY = 'Package: @b/c\nInstalled Version: 1\nVulnerability CVE-1\nSeverity: LOW\nFixed Version: 2'
+  const inTrivy = (target: object) => ({
+    SchemaVersion: 2,
+    ArtifactName: 'shop:1',
+    Results: [{ Vulnerabilities: [PACKAGE], ...target }],
   })
-  const ofTrivy = (name: string, version: string, uri: string) => ({
-    message: {
-      text: `Package: ${name}\nInstalled Version: ${version}\nVulnerability CVE-1\nSeverity: LOW\nFixed Version: 2`,
-    },
-    locations: at(uri),
-  })
-  const ofGrype = (word: string, name: string, path: string, more = '', logicalLocations: object[] = []) => ({
-    ruleId: `GHSA-1-${name}`,
-    message: {
-      text: `A ${word} vulnerability in npm package: ${name}, version 1 was found${more} at: ${path}`,
-    },
-    locations: at(more === '' ? path.replaceAll(' ', '%20') : `shop/${path}`, { logicalLocations }),
-  })
-  const ofOsv = (name: string, uri: string, more: string) => ({
-    message: { text: `Package '${name}' is vulnerable to 'CVE-1'${more}.` },
-    locations: [{ physicalLocation: { artifactLocation: { uri } } }],
-  })
-  const inTrivy = (...Results: object[]) => ({ SchemaVersion: 2, ArtifactName: 'shop:1', Results })
-  const inGrype = (type: string, ...rows: (readonly [string, string, string])[]) => ({
-    matches: rows.map(([severity, name, path]) => ({
-      vulnerability: { id: 'GHSA-1', severity },
-      artifact: { name, version: '1', locations: [{ path }] },
-    })),
-    source: { type },
-  })
-  const inOsv = (path: string, name: string, group: object) => ({
-    packages: [
-      { package: { name, version: '1' }, vulnerabilities: [], groups: [{ ...group, max_severity: '9.8' }] },
-    ],
-    source: { path },
-  })
-  const inPackage = (PkgName: string) => ({
-    VulnerabilityID: 'CVE-1',
-    PkgName,
-    InstalledVersion: '1',
-    Severity: 'LOW',
-  })
+  const inGrype = (type: string, severity: string, path: string) => {
+    const artifact = { name: 'b-c', version: '1', locations: [{ path }] }
+    return { matches: [{ vulnerability: { id: 'GHSA-1', severity }, artifact }], source: { type } }
+  }
+  const ofGrype = (word: string, where: string) =>
+    `A ${word} vulnerability in npm package: b-c, version 1 was found ${where}`
+  const group = { ids: ['GO-1', 'GHSA-1'], aliases: ['CVE-1'], max_severity: '9.8' }
+  const inOsv = {
+    packages: [{ package: { name: 'd', version: '1' }, groups: [group] }],
+    source: { path: '/src/y' },
+  }
 
   test.each([
     [
       'trivy',
-      inTrivy({ Target: 'my dir/a.lock', Vulnerabilities: ['a', '@b/c'].map(inPackage) }),
-      log('Trivy', [ofTrivy('a', '1', 'my%20dir/a.lock'), ofTrivy('@b/c', '1', 'my%20dir/a.lock')]),
-      ['CVE-1 low my dir/a.lock:a@1', 'CVE-1 low my dir/a.lock:@b/c@1'],
+      inTrivy({ Target: 'my dir/a.lock' }),
+      sarif('Trivy', 'CVE-1', OF_TRIVY, 'my%20dir/a.lock'),
+      'CVE-1 low my dir/a.lock:@b/c@1',
     ],
     [
       'an image in trivy',
-      inTrivy({ Target: 'shop:1 (alpine 3.1)', Class: 'os-pkgs', Vulnerabilities: [inPackage('a')] }),
-      log(
+      inTrivy({ Target: 'shop:1 (alpine 3.1)', Class: 'os-pkgs' }),
+      sarif(
         'Trivy',
-        [ofTrivy('a', '1', 'library/shop')],
-        { properties: { imageName: 'shop:1' } },
+        'CVE-1',
+        OF_TRIVY,
+        'library/shop',
+        { name: 'OsPackageVulnerability' },
         {
-          name: 'OsPackageVulnerability',
+          properties: { imageName: 'shop:1' },
         },
       ),
-      ['CVE-1 low shop:1:a@1'],
+      'CVE-1 low shop:1:@b/c@1',
     ],
     [
       'a folder in grype',
-      inGrype('directory', ['Medium', 'a', '/my dir/a.lock'], ['Critical', 'b-c', '/my dir/b.lock']),
-      log('grype', [ofGrype('medium', 'a', '/my dir/a.lock'), ofGrype('critical', 'b-c', '/my dir/b.lock')]),
-      ['GHSA-1 medium my dir/a.lock:a@1', 'GHSA-1 critical my dir/b.lock:b-c@1'],
+      inGrype('directory', 'Medium', '/my dir/a.lock'),
+      sarif('grype', 'GHSA-1-b-c', ofGrype('medium', 'at: /my dir/a.lock'), '/my%20dir/a.lock'),
+      'GHSA-1 medium my dir/a.lock:b-c@1',
     ],
     [
       'an image in grype',
-      inGrype('image', ['Negligible', 'a', '/lib/db']),
-      log(
-        'grype',
-        [ofGrype('low', 'a', '/lib/db', ' in image shop:1', [{ name: '/lib/db' }])],
-        {},
-        {
-          id: 'GHSA-1-a',
-          properties: { 'security-severity': '0.0' },
-        },
-      ),
-      ['GHSA-1 info /lib/db:a@1'],
+      inGrype('image', 'Negligible', '/lib/db'),
+      sarif('grype', 'GHSA-1-b-c', ofGrype('low', 'in image shop:1 at: /lib/db'), 'shop//lib/db', {
+        properties: { 'security-severity': '0.0' },
+      }),
+      'GHSA-1 info /lib/db:b-c@1',
     ],
     [
       'osv-scanner',
-      {
-        results: [
-          inOsv('/src/a/x.lock', '@b/c', { ids: ['GHSA-1'], aliases: ['CVE-1', 'GHSA-1'] }),
-          inOsv('/src/y.mod', 'd', { ids: ['GO-1', 'GHSA-1'], aliases: ['CVE-1'] }),
-        ],
-      },
-      log('osv-scanner', [
-        ofOsv('@b/c@1', 'file:///src/a/x.lock', " (also known as 'GHSA-1')"),
-        ofOsv('d@1', 'file:///src/y.mod', " (also known as 'GO-1', 'GHSA-1')"),
-      ]),
-      ['GHSA-1 critical a/x.lock:@b/c@1', 'GO-1 critical y.mod:d@1'],
+      { results: [inOsv] },
+      sarif(
+        'osv-scanner',
+        'CVE-1',
+        "Package 'd@1' is vulnerable to 'CVE-1' (also known as 'GO-1', 'GHSA-1').",
+        'file:///src/y',
+      ),
+      'GO-1 critical y:d@1',
     ],
-  ])('%s: JSON and SARIF name one package in one way', async (_, json, sarif, expected) => {
-    const [ofJson, ofSarif] = [await guess(JSON.stringify(json)), await guess(JSON.stringify(sarif))]
-    expect(short(ofJson)).toEqual(expected)
-    expect(short(ofSarif)).toEqual(expected)
-    expect(ofSarif.findings.map(({ asset_type }) => asset_type)).toEqual(expected.map(() => 'package'))
+  ])('%s: JSON and SARIF name one package in one way', async (_, json, log, expected) => {
+    const found = await guess(JSON.stringify(log))
+    expect(short(await guess(JSON.stringify(json)))).toEqual([expected])
+    expect(short(found)).toEqual([expected])
+    expect(found.findings[0]).toMatchObject({ asset_type: 'package' })
   })
 
   test('trivy: misconfigurations keep their identity when a line is added, and when trivy calls the check by its new name', async () => {
@@ -1074,8 +1061,11 @@ test.each(JSON_REPORTS)('the order of keys changes nothing in %s', async (name) 
   expect(await told((names) => names.toReversed())).toEqual(known)
 })
 
-test('npm-audit: {} is a scan of bun without results', async () => {
-  expect(await read('npm-audit', '{}')).toMatchObject({ findings: [], errors: 0 })
+test.each([
+  ['npm-audit', '{}'],
+  ['testssl', '[ ]'],
+] as const)('%s: %s is a scan without results', async (format, text) => {
+  expect(await read(format, text)).toMatchObject({ findings: [], errors: 0 })
 })
 
 test.each([

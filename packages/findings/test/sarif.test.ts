@@ -249,7 +249,7 @@ describe('messages and places', () => {
   })
 
   test('A place on the web is a URL', async () => {
-    const { found } = await read(logOf([result('https://a.example/x%20y', 1)]))
+    const { found } = await read(logOf([result('HTTPS://A.example/x%20y', 1)]))
     expect(found).toMatchObject([{ asset_type: 'web', asset_value: 'https://a.example/x%20y' }])
   })
 

@@ -4,6 +4,7 @@ import {
   type AssetContent,
   type FindingContent,
   type ImportProblem,
+  type NotTested,
 } from '@scanfarm/contracts'
 import { formOf, type ImportFormat } from '../formats.ts'
 import type { Imported } from './read-body.ts'
@@ -39,7 +40,7 @@ export interface Batch {
   readonly failed: {
     readonly hosts: string[]
     readonly files: string[]
-    readonly places: { readonly place: string; readonly check: string; readonly reason: string }[]
+    readonly places: NotTested[]
   }
   /** The folder that absolute paths have in common and are relative to, if nothing named the folder that was scanned. */
   folder?: string
@@ -106,7 +107,10 @@ export async function* batchesOf(
       addError(batch, record)
       if (problems++ < MAX_IMPORT_PROBLEMS) batch.problems.push(problemOf(record))
     } else if (record.kind === 'reached') batch.reached.push(record.host)
-    else if (record.kind === 'folder') batch.folder = record.folder
+    else if (record.kind === 'silent') {
+      const { kind: _, host: place, ...why } = record
+      batch.failed.places.push({ place, ...why, silent: true })
+    } else if (record.kind === 'folder') batch.folder = record.folder
     else {
       characters += sizeOf(record.content)
       if (record.kind === 'asset') batch.assets.push(record.content)
@@ -121,8 +125,8 @@ export async function* batchesOf(
     batch = { ...emptyBatch(), ...(folder !== undefined && { folder }) }
     characters = 0
   }
-  const { vulnerabilities, assets, reached, errors } = batch
-  if (vulnerabilities.length + assets.length + reached.length + errors > 0) yield batch
+  const { vulnerabilities, assets, reached, errors, failed } = batch
+  if (vulnerabilities.length + assets.length + reached.length + errors + failed.places.length > 0) yield batch
 }
 
 /** A file that is refused may be a report of the tool in another form. */

@@ -64,7 +64,10 @@ const SHAPES: readonly Shape[] = [
 /** Formats of text, by a line of the start. nmap also prints open ports as masscan does. */
 const LINES: readonly (readonly [ImportFormat, RegExp])[] = [
   ['masscan', /^# ?masscan/im],
-  ['masscan', /^(?:Starting masscan |Discovered open port \d+\/)/],
+  [
+    'masscan',
+    /^(?:Starting masscan |Discovered open port \d+\/|(?:open|banner) \w+ \d+ [\da-f.:]+ \d{9,}\b)/,
+  ],
   ['nuclei', /^\[(?:INF|FTL)\] .*\bnuclei\b/m],
   ['gobuster', /^Gobuster v\d/m],
   ['gobuster', /^\S+\s+\(Status: \d+\)/m],

@@ -68,9 +68,9 @@ const portAsset = (records: readonly MasscanRecord[]): Imported => {
 export async function* masscanAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   const { first, rest } = await startOf(body)
   const hosts = new MasscanHosts()
-  // Lists begin with `#`, what masscan prints with `Discovered`, `Starting` or `rate`.
+  // Lists begin with `#`, `open` or `banner`, what masscan prints with `Discovered`, `Starting` or `rate`.
   const records =
-    first === '<' ? xmlRecords(rest) : /^[#DSr]$/.test(first) ? textRecords(rest) : jsonRecords(rest)
+    first === '<' ? xmlRecords(rest) : /^[#DSrob]$/.test(first) ? textRecords(rest) : jsonRecords(rest)
   for await (const record of records) {
     if ('kind' in record) yield record
     else yield* hosts.add(record)

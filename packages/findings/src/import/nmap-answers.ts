@@ -17,6 +17,13 @@ export const hostAnswers = (host: unknown): boolean => {
 
 const LAST_PORT = 65_535
 
+export const SILENT_HOST = 'none of its ports answered: it is off, or behind a firewall'
+export const SILENT_PORT = 'nothing came back from this port, possibly because of a firewall'
+
+/** `80,1000-2000` as a multirange of Postgres. */
+export const multirangeOf = (ports: string): string =>
+  `{${ports.split(',').map((range) => `[${range.includes('-') ? range.replace('-', ',') : `${range},${range}`}]`)}}`
+
 interface Ports {
   readonly first: number
   readonly last: number

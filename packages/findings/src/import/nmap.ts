@@ -1,5 +1,6 @@
 import type { Confidence } from '@scanfarm/contracts'
 import { asList, asText, at } from '../fields.ts'
+import { multirangeOf, SILENT_HOST, SILENT_PORT } from './nmap-answers.ts'
 import { nmapReport, type NmapHost, type NmapPort } from './nmap-report.ts'
 import type { Weakness } from './nmap-rules.ts'
 import { enumWeaknesses, isFailure, scriptWeakness, serviceWeakness } from './nmap-weaknesses.ts'
@@ -16,15 +17,22 @@ import { productTechnology } from './technologies.ts'
 export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let time: Date | undefined
   let masscan: MasscanHosts | undefined
+  let [hosts, silent] = [0, 0]
   for await (const part of nmapReport(body)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.kind === 'run') {
       time = new Date(Number(at(part.raw, 'start')) * 1000)
       // masscan writes the same elements, but one host for each port.
       if (asText(at(part.raw, 'scanner')) === 'masscan') masscan ??= new MasscanHosts()
-    } else if (part.kind === 'end') yield* failureOf(part.raw)
-    else if (masscan === undefined) yield* hostRecords(part.host, time ?? new Date())
-    else for (const record of masscanHost(part.host.raw)) yield* masscan.add(record)
+    } else if (part.kind === 'end') {
+      yield* failureOf(part.raw)
+      if (hosts > 0 && hosts === silent) yield failed('no host answered')
+      hosts = silent = 0
+    } else if (masscan === undefined) {
+      hosts += 1
+      if (isSilent(part.host)) silent += 1
+      yield* hostRecords(part.host, time ?? new Date())
+    } else for (const record of masscanHost(part.host.raw)) yield* masscan.add(record)
   }
   if (time === undefined) throw unreadable('it is not XML of nmap')
   if (masscan !== undefined) yield* masscan.end()
@@ -44,9 +52,9 @@ function* hostRecords(host: NmapHost, time: Date): Generator<Imported> {
   const { ip, os } = host
   const place = host.name || ip
   if (place === '' || host.isDown) return
-  if (host.answers)
-    for (const one of new Set([place, ip])) if (one !== '') yield { kind: 'reached', host: one }
+  for (const one of new Set([place, ip])) if (one !== '') yield* answerOf(one, host)
   const open = host.ports.filter(({ state }) => state === 'open')
+  if (isSilent(host)) return
   yield asset({
     asset_type: 'ip',
     asset_value: place,
@@ -64,6 +72,28 @@ function* hostRecords(host: NmapHost, time: Date): Generator<Imported> {
       yield* scriptRecords(script, value, time)
       if (asText(at(script, 'id')) === 'http-enum') yield* enumRecords(script, urlOf(port, value))
     }
+  }
+}
+
+/** With -Pn every host is up. */
+const isSilent = ({ answers, ports, raw }: NmapHost): boolean =>
+  !answers &&
+  asText(at(raw, 'status', 'reason')) === 'user-set' &&
+  ports.every(({ state }) => state !== 'open')
+
+/** What a host, under one of its names, has not answered stays open. */
+function* answerOf(name: string, { answers, silent }: NmapHost): Generator<Imported> {
+  if (!answers) yield { kind: 'silent', host: name, reason: SILENT_HOST }
+  else {
+    yield { kind: 'reached', host: name }
+    for (const [protocol, ports] of silent)
+      if (ports !== '')
+        yield {
+          kind: 'silent',
+          host: protocol === 'udp' ? `${hostPort(name, '')}/udp` : hostPort(name, ''),
+          ports: multirangeOf(ports),
+          reason: SILENT_PORT,
+        }
   }
 }
 

@@ -4,10 +4,12 @@ import { AppError, type AssetContent, type ErrorCode, type FindingContent } from
 /**
  * One record of a file. `reached`: a host that the scan reached, also as host:port or URL. `folder`: all files of the report
  * are absolute paths, which were made relative to the folder that they have in common. `error`: an unusable record.
- * `failed`: the scan could not look at a host or file, or, if none is named, at everything in its scope.
+ * `failed`: the scan could not look at a host or file, or, if none is named, at everything in its scope. `silent`: nothing
+ * came back from a host, or from these of its ports (a multirange of Postgres); that is no error.
  */
 export type Imported =
   | { readonly kind: 'reached'; readonly host: string }
+  | { readonly kind: 'silent'; readonly host: string; readonly ports?: string; readonly reason: string }
   | { readonly kind: 'folder'; readonly folder: string }
   | { readonly kind: 'vulnerability'; readonly content: FindingContent }
   | { readonly kind: 'asset'; readonly content: AssetContent }

@@ -144,14 +144,15 @@ export class SarifRun {
     const named = at(physical, 'artifactLocation')
     const listed = itemAt(this.#parts.artifacts, at(named, 'index'))
     const server = serverIn(named)
-    const file = server ?? (this.fileOf(named) || this.fileOf(at(listed, 'location')))
+    const path = server ?? (this.fileOf(named) || this.fileOf(at(listed, 'location')))
+    const isWeb = server !== undefined || /^https?:/i.test(path)
     const logical = asList(at(location, 'logicalLocations')).map((one) => {
       const whole = itemAt(this.#parts.logicalLocations, at(one, 'index'))
       return asText(at(one, 'fullyQualifiedName')) || this.#nameOf(whole) || this.#nameOf(one)
     })
     return {
-      file,
-      isWeb: server !== undefined || /^https?:/i.test(file),
+      file: isWeb ? spelled(path) : path,
+      isWeb,
       region: at(physical, 'region'),
       address: at(physical, 'address'),
       context: at(physical, 'contextRegion'),

@@ -26,13 +26,14 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
   const addresses = new Map<string, Set<string>>()
   const found: Line[] = []
   let lines = 0
-  let isReport = false
+  let [isReport, isClean] = [false, false]
   for await (const part of linesOf(body)) {
     if (part.kind === 'problem') {
       yield unusable(part.reason, part.line)
       continue
     }
     isReport = true
+    isClean ||= part.isClean === true
     for (const line of part.lines) {
       lines += 1
       const place = hostPort(line.host, line.port)
@@ -47,7 +48,7 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
   }
   if (!isReport) throw unreadable('it is not JSON of testssl')
   // A scan that tested nothing, or was interrupted, is not one without findings.
-  if (lines === 0) yield failed('testssl tested no server')
+  if (lines === 0 && !isClean) yield failed('testssl tested no server')
   for (const [host, { isComplete }] of hosts) if (isComplete) yield { kind: 'reached', host }
   for (const line of found)
     yield record(line, (addresses.get(hostPort(line.host, line.port))?.size ?? 0) > 1 ? line.address : '')
@@ -55,7 +56,8 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
 
 /** Lines, none where a part only shows the format. */
 type Found =
-  Extract<ReportPart, { kind: 'problem' }> | { readonly kind: 'lines'; readonly lines: readonly Line[] }
+  | Extract<ReportPart, { kind: 'problem' }>
+  | { readonly kind: 'lines'; readonly lines: readonly Line[]; readonly isClean?: boolean }
 
 /** An entry has its server and its lines, which are read one by one: a broken one loses no other. */
 const ENTRY = 'scanResult.[]'
@@ -64,11 +66,15 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Found> 
   let entry: Record<string, unknown> = {}
   // The server may follow its lines.
   let found: unknown[] = []
+  // With --severity the list of a clean scan is empty.
+  let isClean = false
   const linesOfEntry = (): Line[] => [entry, ...found].flatMap((line) => entryLines(entry, line))
-  const parts = ['[]', ENTRY, `${ENTRY}.*`, `${ENTRY}.*.[]`, 'scanTime', 'Invocation']
+  const parts = ['', '[]', ENTRY, `${ENTRY}.*`, `${ENTRY}.*.[]`, 'scanTime', 'Invocation']
   for await (const part of jsonParts(body, ...parts)) {
     if (part.kind === 'problem') yield part
+    else if (part.at === '') isClean = Array.isArray(part.value)
     else if (part.at === '[]') {
+      isClean = false
       if (at(part.value, 'finding') !== undefined) yield { kind: 'lines', lines: [flatLine(part.value)] }
     } else if (part.at === 'scanTime') yield { kind: 'lines', lines: interruption(asText(part.value)) }
     else if (part.at === ENTRY) {
@@ -78,7 +84,8 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Found> 
     } else if (part.at === `${ENTRY}.*` && !isRecord(part.value)) entry[part.path.at(-1) ?? ''] = part.value
     else found.push(part.value)
   }
-  if (Object.keys(entry).length + found.length > 0) yield { kind: 'lines', lines: linesOfEntry() }
+  if (isClean || Object.keys(entry).length + found.length > 0)
+    yield { kind: 'lines', lines: linesOfEntry(), isClean }
 }
 
 const flatLine = (line: unknown): Line => {

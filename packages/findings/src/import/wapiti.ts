@@ -120,6 +120,7 @@ const record = ({ one, category, part, line }: Waiting, kind: unknown, target: s
   const subject = asText(at(one, 'parameter')) || (SUBJECT.exec(info)?.slice(1).find(Boolean) ?? '')
   const ids = asTexts(at(one, 'wstg') ?? at(kind, 'wstg'))
   const check = checkOf(category, ids, info)
+  const method = asText(at(one, 'method'))
   return finding({
     vuln_info: ['wapiti', check, subject].filter((part) => part !== '').join('-'),
     vuln_title: subject === '' ? category : `${category} (${subject})`,
@@ -130,6 +131,7 @@ const record = ({ one, category, part, line }: Waiting, kind: unknown, target: s
     asset_value: `${origin}${pathname}`,
     tags: ['wapiti', ...asTexts(at(one, 'module')), ...ids],
     detail_http_request: asText(at(one, 'http_request')),
+    fingerprint: method === 'GET' ? '' : method,
     raw_vuln_json: JSON.stringify(one),
   })
 }

@@ -1,4 +1,5 @@
 import { asText, at } from '../fields.ts'
+import { spelled } from './paths.ts'
 import type { Imported } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
 import { asset, hostPort, unusable } from './records.ts'
@@ -12,7 +13,7 @@ export async function* zmapAssets(body: AsyncIterable<Uint8Array>): AsyncGenerat
 }
 
 function* records(row: unknown, line: number): Generator<Imported> {
-  const ip = asText(at(row, 'saddr'))
+  const ip = spelled(asText(at(row, 'saddr')))
   if (ip === '') {
     yield unusable('it is not a line of zmap (-O json): saddr is missing', line)
     return

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs/promises'
 import { isIPv6 } from 'node:net'
 import { dirname } from 'node:path'
-import { nmapReport, type NmapHost, type NmapPort } from '@scanfarm/findings'
+import { nmapReport, SILENT_HOST, SILENT_PORT, type NmapHost, type NmapPort } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 import { NoResult, type FunctionContext, type Run } from '../define.ts'
 import { isThere, makeFolder, programPath, writeLines } from '../files/files.ts'
@@ -131,9 +131,9 @@ const silentLines = (hosts: readonly Host[], scanned: readonly string[]): string
               .filter(([, ports]) => ports !== '')
               .map(([protocol, ports]) => {
                 const place = `${isIPv6(name) ? `[${name}]` : name}:${ports}${protocol === 'udp' ? '/udp' : ''}`
-                return `? ${place} nothing came back from this port, possibly because of a firewall`
+                return `? ${place} ${SILENT_PORT}`
               })
-          : [`? ${name} none of its ports answered: it is off, or behind a firewall`],
+          : [`? ${name} ${SILENT_HOST}`],
       ),
     ),
     ...scanned

@@ -1,3 +1,5 @@
+import { multirangeOf } from '@scanfarm/findings'
+
 /** `80,1000-2000`, behind the host and before `/udp`. */
 const PORT_LIST = /^(.+):(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)(\/udp)?$/
 
@@ -12,6 +14,6 @@ export const portsOfPlace = (place: string): { readonly place: string; readonly 
   if (ranges.some(([first, last]) => first > last || last > 65_535)) return { place }
   return {
     place: `${host}${protocol}`,
-    ports: `{${ranges.map((range) => `[${range.join(',')}]`).join(',')}}`,
+    ports: multirangeOf(list),
   }
 }

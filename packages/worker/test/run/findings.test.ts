@@ -309,6 +309,42 @@ test('A script of nmap that crashed leaves its own findings at that port not tes
   })
 })
 
+test('What sent nothing back to nmap keeps its findings and assets', async () => {
+  await using _executor = harness.executor()
+  const host = (address: string, reason: string, ports: string) =>
+    `<host><status state="up" reason="${reason}"/><address addr="${address}" addrtype="ipv4"/><ports>${ports}</ports></host>`
+  const port = (number: number, state: string, reason: string) =>
+    `<port protocol="tcp" portid="${number}"><state state="${state}" reason="${reason}"/>${
+      state === 'open' ? '<script id="ftp-anon" output="Anonymous FTP login allowed"/>' : ''
+    }</port>`
+  const scan = (...hosts: readonly string[]) =>
+    importReport('quiet', 'nmap', `<nmaprun start="1700000000">${hosts.join('')}</nmaprun>`)
+  const open = [21, 2121, 2122].map((number) => port(number, 'open', 'syn-ack')).join('')
+  await scan(host('192.0.2.1', 'reset', open), host('192.0.2.2', 'reset', port(21, 'open', 'syn-ack')))
+  const later = await scan(
+    host(
+      '192.0.2.1',
+      'user-set',
+      port(21, 'open', 'syn-ack') + port(2121, 'filtered', 'no-response') + port(2122, 'closed', 'reset'),
+    ),
+    host('192.0.2.2', 'user-set', port(21, 'filtered', 'no-response')),
+  )
+  expect(later.states).toEqual({
+    '192.0.2.1': 'open',
+    '192.0.2.1:21': 'open',
+    '192.0.2.1:2121': 'open',
+    '192.0.2.1:2122': 'gone',
+    '192.0.2.2': 'open',
+    '192.0.2.2:21': 'open',
+  })
+  expect(await seenOf('quiet')).toEqual({
+    'ftp-anon 192.0.2.1:21': ['open', ''],
+    'ftp-anon 192.0.2.1:2121': ['unreachable', expect.stringContaining('firewall')],
+    'ftp-anon 192.0.2.1:2122': ['gone', expect.any(String)],
+    'ftp-anon 192.0.2.2:21': ['unreachable', expect.stringContaining('firewall')],
+  })
+})
+
 test('A package that pip-audit could not check keeps its findings, and those of others are judged', async () => {
   await using _executor = harness.executor()
   const vulns = [{ id: 'PYSEC-1', fix_versions: [], aliases: [], description: 'x' }]
