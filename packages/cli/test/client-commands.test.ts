@@ -479,6 +479,8 @@ describe('findings', () => {
     const shown = (await run(['findings', 'show', id])).out
     expect(shown).toMatch(/^verdict +accepted by token:\S+ until 2999-01-01T00:00:00/m)
     expect(shown).toMatch(/^seen +open$/m)
+    // What nothing is known about is left out.
+    expect(shown).not.toMatch(/^\w+ *$/m)
     expect(shown).toMatch(/ Bob$/m)
     expect((await run(['findings', 'list', '--verdict', 'accepted'])).out).toMatch(
       new RegExp(`^${id} +30 +high +accepted +Weak +https://a.example$`, 'm'),

@@ -19,7 +19,7 @@ export interface Report {
 const STYLE = `
 :root{color-scheme:light}
 body{font:14px/1.5 system-ui,sans-serif;color:#16201f;max-width:960px;margin:32px auto;padding:0 20px;overflow-wrap:anywhere}
-th,.severity{overflow-wrap:normal}
+th,.severity,.target{overflow-wrap:normal}.place{min-width:15em}
 h1{font-size:24px;margin:0 0 4px}h2{font-size:17px;margin:28px 0 8px;border-bottom:2px solid #16201f}
 h3{font-size:14px;margin:14px 0 2px}p,ul{margin:4px 0}table{border-collapse:collapse;width:100%}
 th,td{text-align:left;vertical-align:top;padding:4px 10px 4px 0;border-bottom:1px solid #d5d9d3}
@@ -84,7 +84,7 @@ const findingRows = (findings: readonly ChangedFinding[], withReason: boolean): 
       markup`<tr>
         <td>${severityOf(severity)}</td>
         <td>${vuln_title || vuln_info}</td>
-        <td>${asset_value}</td>
+        <td class="place">${asset_value}</td>
         ${withReason ? markup`<td>${seen_reason}</td>` : NO_HTML}
       </tr>`,
   )
@@ -130,7 +130,7 @@ const coverage = ({ facts }: Report): Html => {
   const rows = facts.unclean.map(
     ({ target, status, outcome, reason }) =>
       markup`<tr>
-        <td>${target}</td>
+        <td class="target">${target}</td>
         <td>${outcome === 'partial' ? 'partly' : 'no'}</td>
         <td>${reason || status}</td>
       </tr>`,

@@ -1,16 +1,24 @@
 import { useQuery } from '@tanstack/react-query'
-import { jobChangesQuery, NIGHT_CHANGES, type ChangedFinding, type NightChange } from '../../api/nights.ts'
+import {
+  jobChangesQuery,
+  NIGHT_CHANGES,
+  type ChangedFinding,
+  type Night,
+  type NightChange,
+} from '../../api/nights.ts'
 import {
   DataTable,
   EmptyState,
   ErrorPanel,
   FindingStatus,
+  hrefWith,
   Link,
   Loaded,
   More,
   Severity,
   Skeleton,
   sumOf,
+  Time,
   column,
   type Column,
 } from '../../ui/index.ts'
@@ -41,26 +49,43 @@ const COLUMNS: readonly Column<ChangedFinding>[] = [
 const JobChanges = ({
   job,
   since,
+  night,
   change: wanted,
   onChange,
 }: {
   job: string
   since: string | undefined
+  /** Of the schedule whose last or previous job it is. */
+  night: Night | undefined
   /** Undefined: the first with findings. */
   change: NightChange | undefined
   onChange: (change: NightChange) => void
 }) => (
   <Loaded query={useQuery(jobChangesQuery(job, since))}>
     {(changes) => {
+      const ended = [night?.last, night?.previous].find((each) => each?.job_id === job)?.ended_at
+      const before = night?.last?.job_id === job ? night.previous?.job_id : undefined
       const change = wanted ?? NIGHT_CHANGES.find((each) => sumOf(changes.counts[each]) > 0) ?? 'new'
       return (
         <>
           <p>
-            What <Link href={`/jobs/${job}`}>job {job}</Link> changed
+            What <Link href={`/jobs/${job}`}>job {job}</Link>
+            {ended === undefined ? null : (
+              <>
+                , ended <Time at={ended} />,
+              </>
+            )}{' '}
+            changed
             {since === undefined ? null : (
               <>
                 {' '}
                 since <Link href={`/jobs/${since}`}>job {since}</Link>
+              </>
+            )}
+            {before === undefined ? null : (
+              <>
+                {' · '}
+                <Link href={hrefWith('/changes', { job: before })}>The night before</Link>
               </>
             )}
           </p>
@@ -110,6 +135,7 @@ export const NightChanges = ({
           job={job}
           since={search.since}
           change={NIGHT_CHANGES.find((each) => each === search.change)}
+          night={nights.find(({ last, previous }) => [last?.job_id, previous?.job_id].includes(job))}
           onChange={(change) => set({ change })}
         />
       )}

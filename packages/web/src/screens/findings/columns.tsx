@@ -17,14 +17,14 @@ export const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] =
   column(
     'title',
     'Finding',
-    { width: 'minmax(240px, 3fr)', sort: 'title' },
+    { width: 'minmax(200px, 1fr)', sort: 'title' },
     ({ id, vuln_title, vuln_info }) => (
       <Link href={hrefWith(`/findings/${id}`, filters)} title={vuln_title}>
         {vuln_title || vuln_info || `finding ${id}`}
       </Link>
     ),
   ),
-  column('asset', 'Asset', { width: 'minmax(170px, 2fr)', sort: 'asset' }, (finding) => {
+  column('asset', 'Asset', { width: 'minmax(200px, 1fr)', sort: 'asset' }, (finding) => {
     const host = hostOf(finding)
     const { asset_value: place } = finding
     if (host === '') return <span title={place}>{place}</span>
@@ -41,8 +41,11 @@ export const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] =
     ({ workspace }) => workspace,
   ),
   column('status', 'Status', '124px', (finding) => <FindingStatus finding={finding} />),
-  ...SEEN_COLUMNS.filter(({ id }) => id !== 'state'),
-  column('seen', 'Seen by', '72px', ({ times_seen, run_uuid, source }) =>
+  ...SEEN_COLUMNS.filter(({ id }) => id !== 'state').map((each) => ({
+    ...each,
+    hidden: each.id === 'first',
+  })),
+  column('seen', 'Seen by', { width: '72px', hidden: true }, ({ times_seen, run_uuid, source }) =>
     run_uuid === '' ? (
       <span className="muted">{source}</span>
     ) : (

@@ -14,21 +14,28 @@ import {
   type Column,
 } from '../../ui/index.ts'
 
-/** What the last job of a schedule did: cancelled, or its outcome. */
-const Outcome = ({ night: { running, last } }: { night: Night }) => {
-  if (running)
-    return (
-      <Link href={`/jobs/${running.job_id}`} className="plain-link">
-        <Badge tone="busy">running</Badge>
-      </Link>
-    )
-  if (!last) return <span className="muted">never ran</span>
-  return (
-    <Link href={`/jobs/${last.job_id}`} className="plain-link">
-      {last.is_cancelled ? <Badge tone="off">cancelled</Badge> : <OutcomeBadge outcome={last.outcome} />}
-    </Link>
-  )
-}
+/** What the last ended job of a schedule did, which the other columns are about, and the job that is running. */
+const Outcome = ({ night: { running, last } }: { night: Night }) => (
+  <>
+    {last ? (
+      <div>
+        <Link href={`/jobs/${last.job_id}`} className="plain-link">
+          {last.is_cancelled ? <Badge tone="off">cancelled</Badge> : <OutcomeBadge outcome={last.outcome} />}
+        </Link>{' '}
+        <Time at={last.ended_at} />
+      </div>
+    ) : null}
+    {running ? (
+      <div>
+        <Link href={`/jobs/${running.job_id}`} className="plain-link">
+          <Badge tone="busy">running</Badge>
+        </Link>{' '}
+        since <Time at={running.created_at} />
+      </div>
+    ) : null}
+    {last || running ? null : <span className="muted">never ran</span>}
+  </>
+)
 
 /** `2 of 3 targets`, if not all of them are clean. */
 const unclean = ({ last }: Night): string => {
@@ -74,12 +81,7 @@ const COLUMNS: readonly Omit<Column<Night>, 'width'>[] = [
     id: 'last',
     label: 'Last run',
     sort: ({ running, last }) => running?.created_at ?? last?.ended_at ?? '',
-    cell: (night) => (
-      <>
-        <Outcome night={night} />{' '}
-        {night.running || night.last ? <Time at={night.running?.created_at ?? night.last?.ended_at} /> : null}
-      </>
-    ),
+    cell: (night) => <Outcome night={night} />,
   },
   {
     id: 'next',

@@ -39,7 +39,7 @@ const Attention = ({ problems }: { problems: readonly Problem[] }) => (
         <span className="tone-good" aria-hidden="true">
           ●
         </span>{' '}
-        Nothing needs attention.
+        The farm itself works: nothing waits for you.
       </p>
     ) : (
       <ul className="panel list ruled attention">
