@@ -1,4 +1,4 @@
 export { collectArtifact } from './collect.ts'
 export { openArtifactStore, type ArtifactStoreOptions } from './open.ts'
 export { artifactOptions } from './settings.ts'
-export { openObjectStorage, type ObjectStorage, type StoredFile } from './object-storage.ts'
+export { openObjectStorage } from './object-storage.ts'

@@ -1,28 +1,8 @@
 import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
+import type { ObjectStorage, NamedObject } from '@scanfarm/contracts'
 import { explained, isMissing, openClient, UPLOAD, type Connection } from './s3-client.ts'
 import { readS3Url } from './s3-url.ts'
-
-export interface StoredFile {
-  readonly key: string
-  readonly size: number
-  /** ISO 8601. */
-  readonly modified: string
-}
-
-/** Objects that workflows name themselves, in a separate bucket. They are not artifacts of a run. */
-export interface ObjectStorage extends AsyncDisposable {
-  /** Uploads an open file, from its start to its present end. */
-  upload(file: FileHandle, key: string, signal: AbortSignal): Promise<void>
-  /** Calls `write` with the content; it must read all of it or reject. Rejects for a missing object. */
-  download(key: string, write: (content: Readable) => Promise<void>, signal: AbortSignal): Promise<void>
-  /** Resolves for a missing object too. */
-  remove(key: string): Promise<void>
-  stat(key: string): Promise<StoredFile | undefined>
-  /** In the order of their keys. */
-  list(prefix: string, limit: number): Promise<StoredFile[]>
-  presign(key: string, minutes: number): Promise<string>
-}
 
 const MAX_KEY_BYTES = 1024
 const MAX_DOWNLOAD_BYTES = 80 * 1024 ** 3
@@ -32,7 +12,7 @@ const PAGE = 1_000
 const MAX_PRESIGN_MINUTES = 7 * 24 * 60
 
 /** The bucket of `storage.s3`. Connects on first use. `page`: keys in one request. */
-export const openObjectStorage = (url: string, page = PAGE): ObjectStorage => {
+export const openObjectStorage = (url: string, page = PAGE): ObjectStorage & AsyncDisposable => {
   const options = readS3Url(url)
   const trimmed = options.prefix.replaceAll(/^\/+|\/+$/g, '')
   const before = trimmed === '' ? '' : `${trimmed}/`
@@ -151,7 +131,7 @@ const fetchTo = async (
 const head = async (
   { sdk, client }: Connection,
   place: Place,
-): Promise<Omit<StoredFile, 'key'> | undefined> => {
+): Promise<Omit<NamedObject, 'key'> | undefined> => {
   try {
     const { ContentLength, LastModified } = await client.send(new sdk.HeadObjectCommand(place))
     return { size: ContentLength ?? 0, modified: LastModified?.toISOString() ?? '' }
@@ -166,8 +146,8 @@ const pages = async (
   wanted: { Bucket: string; Prefix: string },
   limit: number,
   page: number,
-): Promise<StoredFile[]> => {
-  const found: StoredFile[] = []
+): Promise<NamedObject[]> => {
+  const found: NamedObject[] = []
   let after: string | undefined
   do {
     const MaxKeys = Math.min(page, limit - found.length)

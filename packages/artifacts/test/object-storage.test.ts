@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { CreateBucketCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3'
-import { openObjectStorage, type ObjectStorage } from '@scanfarm/artifacts'
+import { openObjectStorage } from '@scanfarm/artifacts'
+import type { ObjectStorage } from '@scanfarm/contracts'
 import { MOTO_INSTALL_MS, startMoto, type MotoServer } from '@scanfarm/testing'
 
 const CANCEL_MS = 180_000
@@ -28,7 +29,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const open = (prefix: string, bucket = 'shelf', page?: number): ObjectStorage => {
+const open = (prefix: string, bucket = 'shelf', page?: number): ObjectStorage & AsyncDisposable => {
   const url = `s3://test:secret-of-test@${bucket}/${prefix}?endpoint=${server.endpoint}`
   return openObjectStorage(url, page)
 }

@@ -1,4 +1,5 @@
 export * from './artifact-store.ts'
+export * from './object-storage.ts'
 export * from './runs/backoff.ts'
 export * from './bounded-text.ts'
 export * from './runs/capability.ts'

@@ -1,6 +1,4 @@
-import type { FileHandle } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
-import type { ImportProblem, ImportSummary, NotTested, ReportFacts } from '@scanfarm/contracts'
+import type { ImportProblem, ImportSummary, NotTested, ObjectStorage, ReportFacts } from '@scanfarm/contracts'
 import type { ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 
@@ -8,7 +6,7 @@ import type { Json } from '@scanfarm/language'
 export interface FunctionServices {
   readonly database?: DatabaseService
   readonly notify?: NotifyService
-  readonly storage?: StorageService
+  readonly storage?: ObjectStorage
   readonly llm?: LlmSettings
   /** `http.allow_private` */
   readonly http?: { readonly allowPrivate: boolean }
@@ -84,26 +82,6 @@ export interface NotifyService {
     file?: { readonly name: string; readonly path: string }
     event?: { type: string; data: Json }
   }): Promise<void>
-}
-
-export interface StoredFile {
-  readonly key: string
-  readonly size: number
-  /** ISO 8601. */
-  readonly modified: string
-}
-
-/** The object store of the settings; keys are separated by `/`. */
-export interface StorageService {
-  /** Uploads an open file, from its start. */
-  upload(file: FileHandle, key: string, signal: AbortSignal): Promise<void>
-  /** Calls `write` with the content; it must read all of it or reject. */
-  download(key: string, write: (content: Readable) => Promise<void>, signal: AbortSignal): Promise<void>
-  remove(key: string): Promise<void>
-  stat(key: string): Promise<StoredFile | undefined>
-  list(prefix: string, limit: number): Promise<StoredFile[]>
-  /** A URL that allows to read the object for some minutes. */
-  presign(key: string, minutes: number): Promise<string>
 }
 
 export interface LlmProvider {

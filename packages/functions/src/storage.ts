@@ -2,6 +2,7 @@ import { constants } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { pipeline } from 'node:stream/promises'
+import type { NamedObject, ObjectStorage } from '@scanfarm/contracts'
 import { messageOf, type Json } from '@scanfarm/language'
 import {
   fn,
@@ -17,12 +18,11 @@ import { entriesOf, mustBeFile } from './files/files.ts'
 import type { FileScope } from './paths/allowed.ts'
 import { patternOf, type Pattern } from './text/pattern.ts'
 import { inRunFolder, openFile, requireOwn } from './paths/run-folder.ts'
-import type { StorageService, StoredFile } from './services.ts'
 
 const MISSING = 'object storage is not set up in the settings'
 
 /** The store; its failures become `NoResult`. */
-const service = (context: FunctionContext): StorageService => {
+const service = (context: FunctionContext): ObjectStorage => {
   const { storage } = context.services
   if (storage === undefined) throw new Error(MISSING)
   return {
@@ -87,7 +87,7 @@ const download = async (key: string, path: string, at: FunctionContext): Promise
     ),
   )
 
-const shown = ({ key, size, modified }: StoredFile): Json => ({ key, size, last_modified: modified })
+const shown = ({ key, size, modified }: NamedObject): Json => ({ key, size, last_modified: modified })
 
 const matcher = (glob: string): Pattern =>
   patternOf(
@@ -97,7 +97,7 @@ const matcher = (glob: string): Pattern =>
       .replaceAll('?', '.')}$`,
   )
 
-const list = async (pattern: string, context: FunctionContext): Promise<StoredFile[]> => {
+const list = async (pattern: string, context: FunctionContext): Promise<NamedObject[]> => {
   const files = await service(context).list(pattern.replace(/[*?].*$/, ''), MAX_OBJECTS)
   if (!/[*?]/.test(pattern)) return files
   const matches = matcher(pattern)

@@ -85,76 +85,66 @@ const Frame = ({
   </div>
 )
 
-export const Field = ({ label, hint, name, ...rest }: FrameProps & Omit<ComponentProps<'input'>, 'name'>) => {
-  const { id, problem, props } = useFrame({ name, label, hint })
-  return (
-    <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
-      <input className="input" autoComplete="off" {...rest} {...props} />
-    </Frame>
-  )
-}
+type PropsOf<E extends 'input' | 'select' | 'textarea'> = Omit<ComponentProps<E>, 'name'>
 
-export const TextField = ({
-  label,
-  hint,
-  name,
-  ...rest
-}: FrameProps & Omit<ComponentProps<'textarea'>, 'name'>) => {
-  const { id, problem, props } = useFrame({ name, label, hint })
-  return (
-    <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
-      <textarea className="input" rows={4} spellCheck={false} {...rest} {...props} />
-    </Frame>
-  )
-}
+/** A control with its label, hint and problem. */
+const framed =
+  <P extends object>(control: (own: P, given: ReturnType<typeof useFrame>['props']) => ReactNode) =>
+  ({ label, hint, name, ...own }: FrameProps & P) => {
+    const { id, problem, props } = useFrame({ name, label, hint })
+    return (
+      <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
+        {control(own as unknown as P, props)}
+      </Frame>
+    )
+  }
+
+export const Field = framed<PropsOf<'input'>>((own, given) => (
+  <input className="input" autoComplete="off" {...own} {...given} />
+))
+
+export const TextField = framed<PropsOf<'textarea'>>((own, given) => (
+  <textarea className="input" rows={4} spellCheck={false} {...own} {...given} />
+))
 
 interface Option {
   readonly value: string
   readonly label: string
 }
 
-interface SelectProps extends FrameProps, Omit<ComponentProps<'select'>, 'name'> {
+interface SelectProps extends PropsOf<'select'> {
   /** A text stands for itself. */
   readonly options: readonly (Option | string)[]
   /** The label of the value "", which is the first one. */
   readonly none?: string
 }
 
-export const SelectField = ({ label, hint, name, options, none, ...rest }: SelectProps) => {
-  const { id, problem, props } = useFrame({ name, label, hint })
-  return (
-    <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
-      <select className="input" {...rest} {...props}>
-        {none === undefined ? null : <option value="">{none}</option>}
-        {options.map((option) => {
-          const { value, label: text } =
-            typeof option === 'string' ? { value: option, label: option } : option
-          return (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          )
-        })}
-      </select>
-    </Frame>
-  )
-}
+export const SelectField = framed<SelectProps>(({ options, none, ...own }, given) => (
+  <select className="input" {...own} {...given}>
+    {none === undefined ? null : <option value="">{none}</option>}
+    {options.map((option) => {
+      const { value, label } = typeof option === 'string' ? { value: option, label: option } : option
+      return (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      )
+    })}
+  </select>
+))
 
-interface ComboboxProps extends FrameProps, Omit<ComponentProps<'input'>, 'name'> {
+interface ComboboxProps extends PropsOf<'input'> {
   readonly suggestions: readonly string[]
 }
 
 /** A text with suggestions; other text is allowed. */
-export const Combobox = ({ label, hint, name, suggestions, ...rest }: ComboboxProps) => {
-  const { id, problem, props } = useFrame({ name, label, hint })
-  return (
-    <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
-      <input className="input" autoComplete="off" {...rest} {...props} list={`${id}-list`} />
-      <datalist id={`${id}-list`}>
-        {suggestions.map((value) => (
-          <option key={value}>{value}</option>
-        ))}
-      </datalist>
-    </Frame>
-  )
-}
+export const Combobox = framed<ComboboxProps>(({ suggestions, ...own }, given) => (
+  <>
+    <input className="input" autoComplete="off" {...own} {...given} list={`${given.id}-list`} />
+    <datalist id={`${given.id}-list`}>
+      {suggestions.map((value) => (
+        <option key={value}>{value}</option>
+      ))}
+    </datalist>
+  </>
+))
