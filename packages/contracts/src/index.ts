@@ -1,5 +1,4 @@
 export * from './artifact-store.ts'
-export * from './object-storage.ts'
 export * from './runs/backoff.ts'
 export * from './bounded-text.ts'
 export * from './runs/capability.ts'

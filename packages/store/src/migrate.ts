@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type pg from 'pg'
 import { openPool } from './database/connection.ts'
 import { demandFitness } from './database/fitness.ts'
@@ -94,10 +94,7 @@ const readFunctions = async (): Promise<SqlFile[]> => {
   return Promise.all(
     names.map((path) =>
       readSql(
-        path
-          .replace(/^(?!worker\/).*\//, '')
-          .replace('/', '.')
-          .slice(0, -4),
+        `${path.startsWith('worker/') ? 'worker.' : ''}${basename(path, '.sql')}`,
         join('functions', path),
       ),
     ),

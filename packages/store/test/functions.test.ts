@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { migrate, schemaVersion } from '../src/index.ts'
@@ -31,12 +31,7 @@ const files = async (): Promise<Map<string, string>> => {
     path.endsWith('.sql'),
   )
   const texts = await Promise.all(paths.map((path) => readFile(join(SQL, 'functions', path), 'utf8')))
-  const named = paths.map((path) =>
-    path
-      .replace(/^(?!worker\/).*\//, '')
-      .replace('/', '.')
-      .replace('.sql', ''),
-  )
+  const named = paths.map((path) => `${path.startsWith('worker/') ? 'worker.' : ''}${basename(path, '.sql')}`)
   return new Map(named.map((name, n) => [name, texts[n] ?? '']))
 }
 

@@ -1,6 +1,6 @@
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
-import { outage } from '../live/outage.ts'
-import { ApiError } from './client.ts'
+import { outage } from './live/outage.ts'
+import { ApiError } from './api/client.ts'
 
 const STALE_MS = 10_000
 
