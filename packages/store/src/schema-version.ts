@@ -13,6 +13,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0046-silent-places',
   '0047-deliveries-by-receiver',
   '0048-not-tested',
+  '0049-limits-of-many-runs',
 ]
 
 /** Name of the newest schema file that this program knows. */
