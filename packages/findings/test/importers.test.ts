@@ -932,7 +932,10 @@ describe('Vulnerabilities of packages', () => {
     const found = await guess(JSON.stringify(log))
     expect(short(await guess(JSON.stringify(json)))).toEqual([expected])
     expect(short(found)).toEqual([expected])
-    expect(found.findings[0]).toMatchObject({ asset_type: 'package' })
+    expect(found.findings[0]).toMatchObject({
+      asset_type: 'package',
+      vuln_title: expect.stringMatching(/^(@b\/c|b-c|d): /),
+    })
   })
 
   test('trivy: misconfigurations keep their identity when a line is added, and when trivy calls the check by its new name', async () => {

@@ -472,23 +472,22 @@ describe('identity', () => {
   })
 
   test.each([
-    ['gitleaks', 'gitleaks-git.json', 'fingerprint'],
-    ['gosec', 'gosec-demo.json', 'asset_type'],
-  ] as const)(
-    'A report of %s and its SARIF have the same severities and places',
-    async (tool, json, field) => {
-      const told = async (name: string) => {
-        const body = createReadStream(new URL(`reports/${name}`, import.meta.url))
-        const { batches } = await openReport(undefined, body)
-        return (await Array.fromAsync(batches)).flatMap(({ vulnerabilities }) =>
-          vulnerabilities.map((one) => [one.vuln_info, one.severity, one.asset_value, one[field]].join(' ')),
-        )
-      }
-      const found = await told(json)
-      expect(found.length).toBeGreaterThan(0)
-      expect(await told(`${tool}.sarif`)).toEqual(found)
-    },
-  )
+    ['gitleaks', 'gitleaks-git.json'],
+    ['gosec', 'gosec-demo.json'],
+  ] as const)('A report of %s and its SARIF have the same severities and identities', async (tool, json) => {
+    const told = async (name: string) => {
+      const body = createReadStream(new URL(`reports/${name}`, import.meta.url))
+      const { batches } = await openReport(undefined, body)
+      return (await Array.fromAsync(batches)).flatMap(({ vulnerabilities }) =>
+        vulnerabilities.map((one) =>
+          [one.vuln_info, one.severity, one.asset_value, one.fingerprint].join(' '),
+        ),
+      )
+    }
+    const found = await told(json)
+    expect(found.length).toBeGreaterThan(0)
+    expect(await told(`${tool}.sarif`)).toEqual(found)
+  })
 
   test('A logical place tells results apart where the tool gives no line', async () => {
     const inMethod = (name: string, startLine: number) =>
@@ -552,6 +551,11 @@ describe('scans that failed', () => {
     ],
     ['it ended with an exit code and without results', { exitCode: 3 }, 'Demo failed with exit code 3'],
     ['an error names no file', notification({}), 'cannot be read'],
+    [
+      'nothing names the folder of a file',
+      notification({ locations: [at('file:///src/a.py')] }),
+      '/src/a.py: cannot be read',
+    ],
     [
       'a notification was made an error',
       {

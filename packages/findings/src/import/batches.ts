@@ -7,6 +7,7 @@ import {
   type NotTested,
 } from '@scanfarm/contracts'
 import { formOf, type ImportFormat } from '../formats.ts'
+import { isAbsolute } from './paths.ts'
 import type { Imported } from './read-body.ts'
 import { dirsearchAssets } from './dirsearch.ts'
 import { ffufAssets } from './ffuf.ts'
@@ -143,9 +144,11 @@ type Failure = Extract<Imported, { kind: 'error' | 'failed' }>
 
 const addError = (batch: Batch, record: Failure): void => {
   batch.errors += 1
-  if (record.kind === 'error' || (record.host === undefined && record.file === undefined)) return
-  batch.failures += 1
+  if (record.kind === 'error') return
   const { host, file, check, reason } = record
+  // An absolute path does not tell which file of the checkout it is: then all records stay open.
+  if (file === undefined ? host === undefined : isAbsolute(file)) return
+  batch.failures += 1
   if (host !== undefined && check !== undefined) batch.failed.places.push({ place: host, check, reason })
   else if (host !== undefined) batch.failed.hosts.push(host)
   if (file !== undefined) batch.failed.files.push(file)

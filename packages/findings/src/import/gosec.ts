@@ -74,7 +74,7 @@ const issueRecord = (
       fingerprint: fingerprints.of({
         check: rule,
         file,
-        lasting: [textWord(lineText(issue))],
+        lasting: [`text ${textWord(lineText(issue))}`],
         line,
         column: asText(at(issue, 'column')),
         rest: details,

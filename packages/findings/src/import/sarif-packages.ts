@@ -12,6 +12,7 @@ interface PackageResult {
   readonly id: string
   /** Other names of the vulnerability. */
   readonly aliases?: readonly string[]
+  readonly name: string
   /** `file:name@version` */
   readonly place: string
   /** Undefined: the result has no other word than its level. */
@@ -42,7 +43,7 @@ const TOOLS: readonly (readonly [
     TRIVY,
     ({ rule, place, run }, [, name = '', version = '', id = '', word = '']) => {
       const image = asText(at(rule, 'name')) === 'OsPackageVulnerability' ? run.image : ''
-      return { id, place: packagePlace(image || place.file, name, version), severity: severityOf(word) }
+      return { id, name, place: packagePlace(image || place.file, name, version), severity: severityOf(word) }
     },
   ],
   [
@@ -54,6 +55,7 @@ const TOOLS: readonly (readonly [
       const file = path === undefined ? place.file : pathOf(path)
       return {
         id: id.endsWith(`-${name}`) ? id.slice(0, -name.length - 1) : id,
+        name,
         place: packagePlace(isFolder ? file.replace(/^\//, '') : file, name, version),
         severity: grypeSeverity(word, at(rule, 'properties', 'security-severity')),
       }
@@ -65,7 +67,7 @@ const TOOLS: readonly (readonly [
     ({ place }, [, name = '', version = '', id = '', others = '']) => {
       const aliases = [id, ...others.replaceAll("'", '').split(', ')].filter((one) => one !== '')
       const at = packagePlace(place.file, name, version)
-      return { id: advisoryOf(aliases), aliases, place: at, severity: undefined }
+      return { id: advisoryOf(aliases), aliases, name, place: at, severity: undefined }
     },
   ],
 ]

@@ -76,7 +76,11 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
   const known = packageResult({ id, message, rule, place, run })
   return {
     vuln_info: known?.id ?? id,
-    vuln_title: title,
+    // Exports read the name of a package from the title.
+    vuln_title:
+      known === undefined
+        ? title
+        : `${known.name}: ${run.message(at(rule, 'shortDescription'), rule) || known.id}`,
     vuln_desc: [
       description ?? '',
       description === undefined || message.trim() !== title ? message : '',
