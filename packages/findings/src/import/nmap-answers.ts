@@ -22,7 +22,10 @@ export const SILENT_PORT = 'nothing came back from this port, possibly because o
 
 /** `80,1000-2000` as a multirange of Postgres. */
 export const multirangeOf = (ports: string): string =>
-  `{${ports.split(',').map((range) => `[${range.includes('-') ? range.replace('-', ',') : `${range},${range}`}]`)}}`
+  `{${ports
+    .split(',')
+    .map((range) => `[${range.includes('-') ? range.replace('-', ',') : `${range},${range}`}]`)
+    .join(',')}}`
 
 interface Ports {
   readonly first: number
