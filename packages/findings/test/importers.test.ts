@@ -264,6 +264,12 @@ describe('masscan', () => {
     expect(report).toMatchObject({ format: 'masscan', errors: 0 })
   })
 
+  test('a list of a masscan that was killed keeps its whole lines, and is no complete scan', async () => {
+    const report = await guess('#masscan\nopen tcp 80 192.0.2.1 1\nopen tcp 443 192.0.2')
+    expect(values(report)).toEqual(['port 192.0.2.1:80 80', 'ip 192.0.2.1 80'])
+    expect(report.problems).toMatchObject([{ line: 3 }, { reason: expect.stringContaining('# end') }])
+  })
+
   test('its XML has no hosts of nmap, even if the format nmap is named', async () => {
     const { assets } = await collect(readFindings('nmap', file('masscan.xml')))
     expect(assets.filter(({ asset_type }) => asset_type === 'ip')).toHaveLength(2)
@@ -828,23 +834,13 @@ describe('Vulnerabilities of packages', () => {
     'trivy: %s of a cluster are places, and images are told apart in them',
     async (list) => {
       const found = (PkgName: string) => [{ VulnerabilityID: 'CVE-1', PkgName, Severity: 'HIGH' }]
-      const web = (Namespace: string, Results: readonly object[]) => ({
-        Results,
-        Kind: 'Deployment',
-        Name: 'web',
-        Namespace,
-      })
+      const [Kind, Name] = ['Deployment', 'web']
+      const web = (Namespace: string, Results: readonly object[]) => ({ Results, Kind, Name, Namespace })
+      const Misconfigurations = [{ ID: 'KSV-1', Severity: 'LOW' }, { Status: 'PASS' }]
+      const image = { Target: 'nginx:1 (debian 12)', Class: 'os-pkgs', Vulnerabilities: found('a') }
       const resources = [
-        web('shop', [
-          { Target: 'nginx:1 (debian 12)', Class: 'os-pkgs', Vulnerabilities: found('a') },
-          { Vulnerabilities: found('a'), Target: 'side:2' },
-        ]),
-        web('other', [
-          {
-            Target: 'Deployment/web',
-            Misconfigurations: [{ ID: 'KSV-1', Severity: 'LOW' }, { Status: 'PASS' }],
-          },
-        ]),
+        web('shop', [image, { Vulnerabilities: found('a'), Target: 'side:2' }]),
+        web('other', [{ Target: 'Deployment/web', Misconfigurations }]),
       ]
       const report = await guess(JSON.stringify({ ClusterName: 'demo', [list]: resources }))
       expect(report).toMatchObject({ format: 'trivy', errors: 0 })

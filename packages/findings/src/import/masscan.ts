@@ -148,7 +148,7 @@ export function* masscanHost(host: unknown): Generator<MasscanRecord> {
 
 /** -oL, -oG, and what masscan prints to the terminal, over the lines of the progress. */
 const LINES = [
-  /^open (?<protocol>\S+) (?<port>\d+) (?<ip>\S+)/,
+  /^open (?<protocol>\S+) (?<port>\d+) (?<ip>\S+) \d+$/,
   /^banner (?<protocol>\S+) (?<port>\d+) (?<ip>\S+) \d+ (?<name>\S+) ?(?<banner>.*)$/,
   /Host: (?<ip>\S+) .*Ports: (?<port>\d+)\/open\/(?<protocol>\S+?)\//,
   /Discovered open port (?<port>\d+)\/(?<protocol>\S+) on (?<ip>\S+)/,
@@ -156,13 +156,16 @@ const LINES = [
 
 async function* textRecords(body: AsyncIterable<Uint8Array>): Found {
   let number = 0
+  let isOpen = false
   for await (const raw of linesOf(body)) {
     const line = raw.trimEnd()
     number += 1
+    if (line === '#masscan' || line === '# end') isOpen = line === '#masscan'
     const found = LINES.map((pattern) => pattern.exec(line)?.groups).find((groups) => groups !== undefined)
     if (found !== undefined)
       yield { ip: '', port: '', protocol: '', name: '', banner: '', ...found, raw: line }
     else if (!/^(#|closed )|^\s*rate:|^(Starting masscan|Initiating|Scanning) /.test(line))
       yield unusable('it is not a line of masscan (-oL)', number)
   }
+  if (isOpen) yield unusable('the list has no "# end": masscan was stopped', number)
 }
