@@ -24,8 +24,6 @@ export interface ChatAnswer {
   readonly finishReason: string
   readonly usage: Usage
   readonly model: string
-  /** The complete response of the endpoint. */
-  readonly raw: Json
 }
 
 export interface LlmRequest {
@@ -187,7 +185,6 @@ export const toChatAnswer = (json: Json): ChatAnswer => {
     finishReason: wordsOf(at(json, 'choices', 0, 'finish_reason')),
     usage: usageOf(json),
     model: wordsOf(at(json, 'model')),
-    raw: json,
   }
 }
 

@@ -11,14 +11,12 @@ import { holesOf, parseTemplate } from '../template/parse.ts'
 
 export interface Hole {
   readonly expr: Expr
-  readonly quoted: boolean
   /** Whether the hole is part of a shell command, where it is escaped for its quoting context. */
   readonly shell: boolean
 }
 
 /** An expression prepared for the engine: every `{{x}}` is replaced by a reference to a value and never becomes code. */
 export interface Program {
-  readonly source: string
   readonly code: string
   /** The code as the engine executes it. */
   readonly script: string
@@ -153,7 +151,7 @@ const prepare = (source: string): Program => {
     const quote = source.charAt(start)
     for (const { expr, ...place } of token.holes) {
       const value = `${shell ? '$shell' : quoted ? '$text' : '$hole'}[${holes.length}]`
-      holes.push({ expr, quoted, shell })
+      holes.push({ expr, shell })
       const inText = type === tokTypes.string ? `${quote}+${value}+${quote}` : `\${${value}}`
       edits.push({ ...place, text: quoted ? inText : ` ${value} ` })
     }
@@ -166,7 +164,6 @@ const prepare = (source: string): Program => {
   const nodes = tree === undefined ? [] : nodesIn(tree)
   const simple = holes.some(({ shell }) => shell) ? undefined : simpleOf(tree, exprs)
   return {
-    source,
     code,
     script: withTruth(code, nodes),
     holes,

@@ -41,7 +41,6 @@ export interface Branch {
 }
 
 export interface Template {
-  readonly source: string
   readonly nodes: readonly Node[]
 }
 
@@ -248,7 +247,6 @@ export const isTemplate = (text: string): boolean => text.includes('{{')
 
 /** Throws `TemplateError` with the offset of the syntax error. */
 export const parseTemplate = cached((source: string): Template => ({
-  source,
   nodes: isTemplate(source) ? new TemplateParser(source).parse() : [{ kind: 'text', text: source }],
 }))
 
