@@ -223,6 +223,18 @@ test('A job whose run failed before its scan ends when it is known what was not 
   expect(await last()).toMatchObject({ job_id: failed, findings: { not_tested: { high: 1 } } })
 })
 
+test('A job of mode delta that left all out says what changed since an earlier one', async () => {
+  const delta = { fields: { max_age: '7d', full_every: null, turn: 0, full: false }, leftOut: [] }
+  const first = await execute({}, [sees(['p', 'high'])], { workspace: 'left' })
+  await execute({ delta }, [sees(['q', 'low'])], { workspace: 'left' })
+  const { jobId: last } = await submitted(db.store, { delta }, [])
+  await settle()
+  const changes = async (since?: string) => (await db.store.nights.changes(last, since, 10))?.counts
+  expect(await changes(first)).toMatchObject({ new: { low: 1 }, gone: { high: 1 } })
+  expect(await changes()).toMatchObject({ new: {}, gone: {} })
+  await expect(db.store.nights.changes(first, last, 10)).rejects.toThrow('is not earlier than')
+})
+
 const SCHEDULED = { scheduleId: 'sch_2', triggerType: 'cron', triggerName: 'weekly' } as const
 
 test('A night has the last two jobs of its schedule, what changed, what is open and what was not tested', async () => {

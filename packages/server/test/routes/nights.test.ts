@@ -85,6 +85,8 @@ test('The nights have the last two jobs of each schedule with their outcome, tho
     gone: [],
     not_tested: [],
   })
+  const { body: refused } = await server.viewer.get(`/api/jobs/${first}/changes?since=${second}`).expect(400)
+  expect(refused.message).toBe(`job ${second} is not earlier than job ${first}: swap them`)
 })
 
 test('Changes of a job that does not exist are refused, and so is a limit that is too high', async () => {

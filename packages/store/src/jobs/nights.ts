@@ -1,4 +1,10 @@
-import type { ChangeCounts, JobChanges, RunOutcome, SeverityCounts } from '@scanfarm/contracts'
+import {
+  AppError,
+  type ChangeCounts,
+  type JobChanges,
+  type RunOutcome,
+  type SeverityCounts,
+} from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { jobNoOf } from './job-no.ts'
 import { canBeStored } from '../text.ts'
@@ -106,15 +112,21 @@ const changesOf = async (
     since === undefined ? undefined : jobNoOf(db, since),
   ])
   if (jobNo === undefined || (since !== undefined && after === undefined)) return undefined
+  if (after !== undefined && after >= jobNo)
+    throw new AppError('bad_request', `job ${since} is not earlier than job ${jobId}: swap them`)
   const jobs =
     after === undefined
       ? sql`array[${jobNo}::bigint]`
       : sql`array(select distinct r.job_no from runs r where r.workspace in (select workspace from workspaces)
                     and r.job_no > ${after} and r.job_no <= ${jobNo})`
+  // What a job of mode delta left out, earlier ones of its kind have scanned.
+  const parts = sql`array(select ${jobNo}::bigint union all
+    select j.id from jobs b join jobs j using (workflow_name, schedule_id)
+    where b.id = ${jobNo} and b.delta is not null and j.id >= ${after ?? jobNo} and j.id < b.id)`
   const { rows } = await sql<{ changes: JobChanges }>`
     with workspaces as materialized (
       select distinct workspace from runs
-      where job_no = ${jobNo} and (${workspace ?? null}::text is null or workspace = ${workspace ?? null})
+      where job_no = any (${parts}) and (${workspace ?? null}::text is null or workspace = ${workspace ?? null})
     )
     select job_changes(${jobs}, array(select workspace from workspaces), ${workspace ?? null}, ${limit}) as changes
   `.execute(db)

@@ -168,7 +168,7 @@ export const getJobChanges = route(
     endpoint: 'GET /jobs/{job_id}/changes',
     summary: 'List the findings that a job changed',
     description:
-      'New, back and gone, and those not tested or reached, the most severe first. With `since`: what changed in its workspaces after the end of that earlier job. Severities are those of the end of the job; what was a false positive or accepted then is left out. The counts are those of `GET /nights`.',
+      'New, back and gone, and those not tested or reached, the most severe first. With `since`: what changed in its workspaces after the end of that earlier job; those of mode delta have the workspaces of all jobs of their kind since then. Severities are those of the end of the job; what was a false positive or accepted then is left out. The counts are those of `GET /nights`.',
     role: 'viewer',
     query: closed({
       since: Type.Optional(Type.String({ description: 'The id of an earlier job' })),
