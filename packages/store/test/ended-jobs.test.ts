@@ -232,7 +232,6 @@ test('A job of mode delta that left all out says what changed since an earlier o
   const changes = async (since?: string) => (await db.store.nights.changes(last, since, 10))?.counts
   expect(await changes(first)).toMatchObject({ new: { low: 1 }, gone: { high: 1 } })
   expect(await changes()).toMatchObject({ new: {}, gone: {} })
-  await expect(db.store.nights.changes(first, last, 10)).rejects.toThrow('is not earlier than')
 })
 
 const SCHEDULED = { scheduleId: 'sch_2', triggerType: 'cron', triggerName: 'weekly' } as const

@@ -157,7 +157,7 @@ test('a batch gets the files of its run from an ended batch of the loop on the w
 })
 
 /** Loops over six items in batches of two; the third item waits for a file. */
-const gated = async (cluster: TestCluster): Promise<{ record: string; steps: Step[] }> => {
+const gated = async (cluster: TestCluster, items = 6): Promise<{ record: string; steps: Step[] }> => {
   const record = join(cluster.folder, 'record')
   await mkdir(record)
   return {
@@ -165,7 +165,7 @@ const gated = async (cluster: TestCluster): Promise<{ record: string; steps: Ste
     steps: [
       bash(
         'list',
-        `echo list >> ${record}/done; cd {{Output}}; seq 1 6 > list; echo {{Output}}/list > path; printf '\\0%s' {{Output}} > binary`,
+        `echo list >> ${record}/done; cd {{Output}}; seq 1 ${items} > list; echo {{Output}}/list > path; printf '\\0%s' {{Output}} > binary`,
         { exports: { list: '{{Output}}/list' } },
       ),
       {
@@ -331,35 +331,9 @@ test('the ended items of a batch count whose commands a drain has killed', async
   )
 })
 
-test('the log of a run says that its batches are larger than asked for', async () => {
+test('a cancel reaches all batches, and the log of the run says that they are larger than asked for', async () => {
   await using cluster = await openTestCluster()
-  await spawn(cluster, 'one')
-  const runId = await submitted(cluster, freshName(), [
-    bash('list', 'seq 1 2001 > {{Output}}/list'),
-    {
-      name: 'each',
-      type: 'foreach',
-      input: '{{Output}}/list',
-      variable: 'item',
-      spread: { batch: '1' },
-      step: bash('one', waitFor(`${cluster.folder}/never`)),
-    },
-  ])
-  const running = "runs where batch[2] = 1 and status = 'running'"
-  await until(async () => {
-    await cluster.dispatch()
-    return (await countOf(cluster, running)) > 0 ? true : undefined
-  })
-  await cluster.store.runs.requestCancel(String(runId))
-  expect(await cluster.ended(runId)).toMatchObject({ status: 'cancelled' })
-  const { run_uuid: runUuid } = await cluster.run(runId)
-  const log = join(cluster.config().artifacts.folder, 'runs', runUuid, '1', RUN_LOG_NAME)
-  expect(await readFile(log, 'utf8')).toMatch(/each: batches of 2 items, not 1: 2,000 batches are the most$/m)
-})
-
-test('a cancel reaches all batches', async () => {
-  await using cluster = await openTestCluster()
-  const { record, steps } = await gated(cluster)
+  const { record, steps } = await gated(cluster, 4_001)
   await spawn(cluster, 'one')
   const runId = await submitted(cluster, freshName(), steps)
   const sending = setInterval(() => void cluster.dispatch().catch(() => undefined), 200)
@@ -370,5 +344,8 @@ test('a cancel reaches all batches', async () => {
   expect(await gone(pid)).toBe(true)
   const open = "runs where batch is not null and status in ('pending', 'queued', 'running')"
   await until(async () => ((await countOf(cluster, open)) === 0 ? true : undefined))
-  expect(await countOf(cluster, "runs where batch is not null and status = 'cancelled'")).toBe(2)
+  expect(await countOf(cluster, "runs where batch is not null and status = 'cancelled'")).toBe(1_334)
+  const { run_uuid: runUuid } = await cluster.run(runId)
+  const log = join(cluster.config().artifacts.folder, 'runs', runUuid, '1', RUN_LOG_NAME)
+  expect(await readFile(log, 'utf8')).toMatch(/each: batches of 3 items, not 2: 2,000 batches are the most$/m)
 })
