@@ -129,14 +129,13 @@ export async function openTestCluster(queueKind: QueueBackend['kind'] = 'redis')
   }
 }
 
-const PROGRAM = join(import.meta.dirname, 'worker-program.ts')
+const PROGRAM = join(import.meta.dirname, '../../../../scripts/scanfarm')
 
 const startProcess = async (
   env: Readonly<Record<string, string>>,
   wrapper: readonly string[] = [],
 ): Promise<WorkerProcess> => {
-  const words = [...wrapper, process.execPath, '--disable-warning=ExperimentalWarning', PROGRAM]
-  const [program = '', ...args] = words
+  const [program, ...args] = [...wrapper, PROGRAM, 'worker']
   const child: ChildProcess = spawn(program, args, {
     env: { ...env, PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
     stdio: ['ignore', 'pipe', 'pipe'],
