@@ -629,7 +629,13 @@ test('nmap: a script that crashed was not tested at its place, and says nothing 
           { place: 'a.example:6379', check: 'redis-info' },
         ],
       },
-      vulnerabilities: [{ vuln_info: 'ftp-anon', asset_value: 'a.example:6379' }],
+      vulnerabilities: [
+        {
+          vuln_info: 'ftp-anon',
+          asset_value: 'a.example:6379',
+          vuln_desc: expect.stringMatching(/^Anyone can read the files\. Switch off anonymous logins/),
+        },
+      ],
     },
   ])
 })

@@ -72,8 +72,11 @@ const findFinding = async (id: string, signal: AbortSignal): Promise<Hit[]> => [
   findingHit(await dataOf(api.GET('/vulnerabilities/{id}', { ...byId(id), signal }))),
 ]
 
-const findFindings = (asset_value: string, signal: AbortSignal) =>
-  each(api.GET('/vulnerabilities', { params: { query: { asset_value, limit: MOST } }, signal }), findingHit)
+const findFindings = (search: string, signal: AbortSignal) =>
+  each(
+    api.GET('/vulnerabilities', { params: { query: { search, sort: 'severity', limit: MOST } }, signal }),
+    findingHit,
+  )
 
 const findWorkers = async (text: string, signal: AbortSignal): Promise<readonly Hit[]> => {
   const workers = await dataOf(api.GET('/workers', { signal }))

@@ -134,6 +134,8 @@ test('Findings are in the order of severity, sorted, grouped and loaded as one s
   await page.getByRole('heading', { name: 'Title of z' }).waitFor()
   await page.keyboard.press('Control+k')
   await page.locator('input[type="search"]:focus').waitFor()
+  await page.keyboard.type('title of z')
+  await page.getByRole('option', { name: 'Title of z' }).first().waitFor()
 
   await page.goto('/findings?workspace=lists')
   await page.getByLabel('Group by').selectOption('check')
