@@ -2,77 +2,44 @@
  * US dollars an hour for Linux, on demand, without disk and address, in the first region below; list prices of 2025-06-01.
  * `cloud.prices` in the settings is for exact prices.
  */
-const AWS_PRICES: Readonly<Record<string, number>> = {
-  't3.micro': 0.0104,
-  't3.small': 0.0208,
-  't3.medium': 0.0416,
-  't3.large': 0.0832,
-  't3.xlarge': 0.1664,
-  't3.2xlarge': 0.3328,
-  't3a.micro': 0.0094,
-  't3a.small': 0.0188,
-  't3a.medium': 0.0376,
-  't3a.large': 0.0752,
-  't3a.xlarge': 0.1504,
-  't4g.micro': 0.0084,
-  't4g.small': 0.0168,
-  't4g.medium': 0.0336,
-  't4g.large': 0.0672,
-  't4g.xlarge': 0.1344,
-  'm5.large': 0.096,
-  'm5.xlarge': 0.192,
-  'm5.2xlarge': 0.384,
-  'm6i.large': 0.096,
-  'm6i.xlarge': 0.192,
-  'm6i.2xlarge': 0.384,
-  'm6g.large': 0.077,
-  'm6g.xlarge': 0.154,
-  'm7i.large': 0.1008,
-  'm7i.xlarge': 0.2016,
-  'm7g.large': 0.0816,
-  'm7g.xlarge': 0.1632,
-  'c5.large': 0.085,
-  'c5.xlarge': 0.17,
-  'c5.2xlarge': 0.34,
-  'c6i.large': 0.085,
-  'c6i.xlarge': 0.17,
-  'c6i.2xlarge': 0.34,
-  'c6g.large': 0.068,
-  'c6g.xlarge': 0.136,
-  'c7i.large': 0.08925,
-  'c7i.xlarge': 0.1785,
-  'c7g.large': 0.0725,
-  'c7g.xlarge': 0.145,
-  'r5.large': 0.126,
-  'r6i.large': 0.126,
-  'r6i.xlarge': 0.252,
-}
+type Prices = Readonly<Record<string, number>>
 
-const GCP_PRICES: Readonly<Record<string, number>> = {
+/** Of the size `large`: the price of a family is proportional to the size. */
+const AWS_PRICES: Prices = {
+  t3: 0.0832,
+  t3a: 0.0752,
+  t4g: 0.0672,
+  m5: 0.096,
+  m6i: 0.096,
+  m6g: 0.077,
+  m7i: 0.1008,
+  m7g: 0.0816,
+  c5: 0.085,
+  c6i: 0.085,
+  c6g: 0.068,
+  c7i: 0.08925,
+  c7g: 0.0725,
+  r5: 0.126,
+  r6i: 0.126,
+}
+const AWS_SIZES: Prices = { micro: 1 / 8, small: 1 / 4, medium: 1 / 2, large: 1, xlarge: 2, '2xlarge': 4 }
+
+/** Of a type, or of each processor of its types. */
+const GCP_PRICES: Prices = {
   'e2-micro': 0.00838,
   'e2-small': 0.01675,
   'e2-medium': 0.03351,
-  'e2-standard-2': 0.06701,
-  'e2-standard-4': 0.13402,
-  'e2-standard-8': 0.26805,
-  'e2-highcpu-2': 0.04947,
-  'e2-highcpu-4': 0.09894,
-  'e2-highcpu-8': 0.19788,
-  'n1-standard-1': 0.0475,
-  'n1-standard-2': 0.095,
-  'n2-standard-2': 0.0971,
-  'n2-standard-4': 0.1942,
-  'n2-standard-8': 0.3885,
-  'n2d-standard-2': 0.0845,
-  'n2d-standard-4': 0.169,
-  'c3-highcpu-4': 0.1705,
-  'c3-standard-4': 0.2014,
-  't2d-standard-1': 0.04225,
-  't2d-standard-2': 0.0845,
-  't2d-standard-4': 0.169,
+  'e2-standard': 0.033507,
+  'e2-highcpu': 0.024735,
+  'n1-standard': 0.0475,
+  'n2-standard': 0.048563,
+  'n2d-standard': 0.04225,
+  'c3-highcpu': 0.042625,
+  'c3-standard': 0.05035,
+  't2d-standard': 0.04225,
 }
 
-const AZURE_PRICES: Readonly<Record<string, number>> = {
+const AZURE_PRICES: Prices = {
   Standard_B1s: 0.0104,
   Standard_B1ms: 0.0207,
   Standard_B2s: 0.0416,
@@ -100,7 +67,7 @@ const AZURE_PRICES: Readonly<Record<string, number>> = {
 }
 
 /** Upper bounds of the ratio between the prices of two regions, which differs by machine type: budgets need estimates that are not too low. */
-const AWS_FACTORS: Readonly<Record<string, number>> = {
+const AWS_FACTORS: Prices = {
   'us-east-1': 1,
   'us-east-2': 1,
   'us-west-2': 1,
@@ -118,7 +85,7 @@ const AWS_FACTORS: Readonly<Record<string, number>> = {
   'sa-east-1': 1.65,
 }
 
-const GCP_FACTORS: Readonly<Record<string, number>> = {
+const GCP_FACTORS: Prices = {
   'us-central1': 1,
   'us-east1': 1,
   'us-west1': 1,
@@ -137,7 +104,7 @@ const GCP_FACTORS: Readonly<Record<string, number>> = {
   'australia-southeast1': 1.45,
 }
 
-const AZURE_FACTORS: Readonly<Record<string, number>> = {
+const AZURE_FACTORS: Prices = {
   eastus: 1,
   eastus2: 1,
   westus2: 1,
@@ -162,16 +129,28 @@ const AZURE_FACTORS: Readonly<Record<string, number>> = {
 }
 
 const listPrice =
-  (prices: Readonly<Record<string, number>>, factors: Readonly<Record<string, number>>) =>
+  (priceOf: (type: string) => number | undefined, factors: Prices) =>
   (region: string, type: string): number | undefined => {
-    const price = prices[type]
+    const price = priceOf(type)
     const factor = factors[region]
     return price === undefined || factor === undefined ? undefined : price * factor
   }
 
+const awsTypePrice = (type: string): number | undefined => {
+  const [family = '', size = ''] = type.split('.')
+  const [price, times] = [AWS_PRICES[family], AWS_SIZES[size]]
+  return price === undefined || times === undefined ? undefined : price * times
+}
+
+const gcpTypePrice = (type: string): number | undefined => {
+  const [, family = type, processors = '1'] = /^(.*)-(\d+)$/.exec(type) ?? []
+  const price = GCP_PRICES[family]
+  return price === undefined ? undefined : price * Number(processors)
+}
+
 /** Undefined for types and regions that are not in the tables. Spot machines cost less, never more. */
-export const awsPrice = listPrice(AWS_PRICES, AWS_FACTORS)
-export const azurePrice = listPrice(AZURE_PRICES, AZURE_FACTORS)
-const gcpRegionPrice = listPrice(GCP_PRICES, GCP_FACTORS)
+export const awsPrice = listPrice(awsTypePrice, AWS_FACTORS)
+export const azurePrice = listPrice((type) => AZURE_PRICES[type], AZURE_FACTORS)
+const gcpRegionPrice = listPrice(gcpTypePrice, GCP_FACTORS)
 export const gcpPrice = (zone: string, type: string): number | undefined =>
   gcpRegionPrice(zone.replace(/-[a-z]$/, ''), type)
