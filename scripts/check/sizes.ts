@@ -73,7 +73,7 @@ const FIGURES: readonly Figure[] = [
     ceiling: 90,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 133_500, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 133_450, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
@@ -90,7 +90,7 @@ const FIGURES: readonly Figure[] = [
   {
     name: `source folders of more than ${MOST_FILES} files`,
     count: full.length,
-    ceiling: 4,
+    ceiling: 1,
     goal: 0,
     places: full.map(([folder]) => folder),
   },
