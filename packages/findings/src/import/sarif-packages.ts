@@ -27,6 +27,9 @@ interface Said {
   readonly run: SarifRun
 }
 
+/** Longer ones are not of these tools. */
+const MAX_MESSAGE = 4_096
+
 const TRIVY = /^Package: (.+)\nInstalled Version: (.*)\nVulnerability (\S+)\nSeverity: (\w+)$/m
 const GRYPE =
   /^A (\w+) vulnerability in \S+ package: (.+), version (.*) was found( in image \S+)?(?: at: (.*))?/
@@ -80,7 +83,7 @@ const grypeSeverity = (word: string, score: unknown): Severity => {
 
 export const packageResult = (said: Said): PackageResult | undefined => {
   for (const [tool, message, of] of TOOLS) {
-    const found = tool.test(said.run.tool) ? message.exec(said.message) : null
+    const found = tool.test(said.run.tool) ? message.exec(said.message.slice(0, MAX_MESSAGE)) : null
     if (found !== null) return of(said, [...found])
   }
   return undefined
