@@ -263,7 +263,7 @@ export const Screen = () => {
       {isNew ? <FirstSteps slots={overview.workers.slots} /> : <Nights />}
       {failure}
       <Attention problems={problemsOf(overview, queue, dead)} />
-      <section aria-labelledby="capacity">
+      <section aria-labelledby="capacity" className="stack">
         <h2 id="capacity">Capacity</h2>
         <Figures overview={overview} />
       </section>
