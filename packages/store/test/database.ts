@@ -57,7 +57,7 @@ export const openTransactionsEnded = (url: string): Promise<unknown> =>
   }, url)
 
 /** The name changes with the SQL files and with `migrate.ts`, so that a stale template is never used. */
-const templateName = async (): Promise<string> => {
+const findTemplateName = async (): Promise<string> => {
   const hash = createHash('sha256')
   const folder = fileURLToPath(new URL('../', import.meta.url))
   const sql = (await readdir(join(folder, 'sql'), { recursive: true })).filter((path) =>
@@ -68,12 +68,14 @@ const templateName = async (): Promise<string> => {
   return `scanfarm_template_${hash.digest('hex').slice(0, 16)}`
 }
 
+let templateName: Promise<string> | undefined
+
 const exists = async (client: pg.Client, database: string): Promise<boolean> =>
   (await client.query('select from pg_database where datname = $1', [database])).rowCount === 1
 
 /** The migrated template, created once for all under an advisory lock. It gets its name when complete. */
 const ensureTemplate = async (client: pg.Client): Promise<string> => {
-  const name = await templateName()
+  const name = await (templateName ??= findTemplateName())
   await client.query("select pg_advisory_lock(hashtext('scanfarm test template'))")
   try {
     if (await exists(client, name)) return name

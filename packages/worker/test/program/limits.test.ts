@@ -41,10 +41,7 @@ test.each([
     await cluster.store.limits.set({ per_address: { rate: RATE, runs: 4 } })
     const alive = await Promise.all(Array.from({ length: workers }, spawn))
     const ask = `seq 1 ${REQUESTS} | sed 's#^#url = ${address}/#' | curl -sfZ --parallel-immediate -K -`
-    const runIds = await cluster.submit(
-      [{ name: 'ask', command: ask }],
-      Array<string>(RUNS).fill('127.0.0.1'),
-    )
+    await cluster.submit([{ name: 'ask', command: ask }], Array<string>(RUNS).fill('127.0.0.1'))
     let killedAt = performance.now()
     const ended = await until(
       async () => {
@@ -57,11 +54,12 @@ test.each([
           alive.splice(Math.floor(Math.random() * alive.length), 1)[0]?.send('SIGKILL')
           alive.push(await spawn())
         }
-        const runs = await Promise.all(runIds.map((id) => cluster.run(id)))
-        return runs.every(({ completed_at: at }) => at !== null) ? runs : undefined
+        const { data } = await cluster.store.runs.list({}, { offset: 0, limit: RUNS })
+        return data.every(({ completed_at: at }) => at !== null) ? data : undefined
       },
       { limitMs: TEST_MS, what: 'the end of all runs' },
     )
+    expect(ended).toHaveLength(RUNS)
     expect([...new Set(ended.map(({ outcome }) => outcome))]).toEqual(['clean'])
     expect(started).toBe(workers + kills)
     expect(times.length).toBeGreaterThanOrEqual(RUNS * REQUESTS)
