@@ -5,6 +5,7 @@ import { silentLogger } from '@scanfarm/platform'
 import { until } from '@scanfarm/testing'
 import { Fences, NO_FENCE, type Fence } from '../../src/network/fences.ts'
 import { Firewall } from '../../src/network/firewall.ts'
+import { busyUids } from '../../src/network/table-names.ts'
 import { hold, holdIn, nmap, run, tell } from './namespace.ts'
 
 const UID = 61_001
@@ -147,6 +148,8 @@ if (process.argv[2] === 'hold') {
   const held = tables().length
   await kill()
   const remaining = tables().length
+  // The rules of a user that has processes remain: another run of this test, or one that ends, may have some.
+  await until(() => !busyUids().has(UID))
   await using next = await Firewall.open(silentLogger)
   tell({ tables: { left, held, remaining, swept: tables().length } })
   await next.end(UID, {})
