@@ -6,7 +6,7 @@ import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 import * as esbuild from 'esbuild'
 import { HELPS } from './answers.ts'
-import { bundlesOf, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
+import { bundlesOf, sourcesOf, stateOf, type BundleSources } from './current.ts'
 
 /** A library that finds files beside its own. */
 const FINDS_FILES = /^jq-wasm$/
@@ -182,6 +182,15 @@ const apart = (folder: string): esbuild.Plugin => ({
   },
 })
 
+/** For a file that runs none of the commands whose names it knows. */
+const withoutCommands: esbuild.Plugin = {
+  name: 'without-commands',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\./ }, ({ path, kind }) =>
+      kind === 'dynamic-import' ? { path, external: true } : undefined,
+    ),
+}
+
 /** Libraries that most commands do not use. */
 const SELDOM = ['ajv-formats', 'ajv/dist/2020.js', 'yaml']
 
@@ -276,11 +285,11 @@ export const COMMON = {
 export const REQUIRE = `const require = process.getBuiltinModule('module').createRequire(import.meta.url);`
 
 const START = 'scripts/bundle/start.ts'
-const EXEC = 'packages/cli/src/exec-main.ts'
+const SCRIPTS = { exec: 'packages/cli/src/exec-main.ts', client: 'packages/cli/src/client-main.ts' } as const
 
-/** Options of the file that contains `exec`, as one script. `head`: code before all other. */
-export const execScript = (root: string, plugins: esbuild.Plugin[], head = '') => ({
-  entryPoints: { exec: join(root, EXEC) },
+/** Options of the files that are one script each. `head`: code before all other. */
+export const scriptsOf = (root: string, plugins: esbuild.Plugin[], head = '') => ({
+  entryPoints: Object.fromEntries(Object.entries(SCRIPTS).map(([name, path]) => [name, join(root, path)])),
   plugins: [late(LATE), ...plugins],
   define: { 'import.meta.url': 'bundleUrl' },
   banner: { js: `(async (bundleUrl, require) => {${head}` },
@@ -300,8 +309,12 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
     plugins: [apart(folder), ownSources(root, folder, states), builtins],
   } as const satisfies esbuild.BuildOptions
   const entryPoints = await entriesOf(root)
-  const [start, modules, script] = await Promise.all([
-    esbuild.build({ ...options, entryPoints: { start: join(root, START) } }),
+  const [start, modules, scripts] = await Promise.all([
+    esbuild.build({
+      ...options,
+      entryPoints: { start: join(root, START) },
+      plugins: [withoutCommands, ...options.plugins],
+    }),
     esbuild.build({
       ...options,
       entryPoints,
@@ -309,49 +322,47 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
       plugins: [late(), ...options.plugins],
       banner: { js: REQUIRE },
     }),
-    esbuild.build({ ...options, ...execScript(root, options.plugins) }),
+    esbuild.build({ ...options, ...scriptsOf(root, options.plugins) }),
   ])
   const { main: _, ...threads } = entryPoints
-  const ofExec = new Set([START, EXEC, ...Object.values(threads).map((path) => relative(root, path))])
-  const ofServers = new Set(states.keys())
-  for (const { metafile } of [start, modules, script])
-    for (const path of loadedBy(metafile, ofExec)) ofServers.delete(path)
+  const ofThreads = Object.values(threads).map((path) => relative(root, path))
+  const own = new Set(states.keys())
   for (const path of ['pnpm-lock.yaml', 'node_modules/.scanfarm-lock', ...MANIFESTS(root)])
     states.set(path, stateOf(join(root, path)) ?? '')
   const sources: BundleSources = sealed ? [] : [...states]
-  const outputFiles = [start, modules, script].flatMap((built) => built.outputFiles)
+  const all = [start, modules, scripts]
+  const loadedWith = (...entries: readonly string[]): BundleSources => {
+    const loaded = all.map(({ metafile }) => loadedBy(metafile, new Set([START, ...entries])))
+    return sources.filter(([path]) => !own.has(path) || loaded.some((paths) => paths.has(path)))
+  }
+  const outputFiles = all.flatMap((built) => built.outputFiles)
   const hash = createHash('sha256').update(JSON.stringify(sources))
   for (const { path, contents } of outputFiles) hash.update(path).update(contents)
   return write(root, hash.digest('hex').slice(0, 16), [
     ...outputFiles.map(({ path, contents }) => [relative(folder, path), contents] as const),
     ['sources.json', JSON.stringify(sources)],
-    [EXEC_SOURCES, JSON.stringify(sources.filter(([path]) => !ofServers.has(path)))],
-    [
-      'inputs.json',
-      JSON.stringify({ ...start.metafile.outputs, ...modules.metafile.outputs, ...script.metafile.outputs }),
-    ],
+    [sourcesOf('exec'), JSON.stringify(loadedWith(SCRIPTS.exec, ...ofThreads))],
+    [sourcesOf('client'), JSON.stringify(loadedWith(SCRIPTS.client))],
+    ['inputs.json', JSON.stringify(Object.assign({}, ...all.map(({ metafile }) => metafile.outputs)))],
     ['package.json', '{"type":"module"}'],
   ])
 }
 
 const MANIFESTS = (root: string): string[] => globSync('{packages/*,scripts}/package.json', { cwd: root })
 
-/** Without it, `exec` works, but starts more slowly. V8 takes compiled functions only with the flags of their process. */
-export const warm = (bundle: string): void => {
-  const program = join(import.meta.dirname, 'warm.ts')
-  spawnSync(process.execPath, [NO_WARNING, program, bundle], { stdio: 'ignore' })
-}
+/** What a program of this folder prints: nothing if it fails. */
+const outputOf = (file: string, ...args: readonly string[]): string =>
+  spawnSync(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, file), ...args],
+    { encoding: 'utf8', timeout: 60_000 },
+  ).stdout
 
-const NO_WARNING = '--disable-warning=ExperimentalWarning'
+/** Without it, the scripts work, but start more slowly. V8 takes compiled functions only with the flags of their process. */
+export const warm = (bundle: string): void => void outputOf('warm.ts', bundle)
 
 /** The helps of all commands as JSON, in the words of the sources. Empty if they cannot be loaded. */
-export const helpsOf = (): string =>
-  spawnSync(process.execPath, [NO_WARNING, join(import.meta.dirname, 'helps.ts')], {
-    encoding: 'utf8',
-    timeout: HELP_MS,
-  }).stdout
-
-const HELP_MS = 60_000
+export const helpsOf = (): string => outputOf('helps.ts')
 
 const write = (
   root: string,

@@ -10,7 +10,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import { HELPS, storedAnswer } from './answers.ts'
-import { currentBundle, EXEC_SOURCES, stateOf, type BundleSources } from './current.ts'
+import { currentBundle, sourcesOf, stateOf, type BundleSources } from './current.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const SCANFARM = join(ROOT, 'scripts/scanfarm')
@@ -37,12 +37,15 @@ const loaded = (bundle: string, file: string): string[] => {
 const scanfarm = (args: readonly string[], cwd: string, options = ''): string =>
   execFileSync(SCANFARM, args, { cwd, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: options } })
 
-test('the version and exec load none of the libraries of servers, and nothing else for the version', () => {
+test('the version, exec and lists load none of the libraries of servers, and nothing else for the version', () => {
   expect(scanfarm(['--version'], '/')).toBe('0.1.0\n')
   const bundle = currentBundle(ROOT) ?? ''
-  const [start, exec] = [loaded(bundle, 'start.js'), loaded(bundle, 'exec.js')]
+  const [start = [], exec = [], client = []] = ['start.js', 'exec.js', 'client.js'].map((file) =>
+    loaded(bundle, file),
+  )
   expect(exec).toContain('packages/engine/src/execute.ts')
-  expect([...start, ...exec].filter((path) => HEAVY.test(path))).toEqual([])
+  expect(client).toContain('packages/cli/src/commands/lists.ts')
+  expect([...start, ...exec, ...client].filter((path) => HEAVY.test(path))).toEqual([])
   expect(start.filter((path) => path.includes('node_modules'))).toEqual([])
   expect(start.length).toBeLessThan(20)
 })
@@ -61,84 +64,48 @@ test('helps of all commands are answered without their code, in the words of the
     expect(storedAnswer(other, folder)).toBeUndefined()
 })
 
-test('a list does not load fetch, reports refusals, and uses the proxy of the environment', async () => {
-  const preload = join(folder, 'modules.cjs')
-  const modules = join(folder, 'modules.json')
-  writeFileSync(
-    preload,
-    `process.on('exit', () => require('fs').writeFileSync('${modules}', JSON.stringify(process.moduleLoadList)))`,
-  )
-  const page = { data: [{ id: 7, target: 'a.example' }], pagination: { total: 1, offset: 0, limit: 20 } }
-  await using server = createServer((request, response) => {
-    const path = request.url?.replace(/^http:\/\/farm\.invalid/, '')
-    const known = path === '/api/runs?target=a%26b' && request.headers.authorization === 'Bearer t'
-    response.writeHead(known ? 200 : 404, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
-    response.end(gzipSync(JSON.stringify(known ? page : { message: 'not here' })))
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const env = {
-    ...process.env,
-    NODE_OPTIONS: `--require=${preload}`,
-    SCANFARM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    SCANFARM_TOKEN: 't',
-  }
-  const list = async (target: string, more = {}) =>
-    await promisify(execFile)(SCANFARM, ['runs', 'list', '--target', target, '--json'], {
-      env: { ...env, ...more },
-      cwd: folder,
-    })
-  expect(JSON.parse((await list('a&b')).stdout)).toEqual(page)
-  const loaded = readFileSync(modules, 'utf8')
-  expect(loaded).toContain('NativeModule http')
-  expect(loaded).not.toContain('undici')
-  await expect(list('b')).rejects.toThrow('/api/runs?target=b answered 404')
-  const proxied = {
-    NODE_USE_ENV_PROXY: '1',
-    http_proxy: env.SCANFARM_URL,
-    no_proxy: '',
-    SCANFARM_URL: 'http://farm.invalid',
-  }
-  expect(JSON.parse((await list('a&b', proxied)).stdout)).toEqual(page)
-})
-
-test('exec takes the stored functions, also of a bundle that a server has built', () => {
+test('scripts take the stored functions, also of a bundle that a server has built', () => {
   scanfarm(['--version'], '/')
   const copy = join(dirname(currentBundle(ROOT) ?? ''), `test-${process.pid}`)
   try {
     cpSync(currentBundle(ROOT) ?? '', copy, { recursive: true })
-    rmSync(join(copy, 'exec.cache'))
+    for (const name of ['exec', 'client']) rmSync(join(copy, `${name}.cache`))
     const run = (flags: string, script: string): string =>
       execFileSync(process.execPath, [...flags.split(' '), '--input-type=module', '-e', script], {
         cwd: ROOT,
         encoding: 'utf8',
       })
+    const text = readFileSync(SCANFARM, 'utf8')
     const flagsOf = (command: string): string =>
-      new RegExp(`${command}\\) HEAP='([^']+)'`).exec(readFileSync(SCANFARM, 'utf8'))?.[1] ?? ''
+      (new RegExp(`${command}\\) HEAP='([^']+)'`).exec(text) ?? /^HEAP=(\S+)$/m.exec(text))?.[1] ?? ''
     run(flagsOf('server'), `(await import('./scripts/bundle/build.ts')).warm('${copy}')`)
-    const again = `const { cacheOf, readCache, runScript } = await import('./scripts/bundle/run-script.ts')
-process.argv.splice(1, 9, '', 'exec', '--help')
-console.log(await runScript('${copy}', readCache(cacheOf('${copy}'))))`
-    expect(run(flagsOf('exec'), again)).toMatch(/cachedDataRejected: false/)
+    const again = (command: string, name: string): string =>
+      `const { cacheOf, readCache, runScript } = await import('./scripts/bundle/run-script.ts')
+process.argv.splice(1, 9, '', '${command}', '--help')
+console.log(await runScript('${copy}', '${name}', readCache(cacheOf('${copy}', '${name}'))))`
+    expect(run(flagsOf('exec'), again('exec', 'exec'))).toMatch(/cachedDataRejected: false/)
+    expect(run(flagsOf('runs'), again('runs', 'client'))).toMatch(/cachedDataRejected: false/)
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
 })
 
-test('exec is built again after changes of all sources that it can load, also in threads, and of no others', () => {
-  scanfarm(['--version'], '/')
-  const bundle = currentBundle(ROOT) ?? ''
-  const sources = JSON.parse(readFileSync(join(bundle, EXEC_SOURCES), 'utf8')) as BundleSources
-  const paths = sources.map(([path]) => path)
-  const own = [...loaded(bundle, 'start.js'), ...loaded(bundle, 'exec.js')]
-  expect(paths).toEqual(
-    expect.arrayContaining(own.filter((path) => /^(?:packages|scripts)\/.*\.ts$/.test(path))),
-  )
-  expect(paths).toEqual(
-    expect.arrayContaining(['pnpm-lock.yaml', 'packages/engine/src/expression/thread.ts']),
-  )
-  expect(paths).not.toContain('packages/server/src/start-server.ts')
-})
+test.each([
+  ['exec', 'packages/engine/src/expression/thread.ts', 'packages/server/src/start-server.ts'],
+  ['client', 'packages/client/src/transport.ts', 'packages/engine/src/execute.ts'],
+] as const)(
+  '%s is built again after changes of sources that it can load, and of no others',
+  (name, one, other) => {
+    scanfarm(['--version'], '/')
+    const bundle = currentBundle(ROOT) ?? ''
+    const sources = JSON.parse(readFileSync(join(bundle, sourcesOf(name)), 'utf8')) as BundleSources
+    const paths = sources.map(([path]) => path)
+    const own = [...loaded(bundle, 'start.js'), ...loaded(bundle, `${name}.js`)]
+    const expected = own.filter((path) => /^(?:packages|scripts)\/.*\.ts$/.test(path))
+    expect(paths).toEqual(expect.arrayContaining([...expected, 'pnpm-lock.yaml', one]))
+    expect(paths).not.toContain(other)
+  },
+)
 
 test('exec runs from the bundle in any folder', () => {
   const file = join(folder, 'one.yaml')

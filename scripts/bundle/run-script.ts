@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { constants, Script } from 'node:vm'
+import type { ScriptName } from '../../packages/cli/src/commands/client.ts'
 
 export const readCache = (path: string): Buffer | undefined => {
   try {
@@ -12,14 +13,14 @@ export const readCache = (path: string): Buffer | undefined => {
   }
 }
 
-export const cacheOf = (bundle: string): string => join(bundle, 'exec.cache')
+export const cacheOf = (bundle: string, name: ScriptName): string => join(bundle, `${name}.cache`)
 
 /**
- * Runs the file of a bundle that contains `exec`. Its cache contains the compiled functions that a run calls, unlike the
+ * Runs a command with a script of a bundle. Its cache contains the compiled functions that commands call, unlike the
  * compile cache of Node, which contains none that are called later: compiling them is half of the start.
  */
-export const runScript = async (bundle: string, cachedData?: Buffer): Promise<Script> => {
-  const filename = join(bundle, 'exec.js')
+export const runScript = async (bundle: string, name: ScriptName, cachedData?: Buffer): Promise<Script> => {
+  const filename = join(bundle, `${name}.js`)
   const script = new Script(readFileSync(filename, 'latin1'), {
     filename,
     ...(cachedData === undefined ? {} : { cachedData }),

@@ -1,9 +1,10 @@
 // Starts the program from its bundle. If sources have changed since the bundle was built, it is built first; where that
 // is not possible, the program starts from the sources.
 import { join } from 'node:path'
+import { scriptOf } from '../../packages/cli/src/commands/client.ts'
 import { endWithoutOutput } from '../../packages/cli/src/terminal.ts'
 import { storedAnswer } from './answers.ts'
-import { currentBundle, EXEC_SOURCES } from './current.ts'
+import { currentBundle, sourcesOf } from './current.ts'
 import { cacheOf, endProcess, readCache, runScript } from './run-script.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -23,11 +24,11 @@ const run = ([command = '', ...args]: readonly string[]) =>
     .spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
 
 const start = async (): Promise<unknown> => {
-  const isExec = process.argv[2] === 'exec'
-  const bundle = currentBundle(ROOT, isExec ? EXEC_SOURCES : undefined) ?? build()
+  const script = scriptOf(process.argv[2])
+  const bundle = currentBundle(ROOT, script && sourcesOf(script)) ?? build()
   if (bundle === undefined) return await import(join(ROOT, 'packages/cli/src/main.ts'))
-  if (!isExec) return await import(join(bundle, 'main.js'))
-  await runScript(bundle, readCache(cacheOf(bundle)))
+  if (script === undefined) return await import(join(bundle, 'main.js'))
+  await runScript(bundle, script, readCache(cacheOf(bundle, script)))
   return await endProcess()
 }
 

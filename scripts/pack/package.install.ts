@@ -194,6 +194,14 @@ describe.each(Object.entries(NODES))('the installed program on %s', (_, wanted) 
     expect(imported.stderr).toBe('')
     expect(imported.stdout).toMatch(/\b1 new\b/)
     expect(imported.status).toBe(0)
+    const stored = (): number => statSync(join(home, '.cache/scanfarm/client.cache')).ino
+    const first = stored()
+    expect(scanfarm('runs', 'list')).toMatchObject({
+      status: 0,
+      stderr: '',
+      stdout: expect.stringContaining('greet'),
+    })
+    expect(stored()).toBe(first)
 
     expect(await worker.stop()).toEqual({ code: 0, signal: null })
     expect(await master.stop()).toEqual({ code: 0, signal: null })

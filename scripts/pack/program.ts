@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import * as esbuild from 'esbuild'
 import { SDKS } from '../../packages/cloud/src/providers/sdk.ts'
-import { builtins, COMMON, entriesOf, execScript, late, ownSources, REQUIRE } from '../bundle/build.ts'
+import { builtins, COMMON, entriesOf, scriptsOf, late, ownSources, REQUIRE } from '../bundle/build.ts'
 
 /** Libraries that find files beside their own, or that are loaded by `createRequire`; and a package that uses each. */
 export const DEPENDENCIES = {
@@ -44,7 +44,7 @@ export const buildProgram = async (root: string): Promise<Program> => {
   const folder = join(root, 'lib')
   const options = { ...COMMON, absWorkingDir: root, outdir: folder, target: 'node22' } as const
   const plugins = [external, ownSources(root, folder, new Map()), builtins]
-  const [program, exec, compatible] = await Promise.all([
+  const [program, scripts, compatible] = await Promise.all([
     esbuild.build({
       ...options,
       entryPoints: { ...(await entriesOf(root)), start: join(root, 'scripts/pack/start.ts') },
@@ -52,7 +52,7 @@ export const buildProgram = async (root: string): Promise<Program> => {
       banner: { js: HEAD },
       plugins: [late(), ...plugins],
     }),
-    esbuild.build({ ...options, ...execScript(root, plugins, COMPATIBLE) }),
+    esbuild.build({ ...options, ...scriptsOf(root, plugins, COMPATIBLE) }),
     esbuild.build({
       ...options,
       format: 'cjs',
@@ -60,7 +60,7 @@ export const buildProgram = async (root: string): Promise<Program> => {
       entryPoints: { node22: join(root, 'scripts/pack/node22.js') },
     }),
   ])
-  const built = [program, exec, compatible]
+  const built = [program, scripts, compatible]
   return {
     files: new Map(
       built.flatMap(({ outputFiles }) =>

@@ -1,7 +1,8 @@
 import { ConfigError } from '@scanfarm/platform'
 import { Command, CommanderError } from 'commander'
 import packageJson from '../package.json' with { type: 'json' }
-import type { Commands } from './commands/all.ts'
+import type { Commands } from './commands/client.ts'
+import { commandNamed } from './commands/names.ts'
 import { CliError, EXIT } from './exit.ts'
 import { refuseRepetitions } from './options.ts'
 import type { Terminal } from './terminal.ts'
@@ -19,21 +20,13 @@ const inherit = (command: Command, path = command.name()): void => {
     inherit(child.copyInheritedSettings(command), `${path} ${child.name()}`)
 }
 
-/** Other names of commands: without them all commands would be loaded to find one. */
-const ALIASES: ReadonlyMap<string, string> = new Map([
-  ['jobs', 'job'],
-  ['func', 'function'],
-  ['notify', 'webhooks'],
-])
-
 /** With the commands that `args` may mean: the one that is named first, or else all. */
 export const buildProgram = async (
   args: readonly string[],
   terminal: Terminal,
   known: Commands,
 ): Promise<Command> => {
-  const [given = ''] = args
-  const name = ALIASES.get(given) ?? given
+  const name = commandNamed(args[0])
   const named = Object.hasOwn(known, name) ? known[name] : undefined
   const load = named === undefined ? Object.values(known) : [named]
   const commands = await Promise.all(load.map(async (one) => await one()))

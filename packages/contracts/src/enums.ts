@@ -5,7 +5,8 @@ import { Type, type Static } from 'typebox'
 export const WorkflowKind = Type.Enum(['flow', 'module'])
 export type WorkflowKind = Static<typeof WorkflowKind>
 
-export const Priority = Type.Enum(['low', 'normal', 'high', 'critical'])
+export const PRIORITIES = ['low', 'normal', 'high', 'critical'] as const
+export const Priority = Type.Enum(PRIORITIES)
 export type Priority = Static<typeof Priority>
 
 /** Priorities of BullMQ: lower values run first. 0 is not used, because it would precede all prioritised messages. */

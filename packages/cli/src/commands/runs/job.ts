@@ -1,5 +1,5 @@
 import type { components } from '@scanfarm/client'
-import { Priority, type JobStatus } from '@scanfarm/contracts'
+import { PRIORITIES, type JobStatus, type Priority } from '@scanfarm/contracts'
 import { Argument, Option, type Command } from 'commander'
 import type { QueryOf } from '../../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
@@ -94,7 +94,7 @@ const retryCommand = (terminal: Terminal): Command =>
 const priorityCommand = (terminal: Terminal): Command =>
   clientCommand('priority', 'Change the priority of the waiting runs of a job.')
     .argument('<job>', 'id of the job', idArgument)
-    .addArgument(new Argument('<priority>', 'the new priority').choices(Priority.enum))
+    .addArgument(new Argument('<priority>', 'the new priority').choices(PRIORITIES))
     .action(async (id: string, priority: Priority, options: ClientOptions) => {
       const api = connect(terminal, options)
       const init = { params: paramsOf(id), body: { priority } }

@@ -1,0 +1,49 @@
+import type { Command } from 'commander'
+import type { Terminal } from '../terminal.ts'
+import { commandNamed } from './names.ts'
+
+type MakeCommand = (terminal: Terminal) => Command
+
+/** Commands by name, and how they are loaded. */
+export type Commands = Readonly<Record<string, () => Promise<MakeCommand>>>
+
+/** Those that only call a server, in the order of the help. The bundle contains them as one script. */
+export const CLIENT_COMMANDS: Commands = {
+  health: async () => (await import('./operation/health.ts')).healthCommand,
+  open: async () => (await import('./open.ts')).openCommand,
+  run: async () => (await import('./runs/run.ts')).runCommand,
+  runs: async () => (await import('./groups.ts')).runsCommand,
+  job: async () => (await import('./runs/job.ts')).jobCommand,
+  cancel: async () => (await import('./runs/change-runs.ts')).cancelCommand,
+  duplicate: async () => (await import('./runs/change-runs.ts')).duplicateCommand,
+  start: async () => (await import('./runs/change-runs.ts')).startCommand,
+  steps: async () => (await import('./lists.ts')).stepsCommand,
+  logs: async () => (await import('./runs/logs.ts')).logsCommand,
+  artifacts: async () => (await import('./runs/artifacts.ts')).artifactsCommand,
+  findings: async () => (await import('./findings/findings.ts')).findingsCommand,
+  assets: async () => (await import('./findings/findings.ts')).assetsCommand,
+  workflows: async () => (await import('./groups.ts')).workflowsCommand,
+  workers: async () => (await import('./groups.ts')).workersCommand,
+  queue: async () => (await import('./nights.ts')).queueCommand,
+  diff: async () => (await import('./nights.ts')).diffCommand,
+  report: async () => (await import('./nights.ts')).reportCommand,
+  cloud: async () => (await import('./operation/cloud.ts')).cloudCommand,
+  scopes: async () => (await import('./findings/scopes.ts')).scopesCommand,
+  'never-scan': async () => (await import('./findings/never-scan.ts')).neverScanCommand,
+  'was-it-us': async () => (await import('./findings/was-it-us.ts')).wasItUsCommand,
+  limits: async () => (await import('./operation/limits.ts')).limitsCommand,
+  shares: async () => (await import('./operation/shares.ts')).sharesCommand,
+  schedules: async () => (await import('./schedules.ts')).schedulesCommand,
+  webhooks: async () => (await import('./webhooks.ts')).webhooksCommand,
+  events: async () => (await import('./events.ts')).eventsCommand,
+  upload: async () => (await import('./operation/upload.ts')).uploadCommand,
+}
+
+export type ScriptName = 'exec' | 'client'
+
+/** The script of the bundle that contains a command. The others are modules. */
+export const scriptOf = (given?: string): ScriptName | undefined => {
+  const name = commandNamed(given)
+  if (name === 'exec') return name
+  return Object.hasOwn(CLIENT_COMMANDS, name) ? 'client' : undefined
+}
