@@ -234,15 +234,18 @@ ${names.map((name) => `${name === 'default' ? 'export default' : `export const $
 export const late = (names = SELDOM): esbuild.Plugin => ({
   name: 'late',
   setup(builder) {
+    // Scripts contain the paths of these modules.
+    const root = builder.initialOptions.absWorkingDir ?? ''
     const filter = new RegExp(`^(?:${names.map((name) => RegExp.escape(name)).join('|')})$`)
     builder.onResolve({ filter }, async ({ path, pluginData, ...from }) => {
       if (pluginData === RESOLVING || from.kind !== 'import-statement' || !OWN.test(from.importer))
         return undefined
       if (isBuiltin(path)) return { path, namespace: 'late', sideEffects: false }
       const found = await builder.resolve(path, { ...from, pluginData: RESOLVING })
-      return { path: found.path, namespace: 'late', sideEffects: false }
+      return { path: relative(root, found.path), namespace: 'late', sideEffects: false }
     })
-    builder.onLoad({ filter: /.*/, namespace: 'late' }, async ({ path }) => {
+    builder.onLoad({ filter: /.*/, namespace: 'late' }, async ({ path: name }) => {
+      const path = isBuiltin(name) ? name : join(root, name)
       const whole = (await import(path)) as Record<string, unknown>
       const isLate = (name: string): boolean =>
         IDENTIFIER.test(name) && /^(?:function|object)$/.test(typeof whole[name])
