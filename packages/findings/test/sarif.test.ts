@@ -302,6 +302,22 @@ describe('messages and places', () => {
     expect(found.map(({ asset_value }) => asset_value)).toEqual(['a.c:1', 'lib/a.c:1'])
   })
 
+  test.each<[string, string[], string, string | undefined]>([
+    [
+      'is that of a relative one',
+      ['src/a.py', '/ci/x/src/a.py', '/ci/x/b.py', '/usr/c.h'],
+      'src/a.py b.py /usr/c.h',
+      undefined,
+    ],
+    ['has the same name at the top', ['a.py', '/ci/x/a.py', '/ci/x/lib/b.py'], 'a.py lib/b.py', undefined],
+    ['only has the name of another', ['a.py', '/lib/a.py', '/ci/b.py'], 'a.py /lib/a.py /ci/b.py', undefined],
+    ['is in the folder of the import', ['src/a.py', '/src/p/src/a.py', '/src/p/b'], 'src/a.py b', '/src/p'],
+  ])('An absolute path among relative ones: it %s', async (_name, uris, places, root) => {
+    const { found } = await read(logOf(uris.map((uri) => result(uri, 1))), root)
+    const files = found.map(({ asset_value }) => asset_value.replace(/:1$/, ''))
+    expect([...new Set(files)].join(' ')).toBe(places)
+  })
+
   test('A result without a place is at its tool, so that it has an identity', async () => {
     const { found } = await read(
       logOf([result('', 0, { locations: [] }), result('', 0, { locations: null })]),

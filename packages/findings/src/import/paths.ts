@@ -1,6 +1,6 @@
 import type { Imported } from './read-body.ts'
 
-const decoded = (text: string): string => {
+export const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
@@ -45,6 +45,10 @@ export const spelled = (place: string): string =>
     [scheme?.toLowerCase(), user, host.toLowerCase().replace(/\.(?=:\d+$|$)/, '')].join(''),
   )
 
+/** A path in an image or archive, which another one may have too. */
+export const inArtifact = (artifact: string, path: string): string =>
+  artifact === '' || path === '' ? artifact || path : `${artifact}:/${path.replace(/^\//, '')}`
+
 /** The path below a folder; undefined if it is not there. */
 export const below = (path: string, folder: string): string | undefined => {
   const start = folder.endsWith('/') ? folder : `${folder}/`
@@ -53,19 +57,28 @@ export const below = (path: string, folder: string): string | undefined => {
     : undefined
 }
 
+/** Enough paths to tell the folder by those that a report also has as relative ones. */
+const MAX_PATHS = 10_000
+
 /**
  * Makes the paths of a report relative to the folder that was scanned: one that is named, or else the folder that all
- * absolute paths of the report have in common.
+ * absolute paths of the report have in common. Of a report that also has relative paths it is the folder in which an
+ * absolute path is one of them.
  */
 export class ScannedFolder {
   /** The parts of the folder that all absolute paths have in common. */
   #common: string[] | undefined
-  #hasRelative = false
+  readonly #absolute = new Set<string>()
+  readonly #relative = new Set<string>()
+  #own: string | undefined
 
   /** To be called with each path of the report before `relative`. */
   add(path: string): void {
-    this.#hasRelative ||= path !== '' && !isAbsolute(path) && !SCHEME.test(path)
-    if (!isAbsolute(path)) return
+    const isWhole = isAbsolute(path)
+    if (!isWhole && (path === '' || SCHEME.test(path))) return
+    const paths = isWhole ? this.#absolute : this.#relative
+    if (paths.size < MAX_PATHS) paths.add(path)
+    if (!isWhole) return
     const parts = path.split('/').slice(0, -1)
     const known = this.#common ?? parts
     const differ = known.findIndex((part, at) => part !== parts[at])
@@ -74,16 +87,28 @@ export class ScannedFolder {
 
   /** The folder that all paths have in common; nothing if the report names no path, or also relative ones. */
   *found(): Generator<Imported> {
-    if (this.#common !== undefined && !this.#hasRelative)
+    if (this.#common !== undefined && this.#relative.size === 0)
       yield { kind: 'folder', folder: this.#common.join('/') }
   }
 
   relative(path: string, folders: readonly string[]): string {
     if (!isAbsolute(path)) return path
-    for (const folder of [...folders, this.#common?.join('/') ?? '']) {
+    this.#own ??= this.#relative.size === 0 ? (this.#common?.join('/') ?? '') : this.#ofRelative()
+    for (const folder of [...folders, this.#own]) {
       const inside = below(path, folder)
       if (inside !== undefined) return inside
     }
     return path
+  }
+
+  /** `/ci/x` of `/ci/x/src/a.py` and `src/a.py`. A name without a folder may be that of another file elsewhere. */
+  #ofRelative(): string {
+    for (const path of this.#absolute)
+      for (let end = path.indexOf('/', 1); end > 0; end = path.indexOf('/', end + 1)) {
+        const [folder, inside] = [path.slice(0, end), path.slice(end + 1)]
+        if (!this.#relative.has(inside)) continue
+        if (inside.includes('/') || [...this.#absolute].every((one) => below(one, folder))) return folder
+      }
+    return ''
   }
 }
