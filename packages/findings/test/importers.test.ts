@@ -486,6 +486,36 @@ describe('Paths of web servers', () => {
     expect(JSON.parse(assets[0]?.raw_json_data ?? '')).toMatchObject({ method: 'PUT', input: { FUZZ: 'x' } })
   })
 
+  const printed = ['x', 'y'].map(
+    (path) =>
+      `{"input":{"FFUFHASH":"MQ==","FUZZ":"eA=="},"position":1,"status":200,"words":2,"url":"http://a.example/${path}"}`,
+  )
+  const drawn = (errors: number) =>
+    `\r\u001b[2K:: Progress: [20/20] :: Job [1/1] :: 9 req/sec :: Duration: [0:00:01] :: Errors: ${errors} ::`
+  const logged = printed.map((one) => `${drawn(0)}\r\u001b[2K${one}\n`).join('')
+  const BANNER = `\n        /'___\\  \n       v2.1.0\n____\n\n :: URL              : http://a.example/errors/FUZZ\n\n`
+  test.each([
+    ['results', printed.join('\n'), 2, 0],
+    ['results among its log', `${BANNER}${logged}${drawn(0)}\n`, 2, 0],
+    ['results among its log, and requests without an answer', `${logged}${drawn(3)}\n`, 2, 1],
+    ['a log', `${BANNER}${drawn(0)}\n`, 0, 0],
+    ['a log of requests without an answer', `${BANNER}${drawn(1)}${drawn(20)}\n`, 0, 1],
+    ['results as text', `${BANNER}x [Status: 200, Size: 5, Words: 2, Lines: 1]\n${drawn(0)}\n`, 0, 1],
+  ])('ffuf -json: %s', async (_, text, count, errors) => {
+    const { format, assets, ...found } = await guess(text)
+    expect({ format, errors: found.errors }).toEqual({ format: 'ffuf', errors })
+    expect(assets.map((one) => [one.url, one.raw_json_data])).toEqual(
+      ['http://a.example/x', 'http://a.example/y']
+        .slice(0, count)
+        .map((url) => [url, JSON.stringify({ words: 2, input: { FUZZ: 'x' } })]),
+    )
+  })
+
+  test('ffuf -json without results prints nothing, but not anything is its log', async () => {
+    expect(await read('ffuf', '')).toMatchObject({ assets: [], errors: 0 })
+    await expect(read('ffuf', 'hello\n')).rejects.toThrow('lacks the fields')
+  })
+
   test('ffuf: names that were tried as the header Host are places of their own', async () => {
     const hosts = ['admin.a.example', 'Www.a.example', '192.0.2.1:8080']
     const results = hosts.map((host) => ({ url: 'http://192.0.2.1:8080/', host, status: 200 }))

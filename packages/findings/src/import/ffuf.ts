@@ -1,19 +1,77 @@
 import { asText, at, isRecord } from '../fields.ts'
-import { jsonReport } from './json-report.ts'
-import type { Imported } from './read-body.ts'
-import { unusable } from './records.ts'
+import { isLogLine, notOfFormat } from './json-report.ts'
+import { NO_JSON } from './json-value.ts'
+import { linesOf, startOf, type Imported } from './read-body.ts'
+import { jsonParts } from './read-json.ts'
+import { failed, unusable } from './records.ts'
 import { webContent } from './web-content.ts'
 
 const RESULTS = 'results.[]'
-const PATTERNS = ['commandline', 'config', RESULTS]
+/** Fields of a result that is a line of its own (`-json`). */
+const FIELDS = 'input url host status content-type length words lines redirectlocation'.split(' ')
+const PATTERNS = ['', 'commandline', 'config', RESULTS, ...FIELDS]
 
-/** Reads the URLs that ffuf found as assets of the type `content`: `-of json` and `-of ejson`. */
+/** Reads the URLs that ffuf found as assets of the type `content`: `-of json`, `-of ejson`, and what `-json` prints. */
 export async function* ffufAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
+  const { first, rest } = await startOf(body)
+  const screen = new Screen()
   let command = ''
-  for await (const part of jsonReport(body, ({ at }) => at !== RESULTS, ...PATTERNS)) {
-    if (part.kind === 'problem') yield unusable(part.reason, part.line)
-    else if (part.at === 'commandline') command = asText(part.value)
+  // `-json` without results prints nothing.
+  let isReport = first === ''
+  let [line, fields]: [number, Record<string, unknown>] = [0, {}]
+  const printed = function* (): Generator<Imported> {
+    if (isThere(fields)) yield content(fields, undefined, line)
+    fields = {}
+  }
+  for await (const part of jsonParts('{['.includes(first) ? rest : screen.json(rest), ...PATTERNS)) {
+    if (part.kind === 'problem') {
+      if (!isLogLine(part)) yield unusable(part.reason, part.line)
+    } else if (part.at === '') {
+      yield* printed()
+      line = part.line
+    } else if (FIELDS.includes(part.at)) fields[part.at] = part.value
     else if (part.at === RESULTS) yield content(part.value, command, part.line)
+    else {
+      isReport = true
+      if (part.at === 'commandline') command = asText(part.value)
+    }
+    isReport ||= isThere(fields)
+  }
+  yield* printed()
+  yield* screen.problems()
+  if (!isReport && !screen.isOfFfuf) throw notOfFormat()
+}
+
+const isThere = (fields: Readonly<Record<string, unknown>>): boolean => 'url' in fields && 'status' in fields
+
+/** What a terminal shows: results of `-json`, and the log, whose last line is drawn again and again. */
+class Screen {
+  isOfFfuf = false
+  #failed = 0
+  readonly #trouble: string[] = []
+
+  async *json(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const drawn of linesOf(body))
+      for (const part of drawn.split('\r')) {
+        const text = part.replaceAll(/\u001b\[\d*[A-Zm]/g, '').trim()
+        if (text.startsWith('{')) yield Buffer.from(`${text}\n`)
+        else this.#read(text)
+      }
+  }
+
+  #read(text: string): void {
+    const errors = /^:: Progress: .* :: Errors: (\d+) ::/.exec(text)?.[1]
+    this.isOfFfuf ||= errors !== undefined
+    this.#failed = Math.max(this.#failed, Number(errors ?? 0))
+    const isResult = /\[Status: \d+, Size: /.test(text)
+    const isTrouble = !isLogLine({ kind: 'problem', reason: NO_JSON, line: 0, text })
+    if (isResult) this.#trouble.push('a result as text: run ffuf with -json')
+    else if (isTrouble && !text.startsWith('::')) this.#trouble.push(text)
+  }
+
+  *problems(): Generator<Imported> {
+    for (const reason of this.#trouble) yield unusable(reason)
+    if (this.#failed > 0) yield failed(`ffuf got no answer to ${this.#failed} of its requests`)
   }
 }
 
@@ -21,11 +79,11 @@ export async function* ffufAssets(body: AsyncIterable<Uint8Array>): AsyncGenerat
 const methodOf = (command: string): string =>
   /\s-X[ =]?'?([A-Za-z]+)/.exec(command)?.[1] ?? (/\s-d[ =]/.test(command) ? 'POST' : 'GET')
 
-/** `ejson` writes inputs as base64, also those that are not text. */
-const inputOf = (input: unknown, command: string): unknown => {
+/** `ejson` and `-json` write inputs as base64, also those that are not text. */
+const inputOf = (input: unknown, isEncoded: boolean): unknown => {
   if (!isRecord(input)) return input
   const { FFUFHASH: _, ...words } = input
-  if (!/\s-of[ =]ejson/.test(command)) return words
+  if (!isEncoded) return words
   return Object.fromEntries(
     Object.entries(words).map(([name, word]) => [name, Buffer.from(asText(word), 'base64').toString('utf8')]),
   )
@@ -41,19 +99,20 @@ const urlOf = (result: unknown): string => {
   return url.href
 }
 
-const content = (result: unknown, command: string, line: number): Imported =>
+/** `command` is undefined where nothing names it. */
+const content = (result: unknown, command: string | undefined, line: number): Imported =>
   webContent(
     urlOf(result),
     {
       status: at(result, 'status'),
       contentType: at(result, 'content-type'),
       raw: {
-        method: methodOf(command),
+        method: command === undefined ? undefined : methodOf(command),
         content_length: at(result, 'length'),
         words: at(result, 'words'),
         lines: at(result, 'lines'),
         location: at(result, 'redirectlocation'),
-        input: inputOf(at(result, 'input'), command),
+        input: inputOf(at(result, 'input'), command === undefined || /\s-of[ =]ejson/.test(command)),
       },
     },
     line,

@@ -47,6 +47,7 @@ const SHAPES: readonly Shape[] = [
   { format: 'masscan', fields: ['ip', 'rec_type', 'port'] },
   { format: 'masscan', fields: ['ip', 'timestamp', 'ports'] },
   { format: 'ffuf', fields: ['commandline', 'results'] },
+  { format: 'ffuf', fields: ['input', 'position', 'status', 'url'] },
   { format: 'dirsearch', fields: ['info', 'results'] },
   { format: 'dirsearch', fields: ['time', 'results'] },
   ...both('zmap', 'saddr'),
@@ -69,6 +70,7 @@ const LINES: readonly (readonly [ImportFormat, RegExp])[] = [
     /^(?:Starting masscan |Discovered open port \d+\/|(?:open|banner) \w+ \d+ [\da-f.:]+ \d{9,}\b)/,
   ],
   ['nuclei', /^\[(?:INF|FTL)\] .*\bnuclei\b/m],
+  ['ffuf', /^:: Progress: \[\d+\/\d+\] :: Job /m],
   ['gobuster', /^Gobuster v\d/m],
   ['gobuster', /^\S+\s+\(Status: \d+\)/m],
   ['gobuster', /^(?:Found: )?[\w.:-]+ Status: \d+ \[Size: \d+\]/m],
@@ -154,7 +156,8 @@ const xmlFormat = (text: string): ImportFormat | undefined => {
   return /<document\s+title="SSLScan/.test(text) ? 'sslscan' : undefined
 }
 
-const COLORS = /\u001b\[[\d;]*m/g
+/** Also what clears a line. */
+const COLORS = /\u001b\[[\d;]*[mK]/g
 
 /** The line with which a report begins; before it may be lines of a log, like `[INF] …`. */
 const REPORT = /^(?:\{|\[\s*[{"[\]]|<[?!a-z])/m
