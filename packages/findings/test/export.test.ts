@@ -129,6 +129,17 @@ test('the DefectDojo export uses the field values of DefectDojo', async () => {
   expect(JSON.parse(await textOf(writeFindings('defectdojo', pagesOf([]))))).toEqual({ findings: [] })
 })
 
+test('the product in OpenVEX is the purl that SARIF of grype names', async () => {
+  const rules = [{ id: 'r', properties: { purls: ['pkg:npm/b@9', 'pkg:npm/b@1%3A2'] } }]
+  const message = { text: 'A low vulnerability in npm package: b, version 1:2 was found at: /a' }
+  const runs = [{ tool: { driver: { name: 'grype', rules } }, results: [{ ruleId: 'r', message }] }]
+  const body = bytesOf(JSON.stringify({ version: '2.1.0', runs }))
+  const [batch] = await Array.fromAsync(readFindings('sarif', body))
+  const raw_vuln_json = batch?.vulnerabilities[0]?.raw_vuln_json ?? ''
+  const text = await textOf(writeFindings('openvex', pagesOf([record({ raw_vuln_json })])))
+  expect(text).toContain('[{"@id":"pkg:npm/b@1%3A2"}]')
+})
+
 test('the OpenVEX export says what people decided about known vulnerabilities', async () => {
   const purl = 'pkg:npm/lodash@4.17.20'
   let id = 0

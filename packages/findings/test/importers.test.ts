@@ -850,7 +850,7 @@ describe('Vulnerabilities of packages', () => {
         expect.stringMatching(/^aws critical a\.env:1 [0-9a-f]{16}$/),
       ],
     ],
-    ['grype', GRYPE, ['GHSA-1 medium /app/y.lock:liby@2', 'GHSA-2 high libz@1']],
+    ['grype', GRYPE, ['GHSA-1 medium app/y.lock:liby@2', 'GHSA-2 high libz@1']],
     ['npm-audit', NPM, ['GHSA-aaaa-bbbb-cccc medium left']],
     ['npm-audit', BUN, ['GHSA-aaaa-bbbb-cccc medium left']],
     ['npm-audit', OLD_NPM, ['CVE-2026-4 low left@1.0.0']],
@@ -888,10 +888,12 @@ describe('Vulnerabilities of packages', () => {
     },
   )
 
-  const sarif = (name: string, ruleId: string, text: string, uri: string, rule = {}, run = {}) => {
+  const sarif = (name: string, ruleId: string, text: string, place: string, rule = {}, run = {}) => {
+    const [uri, fullyQualifiedName] = place.split(' in ')
     const physicalLocation = { artifactLocation: { uri }, region: { startLine: 1 } }
     const rules = [{ id: ruleId, properties: { 'security-severity': '9.8' }, ...rule }]
-    const results = [{ ruleId, message: { text }, locations: [{ physicalLocation }] }]
+    const locations = [{ physicalLocation, logicalLocations: [{ fullyQualifiedName }] }]
+    const results = [{ ruleId, message: { text }, locations }]
     return { runs: [{ results, tool: { driver: { name, rules } }, ...run }], version: '2.1.0' }
   }
   const PACKAGE = { VulnerabilityID: 'CVE-1', PkgName: '@b/c', InstalledVersion: '1', Severity: 'LOW' }
@@ -901,9 +903,9 @@ describe('Vulnerabilities of packages', () => {
     ArtifactName: 'shop:1',
     Results: [{ Vulnerabilities: [PACKAGE], ...target }],
   })
-  const inGrype = (type: string, severity: string, path: string) => {
+  const inGrype = (type: string, target: unknown, severity: string, path: string) => {
     const artifact = { name: 'b-c', version: '1', locations: [{ path }] }
-    return { matches: [{ vulnerability: { id: 'GHSA-1', severity }, artifact }], source: { type } }
+    return { matches: [{ vulnerability: { id: 'GHSA-1', severity }, artifact }], source: { type, target } }
   }
   const ofGrype = (word: string, where: string) =>
     `A ${word} vulnerability in npm package: b-c, version 1 was found ${where}`
@@ -937,17 +939,35 @@ describe('Vulnerabilities of packages', () => {
     ],
     [
       'a folder in grype',
-      inGrype('directory', 'Medium', '/my dir/a.lock'),
+      inGrype('directory', '/src', 'Medium', '/my dir/a.lock'),
       sarif('grype', 'GHSA-1-b-c', ofGrype('medium', 'at: /my dir/a.lock'), '/my%20dir/a.lock'),
       'GHSA-1 medium my dir/a.lock:b-c@1',
     ],
     [
       'an image in grype',
-      inGrype('image', 'Negligible', '/lib/db'),
+      inGrype('image', { userInput: 'shop:1' }, 'Negligible', '/lib/db'),
       sarif('grype', 'GHSA-1-b-c', ofGrype('low', 'in image shop:1 at: /lib/db'), 'shop//lib/db', {
         properties: { 'security-severity': '0.0' },
       }),
-      'GHSA-1 info /lib/db:b-c@1',
+      'GHSA-1 info shop:1:/lib/db:b-c@1',
+    ],
+    [
+      'a list of the packages of an image in grype',
+      inGrype('sbom-file', 'my shop.json', 'High', '/lib/db'),
+      sarif('grype', 'GHSA-1-b-c', ofGrype('high', 'from SBOM file my shop.json'), '/lib/db'),
+      'GHSA-1 high my shop.json:/lib/db:b-c@1',
+    ],
+    [
+      'an archive in grype',
+      inGrype('file', 'app.jar', 'High', '/b.jar'),
+      sarif('grype', 'GHSA-1-b-c', ofGrype('high', 'at: /b.jar'), '/b.jar in app.jar://b.jar'),
+      'GHSA-1 high app.jar:/b.jar:b-c@1',
+    ],
+    [
+      'a file of an image in trivy',
+      { ...inTrivy({ Target: 'app/a.lock', Class: 'lang-pkgs' }), ArtifactType: 'container_image' },
+      sarif('Trivy', 'CVE-1', OF_TRIVY, 'app/a.lock', {}, { properties: { imageName: 'shop:1' } }),
+      'CVE-1 low shop:1:/app/a.lock:@b/c@1',
     ],
     [
       'osv-scanner',
@@ -968,6 +988,40 @@ describe('Vulnerabilities of packages', () => {
       asset_type: 'package',
       vuln_title: expect.stringMatching(/^(@b\/c|b-c|d): /),
     })
+  })
+
+  const WORDS = { Severity: 'HIGH', Title: 'Flaw' }
+  const KSV = { ...WORDS, AVDID: 'AVD-KSV-0118', ID: 'KSV118', Message: 'a\n b', Status: 'FAIL' }
+  const KEY = { ...WORDS, RuleID: 'aws', StartLine: 1, Match: 'KEY=*' }
+  test.each([
+    [
+      'KSV-0118',
+      'KSV118',
+      'Vulnerability KSV118\nSeverity: HIGH\nMessage: a\n b\nLink: [a](b)',
+      { Misconfigurations: [KSV] },
+    ],
+    ['aws', 'aws', 'Secret Flaw\nSeverity: HIGH\nMatch: KEY=*', { Secrets: [KEY] }],
+  ])('trivy: JSON and SARIF name %s in one way, by its image', async (id, ruleId, said, results) => {
+    const rule = { shortDescription: { text: 'Flaw' } }
+    for (const [ArtifactType, imageName, Target, place] of [
+      ['filesystem', '', 'a.x', 'a.x'],
+      ['container_image', 'shop:1', '/my/a.x', 'shop:1:/my/a.x'],
+    ] as const) {
+      const json = {
+        SchemaVersion: 2,
+        ArtifactName: imageName,
+        ArtifactType,
+        Results: [{ Target, ...results }],
+      }
+      const text = `Artifact: a.x\nType: x\n${said}`
+      const log = sarif('Trivy', ruleId, text, Target, rule, { properties: { imageName } })
+      const { findings: one } = await guess(JSON.stringify(json))
+      const { findings: other } = await guess(JSON.stringify(log))
+      const [fingerprint, asset_type] = [expect.stringMatching(/^\w{16}$/), 'file']
+      const known = { vuln_info: id, vuln_title: 'Flaw', severity: 'high', asset_type, fingerprint }
+      expect(one).toMatchObject([{ ...known, asset_value: expect.stringContaining(place) }])
+      expect(other).toMatchObject([{ ...known, asset_value: `${place}:1`, fingerprint: one[0]?.fingerprint }])
+    }
   })
 
   test('trivy: misconfigurations keep their identity when a line is added, and when trivy calls the check by its new name', async () => {

@@ -73,7 +73,7 @@ const judgement = (
 
 const productOf = ({ raw_vuln_json, asset_value }: Vulnerability): string => {
   const raw = recordOf(raw_vuln_json)
-  const purls = [at(raw, 'artifact', 'purl'), at(raw, 'PkgIdentifier', 'PURL')].map(asText)
+  const purls = [at(raw, 'artifact', 'purl'), at(raw, 'PkgIdentifier', 'PURL'), at(raw, 'purl')].map(asText)
   const purl = purls.find((text) => text.startsWith('pkg:'))
   if (purl !== undefined) return purl
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(asset_value) && URL.canParse(asset_value))

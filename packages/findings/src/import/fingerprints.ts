@@ -6,6 +6,9 @@ const sha256 = (text: string): Buffer => createHash('sha256').update(text).diges
 export const textWord = (text: string): string =>
   sha256(text.trim().replaceAll(/\s+/g, ' ')).toString('hex').slice(0, 16)
 
+/** For `lasting`: nothing if there is no text. */
+export const textWords = (text: string): string[] => (text.trim() === '' ? [] : [textWord(text)])
+
 /** What a tool says of one result. */
 export interface Told {
   /** The check and the file or other place. */

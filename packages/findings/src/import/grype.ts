@@ -1,8 +1,8 @@
-import { asList, asText, asTexts, at } from '../fields.ts'
+import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
 import { dependencyFinding } from './dependencies.ts'
 import { isList, jsonReport } from './json-report.ts'
 import type { Imported } from './read-body.ts'
-import { pathOf } from './paths.ts'
+import { inArtifact, pathOf } from './paths.ts'
 import { jsonParts } from './read-json.ts'
 import { unusable } from './records.ts'
 import { Replay } from './replay.ts'
@@ -11,17 +11,27 @@ import { severityOfScore } from './tool-words.ts'
 /** Reads JSON of grype. Ignored matches are not read. */
 export async function* grypeFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   await using replay = new Replay()
-  // The source follows the matches. Files of a folder are named by their path in it, with a slash in front.
-  let isFolder = false
+  // The source follows the matches.
+  let source: unknown
   for await (const part of jsonParts(replay.first(body), 'source'))
-    if (part.kind === 'value') isFolder = at(part.value, 'type') === 'directory'
+    if (part.kind === 'value') source = part.value
   for await (const part of jsonReport(replay.again(), isList, 'matches', 'matches.[]')) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
-    else if (part.at !== 'matches') yield matchRecord(part.value, isFolder)
+    else if (part.at !== 'matches') yield matchRecord(part.value, source)
   }
 }
 
-const matchRecord = (match: unknown, isFolder: boolean): Imported => {
+/** Files of a folder are named by their path in it, with a slash in front; those of an image or archive by its name. */
+export const grypeFile = (artifact: string, path: string): string =>
+  artifact === '' ? path.replace(/^\//, '') : inArtifact(artifact, path)
+
+const artifactOf = (source: unknown): string => {
+  const target = at(source, 'target')
+  const isNone = /^(?:directory|purl|cpe|unknown|)$/.test(asText(at(source, 'type')))
+  return isNone ? '' : asText(isRecord(target) ? at(target, 'userInput') : target)
+}
+
+const matchRecord = (match: unknown, source: unknown): Imported => {
   const own = at(match, 'vulnerability')
   const related = asList(at(match, 'relatedVulnerabilities'))
   const artifact = at(match, 'artifact')
@@ -31,7 +41,7 @@ const matchRecord = (match: unknown, isFolder: boolean): Imported => {
     tool: 'grype',
     id: asText(at(own, 'id')),
     aliases: related.map((one) => asText(at(one, 'id'))),
-    file: isFolder ? path.replace(/^\//, '') : path,
+    file: grypeFile(artifactOf(source), path),
     name: asText(at(artifact, 'name')),
     version: asText(at(artifact, 'version')),
     fixed: asTexts(at(own, 'fix', 'versions')),

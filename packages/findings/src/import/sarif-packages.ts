@@ -1,20 +1,27 @@
 import type { Severity } from '@scanfarm/contracts'
 import { severityOf } from '../content.ts'
-import { asText, at } from '../fields.ts'
+import { asText, asTexts, at } from '../fields.ts'
 import { packagePlace } from './dependencies.ts'
 import { advisoryOf } from './osv-scanner.ts'
-import { pathOf } from './paths.ts'
+import { textWords } from './fingerprints.ts'
+import { grypeFile } from './grype.ts'
+import { decoded, pathOf } from './paths.ts'
 import type { Place, SarifRun } from './sarif-run.ts'
 import { severityOfScore } from './tool-words.ts'
+import { checkId } from './trivy.ts'
 
-/** A vulnerability of a package as the JSON of the same tool names it, so that both forms of report have one identity. */
-interface PackageResult {
+/** A result as the JSON of the same tool names it, so that both forms of report have one identity. */
+interface WordedResult {
   readonly id: string
   /** Other names of the vulnerability. */
   readonly aliases?: readonly string[]
+  /** That of a package, or `""`. */
   readonly name: string
-  /** `file:name@version` */
-  readonly place: string
+  /** `file:name@version` of a package. */
+  readonly place?: string
+  readonly purl?: string | undefined
+  /** What lasts of a result in a file. */
+  readonly lasting?: readonly string[]
   /** Undefined: the result has no other word than its level. */
   readonly severity: Severity | undefined
 }
@@ -31,15 +38,18 @@ interface Said {
 const MAX_MESSAGE = 4_096
 
 const TRIVY = /^Package: (.+)\nInstalled Version: (.*)\nVulnerability (\S+)\nSeverity: (\w+)$/m
+/** A misconfiguration or a secret. */
+const FLAW =
+  /^Artifact: .*\nType: .*\n(Vulnerability|Secret) .*\nSeverity: (\w+)\n(?:Message|Match): ([^]*?)(?:\nLink: \[.*)?$/
 const GRYPE =
-  /^A (\w+) vulnerability in \S+ package: (.+), version (.*) was found( in image \S+)?(?: at: (.*))?/
+  /^A (\w+) vulnerability in \S+ package: (.+), version (.*) was found(?: in image (.*?)(?= at: )| from SBOM file (.*))?(?: at: (.*))?/
 const OSV = /^Package '(.+)@([^@']*)' is vulnerable to '([^']+)'(?: \(also known as (.+)\))?\.$/
 
 /** The message of a result names the package; its place is the first line of a file. */
 const TOOLS: readonly (readonly [
   tool: RegExp,
   message: RegExp,
-  of: (said: Said, found: string[]) => PackageResult,
+  of: (said: Said, found: (string | undefined)[]) => WordedResult,
 ])[] = [
   [
     /^trivy$/i,
@@ -50,16 +60,29 @@ const TOOLS: readonly (readonly [
     },
   ],
   [
+    /^trivy$/i,
+    FLAW,
+    ({ id }, [, kind, word = '', text = '']) => ({
+      id: kind === 'Secret' ? id : checkId(id),
+      name: '',
+      lasting: textWords(text),
+      severity: severityOf(word),
+    }),
+  ],
+  [
     /^grype$/i,
     GRYPE,
-    ({ id, rule, place }, [, word = '', name = '', version = '', image, path]) => {
-      // A path in an image is absolute there, and behind the name of the image in the place.
-      const isFolder = image === undefined && place.logical === ''
+    ({ id, rule, place }, [, word = '', name = '', version = '', image, sbom, path]) => {
       const file = path === undefined ? place.file : pathOf(path)
+      // `app.jar:/lib/x`
+      const archive = place.logical.endsWith(`:/${file}`) ? place.logical.slice(0, -file.length - 2) : ''
+      const purls = asTexts(at(rule, 'properties', 'purls'))
       return {
         id: id.endsWith(`-${name}`) ? id.slice(0, -name.length - 1) : id,
         name,
-        place: packagePlace(isFolder ? file.replace(/^\//, '') : file, name, version),
+        place: packagePlace(grypeFile(image ?? sbom ?? archive, file), name, version),
+        // Several versions of a package share a rule.
+        purl: purls.find((purl) => decoded(purl).includes(`@${version}`)),
         severity: grypeSeverity(word, at(rule, 'properties', 'security-severity')),
       }
     },
@@ -81,13 +104,10 @@ const grypeSeverity = (word: string, score: unknown): Severity => {
   return word === 'low' && !isRated && asText(score) !== '' ? 'info' : severityOf(word)
 }
 
-export const packageResult = (said: Said): PackageResult | undefined => {
+export const wordedResult = (said: Said): WordedResult | undefined => {
   for (const [tool, message, of] of TOOLS) {
     const found = tool.test(said.run.tool) ? message.exec(said.message.slice(0, MAX_MESSAGE)) : null
     if (found !== null) return of(said, [...found])
   }
   return undefined
 }
-
-/** Paths of grype in a folder begin with a slash, but are relative to it. */
-export const namesNoFolder = (run: SarifRun): boolean => /^grype$/i.test(run.tool)

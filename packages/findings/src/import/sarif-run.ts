@@ -1,5 +1,5 @@
 import { asList, asText, at, isRecord, type Unknown } from '../fields.ts'
-import { pathOf, type ScannedFolder, spelled } from './paths.ts'
+import { inArtifact, pathOf, type ScannedFolder, spelled } from './paths.ts'
 import type { Imported } from './read-body.ts'
 import { Descriptors, itemAt, referenceIn, type Reference } from './sarif-descriptors.ts'
 import { webExchange, type WebExchange } from './sarif-web.ts'
@@ -76,7 +76,12 @@ export class SarifRun {
 
   /** The image that trivy has scanned, or `""`. */
   get image(): string {
-    return asText(at(this.#parts.properties, 'imageName'))
+    return /^trivy$/i.test(this.tool) ? asText(at(this.#parts.properties, 'imageName')) : ''
+  }
+
+  /** Whether absolute paths are those of an image, or, with grype, in the scanned folder. */
+  get isOfArtifact(): boolean {
+    return this.image !== '' || /^grype$/i.test(this.tool)
   }
 
   /** Whether the run or the import names the folder that was scanned. */
@@ -174,7 +179,7 @@ export class SarifRun {
     if (uri === '') return ''
     const base = asText(at(artifactLocation, 'uriBaseId'))
     const path = base === '' ? pathOf(uri) : inFolder(this.#base(base), pathOf(uri))
-    return this.#folder.relative(path, this.#folders)
+    return this.isOfArtifact ? inArtifact(this.image, path) : this.#folder.relative(path, this.#folders)
   }
 
   /** The CWEs of a result and its rule: references to the taxonomy, by id or index. */

@@ -9,7 +9,7 @@ import { failed, finding } from './records.ts'
 import { Replay } from './replay.ts'
 import { kindOf, readSarif, type FoundResult } from './sarif-log.ts'
 import { ruleIdOf, type Place, type SarifRun } from './sarif-run.ts'
-import { namesNoFolder, packageResult } from './sarif-packages.ts'
+import { wordedResult } from './sarif-packages.ts'
 import type { ToolFingerprints } from './tool-fingerprints.ts'
 import { ownConfidence, ownSeverity, ownTags } from './tool-words.ts'
 
@@ -20,7 +20,7 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = '')
   const isCut = version === undefined && problems.length > 0 && runs.length > 0
   if (version !== '2.1.0' && !isCut)
     throw unreadable(`it is not SARIF 2.1.0: its version is ${JSON.stringify(version ?? '')}`)
-  if (!runs.some(({ run }) => run.namesFolder || namesNoFolder(run))) yield* folder.found()
+  if (!runs.some(({ run }) => run.namesFolder || run.isOfArtifact)) yield* folder.found()
   yield* problems
   for (const { run, hasResults } of runs) yield* run.failures(hasResults)
   const fingerprints = new Fingerprints()
@@ -73,14 +73,16 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
   const description = about.find((text) => text !== '')
   const more = others.map((one) => placeText(one)).filter((text) => text !== '')
   const region = (name: string): string => asText(at(place.region, name))
-  const known = packageResult({ id, message, rule, place, run })
+  const known = wordedResult({ id, message, rule, place, run })
   return {
     vuln_info: known?.id ?? id,
     // Exports read the name of a package from the title.
     vuln_title:
       known === undefined
         ? title
-        : `${known.name}: ${run.message(at(rule, 'shortDescription'), rule) || known.id}`,
+        : [known.name, run.message(at(rule, 'shortDescription'), rule) || known.id]
+            .filter((part) => part !== '')
+            .join(': '),
     vuln_desc: [
       description ?? '',
       description === undefined || message.trim() !== title ? message : '',
@@ -90,7 +92,9 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
       .join('\n\n'),
     severity: known?.severity ?? severityOfResult(run, result, rule),
     confidence: ownConfidence(bags) ?? '',
-    ...(known === undefined ? placed(place, run) : { asset_type: 'package', asset_value: known.place }),
+    ...(known?.place === undefined
+      ? placed(place, run)
+      : { asset_type: 'package', asset_value: known.place }),
     tags: [
       ...new Set([
         ...(run.tool === '' ? [] : [run.tool]),
@@ -101,14 +105,14 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
     ],
     detail_http_request: web.request,
     detail_http_response: web.response,
-    raw_vuln_json: JSON.stringify(result),
+    raw_vuln_json: JSON.stringify(known?.purl === undefined ? result : { ...result, purl: known.purl }),
     fingerprint:
-      known !== undefined
+      known?.place !== undefined
         ? ''
         : fingerprints.of({
-            check: id,
+            check: known?.id ?? id,
             file: place.file,
-            lasting: lastingOf(tools.of(result), place, web.word),
+            lasting: known?.lasting ?? lastingOf(tools.of(result), place, web.word),
             line: region('startLine'),
             // A place in a file without lines only has an offset.
             column: region('startColumn') || (region('startLine') === '' ? offsetOf(place) : ''),

@@ -1,8 +1,8 @@
-import { asList, asText, asTexts, at, isRecord } from '../fields.ts'
+import { asText, asTexts, at, isRecord } from '../fields.ts'
 import { dependencyFinding } from './dependencies.ts'
-import { Fingerprints, textWord } from './fingerprints.ts'
+import { Fingerprints, textWords } from './fingerprints.ts'
 import { isList, jsonReport } from './json-report.ts'
-import { pathOf } from './paths.ts'
+import { inArtifact, pathOf } from './paths.ts'
 import type { Imported } from './read-body.ts'
 import { jsonParts } from './read-json.ts'
 import { failed, finding, paragraphs, unusable } from './records.ts'
@@ -22,6 +22,7 @@ const under = (places: readonly string[], names: readonly string[]): string[] =>
 /** What a report says about its targets and resources, which may follow their results. */
 const FACTS = [
   'ArtifactName',
+  'ArtifactType',
   ...under(TARGETS, ['Target', 'Class']),
   ...under(RESOURCES, ['Namespace', 'Kind', 'Name']),
 ]
@@ -41,6 +42,8 @@ interface Target {
   readonly file: string
   /** What of a resource it is, or `""`. */
   readonly part: string
+  /** The image that the file is in, or `""`. */
+  readonly image: string
 }
 
 /** Reads JSON of trivy: packages with vulnerabilities, misconfigurations and secrets of each target. */
@@ -87,12 +90,15 @@ class Facts {
   }
 
   targetOf(path: readonly string[]): Target {
-    const name = this.#of([...path, 'Target']) || this.#of(['ArtifactName'])
+    const artifact = this.#of(['ArtifactName'])
+    const name = this.#of([...path, 'Target']) || artifact
+    const image = this.#of(['ArtifactType']) === 'container_image' ? artifact : ''
     // `alpine:3.10 (alpine 3.10.2)`: the system, whose version an update of the image changes.
     const isSystem = this.#of([...path, 'Class']) === 'os-pkgs'
+    if (image !== '') return { file: isSystem ? image : inArtifact(image, pathOf(name)), part: '', image }
     const target = pathOf(isSystem ? name.replace(/ \([^()]*\)$/, '') : name)
     const resource = path.length > 2 ? this.resourceOf(path) : ''
-    return resource === '' ? { file: target, part: '' } : { file: resource, part: target }
+    return resource === '' ? { file: target, part: '', image } : { file: resource, part: target, image }
   }
 
   #of(path: readonly string[]): string {
@@ -107,16 +113,17 @@ class Facts {
 function* records(
   list: string,
   value: unknown,
-  { file, part }: Target,
+  target: Target,
   fingerprints: Fingerprints,
 ): Generator<Imported> {
+  const { file, part } = target
   const inPart = part === '' || file.endsWith(part) ? [] : [part]
-  if (list.endsWith('.Vulnerabilities.[]')) yield packageRecord(value, file, inPart)
+  if (list.endsWith('.Vulnerabilities.[]')) yield packageRecord(value, target, inPart)
   else if (list.endsWith('.Secrets.[]')) {
     const fingerprint = fingerprints.of({
       check: asText(at(value, 'RuleID')),
       file,
-      lasting: [...inPart, textWord(asText(at(value, 'Match')))],
+      lasting: [...inPart, ...textWords(asText(at(value, 'Match')))],
       line: asText(at(value, 'StartLine')),
       column: '',
       rest: '',
@@ -126,22 +133,25 @@ function* records(
     const fingerprint = fingerprints.of({
       check: checkOf(value),
       file,
-      lasting: [...inPart, ...causeOf(value)],
+      // SARIF of trivy names neither the resource nor the text of the line.
+      lasting: [...inPart, ...textWords(asText(at(value, 'Message')))],
       line: lineOf(value),
       column: '',
-      rest: asText(at(value, 'Message')),
+      rest: asText(at(value, 'CauseMetadata', 'EndLine')),
     })
     yield misconfigurationRecord(value, file, fingerprint)
   }
 }
 
-const packageRecord = (one: unknown, target: string, part: readonly string[]): Imported => {
+const packageRecord = (one: unknown, { file, image }: Target, part: readonly string[]): Imported => {
   const path = pathOf(asText(at(one, 'PkgPath')))
+  // Packages of the system are in the image itself.
+  const isInFile = path !== '' && part.length === 0 && (image === '' || file !== image)
   return dependencyFinding({
     tool: 'trivy',
     id: asText(at(one, 'VulnerabilityID')),
     aliases: asTexts(at(one, 'VendorIDs')),
-    file: part.length === 0 ? path || target : target,
+    file: isInFile ? inArtifact(image, path) : file,
     name: asText(at(one, 'PkgName')),
     version: asText(at(one, 'InstalledVersion')),
     fixed: asTexts(at(one, 'FixedVersion')),
@@ -164,27 +174,13 @@ const placeOf = (target: string, line: string): string =>
   line === '' || line === '0' ? target : `${target}:${line}`
 
 /** `DS-0002`, which older versions write as AVDID, with `AVD-` in front. */
-const checkOf = (one: unknown): string =>
-  asText(at(one, 'AVDID')).replace(/^AVD-/, '') || asText(at(one, 'ID'))
+export const checkId = (id: string): string =>
+  id.replace(/^AVD-/, '').replace(/^([A-Z]+)0*(\d{3})$/, '$1-0$2')
+const checkOf = (one: unknown): string => checkId(asText(at(one, 'AVDID')) || asText(at(one, 'ID')))
 
 const lineOf = (one: unknown): string => {
   const line = asText(at(one, 'CauseMetadata', 'StartLine'))
   return line === '0' ? '' : line
-}
-
-/** The resource, and the text of the first line that is the cause. */
-const causeOf = (one: unknown): string[] => {
-  const lines = asList(at(one, 'CauseMetadata', 'Code', 'Lines'))
-  const text = asText(
-    at(
-      lines.find((line) => at(line, 'IsCause') === true),
-      'Content',
-    ),
-  )
-  return [
-    asText(at(one, 'CauseMetadata', 'Resource')),
-    text.trim() === '' ? '' : `text ${textWord(text)}`,
-  ].filter((word) => word !== '')
 }
 
 const misconfigurationRecord = (one: unknown, target: string, fingerprint: string): Imported =>
