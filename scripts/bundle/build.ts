@@ -299,6 +299,12 @@ export const scriptsOf = (root: string, plugins: esbuild.Plugin[], head = '') =>
   footer: { js: '})' },
 })
 
+/** Options of the file that starts the program, as one module. */
+export const startOf = (path: string, plugins: esbuild.Plugin[]) => ({
+  entryPoints: { start: path },
+  plugins: [withoutCommands, ...plugins],
+})
+
 /** Builds the bundle and makes it the current one. `sealed`: the sources of this checkout never change. */
 export const buildBundle = async (root: string, { sealed = false } = {}): Promise<string> => {
   const states = new Map<string, string>()
@@ -313,11 +319,7 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
   } as const satisfies esbuild.BuildOptions
   const entryPoints = await entriesOf(root)
   const [start, modules, scripts] = await Promise.all([
-    esbuild.build({
-      ...options,
-      entryPoints: { start: join(root, START) },
-      plugins: [withoutCommands, ...options.plugins],
-    }),
+    esbuild.build({ ...options, ...startOf(join(root, START), options.plugins) }),
     esbuild.build({
       ...options,
       entryPoints,

@@ -26,9 +26,9 @@ interface Output {
   readonly imports: readonly { readonly path: string; readonly external?: boolean }[]
 }
 
-const loaded = (bundle: string, file: string): string[] => {
+const loaded = (bundle: string, name: string): string[] => {
   const outputs = JSON.parse(readFileSync(join(bundle, 'inputs.json'), 'utf8')) as Record<string, Output>
-  const [, output] = Object.entries(outputs).find(([path]) => path.endsWith(`/${file}`)) ?? []
+  const [, output] = Object.entries(outputs).find(([path]) => path.endsWith(`/${name}.js`)) ?? []
   return Object.entries(output?.inputs ?? {}).flatMap(([path, { bytesInOutput }]) =>
     bytesInOutput > 0 ? [path] : [],
   )
@@ -40,9 +40,7 @@ const scanfarm = (args: readonly string[], cwd: string, options = ''): string =>
 test('the version, exec and lists load none of the libraries of servers, and nothing else for the version', () => {
   expect(scanfarm(['--version'], '/')).toBe('0.1.0\n')
   const bundle = currentBundle(ROOT) ?? ''
-  const [start = [], exec = [], client = []] = ['start.js', 'exec.js', 'client.js'].map((file) =>
-    loaded(bundle, file),
-  )
+  const [start = [], exec = [], client = []] = ['start', 'exec', 'client'].map((name) => loaded(bundle, name))
   expect(exec).toContain('packages/engine/src/execute.ts')
   expect(client).toContain('packages/cli/src/commands/lists.ts')
   expect([...start, ...exec, ...client].filter((path) => HEAVY.test(path))).toEqual([])
@@ -100,7 +98,7 @@ test.each([
     const bundle = currentBundle(ROOT) ?? ''
     const sources = JSON.parse(readFileSync(join(bundle, sourcesOf(name)), 'utf8')) as BundleSources
     const paths = sources.map(([path]) => path)
-    const own = [...loaded(bundle, 'start.js'), ...loaded(bundle, `${name}.js`)]
+    const own = [...loaded(bundle, 'start'), ...loaded(bundle, name)]
     const expected = own.filter((path) => /^(?:packages|scripts)\/.*\.ts$/.test(path))
     expect(paths).toEqual(expect.arrayContaining([...expected, 'pnpm-lock.yaml', one]))
     expect(paths).not.toContain(other)

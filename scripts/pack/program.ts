@@ -1,7 +1,7 @@
 import { join, relative } from 'node:path'
 import * as esbuild from 'esbuild'
 import { SDKS } from '../../packages/cloud/src/providers/sdk.ts'
-import { builtins, COMMON, entriesOf, scriptsOf, late, ownSources, REQUIRE } from '../bundle/build.ts'
+import * as bundle from '../bundle/build.ts'
 
 /** Libraries that find files beside their own, or that are loaded by `createRequire`; and a package that uses each. */
 export const DEPENDENCIES = {
@@ -27,7 +27,8 @@ const external: esbuild.Plugin = {
 
 /** Loaded by the first file of each process and thread. */
 const COMPATIBLE = "if (Error.isError === undefined) require('./node22.cjs')"
-const HEAD = `${REQUIRE}
+const START = join(import.meta.dirname, 'start.ts')
+const HEAD = `${bundle.REQUIRE}
 const __dirname = import.meta.dirname
 ${COMPATIBLE}`
 
@@ -42,17 +43,18 @@ export interface Program {
 export const buildProgram = async (root: string): Promise<Program> => {
   // Only its depth matters: paths in the program are relative.
   const folder = join(root, 'lib')
-  const options = { ...COMMON, absWorkingDir: root, outdir: folder, target: 'node22' } as const
-  const plugins = [external, ownSources(root, folder, new Map()), builtins]
-  const [program, scripts, compatible] = await Promise.all([
+  const options = { ...bundle.COMMON, absWorkingDir: root, outdir: folder, target: 'node22' } as const
+  const plugins = [external, bundle.ownSources(root, folder, new Map()), bundle.builtins]
+  const [start, program, scripts, compatible] = await Promise.all([
+    esbuild.build({ ...options, ...bundle.startOf(START, plugins), banner: { js: HEAD } }),
     esbuild.build({
       ...options,
-      entryPoints: { ...(await entriesOf(root)), start: join(root, 'scripts/pack/start.ts') },
+      entryPoints: await bundle.entriesOf(root),
       splitting: true,
       banner: { js: HEAD },
-      plugins: [late(), ...plugins],
+      plugins: [bundle.late(), ...plugins],
     }),
-    esbuild.build({ ...options, ...scriptsOf(root, plugins, COMPATIBLE) }),
+    esbuild.build({ ...options, ...bundle.scriptsOf(root, plugins, COMPATIBLE) }),
     esbuild.build({
       ...options,
       format: 'cjs',
@@ -60,7 +62,7 @@ export const buildProgram = async (root: string): Promise<Program> => {
       entryPoints: { node22: join(root, 'scripts/pack/node22.js') },
     }),
   ])
-  const built = [program, scripts, compatible]
+  const built = [start, program, scripts, compatible]
   return {
     files: new Map(
       built.flatMap(({ outputFiles }) =>
