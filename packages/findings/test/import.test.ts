@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { assetOf, findingOf, openReport, readFindings, type ImportFormat } from '../src/index.ts'
+import { ScannedFolder } from '../src/import/paths.ts'
 import type { ReadLimits } from '../src/import/read-findings.ts'
 import { bytesOf } from './records.ts'
 
@@ -239,6 +240,15 @@ test.each([
   const begin = ownTime()
   const opened = openReport(undefined, bytesOf(text, CHUNK))
   await opened.then(({ batches }) => Array.fromAsync(batches)).catch(() => undefined)
+  expect(ownTime() - begin).toBeLessThan(700)
+})
+
+test('The folder of relative and absolute paths is not searched again for each of them', () => {
+  const folder = new ScannedFolder()
+  for (let at = 0; at < 9_000; at++) for (const path of [`f${at}`, `/ci/f${at}`]) folder.add(path)
+  folder.add('/elsewhere/b')
+  const begin = ownTime()
+  expect(folder.relative('/ci/f1', [])).toBe('/ci/f1')
   expect(ownTime() - begin).toBeLessThan(700)
 })
 

@@ -103,11 +103,15 @@ export class ScannedFolder {
 
   /** `/ci/x` of `/ci/x/src/a.py` and `src/a.py`. A name without a folder may be that of another file elsewhere. */
   #ofRelative(): string {
+    const tried = new Set<string>()
+    const hasAll = (folder: string): boolean =>
+      !tried.has(folder) && [...this.#absolute].every((one) => below(one, folder))
     for (const path of this.#absolute)
       for (let end = path.indexOf('/', 1); end > 0; end = path.indexOf('/', end + 1)) {
         const [folder, inside] = [path.slice(0, end), path.slice(end + 1)]
         if (!this.#relative.has(inside)) continue
-        if (inside.includes('/') || [...this.#absolute].every((one) => below(one, folder))) return folder
+        if (inside.includes('/') || hasAll(folder)) return folder
+        tried.add(folder)
       }
     return ''
   }
