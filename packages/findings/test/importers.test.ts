@@ -496,10 +496,10 @@ describe('Paths of web servers', () => {
   const BANNER = `\n        /'___\\  \n       v2.1.0\n____\n\n :: URL              : http://a.example/errors/FUZZ\n\n`
   test.each([
     ['results', printed.join('\n'), 2, 0],
-    ['results among its log', `${BANNER}${logged}${drawn(0)}\n`, 2, 0],
-    ['results among its log, and requests without an answer', `${logged}${drawn(3)}\n`, 2, 1],
+    ['results among its log, and requests without an answer', `${BANNER}${logged}${drawn(3)}\n`, 2, 1],
     ['a log', `${BANNER}${drawn(0)}\n`, 0, 0],
     ['a log of requests without an answer', `${BANNER}${drawn(1)}${drawn(20)}\n`, 0, 1],
+    ['a log of a scan that a person ended', `[WARN] Caught keyboard interrupt (Ctrl-C)\n${drawn(0)}\n`, 0, 1],
     ['results as text', `${BANNER}x [Status: 200, Size: 5, Words: 2, Lines: 1]\n${drawn(0)}\n`, 0, 1],
   ])('ffuf -json: %s', async (_, text, count, errors) => {
     const { format, assets, ...found } = await guess(text)

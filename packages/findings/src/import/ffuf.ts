@@ -8,7 +8,7 @@ import { webContent } from './web-content.ts'
 
 const RESULTS = 'results.[]'
 /** Fields of a result that is a line of its own (`-json`). */
-const FIELDS = 'input url host status content-type length words lines redirectlocation'.split(' ')
+const FIELDS = 'input position url host status content-type length words lines redirectlocation'.split(' ')
 const PATTERNS = ['', 'commandline', 'config', RESULTS, ...FIELDS]
 
 /** Reads the URLs that ffuf found as assets of the type `content`: `-of json`, `-of ejson`, and what `-json` prints. */
@@ -20,10 +20,10 @@ export async function* ffufAssets(body: AsyncIterable<Uint8Array>): AsyncGenerat
   let isReport = first === ''
   let [line, fields]: [number, Record<string, unknown>] = [0, {}]
   const printed = function* (): Generator<Imported> {
-    if (isThere(fields)) yield content(fields, undefined, line)
+    if ('position' in fields) yield content(fields, undefined, line)
     fields = {}
   }
-  for await (const part of jsonParts('{['.includes(first) ? rest : screen.json(rest), ...PATTERNS)) {
+  for await (const part of jsonParts(/^\{?$/.test(first) ? rest : screen.json(rest), ...PATTERNS)) {
     if (part.kind === 'problem') {
       if (!isLogLine(part)) yield unusable(part.reason, part.line)
     } else if (part.at === '') {
@@ -35,14 +35,12 @@ export async function* ffufAssets(body: AsyncIterable<Uint8Array>): AsyncGenerat
       isReport = true
       if (part.at === 'commandline') command = asText(part.value)
     }
-    isReport ||= isThere(fields)
+    isReport ||= 'position' in fields
   }
   yield* printed()
   yield* screen.problems()
   if (!isReport && !screen.isOfFfuf) throw notOfFormat()
 }
-
-const isThere = (fields: Readonly<Record<string, unknown>>): boolean => 'url' in fields && 'status' in fields
 
 /** What a terminal shows: results of `-json`, and the log, whose last line is drawn again and again. */
 class Screen {
@@ -50,23 +48,28 @@ class Screen {
   #failed = 0
   readonly #trouble: string[] = []
 
+  /** Lines from the first one of JSON on, without what is only log. */
   async *json(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let isJson = false
     for await (const drawn of linesOf(body))
       for (const part of drawn.split('\r')) {
         const text = part.replaceAll(/\u001b\[\d*[A-Zm]/g, '').trim()
-        if (text.startsWith('{')) yield Buffer.from(`${text}\n`)
-        else this.#read(text)
+        isJson ||= text.startsWith('{')
+        if (!this.#isLog(text, isJson)) yield Buffer.from(`${text}\n`)
       }
   }
 
-  #read(text: string): void {
+  #isLog(text: string, isJson: boolean): boolean {
     const errors = /^:: Progress: .* :: Errors: (\d+) ::/.exec(text)?.[1]
     this.isOfFfuf ||= errors !== undefined
     this.#failed = Math.max(this.#failed, Number(errors ?? 0))
-    const isResult = /\[Status: \d+, Size: /.test(text)
-    const isTrouble = !isLogLine({ kind: 'problem', reason: NO_JSON, line: 0, text })
+    if (text.startsWith('::')) return true
+    const isResult = !text.startsWith('{') && /\[Status: \d+, Size: /.test(text)
     if (isResult) this.#trouble.push('a result as text: run ffuf with -json')
-    else if (isTrouble && !text.startsWith('::')) this.#trouble.push(text)
+    else if (/^\[WARN\] .*(?:interrupt|running time)/.test(text)) this.#trouble.push(text)
+    else if (isJson) return false
+    else if (!isLogLine({ kind: 'problem', reason: NO_JSON, line: 0, text })) this.#trouble.push(text)
+    return true
   }
 
   *problems(): Generator<Imported> {

@@ -80,9 +80,7 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
     vuln_title:
       known === undefined
         ? title
-        : [known.name, run.message(at(rule, 'shortDescription'), rule) || known.id]
-            .filter((part) => part !== '')
-            .join(': '),
+        : `${known.name}: ${run.message(at(rule, 'shortDescription'), rule) || known.id}`.replace(/^: /, ''),
     vuln_desc: [
       description ?? '',
       description === undefined || message.trim() !== title ? message : '',
