@@ -1,7 +1,7 @@
 /** Resolves to the permission to start one item, which is disposed of when the item has ended; undefined: aborted. */
 export type Admit = (signal: AbortSignal) => Promise<Disposable | undefined>
 
-/** A reason of its own saves the exception with its stack that an abort makes without one. */
+/** Saves the exception with its stack that an abort makes without a reason. */
 const ENDED = 'no further item is started'
 
 /**

@@ -7,7 +7,7 @@ import { failed, unusable } from './records.ts'
 import { webContent } from './web-content.ts'
 
 const RESULTS = 'results.[]'
-/** Fields of a result that is a line of its own (`-json`). */
+/** Fields of a result that is one line (`-json`). */
 const FIELDS = 'input position url host status content-type length words lines redirectlocation'.split(' ')
 const PATTERNS = ['', 'commandline', 'config', RESULTS, ...FIELDS]
 

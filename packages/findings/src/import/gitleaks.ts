@@ -75,5 +75,5 @@ export async function* gitleaksFindings(
   }
 }
 
-/** The secret, of which its SARIF has no more either, or else the text with it. */
+/** The secret, which is all that SARIF says of it, or else the text that contains it. */
 const secretOf = (leak: unknown): string => text(leak, 'Secret', 'offender') || text(leak, 'Match', 'line')
