@@ -17,7 +17,8 @@ const COLUMNS = sql`
   case when w.lost_at is not null or w.lease_until < now() then 'lost'
        when w.draining or w.wanted <> 'running' then 'draining'
        when w.busy > 0 or cardinality(${RUNS}) > 0 then 'busy' else 'idle' end as status,
-  greatest(w.busy, cardinality(${RUNS})) as busy_slots,
+  -- A run that waits for the batches of its loop runs without a slot.
+  least(w.slots, greatest(w.busy, cardinality(${RUNS}))) as busy_slots,
   ${RUNS} as current_runs`
 
 /** Whether a live server executes local runs. */

@@ -398,6 +398,14 @@ describe('heartbeat and leaving', () => {
     ])
   })
 
+  test('A worker shows no more busy slots than it has, although runs may wait without one', async () => {
+    const small = await joined(db.runStore, { slots: 1 })
+    await submitted(db.store, {}, targets(2))
+    expect(await claimAll(db.store, db.runStore, small)).toHaveLength(2)
+    const { data } = await db.store.workers.list()
+    expect(data.find(({ id }) => id === small)).toMatchObject({ slots: 1, busy_slots: 1, status: 'busy' })
+  })
+
   test('A worker that leaves hands back its runs, under a new epoch and without a crash', async () => {
     const run = await running()
     await db.runStore.leave(workerId)
