@@ -151,8 +151,9 @@ const nightOf = (values: Readonly<Record<string, Json>>, workflow: string, publi
 const reminderOf = (values: Readonly<Record<string, Json>>, publicUrl: string): string => {
   const [open, days] = [countsIn(values['open']), countsIn(values['oldest_days'])]
   const total = Object.values(open).reduce((sum, count) => sum + count, 0)
+  const age = (count = 0): string => (count === 0 ? 'less than a day' : plural(count, 'day'))
   const parts = WORST_FIRST.flatMap((word) =>
-    open[word] ? [`${open[word]} ${word}, the oldest for ${plural(days[word] ?? 0, 'day')}`] : [],
+    open[word] ? [`${open[word]} ${word}, the oldest for ${age(days[word])}`] : [],
   )
   const link = linkOf(values, publicUrl)
   return [

@@ -457,9 +457,9 @@ describe('webhooks', () => {
     })
     const digest = { ...night, topic: 'findings.digest', data: night.data.replace('nightly_1', '2 jobs') }
     expect(JSON.parse(bodyOf(digest, 'slack'))).toMatchObject({ text: `2 jobs ${line}` })
-    const open = { open: { low: 2, critical: 1 }, oldest_days: { low: 40, critical: 9 }, path: '/findings' }
+    const open = { open: { low: 2, critical: 1 }, oldest_days: { low: 0, critical: 9 }, path: '/findings' }
     const reminder = { ...night, topic: 'findings.reminder', data: JSON.stringify(open) }
-    const oldest = '1 critical, the oldest for 9 days | 2 low, the oldest for 40 days'
+    const oldest = '1 critical, the oldest for 9 days | 2 low, the oldest for less than a day'
     expect(JSON.parse(bodyOf(reminder, 'slack', 'https://farm.example'))).toMatchObject({
       text: `3 findings are open | ${oldest} | https://farm.example/findings`,
     })
