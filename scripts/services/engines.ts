@@ -28,8 +28,8 @@ const openChromium = async (): Promise<Engine> => {
   const { chromium, chromiumShell } = PROGRAMS
   try {
     ensurePrograms([chromiumShell])
-  } catch (error) {
-    if (findProgram(chromium.name) === undefined) throw error
+  } catch {
+    ensurePrograms([chromium])
   }
   return {
     value: findProgram(chromiumShell.name) ?? findProgram(chromium.name) ?? '',
