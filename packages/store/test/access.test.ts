@@ -181,6 +181,20 @@ describe('failed logins', () => {
   })
 })
 
+test('A login that began before another of its address waits for nothing', async () => {
+  const { access } = db.store
+  await asSuperuser(async (client) => {
+    await client.query('begin')
+    await client.query('select now()')
+    await access.loginAttempt('ann', 'office')
+    const waits = await client.query<{ login: number; secret: number }>(
+      `select (select wait_ms from login_attempt('bob', 'office', 'hash', 5, 60000, 100)) as login,
+              (select wait_ms from secret_attempt('office', 5, 60000, 100)) as secret`,
+    )
+    expect(waits.rows).toEqual([{ login: 0, secret: 0 }])
+  }, db.url)
+})
+
 describe('shared state of masters', () => {
   test('The id of the farm and its signing key are generated once', async () => {
     await using other = await openStore({ url: db.url, poolSize: 2, applicationName: 'other master' })

@@ -164,7 +164,10 @@ describe('POST /logout', () => {
     const { username } = await addUser()
     const [one, other] = await Promise.all(
       [1, 2].map(async () => {
-        const { body } = await first.nobody.post('/api/login').send({ username, password: PASSWORD })
+        const { body } = await first.nobody
+          .post('/api/login')
+          .send({ username, password: PASSWORD })
+          .expect(200)
         return String(body.token)
       }),
     )

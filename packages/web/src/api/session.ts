@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query'
+import { closeStreamFor } from '../live/live.ts'
 import { answer, api, type BodyOf } from './client.ts'
 import { answerQuery } from './list.ts'
 
@@ -14,7 +15,7 @@ const logOut = () => answer(api.DELETE('/session'))
 export const useLogOut = () => {
   const queries = useQueryClient()
   return async () => {
-    await logOut()
+    await closeStreamFor(logOut)
     queries.clear()
     window.location.assign('/login')
   }

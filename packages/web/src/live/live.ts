@@ -54,6 +54,18 @@ class LiveStream {
     }
   }
 
+  /** Closes the stream for a log out, since the server resets the streams of an ended login. */
+  async closeFor(logOut: () => Promise<unknown>): Promise<void> {
+    clearTimeout(this.#reconnect)
+    this.#close('paused')
+    try {
+      await logOut()
+    } catch (error) {
+      this.#open()
+      throw error
+    }
+  }
+
   readonly #visibility = (): void => {
     clearTimeout(this.#hide)
     if (document.hidden) this.#hide = setTimeout(() => this.#close('paused'), HIDE_MS)
@@ -137,5 +149,7 @@ export const useLiveStream = (): void => {
   const queries = useQueryClient()
   useEffect(() => stream.start(queries), [queries])
 }
+
+export const closeStreamFor = (logOut: () => Promise<unknown>): Promise<void> => stream.closeFor(logOut)
 
 export const useLiveState = (): LiveState => useSyncExternalStore(stream.watch, stream.state)

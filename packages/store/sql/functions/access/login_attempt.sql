@@ -15,7 +15,7 @@ begin
   known := exists (
     select from login_addresses a join users u on u.id = a.user_id
     where u.username = p_username and a.address = p_address and a.last_at > now() - interval '90 days');
-  select coalesce(max(ceil(greatest(0, extract(epoch from f.wait_until - now()) * 1000))), 0) into wait_ms
+  select coalesce(max(ceil(greatest(0, extract(epoch from f.wait_until - clock_timestamp()) * 1000))), 0) into wait_ms
   from login_failures f where f.key = v_pair or (f.key = v_address and not known);
   if wait_ms > 0 then
     return;

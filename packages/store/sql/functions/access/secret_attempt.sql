@@ -6,7 +6,7 @@ language plpgsql as $$
 declare
   v_key text := 'address:' || p_address;
 begin
-  select coalesce(max(ceil(greatest(0, extract(epoch from f.wait_until - now()) * 1000))), 0) into wait_ms
+  select coalesce(max(ceil(greatest(0, extract(epoch from f.wait_until - clock_timestamp()) * 1000))), 0) into wait_ms
   from login_failures f where f.key = v_key;
   if wait_ms > 0 then
     return;
