@@ -4,6 +4,7 @@ import { keepWaitingGroups, waitingGroups, type WaitingGroup } from './runs/queu
 import type { Totals } from './totals.ts'
 import { readOffers, type Offers } from './runs/waiting-reason.ts'
 import type { Tables } from './tables.ts'
+import { allRows, firstValue } from './rows.ts'
 
 /** Events that one transaction counts. */
 const EVENTS_AT_ONCE = 5_000
@@ -64,14 +65,11 @@ export const makeFigures = (db: Kysely<Tables>, totals: Totals) => ({
   /** Keeps `waiting` from counting many runs while a request waits. */
   keepWaiting: (): Promise<void> => keepWaitingGroups(db, totals),
   offers: (): Promise<Offers> => readOffers(db),
-  openWorkers: async (): Promise<OpenWorker[]> => {
-    const { rows } = await sql<OpenWorker>`
+  openWorkers: (): Promise<OpenWorker[]> => allRows(db)<OpenWorker>`
       select id, name, capabilities, greatest(slots - busy, 0) as free_slots from workers
       where kind = 'worker' and lost_at is null and lease_until > now() and wanted = 'running' and not draining
       order by name, id limit ${OPEN_WORKERS}
-    `.execute(db)
-    return rows
-  },
+    `,
   workers: async (): Promise<WorkerFigures> => {
     const { rows } = await sql<WorkerFigures>`
       select count(*) filter (where live and open) as live, count(*) filter (where live and not open) as draining,
@@ -129,16 +127,13 @@ export const makeFigures = (db: Kysely<Tables>, totals: Totals) => ({
       .execute()
   },
   /** Points of buckets of `bucketMs` that begin at `from` or later. Empty buckets have none. */
-  read: async (from: Date, bucketMs: number): Promise<SeriesPoint[]> => {
-    const { rows } = await sql<SeriesPoint>`
+  read: (from: Date, bucketMs: number): Promise<SeriesPoint[]> => allRows(db)<SeriesPoint>`
       select date_bin(${bucketMs} * interval '1 ms', minute, timestamptz 'epoch') as at, kind, label,
              case kind when 'queue' then max(count) else sum(count)::bigint end as value
       from farm_series
       where minute >= ${from.toISOString()}::timestamptz and kind in ('run', 'finding', 'queue')
       group by 1, 2, 3 order by 1, 2, 3
-    `.execute(db)
-    return rows
-  },
+    `,
   /** New findings of the last 24 hours by severity. */
   newFindings: async (): Promise<Partial<Record<Severity, number>>> => {
     const { rows } = await sql<{ label: Severity; n: number }>`
@@ -148,24 +143,18 @@ export const makeFigures = (db: Kysely<Tables>, totals: Totals) => ({
     return Object.fromEntries(rows.map(({ label, n }) => [label, n]))
   },
   /** The workflows with most failed runs in the last 24 hours. */
-  failingWorkflows: async (): Promise<FailingWorkflow[]> => {
-    const { rows } = await sql<FailingWorkflow>`
+  failingWorkflows: (): Promise<FailingWorkflow[]> => allRows(db)<FailingWorkflow>`
       select label as workflow_name, sum(count) filter (where kind = 'workflow')::bigint as ended,
              sum(count) filter (where kind = 'workflow_failed')::bigint as failed
       from farm_series
       where minute > now() - interval '24 h' and kind in ('workflow', 'workflow_failed')
       group by label having sum(count) filter (where kind = 'workflow_failed') > 0
       order by failed desc, label limit ${WORKFLOWS}
-    `.execute(db)
-    return rows
-  },
+    `,
   /** Runs that ended in the last five whole minutes. */
-  endedLately: async (): Promise<number> => {
-    const { rows } = await sql<{ n: number }>`
+  endedLately: (): Promise<number> => firstValue(db, 0)`
       select coalesce(sum(count), 0)::bigint as n from farm_series
       where minute >= date_trunc('minute', now()) - interval '5 min' and minute < date_trunc('minute', now())
         and kind = 'run'
-    `.execute(db)
-    return rows[0]?.n ?? 0
-  },
+    `,
 })

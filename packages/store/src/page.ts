@@ -2,6 +2,7 @@ import { AppError } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { where } from './findings/condition.ts'
 import type { Tables } from './tables.ts'
+import { firstValue } from './rows.ts'
 
 /** A cursor is the last id of a page. */
 export const encodeCursor = (lastId: number): string => Buffer.from(`b${lastId}`).toString('base64url')
@@ -120,10 +121,8 @@ export const pageOf = <R, T = R>(
 }
 
 /** `from`: what follows `select count(*)`. */
-export const countOf = async (db: Kysely<Tables>, from: RawBuilder<unknown>): Promise<number> => {
-  const { rows } = await sql<{ total: number }>`select count(*) as total ${from}`.execute(db)
-  return rows[0]?.total ?? 0
-}
+export const countOf = (db: Kysely<Tables>, from: RawBuilder<unknown>): Promise<number> =>
+  firstValue(db, 0)`select count(*) as total ${from}`
 
 type Listed<R, T> = Omit<PageSource, 'ids' | 'bytes'> & { readonly item?: (row: R) => T }
 

@@ -17,6 +17,7 @@ import { jobNoOf } from './jobs/job-no.ts'
 import { countOf, type PageOf, type PageRequest } from './page.ts'
 import { storable, storableJson } from './text.ts'
 import type { Tables } from './tables.ts'
+import { allRows, firstRow } from './rows.ts'
 
 /** Every master keeps all scopes in memory. */
 export const MAX_SCOPES = 1_000
@@ -43,15 +44,11 @@ type Saved = 'taken' | 'full' | { readonly boundTo: string; readonly workspace: 
 
 /** `upkeep`: the same database with a longer statement timeout. */
 export const makeScopes = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
-  const find = async (name: string): Promise<Scope | undefined> => {
-    const { rows } = await sql<Scope>`
-      select ${SCOPE} from scan_scopes s where lower(s.name) = lower(${storable(name)})`.execute(db)
-    return rows[0]
-  }
+  const find = (name: string): Promise<Scope | undefined> => firstRow(db)<Scope>`
+      select ${SCOPE} from scan_scopes s where lower(s.name) = lower(${storable(name)})`
   return {
     async list(): Promise<Scope[]> {
-      const { rows } = await sql<Scope>`select ${SCOPE} from scan_scopes s order by lower(s.name)`.execute(db)
-      return rows
+      return await allRows(db)<Scope>`select ${SCOPE} from scan_scopes s order by lower(s.name)`
     },
     find,
     /** A name or a workspace that is in use, or too many scopes, change nothing. */
@@ -100,13 +97,12 @@ export const makeScopes = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
     },
     /** Undefined: nothing changed since this version. */
     async book(known: number | undefined): Promise<ScopeBook | undefined> {
-      const { rows } = await sql<{ version: number; book: Omit<ScopeBook, 'version'> | null }>`
+      const row = await firstRow(db)<{ version: number; book: Omit<ScopeBook, 'version'> | null }>`
         select v.version, case when v.version <> ${known ?? -1}::bigint then jsonb_build_object(
           'scopes', (select coalesce(jsonb_agg(rules_of_scope(id)), '[]') from scan_scopes),
           'workspaces', (select coalesce(jsonb_object_agg(workspace, scope_no), '{}') from scope_workspaces),
           'neverScan', never_scan_rules(null)) end as book
-        from scopes_version v`.execute(db)
-      const [row] = rows
+        from scopes_version v`
       return row === undefined || row.book === null ? undefined : { version: row.version, ...row.book }
     },
     /** Whether a job has no scope, and nor has the workspace, or that of one of its runs. */
@@ -205,11 +201,8 @@ const makeNeverScan = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
     })
   },
   async oneNeverScan(id: number): Promise<NeverScan | undefined> {
-    const { rows } = await sql<NeverScan>`
-      select id, entry, reason, until, workflow, created_by, created_at from never_scan where id = ${id}`.execute(
-      db,
-    )
-    return rows[0]
+    return await firstRow(db)<NeverScan>`
+      select id, entry, reason, until, workflow, created_by, created_at from never_scan where id = ${id}`
   },
   async removeNeverScan(id: number): Promise<boolean> {
     const { numAffectedRows } = await sql`delete from never_scan where id = ${id}`.execute(db)
@@ -267,9 +260,8 @@ const bind = async (
   )
   await sql`insert into scope_workspaces (workspace, scope_no) select distinct unnest(${texts(workspaces)}::text[]), ${id}::bigint
             on conflict do nothing`.execute(tx)
-  const { rows } = await sql<{ workspace: string; name: string }>`
+  const other = await firstRow(tx)<{ workspace: string; name: string }>`
     select w.workspace, s.name from scope_workspaces w join scan_scopes s on s.id = w.scope_no
-    where w.workspace = any(${texts(workspaces)}) and w.scope_no <> ${id} order by 1 limit 1`.execute(tx)
-  const [other] = rows
+    where w.workspace = any(${texts(workspaces)}) and w.scope_no <> ${id} order by 1 limit 1`
   return other && { boundTo: other.name, workspace: other.workspace }
 }

@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import { allInOrder, ROW_BYTES, type PageOf } from './page.ts'
 import { canBeStored } from './text.ts'
 import type { Tables } from './tables.ts'
+import { allRows, firstRow, firstValue } from './rows.ts'
 
 const MAX_LISTED_RUNS = 1_000
 const UUID_BYTES = 39
@@ -38,15 +39,12 @@ const COUNTED_RUNS = 10_000
  */
 export type Directed = 'ok' | 'unknown' | 'lost' | 'slots' | 'stopping'
 
-const runsOf = async (db: Kysely<Tables>, id: string): Promise<WorkerRun[]> => {
-  const { rows } = await sql<WorkerRun>`
+const runsOf = (db: Kysely<Tables>, id: string): Promise<WorkerRun[]> => allRows(db)<WorkerRun>`
     select r.id, r.run_uuid, j.job_id, r.workflow_name, r.target, r.attempt,
            coalesce(r.claimed_at, r.started_at) as since
     from runs r join jobs j on j.id = r.job_no
     where r.worker_id = ${id} and r.status = 'running' order by r.id limit ${MAX_LISTED_RUNS}
-  `.execute(db)
-  return rows
-}
+  `
 
 type Row = Omit<Worker, 'current_task' | 'tasks_complete' | 'tasks_failed'>
 type Ended = ReadonlyMap<string, { readonly completed: number; readonly failed: number }>
@@ -83,8 +81,7 @@ export const makeWorkers = (db: Kysely<Tables>) => ({
   },
   find: async (id: string): Promise<WorkerDetail | undefined> => {
     if (!canBeStored(id)) return undefined
-    const { rows } = await sql<Row>`select ${COLUMNS} from workers w where w.id = ${id}`.execute(db)
-    const [row] = rows
+    const row = await firstRow(db)<Row>`select ${COLUMNS} from workers w where w.id = ${id}`
     if (row === undefined) return undefined
     const [ended, runs] = await Promise.all([endedRuns(db), runsOf(db, id)])
     return { ...withTasks(row, ended), runs }
@@ -92,10 +89,10 @@ export const makeWorkers = (db: Kysely<Tables>) => ({
   /** Records what an operator wants of a process, or why that is not possible. `forMs`: a stop waits for its runs. */
   direct: async (id: string, wanted: Wanted, forMs?: number): Promise<Directed> => {
     if (!canBeStored(id)) return 'unknown'
-    const { rows } = await sql<{
-      answer: Directed
-    }>`select direct_worker(${id}, ${wanted}, ${forMs ?? null}) as answer`.execute(db)
-    return rows[0]?.answer ?? 'unknown'
+    return await firstValue<Directed>(
+      db,
+      'unknown',
+    )`select direct_worker(${id}, ${wanted}, ${forMs ?? null}) as answer`
   },
   /** Capabilities of each live worker of the kind `worker`. */
   liveCapabilities: async (): Promise<string[][]> => {
@@ -110,10 +107,7 @@ export const makeWorkers = (db: Kysely<Tables>) => ({
     return rows.map((row) => row.capabilities)
   },
   /** Whether a live server executes local runs. */
-  hasLocalSlots: async (): Promise<boolean> => {
-    const { rows } = await sql<{ found: boolean }>`select ${HAS_LOCAL_SLOTS} as found`.execute(db)
-    return rows[0]?.found ?? false
-  },
+  hasLocalSlots: (): Promise<boolean> => firstValue(db, false)`select ${HAS_LOCAL_SLOTS} as found`,
   /** Deletes workers that were lost longer ago than this, and names of workers that left long ago. */
   prune: async (olderThanMs: number): Promise<number> => {
     const { rows } = await sql<{ removed: number }>`

@@ -2,6 +2,7 @@ import type { WorkflowKind } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { storable } from './text.ts'
 import type { Tables } from './tables.ts'
+import { allRows } from './rows.ts'
 
 /** Workflow files that were uploaded over the API. */
 export const makeWorkflows = (db: Kysely<Tables>) => ({
@@ -28,10 +29,7 @@ export const makeWorkflows = (db: Kysely<Tables>) => ({
     const row = await db.selectFrom('farm').select('workflows_version').executeTakeFirst()
     return row?.workflows_version ?? 0
   },
-  list: async () => {
-    const { rows } = await sql<{ name: string; kind: WorkflowKind; yaml: string; updatedAt: string }>`
+  list: () => allRows(db)<{ name: string; kind: WorkflowKind; yaml: string; updatedAt: string }>`
       select name, kind, yaml, updated_at as "updatedAt" from uploaded_workflows order by name, kind
-    `.execute(db)
-    return rows
-  },
+    `,
 })

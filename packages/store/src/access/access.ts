@@ -5,6 +5,7 @@ import { makeSessions } from './sessions.ts'
 import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { firstRow } from '../rows.ts'
 
 const NOW = sql<string>`now()`
 const TOKEN = ['id', 'name', 'role', 'created_at', 'expires_at', 'last_used_at'] as const
@@ -58,11 +59,10 @@ const tokens = (db: Kysely<Tables>) => ({
   },
   /** A valid token. Records its use at most once a minute. */
   tokenByHash: async (hash: string): Promise<{ id: number; name: string; role: Role } | undefined> => {
-    const { rows } = await sql<{ id: number; name: string; role: Role; note: boolean }>`
+    const found = await firstRow(db)<{ id: number; name: string; role: Role; note: boolean }>`
       select id, name, role, last_used_at is null or last_used_at < now() - interval '1 minute' as note
       from api_tokens where hash = ${hash} and (expires_at is null or expires_at > now())
-    `.execute(db)
-    const [found] = rows
+    `
     if (!found) return undefined
     if (found.note)
       await db.updateTable('api_tokens').set({ last_used_at: NOW }).where('id', '=', found.id).execute()
@@ -74,12 +74,11 @@ const tokens = (db: Kysely<Tables>) => ({
   addFirstToken: ({ name, role, hash }: { name: string; role: Role; hash: string }) =>
     db.transaction().execute(async (tx) => {
       await sql`lock table api_tokens in share row exclusive mode`.execute(tx)
-      const { rows } = await sql<ApiToken>`
+      return await firstRow(tx)<ApiToken>`
         insert into api_tokens (name, role, hash)
         select ${storable(name)}, ${role}, ${hash} where not exists (select 1 from api_tokens)
         returning ${listed(TOKEN)}
-      `.execute(tx)
-      return rows[0]
+      `
     }),
 })
 
@@ -105,13 +104,10 @@ const users = (db: Kysely<Tables>) => ({
       delete from users where id = ${id}`.execute(db)
     return numAffectedRows === 1n
   },
-  setUser: async (id: number, { role, passwordHash }: { role?: Role; passwordHash?: string }) => {
-    const { rows } = await sql<User>`
+  setUser: (id: number, { role, passwordHash }: { role?: Role; passwordHash?: string }) => firstRow(db)<User>`
       update users set role = coalesce(${role ?? null}, role), password_hash = coalesce(${passwordHash ?? null}, password_hash)
       where id = ${id} returning ${listed(USER)}
-    `.execute(db)
-    return rows[0]
-  },
+    `,
   userByName: async (username: string) => {
     if (!canBeStored(username)) return undefined
     return await withPassword(db, username).executeTakeFirst()

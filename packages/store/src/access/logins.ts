@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { sql, type Kysely } from 'kysely'
 import { storable } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 export interface LoginPolicy {
   /** Failures of a name from one address without a wait, for typing errors. */
@@ -43,12 +44,9 @@ export const makeLogins = (
     return { known, waitMs, slow }
   },
   /** How long the address must wait before it may log in with a token or a code, in ms; at 0 the attempt is counted. */
-  secretAttempt: async (address: string): Promise<number> => {
-    const { rows } = await sql<{ wait_ms: number }>`
+  secretAttempt: (address: string): Promise<number> => firstValue(db, 0)`
       select * from secret_attempt(${addressOf(address)}, ${freeFailures}, ${longestWaitMs}, ${MAX_ROWS})
-    `.execute(db)
-    return rows[0]?.wait_ms ?? 0
-  },
+    `,
   /** Reverts the count of `secretAttempt`. */
   secretSucceeded: async (address: string): Promise<void> => {
     await sql`update login_failures set failures = greatest(0, failures - 1)

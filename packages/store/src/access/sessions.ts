@@ -1,6 +1,7 @@
 import type { Role } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
+import { allRows, firstRow } from '../rows.ts'
 
 /** Whom a session belongs to. */
 export interface SessionOwner {
@@ -77,14 +78,13 @@ export const makeSessions = (db: Kysely<Tables>) => ({
   },
   /** Starts a session with a code, which becomes invalid. */
   redeemLoginCode: async (code: string, { hash, hours }: { hash: string; hours: number }): Promise<void> => {
-    const { rows } = await sql<{ user_id: number | null; token_id: number | null }>`
+    const row = await firstRow(db)<{ user_id: number | null; token_id: number | null }>`
       with used as (delete from login_codes where hash = ${code} returning *)
       insert into sessions (hash, user_id, token_id, mark, expires_at)
       select ${hash}, user_id, token_id, mark, least(session_until, now() + ${hours} * interval '1 hour')
       from used where expires_at > now()
       returning user_id, token_id
-    `.execute(db)
-    const [row] = rows
+    `
     if (row === undefined) return
     const { user_id: user, token_id: token } = row
     await dropOldest(
@@ -96,14 +96,13 @@ export const makeSessions = (db: Kysely<Tables>) => ({
   },
   /** A valid session. Records its use at most once a minute. */
   sessionByHash: async (hash: string): Promise<StoredSession | undefined> => {
-    const { rows } = await sql<StoredSession & { note: boolean }>`
+    const found = await firstRow(db)<StoredSession & { note: boolean }>`
       select case when s.user_id is null then 'token' else 'user' end as kind, coalesce(u.id, t.id) as id,
         coalesce(u.username, t.name) as name, coalesce(u.role, t.role) as role, s.expires_at as "expiresAt",
         s.last_used_at < now() - interval '1 minute' as note
       from sessions s left join users u on u.id = s.user_id left join api_tokens t on t.id = s.token_id
       where s.hash = ${hash} and s.expires_at > now() and s.mark = coalesce(${USER_MARK}, '')
-    `.execute(db)
-    const [found] = rows
+    `
     if (found === undefined) return undefined
     const { note, ...session } = found
     if (note)
@@ -118,15 +117,14 @@ export const makeSessions = (db: Kysely<Tables>) => ({
     await db.deleteFrom('sessions').where('hash', '=', hash).execute()
   },
   /** Valid sessions of an owner, the last used first; `current` is the hash of the one that asks. */
-  sessionsOf: async (owner: SessionOwner, current: string | undefined): Promise<ListedSession[]> => {
-    const { rows } = await sql<ListedSession>`
+  sessionsOf: (owner: SessionOwner, current: string | undefined): Promise<ListedSession[]> => allRows(
+    db,
+  )<ListedSession>`
       select ${SESSION_ID} as id, s.created_at, s.last_used_at, s.expires_at, s.hash = ${current ?? ''} as current
       from sessions s left join users u on u.id = s.user_id
       where s.${ownerColumn(owner)} = ${owner.id} and s.expires_at > now() and s.mark = coalesce(${USER_MARK}, '')
       order by current desc, s.last_used_at desc, s.hash
-    `.execute(db)
-    return rows
-  },
+    `,
   /** False: the owner has no such session. */
   endSessionOf: async (owner: SessionOwner, id: string): Promise<boolean> => {
     const { numAffectedRows } = await sql`

@@ -9,7 +9,8 @@ import {
   type PageRequest,
   type PageRows,
 } from '../page.ts'
-import { importAssets } from './import-assets.ts'
+import { byteas, itemsOf } from '../findings/import-item.ts'
+import { importItems } from '../findings/import-items.ts'
 import { Lanes } from '../findings/lanes.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from '../findings/facets.ts'
@@ -19,6 +20,7 @@ import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
 import { ofOrg, orgOfWorkspace } from '../workspaces/names.ts'
+import { firstRow } from '../rows.ts'
 
 /** Most values of each kind in the stats. */
 const MAX_STATS = 1_000
@@ -93,7 +95,14 @@ export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
     source: string,
     items: readonly AssetContent[],
     lanes = new Lanes(),
-  ): Promise<ImportSummary> => importAssets(db, workspace, source, items, lanes),
+  ): Promise<ImportSummary> =>
+    importItems(db, items, lanes, (half) => {
+      const { contents, json } = itemsOf(workspace, source, { kind: 'asset', items: half })
+      return {
+        see: sql`see_known_assets(${byteas(contents)}::bytea[])`,
+        save: () => sql`import_assets(${storable(workspace)}, ${json()}::jsonb, ${source}, null, null)`,
+      }
+    }),
   /** How often each value occurs among the newest assets of a filter, the most frequent first. */
   facets: (filter: AssetFilter): Promise<Facets<AssetFacet>> =>
     totals.group(
@@ -240,10 +249,8 @@ const SOURCE = {
     + octet_length(a.remarks::text) + octet_length(a.raw_json_data::text)`,
 }
 
-const find = async (db: Kysely<Tables>, id: number): Promise<Asset | undefined> => {
-  const { rows } = await sql<Asset>`select ${COLUMNS} from assets a ${RUNS} where a.id = ${id}`.execute(db)
-  return rows[0]
-}
+const find = (db: Kysely<Tables>, id: number): Promise<Asset | undefined> =>
+  firstRow(db)<Asset>`select ${COLUMNS} from assets a ${RUNS} where a.id = ${id}`
 
 const stats = async (db: Kysely<Tables>, workspaces: readonly string[] | undefined): Promise<AssetStats> => {
   const condition = where(isOneOf('workspace', workspaces))

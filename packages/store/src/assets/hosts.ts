@@ -6,6 +6,7 @@ import { where } from '../findings/condition.ts'
 import { conditionsOf } from '../findings/list-vulnerabilities.ts'
 import type { SeenBy } from '../findings/triage.ts'
 import type { Tables } from '../tables.ts'
+import { firstRow } from '../rows.ts'
 
 /** Most assets, and most findings, of a host that are read, the newest. */
 export const HOST_RECORDS = 10_000
@@ -48,7 +49,7 @@ const find = async (
   workspaces: readonly string[] | undefined,
 ): Promise<Host | undefined> => {
   const filter = { host, workspaces }
-  const { rows } = await sql<Host & { known: boolean }>`
+  const row = await firstRow(db)<Host & { known: boolean }>`
     with a as materialized (
       select id, workspace, asset_type, host_of(coalesce(nullif(url, ''), asset_value)) as name, host_ip, title,
              technologies, open_ports, state, first_seen, first_run
@@ -86,8 +87,7 @@ const find = async (
       coalesce((select jsonb_object_agg(severity, n) from (
         select severity, count(*) as n from v where state = 'open' group by severity) s), '{}') as findings,
       coalesce((select jsonb_agg(to_jsonb(n) - 'id' order by id desc) from newest n), '[]') as runs
-  `.execute(db)
-  const [row] = rows
+  `
   if (row?.known !== true) return undefined
   const { known: _, ...found } = row
   return found

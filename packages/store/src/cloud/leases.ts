@@ -3,6 +3,7 @@ import { storable } from '../text.ts'
 import { readRecord, type InfraRecord } from './infra-records.ts'
 import { endRuns } from './transitions.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 const MAX_INT = 2 ** 31 - 1
 const inInt = (ms: number): number => Math.min(Math.round(ms), MAX_INT)
@@ -64,10 +65,9 @@ export const createLeases = (db: Kysely<Tables>) => ({
    * `provisioning` or the machine is not `requested`. The caller must then not create the machine.
    */
   async markCreateStarted(instanceNo: number, owner: string): Promise<boolean> {
-    const { rows } = await sql<{ noted: boolean }>`
+    return await firstValue(db, false)`
       select mark_create_started(${instanceNo}, ${owner}) as noted
-    `.execute(db)
-    return rows[0]?.noted ?? false
+    `
   },
 
   async setInstanceMessage(instanceNo: number, message: string): Promise<void> {

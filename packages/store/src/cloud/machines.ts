@@ -2,6 +2,7 @@ import type { CloudProviderName, InstanceStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { isUuid, storable } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { allRows, firstRow, firstValue } from '../rows.ts'
 
 /** The machine on which a run executes. */
 export interface RunMachine {
@@ -31,13 +32,12 @@ export const createMachineQueries = (db: Kysely<Tables>) => ({
 
   /** Machines that are not known to be gone. */
   async countMachines(): Promise<{ provider: CloudProviderName; status: InstanceStatus; count: number }[]> {
-    const { rows } = await sql<{ provider: CloudProviderName; status: InstanceStatus; count: number }>`
+    return await allRows(db)<{ provider: CloudProviderName; status: InstanceStatus; count: number }>`
       select f.provider, i.status, count(*) as count
       from cloud_instances i join cloud_infras f on f.id = i.infra_no
       where i.status not in ('destroyed', 'failed')
       group by f.provider, i.status order by f.provider, i.status
-    `.execute(db)
-    return rows
+    `
   },
 
   /** Providers of infrastructures that are not closed. */
@@ -50,16 +50,15 @@ export const createMachineQueries = (db: Kysely<Tables>) => ({
 
   /** True for one caller of the whole farm in each period of `everyMs`. */
   async tryAcquireReaperTurn(provider: CloudProviderName, everyMs: number): Promise<boolean> {
-    const { rows } = await sql<{ turn: boolean }>`
+    return await firstValue(db, false)`
       select try_acquire_reaper_turn(${provider}, ${Math.round(everyMs)}::int) as turn
-    `.execute(db)
-    return rows[0]?.turn ?? false
+    `
   },
 
   /** Undefined unless this attempt of the run is running on a machine. */
   async machineOfRun(runUuid: string, attempt: number): Promise<RunMachine | undefined> {
     if (!isUuid(runUuid)) return undefined
-    const { rows } = await sql<RunMachine>`
+    return await firstRow(db)<RunMachine>`
       select f.id as "infraNo", i.id as "instanceNo", f.infra_id as "infraId", f.provider,
              i.resource_id as "resourceId", i.address, i.port, f.ssh_user as "sshUser",
              f.private_key as "privateKey", i.host_key as "hostKey"
@@ -67,7 +66,6 @@ export const createMachineQueries = (db: Kysely<Tables>) => ({
       join cloud_instances i on i.id = r.instance_no
       join cloud_infras f on f.id = i.infra_no
       where r.run_uuid = ${runUuid} and r.attempt = ${attempt} and r.status = 'running'
-    `.execute(db)
-    return rows[0]
+    `
   },
 })

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 interface OldRunsOptions {
   readonly days: number
@@ -69,7 +70,7 @@ const removeRuns = async (db: Kysely<Tables>, ids: readonly number[], days: numb
   if (ids.length === 0) return 0
   return await db.transaction().execute(async (tx) => {
     await sql`select acquire_lock('retention')`.execute(tx)
-    const { rows } = await sql<{ removed: number }>`
+    return await firstValue(tx, 0)`
       with removed as (
         delete from runs r where id = any(${ids}::bigint[]) and ${ENDED}
           and completed_at < now() - ${days} * interval '1 day'
@@ -90,7 +91,6 @@ const removeRuns = async (db: Kysely<Tables>, ids: readonly number[], days: numb
       without_runs as (delete from jobs where delta is not null and target_count = 0
                        and created_at < now() - ${days} * interval '1 day')
       select count(*) as removed from removed
-    `.execute(tx)
-    return rows[0]?.removed ?? 0
+    `
   })
 }

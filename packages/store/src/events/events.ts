@@ -4,6 +4,7 @@ import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 export interface EventFilter {
   /** A topic, or a shell glob over topics. */
@@ -45,12 +46,8 @@ export const makeEvents = (db: Kysely<Tables>, totals: Totals) => ({
     return Number(numAffectedRows)
   },
   /** Drops ranges whose entries are all older than `days`, which is much cheaper; returns how many. */
-  dropRanges: async (days: number): Promise<number> => {
-    const { rows } = await sql<{
-      dropped: number
-    }>`select drop_unused_partitions(${days}) as dropped`.execute(db)
-    return rows[0]?.dropped ?? 0
-  },
+  dropRanges: (days: number): Promise<number> =>
+    firstValue(db, 0)`select drop_unused_partitions(${days}) as dropped`,
 })
 
 /** Entries in one transaction, which stays short even after a long time without pruning. */

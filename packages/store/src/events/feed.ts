@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { topicCondition, type EventFilter, type EventLogEntry } from './events.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 /** A position in the event log in commit order; text, since streams use it as the id of an event. */
 export type FeedPosition = string
@@ -38,12 +39,9 @@ export const isFeedPosition = (text: string): boolean => POSITION.test(text)
 
 export const makeFeed = (db: Kysely<Tables>) => ({
   /** The position before all transactions that are still open: reading from here misses no later entry. */
-  end: async (): Promise<FeedPosition> => {
-    const { rows } = await sql<{ position: string }>`
+  end: (): Promise<FeedPosition> => firstValue(db, '0-0')`
       select pg_snapshot_xmin(pg_current_snapshot()) || '-0' as position
-    `.execute(db)
-    return rows[0]?.position ?? '0-0'
-  },
+    `,
   /**
    * Entries after a position, in the order of their transactions. Entries that an open transaction could still precede
    * are withheld, so that no entry appears before a position that was read. Positions of another database, for example

@@ -2,6 +2,7 @@ import type { Enrichment } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Tables } from '../tables.ts'
 import { storable } from '../text.ts'
+import { allRows, firstValue } from '../rows.ts'
 
 const ROWS_AT_ONCE = 10_000
 
@@ -23,11 +24,8 @@ export type CveFile = {
 
 /** `upkeep`: the same database with a longer statement timeout. */
 export const makeEnrichment = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
-  const list = async (): Promise<Enrichment[]> => {
-    const { rows } = await sql<Enrichment>`
-      select kind, version, published, cves, loaded_at, loaded_by from enrichments order by kind`.execute(db)
-    return rows
-  }
+  const list = (): Promise<Enrichment[]> => allRows(db)<Enrichment>`
+      select kind, version, published, cves, loaded_at, loaded_by from enrichments order by kind`
   return {
     list,
     /** Replaces the file of its kind; resolves to how many findings changed. Of a CVE that occurs twice the first row counts. */
@@ -43,8 +41,7 @@ export const makeEnrichment = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
           on conflict (kind) do update
           set version = excluded.version, published = excluded.published, cves = excluded.cves, loaded_at = now(),
             loaded_by = excluded.loaded_by`.execute(tx)
-        const { rows } = await sql<{ changed: number }>`select enrich_findings() as changed`.execute(tx)
-        return rows[0]?.changed ?? 0
+        return await firstValue(tx, 0)`select enrich_findings() as changed`
       }),
   }
 }

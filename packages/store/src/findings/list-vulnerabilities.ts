@@ -8,6 +8,7 @@ import { boundedSearch } from './bounded-search.ts'
 import { contains, has, isLastRun, isOneOf, where } from './condition.ts'
 import { sortedPage, SORTED_LETTERS, type SortKey, type SortRequest } from './sorted.ts'
 import type { Tables } from '../tables.ts'
+import { firstRow } from '../rows.ts'
 
 export interface VulnerabilityFilter {
   /** One of them. */
@@ -189,8 +190,7 @@ const SOURCE = {
 }
 
 export async function findVulnerability(db: Kysely<Tables>, id: number): Promise<Vulnerability | undefined> {
-  const { rows } = await sql<Vulnerability>`
+  return await firstRow(db)<Vulnerability>`
     select ${COLUMNS} from vulnerabilities v ${RUNS} where v.id = ${id}
-  `.execute(db)
-  return rows[0]
+  `
 }

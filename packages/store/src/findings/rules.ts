@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import { isUniqueViolation } from '../database/connection.ts'
 import type { Tables } from '../tables.ts'
 import { storable, storableJson } from '../text.ts'
+import { allRows, firstRow } from '../rows.ts'
 
 /** Every import evaluates all rules. */
 export const MAX_RULES = 200
@@ -49,22 +50,18 @@ const columnsOf = ({ name, position, match, set }: RuleContent, isNetwork: boole
 
 /** `upkeep`: the same database with a longer statement timeout. `isNetwork`: whether the asset of a rule is an address range. */
 export const makeRules = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
-  const find = async (ref: string): Promise<FindingRule | undefined> => {
-    const { rows } = await sql<FindingRule>`
+  const find = (ref: string): Promise<FindingRule | undefined> => firstRow(db)<FindingRule>`
       select ${RULE}, (select count(*) from vulnerabilities v
                        where v.ruled <> '{}' and v.ruled @> jsonb_build_object('rules', jsonb_build_array(f.id))) as findings
       from finding_rules f where f.id::text = ${storable(ref)} or lower(f.name) = lower(${storable(ref)})
-    `.execute(db)
-    return rows[0]
-  }
+    `
   /** Undefined: there is no such rule, or there are `MAX_RULES`. */
   const save = async (id: number | null, columns: object | null, by: string): Promise<Outcome> => {
     try {
-      const { rows } = await sql<{ rule_id: number; changed: number }>`
+      const saved = await firstRow(upkeep)<{ rule_id: number; changed: number }>`
         select rule_id, changed
         from save_rule(${id}, ${columns === null ? null : storableJson(columns)}::jsonb, ${storable(by)}, ${MAX_RULES})
-      `.execute(upkeep)
-      const [saved] = rows
+      `
       const rule = saved === undefined ? undefined : await find(String(saved.rule_id))
       return saved === undefined ? undefined : { rule, changed: saved.changed }
     } catch (error) {
@@ -75,15 +72,14 @@ export const makeRules = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
   return {
     /** In the order in which they apply. */
     async list(): Promise<FindingRule[]> {
-      const { rows } = await sql<FindingRule>`
+      return await allRows(db)<FindingRule>`
         with used as (
           select (r.id #>> '{}')::bigint as id, count(*) as findings
           from vulnerabilities v cross join lateral jsonb_array_elements(v.ruled -> 'rules') r(id)
           where v.ruled <> '{}' group by 1)
         select ${RULE}, coalesce(u.findings, 0) as findings
         from finding_rules f left join used u on u.id = f.id order by f.position, f.id
-      `.execute(db)
-      return rows
+      `
     },
     /** By id, or by name in any case. */
     find,

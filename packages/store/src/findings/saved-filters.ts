@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { canBeStored } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { allRows, firstRow } from '../rows.ts'
 
 export interface SavedFilterDraft {
   readonly screen: string
@@ -32,19 +33,17 @@ export const makeSavedFilters = (db: Kysely<Tables>) => ({
   /** Those of an owner and shared ones, by screen and name. */
   list: async (owner: string, screen: string | undefined): Promise<SavedFilter[]> => {
     if (screen !== undefined && !canBeStored(screen)) return []
-    const { rows } = await sql<SavedFilter>`
+    return await allRows(db)<SavedFilter>`
       select ${columns(owner)} from saved_filters
       where (owner = ${owner} or shared) and (${screen ?? null}::text is null or screen = ${screen ?? null})
       order by owner = ${owner} desc, screen, name, id limit ${MAX_LISTED}
-    `.execute(db)
-    return rows
+    `
   },
   /** Replaces the one with the same screen and name. Undefined: the owner has too many. */
-  put: async (
+  put: (
     { owner, ownerName }: { owner: string; ownerName: string },
     { screen, name, query, shared }: SavedFilterDraft,
-  ): Promise<SavedFilter | undefined> => {
-    const { rows } = await sql<SavedFilter>`
+  ): Promise<SavedFilter | undefined> => firstRow(db)<SavedFilter>`
       insert into saved_filters as s (owner, owner_name, screen, name, query, shared)
       select ${owner}, ${ownerName}, ${screen}, ${name}, ${query}, ${shared}
       where (select count(*) from saved_filters where owner = ${owner}) < ${MAX_SAVED_FILTERS}
@@ -52,9 +51,7 @@ export const makeSavedFilters = (db: Kysely<Tables>) => ({
       on conflict (owner, screen, name) do update
       set query = excluded.query, shared = excluded.shared, owner_name = excluded.owner_name
       returning ${columns(owner)}
-    `.execute(db)
-    return rows[0]
-  },
+    `,
   /** `anyShared`: also one that somebody else shares. False: there is none. */
   remove: async (id: number, owner: string, anyShared: boolean): Promise<boolean> => {
     const { numAffectedRows } = await sql`

@@ -14,6 +14,7 @@ import { where } from './condition.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from './facets.ts'
 import { conditionsOf, hostOf, searchOf, type VulnerabilityFilter } from './list-vulnerabilities.ts'
 import type { Tables } from '../tables.ts'
+import { allRows, firstValue } from '../rows.ts'
 
 /** `null` takes a decision back: rules and scans decide again. */
 export type FindingChange =
@@ -89,8 +90,7 @@ export const makeTriage = (db: Kysely<Tables>, totals: Totals) => ({
   },
   /** Opens up to `limit` findings whose acceptance is over; resolves to how many. */
   async expire(limit: number): Promise<number> {
-    const { rows } = await sql<{ ended: number }>`select expire_verdicts(${limit}) as ended`.execute(db)
-    return rows[0]?.ended ?? 0
+    return await firstValue(db, 0)`select expire_verdicts(${limit}) as ended`
   },
   /** Ids of the newest findings below `below`. */
   async ids(filter: VulnerabilityFilter, below: number | undefined, limit: number): Promise<number[]> {
@@ -119,7 +119,7 @@ export const makeTriage = (db: Kysely<Tables>, totals: Totals) => ({
       kind === 'asset'
         ? sql`assets v join asset_sightings t on t.asset_id = v.id`
         : sql`vulnerabilities v join finding_sightings t on t.finding_id = v.id`
-    const { rows } = await sql<SeenBy>`
+    return await allRows(db)<SeenBy>`
       with scopes as (
         select scope_id from sightings where kind = ${kind} and record_id = ${id}
         union
@@ -134,28 +134,25 @@ export const makeTriage = (db: Kysely<Tables>, totals: Totals) => ({
       )
       select r.run_uuid, r.workflow_name, r.target, r.status, r.started_at, r.completed_at
       from seen join runs r on r.id = seen.run_id order by r.id desc limit ${MAX_RUNS}
-    `.execute(db)
-    return rows
+    `
   },
   /** The rules that match a finding, in order, with what each of them set. */
   async rulesOf(id: number): Promise<RuleEffect[]> {
-    const { rows } = await sql<RuleEffect>`
+    return await allRows(db)<RuleEffect>`
       select f.id, f.name, array(
         select e.key from jsonb_each(v.ruled) e
         where e.value ->> 'rule' = f.id::text or e.key = 'tags' and f.tags <> '{}' order by 1) as sets
       from vulnerabilities v join finding_rules f on v.ruled -> 'rules' @> to_jsonb(f.id)
       where v.id = ${id} order by f.position, f.id
-    `.execute(db)
-    return rows
+    `
   },
   /** Newest first. */
   async history(id: number): Promise<FindingHistoryEntry[]> {
-    const { rows } = await sql<FindingHistoryEntry>`
+    return await allRows(db)<FindingHistoryEntry>`
       select c.changed_at, c.changes, c.changed_by, c.comment, coalesce(r.run_uuid::text, '') as run_uuid
       from finding_changes c left join runs r on r.id = c.run_id
       where c.vulnerability_id = ${id} order by c.id desc
-    `.execute(db)
-    return rows
+    `
   },
 })
 

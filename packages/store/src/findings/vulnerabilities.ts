@@ -1,6 +1,4 @@
 import {
-  addImports,
-  NOTHING_IMPORTED,
   SEVERITIES,
   type FindingContent,
   type ImportPart,
@@ -11,7 +9,8 @@ import {
 import { sql, type Kysely } from 'kysely'
 import type { PageOf } from '../page.ts'
 import { groupVulnerabilities, type GroupBy, type Groups, type GroupSort } from './groups.ts'
-import { byteas, halvesOf, identitiesOf, itemsOf } from './import-item.ts'
+import { byteas, identitiesOf, itemsOf } from './import-item.ts'
+import { importItems } from './import-items.ts'
 import { Lanes } from './lanes.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
@@ -26,6 +25,7 @@ import {
 } from './list-vulnerabilities.ts'
 import type { SortRequest } from './sorted.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
   list: (filter: VulnerabilityFilter, page: SortRequest<VulnerabilitySort>): Promise<PageOf<Vulnerability>> =>
@@ -66,10 +66,9 @@ export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
   ): Promise<ImportSummary> => importAll(db, workspace, source, items, part, lanes),
   /** The folder that the files of known findings are relative to, by findings at absolute paths. */
   async knownFolder(workspace: string, findings: readonly FindingContent[]): Promise<string | undefined> {
-    const { rows } = await sql<{ folder: string | null }>`
+    return await firstValue<string | undefined>(db, undefined)`
       select known_folder(${storable(workspace)}, ${identitiesOf(findings)}::jsonb) as folder
-    `.execute(db)
-    return rows[0]?.folder ?? undefined
+    `
   },
   async summary(
     filter: Pick<VulnerabilityFilter, 'workspaces' | 'state'>,
@@ -98,37 +97,21 @@ const remove = async (db: Kysely<Tables>, id: number): Promise<boolean> => {
   return rows[0]?.removed === true
 }
 
-const importAll = async (
+const importAll = (
   db: Kysely<Tables>,
   workspace: string,
   source: string,
-  items: readonly FindingContent[],
+  findings: readonly FindingContent[],
   part: ImportPart | undefined,
   lanes: Lanes,
-): Promise<ImportSummary> => {
-  const counts = await lanes.save(halvesOf(items), (half) => importHalf(db, workspace, source, half, part))
-  return counts.reduce(addImports, NOTHING_IMPORTED)
-}
-
-const importHalf = async (
-  db: Kysely<Tables>,
-  workspace: string,
-  source: string,
-  items: readonly FindingContent[],
-  part: ImportPart | undefined,
-): Promise<ImportSummary> => {
-  if (items.length === 0) return NOTHING_IMPORTED
-  const { contents, json } = itemsOf(workspace, source, { kind: 'vulnerability', items })
-  const ofPart = sql`${part?.of ?? null}::uuid, ${part?.no ?? null}::int`
-  const known = await sql<{ counts: ImportSummary | null }>`
-    select see_known_findings(${byteas(contents)}::bytea[], ${items.map(({ occurrences = 1 }) => occurrences)}::int[],
-      ${ofPart}) as counts
-  `.execute(db)
-  if (known.rows[0]?.counts) return known.rows[0].counts
-  const { rows } = await sql<{ counts: ImportSummary }>`
-    select import_vulnerabilities(${storable(workspace)}, ${json()}::jsonb, ${source},
-      null, null, ${ofPart}) as counts
-  `.execute(db)
-  if (rows[0] === undefined) throw new Error('no answer from import_vulnerabilities')
-  return rows[0].counts
-}
+): Promise<ImportSummary> =>
+  importItems(db, findings, lanes, (items) => {
+    const { contents, json } = itemsOf(workspace, source, { kind: 'vulnerability', items })
+    const results = items.map(({ occurrences = 1 }) => occurrences)
+    const ofPart = sql`${part?.of ?? null}::uuid, ${part?.no ?? null}::int`
+    return {
+      see: sql`see_known_findings(${byteas(contents)}::bytea[], ${results}::int[], ${ofPart})`,
+      save: () =>
+        sql`import_vulnerabilities(${storable(workspace)}, ${json()}::jsonb, ${source}, null, null, ${ofPart})`,
+    }
+  })

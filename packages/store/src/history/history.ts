@@ -2,6 +2,7 @@ import type { Artifact, AssetContent, FindingContent, Priority, WorkflowKind } f
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import { storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 /** Marks imported records. */
 export const IMPORTED = 'import-base'
@@ -89,10 +90,9 @@ export const makeHistory = (db: Kysely<Tables>) => ({
   },
   /** The last ended imported run of a workspace. */
   async newestRun(workspace: string): Promise<string | undefined> {
-    const { rows } = await sql<{ id: string }>`
+    return await firstValue<string | undefined>(db, undefined)`
       select run_uuid as id from runs where workspace = ${workspace} and ${IS_IMPORTED}
-      order by completed_at desc, id desc limit 1`.execute(db)
-    return rows[0]?.id
+      order by completed_at desc, id desc limit 1`
   },
   /** Those of the artifacts that belong to a run of the workspace. */
   async knownArtifacts(workspace: string, ids: readonly string[]): Promise<ReadonlySet<string>> {

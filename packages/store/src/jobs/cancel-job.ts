@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
+import { firstRow, firstValue } from '../rows.ts'
 
 export interface CancelledJob {
   /** Number of waiting runs that were cancelled, or that the masters are cancelling: they cannot start any more. */
@@ -52,14 +53,13 @@ export const requestCancel = async (db: Kysely<Tables>, jobId: string): Promise<
 export const finishCancel = async (
   db: Kysely<Tables>,
 ): Promise<(CancelledJob & { readonly jobId: string; readonly interrupted: boolean }) | undefined> => {
-  const { rows } = await sql<{ id: number; job_id: string; interrupted: boolean }>`
+  const job = await firstRow(db)<{ id: number; job_id: string; interrupted: boolean }>`
     update jobs set cancel_due_at = ${hold}
     from (select id, cancel_due_at from jobs where cancel_due_at < now() order by cancel_due_at limit 1
           for update skip locked) due
     where jobs.id = due.id
     returning jobs.id, jobs.job_id, due.cancel_due_at > '-infinity' as interrupted
-  `.execute(db)
-  const [job] = rows
+  `
   if (job === undefined) return undefined
   const tally: Tally = { cancelled: 0, requested: [] }
   await cancelStarted(db, job.id, tally)
@@ -116,12 +116,9 @@ const cancelStarted = async (
 }
 
 /** Postgres executes a statement on one core, so the waiting runs are cancelled in two halves. */
-const middleRun = async (db: Kysely<Tables>, jobNo: number): Promise<number> => {
-  const { rows } = await sql<{ middle: number | null }>`
+const middleRun = (db: Kysely<Tables>, jobNo: number): Promise<number> => firstValue(db, 0)`
     select (min(id) + max(id)) / 2 as middle from runs where job_no = ${jobNo}
-  `.execute(db)
-  return rows[0]?.middle ?? 0
-}
+  `
 
 /** Chunks may reach beyond `until`: a run is cancelled once. */
 const cancelAllWaiting = async (

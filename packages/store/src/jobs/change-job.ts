@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from '../cloud/requests.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { firstRow, firstValue } from '../rows.ts'
 
 /** Waiting runs whose priority is changed in one transaction. */
 const PRIORITY_CHUNK = 2_000
@@ -42,14 +43,13 @@ export const requestPriority = async (
   priority: Priority,
   onVoid: ChangeParts['onVoid'],
 ): Promise<ChangedPriority | undefined> => {
-  const { rows } = await sql<{ id: number; requirement_class: string; previous: Priority; due: boolean }>`
+  const job = await firstRow(db)<{ id: number; requirement_class: string; previous: Priority; due: boolean }>`
     update jobs set priority = ${priority},
       priority_due_at = case when before.priority = ${priority} then before.priority_due_at else ${hold} end
     from (select id, priority, priority_due_at from jobs where job_id = ${jobId} for no key update) before
     where jobs.id = before.id
     returning jobs.id, jobs.requirement_class, before.priority as previous, jobs.priority_due_at is not null as due
-  `.execute(db)
-  const [job] = rows
+  `
   if (job === undefined) return undefined
   const { id: jobNo, requirement_class: requirementClass, previous, due } = job
   if (!due) return { previous, changed: 0, later: false }
@@ -67,12 +67,9 @@ export const requestPriority = async (
   }
 }
 
-const countWaiting = async (db: Kysely<Tables>, jobNo: number): Promise<number> => {
-  const { rows } = await sql<{ count: number }>`
+const countWaiting = (db: Kysely<Tables>, jobNo: number): Promise<number> => firstValue(db, 0)`
     select count(*) from runs where job_no = ${jobNo} and status || '' = 'queued'
-  `.execute(db)
-  return rows[0]?.count ?? 0
-}
+  `
 
 export interface FinishedPriority {
   readonly jobId: string
@@ -86,7 +83,7 @@ export const finishPriority = async (
   db: Kysely<Tables>,
   onVoid: ChangeParts['onVoid'],
 ): Promise<FinishedPriority | undefined> => {
-  const { rows } = await sql<{
+  const job = await firstRow(db)<{
     id: number
     job_id: string
     priority: Priority
@@ -98,8 +95,7 @@ export const finishPriority = async (
           for no key update skip locked) due
     where jobs.id = due.id
     returning jobs.id, job_id, priority, requirement_class, due.priority_due_at > '-infinity' as interrupted
-  `.execute(db)
-  const [job] = rows
+  `
   if (job === undefined) return undefined
   const { id: jobNo, job_id: jobId, priority, requirement_class: requirementClass, interrupted } = job
   const changed = await changeWaiting(db, { jobNo, priority, requirementClass, onVoid })
@@ -152,23 +148,21 @@ export interface RetrySource {
   readonly requirementClass: string
 }
 
-export const retrySource = async (db: Kysely<Tables>, jobId: string): Promise<RetrySource | undefined> => {
-  const { rows } = await sql<RetrySource>`
+export const retrySource = (db: Kysely<Tables>, jobId: string): Promise<RetrySource | undefined> => firstRow(
+  db,
+)<RetrySource>`
     select id as no, run_mode as "runMode", params, cloud, requirement_class as "requirementClass"
     from jobs where job_id = ${jobId}
-  `.execute(db)
-  return rows[0]
-}
+  `
 
 /** The names of modules are not checked: a flow may give a module another name than its workflow has. */
 export const hasStep = async (db: Kysely<Tables>, jobNo: number, step: string): Promise<boolean> => {
   const name = JSON.stringify(storable(step.slice(step.lastIndexOf('/') + 1)))
-  const { rows } = await sql<{ has: boolean }>`
+  return await firstValue(db, false)`
     select jsonb_path_exists(w.json::jsonb, '$.**.steps[*] ? (@.name == $name)',
                              jsonb_build_object('name', ${name}::jsonb)) as has
     from jobs j join pinned_workflows w on w.hash = j.workflow_hash where j.id = ${jobNo}
-  `.execute(db)
-  return rows[0]?.has ?? false
+  `
 }
 
 export interface RetrySelection {

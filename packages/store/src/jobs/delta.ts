@@ -2,6 +2,7 @@ import { sql, type Kysely } from 'kysely'
 import type { JobDraft, TargetDraft } from './job-draft.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 /** A target of which nothing changed since a run. */
 interface UnchangedTarget {
@@ -14,11 +15,10 @@ interface UnchangedTarget {
 export const makeDelta = (db: Kysely<Tables>) => ({
   /** How many jobs of mode delta came before the next one. */
   async turn({ workflowName, scheduleId }: Pick<JobDraft, 'workflowName' | 'scheduleId'>): Promise<number> {
-    const { rows } = await sql<{ turn: number }>`
+    return await firstValue(db, 0)`
       select (delta ->> 'turn')::int + 1 as turn from jobs
       where workflow_name = ${storable(workflowName)} and schedule_id = ${scheduleId} and delta is not null
-      order by id desc limit 1`.execute(db)
-    return rows[0]?.turn ?? 0
+      order by id desc limit 1`
   },
   /** See unchanged_targets. */
   async unchanged(

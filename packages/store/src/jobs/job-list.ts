@@ -12,6 +12,7 @@ import { storable } from '../text.ts'
 import type { JobCounter, JobCounts } from './job-counts.ts'
 import { jobNoOf } from './job-no.ts'
 import type { Tables } from '../tables.ts'
+import { firstRow } from '../rows.ts'
 
 /** `open`: a run of the job has not ended. The others: all runs have ended, all of them so, or differently (`partial`). */
 export const JOB_STATES = ['open', 'ended', 'completed', 'failed', 'cancelled', 'partial'] as const
@@ -210,12 +211,11 @@ export async function findJobSummary(
 
 /** When the last run of a job ended; null: one is open; undefined: there is no such job. */
 export async function endOfJob(db: Kysely<Tables>, jobId: string): Promise<Date | null | undefined> {
-  const { rows } = await sql<{ at: string | null }>`
+  const job = await firstRow(db)<{ at: string | null }>`
     select coalesce(final_counts ->> 'ended_at', (
       select utc_text(max(completed_at)) from runs where job_no = j.id
       having count(*) = j.target_count and count(completed_at) = count(*))) as at
-    from jobs j where job_id = ${jobId}`.execute(db)
-  const [job] = rows
+    from jobs j where job_id = ${jobId}`
   // The text has whole milliseconds.
   return job && (job.at === null ? null : new Date(Date.parse(job.at) + 1))
 }

@@ -3,6 +3,7 @@ import { estimateEnd, RECENT_ENDS, type Estimate } from './estimate-end.ts'
 import type { Totals } from '../totals.ts'
 import { jobNoOf } from './job-no.ts'
 import type { Tables } from '../tables.ts'
+import { firstRow } from '../rows.ts'
 
 /** Most buckets of the series. */
 const BUCKETS = 120
@@ -83,7 +84,7 @@ const widthFor = (seconds: number): number =>
   WIDTHS.find((width) => seconds / width < BUCKETS) ?? Math.ceil(seconds / (BUCKETS - 1) / 86_400) * 86_400
 
 const readFacts = async (db: Kysely<Tables>, jobNo: number): Promise<Facts> => {
-  const { rows } = await sql<Facts>`
+  const facts = await firstRow(db)<Facts>`
     with r as materialized (
       select status, extract(epoch from started_at)::float8 as started,
              extract(epoch from completed_at)::float8 as ended
@@ -102,8 +103,7 @@ const readFacts = async (db: Kysely<Tables>, jobNo: number): Promise<Facts> => {
              max(ended) as last
       from r) f
     where j.id = ${jobNo}
-  `.execute(db)
-  const [facts] = rows
+  `
   if (facts === undefined) throw new Error('the job was deleted while it was read')
   return facts
 }

@@ -5,6 +5,7 @@ import { readPage } from '../page.ts'
 import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from '../runs/run-rows.ts'
 import { waitingReasons } from '../runs/waiting-reason.ts'
 import { COUNTS, countedJobs, type JobCounts } from './job-counts.ts'
+import { firstRow } from '../rows.ts'
 
 /** Up to this many runs and bytes of targets, counters and runs are read in one statement, so they are consistent. */
 const RUNS_AT_ONCE = 20_000
@@ -35,14 +36,13 @@ export interface JobReport {
 const ELEMENTS = sql<string>`string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(without_password(target)) || ',"status":"' || status || '","outcome":"' || coalesce(outcome, '') || '"}', ',')`
 
 export async function jobReport(db: Kysely<Tables>, jobId: string): Promise<JobReport | undefined> {
-  const { rows } = await sql<JobCounts & Facts>`
+  const row = await firstRow(db)<JobCounts & Facts>`
     select j.id as no, j.job_id, j.target_count as total_runs, ${COUNTS},
            case when j.target_count <= ${RUNS_AT_ONCE} and r.target_bytes <= ${TARGET_BYTES_AT_ONCE} then
              (select ${ELEMENTS} from (select run_uuid, target, status, outcome from runs where job_no = j.id order by id) in_order)
            end as elements
     from ${countedJobs(sql`, coalesce(sum(octet_length(target)), 0) as target_bytes`)} where j.job_id = ${jobId}
-  `.execute(db)
-  const [row] = rows
+  `
   if (row === undefined) return undefined
   const { no, elements, clean, partial, nothing_done, ...statuses } = row
   const counts = { ...statuses, outcomes: { clean, partial, nothing_done } }

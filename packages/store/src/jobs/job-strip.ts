@@ -3,6 +3,7 @@ import { sql, type Kysely } from 'kysely'
 import { decodeCursor, encodeCursor } from '../page.ts'
 import { jobNoOf } from './job-no.ts'
 import type { Tables } from '../tables.ts'
+import { firstRow } from '../rows.ts'
 
 /** Runs of one answer. */
 export const STRIP_RUNS = 100_000
@@ -30,7 +31,7 @@ export async function jobStrip(
   limit: number,
 ): Promise<JobStrip | undefined> {
   const after = cursor === undefined ? 0 : decodeCursor(cursor)
-  const { rows } = await sql<{
+  const row = await firstRow(db)<{
     total: number
     without_run: number
     letters: string
@@ -52,8 +53,7 @@ export async function jobStrip(
       ) part
     ) s
     where j.job_id = ${jobId}
-  `.execute(db)
-  const [row] = rows
+  `
   if (row === undefined) return undefined
   const isFull = row.letters.length === limit && row.last !== null
   return {

@@ -9,6 +9,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { jobNoOf } from './job-no.ts'
 import { canBeStored } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 export interface NightJob {
   readonly job_id: string
@@ -123,12 +124,11 @@ const changesOf = async (
   const parts = sql`array(select ${jobNo}::bigint union all
     select j.id from jobs b join jobs j using (workflow_name, schedule_id)
     where b.id = ${jobNo} and b.delta is not null and j.id >= ${after ?? jobNo} and j.id < b.id)`
-  const { rows } = await sql<{ changes: JobChanges }>`
+  return await firstValue<JobChanges | undefined>(db, undefined)`
     with workspaces as materialized (
       select distinct workspace from runs
       where job_no = any (${parts}) and (${workspace ?? null}::text is null or workspace = ${workspace ?? null})
     )
     select job_changes(${jobs}, array(select workspace from workspaces), ${workspace ?? null}, ${limit}) as changes
-  `.execute(db)
-  return rows[0]?.changes
+  `
 }

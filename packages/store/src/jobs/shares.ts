@@ -1,6 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { storable } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { allRows } from '../rows.ts'
 
 /** Whose runs get `weight` times the share of the others: "token:NAME", "user:NAME" or "workspace:NAME". */
 export interface OwnerShare {
@@ -13,8 +14,7 @@ const MAX_SHARES = 1_000
 export const makeShares = (db: Kysely<Tables>) => ({
   /** Those whose weight is not 1, by owner. */
   async list(): Promise<OwnerShare[]> {
-    const { rows } = await sql<OwnerShare>`select owner, weight from shares order by owner`.execute(db)
-    return rows
+    return await allRows(db)<OwnerShare>`select owner, weight from shares order by owner`
   },
   /** For what is queued from now. False: there are 1,000, and nothing changed. */
   async set({ owner, weight }: OwnerShare): Promise<boolean> {

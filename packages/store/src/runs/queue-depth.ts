@@ -1,7 +1,8 @@
 import type { InfraStatus, Priority, RunMode } from '@scanfarm/contracts'
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
+import { allRows } from '../rows.ts'
 
 /** Queued runs that wait for the same. */
 export interface WaitingGroup {
@@ -33,8 +34,7 @@ export const keepWaitingGroups = (db: Kysely<Tables>, totals: Totals): Promise<v
 const sizeOf = (groups: readonly WaitingGroup[]): number =>
   groups.reduce((sum, { waiting }) => sum + waiting, 0)
 
-const readGroups = async (db: Kysely<Tables>): Promise<WaitingGroup[]> => {
-  const { rows } = await sql<WaitingGroup>`
+const readGroups = (db: Kysely<Tables>): Promise<WaitingGroup[]> => allRows(db)<WaitingGroup>`
     with queued as materialized (
       select job_no, count(*) as waiting, count(*) filter (where crashes > 0) as suspects, min(created_at) as oldest_at
       from runs where status = 'queued' group by job_no
@@ -48,6 +48,4 @@ const readGroups = async (db: Kysely<Tables>): Promise<WaitingGroup[]> => {
     left join cloud_infras f on f.id = j.infra_no
     group by 1, 2, 3, 4, 5
     order by priority_rank(j.priority), min(q.oldest_at)
-  `.execute(db)
-  return rows
-}
+  `

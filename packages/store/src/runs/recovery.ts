@@ -1,6 +1,7 @@
 import type { Priority } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 interface Reaped {
   readonly requeued: number
@@ -25,10 +26,9 @@ export const makeRecovery = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
     limit: number
   }): Promise<Reaped> => {
     const { maxAttempts, quarantineAfter, leaseMs, limit } = options
-    const { rows } = await sql<{ reaped: Reaped }>`
+    return await firstValue<Reaped>(db, { requeued: 0, failed: 0, cancelled: 0, heldBack: '' })`
       select reap_runs(${maxAttempts}::int, ${quarantineAfter}::int, ${leaseMs}::int, ${limit}::int) as reaped
-    `.execute(db)
-    return rows[0]?.reaped ?? { requeued: 0, failed: 0, cancelled: 0, heldBack: '' }
+    `
   },
   /** Queued distributed runs without an outbox row, by id after `after`. The caller checks which are in the queue. */
   queuedOutside: async ({
@@ -60,8 +60,7 @@ export const makeRecovery = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
     }))
   },
   /** Inserts them into the outbox with the same epoch, if they are still queued and have no row. */
-  enqueueAgain: async (keys: readonly { runId: number; epoch: number }[]): Promise<number> => {
-    const { rows } = await sql<{ count: number }>`
+  enqueueAgain: (keys: readonly { runId: number; epoch: number }[]): Promise<number> => firstValue(db, 0)`
       with put as (
         insert into outbox (run_id, epoch, job_no, run_mode, rank, class, ready)
         select r.id, r.epoch, r.job_no, r.run_mode, priority_rank(j.priority), j.requirement_class, true
@@ -75,19 +74,12 @@ export const makeRecovery = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
         returning run_id
       )
       select count(*) as count, case when count(*) > 0 then notify_masters() end from put
-    `.execute(db)
-    return rows[0]?.count ?? 0
-  },
+    `,
   /** Repairs `ready` and slots of jobs with a concurrency limit; returns the number of repairs. */
-  recountSlots: async (limit: number): Promise<number> => {
-    const { rows } = await sql<{ repairs: number }>`select recount_slots(${limit}::int) as repairs`.execute(
-      upkeep,
-    )
-    return rows[0]?.repairs ?? 0
-  },
+  recountSlots: (limit: number): Promise<number> =>
+    firstValue(upkeep, 0)`select recount_slots(${limit}::int) as repairs`,
   /** Ends up to `limit` running runs whose cancel was requested more than `olderThanMs` ago. Resolves with their number. */
-  forceStaleCancels: async (olderThanMs: number, limit: number): Promise<number> => {
-    const { rows } = await sql<{ forced: number }>`
+  forceStaleCancels: (olderThanMs: number, limit: number): Promise<number> => firstValue(db, 0)`
       select coalesce(cardinality(end_runs(jsonb_agg(jsonb_build_object(
         'id', id, 'status', 'cancelled', 'error', 'cancelled on request; its worker did not answer')))), 0) as forced
       from (
@@ -96,7 +88,5 @@ export const makeRecovery = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
         order by id limit ${limit}
       ) stale
       having count(*) > 0
-    `.execute(db)
-    return rows[0]?.forced ?? 0
-  },
+    `,
 })

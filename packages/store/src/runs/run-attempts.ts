@@ -1,7 +1,8 @@
 import type { AttemptEnding, RunAttempt, RunStatus } from '@scanfarm/contracts'
-import { sql, type Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import { byRef, type RunRef } from './run-rows.ts'
 import type { Tables } from '../tables.ts'
+import { firstRow } from '../rows.ts'
 
 /** An attempt as `requeue_runs` records it. */
 interface PastAttempt {
@@ -40,7 +41,7 @@ interface Row {
 export async function runAttempts(db: Kysely<Tables>, ref: RunRef): Promise<RunAttempt[] | undefined> {
   const condition = byRef(ref)
   if (condition === undefined) return undefined
-  const { rows } = await sql<Row>`
+  const row = await firstRow(db)<Row>`
     select r.status, r.attempt, coalesce(r.reported_attempt = r.attempt, false) as reported, r.worker_id,
            coalesce(r.claimed_at, r.started_at) as claimed_at, r.completed_at, r.error_message, r.killed_pids,
            coalesce(r.past_attempts, '[]') as past_attempts,
@@ -49,8 +50,7 @@ export async function runAttempts(db: Kysely<Tables>, ref: RunRef): Promise<RunA
            coalesce(w.pid, p.pid, 0) as pid, coalesce(w.version, p.version, '') as version
     from runs r left join workers w on w.id = r.worker_id left join past_workers p on p.id = r.worker_id
     where ${condition}
-  `.execute(db)
-  const [row] = rows
+  `
   if (row === undefined) return undefined
   const past = row.past_attempts.map(pastAttempt)
   const hasLast = row.attempt > 0 && past.at(-1)?.attempt !== row.attempt

@@ -3,6 +3,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { byRef, type RunRef } from './run-rows.ts'
 import type { Tables } from '../tables.ts'
 import { isUuid } from '../text.ts'
+import { firstRow } from '../rows.ts'
 
 /** Where a log of a run stands: its own, or that of one of its steps. */
 export interface LogState {
@@ -28,24 +29,19 @@ export interface LogState {
 
 const RUN_OF_LOG = sql`r.id as "runId", r.run_uuid as "runUuid", r.status as "runStatus", r.attempt as "runAttempt"`
 
-const logOfRun = async (db: Kysely<Tables>, run: RawBuilder<unknown>): Promise<LogState | undefined> => {
-  const { rows } = await sql<LogState>`select ${RUN_OF_LOG}, r.attempt from runs r where ${run}`.execute(db)
-  return rows[0]
-}
+const logOfRun = (db: Kysely<Tables>, run: RawBuilder<unknown>): Promise<LogState | undefined> =>
+  firstRow(db)<LogState>`select ${RUN_OF_LOG}, r.attempt from runs r where ${run}`
 
 /** `step`: condition and order of the step's row. */
-const logOfStep = async (
+const logOfStep = (
   db: Kysely<Tables>,
   run: RawBuilder<unknown>,
   step: RawBuilder<unknown>,
-): Promise<LogState | undefined> => {
-  const { rows } = await sql<LogState>`
+): Promise<LogState | undefined> => firstRow(db)<LogState>`
     select ${RUN_OF_LOG}, s.attempt, json_build_object('id', s.id, 'seq', s.seq, 'status', s.status,
              'exitCode', s.exit_code, 'output', s.output, 'storeKey', s.log_file) as step
     from runs r cross join lateral (select * from steps where run_id = r.id and ${step} limit 1) s where ${run}
-  `.execute(db)
-  return rows[0]
-}
+  `
 
 export const logOf = async (
   db: Kysely<Tables>,

@@ -15,6 +15,7 @@ import { byRef, STEP_COLUMNS, toStep, type RunRef, type StepRow } from './run-ro
 import { canBeStored } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
+import { firstRow } from '../rows.ts'
 
 /** Lists over several runs read only the newest runs; older ones are found by workspace or run. */
 export const NEWEST_RUNS = 10_000
@@ -171,13 +172,12 @@ export const artifactAt = async (
 ): Promise<StoredArtifact | undefined> => {
   if (!canBeStored(workspace) || !canBeStored(path)) return undefined
   const below = `/${workspace}/`
-  const { rows } = await sql<StoredArtifact>`
+  return await firstRow(db)<StoredArtifact>`
     select ${ARTIFACT_COLUMNS} from ${recent({ workspaces: [workspace] })}
     join artifacts a on a.run_id = r.id and a.attempt = r.attempt
     where right(a.path, length(${`/workspaces${below}${path}`})) = ${`/workspaces${below}${path}`}
        or (strpos(a.path, ${below}) > 0 and substr(a.path, strpos(a.path, ${below}) + length(${below})) = ${path})
        or ltrim(a.path, '/') = ${path}
     order by r.id desc, a.created_at desc, a.id limit 1
-  `.execute(db)
-  return rows[0]
+  `
 }

@@ -24,6 +24,7 @@ import { queuePlace, type QueuePlace } from './queue-place.ts'
 import type { Totals } from '../totals.ts'
 import { waitingReasons } from './waiting-reason.ts'
 import type { Tables } from '../tables.ts'
+import { firstRow } from '../rows.ts'
 
 type Duplicate = { readonly originalRunUuid: string; readonly runUuid: string; readonly jobId: string }
 type Started = { readonly started: boolean; readonly run: RunDetail }
@@ -127,11 +128,10 @@ const start = async (
 const cloudOf = async (db: Kysely<Tables>, ref: RunRef): Promise<CloudOfRun | undefined> => {
   const condition = byRef(ref)
   if (!condition) return undefined
-  const { rows } = await sql<{ fields: CloudFields | null; requirement_class: string }>`
+  const row = await firstRow(db)<{ fields: CloudFields | null; requirement_class: string }>`
     select j.cloud as fields, j.requirement_class from runs r join jobs j on j.id = r.job_no
     where ${condition} and r.run_mode || '' = 'cloud'
-  `.execute(db)
-  const [row] = rows
+  `
   return row && { fields: row.fields ?? {}, requirementClass: row.requirement_class }
 }
 

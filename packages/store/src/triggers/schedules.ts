@@ -10,6 +10,7 @@ import { sql, type Kysely } from 'kysely'
 import { countOf, newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 export type Overlap = 'allow' | 'skip' | 'queue' | 'cancel-previous'
 export type MissedPolicy = 'skip' | 'once' | 'all'
@@ -176,12 +177,9 @@ export const makeSchedules = (db: Kysely<Tables>) => ({
     return rows.length > 0
   },
   /** Changes whenever a schedule changes. */
-  version: async (): Promise<string> => {
-    const { rows } = await sql<{ version: string }>`
+  version: (): Promise<string> => firstValue(db, '')`
       select count(*) || ' ' || coalesce(max(updated_at), 'epoch') || ' ' || coalesce(max(no), 0) as version from schedules
-    `.execute(db)
-    return rows[0]?.version ?? ''
-  },
+    `,
 })
 
 const valuesOf = (schedule: ScheduleDraft) => sql`

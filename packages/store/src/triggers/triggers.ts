@@ -14,6 +14,7 @@ import {
   type ScheduledPlan,
 } from './execution-plan.ts'
 import type { Tables } from '../tables.ts'
+import { allRows, firstValue } from '../rows.ts'
 
 /** An entry that a master has leased. */
 export interface ClaimedEvent extends EventDraft {
@@ -31,14 +32,13 @@ const BOUNDED_DATA = sql`case when octet_length(data) <= 1048576 then data
  */
 export const makeTriggers = (db: Kysely<Tables>) => ({
   /** Unprocessed events, oldest first, that no other master has claimed within its lease. */
-  claimEvents: async ({ limit, leaseMs }: { limit: number; leaseMs: number }): Promise<ClaimedEvent[]> => {
-    const { rows } = await sql<ClaimedEvent>`
+  claimEvents: ({ limit, leaseMs }: { limit: number; leaseMs: number }): Promise<ClaimedEvent[]> => allRows(
+    db,
+  )<ClaimedEvent>`
       select id, topic, event_id as "eventId", name, source, data_type as "dataType", ${BOUNDED_DATA}, workspace,
              run_id as "runId", workflow_name as "workflowName", created_at as "createdAt"
       from claim_events(${limit}, ${leaseMs}) order by id
-    `.execute(db)
-    return rows
-  },
+    `,
   /** Undefined: another master has processed the event, and nothing was written. */
   processEvent: (id: number, plan: EventPlan): Promise<ExecutionResult[] | undefined> =>
     fired(db, sql`process_event(${id}, ${storable(plan.error)}, ${executionsOf(plan)}::jsonb)`),
@@ -70,10 +70,8 @@ export const makeTriggers = (db: Kysely<Tables>) => ({
   ...clocks(db),
   ...files(db),
   /** Starts waiting executions whose predecessors have ended; returns how many. */
-  startWaiting: async (limit: number): Promise<number> => {
-    const { rows } = await sql<{ started: number }>`select start_waiting(${limit}) as started`.execute(db)
-    return rows[0]?.started ?? 0
-  },
+  startWaiting: (limit: number): Promise<number> =>
+    firstValue(db, 0)`select start_waiting(${limit}) as started`,
   prune: async ({ days, topicsMs }: { days: number; topicsMs: number }): Promise<void> => {
     await sql`select prune_triggers(${days}, ${topicsMs})`.execute(db)
   },

@@ -5,6 +5,7 @@ import { canBeStored } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { DEFAULT_ORG, namesThat, sourceOf, type WorkspaceFilter } from './names.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 /** The counts of a workspace. */
 export interface WorkspaceCounts {
@@ -45,10 +46,9 @@ export const makeWorkspaces = (db: Kysely<Tables>, totals: Totals) => ({
 const countOf = (db: Kysely<Tables>, totals: Totals, filter: WorkspaceFilter): Promise<number> =>
   totals.of(`workspaces ${JSON.stringify(Object.entries(filter).sort())}`, async () => {
     const { names, conditions } = namesThat(filter)
-    const { rows } = await sql<{ total: number }>`
+    return await firstValue(db, 0)`
       with ${names} select count(*) as total from found ${conditions}
-    `.execute(db)
-    return rows[0]?.total ?? 0
+    `
   })
 
 const namesOf = async (

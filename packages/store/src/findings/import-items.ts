@@ -1,0 +1,31 @@
+import { addImports, NOTHING_IMPORTED, type ImportSummary } from '@scanfarm/contracts'
+import type { Kysely, RawBuilder } from 'kysely'
+import { firstValue } from '../rows.ts'
+import type { Tables } from '../tables.ts'
+import { halvesOf } from './import-item.ts'
+import type { Lanes } from './lanes.ts'
+
+/**
+ * Saves items in two transactions, each with its events. `callsFor`: `see` only counts the items as seen, and is null if one
+ * of them changes something; then `save` saves them.
+ */
+export const importItems = async <T extends Parameters<typeof halvesOf>[0][number]>(
+  db: Kysely<Tables>,
+  items: readonly T[],
+  lanes: Lanes,
+  callsFor: (half: readonly T[]) => {
+    readonly see: RawBuilder<unknown>
+    readonly save: () => RawBuilder<unknown>
+  },
+): Promise<ImportSummary> => {
+  const answer = (call: RawBuilder<unknown>) =>
+    firstValue<ImportSummary | undefined>(db, undefined)`select ${call}`
+  const counts = await lanes.save(halvesOf(items), async (half) => {
+    if (half.length === 0) return NOTHING_IMPORTED
+    const { see, save } = callsFor(half)
+    const counted = (await answer(see)) ?? (await answer(save()))
+    if (counted === undefined) throw new Error('an import was not answered')
+    return counted
+  })
+  return counts.reduce(addImports, NOTHING_IMPORTED)
+}
