@@ -84,11 +84,25 @@ test('A job writes one event when it ends, which counts its runs, and the findin
         runs: { total: 1, completed: 1, failed: 0, cancelled: 0, nothing_done: 1 },
         findings: { new: { high: 2, low: 1 }, back: {}, gone: {} },
         path: `/jobs/${first}`,
+        worst: [
+          { kind: 'new', severity: 'high', title: expect.stringMatching(/^[ab]$/), place: 'a.test' },
+          { kind: 'new', severity: 'high' },
+          { kind: 'new', severity: 'low', title: 'c' },
+        ],
         is_cancelled: false,
       },
     },
-    { data: { job_id: second, findings: { new: {}, back: {}, gone: { high: 1, low: 1 } } } },
-    { data: { job_id: third, findings: { new: { critical: 1 }, back: { high: 1 }, gone: {} } } },
+    { data: { job_id: second, findings: { new: {}, back: {}, gone: { high: 1, low: 1 } }, worst: [] } },
+    {
+      data: {
+        job_id: third,
+        findings: { new: { critical: 1 }, back: { high: 1 }, gone: {} },
+        worst: [
+          { kind: 'new', severity: 'critical', title: 'd' },
+          { kind: 'back', severity: 'high', title: 'a' },
+        ],
+      },
+    },
   ])
   expect(await eventsOf('schedule.ended')).toEqual([])
   // A false positive that comes and goes is not counted.

@@ -13,11 +13,13 @@ const execute = (statement: string) => asSuperuser((client) => client.query(stat
 /** Two masters at the same time. */
 const tell = () => Promise.all([db.store.nights.tell(), db.store.nights.tell()])
 
-const scan = async (workerId: string, name: string, severity: 'high' | 'low'): Promise<void> => {
+const scan = async (workerId: string, name: string, severity: 'high' | 'low', count = 1): Promise<void> => {
   await submitted(db.store, {}, [{ target: `${name}.test`, workspace: name }])
   const [run] = await claimAll(db.store, db.runStore, workerId)
   if (run === undefined) throw new Error('nothing was claimed')
-  const items = [findingOf({ vuln_info: name, vuln_title: name, severity })]
+  const items = Array.from({ length: count }, (_, at) =>
+    findingOf({ vuln_info: `${name}-${at}`, vuln_title: `${name} ${at}`, severity }),
+  )
   const records = { kind: 'vulnerability' as const, items }
   const found = { step: 'import', workspace: name, source: 'workflow' as const, errors: 0, records }
   await db.runStore.importRecords(keyOf(run), found)
@@ -32,8 +34,8 @@ test('An hour in which jobs ended, and a day with open findings, are each told o
   await tell()
   expect([...(await told('findings.digest')), ...(await told('findings.reminder'))]).toEqual([])
   const workerId = await joined(db.runStore)
+  await scan(workerId, 'banner', 'low', 6)
   await scan(workerId, 'telnet', 'high')
-  await scan(workerId, 'banner', 'low')
   await db.store.scans.judge({ limit: 100, history: 3 })
   await db.store.jobs.settle(0, 100)
   // Later ones are told when their hour is over.
@@ -52,10 +54,11 @@ test('An hour in which jobs ended, and a day with open findings, are each told o
       jobs: 2,
       title: expect.stringMatching(/^2 jobs of \d\d:\d\d to \d\d:\d\d UTC$/),
       runs: { total: 2, completed: 2, failed: 0 },
-      findings: { new: { high: 1, low: 1 }, back: {}, gone: {} },
+      findings: { new: { high: 1, low: 6 }, back: {}, gone: {} },
+      worst: ['high', 'low', 'low', 'low', 'low'].map((severity) => ({ severity, kind: 'new' })),
     },
   ])
   expect(await told('findings.reminder')).toEqual([
-    { open: { high: 1, low: 1 }, oldest_days: { high: 9, low: 0 }, path: '/findings' },
+    { open: { high: 1, low: 6 }, oldest_days: { high: 9, low: 0 }, path: '/findings' },
   ])
 })

@@ -91,7 +91,8 @@ export const mailOf = (
   publicUrl: string,
   written?: string,
 ): { subject: string; text: string } => {
-  const [head = '', ...more] = written?.split('\n') ?? lineOf(event, publicUrl).split(' | ')
+  const [usual = '', ...worst] = lineOf(event, publicUrl).split('\n')
+  const [head = '', ...more] = written?.split('\n') ?? [...usual.split(' | '), ...worst]
   return { subject: `Scanfarm: ${head}`.slice(0, SUBJECT_CHARS), text: `${[head, ...more].join('\n')}\n` }
 }
 
@@ -109,7 +110,7 @@ const TOLD = [
   'error_message',
 ]
 
-/** A one-line summary: the topic and the important data. */
+/** A one-line summary: the topic and the important data. The worst findings of a night have lines after it. */
 const lineOf = ({ topic, name, data, workflow_name }: EventLogEntry, publicUrl: string): string => {
   const values = dataOf(data)
   if (NIGHTS.has(topic)) return nightOf(values, workflow_name, publicUrl)
@@ -126,7 +127,10 @@ const NIGHTS: ReadonlySet<string> = new Set(['job.ended', 'schedule.ended', 'fin
 const WORST_FIRST = ['critical', 'high', 'medium', 'low', 'info']
 const OUTCOMES = ['clean', 'partial', 'nothing_done']
 
-/** `nightly ended: 3 new (1 critical, 2 low), 0 back, 4 gone, 1 not tested (1 high) | 10 runs: 9 clean, 1 nothing done | URL` */
+/**
+ * `nightly ended: 3 new (1 critical, 2 low), 0 back, 4 gone, 1 not tested (1 high) | 10 runs: 9 clean, 1 nothing done | URL`,
+ * and a line for each of the worst findings.
+ */
 const nightOf = (values: Readonly<Record<string, Json>>, workflow: string, publicUrl: string): string => {
   const [runs, found] = [countsIn(values['runs']), objectIn(values['findings'])]
   const findings = ['new', 'back', 'gone', 'not_tested'].flatMap((kind) => {
@@ -138,13 +142,35 @@ const nightOf = (values: Readonly<Record<string, Json>>, workflow: string, publi
   })
   const outcomes = OUTCOMES.flatMap((word) => (runs[word] ? [`${runs[word]} ${word.replace('_', ' ')}`] : []))
   const name = textIn(values['schedule']) || textIn(values['title']) || workflow
-  return [
+  const line = [
     `${name} ${values['is_cancelled'] === true ? 'was cancelled' : 'ended'}: ${findings.join(', ')}`,
     `${plural(runs['total'] ?? 0, 'run')}${outcomes.length > 0 ? `: ${outcomes.join(', ')}` : ''}`,
     linkOf(values, publicUrl),
-  ]
-    .filter((part) => part !== '')
-    .join(' | ')
+  ].filter((part) => part !== '')
+  return [line.join(' | '), ...worstOf(values, found)].join('\n')
+}
+
+/** `critical: Redis without a password at h:6379`, `high, back: …`, `and 12 more`. The texts come from scanned machines. */
+const worstOf = (
+  { worst }: Readonly<Record<string, Json>>,
+  found: Readonly<Record<string, Json>>,
+): string[] => {
+  const lines = (Array.isArray(worst) ? worst : []).slice(0, 5).flatMap((one) => {
+    const { kind, severity, title, place } = objectIn(one)
+    const [what, where] = [shortTextIn(title), shortTextIn(place)]
+    const head = `${shortTextIn(severity)}${kind === 'back' ? ', back' : ''}`
+    return what === '' ? [] : [`${head}: ${what}${where === '' ? '' : ` at ${where}`}`]
+  })
+  const total = ['new', 'back'].flatMap((key) => Object.values(countsIn(found[key])))
+  const more = total.reduce((sum, count) => sum + count, 0) - lines.length
+  return lines.length === 0 || more <= 0 ? lines : [...lines, `and ${more} more`]
+}
+
+const shortTextIn = (value: Json | undefined): string => {
+  const text = textIn(value)
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+  return text.length > 120 ? `${text.slice(0, 119)}…` : text
 }
 
 /** `3 findings are open | 1 critical, the oldest for 9 days | 2 low, the oldest for 40 days | URL` */

@@ -20,6 +20,9 @@ export const exampleEvent = (): EventLogEntry => {
       is_cancelled: false,
       runs: { total: 3, completed: 3, failed: 0, cancelled: 0, clean: 2, partial: 1, nothing_done: 0 },
       findings: { new: { high: 1, low: 2 }, back: {}, gone: { medium: 1 }, not_tested: { high: 1 } },
+      worst: [
+        { id: 0, kind: 'new', severity: 'high', title: 'An example', place: 'https://host.example:8443' },
+      ],
       path: '/jobs',
     }),
     workspace: 'example',

@@ -9,7 +9,7 @@ import { asSuperuser, draft, eventDraft } from '@scanfarm/store/testing'
 import { SMTPServer } from 'smtp-server'
 import { until } from '@scanfarm/testing'
 import type { Config } from '../../src/settings.ts'
-import { bodyOf } from '../../src/webhooks/delivery-body.ts'
+import { bodyOf, mailOf } from '../../src/webhooks/delivery-body.ts'
 import { exampleEvent } from '../../src/webhooks/example-event.ts'
 import { signatureOf } from '../../src/webhooks/signature.ts'
 import { MAX_ATTEMPTS, sendOptions, WebhookSender } from '../../src/webhooks/webhook-sender.ts'
@@ -454,6 +454,38 @@ describe('webhooks', () => {
       'ended: 3 new (1 critical, 2 low), 0 back, 4 gone (4 high), 1 not tested (1 high) | 10 runs: 8 clean, 1 partial, 1 nothing done'
     expect(JSON.parse(bodyOf(night, 'slack', 'https://farm.example/'))).toMatchObject({
       text: `nightly_1 ${line} | https://farm.example/jobs/0123`,
+    })
+    const worst = [
+      {
+        severity: 'critical',
+        kind: 'back',
+        title: 'a\n*b* <!here> [c](d) @all \u202e',
+        place: 'http://h:80/x_y',
+      },
+      { severity: 'low', kind: 'new', title: 't'.repeat(300), place: '' },
+      7,
+    ]
+    const titled = { ...night, data: JSON.stringify({ ...(JSON.parse(night.data) as object), worst }) }
+    const titles = `critical, back: a *b* <!here> [c](d) @all at http://h:80/x_y
+low: ${'t'.repeat(119)}…
+and 1 more`
+    expect(JSON.parse(bodyOf(titled, 'slack'))).toMatchObject({
+      text: `nightly_1 ${line}\n${titles.replace('<!here>', '&lt;!here&gt;')}`,
+    })
+    expect(JSON.parse(bodyOf(titled, 'discord'))).toMatchObject({
+      content: expect.stringContaining(
+        '\ncritical, back: a \\*b\\* \\<!here\\> \\[c\\]\\(d\\) @all at http://h:80/x_y\n',
+      ),
+    })
+    expect(bodyOf(titled, 'teams')).toContain(
+      JSON.stringify('\n\ncritical, back: a \\*b\\* <!here> \\[c\\](d) @all at http://h:80/x\\_y\n\n').slice(
+        1,
+        -1,
+      ),
+    )
+    expect(mailOf(titled, 'https://farm.example')).toEqual({
+      subject: `Scanfarm: nightly_1 ${line.split(' | ')[0]}`,
+      text: `nightly_1 ${line.replace(' | ', '\n')}\nhttps://farm.example/jobs/0123\n${titles}\n`,
     })
     const digest = { ...night, topic: 'findings.digest', data: night.data.replace('nightly_1', '2 jobs') }
     expect(JSON.parse(bodyOf(digest, 'slack'))).toMatchObject({ text: `2 jobs ${line}` })

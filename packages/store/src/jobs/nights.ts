@@ -80,7 +80,7 @@ const nightsOf = async (
     select s.id, case when n.final_counts is null and n.id is not null
              then json_build_object('job_id', n.job_id, 'created_at', utc_text(n.created_at)) end as running,
            l.job as last, p.job as previous,
-           case when l.id is null then '{"new": {}, "back": {}, "gone": {}}' else job_findings(l.id) end as findings,
+           case when l.id is null then '{"new": {}, "back": {}, "gone": {}}' else (select counts from findings_of_job(l.id)) end as findings,
            o.open, o.not_tested, coalesce(w.first, '') as workspace, coalesce(cardinality(w.names), 0) as workspace_count
     from unnest(${schedules}::text[]) s(id)
     left join lateral (

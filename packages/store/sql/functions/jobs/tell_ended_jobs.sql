@@ -13,14 +13,15 @@ language sql as $$
            'outcome', job_outcome(j.final_counts, j.target_count),
            'is_cancelled', j.cancel_requested_at is not null,
            'runs', jsonb_build_object('total', j.target_count) || (j.final_counts - 'ended_at'),
-           'findings', job_findings(j.id) || jsonb_build_object('not_tested', not_tested_findings(array[j.id])),
-           'path', '/jobs/' || j.job_id)::text,
+           'findings', f.counts || jsonb_build_object('not_tested', not_tested_findings(array[j.id])),
+           'worst', f.worst, 'path', '/jobs/' || j.job_id)::text,
          w.workspace, '', j.workflow_name, not e.wanted, case when not e.wanted then now() end
   from jobs j
   left join schedules s on s.id = j.schedule_id
   cross join lateral (
     select case when min(workspace) = max(workspace) then min(workspace) else '' end as workspace
     from runs where job_no = j.id) w
+  cross join lateral findings_of_job(j.id) f
   join (values ('job.ended', 'executor', 'job', event_is_wanted('job.ended')),
                ('schedule.ended', 'scheduler', 'schedule', event_is_wanted('schedule.ended')))
     e(topic, source, data_type, wanted) on e.topic = 'job.ended' or j.schedule_id <> ''

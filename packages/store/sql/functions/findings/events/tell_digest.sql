@@ -11,6 +11,11 @@ language sql as $$
           from ended, jsonb_each(data -> 'findings') k, jsonb_each_text(k.value) s
           where k.key <> 'not_tested' group by k.key, s.key) c
     group by kind
+  ), worst as (
+    select * from (
+      select distinct on (w -> 'id') w from ended, jsonb_path_query(data, '$.worst[*]') w
+      order by w -> 'id', severity_rank(w ->> 'severity')) f
+    order by severity_rank(w ->> 'severity'), w -> 'id' limit 5
   ), runs as (
     select r.key as name, sum(r.value::bigint) as count
     from ended, jsonb_each_text(data -> 'runs') r where r.value ~ '^\d+$' group by r.key
@@ -27,6 +32,7 @@ language sql as $$
                   || coalesce((select jsonb_object_agg(kind, counts) from found), '{}')
                   || jsonb_build_object('not_tested', not_tested_findings(array(
                        select id from jobs where job_id in (select data ->> 'job_id' from ended)))),
+      'worst', coalesce((select jsonb_agg(w order by severity_rank(w ->> 'severity'), w -> 'id') from worst), '[]'),
       'path', '/changes')::text), not event_is_wanted('findings.digest'), '')
   from ended having count(*) > 0
 $$;
