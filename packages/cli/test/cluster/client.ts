@@ -2,7 +2,7 @@ const CALL_MS = 60_000
 const PAGE = 10_000
 
 /** The server refused a request. */
-export class Refusal extends Error {
+class Refusal extends Error {
   override readonly name = 'Refusal'
   readonly status: number
   readonly body: string

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { TestCluster } from './test-cluster.ts'
 import { expectExactlyOnce, expectOvertaking } from './expectations.ts'
-import { jobEnded, submit, targets } from './jobs.ts'
+import { jobEnded, runsOf, submit, targets } from './jobs.ts'
 
 const START_MS = 300_000
 const TEST_MS = 600_000
@@ -11,7 +11,12 @@ const LOW_RUNS = 100
 let cluster: TestCluster
 
 beforeAll(async () => {
-  cluster = await TestCluster.start({ queue: 'postgres', workers: 2, slots: SLOTS / 2 })
+  cluster = await TestCluster.start({
+    queue: 'postgres',
+    workers: 2,
+    slots: SLOTS / 2,
+    env: { SCANFARM_WORKFLOWS_STRICT_PARAMS: 'true' },
+  })
 }, START_MS)
 
 afterAll(async () => {
@@ -33,5 +38,21 @@ test(
 test(
   'On the Postgres queue, a critical run starts before queued runs of low priority',
   () => expectOvertaking(cluster, SLOTS, LOW_RUNS),
+  TEST_MS,
+)
+
+test(
+  'With workflows.strict_params, workers take a param without a type for one word',
+  async () => {
+    const jobId = await submit(cluster.client, {
+      module: 'words',
+      targets: ['strict.test'],
+      params: { text: 'a b' },
+    })
+    await jobEnded(cluster.client, jobId)
+    const [run] = await runsOf(cluster.client, jobId)
+    const { data } = await cluster.client.get<{ data: { output: string }[] }>(`/runs/${run?.id}/steps`)
+    expect(data).toMatchObject([{ output: '[a b]' }])
+  },
   TEST_MS,
 )

@@ -7,7 +7,7 @@ import { freePort, PrivatePostgres, PrivateRedis } from './services.ts'
 import { openFolder, writeWorkflows } from './workflows.ts'
 
 export { audit } from './audit.ts'
-export { Client, Refusal } from './client.ts'
+export { Client } from './client.ts'
 export { jobEnded, someCompleted, submit, targets } from './jobs.ts'
 export { Program, until, type ProgramEnd } from './program.ts'
 export { freePort, PrivatePostgres, PrivateRedis } from './services.ts'

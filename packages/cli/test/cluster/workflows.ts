@@ -122,35 +122,11 @@ reports:
     path: '{{Output}}/report.md'
     type: md
 `,
-  /** Uses a param without a type where its second word would run as a command. Events can start it. */
-  waiting: `
-params:
-  - name: wait
-triggers:
-  - name: main
-    on: event
-    enabled: true
-    event: {topic: custom.wait}
-    input: {target: event_data.host, wait: event_data.wait}
+  /** Prints each word of a param without a type. */
+  words: `
+params: [{name: text}]
 steps:
-  - name: wait
-    type: bash
-    command: wait={{wait}}; printf '[%s]' "$wait" {{wait}}
-`,
-  /** Like `waiting`, with a type. */
-  counting: `
-params:
-  - {name: wait, type: int, min: 0}
-triggers:
-  - name: main
-    on: event
-    enabled: true
-    event: {topic: custom.count}
-    input: {target: event_data.host, wait: event_data.wait}
-steps:
-  - name: wait
-    type: bash
-    command: wait={{wait}}; echo "$wait"
+  - {name: print, type: bash, command: "printf '[%s]' {{text}}"}
 `,
   /** Writes to a named pipe. */
   ping: `
