@@ -125,48 +125,6 @@ test('Functions of a run read a file of findings like its upload does', async ()
   }
 })
 
-test('Lines of nuclei that report no match are no findings, and those of a failed host close nothing', async () => {
-  await using _executor = harness.executor()
-  const imported = async (...lines: readonly object[]) => {
-    const file = '{{Output}}/nuclei.jsonl'
-    const [runId = 0] = await harness.submit([
-      bash('scan', `printf '%s\\n' ${lines.map((line) => `'${JSON.stringify(line)}'`).join(' ')} > ${file}`),
-      call('import', `db_import_vuln_from_file("missed", "${file}")`),
-    ])
-    expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
-    await harness.store.scans.judge({ limit: 100, history: 10 })
-    const [, step] = await harness.steps(runId)
-    const { data } = await harness.store.vulnerabilities.list(
-      { workspaces: ['missed'] },
-      { offset: 0, limit: 10 },
-    )
-    const states = Object.fromEntries(data.map(({ asset_value, state }) => [asset_value, state]))
-    return { ...(JSON.parse(step?.output ?? '') as object), states }
-  }
-  const line = (host: string, more: object = {}) => ({
-    'template-id': 'open-redirect',
-    info: { name: 'Open redirect', severity: 'high' },
-    host,
-    'matched-at': `http://${host}/`,
-    ...more,
-  })
-  const first = await imported(line('a'), line('b'), line('c'), line('c', { 'matcher-status': false }))
-  const open = { 'http://a/': 'open', 'http://b/': 'open', 'http://c/': 'open' }
-  expect(first).toMatchObject({ new: 3, merged: 0, errors: 0, total: 3, states: open })
-  const second = await imported(
-    line('a', { 'matcher-status': true }),
-    line('b', { error: 'no answer', 'matcher-status': false }),
-    line('c', { 'matcher-status': false }),
-  )
-  expect(second).toMatchObject({
-    new: 0,
-    known: 1,
-    errors: 1,
-    total: 2,
-    states: { ...open, 'http://c/': 'gone' },
-  })
-})
-
 const TESTSSL = (...lines: readonly (readonly [host: string, id: string, severity: string])[]) =>
   JSON.stringify(
     lines.map(([host, id, severity]) => ({
@@ -277,38 +235,6 @@ const seenOf = async (workspace: string) => {
   )
 }
 
-test('A script of nmap that crashed leaves its own findings at that port not tested, and closes others', async () => {
-  await using _executor = harness.executor()
-  const port = (number: number, scripts: Readonly<Record<string, string>>) =>
-    `<port protocol="tcp" portid="${number}"><state state="open" reason="syn-ack"/>${Object.entries(scripts)
-      .map(([id, output]) => `<script id="${id}" output="${output}"/>`)
-      .join('')}</port>`
-  const scan = (...ports: readonly string[]) =>
-    importReport(
-      'scripts',
-      'nmap',
-      `<nmaprun scanner="nmap" start="1700000000"><host><status state="up" reason="reset"/><address addr="192.0.2.1" addrtype="ipv4"/><ports>${ports.join('')}</ports></host><runstats><finished exit="success"/><hosts up="1" total="1"/></runstats></nmaprun>`,
-    )
-  const anonymous = { 'ftp-anon': 'Anonymous FTP login allowed', 'ftp-bounce': 'bounce working!' }
-  const first = await scan(port(21, anonymous), port(2121, anonymous))
-  expect(JSON.parse(first.result)).toMatchObject({ errors: 0 })
-  expect(Object.keys(await seenOf('scripts'))).toHaveLength(4)
-  const crashed = await scan(
-    port(21, { 'ftp-anon': 'ERROR: Script execution failed (use -d to debug)' }),
-    port(2121, {}),
-  )
-  expect(crashed).toMatchObject({ status: 'completed' })
-  expect(await seenOf('scripts')).toEqual({
-    'ftp-anon 192.0.2.1:21': [
-      'not_tested',
-      expect.stringMatching(/check ftp-anon at 192\.0\.2\.1:21: .*failed/),
-    ],
-    'ftp-bounce 192.0.2.1:21': ['gone', expect.any(String)],
-    'ftp-anon 192.0.2.1:2121': ['gone', expect.any(String)],
-    'ftp-bounce 192.0.2.1:2121': ['gone', expect.any(String)],
-  })
-})
-
 test('What sent nothing back to nmap keeps its findings and assets', async () => {
   await using _executor = harness.executor()
   const host = (address: string, reason: string, ports: string) =>
@@ -374,25 +300,6 @@ test('A resource of a cluster that trivy could not scan keeps its findings, and 
   expect(await seenOf('cluster')).toEqual({
     'CVE-2026-1 shop/Pod/web:org:a@1': ['not_tested', expect.stringContaining('did not test shop/Pod/web')],
     'CVE-2026-1 shop/Pod/api:org:a@1': ['gone', expect.any(String)],
-  })
-})
-
-test('A server of wapiti that is gone keeps its findings, and those of other ports are judged', async () => {
-  await using _executor = harness.executor()
-  const report = (port: number, crawled_pages_nbr: number, found: readonly object[]) =>
-    JSON.stringify({
-      classifications: {},
-      vulnerabilities: { Backup: found },
-      infos: { target: `http://[::1]:${port}/`, crawled_pages_nbr },
-    })
-  const scan = (pages: number, ...found: object[]) =>
-    importReport('servers', 'wapiti', [report(81, pages, found), report(82, 1, found)].join('\n'))
-  const found = [81, 82].map((port) => ({ path: `http://[::1]:${port}/a`, level: 1, info: 'x' }))
-  await scan(1, ...found)
-  await scan(0)
-  expect(await seenOf('servers')).toEqual({
-    'wapiti-backup http://[::1]:81/a': ['not_tested', expect.stringContaining('did not test ::1:81')],
-    'wapiti-backup http://[::1]:82/a': ['gone', expect.any(String)],
   })
 })
 

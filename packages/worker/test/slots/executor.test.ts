@@ -180,50 +180,6 @@ describe('Files and output of a run', () => {
     const found = await harness.store.runs.artifact(String(runId), artifact?.id ?? '')
     expect(await contentOf(found?.store_key ?? '')).toBe('a\nb\n')
   })
-
-  test('A report that links to a file outside the run is left out, with a line in the log of the run', async () => {
-    await using _executor = harness.executor()
-    const [runId = 0] = await harness.submit(
-      {
-        kind: 'module',
-        steps: [bash('link', 'ln -s /etc/passwd {{Output}}/passwd.txt')],
-        reports: [{ name: 'stolen', path: '{{Output}}/passwd.txt', type: 'text' }],
-      },
-      { targets: ['link.test'] },
-    )
-    await harness.ended(runId)
-    const artifacts = (await harness.store.runs.artifacts(String(runId)))?.data ?? []
-    // The state is uploaded before the log; both may be in one batch.
-    const byName = artifacts.toSorted((one, other) => one.name.localeCompare(other.name))
-    expect(byName.map(({ name, artifact_type }) => [name, artifact_type])).toEqual([
-      ['execution log', 'state_file'],
-      ['run state', 'state_file'],
-    ])
-    const log = await harness.store.runs.artifact(String(runId), byName[0]?.id ?? '')
-    expect(await contentOf(log?.store_key ?? '')).toContain(
-      "report 'stolen': passwd.txt is a link out of the run's folder",
-    )
-  })
-
-  test('Long output has its tail in the row and all of it, up to the limit, in the artifact store', async () => {
-    await using _executor = harness.executor({ limits: { stepLogBytes: 1_000_000 } })
-    const [runId = 0] = await harness.submit([bash('loud', 'seq 1 300000')])
-    await harness.ended(runId)
-    const [step] = await harness.steps(runId)
-    expect(step?.output.length).toBeLessThanOrEqual(16 * 1024)
-    expect(step?.output.endsWith('299999\n300000\n')).toBe(true)
-    const kept = await harness.store.runs.log(String(runId), step?.id ?? '')
-    const log = await contentOf(kept?.step?.storeKey ?? '')
-    expect(log?.startsWith('1\n2\n3\n')).toBe(true)
-    expect(log).toMatch(/\[988895 more bytes were dropped: the log of a step keeps 1000000 bytes\]\n$/)
-  })
-
-  test('Output that is not text is stored without what Postgres rejects', async () => {
-    await using _executor = harness.executor()
-    const [runId = 0] = await harness.submit([bash('binary', `printf 'a\\000b\\377c'`)])
-    expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
-    expect(await harness.steps(runId)).toMatchObject([{ output: 'a\uFFFDb\uFFFDc' }])
-  })
 })
 
 describe('A cancel', () => {
