@@ -157,8 +157,6 @@ test('wanted topics are kept after a long time without a server', async () => {
 describe('a server with local slots', () => {
   let server: RunningServer
   beforeAll(async () => {
-    const yaml = module('feeds', 'echo "space={{TargetSpace}} [$SCANFARM_WORKSPACE]"')
-    await writeFile(join(folder, 'workflows/feeds.yaml'), yaml)
     server = await start()
   })
   afterAll(async () => {
@@ -199,14 +197,6 @@ describe('a server with local slots', () => {
       const workers = data as unknown as { kind: string; slots: number }[]
       return workers.some(({ kind, slots }) => kind === 'server' && slots === 2)
     })
-  })
-
-  test('a run without a target executes with empty target variables', async () => {
-    const { body } = await call(server, 'POST', '/runs', { module: 'feeds', target: '' })
-    const run = await runUntil(server, String(body.run_uuid), ({ status }) => status === 'completed')
-    expect(run).toMatchObject({ target: '', workspace: 'feeds' })
-    const { data } = (await call(server, 'GET', `/runs/${String(body.run_uuid)}/steps`)).body
-    expect(data).toMatchObject([{ status: 'completed', output: expect.stringContaining('space=feeds') }])
   })
 
   test('the flow service-survey records host, port and web server as assets and problems as findings', async () => {
@@ -283,15 +273,6 @@ describe('a server without local slots', () => {
     await using _other = await start({ data_dir: join(folder, 'other-data') })
     const runs = () => call(server, 'POST', '/runs', body)
     await until(async () => (await runs()).status === 202)
-  })
-})
-
-describe('two servers on one database', () => {
-  test("two servers create one first token and serve each other's requests", async () => {
-    await using one = await start()
-    await using other = await start({ data_dir: join(folder, 'other-data') })
-    const uuid = await submit(one, 'quick')
-    await runUntil(other, uuid, ({ status }) => status === 'completed')
   })
 })
 

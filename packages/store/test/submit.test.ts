@@ -116,35 +116,6 @@ describe('submitting a job', () => {
     expect(run?.target).toBe(`x${name}`.toWellFormed())
     expect(run?.params).toEqual({ key: `ab${name}`.toWellFormed() })
   })
-
-  test('A copy of a run is a pending run of a new job', async () => {
-    const { runIds, jobId } = await submitted(
-      db.store,
-      {
-        priority: 'critical',
-        timeoutMinutes: 7,
-        concurrency: 3,
-        triggerType: 'cron',
-        sshHost: 'h',
-        runnerGiven: true,
-      },
-      targets(2),
-    )
-    const copy = await db.store.runs.duplicate(String(runIds[1]))
-    expect(copy?.jobId).not.toBe(jobId)
-    const original = await db.store.runs.find(String(runIds[1]))
-    expect(original?.run_uuid).toBe(copy?.originalRunUuid)
-    expect(await db.store.runs.find(copy?.runUuid ?? '')).toMatchObject({
-      status: 'pending',
-      target: 'host-1.test',
-      priority: 'critical',
-      timeout: 7,
-      ssh_host: 'h',
-      trigger_type: 'cron',
-      run_group_id: copy?.jobId,
-    })
-    expect(await db.store.runs.duplicate('no-such-run')).toBeUndefined()
-  })
 })
 
 describe('an idempotency key', () => {
@@ -171,16 +142,6 @@ describe('an idempotency key', () => {
     expect(made).toHaveLength(1)
     expect(kept).toEqual(Array.from({ length: 5 }, () => ({ status: 202, body: `{"job_id":"${made[0]}"}` })))
     expect(await db.store.idempotency.find('k1', 'r1')).toEqual(kept[0])
-  })
-
-  test('An idempotency key is refused with another request', async () => {
-    await db.store.jobs.submit(draft(), targets(1), idempotency('k2', 'r1'))
-    const again = db.store.jobs.submit(draft(), targets(1), idempotency('k2', 'r2'))
-    await expect(again).rejects.toMatchObject({ code: 'idempotency_conflict', status: 409 })
-    await expect(db.store.idempotency.find('k2', 'r2')).rejects.toMatchObject({
-      code: 'idempotency_conflict',
-    })
-    expect(await db.store.idempotency.find('k3', 'r1')).toBeUndefined()
   })
 
   test('An idempotency key is deleted after its time', async () => {

@@ -296,11 +296,4 @@ describe('steps and artifacts of all runs', () => {
     expect(await list({ workspaces: ['other'] })).toEqual([['other', 'secret.txt']])
     expect(await list()).toHaveLength(4)
   })
-
-  test('Runs are counted by status', async () => {
-    const [one] = await running('a', 'b')
-    if (one === undefined) throw new Error('nothing claimed')
-    await db.runStore.finish([ended(one, 'failed')])
-    expect(await db.store.runs.counts()).toEqual({ failed: 1, running: 1 })
-  })
 })

@@ -313,7 +313,8 @@ test('guesses of tokens and codes are limited by address, on all masters togethe
   const guess = (index: number) =>
     post(
       index % 2 === 0 ? { token: `guess-${index}` } : { code: `guess-${index}` },
-      { 'X-Forwarded-For': '10.9.0.1' },
+      // Another address of one network of IPv6.
+      { 'X-Forwarded-For': `2001:db8:1:2::${index}` },
       index % 3 === 0 ? server : second,
     )
   const statuses: number[] = []
@@ -323,7 +324,7 @@ test('guesses of tokens and codes are limited by address, on all masters togethe
   expect(last.status).toBe(429)
   expect(Number(last.headers['retry-after'])).toBeGreaterThan(0)
   // A valid token from elsewhere is not affected.
-  await post({ token: server.tokens.viewer }, { 'X-Forwarded-For': '10.9.0.2' }).expect(200)
+  await post({ token: server.tokens.viewer }, { 'X-Forwarded-For': '2001:db8:1:3::1' }).expect(200)
 })
 
 describe('the logins of a caller', () => {

@@ -25,21 +25,11 @@ interface Call {
 const PASSWORD = 'correct horse battery'
 const UPLOAD =
   'kind: module\nname: from-editor\nsteps:\n  - name: hello\n    type: bash\n    command: echo {{target}}\n'
-const SILENT = `kind: module
-name: silent
-preferences:
-  empty_target: true
-steps:
-  - name: hello
-    type: bash
-    command: echo hello
-`
-
 const server = forAllTests(() =>
   testServer({
     master: true,
     settings: { 'cloud.enabled': true },
-    workflows: { 'probe.yaml': PROBE, 'survey.yaml': SURVEY, 'silent.yaml': SILENT },
+    workflows: { 'probe.yaml': PROBE, 'survey.yaml': SURVEY },
   }),
 )
 let token = ''
@@ -228,23 +218,6 @@ describe('the Osmedeus dashboard', () => {
     )
   })
 
-  // The dashboard looks up badges by status and fails on an unknown one.
-  test('the pages that list runs receive only statuses that they know', async () => {
-    const { body: queued } = await server.operator
-      .post('/osm/api/runs')
-      .send({ module: 'probe', target: 'waits.example', run_mode: 'distributed' })
-      .expect(202)
-    expect(queued.status).toBe('queued')
-    const [list, one] = await visit(
-      get('/runs', { status: 'pending', target: 'waits.example' }, 'data.0.waiting_reason'),
-      get(`/runs/${queued.run_uuid}`),
-    )
-    expect([at(list, 'data.0.status'), at(one, 'data.status')]).toEqual(['pending', 'pending'])
-    const { body: own } = await server.viewer.get(`/api/runs/${queued.run_uuid}`).expect(200)
-    expect(own.data.status).toBe('queued')
-    await visit({ send: 'delete', path: `/runs/${queued.run_uuid}` })
-  })
-
   test('the scans page repeats, starts, cancels and deletes a run', async () => {
     const [copy] = await visit(post(`/runs/${made.run}/duplicate`, {}, 'run_uuid status'))
     made.pending = String(at(copy, 'run_uuid'))
@@ -282,49 +255,6 @@ describe('the Osmedeus dashboard', () => {
       },
     )
     made.upload = String(at(uploaded, 'path'))
-  })
-
-  test.each([
-    ['one target', { target: 'a.example' }],
-    ['many targets', { targets: ['a.example', 'b.example'], concurrency: 2 }],
-    ['a file of targets', () => ({ target_file: made.upload, concurrency: 1 })],
-    ['a timeout as text', { target: 'a.example', timeout: '30' }],
-    ['an amount of threads', { target: 'a.example', threads_hold: 10 }],
-    ['heuristics', { target: 'a.example', heuristics_check: 'basic' }],
-    ['a repetition', { target: 'a.example', repeat: true, repeat_wait_time: '1h' }],
-    ['no repetition', { target: 'a.example', repeat: false }],
-    ['the priority medium', { target: 'a.example', priority: 'medium' }],
-    ['params', { target: 'a.example', params: { depth: '2' } }],
-    ['the run mode distributed', { target: 'a.example', run_mode: 'distributed' }],
-    ['a container', { target: 'a.example', runner_type: 'docker', docker_image: 'alpine:3' }],
-    ['another machine', { target: 'a.example', runner_type: 'ssh', ssh_host: 'root@10.0.0.1' }],
-  ])('the form starts a scan with %s', async (_what, fields) => {
-    const [body] = await visit(
-      post(
-        '/runs',
-        { module: 'probe', ...(typeof fields === 'function' ? fields() : fields) },
-        'workflow kind status priority run_mode job_id message',
-      ),
-    )
-    expect(at(body, 'status')).toBe('queued')
-  })
-
-  test('the form starts a scan without a target and schedules one', async () => {
-    await visit(
-      post('/runs', { module: 'silent', empty_target: true }, 'run_uuid status'),
-      post(
-        '/schedules',
-        {
-          name: 'nightly silence',
-          workflow_name: 'silent',
-          workflow_kind: 'module',
-          target: '',
-          schedule: '0 2 * * *',
-          enabled: true,
-        },
-        'data.id data.name',
-      ),
-    )
   })
 
   test('the schedules page creates, reads, changes, starts and deletes a schedule', async () => {

@@ -95,22 +95,6 @@ test.concurrent(
   },
 )
 
-test.concurrent('a cloud job fails with the words of the provider where no machine comes up', async () => {
-  await using farm = await openCloudFarm()
-  await using server = await farm.start()
-  const { url } = server
-  farm.cloud.faults = {
-    beforeCreate() {
-      throw new CloudError('refused', 'the quota of machines is used up')
-    },
-  }
-  const job = await farm.submit(url, { module: 'scan', target: 'a.example' })
-  await farm.untilJob(url, job.job_id, isOver)
-  const run = await farm.untilRun(url, String(job.run_uuid), () => true)
-  expect(run.status).toBe('failed')
-  expect(run.error_message).toContain('the quota of machines is used up')
-})
-
 test.concurrent(
   'cancelling a cloud run while its machine is being made ends it at once; the machine goes when told so',
   async () => {
@@ -132,36 +116,6 @@ test.concurrent(
     expect(body).toMatchObject({ message: 'Run cancelled successfully' })
     goOn.resolve()
     await farm.untilRun(url, String(job.run_uuid), (run) => run.status === 'cancelled')
-    await farm.untilInfra(url, String(job.infra_id), isDestroyed)
-    expect(farm.cloud.names).toEqual([])
-  },
-)
-
-test.concurrent('cancelling a cloud run while it runs kills its processes on the machine', async () => {
-  await using farm = await openCloudFarm()
-  await using server = await farm.start()
-  const { url } = server
-  const job = await farm.submit(url, { module: 'slow', target: 'a.example', cloud_auto_destroy: true })
-  const uuid = String(job.run_uuid)
-  await farm.untilPid(url, uuid)
-  const { status, body } = await farm.call<{ processes_terminated?: number }>(url, 'DELETE', `/runs/${uuid}`)
-  expect(status).toBe(200)
-  expect(body).toMatchObject({ message: 'Run cancelled successfully', kill_method: 'registry' })
-  expect(body.processes_terminated).toBeGreaterThan(0)
-  await farm.untilInfra(url, String(job.infra_id), isDestroyed)
-  expect(farm.cloud.names).toEqual([])
-})
-
-test.concurrent(
-  'cancelling a cloud run by destroying its infrastructure cancels what runs and what waits',
-  async () => {
-    await using farm = await openCloudFarm()
-    await using server = await farm.start()
-    const { url } = server
-    const job = await farm.submit(url, { module: 'slow', targets: targets(3) })
-    await farm.untilJob(url, job.job_id, ({ running }) => running === 1)
-    expect((await farm.call(url, 'DELETE', `/cloud/instances/${job.infra_id}`)).status).toBe(202)
-    expect(await farm.untilJob(url, job.job_id, isOver)).toMatchObject({ cancelled: 3 })
     await farm.untilInfra(url, String(job.infra_id), isDestroyed)
     expect(farm.cloud.names).toEqual([])
   },
@@ -192,50 +146,6 @@ test.concurrent(
   },
 )
 
-test.concurrent(
-  'machines that are there and are taken away lose nothing: their runs go on elsewhere',
-  async () => {
-    await using farm = await openCloudFarm()
-    await using server = await farm.start()
-    const { url } = server
-    const job = await farm.submit(url, { module: 'slow', targets: targets(2), cloud_instances: 2 })
-    await farm.untilJob(url, job.job_id, ({ running }) => running === 2)
-    const [run] = (await farm.untilJob(url, job.job_id, () => true)).runs
-    const before = await farm.untilRun(url, String(run?.run_uuid), () => true)
-    await farm.cloud.vanish(before.cloud_instance)
-    const after = await farm.untilRun(
-      url,
-      String(run?.run_uuid),
-      ({ cloud_instance: machine }) => machine !== '' && machine !== before.cloud_instance,
-    )
-    expect(['queued', 'running']).toContain(after.status)
-    expect((await farm.call(url, 'POST', `/jobs/${job.job_id}/cancel`)).status).toBe(202)
-    await farm.untilJob(url, job.job_id, isOver)
-    await farm.call(url, 'DELETE', `/cloud/instances/${job.infra_id}`)
-    await farm.untilInfra(url, String(job.infra_id), isDestroyed)
-  },
-)
-
-test.concurrent('several servers share the work of one job without doing any of it twice', async () => {
-  await using farm = await openCloudFarm()
-  await using one = await farm.start()
-  await using other = await farm.start()
-  const job = await farm.submit(one.url, {
-    module: 'scan',
-    targets: targets(12),
-    cloud_instances: 3,
-    cloud_auto_destroy: true,
-    concurrency: 6,
-  })
-  const done = await farm.untilJob(other.url, job.job_id, isOver)
-  expect(done).toMatchObject({ total_runs: 12, completed: 12 })
-  for (const { run_uuid: uuid } of done.runs)
-    expect(await farm.untilRun(one.url, uuid, () => true)).toMatchObject({ attempt: 1 })
-  await farm.untilInfra(one.url, String(job.infra_id), isDestroyed)
-  expect(farm.cloud.created.filter((name) => name.includes(String(job.infra_id)))).toHaveLength(3)
-  expect(farm.cloud.names).toEqual([])
-})
-
 test.concurrent('several servers take over the machines and runs of one that was killed', async () => {
   await using farm = await openCloudFarm()
   const killed = await farm.spawn()
@@ -258,27 +168,5 @@ test.concurrent('several servers take over the machines and runs of one that was
   await farm.call(url, 'POST', `/jobs/${job.job_id}/cancel`)
   await farm.untilJob(url, job.job_id, isOver)
   await farm.untilInfra(url, String(job.infra_id), isDestroyed)
-  expect(farm.cloud.names).toEqual([])
-})
-
-test.concurrent('several servers find the machine that one was making when it was killed', async () => {
-  await using farm = await openCloudFarm()
-  const killed = await farm.spawn()
-  const made = Promise.withResolvers<void>()
-  farm.cloud.faults = {
-    async afterCreate() {
-      const exit = once(killed.process, 'exit')
-      killed.process.kill('SIGKILL')
-      await exit
-      made.resolve()
-    },
-  }
-  const job = await farm.submit(killed.url, { module: 'scan', target: 'a.example', cloud_auto_destroy: true })
-  await made.promise
-  farm.cloud.faults = {}
-  await using server = await farm.start()
-  expect(await farm.untilJob(server.url, job.job_id, isOver)).toMatchObject({ completed: 1 })
-  await farm.untilInfra(server.url, String(job.infra_id), isDestroyed)
-  expect(farm.cloud.created.filter((name) => name.includes(String(job.infra_id)))).toHaveLength(1)
   expect(farm.cloud.names).toEqual([])
 })

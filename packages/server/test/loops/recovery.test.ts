@@ -6,7 +6,7 @@ import { Dispatcher } from '../../src/loops/dispatcher.ts'
 import { LostMessages } from '../../src/loops/lost-messages.ts'
 import { createLoopMetrics } from '../../src/loops/metrics.ts'
 import { KEEP_WORKERS_MS, pruneOnce } from '../../src/loops/prune.ts'
-import { forceCancels, repairSlots } from '../../src/loops/recovery.ts'
+import { forceCancels } from '../../src/loops/recovery.ts'
 import { startLoops } from '../../src/loops/start-loops.ts'
 import { openLoopHarness } from './_loop-harness.ts'
 
@@ -115,36 +115,6 @@ test('the search repeats a pass that was interrupted', async () => {
   expect(await harness.queue.has(messages)).toEqual([true, true, true])
 })
 
-test('the loops restore all messages within seconds after a flush', async () => {
-  await harness.join()
-  await using loops = start()
-  const { messages } = await harness.submit(1_100)
-  loops.wake()
-  await until(async () => (await harness.queue.has(messages)).every(Boolean))
-  await harness.redis.flush()
-  const flushed = performance.now()
-  await until(async () => (await harness.queue.has(messages)).every(Boolean))
-  // By their age alone they would be found after a minute.
-  expect(performance.now() - flushed).toBeLessThan(45_000)
-})
-
-test('the reaper requeues the runs of a lost worker with the next epoch', async () => {
-  const lost = await harness.join()
-  await using loops = start()
-  const { messages } = await harness.submit(1)
-  loops.wake()
-  await using consumer = harness.queue.consumer({ serves: () => true })
-  const [first] = await consumer.take(1, never)
-  if (!first) throw new Error('nothing was taken')
-  expect(await harness.runStore.claim(lost, [first])).toHaveLength(1)
-  await first.ack()
-  await harness.join()
-  await harness.sql(`update workers set lease_until = now() where id = '${lost}'`)
-  const [second] = await consumer.take(1, AbortSignal.timeout(60_000))
-  expect(second).toMatchObject({ runId: messages[0]?.runId, epoch: first.epoch + 1 })
-  await second?.ack()
-})
-
 test('a cancel that the worker does not answer is forced', async () => {
   const workerId = await harness.join()
   const { messages } = await harness.submit(1)
@@ -163,16 +133,6 @@ test('a cancel that the worker does not answer is forced', async () => {
     labels: { repair: 'cancel_forced' },
     value: 1,
   })
-})
-
-test('a slot without a run is freed', async () => {
-  const { messages } = await harness.submit(4, { concurrency: 2 })
-  const [first] = messages
-  await harness.sql(`delete from slots where run_id = ${first?.runId}`)
-  const metrics = createLoopMetrics(createMetrics())
-  await repairSlots({ recovery: harness.store.recovery, metrics, log })
-  expect(await harness.sql('select count(*)::int as slots from slots')).toEqual([{ slots: 2 }])
-  expect(await harness.sql('select count(*)::int as ready from outbox where ready')).toEqual([{ ready: 2 }])
 })
 
 test('workers that were lost a day ago are deleted and others are kept', async () => {

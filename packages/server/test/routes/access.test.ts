@@ -64,6 +64,15 @@ describe('an insufficient role answers 403', () => {
     ['post', '/runs/1/start'],
     ['post', '/jobs/a/cancel'],
     ['post', '/upload-file'],
+    ['post', '/tasks'],
+    ['post', '/events/emit'],
+    ['post', '/functions/eval'],
+    ['post', '/schedules/1/trigger'],
+    ['post', '/vulnerabilities'],
+    ['post', '/vulnerabilities/bulk'],
+    ['post', '/vulnerabilities/import'],
+    ['post', '/workflows/refresh'],
+    ['post', '/cloud/providers/aws/validate'],
   ] as const
   const OPERATOR_MAY_NOT = [
     ['post', '/workflow-upload'],
@@ -76,6 +85,15 @@ describe('an insufficient role answers 403', () => {
     ['patch', '/users/1'],
     ['delete', '/users/1'],
     ['get', '/settings'],
+    ['get', '/settings/yaml'],
+    ['get', '/settings/status'],
+    ['post', '/settings/reload'],
+    ['get', '/audit'],
+    ['post', '/schedules'],
+    ['put', '/schedules/1'],
+    ['delete', '/schedules/1'],
+    ['post', '/cloud/instances'],
+    ['delete', '/cloud/instances/1'],
     ['post', '/enrichments'],
   ] as const
 
@@ -275,10 +293,15 @@ describe('POST /login', () => {
   })
 
   test('POST /login answers 429 with a waiting time after too many failures', async () => {
-    await using fresh = await testServer()
-    const attempt = () => fresh.nobody.post('/api/login').send({ username: 'kim', password: 'wrong' })
-    let last = await attempt()
-    for (let count = 1; count < 12 && last.status === 401; count += 1) last = await attempt()
+    await using fresh = await testServer({ settings: { 'http.trust_proxy': ['127.0.0.1'] } })
+    // All addresses of a network of IPv6 count together.
+    const attempt = (count: number) =>
+      fresh.nobody
+        .post('/api/login')
+        .set('X-Forwarded-For', `2001:db8:1:2::${count}`)
+        .send({ username: 'kim', password: 'wrong' })
+    let last = await attempt(0)
+    for (let count = 1; count < 12 && last.status === 401; count += 1) last = await attempt(count)
     expect(last.status).toBe(429)
     expect(last.body).toEqual(
       refusal('too_many_requests', 'too many failed logins; wait before the next try'),

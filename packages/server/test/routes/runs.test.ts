@@ -582,6 +582,8 @@ describe('POST /runs/{id}/duplicate and start', () => {
       timeout: 5,
       workspace: 'shared',
       run_mode: 'distributed',
+      runner_type: 'ssh',
+      ssh_host: 'h',
     })
     const copy = await server.operator.post(`/api/runs/${original.run_uuid}/duplicate`).expect(201)
     expect(copy.body).toEqual({
@@ -605,6 +607,7 @@ describe('POST /runs/{id}/duplicate and start', () => {
       timeout: 5,
       workspace: 'shared',
       run_mode: 'distributed',
+      ssh_host: 'h',
     })
 
     const start = await server.operator.post(`/api/runs/${uuid}/start`).expect(202)
