@@ -48,6 +48,24 @@ test('the version, exec and lists load none of the libraries of servers, and not
   expect(start.length).toBeLessThan(20)
 })
 
+test('a start calls no other program, unless the lockfile is newer than the bundle', () => {
+  const root = join(folder, 'checkout')
+  const [bundle, lock] = [join(root, '.cache/bundle/x'), join(root, 'pnpm-lock.yaml')]
+  for (const name of ['scanfarm', 'bootstrap.sh'])
+    cpSync(join(ROOT, 'scripts', name), join(root, 'scripts', name))
+  cpSync(join(currentBundle(ROOT) ?? '', 'node'), join(bundle, 'node'))
+  writeFileSync(join(bundle, 'start.js'), 'console.log("started")')
+  writeFileSync(join(bundle, '../current'), 'x\n')
+  writeFileSync(lock, '')
+  const env = { PATH: '/none' }
+  const start = (): string =>
+    execFileSync(join(root, 'scripts/scanfarm'), { encoding: 'utf8', env, stdio: 'pipe' })
+  utimesSync(join(bundle, 'start.js'), 2, 2)
+  expect(start).toThrow('node is not on PATH')
+  utimesSync(lock, 1, 1)
+  expect(start()).toBe('started\n')
+})
+
 test('helps of all commands are answered without their code, in the words of the program', () => {
   const words = ['findings', 'rules', 'create', '--help']
   expect(scanfarm(words, '/')).toBe(
@@ -115,7 +133,7 @@ test('exec runs from the bundle in any folder', () => {
     const args = ['exec', file, '-t', 'example.com', '-W', join(folder, 'out')]
     const output = scanfarm(args, cwd, `--require ${hook}`)
     expect(output).toMatch(/^=example\.com=$[^]*^NativeModule child_process$/m)
-    expect(output).not.toMatch(/^NativeModule (?:crypto|dns|zlib)$/m)
+    expect(output).not.toMatch(/^NativeModule (?:crypto|dns|worker_threads|zlib)$/m)
   }
 })
 

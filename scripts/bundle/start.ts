@@ -9,9 +9,9 @@ import { cacheOf, endProcess, readCache, runScript } from './run-script.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
-/** Programs that start at the same time wait for one build. Its code is always that of the checkout. */
+/** Programs that start at the same time wait for one build, by the code and the installation of the checkout. */
 const build = (): string | undefined => {
-  const words = [process.execPath, ...process.execArgv, join(ROOT, 'scripts/bundle/main.ts')]
+  const words = [join(ROOT, 'scripts/run'), join(ROOT, 'scripts/bundle/main.ts')]
   const lock = ['flock', join(ROOT, '.cache/bundle.lock')]
   const { error } = run([...lock, ...words])
   if (error !== undefined) run(words)

@@ -82,8 +82,10 @@ export const readTarget = (text: string): ReadTarget => {
     : urlTarget((scheme[1] ?? '').toLowerCase(), text.slice(scheme[0].length))
 }
 
-const NAME =
-  /^(?:[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)\.?$/u
+const isName = (text: string): boolean =>
+  /^(?:[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_-]*[\p{L}\p{M}\p{N}])?\.)+(?:xn--[a-z0-9-]+|\p{L}[\p{L}\p{M}]+)\.?$/u.test(
+    text,
+  )
 
 /** Endings of files that are no top-level domains. */
 const FILE_NAME =
@@ -97,9 +99,8 @@ export const namesHost = (item: string): boolean => {
   if (FILE.test(item) || FILE_NAME.test(item)) return false
   if (SCHEME.test(item)) return true
   const target = readTarget(item)
-  if (typeof target === 'string')
-    return NAME.test(/^[^/?#:,\\]*/.exec(item.replace(/^[^/?#]*@/, ''))?.[0] ?? '')
+  if (typeof target === 'string') return isName(/^[^/?#:,\\]*/.exec(item.replace(/^[^/?#]*@/, ''))?.[0] ?? '')
   return target.hosts.every(
-    ({ kind, host }) => (kind === 'addresses' && /[.:]/.test(item)) || (kind === 'name' && NAME.test(host)),
+    ({ kind, host }) => (kind === 'addresses' && /[.:]/.test(item)) || (kind === 'name' && isName(host)),
   )
 }

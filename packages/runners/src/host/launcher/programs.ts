@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
@@ -23,16 +23,24 @@ export interface CommandBounds {
 
 /** Most open files of a command, unless the system allows fewer. */
 const MOST_FILES = 65_536
-/** Shells differ in the option for processes. `$1`: umask, `$2`: processes; each may be empty. */
+/**
+ * Shells differ in the option for processes. `$1`: umask, `$2`: processes, `$3`: the limits of open files that are too
+ * high; each may be empty.
+ */
 const BIND = `ulimit -c 0
-for kind in S H; do
-  now=$(ulimit -\${kind}n)
-  [ "$now" != unlimited ] && [ "$now" -le ${MOST_FILES} ] || ulimit -$kind -n ${MOST_FILES}
-done
+for kind in $3; do ulimit -$kind -n ${MOST_FILES}; done
 [ -z "$1" ] || umask "$1"
 [ -z "$2" ] || ulimit -u "$2" || ulimit -p "$2"
-shift 2
+shift 3
 exec "$@"`
+
+/** A shell would start a process for each limit that it reads. */
+const highLimits = (): string => {
+  const [, soft, hard] =
+    /^Max open files +(\w+) +(\w+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+  const isHigh = (limit = ''): boolean => !(Number(limit) <= MOST_FILES)
+  return `${isHigh(soft) ? 'S' : ''} ${isHigh(hard) ? 'H' : ''}`
+}
 
 /** The program with limits that its commands inherit. A shell sets them and then executes the program. */
 export const bounded = (
@@ -48,6 +56,7 @@ export const bounded = (
       'sh',
       umask,
       processes === 0 ? '' : String(processes),
+      highLimits(),
       ...(isHelped ? ['setpriv', '--no-new-privs'] : []),
       command,
       ...args,
