@@ -668,6 +668,11 @@ describe('scopes and the never-scan list', () => {
       expect.stringMatching(/ rest: sleep 0\.05 if \[ -e .* fi *$/),
       expect.stringMatching(/ say: echo 198\.51\.100\.10$/),
     ])
+    // A step whose functions only compute, or work with files and records, is marked and left out.
+    expect(await steps('noted', '198.51.100.11')).toEqual([expect.stringContaining(' say: ')])
+    expect(await parsed('was-it-us', '198.51.100.11')).toMatchObject({
+      data: [{ steps: [{ sends_nothing: false }, { name: 'note', sends_nothing: true }] }],
+    })
     expect(found.out).toMatch(/^1 run from \S+ to \S+\. Runs from before \S+ are not kept\. It is known of/m)
     const none = await run(['was-it-us', '198.51.100.8', '--from', '2026-01-01', '--to', '2026-01-02'])
     expect(none.out).toMatch(/^No run from 2026-01-01T00:00:00\.000Z to 2026-01-02T00:00:00\.000Z\./)

@@ -22,6 +22,7 @@ export {
   type ToolCall,
 } from './llm/client.ts'
 export { providersFor } from './llm/providers.ts'
+export { sendsNothing } from './local.ts'
 export { LOG_FUNCTIONS } from './log.ts'
 export { httpRequest } from './network/http-request.ts'
 export { isPublic } from './network/public-address.ts'

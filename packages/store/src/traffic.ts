@@ -10,9 +10,11 @@ interface TrafficFilter extends HostSearch {
   readonly to: Date
 }
 
+type Step = Omit<Traffic['steps'][number], 'sends_nothing'> & { readonly type: string }
+
 interface FoundTraffic {
   /** Newest first. */
-  readonly data: Traffic[]
+  readonly data: (Omit<Traffic, 'steps'> & { readonly steps: readonly Step[] })[]
   /** There are more. */
   readonly truncated: boolean
   /** When the oldest run that is kept was created; null: there is none. */
@@ -23,7 +25,7 @@ interface FoundTraffic {
 export const makeTraffic = (db: Kysely<Tables>) => ({
   async find({ exact, prefixes, hosts, from, to }: TrafficFilter, limit: number): Promise<FoundTraffic> {
     const texts = (values: readonly string[]) => values.map(storable)
-    const { rows } = await sql<Traffic>`
+    const { rows } = await sql<FoundTraffic['data'][number]>`
       with found as (
         select id, target as host, 'target' as place from runs where target = any(${texts(exact)}::text[])
         union all
@@ -43,7 +45,7 @@ export const makeTraffic = (db: Kysely<Tables>) => ({
              case when j.scope_no is null then '' else coalesce(s.name, '(removed)') end as scope,
              coalesce((
                select jsonb_agg(to_jsonb(t) order by t.started_at, t.name)
-               from (select name, module, command, started_at, completed_at from steps
+               from (select name, type, module, command, started_at, completed_at from steps
                      where run_id = r.id and started_at <= ${to} and coalesce(completed_at, now()) >= ${from}
                        and not (status = 'skipped' and command = '')
                      order by attempt, seq limit ${MOST_STEPS}) t), '[]') as steps

@@ -107,6 +107,9 @@ test('A job writes one event when it ends, which counts its runs, and the findin
   expect(await eventsOf('schedule.ended')).toEqual([])
   // A false positive that comes and goes is not counted.
   const { data } = await db.store.vulnerabilities.list({ workspaces: ['w'] }, { offset: 0, limit: 10 })
+  expect(data.find(({ vuln_info: name }) => name === 'c')?.seen_reason).toMatch(
+    /^check c of module probe reached a\.test in run \d+$/,
+  )
   const ids = data.filter(({ vuln_info: name }) => name === 'a').map(({ id }) => id)
   await db.store.triage.change(ids, { verdict: 'false_positive', reason: 'a test page' }, 'user:ann')
   await execute({}, [sees(['b', 'high'], ['d', 'critical'])])

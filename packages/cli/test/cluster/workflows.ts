@@ -18,6 +18,12 @@ steps:
     pre_condition: 'false'
     command: 'true'
 `,
+  /** A command and a function that sends nothing. */
+  noted: `
+steps:
+  - {name: say, type: bash, command: 'echo {{Target}}'}
+  - {name: note, type: function, function: 'log_info("said")'}
+`,
   /** A loop of three items in two batches. */
   spread: `
 steps:

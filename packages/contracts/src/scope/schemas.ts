@@ -185,6 +185,9 @@ export const Traffic = named('Traffic', {
       name: Type.String(),
       module: Type.String(),
       command: Type.String(),
+      sends_nothing: Type.Boolean({
+        description: 'Its functions only compute, or work with files and records',
+      }),
       started_at: NullableTimestamp,
       completed_at: NullableTimestamp,
     }),

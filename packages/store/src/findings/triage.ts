@@ -58,6 +58,7 @@ export interface FindingHistoryEntry {
   readonly changed_by: string
   readonly comment: string
   readonly run_uuid: string
+  readonly run_id: number | null
 }
 
 /** Few values: they are counted together, by their combinations. */
@@ -149,7 +150,7 @@ export const makeTriage = (db: Kysely<Tables>, totals: Totals) => ({
   /** Newest first. */
   async history(id: number): Promise<FindingHistoryEntry[]> {
     return await allRows(db)<FindingHistoryEntry>`
-      select c.changed_at, c.changes, c.changed_by, c.comment, coalesce(r.run_uuid::text, '') as run_uuid
+      select c.changed_at, c.changes, c.changed_by, c.comment, coalesce(r.run_uuid::text, '') as run_uuid, r.id as run_id
       from finding_changes c left join runs r on r.id = c.run_id
       where c.vulnerability_id = ${id} order by c.id desc
     `

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
-import { type Page, refusalOf, useConsole } from './harness.ts'
+import { type Locator, type Page, refusalOf, useConsole } from './harness.ts'
 
 const farm = useConsole({
   modules: {
@@ -237,9 +237,17 @@ test('A rule is previewed, added, shown on a finding and removed', async () => {
   await dialog.getByLabel('Check').fill('lab-*')
   await dialog.getByLabel('Verdict').selectOption('false positive')
   await dialog.getByLabel('Reason').fill('not ours')
+  // On a small screen too, the button and what it shows are in view.
+  await page.setViewportSize({ width: 1280, height: 480 })
+  const isInView = async (what: Locator) => {
+    const box = await what.boundingBox()
+    return box !== null && box.y >= 0 && box.y + box.height <= 480
+  }
+  await dialog.evaluate((element) => element.scrollTo(0, 0))
+  await until(() => isInView(dialog.getByRole('button', { name: 'Preview' })))
   await dialog.getByRole('button', { name: 'Preview' }).click()
   await dialog.getByText('It matches 1 finding and would change 1.').waitFor()
-  await dialog.getByText('low none → low false positive').waitFor()
+  await until(() => isInView(dialog.getByText('low none → low false positive')))
   expect(await statesOf('ruled')).toEqual({ 'lab-1': 'open', other: 'open' })
   await dialog.getByRole('button', { name: 'Save the rule' }).click()
   await rows(page).filter({ hasText: 'check: lab-*' }).waitFor()

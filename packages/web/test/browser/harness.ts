@@ -9,7 +9,7 @@ import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } fr
 import { openChromium } from './chromium.ts'
 import { isDropped, Problems } from './problems.ts'
 
-export type { Page } from 'playwright-core'
+export type { Locator, Page } from 'playwright-core'
 
 const root = join(import.meta.dirname, '../../../..')
 const START_MS = 300_000

@@ -87,9 +87,9 @@ export const showCommand = (terminal: Terminal): Command =>
       )
       printLine(terminal, '')
       printTable(terminal, WHY, data.priority.why)
-      const rows = data.history.map(({ changed_at, changed_by, changes, comment, run_uuid }) => ({
+      const rows = data.history.map(({ changed_at, changed_by, changes, comment, run_id: run }) => ({
         changed_at,
-        changed_by: changed_by || (run_uuid === '' ? '' : `run ${run_uuid}`),
+        changed_by: changed_by || (run === null ? '' : `run ${run}`),
         what: comment || changeText(changes),
       }))
       if (rows.length > 0) printLine(terminal, '')

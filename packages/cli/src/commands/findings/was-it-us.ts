@@ -38,7 +38,7 @@ export const wasItUsCommand = (terminal: Terminal): Command =>
       if (wantsJson(options)) return printJson(terminal, answer)
       if (answer.data.length > 0) printTable(terminal, COLUMNS, answer.data)
       for (const { run_uuid: run, steps } of answer.data)
-        for (const { name, command, started_at: time } of steps)
+        for (const { name, command, started_at: time } of steps.filter(({ sends_nothing: local }) => !local))
           printLine(
             terminal,
             `${run} ${time?.slice(0, 19) ?? ''} ${name}: ${cut(command.replaceAll(/\s+/g, ' '), 200)}`,

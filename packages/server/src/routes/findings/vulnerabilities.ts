@@ -221,6 +221,7 @@ export const VulnerabilityDetail = Type.Object({
       changed_by: Type.String({ description: 'The user or token that changed it, expiry, or ""' }),
       comment: Type.String(),
       run_uuid: Type.String({ description: 'The run whose scan changed it, or ""' }),
+      run_id: Type.Union([Type.Integer(), Type.Null()], { description: 'Of this run' }),
     }),
     { description: 'Newest first, at most 100 changes by scans and 1,000 by hand' },
   ),

@@ -1,4 +1,5 @@
 import { AppError, closed, hostSearchOf, MAX_TARGET_LENGTH, Traffic } from '@scanfarm/contracts'
+import { sendsNothing } from '@scanfarm/functions'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 
@@ -68,6 +69,13 @@ export const findTraffic = route(
           ? ` Runs from before ${oldestRun} are not kept.`
           : ''
     const message = `${count} from ${from.toISOString()} to ${to.toISOString()}.${kept} ${KNOWN}`
-    return { data, truncated, message }
+    const marked = data.map(({ steps, ...run }) => ({
+      ...run,
+      steps: steps.map(({ type, ...step }) => ({
+        ...step,
+        sends_nothing: type === 'function' && sendsNothing(step.command),
+      })),
+    }))
+    return { data: marked, truncated, message }
   },
 )

@@ -33,6 +33,9 @@ const ruleOf = (values: Readonly<Record<string, string>>): NewRule => {
   }
 }
 
+/** The fields of the form may fill the screen. */
+const intoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' })
+
 /** A new rule: what it matches, what it sets, and what it would change before it is saved. */
 export const AddRule = ({ onClose }: { onClose: () => void }) => {
   const [rule, setRule] = useState<NewRule>()
@@ -59,34 +62,42 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
         <Field name="name" label="Name" required maxLength={128} />
         <fieldset className="stack gap-6">
           <legend>It matches findings with all of these; * and ? stand for any text</legend>
-          <Field name="check" label="Check" hint="Like CVE-2026-* or ssl-*" />
-          <Field name="title" label="Title" />
-          <Field name="asset" label="Asset" hint="Like *.test.example, or 10.0.0.0/8" />
-          <Field name="workspace" label="Workspace" />
-          <Field name="severity" label="Severities of the scanner" hint="Separated by commas" />
-          <Field name="tool" label="Tool" />
+          <div className="field-row">
+            <Field name="check" label="Check" hint="Like CVE-2026-* or ssl-*" />
+            <Field name="title" label="Title" />
+            <Field name="asset" label="Asset" hint="Like *.test.example, or 10.0.0.0/8" />
+          </div>
+          <div className="field-row">
+            <Field name="workspace" label="Workspace" />
+            <Field name="severity" label="Severities of the scanner" hint="Separated by commas" />
+            <Field name="tool" label="Tool" />
+          </div>
         </fieldset>
         <fieldset className="stack gap-6">
           <legend>It sets</legend>
-          <SelectField
-            name="verdict"
-            label="Verdict"
-            none="no verdict"
-            options={['confirmed', { value: 'false_positive', label: 'false positive' }, 'accepted']}
-          />
-          <Field name="until" label="Accepted until" type="date" />
-          <Field name="reason" label="Reason" />
-          <SelectField
-            name="newSeverity"
-            label="Severity"
-            none="as the scanner reports it"
-            options={SEVERITIES}
-          />
-          <Field name="assignee" label="Assignee" />
-          <Field name="tags" label="Tags" hint="Separated by commas" />
+          <div className="field-row">
+            <SelectField
+              name="verdict"
+              label="Verdict"
+              none="no verdict"
+              options={['confirmed', { value: 'false_positive', label: 'false positive' }, 'accepted']}
+            />
+            <Field name="until" label="Accepted until" type="date" />
+            <Field name="reason" label="Reason" />
+          </div>
+          <div className="field-row">
+            <SelectField
+              name="newSeverity"
+              label="Severity"
+              none="as the scanner reports it"
+              options={SEVERITIES}
+            />
+            <Field name="assignee" label="Assignee" />
+            <Field name="tags" label="Tags" hint="Separated by commas" />
+          </div>
         </fieldset>
         {shown === undefined ? null : (
-          <section role="status" aria-label="Preview">
+          <section role="status" aria-label="Preview" ref={intoView}>
             <p>
               It matches {plural(shown.matched, 'finding')} and would change {shown.changed.toLocaleString()}.
               Decisions of people stay.
@@ -102,6 +113,7 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
                 </li>
               ))}
             </ul>
+            <p className="muted">After a change the preview is shown again before the rule is saved.</p>
           </section>
         )}
         <FormActions
@@ -109,9 +121,6 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
           onBack={onClose}
           action={preview.isSuccess ? 'Save the rule' : 'Preview'}
         />
-        {preview.isSuccess ? (
-          <p className="muted">After a change the preview is shown again before the rule is saved.</p>
-        ) : null}
       </Form>
     </Dialog>
   )

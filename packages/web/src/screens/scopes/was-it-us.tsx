@@ -18,11 +18,13 @@ import {
 } from '../../ui/index.ts'
 
 type Run = Schemas['Traffic']
-/** A step, or a run of which no step is known. */
+/** A step, or a run of which no step that may have sent something is known. */
 type Row = Readonly<{ key: string; run: Run; step?: Run['steps'][number] }>
 
 const rowsOf = (run: Run): readonly Row[] => {
-  const rows = run.steps.map((step, index) => ({ key: `${run.run_uuid} ${index}`, run, step }))
+  const rows = run.steps
+    .filter(({ sends_nothing: local }) => !local)
+    .map((step, index) => ({ key: `${run.run_uuid} ${index}`, run, step }))
   return rows.length === 0 ? [{ key: run.run_uuid, run }] : rows
 }
 
