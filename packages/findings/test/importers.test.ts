@@ -469,11 +469,27 @@ describe('Paths of web servers', () => {
     ['Found: A.test [::1,192.0.2.7]', 'subdomain a.test ::1'],
     [`${HEADING}a.test 192.0.2.7,::1 CNAME: b.test`, 'subdomain a.test 192.0.2.7'],
   ])('gobuster: paths, servers by name and names in DNS are assets: %j', async (text, expected) => {
-    const { format, assets, errors } = await guess(`${text}\n`)
+    const { format, assets, errors } = await guess(`${text}\n2026/01/01 10:00:00 Finished\n`)
     expect({ format, errors }).toEqual({ format: 'gobuster', errors: 0 })
     expect(assets.map((one) => [one.asset_type, one.asset_value, one.host_ip].join(' ').trim())).toEqual([
       expected,
     ])
+  })
+
+  test.each([
+    ['stopped at the end of a line', 1, (output: string) => output.replace(/=+\n.* Finished\n=+\n$/, '')],
+    ['stopped in its heading', 1, (output: string) => output.slice(0, output.indexOf('[+] Method'))],
+    ['begun again', 1, (output: string) => output.replace(/=+\n.* Finished\n/, output)],
+    [
+      'of version 3.6, and another one',
+      0,
+      (output: string) => output.replace(/\S+ \S+ (?=Finished)/, '') + output,
+    ],
+  ])('gobuster: output that is %s has %d errors', async (_, count, change) => {
+    const output = readFileSync(new URL('reports/gobuster-stdout.txt', import.meta.url), 'utf8')
+    const { errors, problems } = await read('gobuster', change(output))
+    expect(errors).toBe(count)
+    for (const { reason } of problems) expect(reason).toContain('gobuster was stopped')
   })
 
   test('ffuf: a scan without results is no failure, and inputs of ejson are decoded', async () => {
@@ -989,6 +1005,19 @@ describe('Vulnerabilities of packages', () => {
       vuln_title: expect.stringMatching(/^(@b\/c|b-c|d): /),
     })
   })
+
+  test.each([
+    ['cyclonedx', 'Node.js', 'lang-pkgs', 'my shop.json:/Node.js:@b/c@1'],
+    ['spdx', './my%20shop.json', 'lang-pkgs', 'my shop.json:@b/c@1'],
+    ['cyclonedx', './my%20shop.json (debian 12)', 'os-pkgs', 'my shop.json:@b/c@1'],
+    ['vm', 'app/a.lock', 'lang-pkgs', 'my shop.json:/app/a.lock:@b/c@1'],
+  ])(
+    'trivy: packages of an artifact of the type %s are in it: %s',
+    async (ArtifactType, Target, Class, place) => {
+      const report = { ...inTrivy({ Target, Class }), ArtifactType, ArtifactName: './my%20shop.json' }
+      expect(short(await guess(JSON.stringify(report)))).toEqual([`CVE-1 low ${place}`])
+    },
+  )
 
   const WORDS = { Severity: 'HIGH', Title: 'Flaw' }
   const KSV = { ...WORDS, AVDID: 'AVD-KSV-0118', ID: 'KSV118', Message: 'a\n b', Status: 'FAIL' }

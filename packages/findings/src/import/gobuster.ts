@@ -15,6 +15,9 @@ const BASE = /^\[\+\] Url:\s+(https?:\/\/\S+)/
 const OTHER =
   /^(=+|\[\+\].*|Gobuster v.*|by OJ Reeves.*|\d{4}\/\d\d\/\d\d .*|(Starting|Progress|Finished).*)$/
 const ERROR = /^(?:Error|\[ERROR\]|\[!\])/i
+const START = /^Gobuster v/
+const END = /^(?:\d{4}\/\d\d\/\d\d \S+ )?Finished$/
+const STOPPED = 'the output has no "Finished": gobuster was stopped'
 
 /** Most lines whose host is not known yet. */
 const MAX_WAITING = 10_000
@@ -26,11 +29,15 @@ const MAX_WAITING = 10_000
 export async function* gobusterAssets(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let base = ''
   let number = 0
+  // What gobuster prints has a heading and an end; a file of `-o` has neither.
+  let isOpen = false
   const waiting: (readonly [line: number, match: RegExpExecArray])[] = []
   for await (const raw of linesOf(body)) {
     number += 1
     const line = (raw.replaceAll(ESCAPES, '').trimEnd().split('\r').at(-1) ?? '').trim()
     base = BASE.exec(line)?.[1] ?? base
+    if (isOpen && START.test(line)) yield unusable(STOPPED, number)
+    isOpen = START.test(line) || (isOpen && !END.test(line))
     const match = FOUND.exec(withSlash(line)) ?? SERVER.exec(line)
     if (match === null) {
       if (ERROR.test(line)) yield failed(line)
@@ -44,6 +51,7 @@ export async function* gobusterAssets(body: AsyncIterable<Uint8Array>): AsyncGen
     else yield record(match, base, number)
   }
   for (const [line, match] of waiting) yield record(match, base, line)
+  if (isOpen) yield unusable(STOPPED, number)
 }
 
 /** Versions from 3.8.1 on write paths without a slash in front. */

@@ -36,13 +36,16 @@ const PATTERNS = [
 /** Shows that it is a report of trivy; `''` only for a list. */
 const SIGNS = [...under(TARGETS, ['Target']), ...under(RESOURCES, ['Kind'])]
 
+/** Types of lists of packages, and of disks of machines: targets are in them, as in an image. */
+const LISTS: ReadonlySet<string> = new Set(['cyclonedx', 'spdx', 'vm'])
+
 /** Where results are. */
 interface Target {
   /** A file, an image, or a resource of a cluster. */
   readonly file: string
   /** What of a resource it is, or `""`. */
   readonly part: string
-  /** The image that the file is in, or `""`. */
+  /** The image, list of packages or disk that the file is in, or `""`. */
   readonly image: string
 }
 
@@ -92,10 +95,14 @@ class Facts {
   targetOf(path: readonly string[]): Target {
     const artifact = this.#of(['ArtifactName'])
     const name = this.#of([...path, 'Target']) || artifact
-    const image = this.#of(['ArtifactType']) === 'container_image' ? artifact : ''
+    const type = this.#of(['ArtifactType'])
+    const image = type === 'container_image' ? artifact : LISTS.has(type) ? pathOf(artifact) : ''
     // `alpine:3.10 (alpine 3.10.2)`: the system, whose version an update of the image changes.
     const isSystem = this.#of([...path, 'Class']) === 'os-pkgs'
-    if (image !== '') return { file: isSystem ? image : inArtifact(image, pathOf(name)), part: '', image }
+    if (image !== '') {
+      const isWhole = isSystem || name === artifact
+      return { file: isWhole ? image : inArtifact(image, pathOf(name)), part: '', image }
+    }
     const target = pathOf(isSystem ? name.replace(/ \([^()]*\)$/, '') : name)
     const resource = path.length > 2 ? this.resourceOf(path) : ''
     return resource === '' ? { file: target, part: '', image } : { file: resource, part: target, image }
