@@ -271,7 +271,9 @@ describe('the queue on a failing Redis', () => {
     // The runs of a job stay in order, and the large job is not held up.
     const large = first.filter((runId) => runId >= 1_000_000)
     expect(large).toEqual(large.map((_, n) => 1_000_000 + n))
-    expect(first.slice(0, 24).filter((runId) => runId >= 1_000_000).length).toBeGreaterThan(4)
+    const largeAmong = (count: number) => first.slice(0, count).filter((runId) => runId >= 1_000_000).length
+    expect(largeAmong(30)).toBe(1)
+    expect(largeAmong(50)).toBeGreaterThan(4)
     expect(await takenOf(queue, 3)).toEqual([1_000_120, 1_000_121, 1_000_122])
   })
 
@@ -286,6 +288,37 @@ describe('the queue on a failing Redis', () => {
     const heavy = taken.filter((runId) => runId >= 100_000).length
     expect(heavy).toBeGreaterThan(675)
     expect(heavy).toBeLessThan(825)
+  })
+
+  test('The first runs of an owner come at once, and it keeps to about its share', async () => {
+    await using queue = await open()
+    await fill(queue, 200_000, 200, { jobNo: 1, owner: 'b', weight: 1 })
+    await fill(queue, 1_000, 10, { jobNo: 2, owner: 'c', weight: 1 })
+    expect((await takenOf(queue, 11)).filter((runId) => runId < 100_000)).toHaveLength(10)
+    const taken = []
+    for (let round = 1; round <= 120; round += 1) {
+      await fill(queue, 200_000 + 200 * round, 20, { jobNo: 1, owner: 'b', weight: 1 })
+      await fill(queue, 1_000 + 100 * round, 15, { jobNo: 2 + round, owner: 'c', weight: 1 })
+      taken.push(...(await takenOf(queue, 20)))
+    }
+    const ofSmall = taken.filter((runId) => runId < 100_000).length
+    expect(ofSmall).toBeGreaterThan(1_080)
+    expect(ofSmall).toBeLessThan(1_400)
+  })
+
+  test('An owner that adds small jobs beside a large one gets no more than its share', async () => {
+    await using queue = await open()
+    const taken = []
+    for (let round = 0; round < 80; round += 1) {
+      await fill(queue, 100_000 + 20 * round, 20, { jobNo: 1, owner: 'a', weight: 1 })
+      await fill(queue, 200_000 + 20 * round, 20, { jobNo: 2, owner: 'b', weight: 1 })
+      await fill(queue, 1_000 + 10 * round, 10, { jobNo: 10 + round, owner: 'a', weight: 1 })
+      taken.push(...(await takenOf(queue, 40)))
+    }
+    expect(taken.filter((runId) => runId < 100_000).length).toBeGreaterThan(780)
+    const ofOther = taken.filter((runId) => runId >= 200_000).length
+    expect(ofOther).toBeGreaterThan(1_440)
+    expect(ofOther).toBeLessThan(1_760)
   })
 
   test('A class that was empty for long does not precede the others when it gets messages', async () => {

@@ -10,27 +10,30 @@ import type { Redis } from 'ioredis'
  *
  * Each gets a place in the order of its priority. The places of a job begin after the message that is taken next, so a
  * new job does not wait for what older ones have queued, and lie further apart the more jobs of its owner are queued and
- * the lower its weight is. `fair:RANK` has the last place of each job whose messages wait, `fair:RANK:owners` the number of
- * these jobs by owner.
+ * the lower its weight is. The first messages of a new job come at once if nothing else of its owner waits, or nothing of
+ * other owners, as long as the owner has had at most HEAD in advance of its share. `fair:RANK` has the last place of each
+ * job whose messages wait, `fair:RANK:owners` the number of these jobs by owner, and `fair:RANK:ahead` the place up to
+ * which an owner has had its share.
  *
  * KEYS: prioritized, places that were taken last, marker, meta, classes, prefix of messages. ARGV: class, most entries of
  * the event stream, time, number of jobs; for each job: priority, id, owner, weight; then for each message: id, data, the
  * number of its job.
  */
 const ADD = `
-local UNIT = 0x100000000
+local UNIT, HEAD, DENSE = 0x100000000, 32, 1 / 64
 redis.call('SADD', KEYS[5], ARGV[1])
 redis.call('HSET', KEYS[4], 'opts.maxLenEvents', ARGV[2])
-local passed = {}
+local passed, isEmpty = {}, {}
 local function start(rank, jobs, owners)
   local base = rank * UNIT
   local first = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. base, '(' .. base + UNIT, 'WITHSCORES', 'LIMIT', 0, 1)
   if #first == 0 then
-    redis.call('DEL', jobs, owners)
+    redis.call('DEL', jobs, owners, jobs .. ':ahead')
+    isEmpty[rank] = true
     return (tonumber(redis.call('HGET', KEYS[2], rank)) or 0) % 0x80000000
   end
   local now = tonumber(first[2]) - base
-  for _, job in ipairs(redis.call('ZRANGEBYSCORE', jobs, '-inf', now)) do
+  for _, job in ipairs(redis.call('ZRANGEBYSCORE', jobs, '-inf', string.format('(%.17g', now))) do
     local owner = string.match(job, ':(.*)')
     redis.call('ZREM', jobs, job)
     if redis.call('HINCRBY', owners, owner, -1) < 1 then redis.call('HDEL', owners, owner) end
@@ -45,16 +48,30 @@ for n = 1, tonumber(ARGV[4]) do
   passed[rank] = passed[rank] or start(rank, key, owners)
   local last = redis.call('ZSCORE', key, member)
   local count = last and redis.call('HGET', owners, owner) or redis.call('HINCRBY', owners, owner, 1)
-  jobs[n] = {rank = rank, key = key, member = member, place = math.max(passed[rank], tonumber(last) or 0),
-    step = tonumber(count) / tonumber(ARGV[at + 3])}
+  local isAlone, weight = redis.call('HLEN', owners) == 1, tonumber(ARGV[at + 3])
+  jobs[n] = {rank = rank, key = key, member = member, owner = owner, weight = weight, isAlone = isAlone,
+    isFirst = not last and not isEmpty[rank] and (isAlone or tonumber(count) == 1),
+    place = math.max(passed[rank], tonumber(last) or 0), step = tonumber(count) / weight}
   at = at + 4
+end
+local function isNext(job)
+  if not job.isFirst then return false end
+  local now, key = passed[job.rank], job.key .. ':ahead'
+  local ahead = math.max(now, tonumber(redis.call('HGET', key, job.owner) or now))
+  job.isFirst = ahead + 1 / job.weight <= now + HEAD / job.weight
+  if job.isFirst then
+    redis.call('HSET', key, job.owner, ahead + 1 / job.weight)
+  elseif not job.isAlone then
+    job.place = math.max(job.place, ahead)
+  end
+  return job.isFirst
 end
 local scores, added = {}, 0
 for i = at, #ARGV, 3 do
   local id, data, job = ARGV[i], ARGV[i + 1], jobs[tonumber(ARGV[i + 2])]
   if redis.call('HSETNX', KEYS[6] .. id, 'data', data) == 1 then
     redis.call('HSET', KEYS[6] .. id, 'name', 'run', 'opts', '{}', 'timestamp', ARGV[3], 'delay', 0, 'priority', job.rank)
-    job.place = math.min(job.place + job.step, UNIT - 1)
+    job.place = math.min(job.place + (isNext(job) and DENSE or job.step), UNIT - 1)
     added = added + 1
     scores[2 * added - 1] = job.rank * UNIT + job.place
     scores[2 * added] = id

@@ -263,11 +263,7 @@ export class Executor implements AsyncDisposable {
     for (let failures = 0; !signal.aborted;) {
       const { workerId } = this.#lease
       // Few free places are left until they are enough for a group.
-      if (
-        workerId === undefined ||
-        !this.#takesRuns() ||
-        this.#places.room <= this.#places.ahead.most() / 2
-      ) {
+      if (workerId === undefined || !this.#takesRuns() || this.#places.room <= this.#places.ahead.group()) {
         if (this.#places.sessions.size === 0) this.#stopRequest.noteIdle()
         await this.#change.promise
         continue
@@ -281,6 +277,7 @@ export class Executor implements AsyncDisposable {
         if (this.#ask.signal.aborted) this.#ask = new AbortController()
         const until = AbortSignal.any([signal, this.#pause.signal, this.#ask.signal])
         const runs = await source.next(workerId, () => this.#places.room, until, free)
+        this.#places.noteClaim()
         for (const run of runs.toSorted(byUrgency)) this.#accept(run)
         this.#places.awaited = 0
         const isGranted = runs.length === 0 && loops.noRuns()

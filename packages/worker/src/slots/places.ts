@@ -36,6 +36,8 @@ export class Places {
   /** Claimed ahead of a free slot. */
   readonly #waiting: Session[] = []
   #lastJob: string | undefined
+  /** Runs that have begun since the last claim. */
+  #begun = 0
 
   constructor(ports: Ports) {
     this.#ports = ports
@@ -68,7 +70,16 @@ export class Places {
     let endings = 0
     for (const session of this.sessions) if (session.ending) endings += 1
     const mostEndings = Math.max(this.#ports.slots * ENDINGS_PER_SLOT, LEAST_ENDINGS)
-    return endings < mostEndings ? this.free + this.ahead.most() - this.#waiting.length : 0
+    if (endings >= mostEndings) return 0
+    const most = this.ahead.most()
+    const left = this.free + most - this.#waiting.length
+    // After very short runs too many are ahead. Small jobs do not wait until those have begun.
+    return Math.max(left, Math.min(Math.floor(this.#begun / 2), left + most))
+  }
+
+  /** Runs are claimed now. */
+  noteClaim(): void {
+    this.#begun = 0
   }
 
   accept(session: Session): void {
@@ -101,6 +112,7 @@ export class Places {
 
   #begin(session: Session): void {
     this.#lastJob = session.run.jobId
+    this.#begun += 1
     this.#ports.begin(session)
   }
 

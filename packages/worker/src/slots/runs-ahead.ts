@@ -5,23 +5,31 @@ export const byUrgency = (a: ClaimedRun, b: ClaimedRun): number =>
   PRIORITY_RANK[a.priority] - PRIORITY_RANK[b.priority] || a.runId - b.runId
 
 /**
- * Which run begins next: the most urgent, and not of the job that began last, so that a small job does not wait for all
- * that a large one has ahead.
+ * Which run begins next: the most urgent, of the job with the fewest of them, so that a small job does not wait for all
+ * that a large one has ahead. Of equal jobs not the one that began last.
  */
 export const nextAhead = (
   runs: readonly Pick<ClaimedRun, 'priority' | 'jobId'>[],
   lastJob: string | undefined,
 ): number => {
   const rank = Math.min(...runs.map(({ priority }) => PRIORITY_RANK[priority]))
-  const first = runs.findIndex(({ priority }) => PRIORITY_RANK[priority] === rank)
-  const other = runs.findIndex(({ priority, jobId }) => PRIORITY_RANK[priority] === rank && jobId !== lastJob)
-  return other === -1 ? first : other
+  const jobs = new Map<string, { first: number; count: number }>()
+  for (const [first, { priority, jobId }] of runs.entries())
+    if (PRIORITY_RANK[priority] === rank) {
+      const job = jobs.get(jobId) ?? { first, count: jobId === lastJob ? 0.5 : 0 }
+      jobs.set(jobId, { ...job, count: job.count + 1 })
+    }
+  const [least] = [...jobs.values()].sort((a, b) => a.count - b.count)
+  return least?.first ?? -1
 }
 
 /** Most runs ahead for each slot. */
 const AHEAD_PER_SLOT = 8
 /** The limit is at least this, so that a process with few slots also writes very short runs in groups. */
 const LEAST_AHEAD = 128
+
+/** A small job waits for the next claim: there are about this many while all that is ahead begins. */
+const CLAIMS_PER_TIME = 6
 
 interface Ended {
   readonly at: number
@@ -48,10 +56,18 @@ export class RunsAhead {
   }
 
   most(): number {
+    return Math.min(Math.floor(this.#expected()), this.#most)
+  }
+
+  /** The next claim is due when more places than this are free. */
+  group(): number {
+    return Math.min(this.#expected() / CLAIMS_PER_TIME, this.#most / 2)
+  }
+
+  #expected(): number {
     const since = performance.now() - this.#aheadMs
     this.#ended = this.#ended.filter(({ at }) => at > since)
     // Long runs that end together do not free their slots again within this time.
-    const expected = this.#ended.reduce((sum, { weight }) => sum + weight, 0)
-    return Math.min(Math.floor(expected), this.#most)
+    return this.#ended.reduce((sum, { weight }) => sum + weight, 0)
   }
 }
