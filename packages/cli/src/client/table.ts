@@ -74,7 +74,7 @@ const fieldText = (value: unknown): string => {
 }
 
 /** Prints one record, a line for each field. */
-export const printFields = (terminal: Terminal, fields: Readonly<Record<string, unknown>>): void => {
+export const printFields = (terminal: Terminal, fields: object): void => {
   const width = Math.max(...Object.keys(fields).map((name) => name.length))
   for (const [name, value] of Object.entries(fields))
     printLine(terminal, `${name.padEnd(width)}${GAP}${plain(fieldText(value))}`)

@@ -1,8 +1,9 @@
 import type { Schedule } from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
 import { Command, Option } from 'commander'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { printFields, printJson, shortTime, type Column } from '../client/table.ts'
+import { actionOn, printAnswer } from '../client/answer.ts'
+import { clientCommand, connect, type ClientOptions } from '../client/connect.ts'
+import { shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import {
   addDelta,
@@ -16,9 +17,6 @@ import {
 } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
 import { paged, printPage, type PageOptions } from './lists.ts'
-
-const show = (terminal: Terminal, options: ClientOptions, value: object): void =>
-  wantsJson(options) ? printJson(terminal, value) : printFields(terminal, { ...value })
 
 const targetsText = ({ target, targets = [] }: Schedule): string =>
   targets.length === 0 ? target : targets.join(' ')
@@ -123,32 +121,20 @@ const createCommand = (terminal: Terminal): Command =>
         ...deltaFields(options),
       }
       const { data } = await connect(terminal, options).call(({ POST }) => POST('/schedules', { body }))
-      show(terminal, options, data)
+      printAnswer(terminal, options, data)
     })
 
 const changing = (word: 'enable' | 'disable' | 'trigger', description: string) => (terminal: Terminal) =>
   clientCommand(word, description)
     .argument('<schedule>', 'name or id', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
-      show(
-        terminal,
-        options,
-        await connect(terminal, options).call(({ POST }) => POST(`/schedules/{id}/${word}`, { params })),
-      )
-    })
+    .action(
+      actionOn(terminal, ({ POST }, id) => POST(`/schedules/{id}/${word}`, { params: { path: { id } } })),
+    )
 
 const removeCommand = (terminal: Terminal): Command =>
   clientCommand('remove', 'Delete a schedule. Its runs are kept.')
     .argument('<schedule>', 'name or id', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
-      show(
-        terminal,
-        options,
-        await connect(terminal, options).call(({ DELETE }) => DELETE('/schedules/{id}', { params })),
-      )
-    })
+    .action(actionOn(terminal, ({ DELETE }, id) => DELETE('/schedules/{id}', { params: { path: { id } } })))
 
 export const schedulesCommand = (terminal: Terminal): Command =>
   new Command('schedules')

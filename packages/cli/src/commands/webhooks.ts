@@ -1,9 +1,10 @@
 import type { ItemOf, paths } from '@scanfarm/client'
 import { SEVERITIES } from '@scanfarm/contracts'
 import { Command, Option } from 'commander'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
+import { actionOn, printAnswer } from '../client/answer.ts'
+import { clientCommand, connect, type ClientOptions } from '../client/connect.ts'
 import type { Api } from '../client/api.ts'
-import { printFields, printJson, shortTime, type Column } from '../client/table.ts'
+import { shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { collect, idArgument } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
@@ -13,9 +14,6 @@ type Body = paths['/webhook-subscriptions']['post']['requestBody']['content']['a
 type Severity = (typeof SEVERITIES)[number]
 type Subscription = Awaited<ReturnType<typeof all>>[number]
 type Delivery = ItemOf<'/webhook-deliveries'>
-
-const show = (terminal: Terminal, options: ClientOptions, value: object): void =>
-  wantsJson(options) ? printJson(terminal, value) : printFields(terminal, { ...value })
 
 const all = async (api: Api) => (await api.call(({ GET }) => GET('/webhook-subscriptions'))).data
 
@@ -79,7 +77,7 @@ const createCommand = (terminal: Terminal): Command =>
       const { data, secret } = await connect(terminal, options).call(({ POST }) =>
         POST('/webhook-subscriptions', { body }),
       )
-      show(terminal, options, { ...data, secret })
+      printAnswer(terminal, options, { ...data, secret })
     })
 
 const testCommand = (terminal: Terminal): Command =>
@@ -89,22 +87,18 @@ const testCommand = (terminal: Terminal): Command =>
       const api = connect(terminal, options)
       const params = { path: { id } }
       const sent = await api.call(({ POST }) => POST('/webhook-subscriptions/{id}/test', { params }))
-      show(terminal, options, sent)
+      printAnswer(terminal, options, sent)
       if (!sent.delivered) throw new CliError(EXIT.failed, `the example did not arrive: ${sent.problem}`)
     })
 
 const removeCommand = (terminal: Terminal): Command =>
   clientCommand('remove', 'Delete a subscription and its deliveries.')
     .argument('<subscription>', 'name or id', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const api = connect(terminal, options)
-      const params = { path: { id } }
-      show(
-        terminal,
-        options,
-        await api.call(({ DELETE }) => DELETE('/webhook-subscriptions/{id}', { params })),
-      )
-    })
+    .action(
+      actionOn(terminal, ({ DELETE }, id) =>
+        DELETE('/webhook-subscriptions/{id}', { params: { path: { id } } }),
+      ),
+    )
 
 const DELIVERIES: readonly Column<Delivery>[] = [
   { title: 'ID', value: (one) => one.id },

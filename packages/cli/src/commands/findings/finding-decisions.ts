@@ -7,6 +7,7 @@ import {
 } from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { actionOn } from '../../client/answer.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
 import { cut, printFields, printJson, printTable, type Column } from '../../client/table.ts'
 import { CliError, EXIT } from '../../exit.ts'
@@ -277,14 +278,13 @@ const previewRule = (terminal: Terminal): Command =>
 const removeRule = (terminal: Terminal): Command =>
   clientCommand('remove', 'Remove a rule and what it set.')
     .argument('<rule>', 'id or name', idArgument)
-    .action(async (rule: string, options: ClientOptions) => {
-      const params = { path: { rule } }
-      const answer = await connect(terminal, options).call(({ DELETE }) =>
-        DELETE('/finding-rules/{rule}', { params }),
-      )
-      if (wantsJson(options)) return printJson(terminal, answer)
-      printLine(terminal, `rule removed; ${plural(answer.changed, 'finding')} changed`)
-    })
+    .action(
+      actionOn(
+        terminal,
+        ({ DELETE }, rule) => DELETE('/finding-rules/{rule}', { params: { path: { rule } } }),
+        ({ changed }) => printLine(terminal, `rule removed; ${plural(changed, 'finding')} changed`),
+      ),
+    )
 
 export const rulesCommand = (terminal: Terminal): Command =>
   new Command('rules')

@@ -1,6 +1,7 @@
 import type { NeverScan } from '@scanfarm/contracts'
 import { text as textOf } from 'node:stream/consumers'
 import { Command, Option } from 'commander'
+import { actionOn } from '../../client/answer.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
 import { readBlob } from '../../client/files.ts'
 import { cut, printJson, printTable, type Column } from '../../client/table.ts'
@@ -77,14 +78,13 @@ const importEntries = (terminal: Terminal): Command =>
 const removeEntry = (terminal: Terminal): Command =>
   clientCommand('remove', 'Remove an entry.')
     .argument('<entry>', 'the entry, or its id', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
-      const answer = await connect(terminal, options).call(({ DELETE }) =>
-        DELETE('/never-scan/{id}', { params }),
-      )
-      if (wantsJson(options)) return printJson(terminal, answer)
-      printLine(terminal, `entry ${id} removed`)
-    })
+    .action(
+      actionOn(
+        terminal,
+        ({ DELETE }, id) => DELETE('/never-scan/{id}', { params: { path: { id } } }),
+        (_, id) => printLine(terminal, `entry ${id} removed`),
+      ),
+    )
 
 export const neverScanCommand = (terminal: Terminal): Command =>
   new Command('never-scan')

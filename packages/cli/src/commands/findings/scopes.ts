@@ -1,6 +1,7 @@
 import type { Scope } from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
 import { Command, Option } from 'commander'
+import { actionOn } from '../../client/answer.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
 import { cut, printFields, printJson, printTable, type Column } from '../../client/table.ts'
 import { CliError, EXIT } from '../../exit.ts'
@@ -155,14 +156,13 @@ const changeScope = (terminal: Terminal): Command =>
 const removeScope = (terminal: Terminal): Command =>
   clientCommand('remove', 'Remove a scope.')
     .argument('<name>', 'name of the scope', idArgument)
-    .action(async (name: string, options: ClientOptions) => {
-      const params = { path: { name } }
-      const answer = await connect(terminal, options).call(({ DELETE }) =>
-        DELETE('/scopes/{name}', { params }),
-      )
-      if (wantsJson(options)) return printJson(terminal, answer)
-      printLine(terminal, `scope ${name} removed`)
-    })
+    .action(
+      actionOn(
+        terminal,
+        ({ DELETE }, name) => DELETE('/scopes/{name}', { params: { path: { name } } }),
+        (_, name) => printLine(terminal, `scope ${name} removed`),
+      ),
+    )
 
 interface CheckOptions extends ClientOptions {
   readonly scope?: string

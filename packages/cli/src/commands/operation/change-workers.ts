@@ -1,7 +1,8 @@
 import type { WorkerDetail } from '@scanfarm/contracts'
 import { type Command, Option } from 'commander'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { printFields, printJson } from '../../client/table.ts'
+import { actionOn, printAnswer } from '../../client/answer.ts'
+import { clientCommand, connect, type ClientOptions } from '../../client/connect.ts'
+import { printFields } from '../../client/table.ts'
 import { duration, idArgument } from '../../options.ts'
 import type { Terminal } from '../../terminal.ts'
 import { scopesOf } from '../lists.ts'
@@ -11,38 +12,37 @@ interface DrainOptions extends ClientOptions {
   readonly for?: number
 }
 
-const printAnswer = (
+const changed = (
   terminal: Terminal,
-  options: ClientOptions,
-  answer: { readonly message: string; readonly data: WorkerDetail },
+  { message, data }: { readonly message: string; readonly data: WorkerDetail },
 ): void => {
-  if (wantsJson(options)) return printJson(terminal, answer)
-  const { name, status, busy_slots, slots } = answer.data
-  printFields(terminal, { message: answer.message, name, status, slots: `${busy_slots}/${slots}` })
+  const { name, status, busy_slots, slots } = data
+  printFields(terminal, { message, name, status, slots: `${busy_slots}/${slots}` })
 }
 
 export const showWorkerCommand = (terminal: Terminal): Command =>
   clientCommand('show', 'Show a worker, and whether its kernel enforces scopes.')
     .argument('<worker>', 'name or id, from `scanfarm workers`', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const api = connect(terminal, options)
-      const params = { path: { id } }
-      const answer = await api.call(({ GET }) => GET('/workers/{id}', { params }))
-      if (wantsJson(options)) return printJson(terminal, answer)
-      const { data: worker } = answer
-      const gap = worker.enforcement_gap ?? ''
-      printFields(terminal, {
-        name: worker.name,
-        id: worker.id,
-        kind: worker.kind,
-        status: worker.status,
-        slots: `${worker.busy_slots}/${worker.slots}`,
-        host: `${worker.hostname}, process ${worker.pid}`,
-        version: worker.version,
-        scopes: gap === '' ? scopesOf(worker) : `checked, not enforced: ${gap}`,
-        offers: worker.capabilities.join(' '),
-      })
-    })
+    .action(
+      actionOn(
+        terminal,
+        ({ GET }, id) => GET('/workers/{id}', { params: { path: { id } } }),
+        ({ data: worker }) => {
+          const gap = worker.enforcement_gap ?? ''
+          printFields(terminal, {
+            name: worker.name,
+            id: worker.id,
+            kind: worker.kind,
+            status: worker.status,
+            slots: `${worker.busy_slots}/${worker.slots}`,
+            host: `${worker.hostname}, process ${worker.pid}`,
+            version: worker.version,
+            scopes: gap === '' ? scopesOf(worker) : `checked, not enforced: ${gap}`,
+            offers: worker.capabilities.join(' '),
+          })
+        },
+      ),
+    )
 
 export const drainCommand = (terminal: Terminal): Command =>
   clientCommand('drain', 'Let a worker finish its runs, claim no more, and end.')
@@ -58,21 +58,17 @@ export const drainCommand = (terminal: Terminal): Command =>
         params: { path: { id } },
         body: { stop: pause !== true, ...(forMs === undefined ? {} : { for: `${forMs}ms` }) },
       }
-      printAnswer(
-        terminal,
-        options,
-        await connect(terminal, options).call(({ POST }) => POST('/workers/{id}/drain', init)),
-      )
+      const answer = await connect(terminal, options).call(({ POST }) => POST('/workers/{id}/drain', init))
+      printAnswer(terminal, options, answer, (it) => changed(terminal, it))
     })
 
 export const resumeCommand = (terminal: Terminal): Command =>
   clientCommand('resume', 'Let a paused worker claim runs again.')
     .argument('<worker>', 'name or id, from `scanfarm workers`', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
-      printAnswer(
+    .action(
+      actionOn(
         terminal,
-        options,
-        await connect(terminal, options).call(({ POST }) => POST('/workers/{id}/resume', { params })),
-      )
-    })
+        ({ POST }, id) => POST('/workers/{id}/resume', { params: { path: { id } } }),
+        (answer) => changed(terminal, answer),
+      ),
+    )

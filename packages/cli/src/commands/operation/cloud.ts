@@ -1,6 +1,7 @@
 import type { CloudInfra, CloudInstance } from '@scanfarm/contracts'
 import { Command } from 'commander'
 import type { QueryOf } from '../../client/api.ts'
+import { printAnswer } from '../../client/answer.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
 import { printFields, printJson, printTable, type Column } from '../../client/table.ts'
 import { readInfra, waitForInfra } from '../../client/wait.ts'
@@ -109,7 +110,7 @@ const createCommand = (terminal: Terminal): Command =>
       const api = connect(terminal, options)
       const body = { ...requestOf(options), auto_destroy: options.autoDestroy, tools: options.tool }
       const made = await api.call(({ POST }) => POST('/cloud/instances', { body }))
-      if (!options.wait) return wantsJson(options) ? printJson(terminal, made) : printFields(terminal, made)
+      if (!options.wait) return printAnswer(terminal, options, made)
       const infra = await waitForInfra(terminal, api, made.infra_id, [
         'ready',
         'failed',
@@ -133,8 +134,7 @@ const destroyCommand = (terminal: Terminal): Command =>
       const api = connect(terminal, options)
       const params = { path: { infra_id: id } }
       const answer = await api.call(({ DELETE }) => DELETE('/cloud/instances/{infra_id}', { params }))
-      if (!options.wait)
-        return wantsJson(options) ? printJson(terminal, answer) : printFields(terminal, answer)
+      if (!options.wait) return printAnswer(terminal, options, answer)
       showInfra(terminal, options, await waitForInfra(terminal, api, id, ['destroyed', 'failed']))
     })
 
@@ -162,8 +162,7 @@ const estimateCommand = (terminal: Terminal): Command =>
       const api = connect(terminal, options)
       const body = requestOf(options)
       const answer = await api.call(({ POST }) => POST('/cloud/estimate', { body }))
-      if (wantsJson(options)) printJson(terminal, answer)
-      else printFields(terminal, answer)
+      printAnswer(terminal, options, answer)
     },
   )
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { printJson, printTable, type Column } from '../../client/table.ts'
+import { printAnswer } from '../../client/answer.ts'
+import { clientCommand, connect, type ClientOptions } from '../../client/connect.ts'
+import { printTable, type Column } from '../../client/table.ts'
 import { wholeNumber } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
 
@@ -12,8 +13,7 @@ const SHARES: readonly Column<{ owner: string; weight: number }>[] = [
 const listShares = (terminal: Terminal): Command =>
   clientCommand('list', 'List owners whose weight is not 1.').action(async (options: ClientOptions) => {
     const { data } = await connect(terminal, options).call(({ GET }) => GET('/shares'))
-    if (wantsJson(options)) return printJson(terminal, data)
-    printTable(terminal, SHARES, data)
+    printAnswer(terminal, options, data, (shares) => printTable(terminal, SHARES, shares))
   })
 
 const setShare = (terminal: Terminal): Command =>
@@ -23,8 +23,7 @@ const setShare = (terminal: Terminal): Command =>
     .action(async (owner: string, weight: number, options: ClientOptions) => {
       const body = { owner, weight }
       const { data } = await connect(terminal, options).call(({ PUT }) => PUT('/shares', { body }))
-      if (wantsJson(options)) return printJson(terminal, data)
-      printLine(terminal, `${owner} has weight ${weight}`)
+      printAnswer(terminal, options, data, () => printLine(terminal, `${owner} has weight ${weight}`))
     })
 
 export const sharesCommand = (terminal: Terminal): Command =>

@@ -1,8 +1,9 @@
 import type { ApiToken, Role } from '@scanfarm/contracts'
 import { createLogger } from '@scanfarm/platform'
 import { Command, Option } from 'commander'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { printFields, printJson, type Column } from '../../client/table.ts'
+import { actionOn, printAnswer } from '../../client/answer.ts'
+import { clientCommand, connect, type ClientOptions } from '../../client/connect.ts'
+import type { Column } from '../../client/table.ts'
 import { idArgument, wholeNumber } from '../../options.ts'
 import { loadSettings } from '../../settings.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
@@ -49,8 +50,7 @@ const createCommand = (terminal: Terminal): Command =>
       if (options.direct) return printLine(terminal, await issueDirectly(terminal, name, options))
       const body = { name, role: options.role, expires_at: expiry(options.days) }
       const answer = await connect(terminal, options).call(({ POST }) => POST('/tokens', { body }))
-      if (wantsJson(options)) printJson(terminal, answer)
-      else printLine(terminal, answer.token)
+      printAnswer(terminal, options, answer, ({ token }) => printLine(terminal, token))
     })
 
 const COLUMNS: readonly Column<ApiToken>[] = [
@@ -74,12 +74,7 @@ const listCommand = (terminal: Terminal): Command =>
 const removeCommand = (terminal: Terminal): Command =>
   clientCommand('remove', 'Delete an API token.')
     .argument('<token>', 'name or number', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
-      const answer = await connect(terminal, options).call(({ DELETE }) => DELETE('/tokens/{id}', { params }))
-      if (wantsJson(options)) printJson(terminal, answer)
-      else printFields(terminal, answer)
-    })
+    .action(actionOn(terminal, ({ DELETE }, id) => DELETE('/tokens/{id}', { params: { path: { id } } })))
 
 export const tokenCommand = (terminal: Terminal): Command =>
   new Command('token')

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { printFields, printJson } from '../../client/table.ts'
+import { printAnswer } from '../../client/answer.ts'
+import { clientCommand, connect, type ClientOptions } from '../../client/connect.ts'
 import { readBlob } from '../../client/files.ts'
 import type { Terminal } from '../../terminal.ts'
 
@@ -21,6 +21,5 @@ export const uploadCommand = (terminal: Terminal): Command =>
         basename(file),
         content,
       )
-      if (wantsJson(options)) printJson(terminal, answer)
-      else printFields(terminal, answer)
+      printAnswer(terminal, options, answer)
     })

@@ -1,17 +1,11 @@
 import { Option, type Command } from 'commander'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { printFields, printJson } from '../../client/table.ts'
+import { actionOn, printAnswer } from '../../client/answer.ts'
+import { clientCommand, connect, type ClientOptions } from '../../client/connect.ts'
 import { CliError, EXIT } from '../../exit.ts'
 import { idArgument } from '../../options.ts'
 import type { Terminal } from '../../terminal.ts'
 
 const JOB_ID = /^[0-9a-f]{16}$/
-
-const printAnswer = (
-  terminal: Terminal,
-  options: ClientOptions,
-  answer: Readonly<Record<string, unknown>>,
-): void => (wantsJson(options) ? printJson(terminal, answer) : printFields(terminal, answer))
 
 export const cancelCommand = (terminal: Terminal): Command =>
   clientCommand('cancel', 'Cancel a run, or all runs of a job.')
@@ -27,11 +21,7 @@ export const cancelCommand = (terminal: Terminal): Command =>
 export const duplicateCommand = (terminal: Terminal): Command =>
   clientCommand('duplicate', 'Copy a run with its configuration. The copy is pending until it is started.')
     .argument('<run>', 'number or uuid', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
-      const api = connect(terminal, options)
-      printAnswer(terminal, options, await api.call(({ POST }) => POST('/runs/{id}/duplicate', { params })))
-    })
+    .action(actionOn(terminal, ({ POST }, id) => POST('/runs/{id}/duplicate', { params: { path: { id } } })))
 
 /** What a retry executes again. */
 export const fromOption = (): Option =>
@@ -58,8 +48,4 @@ export const retryCommand = (terminal: Terminal): Command =>
 export const startCommand = (terminal: Terminal): Command =>
   clientCommand('start', 'Start a run that is pending.')
     .argument('<run>', 'number or uuid', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const params = { path: { id } }
-      const api = connect(terminal, options)
-      printAnswer(terminal, options, await api.call(({ POST }) => POST('/runs/{id}/start', { params })))
-    })
+    .action(actionOn(terminal, ({ POST }, id) => POST('/runs/{id}/start', { params: { path: { id } } })))

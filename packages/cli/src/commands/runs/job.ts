@@ -2,9 +2,10 @@ import type { components } from '@scanfarm/client'
 import { PRIORITIES, type JobStatus, type Priority } from '@scanfarm/contracts'
 import { Argument, Option, type Command } from 'commander'
 import type { QueryOf } from '../../client/api.ts'
+import { printAnswer } from '../../client/answer.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
 import { progressLine } from '../../client/progress.ts'
-import { printFields, printJson, printTable, shortTime, type Column } from '../../client/table.ts'
+import { printJson, printTable, shortTime, type Column } from '../../client/table.ts'
 import { waitForJob } from '../../client/wait.ts'
 import { addWorkflow, idArgument, wholeNumber } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
@@ -61,11 +62,6 @@ const listJobs = async (
 
 const paramsOf = (id: string) => ({ path: { job_id: id } })
 
-type Answer = Readonly<Record<string, unknown>>
-
-const show = (terminal: Terminal, options: ClientOptions, answer: Answer): void =>
-  wantsJson(options) ? printJson(terminal, answer) : printFields(terminal, answer)
-
 interface RetryOptions extends ClientOptions {
   readonly from?: string
   readonly status?: ('failed' | 'cancelled')[]
@@ -88,7 +84,7 @@ const retryCommand = (terminal: Terminal): Command =>
     .action(async (id: string, { status: statuses, outcome: outcomes, from, ...options }: RetryOptions) => {
       const api = connect(terminal, options)
       const init = { params: paramsOf(id), body: { statuses, outcomes, from } }
-      show(terminal, options, await api.call(({ POST }) => POST('/jobs/{job_id}/retry', init)))
+      printAnswer(terminal, options, await api.call(({ POST }) => POST('/jobs/{job_id}/retry', init)))
     })
 
 const priorityCommand = (terminal: Terminal): Command =>
@@ -98,7 +94,7 @@ const priorityCommand = (terminal: Terminal): Command =>
     .action(async (id: string, priority: Priority, options: ClientOptions) => {
       const api = connect(terminal, options)
       const init = { params: paramsOf(id), body: { priority } }
-      show(terminal, options, await api.call(({ PATCH }) => PATCH('/jobs/{job_id}', init)))
+      printAnswer(terminal, options, await api.call(({ PATCH }) => PATCH('/jobs/{job_id}', init)))
     })
 
 const listing = (command: Command): Command =>
