@@ -68,6 +68,48 @@ export const EventEmitted = named('EventEmitted', {
 })
 export type EventEmitted = Static<typeof EventEmitted>
 
+export const EventLogEntry = named('EventLogEntry', {
+  id: Type.Integer(),
+  topic: Type.String(),
+  event_id: Type.String(),
+  name: Type.String(),
+  source: Type.String(),
+  source_type: Type.Optional(
+    Type.Enum(['run', 'api'], { description: 'run: an event of a run; only below /osm/api' }),
+  ),
+  data_type: Type.String(),
+  data: Type.String({ description: 'JSON text' }),
+  workspace: Type.String(),
+  run_id: Type.String({ description: 'run_uuid, or ""' }),
+  workflow_name: Type.String(),
+  processed: Type.Boolean(),
+  processed_at: NullableTimestamp,
+  error: Type.String(),
+  created_at: Timestamp,
+})
+export type EventLogEntry = Static<typeof EventLogEntry>
+
+/** Of an event to a subscription. */
+export const DeliveryStatus = Type.Enum(['pending', 'delivered', 'dead'])
+
+export const Delivery = named('WebhookDelivery', {
+  id: Type.Integer(),
+  subscription_id: Type.Integer(),
+  event_id: Type.String(),
+  topic: Type.String(),
+  status: DeliveryStatus,
+  attempts: Type.Integer(),
+  next_at: Type.String({ format: 'date-time', description: 'Next attempt, if it is pending' }),
+  last_status: Type.Integer({ description: 'HTTP status of the last answer; 0 if there was none' }),
+  last_error: Type.String(),
+  created_at: Timestamp,
+  delivered_at: NullableTimestamp,
+  last_attempt_at: NullableTimestamp,
+  last_ms: Type.Union([Type.Integer(), Type.Null()], { description: 'How long the last attempt took' }),
+  last_answer: Type.String({ description: 'The first 1,024 bytes of the last answer' }),
+})
+export type Delivery = Static<typeof Delivery>
+
 export const ScheduledTriggerType = Type.Enum(['cron', 'event', 'watch'])
 export type ScheduledTriggerType = Static<typeof ScheduledTriggerType>
 

@@ -1,8 +1,16 @@
-import type { Seen, Severity, Verdict } from './findings.ts'
+import { Type, type Static } from 'typebox'
+import { NullableTimestamp } from '../resources.ts'
+import { Seen, Severity, Verdict } from './findings.ts'
 import type { RunOutcome } from '../runs/run-outcome.ts'
 import type { RunStatus } from '../runs/run-status.ts'
 
-export type SeverityCounts = Readonly<Partial<Record<Severity, number>>>
+const Count = Type.Integer({ minimum: 0 })
+const Some = Type.Optional(Count)
+export const Severities = Type.Object(
+  { critical: Some, high: Some, medium: Some, low: Some, info: Some },
+  { description: 'By severity; one without findings is left out' },
+)
+export type SeverityCounts = Static<typeof Severities>
 
 /** Findings that changed, by severity; a severity without findings is left out. */
 export interface ChangeCounts {
@@ -13,18 +21,22 @@ export interface ChangeCounts {
 
 export type ChangeKind = keyof ChangeCounts | 'not_tested'
 
-export interface ChangedFinding {
-  readonly id: number
-  readonly severity: Severity
-  readonly vuln_info: string
-  readonly vuln_title: string
-  readonly asset_value: string
-  readonly workspace: string
-  readonly seen: Seen
-  readonly seen_reason: string
-  readonly verdict: Verdict
-  readonly back_at: string | null
-}
+export const ChangedFinding = Type.Object(
+  {
+    id: Type.Integer(),
+    severity: Severity,
+    vuln_info: Type.String(),
+    vuln_title: Type.String(),
+    asset_value: Type.String(),
+    workspace: Type.String(),
+    seen: Seen,
+    seen_reason: Type.String(),
+    verdict: Verdict,
+    back_at: NullableTimestamp,
+  },
+  { $id: 'ChangedFinding', description: 'Texts have at most 300 characters' },
+)
+export type ChangedFinding = Static<typeof ChangedFinding>
 
 /** The findings that a job changed, the most severe first. The lists may be shortened, the counts are not. */
 export interface JobChanges {

@@ -1,5 +1,5 @@
-import { plural } from '@scanfarm/contracts'
-import type { EventLogEntry, WebhookFormat } from '@scanfarm/store'
+import { plural, type EventLogEntry } from '@scanfarm/contracts'
+import type { WebhookFormat } from '@scanfarm/store'
 import type { Json } from '@scanfarm/language'
 import { dataOf } from '../triggers/trigger-registry.ts'
 

@@ -1,4 +1,4 @@
-import type { EventLogEntry } from '@scanfarm/store'
+import type { EventLogEntry } from '@scanfarm/contracts'
 
 /** The end of a night that no job had, for tests of subscriptions. */
 export const exampleEvent = (): EventLogEntry => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { topicGlob, type ReceiverWorkflow, type Run } from '@scanfarm/contracts'
-import type { EventLogEntry } from '@scanfarm/store'
+import { topicGlob, type EventLogEntry, type ReceiverWorkflow, type Run } from '@scanfarm/contracts'
 import { eventDraft } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { testServer } from '../_server.ts'

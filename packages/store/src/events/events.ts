@@ -1,4 +1,4 @@
-import { isTopicGlob, topicGlobSql } from '@scanfarm/contracts'
+import { isTopicGlob, topicGlobSql, type EventLogEntry } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored } from '../text.ts'
@@ -15,23 +15,6 @@ export interface EventFilter {
   readonly runId?: string
   readonly workflowName?: string
   readonly processed?: boolean
-}
-
-export interface EventLogEntry {
-  id: number
-  topic: string
-  event_id: string
-  name: string
-  source: string
-  data_type: string
-  data: string
-  workspace: string
-  run_id: string
-  workflow_name: string
-  processed: boolean
-  processed_at: string | null
-  error: string
-  created_at: string
 }
 
 export const makeEvents = (db: Kysely<Tables>, totals: Totals) => ({

@@ -1,5 +1,6 @@
 import { sql, type Kysely } from 'kysely'
-import { topicCondition, type EventFilter, type EventLogEntry } from './events.ts'
+import type { EventLogEntry } from '@scanfarm/contracts'
+import { topicCondition, type EventFilter } from './events.ts'
 import type { Tables } from '../tables.ts'
 import { firstValue } from '../rows.ts'
 

@@ -1,25 +1,9 @@
+import type { RecordChange, RecordChanges } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { canBeStored } from '../text.ts'
 import type { Tables } from '../tables.ts'
 
 type Kind = 'vulnerability' | 'asset'
-
-/** A record before and after a change; null: it did not or does not exist. */
-export interface RecordChange {
-  id: number
-  before: Record<string, unknown> | null
-  after: Record<string, unknown> | null
-}
-
-/** The lists may be truncated; the totals count all changes. */
-export interface RecordChanges {
-  new: RecordChange[]
-  gone: RecordChange[]
-  changed: RecordChange[]
-  total_new: number
-  total_gone: number
-  total_changed: number
-}
 
 export interface ChangesPart {
   /** Most records of each list. */

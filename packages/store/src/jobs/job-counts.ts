@@ -1,17 +1,7 @@
+import type { JobCounts } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { Tables } from '../tables.ts'
 import type { Totals } from '../totals.ts'
-
-export interface JobCounts {
-  readonly pending: number
-  readonly running: number
-  readonly completed: number
-  readonly failed: number
-  readonly cancelled: number
-  readonly clean: number
-  readonly partial: number
-  readonly nothing_done: number
-}
 
 /** Runs of open jobs that one page counts before it answers; those of further jobs are counted after it. */
 const COUNTED_AT_ONCE = 200_000

@@ -1,4 +1,4 @@
-import type { Priority, RunMode, RunOutcome, TriggerType, WorkflowKind } from '@scanfarm/contracts'
+import type { JobCounts, JobSummary, Priority, TriggerType } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { countOf, decodeCursor, encodeCursor } from '../page.ts'
 import {
@@ -9,7 +9,7 @@ import {
   type SortRequest,
 } from '../findings/sorted.ts'
 import { storable } from '../text.ts'
-import type { JobCounter, JobCounts } from './job-counts.ts'
+import type { JobCounter } from './job-counts.ts'
 import { jobNoOf } from './job-no.ts'
 import type { Tables } from '../tables.ts'
 import { firstRow } from '../rows.ts'
@@ -27,45 +27,16 @@ export interface JobFilter {
   readonly idPrefix?: string | undefined
 }
 
-export interface JobSummary {
-  readonly job_id: string
-  readonly workflow_name: string
-  readonly workflow_kind: WorkflowKind
-  readonly priority: Priority
-  readonly run_mode: RunMode
-  readonly target_count: number
-  readonly concurrency: number | null
-  readonly trigger_type: TriggerType
-  readonly trigger_name: string
-  readonly schedule_id: string
-  readonly infra_id: string
-  readonly created_at: string
-  /** Null: a run is open, or the masters have not yet noticed the end of the last one. */
-  readonly ended_at: string | null
-  /** Of its runs together; null: it has not ended. */
-  readonly outcome: RunOutcome | null
-  readonly cancel_requested_at: string | null
-  /** Name of the scope of its request, or "". */
-  readonly scope: string
-  /** Targets that were refused before and while it ran. */
-  readonly refused: number
-  /** Targets that mode delta left out. */
-  readonly left_out: number
-  /** The job that it retries, or "". */
-  readonly retry_of: string
-  /** The jobs that retry it, oldest first. */
-  readonly retries: readonly string[]
-  /** Null: there are many open runs on the page, and they are being counted. */
-  readonly counts: JobCounts | null
-}
+/** Its counts are null while those of many open runs on the page are being counted. */
+export type CountedJob = Omit<JobSummary, 'status'>
 
-interface JobRow extends Omit<JobSummary, 'counts' | 'ended_at'> {
+interface JobRow extends Omit<CountedJob, 'counts' | 'ended_at'> {
   readonly no: number
   readonly final_counts: (Omit<JobCounts, 'pending' | 'running'> & { readonly ended_at: string }) | null
 }
 
 export interface JobPage {
-  readonly data: readonly JobSummary[]
+  readonly data: readonly CountedJob[]
   readonly nextCursor: string | undefined
 }
 
@@ -202,7 +173,7 @@ export async function findJobSummary(
   db: Kysely<Tables>,
   counter: JobCounter,
   jobId: string,
-): Promise<JobSummary | undefined> {
+): Promise<CountedJob | undefined> {
   const jobNo = await jobNoOf(db, jobId)
   if (jobNo === undefined) return undefined
   const [summary] = await summariesOf(db, counter, [jobNo])
@@ -224,7 +195,7 @@ const summariesOf = async (
   db: Kysely<Tables>,
   counter: JobCounter,
   nos: readonly number[],
-): Promise<JobSummary[]> => {
+): Promise<CountedJob[]> => {
   if (nos.length === 0) return []
   const { rows } = await sql<JobRow>`
     select ${COLUMNS} from jobs j where j.id = any(${nos}::bigint[])

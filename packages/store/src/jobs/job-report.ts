@@ -1,10 +1,10 @@
-import type { JobStatus, Run } from '@scanfarm/contracts'
+import type { JobCounts, JobStatus, Run } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
 import { readPage } from '../page.ts'
 import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from '../runs/run-rows.ts'
 import { waitingReasons } from '../runs/waiting-reason.ts'
-import { COUNTS, countedJobs, type JobCounts } from './job-counts.ts'
+import { COUNTS, countedJobs } from './job-counts.ts'
 import { firstRow } from '../rows.ts'
 
 /** Up to this many runs and bytes of targets, counters and runs are read in one statement, so they are consistent. */

@@ -24,7 +24,7 @@ import {
   type JobFilter,
   type JobRequest,
   type JobPage,
-  type JobSummary,
+  type CountedJob,
 } from './job-list.ts'
 import { JobCounter } from './job-counts.ts'
 import { jobProgress, type JobProgress } from './job-progress.ts'
@@ -95,7 +95,7 @@ export const makeJobs = (db: Kysely<Tables>, upkeep: Kysely<Tables>, totals: Tot
 const makeReads = (db: Kysely<Tables>, counter: JobCounter, totals: Totals) => ({
   /** Jobs, newest first, with their counts. The cost does not depend on how many runs are stored. */
   list: (filter: JobFilter, page: JobRequest): Promise<JobPage> => listJobs(db, counter, filter, page),
-  summary: async (jobId: string): Promise<JobSummary | undefined> =>
+  summary: async (jobId: string): Promise<CountedJob | undefined> =>
     JOB_ID.test(jobId) ? findJobSummary(db, counter, jobId) : undefined,
   endOf: (jobId: string): Promise<Date | null | undefined> => endOfJob(db, jobId),
   strip: async (jobId: string, cursor: string | undefined, limit: number): Promise<JobStrip | undefined> =>

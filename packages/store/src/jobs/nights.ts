@@ -1,47 +1,15 @@
-import {
-  AppError,
-  type ChangeCounts,
-  type JobChanges,
-  type RunOutcome,
-  type SeverityCounts,
-} from '@scanfarm/contracts'
+import { AppError, type JobChanges, type Night } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { jobNoOf } from './job-no.ts'
 import { canBeStored } from '../text.ts'
 import type { Tables } from '../tables.ts'
 import { firstValue } from '../rows.ts'
 
-export interface NightJob {
-  readonly job_id: string
-  readonly created_at: string
-  readonly ended_at: string
-  readonly outcome: RunOutcome
-  readonly is_cancelled: boolean
-  readonly target_count: number
-  readonly completed: number
-  readonly failed: number
-  readonly cancelled: number
-  readonly clean: number
-  readonly partial: number
-  readonly nothing_done: number
-}
-
 /** What the last job of a schedule did and found. */
-export interface Night {
-  /** The newest job, if it has not ended. */
-  readonly running: { readonly job_id: string; readonly created_at: string } | null
-  readonly last: NightJob | null
-  /** The job before the last one. */
-  readonly previous: NightJob | null
-  readonly findings: ChangeCounts
-  /** Open findings of the workspaces of its last job. */
-  readonly open: SeverityCounts
-  /** Those of them that the last scan could not test or reach. */
-  readonly not_tested: number
-  /** The first of these workspaces by name, and how many there are. */
-  readonly workspace: string
-  readonly workspace_count: number
-}
+export type RunNight = Pick<
+  Night,
+  'running' | 'last' | 'previous' | 'findings' | 'open' | 'not_tested' | 'workspace' | 'workspace_count'
+>
 
 export const makeNights = (db: Kysely<Tables>) => ({
   /** Writes findings.digest for full hours and findings.reminder for days that have begun; any master calls it. */
@@ -49,7 +17,7 @@ export const makeNights = (db: Kysely<Tables>) => ({
     await sql`select tell_findings()`.execute(db)
   },
   /** By the ids of the schedules. */
-  of: (schedules: readonly string[]): Promise<ReadonlyMap<string, Night>> => nightsOf(db, schedules),
+  of: (schedules: readonly string[]): Promise<ReadonlyMap<string, RunNight>> => nightsOf(db, schedules),
   /**
    * What changed among the findings of a job: by its own runs, or, with `since`, by all runs in its workspaces after the end of
    * that earlier job. `limit`: most findings of each list; `workspace`: only its
@@ -75,8 +43,8 @@ const endedJob = (below: RawBuilder<unknown>) => sql`
 const nightsOf = async (
   db: Kysely<Tables>,
   schedules: readonly string[],
-): Promise<ReadonlyMap<string, Night>> => {
-  const { rows } = await sql<Night & { id: string }>`
+): Promise<ReadonlyMap<string, RunNight>> => {
+  const { rows } = await sql<RunNight & { id: string }>`
     select s.id, case when n.final_counts is null and n.id is not null
              then json_build_object('job_id', n.job_id, 'created_at', utc_text(n.created_at)) end as running,
            l.job as last, p.job as previous,

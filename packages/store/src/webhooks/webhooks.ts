@@ -1,6 +1,5 @@
-import type { Severity } from '@scanfarm/contracts'
+import type { Delivery, EventLogEntry, Severity } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
-import type { EventLogEntry } from '../events/events.ts'
 import type { FeedPosition } from '../events/feed.ts'
 import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
@@ -32,26 +31,6 @@ export interface Subscription extends SubscriptionDraft {
   readonly since: string
   readonly createdAt: string
   readonly updatedAt: string
-}
-
-export interface Delivery {
-  readonly id: number
-  readonly subscription_id: number
-  readonly event_id: string
-  readonly topic: string
-  readonly status: 'pending' | 'delivered' | 'dead'
-  readonly attempts: number
-  readonly next_at: string
-  /** HTTP status of the last response; 0: no response. */
-  readonly last_status: number
-  readonly last_error: string
-  readonly created_at: string
-  readonly delivered_at: string | null
-  /** When the last attempt ended; null: there was none. */
-  readonly last_attempt_at: string | null
-  readonly last_ms: number | null
-  /** The beginning of the last answer. */
-  readonly last_answer: string
 }
 
 export interface IncomingWebhook {

@@ -1,4 +1,4 @@
-import { closed, named, NullableTimestamp, page, Timestamp } from '@scanfarm/contracts'
+import { closed, EventLogEntry, page } from '@scanfarm/contracts'
 import { isFeedPosition } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -7,26 +7,6 @@ import { refuseBadGlob } from '../../triggers/topics.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { aliased } from '../query.ts'
 import { isEstablished } from '../runs/established-runs.ts'
-
-const EventLogEntry = named('EventLogEntry', {
-  id: Type.Integer(),
-  topic: Type.String(),
-  event_id: Type.String(),
-  name: Type.String(),
-  source: Type.String(),
-  source_type: Type.Optional(
-    Type.Enum(['run', 'api'], { description: 'run: an event of a run; only below /osm/api' }),
-  ),
-  data_type: Type.String(),
-  data: Type.String({ description: 'JSON text' }),
-  workspace: Type.String(),
-  run_id: Type.String({ description: 'run_uuid, or ""' }),
-  workflow_name: Type.String(),
-  processed: Type.Boolean(),
-  processed_at: NullableTimestamp,
-  error: Type.String(),
-  created_at: Timestamp,
-})
 
 export const listEventLogs = route(
   {

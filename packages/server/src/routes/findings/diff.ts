@@ -1,4 +1,13 @@
-import { AppError, closed, RunStatus, Timestamp, wrapped, type RunDetail } from '@scanfarm/contracts'
+import {
+  AppError,
+  closed,
+  RecordChange,
+  RecordChanges,
+  RunStatus,
+  Timestamp,
+  wrapped,
+  type RunDetail,
+} from '@scanfarm/contracts'
 import type { Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
@@ -35,19 +44,6 @@ const partOf = (query: { limit?: number; change?: 'new' | 'gone' | 'changed'; af
   limit: query.limit ?? DEFAULT_RECORDS,
   ...(query.change === undefined ? {} : { change: query.change }),
   ...(query.after === undefined ? {} : { after: query.after }),
-})
-
-const Seen = Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()])
-const Change = Type.Object({ id: Type.Integer(), before: Seen, after: Seen })
-const Changes = Type.Array(Change)
-const Total = Type.Integer({ minimum: 0 })
-const RecordChanges = Type.Object({
-  new: Changes,
-  gone: Changes,
-  changed: Changes,
-  total_new: Total,
-  total_gone: Total,
-  total_changed: Total,
 })
 
 const RunSide = Type.Object({
@@ -117,7 +113,7 @@ const workspaceDiff = (kind: 'vulnerability' | 'asset', endpoint: `GET /${string
             from: Timestamp,
             to: Timestamp,
             ...RecordChanges.properties,
-            changed: Type.Array(Type.Object({ ...Change.properties, ...EstablishedChange.properties })),
+            changed: Type.Array(Type.Object({ ...RecordChange.properties, ...EstablishedChange.properties })),
             ...EstablishedDiff.properties,
           }),
         ),

@@ -1,5 +1,5 @@
-import { Asset, Vulnerability } from '@scanfarm/contracts'
-import type { RecordChange, RecordChanges, Store } from '@scanfarm/store'
+import { Asset, Vulnerability, type RecordChange, type RecordChanges } from '@scanfarm/contracts'
+import type { Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 
 const Total = Type.Integer({ minimum: 0 })

@@ -1,8 +1,7 @@
-import { AppError, closed, FindingState, Timestamp, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, FindingState, Severities, Timestamp, wrapped } from '@scanfarm/contracts'
 import { HOST_RECORDS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
-import { Severities } from '../nights/nights.ts'
 import { List, nameList } from '../query.ts'
 import { SeenBy } from './vulnerabilities.ts'
 

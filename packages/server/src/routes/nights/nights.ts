@@ -1,75 +1,20 @@
 import {
+  ChangedFinding,
   closed,
-  named,
-  type ChangeKind,
-  NullableTimestamp,
+  Night,
   Pagination,
-  RunOutcome,
-  ScheduledTriggerType,
-  Seen,
-  Severity,
-  Timestamp,
-  Verdict,
+  Severities,
+  type ChangeKind,
+  type NightJob,
 } from '@scanfarm/contracts'
-import type { Night, NightJob } from '@scanfarm/store'
-import { Type, type Static, type TSchema } from 'typebox'
+import type { RunNight } from '@scanfarm/store'
+import { Type, type TSchema } from 'typebox'
 import { route } from '../../http/route.ts'
 import { noJob } from '../runs/jobs.ts'
 import { shownAll } from '../schedules/schedules.ts'
 import { pageQuery } from '../paging.ts'
 
-const Count = Type.Integer({ minimum: 0 })
-
-const Some = Type.Optional(Count)
-export const Severities = Type.Object(
-  { critical: Some, high: Some, medium: Some, low: Some, info: Some },
-  { description: 'By severity; one without findings is left out' },
-)
-
-const Job = Type.Object(
-  {
-    job_id: Type.String(),
-    created_at: Timestamp,
-    ended_at: Timestamp,
-    outcome: RunOutcome,
-    is_cancelled: Type.Boolean(),
-    target_count: Count,
-    completed: Count,
-    failed: Count,
-    cancelled: Count,
-    clean: Count,
-    partial: Count,
-    nothing_done: Count,
-  },
-  { $id: 'NightJob', description: 'An ended job; runs by status and by outcome' },
-)
-
-const ShownNight = named('Night', {
-  schedule_id: Type.String(),
-  name: Type.String(),
-  workflow_name: Type.String(),
-  trigger_type: ScheduledTriggerType,
-  enabled: Type.Boolean(),
-  next_run: NullableTimestamp,
-  running: Type.Union([Type.Object({ job_id: Type.String(), created_at: Timestamp }), Type.Null()], {
-    description: 'Its newest job, if it has not ended',
-  }),
-  last: Type.Union([Job, Type.Null()]),
-  previous: Type.Union([Job, Type.Null()]),
-  findings: Type.Object(
-    { new: Severities, back: Severities, gone: Severities },
-    { description: 'What the last job changed, as in the event schedule.ended' },
-  ),
-  open: Severities,
-  not_tested: Type.Integer({
-    minimum: 0,
-    description: 'Open findings that the last scan could not test or reach',
-  }),
-  workspace: Type.String({ description: 'The first workspace of the last job by name, or ""' }),
-  workspace_count: Count,
-})
-
-const NOTHING: Night = {
+const NOTHING: RunNight = {
   running: null,
   last: null,
   previous: null,
@@ -82,7 +27,7 @@ const NOTHING: Night = {
 
 const utc = (time: string): string => new Date(time).toISOString()
 
-const shownJob = (job: NightJob | null): Static<typeof Job> | null =>
+const shownJob = (job: NightJob | null): NightJob | null =>
   job && { ...job, created_at: utc(job.created_at), ended_at: utc(job.ended_at) }
 
 const DEFAULT_LIMIT = 20
@@ -101,7 +46,7 @@ export const listNights = route(
     }),
     responses: {
       200: Type.Object({
-        data: Type.Array(ShownNight),
+        data: Type.Array(Night),
         open: Type.Object(Severities.properties, { description: 'Open findings of the whole farm' }),
         pagination: Pagination,
       }),
@@ -136,22 +81,6 @@ export const listNights = route(
       pagination: { total, offset, limit },
     }
   },
-)
-
-const ChangedFinding = Type.Object(
-  {
-    id: Type.Integer(),
-    severity: Severity,
-    vuln_info: Type.String(),
-    vuln_title: Type.String(),
-    asset_value: Type.String(),
-    workspace: Type.String(),
-    seen: Seen,
-    seen_reason: Type.String(),
-    verdict: Verdict,
-    back_at: NullableTimestamp,
-  },
-  { $id: 'ChangedFinding', description: 'Texts have at most 300 characters' },
 )
 
 const byKind = <T extends TSchema>(value: T): Record<ChangeKind, T> => ({

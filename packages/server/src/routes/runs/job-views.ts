@@ -1,16 +1,14 @@
 import { createHash } from 'node:crypto'
 import {
   closed,
-  named,
+  JobSummary,
   Priority,
-  RunMode,
   RunOutcome,
   RunStatus,
   TriggerType,
   withoutPassword,
-  WorkflowKind,
 } from '@scanfarm/contracts'
-import { JOB_SORTS, JOB_STATES, STRIP_RUNS, type JobState, type JobSummary } from '@scanfarm/store'
+import { JOB_SORTS, JOB_STATES, STRIP_RUNS, type CountedJob, type JobState } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { json, nothing } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
@@ -23,65 +21,14 @@ const Time = Type.String({ format: 'date-time' })
 const NullableTime = Type.Union([Time, Type.Null()])
 const Seconds = Type.Union([Type.Number({ minimum: 0 }), Type.Null()])
 
-const Counts = Type.Object(
-  {
-    pending: Type.Integer({ minimum: 0, description: 'Pending and queued runs, and targets without a run' }),
-    running: Count,
-    completed: Count,
-    failed: Count,
-    cancelled: Count,
-    clean: Count,
-    partial: Count,
-    nothing_done: Count,
-  },
-  { description: 'Runs by status, and ended runs by outcome' },
-)
-
-const Summary = named('JobSummary', {
-  job_id: Type.String(),
-  workflow_name: Type.String(),
-  workflow_kind: WorkflowKind,
-  status: Type.Enum(['open', 'completed', 'failed', 'cancelled', 'partial'], {
-    description: 'open: a run has not ended. partial: the runs ended differently',
-  }),
-  priority: Priority,
-  run_mode: RunMode,
-  target_count: Count,
-  concurrency: Type.Union([Type.Integer(), Type.Null()]),
-  trigger_type: TriggerType,
-  trigger_name: Type.String(),
-  schedule_id: Type.String(),
-  infra_id: Type.String({ description: 'Infrastructure of a cloud job, or ""' }),
-  created_at: Time,
-  ended_at: Type.Union([Time, Type.Null()], {
-    description: 'Null: a run is open, or its end was not noticed yet (seconds)',
-  }),
-  outcome: Type.Union([RunOutcome, Type.Null()], {
-    description: 'Of all its runs; null until `ended_at` is known. partial: one of them is not clean',
-  }),
-  cancel_requested_at: NullableTime,
-  scope: Type.String({ description: 'Scope that its request names, or ""' }),
-  refused: Type.Integer({
-    minimum: 0,
-    description: 'Targets that a scope or the never-scan list refused, before and while it ran',
-  }),
-  left_out: Type.Integer({ minimum: 0, description: 'Targets that mode delta left out: nothing changed' }),
-  retry_of: Type.String({ description: 'The job that it retries, or ""' }),
-  retries: Type.Array(Type.String(), { description: 'Jobs that retry it, oldest first; at most 100' }),
-  counts: Type.Union([Counts, Type.Null()], {
-    description:
-      'Null: the page has many open runs, and those of this job are being counted; ask again. Counts of large open jobs may be some seconds old',
-  }),
-})
-
 type Status = Exclude<JobState, 'ended'>
 
-const statusOf = ({ ended_at: endedAt, counts, target_count: total }: JobSummary): Status => {
+const statusOf = ({ ended_at: endedAt, counts, target_count: total }: CountedJob): Status => {
   if (endedAt === null || counts === null) return 'open'
   return (['completed', 'failed', 'cancelled'] as const).find((name) => counts[name] === total) ?? 'partial'
 }
 
-const shown = (job: JobSummary) => ({ ...job, status: statusOf(job), retries: [...job.retries] })
+const shown = (job: CountedJob): JobSummary => ({ ...job, status: statusOf(job) })
 
 export const listJobs = route(
   {
@@ -111,7 +58,7 @@ export const listJobs = route(
     }),
     responses: {
       200: Type.Object({
-        data: Type.Array(Summary),
+        data: Type.Array(JobSummary),
         pagination: Type.Object({
           limit: Count,
           next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to get the next page' })),
@@ -138,7 +85,7 @@ export const getJobSummary = route(
     endpoint: 'GET /jobs/{job_id}/summary',
     summary: 'Read a job without its runs',
     role: 'viewer',
-    responses: { 200: Type.Object({ data: Summary }) },
+    responses: { 200: Type.Object({ data: JobSummary }) },
   },
   async ({ store }, { params }) => {
     const job = await store.jobs.summary(params.job_id)

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto'
 import {
   AppError,
   closed,
+  Delivery,
+  DeliveryStatus,
   named,
-  NullableTimestamp,
   page,
   SEVERITIES,
   Timestamp,
@@ -240,24 +241,6 @@ export const testSubscription = route(
     return { delivered: problem === '', status, answer, ms, problem }
   },
 )
-
-const DeliveryStatus = Type.Enum(['pending', 'delivered', 'dead'])
-const Delivery = named('WebhookDelivery', {
-  id: Type.Integer(),
-  subscription_id: Type.Integer(),
-  event_id: Type.String(),
-  topic: Type.String(),
-  status: DeliveryStatus,
-  attempts: Type.Integer(),
-  next_at: Type.String({ format: 'date-time', description: 'Next attempt, if it is pending' }),
-  last_status: Type.Integer({ description: 'HTTP status of the last answer; 0 if there was none' }),
-  last_error: Type.String(),
-  created_at: Timestamp,
-  delivered_at: NullableTimestamp,
-  last_attempt_at: NullableTimestamp,
-  last_ms: Type.Union([Type.Integer(), Type.Null()], { description: 'How long the last attempt took' }),
-  last_answer: Type.String({ description: 'The first 1,024 bytes of the last answer' }),
-})
 
 export const listDeliveries = route(
   {
