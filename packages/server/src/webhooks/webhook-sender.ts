@@ -22,8 +22,10 @@ const AT_ONCE = 40
 const FOR_ONE = 4
 /** How often due deliveries are looked for while others are being sent. */
 const POLL_MS = 500
-/** How long a master that died keeps its deliveries; one that works renews them. */
+/** How long a master that died keeps its deliveries; one that works, or stops, renews them. */
 const LEASE_MS = 30_000
+/** How long a master that stops waits for answers: what is sent again after that may arrive twice. */
+const STOP_MS = 30_000
 /** An endpoint has the message already: until the database can be told so, for about 30 s. */
 const RECORDING = { backoff: { firstMs: 100, mostMs: 2_000 }, attempts: 20 }
 /** Attempts before a delivery is given up, over about five hours. */
@@ -37,6 +39,7 @@ export interface WebhookSenderParts {
   readonly receiver: Pick<EventReceiver, 'planning'>
   readonly options: SendOptions
   readonly log: Logger
+  readonly leaseMs?: number
 }
 
 /**
@@ -95,33 +98,40 @@ export class WebhookSender {
   /**
    * One turn: sends deliveries that are due, also those that become due meanwhile, until nothing is being sent. Each receiver has
    * a few places, so that one that hangs, like a mail server, holds up no other. A turn that is stopped starts nothing more, and
-   * ends when what it sends has arrived, or half a lease later.
+   * ends when what it sends has arrived, or `STOP_MS` later.
    */
   async deliverOnce(signal: AbortSignal): Promise<void> {
-    const { log } = this.#parts
+    const { log, leaseMs = LEASE_MS } = this.#parts
     const open = new Map<number, { readonly receiver: number; readonly sent: Promise<void> }>()
     let renewedAt = performance.now()
+    let stoppedAt = Infinity
     do {
-      for (const delivery of await this.#due([...open.values()].map(({ receiver }) => receiver))) {
+      if (signal.aborted) stoppedAt = Math.min(stoppedAt, performance.now())
+      const due = signal.aborted ? [] : await this.#due([...open.values()].map(({ receiver }) => receiver))
+      for (const delivery of due) {
         const sent = this.#deliver(delivery).finally(() => open.delete(delivery.id))
         open.set(delivery.id, { receiver: delivery.subscription.id, sent })
       }
       if (open.size === 0) return
       await settlesWithin(Promise.race([...open.values()].map(({ sent }) => sent)), POLL_MS)
-      if (performance.now() - renewedAt < LEASE_MS / 2) continue
+      if (performance.now() - renewedAt < leaseMs / 2) continue
       renewedAt = performance.now()
       await this.#parts.webhooks
-        .renew([...open.keys()], LEASE_MS)
+        .renew([...open.keys()], leaseMs)
         .catch((error: unknown) => log.warn('deliveries that are being sent could not be kept', { error }))
-    } while (!signal.aborted)
-    await settlesWithin(Promise.all([...open.values()].map(({ sent }) => sent)), LEASE_MS / 2)
+    } while (performance.now() - stoppedAt < STOP_MS)
   }
 
   /** The next deliveries, beside those to `receivers`, of which each has a delivery. */
   async #due(receivers: readonly number[]): Promise<readonly DueDelivery[]> {
     const limit = AT_ONCE - receivers.length
     if (limit <= 0) return []
-    const due = this.#parts.webhooks.due({ receivers, limit, each: FOR_ONE, leaseMs: LEASE_MS })
+    const due = this.#parts.webhooks.due({
+      receivers,
+      limit,
+      each: FOR_ONE,
+      leaseMs: this.#parts.leaseMs ?? LEASE_MS,
+    })
     // What is being sent is not given up while the database is away.
     return receivers.length === 0 ? await due : await due.catch(() => [])
   }

@@ -76,7 +76,7 @@ const subscribe = (changes: Partial<SubscriptionDraft> = {}) =>
     ...changes,
   })
 const http = { publicUrl: '' } as Config['http']
-const senderOf = async (allowPrivate = true, mailUrl?: Secret): Promise<WebhookSender> => {
+const senderOf = async (allowPrivate = true, mailUrl?: Secret, leaseMs = 30_000): Promise<WebhookSender> => {
   const receiver = await harness.master()
   const { store } = receiver
   const { webhooks, feed } = store
@@ -87,6 +87,7 @@ const senderOf = async (allowPrivate = true, mailUrl?: Secret): Promise<WebhookS
     receiver,
     options: sendOptions({ config, receiver, store }),
     log: silentLogger,
+    leaseMs,
   })
 }
 const record = (topic: string, data: object = {}) => harness.store.triggers.record(eventDraft(topic, data))
@@ -419,6 +420,30 @@ describe('webhooks', () => {
     withoutDatabase.resolve()
     await until(async () => answered === 1)
     await asSuperuser((client) => client.query(`alter database "${database}" allow_connections true`))
+    await turn
+    expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  })
+
+  test('a master that stops keeps what it sends from others until the receiver has answered', async () => {
+    await subscribe()
+    const sender = await senderOf(true, undefined, 500)
+    await record('custom.slow')
+    await fanOut([sender])
+    const stop = new AbortController()
+    const arrived = Promise.withResolvers<void>()
+    const released = Promise.withResolvers<void>()
+    hold = () => {
+      stop.abort()
+      arrived.resolve()
+      return released.promise
+    }
+    const turn = sender.deliverOnce(stop.signal)
+    await arrived.promise
+    const dueAt = async () => Date.parse((await deliveries())[0]?.next_at ?? '')
+    // More than the lease: it was renewed after the stop.
+    const first = await dueAt()
+    await until(async () => (await dueAt()) > first + 500)
+    released.resolve()
     await turn
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1 }])
   })
