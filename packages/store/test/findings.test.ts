@@ -174,38 +174,6 @@ describe('vulnerabilities created by hand', () => {
   })
 })
 
-describe('the list of vulnerabilities', () => {
-  test('The filters of the list can be combined', async () => {
-    const { vulnerabilities } = db.store
-    await vulnerabilities.import('w', 'x', [
-      finding(),
-      finding({ severity: 'low', asset_value: 'https://a.example/100%_sure\\x' }),
-      finding({ severity: 'low', confidence: 'Tentative', asset_value: 'tcp://b:1' }),
-    ])
-    await vulnerabilities.import('v', 'y', [finding({ severity: 'info' })])
-    const count = async (filter: Parameters<typeof vulnerabilities.list>[0]) => (await list(filter)).length
-    expect(await count({ workspaces: ['w'] })).toBe(3)
-    expect(await count({ workspaces: ['w', 'v'] })).toBe(4)
-    expect(await count({ severities: ['low', 'info'] })).toBe(3)
-    expect(await count({ severities: ['low'], confidences: ['Tentative'] })).toBe(1)
-    expect(await count({ assetValue: 'A.EXAMPLE/LOG' })).toBe(2)
-    expect(await count({ assetValue: '%_sure\\' })).toBe(1)
-    expect(await count({ assetValue: '%' })).toBe(1)
-    expect(await count({ assetValue: 'a.example', workspaces: ['v'], severities: ['info'] })).toBe(1)
-    expect(await count({ assetValue: 'a.example', workspaces: ['v'], severities: ['low'] })).toBe(0)
-    expect(await count({ workspaces: ['\0'] })).toBe(0)
-    expect(await count({ source: 'y', state: 'open' })).toBe(1)
-    expect(await count({ state: 'gone' })).toBe(0)
-    expect(await vulnerabilities.summary({ workspaces: ['w'] })).toEqual({
-      critical: 0,
-      high: 1,
-      medium: 0,
-      low: 2,
-      info: 0,
-    })
-  })
-})
-
 test('The order of severity is read from an index, also after a cursor', async () => {
   await db.store.vulnerabilities.import('w', 'nuclei', [findingOf()])
   const plans = await asSuperuser(async (client) => {
@@ -238,31 +206,6 @@ describe('assets', () => {
     const { data } = await assets.list({ search: 'A.EXAM' }, page)
     expect(data).toMatchObject([{ title: 'Hello', technologies: ['nginx'], status_code: 403, times_seen: 3 }])
     expect((await topics()).map(({ topic }) => topic)).toEqual(['asset.updated', 'asset.discovered'])
-  })
-
-  test('Assets can be filtered, and their values are summarised', async () => {
-    const { assets } = db.store
-    await assets.import('w', 'httpx', [
-      asset(),
-      asset({
-        asset_type: 'port',
-        asset_value: 'a.example:22',
-        url: '',
-        status_code: 0,
-        open_ports: ['22'],
-        technologies: ['openssh'],
-      }),
-    ])
-    const count = async (filter: Parameters<typeof assets.list>[0]) => (await assets.list(filter, page)).total
-    expect(await count({ statusCodes: [200, 301] })).toBe(1)
-    expect(await count({ technology: 'openssh', port: '22', assetTypes: ['port', 'ip'] })).toBe(1)
-    expect(await count({ workspaces: ['v'] })).toBe(0)
-    expect(await assets.stats(['w'])).toEqual({
-      technologies: ['nginx', 'openssh'],
-      sources: ['httpx'],
-      remarks: [],
-      asset_types: ['http', 'port'],
-    })
   })
 })
 

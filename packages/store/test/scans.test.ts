@@ -95,12 +95,6 @@ describe('judging scans', () => {
     expect(back.vulnerabilities).toMatchObject({ new: [], total_gone: 1, total_changed: 1 })
   })
 
-  test('A finding is gone after an empty import of its scope', async () => {
-    await scan({ sees: [found([finding('only')], { workspace: 'empty' })] })
-    await scan({ sees: [found([], { workspace: 'empty' })] })
-    expect(await states('empty')).toEqual({ only: 'gone' })
-  })
-
   test('Findings of hosts and files that a scan could not look at stay open', async () => {
     const workspace = 'unread'
     const file = (name: string, line: number) =>
@@ -160,31 +154,6 @@ describe('judging scans', () => {
     await scan(at('2', { ports: '80' }, []))
     expect(await states(workspace)).toEqual({ x: 'open' })
     await scan(at('2', { ports: '22' }, []))
-    expect(await states(workspace)).toEqual({ x: 'gone' })
-  })
-
-  test('A finding stays open when its step did not run', async () => {
-    await scan({ sees: [found([finding('x')], { workspace: 'skipped' })] })
-    await scan({ sees: [] })
-    expect(await states('skipped')).toEqual({ x: 'open' })
-  })
-
-  test('A finding is gone although another scope saw it before the last sighting', async () => {
-    const workspace = 'outdated'
-    await scan({ sees: [found([finding('x')], { workspace })], job: { workflowName: 'once' } })
-    await scan({ sees: [found([finding('x')], { workspace })] })
-    await scan({ sees: [found([], { workspace })] })
-    expect(await states(workspace)).toEqual({ x: 'gone' })
-  })
-
-  test('A finding stays open while another scope has seen it since', async () => {
-    const workspace = 'shared'
-    const other = { job: { workflowName: 'second' } }
-    await scan({ sees: [found([finding('x')], { workspace })] })
-    await scan({ sees: [found([finding('x')], { workspace })], ...other })
-    await scan({ sees: [found([], { workspace })] })
-    expect(await states(workspace)).toEqual({ x: 'open' })
-    await scan({ sees: [found([], { workspace })], ...other })
     expect(await states(workspace)).toEqual({ x: 'gone' })
   })
 
@@ -277,16 +246,6 @@ describe('the proof of a scan', () => {
     await scan({ ...job, sees: [by(workspace, 'deep', [finding('d')])] })
     await scan({ ...job, sees: [by(workspace, 'deep', [])], steps: [step] })
     expect((await seenOf(workspace))['d']?.[0]).toBe(seen)
-  })
-
-  test('A run that ended early closes nothing unless the step that imported is recorded as completed', async () => {
-    const workspace = workspaceOf('early')
-    const job = { target: 'early.test', workspace, job: flow }
-    await scan({ ...job, sees: [by(workspace, 'web', [finding('w')])] })
-    await scan({ ...job, sees: [by(workspace, 'web', [])], status: 'failed' })
-    expect((await seenOf(workspace))['w']).toEqual(['not_tested', expect.stringContaining('the run failed')])
-    await scan({ ...job, sees: [by(workspace, 'web', [])], status: 'failed', steps: [row('web', 'record')] })
-    expect((await seenOf(workspace))['w']?.[0]).toBe('gone')
   })
 
   test('Places that an import names as not tested stay, and explain failed steps of the module and of those after it', async () => {

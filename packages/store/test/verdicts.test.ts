@@ -174,15 +174,6 @@ describe('verdicts and scans', () => {
     })
   })
 
-  test('The state of older clients is a verdict, which a scan does not replace', async () => {
-    const it = await openFinding('state')
-    expect(await it.decide({ state: 'gone' })).toMatchObject({ state: 'gone', verdict: 'fixed_claimed' })
-    expect(await it.decide({ state: 'open' })).toMatchObject({ state: 'open', verdict: 'none', seen: 'open' })
-    await it.scan(undefined)
-    expect(await it.decide({ state: 'open' })).toMatchObject({ state: 'open', seen: 'not_tested' })
-    expect(await it.scan({})).toMatchObject({ state: 'open', seen: 'open', seen_reason: '' })
-  })
-
   test('Comments and decisions stay in the history when scans change the finding often', async () => {
     const it = await openFinding('history')
     await it.decide({

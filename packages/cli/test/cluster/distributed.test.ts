@@ -83,24 +83,6 @@ test(
 )
 
 test(
-  'Two masters share the workers, and each of them serves the jobs of the other',
-  async () => {
-    const [one, two] = cluster.masters
-    if (!one || !two) throw new Error('the cluster should have two masters')
-    const hosts = targets(100, 'shared')
-    const jobs = await Promise.all([
-      submit(one.client, { module: 'noop', targets: hosts }),
-      submit(two.client, { module: 'noop', targets: hosts }),
-    ])
-    for (const jobId of jobs) {
-      await jobEnded(two.client, jobId)
-      await expectExactlyOnce(one.client, jobId, { targets: hosts, steps: ['nothing'] })
-    }
-  },
-  TEST_MS,
-)
-
-test(
   'An artifact of a worker can be read from a master that did not accept the job',
   async () => {
     const [one, two] = cluster.masters

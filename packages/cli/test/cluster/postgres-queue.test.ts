@@ -24,9 +24,9 @@ afterAll(async () => {
 }, START_MS)
 
 test(
-  'On the Postgres queue, two workers complete each run of a job of 500 targets exactly once',
+  'On the Postgres queue, two workers complete each run of a job of 200 targets exactly once',
   async () => {
-    const hosts = targets(500)
+    const hosts = targets(200)
     const jobId = await submit(cluster.client, { module: 'noop', targets: hosts })
     await jobEnded(cluster.client, jobId)
     const runs = await expectExactlyOnce(cluster.client, jobId, { targets: hosts, steps: ['nothing'] })

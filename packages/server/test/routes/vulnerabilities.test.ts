@@ -125,7 +125,7 @@ describe('GET /vulnerabilities', () => {
       confidence: 'Manual Review Required',
       asset_value: 'one.example',
     })
-    await create({ workspace, severity: 'low', asset_value: 'two.example' })
+    await create({ workspace, severity: 'low', asset_value: 'two.example/100%_sure' })
     const total = async (query: string): Promise<number> =>
       (await server.viewer.get(`/api/vulnerabilities?workspace=${workspace}&${query}`).expect(200)).body
         .pagination.total as number
@@ -134,6 +134,8 @@ describe('GET /vulnerabilities', () => {
     expect(await total('severity=CRITICAL&confidence=firm')).toBe(1)
     expect(await total('confidence=manual%20review%20required, firm')).toBe(2)
     expect(await total('asset_value=one.exam')).toBe(2)
+    expect(await total('asset_value=%25_s')).toBe(1)
+    expect(await total('asset_value=e_s')).toBe(0)
     expect(await total('asset_value=one.exam&severity=low')).toBe(1)
     expect(await total('state=gone')).toBe(0)
     expect(await total('state=open,gone')).toBe(3)

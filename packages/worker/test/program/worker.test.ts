@@ -1,8 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
-import { openArtifactStore } from '@scanfarm/artifacts'
 import { silentLogger } from '@scanfarm/platform'
 import { startRedis } from '@scanfarm/queue/testing'
 import { freePort } from '@scanfarm/runners/testing'
@@ -48,17 +46,6 @@ describe.each(['redis', 'postgres'] as const)('A queue on %s', (kind) => {
       ])
     }
     expect(await cluster.queue.waiting('')).toEqual({ critical: 0, high: 0, normal: 0, low: 0 })
-  })
-
-  test('delivers a run whose long log can be read from the artifact store', async () => {
-    const [runId = 0] = await cluster.submit([{ name: 'loud', command: 'seq 1 10000' }], [freshName()])
-    await cluster.ended(runId)
-    const [step] = (await cluster.store.runs.steps(String(runId)))?.data ?? []
-    const log = await cluster.store.runs.log(String(runId), step?.id ?? '')
-    const { folder } = cluster.config().artifacts
-    await using artifacts = openArtifactStore({ kind: 'folder', folder })
-    const found = await artifacts.get(log?.step?.storeKey ?? '')
-    expect(found && (await text(found.body)).split('\n').slice(-3)).toEqual(['9999', '10000', ''])
   })
 
   test('delivers a cancel signal, which ends the run only when Postgres has the request', async () => {
