@@ -341,6 +341,19 @@ modules:
     ])
   })
 
+  test('the checker leaves names to the parent of a workflow, except those that are nearly defined here', () => {
+    const child = (name: string) =>
+      check(`kind: module
+name: m
+extends: base
+override:
+  params: {wordlist: short}
+  steps: {steps: [{name: a, type: bash, command: 'echo {{${name}}}'}]}
+`)
+    expect(child('ofTheParent')).toEqual([])
+    expect(child('wordlst')).toEqual(['6:50 warning undefined-variable (Did you mean "wordlist"?)'])
+  })
+
   test('the checker knows all names that a script binds, in every form', () => {
     const scripts = [
       '[["a", 1]].filter(([, where]) => where > 0).length',

@@ -32,7 +32,7 @@ const MAX_COMPARED = 200_000
 class SemanticChecks {
   readonly #report: Report
   readonly #defined: ReadonlySet<string>
-  readonly #isFlow: boolean
+  readonly #hasOthers: boolean
   /** Params of type `args`. */
   readonly #args: ReadonlySet<string>
   readonly #limits: ReadLimits
@@ -46,7 +46,7 @@ class SemanticChecks {
     this.#report = report
     this.#limits = limits
     this.#defined = definedNames(workflow)
-    this.#isFlow = workflow.kind === 'flow'
+    this.#hasOthers = workflow.kind === 'flow' || workflow.extends !== undefined
     const args = (workflow.params ?? []).filter((param) => typeOf(param) === 'args')
     this.#args = new Set(args.map(({ name }) => name))
   }
@@ -101,8 +101,8 @@ class SemanticChecks {
     this.used.add(name)
     if (this.#defined.has(name) || names.includes(name)) return
     const hint = this.#suggest(name, names)
-    // The exports of a flow's modules are in other files, so that only near misses are reported.
-    if (this.#isFlow && hint === '') return
+    // Params of a parent and exports of modules are in other files, so that only near misses are reported.
+    if (this.#hasOthers && hint === '') return
     const message = `the variable "${name}" is not defined in this file`
     this.#report(path, 'undefined-variable', 'warning', message, hint)
   }
