@@ -130,12 +130,16 @@ describe('scanfarm workflow test', () => {
       await record()
       write('probe.yaml', WORKFLOW.replace('name: read', 'name: look').replace('log_info(', 'log_warn('))
       const text = readFileSync(casePath(), 'utf8')
-      writeFileSync(casePath(), text.replace('- high | weak-login', '- low | weak-login'))
+      writeFileSync(
+        casePath(),
+        text.replace('- high | weak-login', '- low | weak-login').replace('assets: []', 'assets: [x]'),
+      )
       const { code, out, err } = await runCases()
       expect(code).toBe(1)
       expect(err).toContain('1 of 1 case failed')
       expect(out).toMatch(/FAILED .*weak\.yaml/)
       expect(out).toMatch(/step read\n +- completed\n +\+ \(none\)\n/)
+      expect(out).toMatch(/assets\n +- x\n +\+ \(none\)\n/)
       expect(out).toMatch(/step look\n +- \(none\)\n +\+ completed\n/)
       expect(out).toMatch(
         /findings\n +- low \| weak-login \| Weak login \| a\.test\n +\+ high \| weak-login \| Weak login \| a\.test\n/,
@@ -159,6 +163,20 @@ describe('scanfarm workflow test', () => {
       expect(out).toContain(
         'a call of the case that was not made\n    - ["probe-tool","--level=2","--out={{Output}}/report.json","a.test"]',
       )
+    },
+    TEST_MS,
+  )
+
+  test(
+    'warns of equal calls side by side with different results, as of those that read their input',
+    async () => {
+      const meet = `until [ "$(ls ${folder}/met | wc -l)" = 2 ]; do :; done`
+      mkdirSync(join(folder, 'met'))
+      write('tools/probe-tool', `#!/bin/sh\nread one; : > ${folder}/met/$one; ${meet}; echo "$one"\n`)
+      const steps = `[{ name: both, type: bash, parallel_commands: ['echo a | probe-tool', 'echo b | probe-tool'] }]`
+      write('probe.yaml', WORKFLOW.replace(/steps:[^]*/, `steps: ${steps}`))
+      const { err } = await record()
+      expect(err).toContain('calls of probe-tool with equal arguments ([]) ran side by side')
     },
     TEST_MS,
   )

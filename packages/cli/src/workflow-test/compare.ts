@@ -58,8 +58,10 @@ const stepLines = (expected: CaseExpected['steps'], seen: CaseExpected['steps'])
     ]
   })
 
+const sorted = (lines: readonly string[]): string | undefined => [...lines].sort().join('\n') || undefined
+
 const listLines = (what: string, expected: readonly string[], seen: readonly string[]): string[] =>
-  differ(what, [...expected].sort().join('\n'), [...seen].sort().join('\n'))
+  differ(what, sorted(expected), sorted(seen))
 
 const callLines = ({ unknown, missing }: WrongCalls): string[] => [
   ...unknown.flatMap((call) => ['a call that the case does not have', `  + ${JSON.stringify(call)}`]),

@@ -1,5 +1,6 @@
 import { access, constants, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { CaseContent, RecordedCall } from '@scanfarm/contracts'
 import { contentOf } from './case-file.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -96,7 +97,14 @@ const filesOf = async (
   return found
 }
 
-const readCall = async (folder: string, places: Places): Promise<{ began: string; call: RecordedCall }> => {
+/** A call and its times in nanoseconds. */
+interface TimedCall {
+  readonly began: bigint
+  readonly ended: bigint
+  readonly call: RecordedCall
+}
+
+const readCall = async (folder: string, places: Places): Promise<TimedCall> => {
   const bytes = (name: string): Promise<Buffer> => readFile(join(folder, name))
   const text = async (name: string): Promise<string> => (await bytes(name)).toString('utf8')
   const args = (await text('args')).split('\0').slice(0, -1)
@@ -104,7 +112,8 @@ const readCall = async (folder: string, places: Places): Promise<{ began: string
   const files = await filesOf(join(folder, 'files'), args, (await text('cwd')).trimEnd(), places)
   const code = Number(await text('code'))
   return {
-    began: await text('began'),
+    began: BigInt((await text('began')).trim()),
+    ended: (await stat(join(folder, 'code'), { bigint: true })).mtimeNs,
     call: {
       program: await text('program'),
       args: args.map(places.hide),
@@ -116,12 +125,28 @@ const readCall = async (folder: string, places: Places): Promise<{ began: string
   }
 }
 
+/** Equal calls side by side with different results: a test gives the results in another order now and then. */
+const mixedUp = (calls: readonly TimedCall[]): RecordedCall | undefined => {
+  const last = new Map<string, TimedCall>()
+  for (const one of calls) {
+    const key = JSON.stringify([one.call.program, one.call.args])
+    const before = last.get(key)
+    last.set(key, one)
+    if (before !== undefined && one.began < before.ended && !isDeepStrictEqual(one.call, before.call))
+      return one.call
+  }
+  return undefined
+}
+
 /** The calls of a run, in order. A call that was killed has no exit code and is left out. */
-export const recordedCalls = async (places: Places): Promise<RecordedCall[]> => {
-  const found = []
+export const recordedCalls = async (
+  places: Places,
+): Promise<{ calls: RecordedCall[]; mixed: RecordedCall | undefined }> => {
+  const found: TimedCall[] = []
   for (const name of await readdir(places.calls)) {
     const folder = join(places.calls, name)
     if ((await readdir(folder)).includes('code')) found.push(await readCall(folder, places))
   }
-  return found.sort((a, b) => a.began.localeCompare(b.began)).map(({ call }) => call)
+  found.sort((a, b) => (a.began < b.began ? -1 : 1))
+  return { calls: found.map(({ call }) => call), mixed: mixedUp(found) }
 }

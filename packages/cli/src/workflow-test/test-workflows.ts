@@ -122,6 +122,7 @@ export const recordCase = async (
     }
     const { seen, names, reports } = await runCase(resolved, input, places, context)
     context.signal.throwIfAborted()
+    const { calls, mixed } = await recordedCalls(places)
     const one: WorkflowCase = {
       target: input.target,
       params: Object.fromEntries(Object.entries(param).map(([name, value]) => [name, places.hide(value)])),
@@ -129,7 +130,7 @@ export const recordCase = async (
       ...(input.without && { without: input.without }),
       ...(Object.keys(names).length === 0 ? {} : { names }),
       programs,
-      calls: await recordedCalls(places),
+      calls,
       expect: { ...seen, files: await readFiles(reports, places) },
     }
     await writeCase(file, one)
@@ -137,6 +138,10 @@ export const recordCase = async (
       terminal,
       `recorded ${one.calls.length} calls of ${programs.join(', ') || 'no program'}: ${relative('', file)}`,
     )
+    if (mixed !== undefined)
+      terminal.err.write(
+        `scanfarm: calls of ${mixed.program} with equal arguments (${plain(JSON.stringify(mixed.args))}) ran side by side and gave different results, which the test may swap: give them different arguments, or run them one after the other\n`,
+      )
     const lines = await runFile(workflow, file, false, context)
     for (const line of lines) printLine(terminal, `  ${plain(line)}`)
     if (lines.length > 0)
