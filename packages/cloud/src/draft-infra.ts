@@ -7,16 +7,7 @@ import type { CloudProviders } from './open-providers.ts'
 import { CloudError, type CloudProvider, type MachineKind } from './provider.ts'
 
 /** The infrastructure that a caller requests. The settings and then the provider supply what is missing. */
-export interface InfraRequest {
-  readonly provider?: CloudProviderName | undefined
-  readonly instances?: number | undefined
-  readonly instanceType?: string | undefined
-  readonly region?: string | undefined
-  readonly useSpot?: boolean | undefined
-  readonly autoDestroy?: boolean | undefined
-  readonly hours?: number | undefined
-  readonly tools: readonly string[]
-}
+export type InfraRequest = Partial<Omit<InfraDraft, 'hourlyPrice' | 'tools'>> & Pick<InfraDraft, 'tools'>
 
 export interface CloudContext {
   readonly providers: CloudProviders

@@ -1,4 +1,11 @@
-import type { Artifact, AssetContent, FindingContent, Priority, WorkflowKind } from '@scanfarm/contracts'
+import type {
+  Artifact,
+  AssetContent,
+  FindingContent,
+  Priority,
+  StepRecord,
+  WorkflowKind,
+} from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder, type Transaction } from 'kysely'
 import { storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
@@ -10,19 +17,8 @@ export const IMPORTED = 'import-base'
 const IS_IMPORTED = sql`facts ->> 'imported' = ${IMPORTED}`
 
 /** A step of an imported run. Times are ISO 8601. */
-export interface PastStep {
-  readonly seq: number
-  readonly id: string
-  readonly name: string
-  readonly type: string
+export type PastStep = Omit<StepRecord, 'status' | 'module' | 'exitCode' | 'logFile' | 'takenFrom'> & {
   readonly status: 'completed' | 'failed' | 'skipped' | 'cancelled'
-  readonly command: string
-  readonly output: string
-  readonly errorMessage: string
-  readonly exports: Readonly<Record<string, string>>
-  readonly durationMs: number
-  readonly startedAt: string | null
-  readonly completedAt: string | null
 }
 
 type StepOfRun = PastStep & { readonly runUuid: string }

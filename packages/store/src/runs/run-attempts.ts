@@ -4,37 +4,24 @@ import { byRef, type RunRef } from './run-rows.ts'
 import type { Tables } from '../tables.ts'
 import { firstRow } from '../rows.ts'
 
+type Worker = Pick<RunAttempt, 'worker' | 'hostname' | 'pid' | 'version'>
+
 /** An attempt as `requeue_runs` records it. */
-interface PastAttempt {
-  readonly attempt: number
-  readonly worker_id: string
-  readonly started_at: string | null
+interface PastAttempt
+  extends Partial<Worker>, Pick<RunAttempt, 'attempt' | 'worker_id' | 'reason' | 'started_at'> {
   readonly ended_at: string
-  readonly reason: string
   readonly machine: string | null
-  /** This and the following are missing if the worker had left before. */
-  readonly worker?: string
-  readonly hostname?: string
-  readonly pid?: number
-  readonly version?: string
+  /** Missing, like its name, if the worker had left before. */
   readonly heard_at?: string
 }
 
-interface Row {
+interface Row extends Worker, Pick<RunAttempt, 'attempt' | 'worker_id' | 'machine' | 'killed_pids'> {
   readonly status: RunStatus
-  readonly attempt: number
   readonly reported: boolean
-  readonly worker_id: string
   readonly claimed_at: string | null
   readonly completed_at: string | null
   readonly error_message: string
-  readonly killed_pids: number[]
   readonly past_attempts: PastAttempt[]
-  readonly machine: string
-  readonly worker: string
-  readonly hostname: string
-  readonly pid: number
-  readonly version: string
 }
 
 /** The attempts of a run, oldest first; undefined for an unknown run. */

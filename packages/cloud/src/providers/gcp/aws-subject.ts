@@ -1,16 +1,18 @@
 import { createHash, createHmac } from 'node:crypto'
 import { foreignVariable } from '@scanfarm/platform'
+import { Type, type Static } from 'typebox'
 import { parsedJson, property, textOf } from '../errors.ts'
-import { refused, request } from './tokens.ts'
+import { OptionalText, refused, request, Text } from './tokens.ts'
 
 /** Where a machine of AWS reads its region and credentials, unless the environment has them. */
-interface AwsSource {
-  readonly environment_id: string
-  readonly region_url?: string
-  readonly url?: string
-  readonly imdsv2_session_token_url?: string
-  readonly regional_cred_verification_url: string
-}
+export const AwsSource = Type.Object({
+  environment_id: Text,
+  region_url: OptionalText,
+  url: OptionalText,
+  imdsv2_session_token_url: OptionalText,
+  regional_cred_verification_url: Text,
+})
+type AwsSource = Static<typeof AwsSource>
 
 interface AwsIdentity {
   readonly region: string

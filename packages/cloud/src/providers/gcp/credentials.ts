@@ -8,14 +8,19 @@ import { Type, type Static } from 'typebox'
 import { CloudError } from '../../provider.ts'
 import { parsedJson, property, textOf } from '../errors.ts'
 import type { GcpSettings } from '../settings.ts'
-import { awsSubjectToken } from './aws-subject.ts'
+import { AwsSource, awsSubjectToken } from './aws-subject.ts'
 import {
   exchangedToken,
+  ExternalAccount,
   impersonatedToken,
   metadataToken,
+  OptionalText,
   refused,
   request,
+  ServiceAccount,
   serviceAccountToken,
+  Text,
+  User,
   userToken,
   type Token,
 } from './tokens.ts'
@@ -93,49 +98,19 @@ async function readCredentials(path: string): Promise<object> {
   throw new CloudError('credentials', `the credentials file of gcp, ${path}, does not contain a JSON object`)
 }
 
-const text = Type.String({ minLength: 1 })
-const optional = Type.Optional(text)
-
-const ServiceAccount = Type.Object({
-  client_email: text,
-  private_key: text,
-  private_key_id: optional,
-  token_uri: optional,
-})
-const User = Type.Object({ client_id: text, client_secret: text, refresh_token: text })
 const Impersonated = Type.Object({
   source_credentials: Type.Object({}),
-  service_account_impersonation_url: text,
+  service_account_impersonation_url: Text,
 })
 const Format = Type.Object({
   type: Type.Optional(Type.Union([Type.Literal('text'), Type.Literal('json')])),
-  subject_token_field_name: optional,
+  subject_token_field_name: OptionalText,
 })
-const FileSource = Type.Object({ file: text, format: Type.Optional(Format) })
+const FileSource = Type.Object({ file: Text, format: Type.Optional(Format) })
 const UrlSource = Type.Object({
-  url: text,
+  url: Text,
   headers: Type.Optional(Type.Record(Type.String(), Type.String())),
   format: Type.Optional(Format),
-})
-const AwsSource = Type.Object({
-  environment_id: text,
-  region_url: optional,
-  url: optional,
-  imdsv2_session_token_url: optional,
-  regional_cred_verification_url: text,
-})
-const ExternalAccount = Type.Object({
-  audience: text,
-  subject_token_type: text,
-  token_url: optional,
-  service_account_impersonation_url: optional,
-  service_account_impersonation: Type.Optional(
-    Type.Object({ token_lifetime_seconds: Type.Optional(Type.Integer()) }),
-  ),
-  client_id: optional,
-  client_secret: optional,
-  workforce_pool_user_project: optional,
-  credential_source: Type.Object({}),
 })
 
 /** `usual`: the types that Google's own programs write are accepted too. */

@@ -1,6 +1,7 @@
 import { sign } from 'node:crypto'
 import { boundedText } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
+import { Type, type Static } from 'typebox'
 import { CloudError } from '../../provider.ts'
 import { parsedJson, problemOfStatus, property, textOf, unreachable } from '../errors.ts'
 
@@ -8,6 +9,10 @@ export interface Token {
   readonly value: string
   readonly expiresAtMs: number
 }
+
+// Parts of files of credentials.
+export const Text = Type.String({ minLength: 1 })
+export const OptionalText = Type.Optional(Text)
 
 const SCOPE = 'https://www.googleapis.com/auth/compute'
 const PLATFORM_SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
@@ -54,15 +59,15 @@ const tokenOf = (text: string): Token => {
   return { value, expiresAtMs: Date.now() + (typeof seconds === 'number' ? seconds : LIFETIME_S) * 1_000 }
 }
 
-interface ServiceAccount {
-  readonly client_email: string
-  readonly private_key: string
-  readonly private_key_id?: string
-  readonly token_uri?: string
-}
+export const ServiceAccount = Type.Object({
+  client_email: Text,
+  private_key: Text,
+  private_key_id: OptionalText,
+  token_uri: OptionalText,
+})
 
 /** A token for a statement that is signed with the key of the account (RFC 7523). */
-export async function serviceAccountToken(account: ServiceAccount): Promise<Token> {
+export async function serviceAccountToken(account: Static<typeof ServiceAccount>): Promise<Token> {
   const url = account.token_uri ?? 'https://oauth2.googleapis.com/token'
   const now = Math.floor(Date.now() / 1_000)
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
@@ -79,32 +84,34 @@ export async function serviceAccountToken(account: ServiceAccount): Promise<Toke
   return tokenOf(await post(url, { grant_type, assertion: `${signed}.${signature}` }))
 }
 
-interface AuthorizedUser {
-  readonly client_id: string
-  readonly client_secret: string
-  readonly refresh_token: string
-}
+export const User = Type.Object({ client_id: Text, client_secret: Text, refresh_token: Text })
 
 /** A token for a user of the gcloud program. */
-export const userToken = async (user: AuthorizedUser): Promise<Token> => {
+export const userToken = async (user: Static<typeof User>): Promise<Token> => {
   const { client_id, client_secret, refresh_token } = user
   const fields = { grant_type: 'refresh_token', client_id, client_secret, refresh_token }
   return tokenOf(await post('https://oauth2.googleapis.com/token', fields))
 }
 
-interface ExternalAccount {
-  readonly audience: string
-  readonly subject_token_type: string
-  readonly token_url?: string
-  readonly service_account_impersonation_url?: string
-  readonly service_account_impersonation?: { readonly token_lifetime_seconds?: number }
-  readonly client_id?: string
-  readonly client_secret?: string
-  readonly workforce_pool_user_project?: string
-}
+export const ExternalAccount = Type.Object({
+  audience: Text,
+  subject_token_type: Text,
+  token_url: OptionalText,
+  service_account_impersonation_url: OptionalText,
+  service_account_impersonation: Type.Optional(
+    Type.Object({ token_lifetime_seconds: Type.Optional(Type.Integer()) }),
+  ),
+  client_id: OptionalText,
+  client_secret: OptionalText,
+  workforce_pool_user_project: OptionalText,
+  credential_source: Type.Object({}),
+})
 
 /** A token in exchange for one of another identity provider (RFC 8693). */
-export async function exchangedToken(account: ExternalAccount, subjectToken: string): Promise<Token> {
+export async function exchangedToken(
+  account: Static<typeof ExternalAccount>,
+  subjectToken: string,
+): Promise<Token> {
   const { client_id: id, client_secret: secret, workforce_pool_user_project: userProject } = account
   const impersonated = account.service_account_impersonation_url
   const text = await post(
