@@ -19,6 +19,16 @@ interface Modes {
 export const takesLocalRuns = async ({ config, store }: Pick<Modes, 'config' | 'store'>): Promise<boolean> =>
   config.local.slots > 0 || (await store.workers.hasLocalSlots())
 
+/** Why a farm cannot start runs of a mode. */
+export const MODE_ERRORS = [
+  'master_required',
+  'local_disabled',
+  'cloud_disabled',
+  'cloud_credentials',
+  'cloud_limit',
+  'unavailable',
+] as const
+
 /** Refuses run modes that no server can execute: their runs would wait forever. */
 export const refuseMode = async (mode: RunMode, context: Modes): Promise<void> => {
   const { config, master } = context

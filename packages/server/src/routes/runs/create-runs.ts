@@ -27,6 +27,7 @@ import {
   refuseManual,
   refuseMode,
   withRequirements,
+  MODE_ERRORS,
 } from '../../submission/plan-job.ts'
 import { checkMissingTools } from '../../submission/missing-tools.ts'
 import { chooseTargets } from '../../submission/delta.ts'
@@ -64,16 +65,11 @@ export const createRuns = route(
       'invalid_target',
       'target_refused',
       'invalid_workflow',
-      'master_required',
-      'local_disabled',
-      'cloud_disabled',
-      'cloud_credentials',
-      'cloud_limit',
+      ...MODE_ERRORS,
       'forbidden',
       'not_found',
       'wrong_state',
       'missing_tools',
-      'unavailable',
       'conflict',
       'workflow_not_found',
       'idempotency_conflict',

@@ -5,7 +5,7 @@ import type { ServerContext } from '../../context.ts'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
-import { refuseMode } from '../../submission/plan-job.ts'
+import { MODE_ERRORS, refuseMode } from '../../submission/plan-job.ts'
 import { noRun, RunPath } from './read-runs.ts'
 
 const Uuid = Type.String({ format: 'uuid' })
@@ -71,17 +71,7 @@ export const startRun = route(
         target: Type.String(),
       }),
     },
-    errors: [
-      'bad_request',
-      'target_refused',
-      'wrong_state',
-      'master_required',
-      'local_disabled',
-      'cloud_disabled',
-      'cloud_credentials',
-      'cloud_limit',
-      'unavailable',
-    ],
+    errors: ['bad_request', 'target_refused', 'wrong_state', ...MODE_ERRORS],
   },
   async (context, { params }) => {
     const { store, scopes, notifier } = context

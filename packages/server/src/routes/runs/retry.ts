@@ -6,22 +6,11 @@ import { planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
 import type { ServerContext } from '../../context.ts'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
-import { refuseMode } from '../../submission/plan-job.ts'
+import { MODE_ERRORS, refuseMode } from '../../submission/plan-job.ts'
 import { RUNS_AT_ONCE } from './create-runs.ts'
 import { noJob } from './jobs.ts'
 
-const START_ERRORS = [
-  'not_found',
-  'invalid_input',
-  'target_refused',
-  'wrong_state',
-  'master_required',
-  'local_disabled',
-  'cloud_disabled',
-  'cloud_credentials',
-  'cloud_limit',
-  'unavailable',
-] as const
+const START_ERRORS = ['not_found', 'invalid_input', 'target_refused', 'wrong_state', ...MODE_ERRORS] as const
 
 const DEFAULT_STATUSES = ['failed', 'cancelled'] as const
 
