@@ -22,3 +22,9 @@ export const firstValue =
     const [row = {}] = await allRows(db)<Record<string, T | null>>(text, ...values)
     return Object.values(row)[0] ?? fallback
   }
+
+/** How many rows it changed. */
+export const changedRows =
+  (db: Kysely<Tables>) =>
+  async (text: TemplateStringsArray, ...values: readonly unknown[]): Promise<number> =>
+    Number((await sql(text, ...values).execute(db)).numAffectedRows ?? 0n)

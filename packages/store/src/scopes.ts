@@ -17,7 +17,7 @@ import { jobNoOf } from './jobs/job-no.ts'
 import { countOf, type PageOf, type PageRequest } from './page.ts'
 import { storable, storableJson } from './text.ts'
 import type { Tables } from './tables.ts'
-import { allRows, firstRow } from './rows.ts'
+import { allRows, changedRows, firstRow } from './rows.ts'
 
 /** Every master keeps all scopes in memory. */
 export const MAX_SCOPES = 1_000
@@ -148,11 +148,10 @@ export const makeScopes = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
       }
     },
     async pruneRefusals(): Promise<number> {
-      const { numAffectedRows } = await sql`
+      return await changedRows(upkeep)`
         delete from refusals where id in (
           select id from refusals where created_at < now() - ${KEEP_REFUSALS_DAYS} * interval '1 day'
-          order by created_at limit ${PRUNED_AT_ONCE})`.execute(upkeep)
-      return Number(numAffectedRows ?? 0n)
+          order by created_at limit ${PRUNED_AT_ONCE})`
     },
     ...makeNeverScan(db, upkeep),
   }
@@ -205,8 +204,7 @@ const makeNeverScan = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
       select id, entry, reason, until, workflow, created_by, created_at from never_scan where id = ${id}`
   },
   async removeNeverScan(id: number): Promise<boolean> {
-    const { numAffectedRows } = await sql`delete from never_scan where id = ${id}`.execute(db)
-    return (numAffectedRows ?? 0n) > 0n
+    return (await changedRows(db)`delete from never_scan where id = ${id}`) > 0
   },
 })
 

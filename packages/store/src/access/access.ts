@@ -5,7 +5,7 @@ import { makeSessions } from './sessions.ts'
 import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Tables } from '../tables.ts'
-import { firstRow } from '../rows.ts'
+import { changedRows, firstRow } from '../rows.ts'
 
 const NOW = sql<string>`now()`
 const TOKEN = ['id', 'name', 'role', 'created_at', 'expires_at', 'last_used_at'] as const
@@ -51,12 +51,10 @@ const tokens = (db: Kysely<Tables>) => ({
       .$castTo<ApiToken>()
       .executeTakeFirstOrThrow(),
   tokens: (request: PageRequest) => page<ApiToken>(db, 'api_tokens', TOKEN, request),
-  removeToken: async (id: number): Promise<boolean> => {
-    const { numAffectedRows } = await sql`
+  removeToken: async (id: number): Promise<boolean> =>
+    (await changedRows(db)`
       with filters as (delete from saved_filters where owner = ${`token:${id}`})
-      delete from api_tokens where id = ${id}`.execute(db)
-    return numAffectedRows === 1n
-  },
+      delete from api_tokens where id = ${id}`) === 1,
   /** A valid token. Records its use at most once a minute. */
   tokenByHash: async (hash: string): Promise<{ id: number; name: string; role: Role } | undefined> => {
     const found = await firstRow(db)<{ id: number; name: string; role: Role; note: boolean }>`
@@ -98,12 +96,10 @@ const users = (db: Kysely<Tables>) => ({
       .$castTo<User>()
       .executeTakeFirst(),
   users: (request: PageRequest) => page<User>(db, 'users', USER, request),
-  removeUser: async (id: number): Promise<boolean> => {
-    const { numAffectedRows } = await sql`
+  removeUser: async (id: number): Promise<boolean> =>
+    (await changedRows(db)`
       with filters as (delete from saved_filters where owner = ${`user:${id}`})
-      delete from users where id = ${id}`.execute(db)
-    return numAffectedRows === 1n
-  },
+      delete from users where id = ${id}`) === 1,
   setUser: (id: number, { role, passwordHash }: { role?: Role; passwordHash?: string }) => firstRow(db)<User>`
       update users set role = coalesce(${role ?? null}, role), password_hash = coalesce(${passwordHash ?? null}, password_hash)
       where id = ${id} returning ${listed(USER)}

@@ -4,6 +4,7 @@ import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
+import { changedRows } from '../rows.ts'
 
 export interface Change {
   readonly kind: 'user' | 'token'
@@ -64,14 +65,11 @@ export const makeAudit = (db: Kysely<Tables>, totals: Totals) => ({
     })
   },
   /** Deletes old entries. Returns their number. */
-  prune: async (): Promise<number> => {
-    const { numAffectedRows } = await sql`
+  prune: (): Promise<number> => changedRows(db)`
       delete from audit_log where id in (
         (select id from audit_log where at < now() - ${KEEP_AUDIT_DAYS} * interval '1 day' order by at limit ${PRUNE_ENTRIES})
         union all
         (select id from audit_log where id <= (select max(id) from audit_log) - ${MAX_AUDIT_ENTRIES}
          order by id limit ${PRUNE_ENTRIES}))
-    `.execute(db)
-    return Number(numAffectedRows ?? 0)
-  },
+    `,
 })

@@ -1,7 +1,7 @@
 import type { Role } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
-import { allRows, firstRow } from '../rows.ts'
+import { allRows, changedRows, firstRow } from '../rows.ts'
 
 /** Whom a session belongs to. */
 export interface SessionOwner {
@@ -126,12 +126,10 @@ export const makeSessions = (db: Kysely<Tables>) => ({
       order by current desc, s.last_used_at desc, s.hash
     `,
   /** False: the owner has no such session. */
-  endSessionOf: async (owner: SessionOwner, id: string): Promise<boolean> => {
-    const { numAffectedRows } = await sql`
+  endSessionOf: async (owner: SessionOwner, id: string): Promise<boolean> =>
+    (await changedRows(db)`
       delete from sessions s where s.${ownerColumn(owner)} = ${owner.id} and ${SESSION_ID} = ${id}
-    `.execute(db)
-    return numAffectedRows === 1n
-  },
+    `) === 1,
   /** Makes a login token invalid until it expires. */
   revokeLogin: async (hash: string, expiresAt: Date): Promise<void> => {
     await db

@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { isLockTimeout } from './connection.ts'
 import type { Tables } from '../tables.ts'
+import { changedRows } from '../rows.ts'
 
 /** Rows that others refer to, and that stay when those are removed. */
 export const makeUnusedRows = (db: Kysely<Tables>) => ({
@@ -13,12 +14,11 @@ export const makeUnusedRows = (db: Kysely<Tables>) => ({
   removeScopes: (after: number, limit: number) => remove(db, { ...SCOPES, after, limit }),
   /** Deletes the marks of workspaces whose last run was removed more than `days` ago. */
   async forgetPrunedWorkspaces(days: number): Promise<number> {
-    const { numAffectedRows = 0n } = await sql`
+    return await changedRows(db)`
       delete from pruned_workspaces where workspace in (
         select workspace from pruned_workspaces where pruned_at < now() - ${days} * interval '1 day'
         order by pruned_at limit 10000)
-    `.execute(db)
-    return Number(numAffectedRows)
+    `
   },
 })
 
@@ -63,9 +63,8 @@ const remove = async <K extends string | number>(
     const removed = await db.transaction().execute(async (tx) => {
       await sql`set local lock_timeout = '500ms'`.execute(tx)
       await lock.execute(tx)
-      const { numAffectedRows = 0n } = await sql`
-        delete from ${table} u where ${key} = any(${unused}) and ${isUnused}`.execute(tx)
-      return Number(numAffectedRows)
+      return await changedRows(tx)`
+        delete from ${table} u where ${key} = any(${unused}) and ${isUnused}`
     })
     return { removed, next }
   } catch (error) {

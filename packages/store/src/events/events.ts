@@ -4,7 +4,7 @@ import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
-import { firstValue } from '../rows.ts'
+import { changedRows, firstValue } from '../rows.ts'
 
 export interface EventFilter {
   /** A topic, or a shell glob over topics. */
@@ -20,14 +20,11 @@ export interface EventFilter {
 export const makeEvents = (db: Kysely<Tables>, totals: Totals) => ({
   list: (filter: EventFilter, page: PageRequest) => list(db, totals, filter, page),
   /** Deletes a bounded number of the oldest entries that are older than `days`; returns how many. */
-  prune: async (days: number): Promise<number> => {
-    const { numAffectedRows = 0n } = await sql`
+  prune: (days: number): Promise<number> => changedRows(db)`
       delete from event_logs where id in (
         select id from (select id, created_at from event_logs order by id limit ${PRUNE_BATCH}) oldest
         where created_at < now() - ${days} * interval '1 day')
-    `.execute(db)
-    return Number(numAffectedRows)
-  },
+    `,
   /** Drops ranges whose entries are all older than `days`, which is much cheaper; returns how many. */
   dropRanges: (days: number): Promise<number> =>
     firstValue(db, 0)`select drop_unused_partitions(${days}) as dropped`,

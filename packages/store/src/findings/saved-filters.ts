@@ -1,7 +1,7 @@
 import { sql, type Kysely } from 'kysely'
 import { canBeStored } from '../text.ts'
 import type { Tables } from '../tables.ts'
-import { allRows, firstRow } from '../rows.ts'
+import { allRows, changedRows, firstRow } from '../rows.ts'
 
 export interface SavedFilterDraft {
   readonly screen: string
@@ -53,10 +53,8 @@ export const makeSavedFilters = (db: Kysely<Tables>) => ({
       returning ${columns(owner)}
     `,
   /** `anyShared`: also one that somebody else shares. False: there is none. */
-  remove: async (id: number, owner: string, anyShared: boolean): Promise<boolean> => {
-    const { numAffectedRows } = await sql`
+  remove: async (id: number, owner: string, anyShared: boolean): Promise<boolean> =>
+    (await changedRows(db)`
       delete from saved_filters where id = ${id} and (owner = ${owner} or (shared and ${anyShared}::boolean))
-    `.execute(db)
-    return numAffectedRows === 1n
-  },
+    `) === 1,
 })
