@@ -354,6 +354,18 @@ override:
     expect(child('wordlst')).toEqual(['6:50 warning undefined-variable (Did you mean "wordlist"?)'])
   })
 
+  test('the checker knows what actions of modules export', () => {
+    expect(
+      check(`kind: flow
+name: f
+params: [{name: found, default: x}]
+modules:
+  - {name: a, path: b, on_success: [{action: export, name: founds, value: y}]}
+  - {name: c, path: d, depends_on: [a], params: {one: '{{founds}} {{found}}'}}
+`),
+    ).toEqual([])
+  })
+
   test('the checker knows all names that a script binds, in every form', () => {
     const scripts = [
       '[["a", 1]].filter(([, where]) => where > 0).length',

@@ -34,15 +34,18 @@ const ownExports = (name = ''): string[] => {
   return [`${base}_http_resp`, `${base}_llm_resp`, `${base}_content`]
 }
 
-/** Names of the variables that steps, hooks and actions of the workflow set, except those that functions set. */
-export const writtenNames = (workflow: Workflow): Set<string> => {
+/**
+ * Names of the variables that steps, hooks and actions of the workflow set, except those that functions set. `inLoops`:
+ * also those that exist only in a loop.
+ */
+export const writtenNames = (workflow: Workflow, inLoops = true): Set<string> => {
   const names = new Set(RESULT_NAMES)
   const addActions = (actions: readonly Action[] = []): void => {
     for (const { action, name } of actions) if (action === 'export' && name !== undefined) names.add(name)
   }
   for (const { step, loopNames } of everyStep(workflow)) {
-    for (const name of [...Object.keys(step.exports ?? {}), ...ownExports(step.name), ...loopNames])
-      names.add(name)
+    for (const name of [...Object.keys(step.exports ?? {}), ...ownExports(step.name)]) names.add(name)
+    if (inLoops) for (const name of loopNames) names.add(name)
     addActions(step.on_success)
     addActions(step.on_error)
   }
@@ -56,7 +59,7 @@ export const writtenNames = (workflow: Workflow): Set<string> => {
 
 /** All names that the texts of the workflow may refer to. */
 export const definedNames = (workflow: Workflow): Set<string> => {
-  const names = new Set([...BUILTIN_NAMES, ...SOMETIMES_NAMES, ...RESULT_NAMES])
+  const names = writtenNames(workflow, false).union(new Set([...BUILTIN_NAMES, ...SOMETIMES_NAMES]))
   for (const { name = '' } of workflow.params ?? []) names.add(name)
   for (const ref of workflow.modules ?? []) for (const name of Object.keys(ref.params ?? {})) names.add(name)
   for (const { input = {} } of [...(workflow.triggers ?? []), ...(workflow.override?.triggers ?? [])]) {
@@ -65,13 +68,6 @@ export const definedNames = (workflow: Workflow): Set<string> => {
     if (typeof input['name'] === 'string') names.add(input['name'])
   }
   for (const name of Object.keys(workflow.override?.params ?? {})) names.add(name)
-  for (const { step } of everyStep(workflow)) {
-    for (const name of Object.keys(step.exports ?? {})) names.add(name)
-    for (const name of ownExports(step.name)) names.add(name)
-    for (const action of [...(step.on_success ?? []), ...(step.on_error ?? [])]) {
-      if (action.action === 'export' && action.name !== undefined) names.add(action.name)
-    }
-  }
   // A param without a name.
   names.delete('')
   return names
