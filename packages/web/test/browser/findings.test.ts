@@ -247,7 +247,7 @@ test('A rule is previewed, added, shown on a finding and removed', async () => {
   await until(() => isInView(dialog.getByRole('button', { name: 'Preview' })))
   await dialog.getByRole('button', { name: 'Preview' }).click()
   await dialog.getByText('It matches 1 finding and would change 1.').waitFor()
-  await until(() => isInView(dialog.getByText('low none → low false positive')))
+  await until(() => isInView(dialog.getByText('verdict none → false positive')))
   expect(await statesOf('ruled')).toEqual({ 'lab-1': 'open', other: 'open' })
   await dialog.getByRole('button', { name: 'Save the rule' }).click()
   await rows(page).filter({ hasText: 'check: lab-*' }).waitFor()

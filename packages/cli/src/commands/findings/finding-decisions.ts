@@ -233,8 +233,15 @@ const ruleOf = (name: string, options: RuleOptions): NewRule => {
 
 const PREVIEW: readonly Column<RulePreview['findings'][number]>[] = [
   { title: 'ID', value: ({ id }) => id },
-  { title: 'BEFORE', value: ({ before }) => `${before.severity} ${before.verdict}` },
-  { title: 'AFTER', value: ({ after }) => `${after.severity} ${after.verdict}` },
+  {
+    title: 'CHANGE',
+    value: ({ before, after }) => {
+      const fields = (['verdict', 'severity', 'assignee', 'tags'] as const).filter(
+        (field) => String(before[field]) !== String(after[field]),
+      )
+      return cut(changeText(Object.fromEntries(fields.map((field) => [field, { to: after[field] }]))), 32)
+    },
+  },
   { title: 'WHAT', value: ({ after }) => cut(after.vuln_title || after.vuln_info, 24) },
   { title: 'ASSET', value: ({ after }) => after.asset_value },
 ]

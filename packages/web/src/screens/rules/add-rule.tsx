@@ -33,6 +33,17 @@ const ruleOf = (values: Readonly<Record<string, string>>): NewRule => {
   }
 }
 
+type Side = Awaited<ReturnType<typeof previewRule>>['findings'][number]['after']
+
+/** `verdict none → false positive, assignee none → ann`: what stays is left out. */
+const changeText = (before: Side, after: Side): string =>
+  (['verdict', 'severity', 'assignee', 'tags'] as const)
+    .flatMap((field) => {
+      const [was, is] = [before, after].map((side) => [side[field]].flat().join(', ').replaceAll('_', ' '))
+      return was === is ? [] : [`${field} ${was || 'none'} → ${is || 'none'}`]
+    })
+    .join('; ') || `decided by ${after.decided_by}`
+
 /** The fields of the form may fill the screen. */
 const intoView = (element: HTMLElement | null) => element?.scrollIntoView({ block: 'nearest' })
 
@@ -108,8 +119,7 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
                   <Link href={`/findings/${id}`}>
                     {after.vuln_title || after.vuln_info || `Finding ${id}`}
                   </Link>{' '}
-                  {after.asset_value}: {before.severity} {before.verdict.replaceAll('_', ' ')} →{' '}
-                  {after.severity} {after.verdict.replaceAll('_', ' ')}
+                  {after.asset_value}: {changeText(before, after)}
                 </li>
               ))}
             </ul>
