@@ -24,7 +24,7 @@ export {
 export { providersFor } from './llm/providers.ts'
 export { sendsNothing } from './local.ts'
 export { LOG_FUNCTIONS } from './log.ts'
-export { httpRequest } from './network/http-request.ts'
+export { httpRequest, type HttpQuestion } from './network/http-request.ts'
 export { isPublic } from './network/public-address.ts'
 export { answerJson } from './network/network.ts'
 export {

@@ -1,17 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { plural } from '@scanfarm/contracts'
+import { plural, type JobStatus } from '@scanfarm/contracts'
 import type { Client } from './client.ts'
 import { dim, endProgress, green, progress, red, say, yellow } from './screen.ts'
-
-export interface Job {
-  total_runs: number
-  completed: number
-  failed: number
-  cancelled: number
-  running: number
-  pending: number
-  runs: { run_uuid: string; target: string; status: string }[]
-}
 
 interface LogEntry {
   id: number
@@ -31,11 +21,11 @@ export async function watchJob(
   client: Client,
   jobId: string,
   look: () => Promise<string> = async () => '',
-): Promise<Job> {
+): Promise<JobStatus> {
   const started = Date.now()
   let seen = 0
   while (Date.now() - started < PATIENCE_MS) {
-    const job = await client.get<Job>(`/jobs/${jobId}`)
+    const job = await client.get<JobStatus>(`/jobs/${jobId}`)
     seen = await showLog(client, job, seen)
     const done = job.completed + job.failed + job.cancelled
     const seconds = ((Date.now() - started) / 1000).toFixed(1)
@@ -63,7 +53,7 @@ const MARKS: Record<string, string> = {
   'run.cancelled': red('✘ cancelled'),
 }
 
-async function showLog(client: Client, job: Job, seen: number): Promise<number> {
+async function showLog(client: Client, job: JobStatus, seen: number): Promise<number> {
   const targets = new Map(job.runs.map((run) => [run.run_uuid, run.target]))
   const { data } = await client.get<{ data: LogEntry[] }>('/event-logs?limit=500')
   for (const entry of data.filter(({ id }) => id > seen).reverse()) {

@@ -1,20 +1,12 @@
-import { httpRequest, answerJson } from '@scanfarm/functions'
+import { httpRequest, answerJson, type HttpQuestion } from '@scanfarm/functions'
 import { fromJson, parseDuration } from '@scanfarm/language'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { renderPlain } from '../step/render.ts'
 import type { StepEnd } from '../step/step-end.ts'
 
-export interface HttpCall {
-  readonly url: string
-  readonly method: string
-  readonly headers: Record<string, string>
-  readonly body: string
-  readonly timeoutMs: number
-}
-
 const TIMEOUT_MS = 30_000
 
-export const renderHttp = ({ step, scope }: StepContext): HttpCall => {
+export const renderHttp = ({ step, scope }: StepContext): HttpQuestion => {
   const plain = (text: string) => renderPlain(text, scope)
   return {
     url: plain(step.url ?? '').trim(),
@@ -31,7 +23,7 @@ export const renderHttp = ({ step, scope }: StepContext): HttpCall => {
 }
 
 /** Sends one request. Network errors and 5xx statuses are retried; any status below 500 is a success. */
-export const runHttp = async (at: StepContext, call: HttpCall): Promise<StepEnd> => {
+export const runHttp = async (at: StepContext, call: HttpQuestion): Promise<StepEnd> => {
   const { run } = at.module
   const answer = await httpRequest(call, {
     signal: signalOf(at),

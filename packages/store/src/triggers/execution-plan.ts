@@ -1,17 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
+import type { EventRecord } from '@scanfarm/contracts'
 import type { JobDraft, TargetDraft } from '../jobs/job-draft.ts'
 import { jobColumns, newJobId } from '../jobs/submit-job.ts'
 import type { Overlap } from './schedules.ts'
 
 /** An entry of the event log to be written. */
-export interface EventDraft {
-  readonly topic: string
-  readonly eventId: string
-  readonly name: string
-  readonly source: string
-  readonly dataType: string
-  /** JSON text. */
-  readonly data: string
+export interface EventDraft extends EventRecord {
   readonly workspace: string
   /** run_uuid, or `""`. */
   readonly runId: string
