@@ -247,6 +247,7 @@ export class Firewall implements AsyncDisposable {
   }
 
   get #asked(): NftSession {
+    if (this.#session?.isWorn === true) this.#session.end()
     if (this.#session?.isOver !== false) this.#session = new NftSession()
     return this.#session
   }

@@ -5,8 +5,15 @@ import type { Readable, Writable } from 'node:stream'
 import { text as textOf } from 'node:stream/consumers'
 import { errorText } from '@scanfarm/platform'
 
-/** nft and tc need nothing of the environment of this process, which holds secrets. */
-const ENV = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C', HOME: '/' }
+/**
+ * nft and tc need nothing of the environment of this process, which holds secrets. In a home nft would read and write a
+ * history of all statements, which becomes large.
+ */
+const ENV = {
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  LANG: 'C',
+  HOME: '/dev/null',
+}
 const MAX_REASON = 300
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>
@@ -88,10 +95,15 @@ class Session {
   }
 }
 
+/** nft remembers all lines, and walks through them for each further one. */
+const MOST_LINES = 2_000
+
 const JSON_START = '{"nftables":'
 
 /** It answers each `list` with one line. */
 export class NftSession extends Session {
+  #lines = 0
+
   constructor() {
     super('nft', ['-j', '-i'])
     // An error leaves a list without an answer: the session ends, so that no answer is taken for another one.
@@ -103,8 +115,14 @@ export class NftSession extends Session {
     })
   }
 
+  /** It has become slow: another one should answer the next question. */
+  get isWorn(): boolean {
+    return this.#lines >= MOST_LINES
+  }
+
   /** Executes statements, all of which apply or none, then `list` commands; resolves to the answer of each. */
   async ask(statements: string, lists: readonly string[]): Promise<string[]> {
+    this.#lines += 1 + lists.length
     return await this.send([statements, ...lists], lists.length)
   }
 }

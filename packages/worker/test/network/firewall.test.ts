@@ -1,10 +1,13 @@
 import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, jest, test } from '@jest/globals'
 import { boundaryOf } from '@scanfarm/contracts'
 import { Fences } from '../../src/network/fences.ts'
 import { routersIn } from '../../src/network/helpers.ts'
+import { execute, NftSession } from '../../src/network/nft.ts'
 import { rulesetOf } from '../../src/network/ruleset.ts'
 import { canDelay, canFilter } from '../harness/can-filter.ts'
 import { TEST_MS } from '../harness/runs.ts'
@@ -49,6 +52,26 @@ withRules('Packets of commands', () => {
       ends: { whileShared: 0, ofOther: true, after: true },
       tables: { left: [], held: 2, remaining: 2, swept: 0 },
     })
+  })
+})
+
+withRules('The nft of a worker', () => {
+  test('It leaves no history, and is replaced before it has become slow', async () => {
+    const name = `none-${randomUUID()}`
+    await execute('nft', ['-i'], `list tables\nlist table inet "${name}"\nlist tables\n`)
+    const history = '/.nft.history'
+    expect(existsSync(history) && readFileSync(history, 'utf8').includes(name)).toBe(false)
+    const session = new NftSession()
+    try {
+      const lists = Array.from({ length: 99 }, () => 'list tables')
+      for (let asked = 0; asked < 20; asked += 1) {
+        expect(session.isWorn).toBe(false)
+        expect(await session.ask('', lists)).toHaveLength(lists.length)
+      }
+      expect(session.isWorn).toBe(true)
+    } finally {
+      session.end()
+    }
   })
 })
 
