@@ -669,9 +669,26 @@ describe('scopes and the never-scan list', () => {
       expect.stringMatching(/ say: echo 198\.51\.100\.10$/),
     ])
     // A step whose functions only compute, or work with files and records, is marked and left out.
-    expect(await steps('noted', '198.51.100.11')).toEqual([expect.stringContaining(' say: ')])
+    expect(await steps('noted', '198.51.100.11')).toEqual([
+      expect.stringContaining(' say: '),
+      expect.stringMatching(/ quiet: $/),
+      expect.stringContaining(' long: log_info("said said '),
+      expect.stringMatching(/ ask: log_info\("said"\) command_exists\("sh"\)$/),
+      expect.stringMatching(/ told: log_info\("said"\) command_exists\("sh"\)$/),
+    ])
     expect(await parsed('was-it-us', '198.51.100.11')).toMatchObject({
-      data: [{ steps: [{ sends_nothing: false }, { name: 'note', sends_nothing: true }] }],
+      data: [
+        {
+          steps: [
+            { sends_nothing: false },
+            { name: 'note', sends_nothing: true },
+            { name: 'quiet', sends_nothing: false },
+            { name: 'long', sends_nothing: false },
+            { name: 'ask', sends_nothing: false },
+            { name: 'told', sends_nothing: false },
+          ],
+        },
+      ],
     })
     expect(found.out).toMatch(/^1 run from \S+ to \S+\. Runs from before \S+ are not kept\. It is known of/m)
     const none = await run(['was-it-us', '198.51.100.8', '--from', '2026-01-01', '--to', '2026-01-02'])

@@ -44,8 +44,8 @@ export const makeTraffic = (db: Kysely<Tables>) => ({
              coalesce(w.hostname, q.hostname, '') as hostname, coalesce(i.address, '') as egress_address,
              case when j.scope_no is null then '' else coalesce(s.name, '(removed)') end as scope,
              coalesce((
-               select jsonb_agg(to_jsonb(t) order by t.started_at, t.name)
-               from (select name, type, module, command, started_at, completed_at from steps
+               select jsonb_agg(to_jsonb(t) - '{attempt,seq}'::text[] order by t.attempt, t.seq)
+               from (select attempt, seq, name, type, module, command, started_at, completed_at from steps
                      where run_id = r.id and started_at <= ${to} and coalesce(completed_at, now()) >= ${from}
                        and not (status = 'skipped' and command = '')
                      order by attempt, seq limit ${MOST_STEPS}) t), '[]') as steps

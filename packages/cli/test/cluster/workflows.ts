@@ -18,11 +18,15 @@ steps:
     pre_condition: 'false'
     command: 'true'
 `,
-  /** A command and a function that sends nothing. */
+  /** A command, functions that send nothing, and such whose records, conditions or exports may hide what sends. */
   noted: `
 steps:
   - {name: say, type: bash, command: 'echo {{Target}}'}
   - {name: note, type: function, function: 'log_info("said")'}
+  - {name: quiet, type: function, suppress_details: true, function: 'log_info("said")'}
+  - {name: long, type: function, functions: [${`'log_info("${'said '.repeat(5_000)}")', `.repeat(3)}]}
+  - {name: ask, type: function, pre_condition: 'command_exists("sh")', function: 'log_info("said")'}
+  - {name: told, type: function, function: 'log_info("said")', exports: {found: 'command_exists("sh")'}}
 `,
   /** A loop of three items in two batches. */
   spread: `

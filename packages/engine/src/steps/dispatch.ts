@@ -1,3 +1,4 @@
+import { sendsNothing } from '@scanfarm/functions'
 import type { StepContext } from '../step/step-context.ts'
 import { renderAgent, runAgent } from './agent.ts'
 import { renderLlm, runLlm } from './llm.ts'
@@ -16,6 +17,14 @@ export interface Prepared {
   run(): Promise<StepEnd>
 }
 
+/** Expressions beside the functions of a step that may send something: the record of a function step names all of them. */
+const sendingBeside = ({ step }: StepContext): string[] =>
+  [
+    step.pre_condition ?? '',
+    ...Object.values(step.exports ?? {}),
+    ...[step.on_success ?? [], step.on_error ?? []].flat().map(({ condition = '' }) => condition),
+  ].filter((code) => !sendsNothing(code))
+
 const kinds: Readonly<Record<string, (at: StepContext) => Prepared>> = {
   bash(at) {
     const { module } = at
@@ -30,7 +39,10 @@ const kinds: Readonly<Record<string, (at: StepContext) => Prepared>> = {
     const spec = renderRunner(at)
     return { command: commands.list.join('\n'), run: async () => await runRemote(at, spec, commands) }
   },
-  function: (at) => ({ command: functionsOf(at).list.join('\n'), run: async () => await runFunctions(at) }),
+  function: (at) => ({
+    command: [...functionsOf(at).list, ...sendingBeside(at)].join('\n'),
+    run: async () => await runFunctions(at),
+  }),
   'parallel-steps': (at) => ({
     command: (at.step.parallel_steps ?? []).map(({ name }) => name).join(', '),
     run: async () => await runParallel(at),

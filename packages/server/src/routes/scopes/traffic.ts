@@ -21,6 +21,9 @@ const timeOf = (name: string, text: string | undefined, otherwise: number): Date
 const KNOWN =
   'It is known of targets, items of loops, and URLs of http steps and functions; of the addresses of names only where addresses are forbidden. Hosts that tools find, follow or ask by themselves are not known.'
 
+/** The record of a step may leave its functions out, or end before the last of them. */
+const isWhole = (command: string): boolean => command !== '' && !command.endsWith('…')
+
 export const findTraffic = route(
   {
     endpoint: 'GET /traffic',
@@ -73,7 +76,7 @@ export const findTraffic = route(
       ...run,
       steps: steps.map(({ type, ...step }) => ({
         ...step,
-        sends_nothing: type === 'function' && sendsNothing(step.command),
+        sends_nothing: type === 'function' && isWhole(step.command) && sendsNothing(step.command),
       })),
     }))
     return { data: marked, truncated, message }
