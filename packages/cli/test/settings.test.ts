@@ -207,6 +207,16 @@ describe('what the project ships', () => {
     const env = Object.fromEntries([...names].map((name) => [name, 'x']))
     expect(problemsOf({ env }).filter((problem) => problem.startsWith('unknown'))).toEqual([])
   })
+
+  test('compose waits until a master and a worker have stopped in order', () => {
+    const files = texts('{docker-compose.yml,infra/docker-compose.worker.yml}').join('')
+    const graces = Array.from(files.matchAll(/stop_grace_period: (\d+)s/g), ([, seconds]) => Number(seconds))
+    const programs = texts('packages/cli/src/commands/operation/{server,worker}.ts').join('')
+    const closings = Array.from(programs.matchAll(/CLOSE_MS = (\d+)_000/g), ([, seconds]) => Number(seconds))
+    expect([graces.length, closings.length]).toEqual([3, 2])
+    const { worker } = readConfig(SETTINGS, { env: {} })
+    expect(Math.min(...graces)).toBeGreaterThan(worker.drainMs / 1000 + Math.max(...closings))
+  })
 })
 
 describe('settings of clouds', () => {
