@@ -77,8 +77,14 @@ export class LiveLogs implements AsyncDisposable {
     for (let from = 0; from < all.length; from += AT_ONCE)
       await Promise.all(
         all.slice(from, from + AT_ONCE).map(async (key) => {
-          await this.#options.artifacts.remove(key)
+          // An upload that ends meanwhile adds its key again.
           keys.delete(key)
+          try {
+            await this.#options.artifacts.remove(key)
+          } catch (error) {
+            keys.add(key)
+            throw error
+          }
         }),
       )
   }

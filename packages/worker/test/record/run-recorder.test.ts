@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { collectArtifact, openArtifactStore } from '@scanfarm/artifacts'
 import {
@@ -192,7 +193,7 @@ test('No further command may start while the write buffer has too many rows', as
   for (let n = 1; n <= 3; n += 1) openStep(`s${n}`, n)
   let free = false
   const room = recorder.buffer.room().then(() => (free = true))
-  await new Promise((resolve) => setImmediate(resolve))
+  await setImmediate()
   expect(free).toBe(false)
   const batch = recorder.buffer.take()
   batch?.saved()
@@ -317,7 +318,7 @@ test('No further command may start while the write buffer has too much text', as
   void recorder.output('a', 'stdout', Buffer.alloc(2_000, 'x'))
   let roomy = false
   const room = recorder.buffer.room().then(() => (roomy = true))
-  await new Promise((resolve) => setImmediate(resolve))
+  await setImmediate()
   expect(roomy).toBe(false)
   const batch = recorder.buffer.take()
   batch?.saved()
@@ -433,6 +434,39 @@ test('Logs of a followed run are copied while they grow, and the copies are remo
   // The row cannot hold the bytes of the short output, and readers have counted them.
   expect(logFiles).toEqual([`runs/${runUuid}/2/logs/1.log`, `runs/${runUuid}/2/logs/2.log`])
   expect(await liveOf(1)).toBe('')
+  await recorder[Symbol.asyncDispose]()
+  await recorder.removeLiveLogs()
+  expect(await objectsBelow(`runs/${runUuid}/2/live`)).toEqual([])
+})
+
+test('A live copy that arrives after its removal is removed at the end of the run', async () => {
+  const [begun, removed, arrived] = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
+  const slow = {
+    ...store,
+    put: async (key: string, body: Readable) => {
+      if (!key.includes('/live/')) return await store.put(key, body)
+      begun?.resolve()
+      await removed?.promise
+      const stored = await store.put(key, body)
+      arrived?.resolve()
+      return stored
+    },
+    remove: async (key: string) => {
+      await store.remove(key)
+      removed?.resolve()
+      await arrived?.promise
+      // The recorder has noticed that the upload has ended.
+      await setImmediate()
+    },
+  }
+  recorder = open({}, slow)
+  openStep('a')
+  await recorder.output('a', 'stdout', Buffer.from([0x61, 0xff]))
+  recorder.follow(true)
+  await begun?.promise
+  closeStep('a')
+  expect(await recorder.settle()).toBe('')
+  expect(await liveOf(1)).toBe('a\ufffd')
   await recorder[Symbol.asyncDispose]()
   await recorder.removeLiveLogs()
   expect(await objectsBelow(`runs/${runUuid}/2/live`)).toEqual([])
