@@ -28,7 +28,7 @@ beforeAll(async () => {
   farm = await TestCluster.start({
     workers: 1,
     slots: 8,
-    env: { SCANFARM_WORKFLOWS_FOLDERS: WORKFLOWS },
+    env: { SCANFARM_WORKFLOWS_FOLDERS: WORKFLOWS, SCANFARM_RUNNER_PATH: '' },
   })
   client = farm.client
 })

@@ -86,6 +86,7 @@ export async function startFarm(): Promise<AttackedFarm> {
 }
 
 const settings = (engine: string, sshd: { keyFile: string; knownHosts: string }): Record<string, string> => ({
+  SCANFARM_RUNNER_PATH: '',
   SCANFARM_RUNNER_DOCKER_HOST: engine,
   SCANFARM_RUNNER_SSH_KEY_FILE: sshd.keyFile,
   SCANFARM_RUNNER_SSH_KNOWN_HOSTS: sshd.knownHosts,

@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { linkPrograms } from '@scanfarm/testing'
 import { Client } from './client.ts'
 import { Program } from './program.ts'
 import { freePort, PrivatePostgres, PrivateRedis } from './services.ts'
@@ -102,6 +103,7 @@ export class TestCluster implements AsyncDisposable {
       scope.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }))
     await chmod(folder, PASSABLE)
     await writeWorkflows(join(folder, 'workflows'))
+    await linkPrograms(join(folder, 'programs'))
     const postgres = scope.use(
       await PrivatePostgres.start(join(folder, 'postgres'), {
         durable: options.durable === true,
@@ -186,6 +188,7 @@ export class TestCluster implements AsyncDisposable {
       ...(this.redis
         ? { REDIS_URL: this.redis.url, SCANFARM_QUEUE: 'redis' }
         : { SCANFARM_QUEUE: 'postgres' }),
+      SCANFARM_RUNNER_PATH: join(this.folder, 'programs'),
       SCANFARM_WORKER_SLOTS: String(this.#options.slots ?? 4),
       SCANFARM_WORKER_DRAIN_MS: String(DRAIN_MS),
       SCANFARM_LOCAL_SLOTS: '1',

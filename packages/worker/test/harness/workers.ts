@@ -6,7 +6,7 @@ import { readConfig, silentLogger } from '@scanfarm/platform'
 import { openRunQueue, type QueueBackend, type RunQueue } from '@scanfarm/queue'
 import { postgresBackend, redisBackend } from '@scanfarm/queue/testing'
 import type { JobDraft } from '@scanfarm/store'
-import { until } from '@scanfarm/testing'
+import { linkPrograms, until } from '@scanfarm/testing'
 import { SETTINGS, type WorkerConfig } from '../../src/settings/settings.ts'
 import { bash, ENDED, jobDraft, openRuns, submitJob, type Runs } from './runs.ts'
 
@@ -53,6 +53,7 @@ export async function openTestCluster(queueKind: QueueBackend['kind'] = 'redis')
     await openRunQueue(served, { farmId: await store.farmId(), role: 'master', log: silentLogger }),
   )
   await queue.check()
+  const programs = await linkPrograms(join(folder, 'programs'))
   const env: TestCluster['env'] = (changes = {}) => ({
     DATABASE_URL: databaseUrl,
     ...(queueKind === 'redis' ? { REDIS_URL: served.url } : { SCANFARM_QUEUE: 'postgres' }),
@@ -60,6 +61,7 @@ export async function openTestCluster(queueKind: QueueBackend['kind'] = 'redis')
     SCANFARM_WORKER_NAME: 'under-test',
     SCANFARM_WORKER_SLOTS: '4',
     SCANFARM_RUNNER_USER: String(process.getuid?.() ?? 0),
+    SCANFARM_RUNNER_PATH: programs,
     ...changes,
   })
   const dispatch = async (): Promise<void> => {

@@ -69,6 +69,8 @@ asRoot.each(Object.entries(KINDS))('A worker that runs as %s', (name, { wrapper,
     worker = await cluster.spawnWorker(
       {
         SCANFARM_RUNNER_USER: '',
+        // A sandbox hides the folder of the cluster with its programs.
+        SCANFARM_RUNNER_PATH: '',
         DATABASE_URL: '',
         DATABASE_URL_FILE: join(etc, 'database'),
         SCANFARM_CONFIG: join(etc, 'config'),
