@@ -122,13 +122,14 @@ scanfarm_find_marked() {
 }
 
 # find_tree MARKER LEADER: sets $found to all processes with the marker and the living members of the leader's group and
-# session.
+# session, each once: many programs end at once at a second INT.
 scanfarm_find_tree() {
   scanfarm_find_marked "$1" 0
   [ "$2" -gt 0 ] || return
   for folder in /proc/[0-9]*; do
     read -r line <"$folder/stat" || continue
     set -- "$1" "$2" ${line##*) }
+    case " $found " in *" ${folder#/proc/} "*) continue ;; esac
     [ "$3" != Z ] && { [ "$5" = "$2" ] || [ "$6" = "$2" ]; } && found="$found ${folder#/proc/}"
   done 2>/dev/null
 }

@@ -35,7 +35,8 @@ export function stopsCommands(harness: Harness): void {
       const cancel = new AbortController()
       let seen = ''
       const outcome = await harness.runner.run(
-        { ...sh("trap 'echo bye; exit 3' TERM; echo go; while :; do sleep 0.05; done"), graceMs: 60_000 },
+        // A process that a shell has just forked would still have its trap: only another program says go.
+        { ...sh("trap 'echo bye; exit 3' TERM; sh -c 'echo go; exec sleep 600' & wait"), graceMs: 60_000 },
         {
           signal: cancel.signal,
           onOutput(stream, chunk) {
@@ -46,6 +47,25 @@ export function stopsCommands(harness: Harness): void {
       )
       expect(outcome.kind).toBe('cancelled')
       expect(seen).toBe('go\nbye\n')
+    })
+
+    test('receives TERM once', async () => {
+      const cancel = new AbortController()
+      let seen = ''
+      // The second program, which ignores TERM, says go.
+      const script = `trap 'echo TERM' TERM; (trap '' TERM; exec sh -c 'echo go; exec sleep 600') & while :; do wait; done`
+      const outcome = await harness.runner.run(
+        { ...sh(script), graceMs: 500 },
+        {
+          signal: cancel.signal,
+          onOutput(stream, chunk) {
+            if (stream === 'stdout') seen += chunk.toString()
+            if (seen === 'go\n') cancel.abort()
+          },
+        },
+      )
+      expect(outcome.kind).toBe('cancelled')
+      expect(seen).toBe('go\nTERM\n')
     })
 
     test('leaves no process if it was cancelled during its start', async () => {
