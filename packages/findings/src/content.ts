@@ -10,7 +10,7 @@ import {
   type Severity,
 } from '@scanfarm/contracts'
 import { asList, asText, asTexts, pick, type Unknown } from './fields.ts'
-import { isNuclei, nucleiRow } from './import/nuclei-row.ts'
+import { isNuclei, nucleiRow } from './import/web/nuclei-row.ts'
 
 type Limit = keyof typeof FINDING_LIMITS
 

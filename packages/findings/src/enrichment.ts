@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { AppError } from '@scanfarm/contracts'
 import { asText, at } from './fields.ts'
 import { linesOf, rejoined } from './import/read-body.ts'
-import { jsonParts } from './import/read-json.ts'
+import { jsonParts } from './import/json/read-json.ts'
 
 /** Most bytes of a file, after it is unpacked. */
 export const MAX_ENRICHMENT_BYTES = 64 * 1024 * 1024

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import type { ReportPart } from '../src/import/read-body.ts'
-import { jsonParts } from '../src/import/read-json.ts'
+import { jsonParts } from '../src/import/json/read-json.ts'
 import { xmlParts } from '../src/import/read-xml.ts'
 import { bytesOf } from './records.ts'
 

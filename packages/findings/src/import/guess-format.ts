@@ -3,7 +3,7 @@ import type { AppError } from '@scanfarm/contracts'
 import { asText } from '../fields.ts'
 import { formOf, IMPORT_FORMATS, type ImportFormat } from '../formats.ts'
 import { encodingOf, unreadable } from './read-body.ts'
-import { jsonParts } from './read-json.ts'
+import { jsonParts } from './json/read-json.ts'
 import { xmlParts } from './read-xml.ts'
 
 /** Bytes of a file that mostly are enough to recognise its format. */

@@ -1,6 +1,6 @@
 import { Parser } from 'htmlparser2'
 import { MAX_DEPTH, MAX_RECORD, textsOf, unreadable, type ReportPart } from './read-body.ts'
-import { patternsOf, underKey, type Pattern } from './patterns.ts'
+import { patternsOf, underKey, type Pattern } from './json/patterns.ts'
 
 /** Attributes and elements are fields; several elements of one name are a list; an element that has neither is a text. */
 type Fields = Record<string, unknown>

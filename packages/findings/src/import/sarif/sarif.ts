@@ -1,0 +1,163 @@
+import type { Severity } from '@scanfarm/contracts'
+import { severityOf } from '../../content.ts'
+import { asText, at, isRecord, type Unknown } from '../../fields.ts'
+import { isCve } from '../code/dependencies.ts'
+import { Fingerprints, textWord } from '../fingerprints.ts'
+import { LEAK_SEVERITY } from '../code/gitleaks.ts'
+import { unreadable, type Imported } from '../read-body.ts'
+import { failed, finding } from '../records.ts'
+import { Replay } from '../replay.ts'
+import { kindOf, readSarif, type FoundResult } from './sarif-log.ts'
+import { ruleIdOf, type Place, type SarifRun } from './sarif-run.ts'
+import { wordedResult } from './sarif-packages.ts'
+import type { ToolFingerprints } from '../tool-fingerprints.ts'
+import { ownConfidence, ownSeverity, ownTags } from '../tool-words.ts'
+
+/** Reads the results of a SARIF 2.1.0 file. `root` is the folder that was scanned, for absolute paths. */
+export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = ''): AsyncGenerator<Imported> {
+  await using replay = new Replay()
+  const { version, runs, folder, problems, results } = await readSarif(replay, body, root)
+  const isCut = version === undefined && problems.length > 0 && runs.length > 0
+  if (version !== '2.1.0' && !isCut)
+    throw unreadable(`it is not SARIF 2.1.0: its version is ${JSON.stringify(version ?? '')}`)
+  if (!runs.some(({ run }) => run.namesFolder || run.isOfArtifact)) yield* folder.found()
+  yield* problems
+  for (const { run, hasResults } of runs) yield* run.failures(hasResults)
+  const fingerprints = new Fingerprints()
+  for await (const found of results) {
+    const { run, result } = found
+    const [{ file }] = run.placesOf(result)
+    if (UNREAD.test(ruleIdOf(result)))
+      yield failed(run.message(at(result, 'message'), undefined), file === '' ? {} : { file })
+    else yield finding(rowOf(found, fingerprints))
+  }
+}
+
+/**
+ * The rules by which linters report what they could not read, as a result: ruff, flake8, pylint, cfn-lint, biome, oxlint,
+ * hadolint, staticcheck, golangci-lint, ansible-lint.
+ */
+const UNREAD =
+  /^(?:invalid-syntax|syntax-?error|E9(?:02|99)|E000[01]|parse(?:-?error)?|OXL0001|DL1000|compile|typecheck|load-failure\[.*)$/i
+
+/** Properties of a result and of its rule. */
+const bagsOf = (result: Unknown, rule: unknown): unknown[] => [
+  at(result, 'properties'),
+  at(rule, 'properties'),
+]
+
+export const severityOfResult = (run: SarifRun, result: Unknown, rule: unknown): Severity => {
+  const level = asText(at(result, 'level'))
+  const isFail = kindOf(result) === 'fail'
+  // nuclei writes what is only informative with a score of 1, but as another kind and the level none.
+  if (level === 'none' && !isFail) return 'info'
+  // Only results of kind `fail` have a default level.
+  const own = ownSeverity(bagsOf(result, rule))
+  if (own !== undefined) return own
+  if (level === '' && isFail && /^gitleaks$/i.test(run.tool)) return LEAK_SEVERITY
+  return severityOf(level || (isFail ? run.levelOf(result) : 'none'))
+}
+
+const MAX_TITLE = 200
+
+const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: Fingerprints): Unknown => {
+  const rule = run.ruleOf(result)
+  const id = ruleIdOf(result) || asText(at(rule, 'id'))
+  const message = run.message(at(result, 'message'), rule)
+  const bags = bagsOf(result, rule)
+  const web = run.exchangeOf(result)
+  const [named, ...others] = run.placesOf(result)
+  const place = placeText(named) === '' ? { ...named, file: web.url, isWeb: web.url !== '' } : named
+  const title = message.split('\n')[0]?.slice(0, MAX_TITLE) || id
+  const about = ['fullDescription', 'shortDescription'].map((name) => run.message(at(rule, name), rule))
+  const description = about.find((text) => text !== '')
+  const more = others.map((one) => placeText(one)).filter((text) => text !== '')
+  const region = (name: string): string => asText(at(place.region, name))
+  const known = wordedResult({ id, message, rule, place, run })
+  return {
+    vuln_info: known?.id ?? id,
+    // Exports read the name of a package from the title.
+    vuln_title:
+      known === undefined
+        ? title
+        : `${known.name}: ${run.message(at(rule, 'shortDescription'), rule) || known.id}`.replace(/^: /, ''),
+    vuln_desc: [
+      description ?? '',
+      description === undefined || message.trim() !== title ? message : '',
+      more.length > 0 ? `Also at: ${more.join(', ')}` : '',
+    ]
+      .filter((text) => text !== '')
+      .join('\n\n'),
+    severity: known?.severity ?? severityOfResult(run, result, rule),
+    confidence: ownConfidence(bags) ?? '',
+    ...(known?.place === undefined
+      ? placed(place, run)
+      : { asset_type: 'package', asset_value: known.place }),
+    tags: [
+      ...new Set([
+        ...(run.tool === '' ? [] : [run.tool]),
+        ...ownTags(bags),
+        ...run.cwesOf(result, rule),
+        ...(known?.aliases ?? []).filter(isCve),
+      ]),
+    ],
+    detail_http_request: web.request,
+    detail_http_response: web.response,
+    raw_vuln_json: JSON.stringify(known?.purl === undefined ? result : { ...result, purl: known.purl }),
+    fingerprint:
+      known?.place !== undefined
+        ? ''
+        : fingerprints.of({
+            check: known?.id ?? id,
+            file: place.file,
+            lasting: known?.lasting ?? lastingOf(tools.of(result), place, web.word),
+            line: region('startLine'),
+            // A place in a file without lines only has an offset.
+            column: region('startColumn') || (region('startLine') === '' ? offsetOf(place) : ''),
+            rest: JSON.stringify([region('endLine'), region('endColumn'), message, more]),
+          }),
+    ...ownFields(result),
+  }
+}
+
+/** A result without a place concerns what the tool looked at. */
+const placed = (place: Place, run: SarifRun): Unknown => ({
+  asset_type: place.isWeb ? 'web' : placeText(place) === '' ? 'other' : 'file',
+  asset_value: place.isWeb ? place.file : placeText(place) || run.tool,
+})
+
+const offsetOf = ({ region, address }: Place): string =>
+  asText(at(region, 'charOffset') ?? at(region, 'byteOffset')) ||
+  asText(at(address, 'absoluteAddress') ?? at(address, 'relativeAddress'))
+
+/** The fingerprints of the tool, the line of a commit, which never changes, its text, the web request, or the logical place. */
+const lastingOf = (
+  tool: ReturnType<ToolFingerprints['of']>,
+  { region, context, logical, said = '' }: Place,
+  request: string,
+): string[] => {
+  if (tool.whole.length > 0) return tool.whole
+  const line = asText(at(region, 'startLine'))
+  if (tool.commit.length > 0 && line !== '') return [...tool.commit, `line ${line}`]
+  const snippet = asText(at(region, 'snippet', 'text')) || lineIn(context, Number(line))
+  const text = snippet.trim() === '' ? [] : [`text ${textWord(snippet)}`]
+  const lasting = [...tool.commit, ...tool.partial, ...text, ...(request === '' ? [] : [request])]
+  const place = logical || said
+  return lasting.length > 0 || place === '' ? lasting : [`in ${textWord(place)}`]
+}
+
+/** A line of the text around a result. */
+const lineIn = (context: unknown, line: number): string =>
+  asText(at(context, 'snippet', 'text')).split(/\r?\n/)[line - Number(at(context, 'startLine'))] ?? ''
+
+export const placeText = ({ file, region, logical }: Place): string => {
+  const line = asText(at(region, 'startLine'))
+  if (file === '') return logical
+  return line === '' ? file : `${file}:${line}`
+}
+
+/** Fields that the SARIF export of Scanfarm adds, so that a round trip loses nothing. */
+const ownFields = (result: Unknown): Unknown => {
+  const own = at(result, 'properties', 'scanfarm')
+  return isRecord(own) ? own : {}
+}
