@@ -75,7 +75,18 @@ test('queue shows what waits by workflow, and why', async () => {
 test('A schedule is named, and a name of several is refused', async () => {
   const create = (name: string) =>
     run('schedules', 'create', name, '-w', 'noop', '--cron', '0 3 * * *', '-t', 'a.test')
-  await create('one')
+  expect((await create('one')).out.replaceAll(/(?<=sch_)\w+|\d\d-\d\d(?= 03)/g, '…')).toBe(
+    [
+      'id        sch_…',
+      'name      one',
+      'enabled   yes',
+      'when      0 3 * * * UTC',
+      'next      … 03:00',
+      'workflow  noop',
+      'target    a.test',
+      '',
+    ].join('\n'),
+  )
   expect((await run('schedules', 'trigger', 'one')).out).toContain('Schedule triggered')
   await create('twice')
   await create('twice')
@@ -146,6 +157,9 @@ describe('schedules and events', () => {
     })
     expect(topics).toEqual(['job.ended', 'job.ended'])
     const heard = ['--topic', 'custom.heard']
+    expect((await run('webhooks', 'create', 'mouth', url)).out.match(/^\w+/gm)?.join(' ')).toBe(
+      'id name format enabled topics url secret',
+    )
     const { id } = await parsed<{ id: number }>('webhooks', 'create', 'ear', url, ...heard)
     await run('events', 'emit', 'custom.heard')
     const row = new RegExp(`^\\d+ .* \\d\\d-\\d\\d \\d\\d:\\d\\d +${id} +custom\\.heard `, 'm')

@@ -80,5 +80,16 @@ export const printFields = (terminal: Terminal, fields: object): void => {
     printLine(terminal, `${name.padEnd(width)}${GAP}${plain(fieldText(value))}`)
 }
 
+/** Prints one row of a list, a line for each column that has a value. */
+export const printRow = <T>(terminal: Terminal, columns: readonly Column<T>[], row: T): void =>
+  printFields(
+    terminal,
+    Object.fromEntries(
+      columns
+        .map(({ title, value }) => [title.toLowerCase(), value(row) ?? ''] as const)
+        .filter(([, value]) => value !== ''),
+    ),
+  )
+
 export const printJson = (terminal: Terminal, value: unknown): void =>
   printLine(terminal, JSON.stringify(value, null, 2))

@@ -3,7 +3,7 @@ import type { paths } from '@scanfarm/client'
 import { Command, Option } from 'commander'
 import { actionOn, printAnswer } from '../client/answer.ts'
 import { clientCommand, connect, type ClientOptions } from '../client/connect.ts'
-import { shortTime, type Column } from '../client/table.ts'
+import { printRow, shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import {
   addDelta,
@@ -121,7 +121,8 @@ const createCommand = (terminal: Terminal): Command =>
         ...deltaFields(options),
       }
       const { data } = await connect(terminal, options).call(({ POST }) => POST('/schedules', { body }))
-      printAnswer(terminal, options, data)
+      const fields = [{ title: 'ID', value: () => data.id }, ...COLUMNS]
+      printAnswer(terminal, options, data, (it) => printRow(terminal, fields, it))
     })
 
 const changing = (word: 'enable' | 'disable' | 'trigger', description: string) => (terminal: Terminal) =>

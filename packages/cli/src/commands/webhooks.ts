@@ -4,7 +4,7 @@ import { Command, Option } from 'commander'
 import { actionOn, printAnswer } from '../client/answer.ts'
 import { clientCommand, connect, type ClientOptions } from '../client/connect.ts'
 import type { Api } from '../client/api.ts'
-import { shortTime, type Column } from '../client/table.ts'
+import { printRow, shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { collect, idArgument } from '../options.ts'
 import type { Terminal } from '../terminal.ts'
@@ -77,7 +77,8 @@ const createCommand = (terminal: Terminal): Command =>
       const { data, secret } = await connect(terminal, options).call(({ POST }) =>
         POST('/webhook-subscriptions', { body }),
       )
-      printAnswer(terminal, options, { ...data, secret })
+      const fields = [...COLUMNS, { title: 'SECRET', value: () => secret }]
+      printAnswer(terminal, options, { ...data, secret }, (it) => printRow(terminal, fields, it))
     })
 
 const testCommand = (terminal: Terminal): Command =>
