@@ -673,8 +673,12 @@ describe('scopes and the never-scan list', () => {
       expect.stringContaining(' say: '),
       expect.stringMatching(/ quiet: $/),
       expect.stringContaining(' long: log_info("said said '),
-      expect.stringMatching(/ ask: log_info\("said"\) command_exists\("sh"\)$/),
-      expect.stringMatching(/ told: log_info\("said"\) command_exists\("sh"\)$/),
+      expect.stringMatching(/ ask: log_info\("said"\) exec_cmd\("echo"\)==""$/),
+      expect.stringMatching(/ told: log_info\("said"\) exec_cmd\("echo"\)$/),
+      // A condition that may have asked a host, although it skipped the step.
+      expect.stringMatching(/ gone: exec_cmd\("echo"\)!=""$/),
+      expect.stringMatching(/ pick: log_info\("said"\) exec_cmd\("echo"\)$/),
+      expect.stringMatching(/ act-on_success-1: echo sent$/),
     ])
     expect(await parsed('was-it-us', '198.51.100.11')).toMatchObject({
       data: [
@@ -686,6 +690,10 @@ describe('scopes and the never-scan list', () => {
             { name: 'long', sends_nothing: false },
             { name: 'ask', sends_nothing: false },
             { name: 'told', sends_nothing: false },
+            { name: 'gone', sends_nothing: false },
+            { name: 'pick', sends_nothing: false },
+            { name: 'act', sends_nothing: true },
+            { name: 'act-on_success-1', sends_nothing: false },
           ],
         },
       ],

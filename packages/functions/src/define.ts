@@ -68,6 +68,8 @@ export interface FunctionDefinition extends KnownFunction {
   readonly doc: string
   /** Other names of the function. */
   readonly aliases: readonly string[]
+  /** Whether a host may get something from it. */
+  readonly sends: boolean
   /** The result if the function cannot do its work; default: the empty value of `returns`. */
   readonly otherwise?: Json
   /** Nothing as result: it has done its work, which is true. */
@@ -81,16 +83,18 @@ export interface FunctionGroup {
 
 export type Run = FunctionDefinition['run']
 
-/** One function: `fn('file_exists(path): bool', 'Is there…', run)`. */
-export const fn = (
-  head: string,
-  doc: string,
-  run: Run,
-  aliases: readonly string[] = [],
-): FunctionDefinition => {
-  const [, name = '', signature = '', returns = ''] = /^(\w+)\((.*)\): ([\w ]+)$/.exec(head) ?? []
-  return { name, signature, returns, doc, run, aliases: [...aliases, ...camelCase(name)] }
-}
+const defining =
+  (sends: boolean) =>
+  (head: string, doc: string, run: Run, aliases: readonly string[] = []): FunctionDefinition => {
+    const [, name = '', signature = '', returns = ''] = /^(\w+)\((.*)\): ([\w ]+)$/.exec(head) ?? []
+    return { name, signature, returns, doc, run, aliases: [...aliases, ...camelCase(name)], sends }
+  }
+
+/** A function that computes, or works with files and records: `local('file_exists(path): bool', 'Is there…', run)`. */
+export const local = defining(false)
+
+/** A function that asks a host, or executes code that may do so. */
+export const sending = defining(true)
 
 /**
  * A function of the language that Scanfarm does not support; the checker reports it. Its step fails, or continues with the
@@ -98,7 +102,7 @@ export const fn = (
  */
 export const refused = (head: string, why: string, instead = '', returns = 'never'): FunctionDefinition => {
   const message = instead === '' ? why : `${why}; ${instead}`
-  const definition = fn(`${head}: ${returns}`, `Not supported: ${message}.`, () => {
+  const definition = local(`${head}: ${returns}`, `Not supported: ${message}.`, () => {
     throw returns === 'never' ? new Error(message) : new NoResult(message)
   })
   return { ...definition, refused: { why, instead } }

@@ -1,6 +1,6 @@
 import { EVENT_DATA_BYTES, EVENT_WORD_LENGTH } from '@scanfarm/contracts'
 import type { Json } from '@scanfarm/language'
-import { fn, isObject, NoResult, type FunctionGroup, type Call } from './define.ts'
+import { local, isObject, NoResult, type FunctionGroup, type Call } from './define.ts'
 import { linesOf } from './files/lines.ts'
 
 const parsed = (value: Json | undefined): Json => {
@@ -46,14 +46,14 @@ const MAX_FILE_BYTES = 32 * 1024 * 1024
 export const EVENT_FUNCTIONS: FunctionGroup = {
   title: 'Events',
   functions: [
-    fn(
+    local(
       'generate_event(workspace, topic, source, data_type, data): true',
       'Emits an event; data other than an object becomes {value: …}.',
       (at) => {
         raise(at, at.args[4])
       },
     ),
-    fn(
+    local(
       'generate_event_from_file(workspace, topic, source, data_type, path): number',
       'Emits an event for each non-empty line of a file; returns the number.',
       async (at) => {

@@ -1,4 +1,4 @@
-import { fn, type FunctionGroup, type Run } from './define.ts'
+import { local, type FunctionGroup, type Run } from './define.ts'
 import { boundedMessage } from '@scanfarm/language'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
@@ -25,20 +25,20 @@ export const LOG_FUNCTIONS: FunctionGroup = {
   title: 'Log and output',
   functions: [
     ...LEVELS.map((level) =>
-      fn(
+      local(
         `log_${level}(message): text`,
         `Writes \`[${level.toUpperCase()}] message\` to the output and the log of the run; returns the message.`,
         log(level),
       ),
     ),
     ...Object.entries(COLOURS).map(([colour, code]) =>
-      fn(
+      local(
         `print_${colour}(message): text`,
         `Writes a ${colour} line to the output; returns the message.`,
         print(code),
       ),
     ),
-    fn('printf(message): text', 'Writes a line to the output; returns the message.', (context) => {
+    local('printf(message): text', 'Writes a line to the output; returns the message.', (context) => {
       context.print('stdout', `${context.text(0)}\n`)
       return context.text(0)
     }),

@@ -1,6 +1,7 @@
 import type { RunnerSpec } from '@scanfarm/contracts'
 import {
-  fn,
+  local,
+  sending,
   NoResult,
   orNoResult,
   refused,
@@ -93,12 +94,12 @@ const RUNS =
 export const REMOTE_FUNCTIONS: FunctionGroup = {
   title: 'Other machines, sessions and installers',
   functions: [
-    fn(
+    sending(
       'ssh_exec(host, command, user?, key?, password?, port?): text',
       'Runs a command on another host and returns its stdout; "" if the host cannot be reached; the reason is logged.',
       sshExec,
     ),
-    fn(
+    sending(
       'ssh_rsync(host, source, dest, user?, key?, password?, port?): bool',
       'Copies files to another host.',
       sshRsync,
@@ -108,7 +109,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
     refused('rsync_to_worker(id, ip, source, dest)', FARM, FILES, 'bool'),
     refused('run_on_master(action, …)', FARM, RUNS),
     refused('run_on_worker(scope, action, …)', FARM, RUNS),
-    fn(
+    sending(
       'tmux_run(command, name?): text',
       'Starts a command in a tmux session; returns the name of the session, which continues after the run.',
       async (at) => {
@@ -117,7 +118,7 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
         return name
       },
     ),
-    fn(
+    local(
       'tmux_capture(name): text',
       'The screen of the session; `all` means every session, each below a line with its name.',
       async (at) => {
@@ -128,20 +129,20 @@ export const REMOTE_FUNCTIONS: FunctionGroup = {
         return names.map((name, index) => `=== session: ${name} ===\n${shown[index] ?? ''}`).join('\n')
       },
     ),
-    fn('tmux_send(name, keys): bool', 'Sends keys to the session.', async (at) => {
+    sending('tmux_send(name, keys): bool', 'Sends keys to the session.', async (at) => {
       await tmux(at, 'send-keys', '-t', session(at, 0), '--', at.text(1), 'Enter')
     }),
-    fn('tmux_kill(name): bool', 'Ends the session.', async (at) => {
+    local('tmux_kill(name): bool', 'Ends the session.', async (at) => {
       await tmux(at, 'kill-session', '-t', session(at, 0))
     }),
-    fn('tmux_list(): list', 'Names of the sessions.', (at) => sessions(at)),
-    fn('go_getter(url, dest): bool', 'Clones a repository or downloads a file.', async (at) => {
+    local('tmux_list(): list', 'Names of the sessions.', (at) => sessions(at)),
+    sending('go_getter(url, dest): bool', 'Clones a repository or downloads a file.', async (at) => {
       const url = at.text(0).replace(/^git::/, '')
       const dest = await programPath(at, 1, 'write')
       const isGit = at.text(0).startsWith('git::') || /\.git(\?|$)|^git@/.test(url)
       await getInto(dest, isGit ? cloning(url, dest) : ['curl', '-fsSL', '-o', dest, '--', url], at)
     }),
-    fn(
+    sending(
       'go_getter_with_sshkey(key, url, dest): bool',
       'Clones a repository with a private key.',
       async (at) => {

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { NamedObject, ObjectStorage } from '@scanfarm/contracts'
 import { messageOf, type Json } from '@scanfarm/language'
 import {
-  fn,
+  sending,
   needing,
   NoResult,
   orNoResult,
@@ -119,19 +119,19 @@ const tree = (keys: readonly string[], prefix: string, depth: number): string =>
 export const STORAGE_FUNCTIONS: FunctionGroup = {
   title: 'Object store (needs one in the settings)',
   functions: [
-    fn('cdn_upload(path, key): bool', 'Uploads a file of the run’s folders.', (at) =>
+    sending('cdn_upload(path, key): bool', 'Uploads a file of the run’s folders.', (at) =>
       upload(at.path(0), keyArg(at, 1), at),
     ),
-    fn('cdn_download(key, path): bool', 'Downloads an object into the run’s folders.', (at) =>
+    sending('cdn_download(key, path): bool', 'Downloads an object into the run’s folders.', (at) =>
       download(keyArg(at, 0), at.path(1), at),
     ),
-    fn(
+    sending(
       'cdn_exists(key): bool',
       'Whether the object exists.',
       async (at) => (await service(at).stat(keyArg(at, 0))) !== undefined,
     ),
-    fn('cdn_delete(key): bool', 'Removes an object.', (at) => service(at).remove(keyArg(at, 0))),
-    fn(
+    sending('cdn_delete(key): bool', 'Removes an object.', (at) => service(at).remove(keyArg(at, 0))),
+    sending(
       'cdn_sync_upload(folder, prefix): number',
       'Uploads all files below a folder; returns the number.',
       async (at) => {
@@ -143,7 +143,7 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
         return files.length
       },
     ),
-    fn(
+    sending(
       'cdn_sync_download(prefix, folder): number',
       'Downloads all objects of a prefix; returns the number.',
       async (at) => {
@@ -158,19 +158,19 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
         return files.length
       },
     ),
-    fn(
+    sending(
       'cdn_get_presigned_url(key, minutes?): text',
       'A URL that allows anyone to read the object for a limited time.',
       (at) => service(at).presign(keyArg(at, 0), Math.max(1, at.number(1, 60))),
     ),
-    fn('cdn_list(pattern?): list', 'Objects with key, size and last_modified.', async (at) =>
+    sending('cdn_list(pattern?): list', 'Objects with key, size and last_modified.', async (at) =>
       (await list(at.text(0), at)).map(shown),
     ),
-    fn('cdn_stat(key): object', 'Key, size and last_modified, or null.', async (at) => {
+    sending('cdn_stat(key): object', 'Key, size and last_modified, or null.', async (at) => {
       const found = await service(at).stat(keyArg(at, 0))
       return found === undefined ? null : shown(found)
     }),
-    fn('cdn_read(key): text', 'The text of an object.', async (at) => {
+    sending('cdn_read(key): text', 'The text of an object.', async (at) => {
       const key = keyArg(at, 0)
       const { size = 0 } = (await service(at).stat(key)) ?? {}
       if (size > MAX_TEXT_BYTES) throw new Error(`${key} is larger than ${MAX_TEXT_BYTES} bytes: download it`)
@@ -178,7 +178,7 @@ export const STORAGE_FUNCTIONS: FunctionGroup = {
       await service(at).download(key, async (body) => void (content = await text(body)), at.signal)
       return content
     }),
-    fn('cdn_ls_tree(prefix?, depth?): text', 'The keys as a tree.', async (at) => {
+    sending('cdn_ls_tree(prefix?, depth?): text', 'The keys as a tree.', async (at) => {
       const prefix = at.text(0)
       return tree(
         (await list(prefix, at)).map(({ key }) => key),

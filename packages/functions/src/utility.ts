@@ -1,7 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { paramsProblems } from '@scanfarm/contracts'
 import type { Json } from '@scanfarm/language'
-import { fn, isObject, NoResult, type FunctionGroup, type Run, type FunctionContext } from './define.ts'
+import {
+  local,
+  sending,
+  isObject,
+  NoResult,
+  type FunctionGroup,
+  type Run,
+  type FunctionContext,
+} from './define.ts'
 import { readText } from './files/file.ts'
 import { programPath, writeText } from './files/files.ts'
 import { join } from 'node:path'
@@ -85,106 +93,106 @@ const ALPHANUMERIC = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 export const UTILITY_FUNCTIONS: FunctionGroup = {
   title: 'Utilities',
   functions: [
-    fn(
+    local(
       'len(value): number',
       'Bytes of a text in UTF-8, items of a list, 0 for anything else.',
       ({ args: [value] }) =>
         typeof value === 'string' ? Buffer.byteLength(value) : Array.isArray(value) ? value.length : 0,
     ),
-    fn(
+    local(
       'is_empty(value): bool',
       'Whether the value is null, a blank text, the text "undefined" or an empty list.',
       (at) => isEmpty(at.args[0]),
     ),
-    fn('is_not_empty(value): bool', 'The opposite of `is_empty`.', (at) => !isEmpty(at.args[0])),
-    fn(
+    local('is_not_empty(value): bool', 'The opposite of `is_empty`.', (at) => !isEmpty(at.args[0])),
+    sending(
       'exec_cmd(command): text',
       'Runs a shell command on the executor and returns its stdout without blanks at both ends; "" if it fails; the reason is logged.',
       execute,
       ['bash'],
     ),
-    fn('exec_python(code): text', 'Runs Python and returns its output.', script(PYTHON, '.py', false)),
-    fn(
+    sending('exec_python(code): text', 'Runs Python and returns its output.', script(PYTHON, '.py', false)),
+    sending(
       'exec_python_file(path): text',
       'Runs a Python file and returns its output.',
       script(PYTHON, '.py', true),
     ),
-    fn(
+    sending(
       'exec_ts(code): text',
       'Runs TypeScript with bun, deno or node and returns its output.',
       script(TYPESCRIPT, '.ts', false),
     ),
-    fn(
+    sending(
       'exec_ts_file(path): text',
       'Runs a TypeScript file and returns its output.',
       script(TYPESCRIPT, '.ts', true),
     ),
-    fn('command_exists(name): bool', 'Whether the program is on PATH.', async ({ text, exec }) => {
+    local('command_exists(name): bool', 'Whether the program is on PATH.', async ({ text, exec }) => {
       const { exitCode, stdout } = await exec(['/bin/sh', '-c', 'command -v "$0"', text(0)])
       // Builtins of the shell have no path.
       return exitCode === 0 && stdout.includes('/')
     }),
-    fn('sleep(seconds): nothing', 'Waits; a cancel ends the wait.', async ({ number, signal }) => {
+    local('sleep(seconds): nothing', 'Waits; a cancel ends the wait.', async ({ number, signal }) => {
       await pause(Math.min(number(0, 0) * 1000, 2 ** 31 - 1), undefined, { signal })
       return null
     }),
-    fn('skip(message?): never', 'Ends the module with the status skipped; the flow continues.', (at) => {
+    local('skip(message?): never', 'Ends the module with the status skipped; the flow continues.', (at) => {
       throw new SkipModule(at.text(0))
     }),
-    fn(
+    local(
       'exit(code?, message?): never',
       'Ends the module: with 0 as `skip` does, otherwise the step fails, and its error is the message.',
       (at) => {
         throw new EndRun(at.number(0, 0), at.text(1))
       },
     ),
-    fn(
+    local(
       'pick_valid(a, b, …): value',
       'The first of at most ten values that is not empty, false or an object without keys.',
       ({ args }) => args.slice(0, MAX_PICKED).find(isValid) ?? '',
     ),
-    fn('cat_file(path): text', 'Prints a file and returns its text.', async (context) => {
+    local('cat_file(path): text', 'Prints a file and returns its text.', async (context) => {
       const text = await readText(context.path(0), context)
       context.print('stdout', text.endsWith('\n') || text === '' ? text : `${text}\n`)
       return text
     }),
-    fn('set_var(name, value): value', 'Sets a variable of the module.', (context) => {
+    local('set_var(name, value): value', 'Sets a variable of the module.', (context) => {
       context.setVariable(context.text(0), context.args[1] ?? null)
       return context.args[1] ?? null
     }),
-    fn(
+    local(
       'get_var(name): value',
       'Reads a variable; nothing if it does not exist.',
       (context) => context.variable(context.text(0)) ?? '',
     ),
-    fn(
+    sending(
       'run_module(name, target, params?): object',
       'Starts a module; params are `key=value` separated by commas.',
       startRun('module'),
     ),
-    fn(
+    sending(
       'run_flow(name, target, params?): object',
       'Starts a flow; params are `key=value` separated by commas.',
       startRun('flow'),
     ),
-    fn('uuid(): text', 'A random UUID.', ({ ports }) => ports.uuid()),
-    fn('random_string(length?): text', 'Random letters and digits, 16 by default.', ({ number, ports }) =>
+    local('uuid(): text', 'A random UUID.', ({ ports }) => ports.uuid()),
+    local('random_string(length?): text', 'Random letters and digits, 16 by default.', ({ number, ports }) =>
       Array.from(
         { length: Math.min(MAX_RANDOM, Math.max(0, Math.trunc(number(0, 0))) || 16) },
         () => ALPHANUMERIC[Math.floor(ports.random() * ALPHANUMERIC.length)],
       ).join(''),
     ),
-    fn('base64_encode(text): text', 'As Base64.', (at) => Buffer.from(at.text(0)).toString('base64')),
-    fn('base64_decode(text): text', 'The decoded text; "" for a text that is not Base64.', (at) => {
+    local('base64_encode(text): text', 'As Base64.', (at) => Buffer.from(at.text(0)).toString('base64')),
+    local('base64_decode(text): text', 'The decoded text; "" for a text that is not Base64.', (at) => {
       const text = at.text(0).replaceAll(/[\r\n]/g, '')
       return BASE64.test(text) ? Buffer.from(text, 'base64').toString('utf8') : ''
     }),
-    fn(
+    local(
       'os_getenv(name): text',
       'An environment variable of commands.',
       ({ text, env }) => env[text(0)] ?? '',
     ),
-    fn(
+    local(
       'os_setenv(name, value): bool',
       'Sets an environment variable for the following commands.',
       (context) => {
@@ -193,7 +201,7 @@ export const UTILITY_FUNCTIONS: FunctionGroup = {
         context.setEnv(context.text(0), context.text(1))
       },
     ),
-    fn(
+    local(
       'sudo_auth(password?, keepalive?): bool',
       'True if commands run as root or sudo requires no password; passwords are not accepted.',
       async ({ exec }) =>

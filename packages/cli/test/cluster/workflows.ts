@@ -18,15 +18,18 @@ steps:
     pre_condition: 'false'
     command: 'true'
 `,
-  /** A command, functions that send nothing, and such whose records, conditions or exports may hide what sends. */
+  /** A command, functions that send nothing, and steps whose records, conditions, exports or actions may hide what sends. */
   noted: `
 steps:
   - {name: say, type: bash, command: 'echo {{Target}}'}
   - {name: note, type: function, function: 'log_info("said")'}
   - {name: quiet, type: function, suppress_details: true, function: 'log_info("said")'}
   - {name: long, type: function, functions: [${`'log_info("${'said '.repeat(5_000)}")', `.repeat(3)}]}
-  - {name: ask, type: function, pre_condition: 'command_exists("sh")', function: 'log_info("said")'}
-  - {name: told, type: function, function: 'log_info("said")', exports: {found: 'command_exists("sh")'}}
+  - {name: ask, type: function, pre_condition: 'exec_cmd("echo")==""', function: 'log_info("said")'}
+  - {name: told, type: function, function: 'log_info("said")', exports: {found: 'exec_cmd("echo")'}}
+  - {name: gone, type: bash, pre_condition: 'exec_cmd("echo")!=""', command: 'echo {{Target}}'}
+  - {name: pick, type: function, function: 'log_info("said")', decision: {conditions: [{if: 'exec_cmd("echo")'}]}}
+  - {name: act, type: function, function: 'log_info("said")', on_success: [{action: run, command: 'echo sent'}]}
 `,
   /** A loop of three items in two batches. */
   spread: `

@@ -191,7 +191,7 @@ export const Traffic = named('Traffic', {
       started_at: NullableTimestamp,
       completed_at: NullableTimestamp,
     }),
-    { description: 'The first 100 that ran in the time asked for' },
+    { description: 'The first 100 that ran in the time asked for; conditions of modules are no steps' },
   ),
 })
 export type Traffic = Static<typeof Traffic>

@@ -71,6 +71,6 @@ export const rowForFailures = (most: number, rowsBefore = 0): OpenRow => {
   }
 }
 
-/** Records a step that does not run, with the reason. */
-export const skipStep = (at: StepContext, reason: string, openRow: OpenRow): void =>
-  openRow(at, '').close('skipped', { error: reason })
+/** Records a step that does not run, with the reason, and with a condition that may have asked a host as command. */
+export const skipStep = (at: StepContext, reason: string, openRow: OpenRow, command = ''): void =>
+  openRow(at, command).close('skipped', { error: reason })

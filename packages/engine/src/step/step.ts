@@ -1,4 +1,5 @@
 import { RunnerUnavailableError } from '@scanfarm/contracts'
+import { sendsNothing } from '@scanfarm/functions'
 import { codeOf, messageOf, authored, type Value, parseDuration } from '@scanfarm/language'
 import { decide, runActions } from './actions.ts'
 import { condition } from './condition.ts'
@@ -22,14 +23,15 @@ const preCondition = async (at: StepContext, openRow: OpenRow): Promise<StepOutc
   const source = at.step.pre_condition
   if (source === undefined || source === '') return undefined
   const result = await condition(at, source)
+  const command = sendsNothing(source) ? '' : source
   switch (result.kind) {
     case 'true':
       return undefined
     case 'false':
-      skipStep(at, 'pre-condition is false', openRow)
+      skipStep(at, 'pre-condition is false', openRow, command)
       return { kind: 'skipped' }
     case 'skip-module':
-      skipStep(at, skipReason(result.message), openRow)
+      skipStep(at, skipReason(result.message), openRow, command)
       return result
     case 'cancelled':
       return closeUnsuccessful(at, openRow(at, ''), interruption(at))

@@ -17,12 +17,16 @@ export interface Prepared {
   run(): Promise<StepEnd>
 }
 
-/** Expressions beside the functions of a step that may send something: the record of a function step names all of them. */
+/**
+ * Expressions beside the functions of a step that may send something: the record of a function step names all of them.
+ * What actions and branches run has records of its own.
+ */
 const sendingBeside = ({ step }: StepContext): string[] =>
   [
     step.pre_condition ?? '',
     ...Object.values(step.exports ?? {}),
     ...[step.on_success ?? [], step.on_error ?? []].flat().map(({ condition = '' }) => condition),
+    ...(step.decision?.conditions ?? []).map(({ if: condition = '' }) => condition),
   ].filter((code) => !sendsNothing(code))
 
 const kinds: Readonly<Record<string, (at: StepContext) => Prepared>> = {

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs/promises'
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path'
-import { fn, NoResult, type FunctionContext, type FunctionGroup, type Run, type Call } from '../define.ts'
+import { local, NoResult, type FunctionContext, type FunctionGroup, type Run, type Call } from '../define.ts'
 import {
   appendFile,
   asking,
@@ -172,78 +172,86 @@ const removeAllExcept: Run = async (at) => {
 export const FILE_FUNCTIONS: FunctionGroup = {
   title: 'Files',
   functions: [
-    fn('file_exists(path): bool', 'Whether a file or folder exists.', (at) =>
+    local('file_exists(path): bool', 'Whether a file or folder exists.', (at) =>
       asking(at, () => isThere(at.path(0), at), false),
     ),
-    fn('file_length(path): number', 'Non-empty lines; 0 for a missing file.', (at) =>
+    local('file_length(path): number', 'Non-empty lines; 0 for a missing file.', (at) =>
       countLines(at.path(0), at),
     ),
-    fn(
+    local(
       'dir_length(path): number',
       'Entries of a folder; 0 if it does not exist.',
       async (at) => (await namesIn(at.path(0), at)).length,
     ),
-    fn(
+    local(
       'file_contains(path, pattern): bool',
       'Whether the regular expression occurs in the text. `^` and `$` match the ends of the text, with `(?m)` those of lines.',
       (at) => containsPattern(at.path(0), soughtArg(at, 1), at),
     ),
-    fn('regex_extract(path, pattern): list', 'The lines that match the regular expression.', async (at) => {
-      const pattern = patternOf(soughtArg(at, 1))
-      return await collect(matching(at.path(0), at, (line) => pattern.test(line)))
-    }),
-    fn('read_file(path): text', 'The text of the file; "" for a missing file.', (at) =>
+    local(
+      'regex_extract(path, pattern): list',
+      'The lines that match the regular expression.',
+      async (at) => {
+        const pattern = patternOf(soughtArg(at, 1))
+        return await collect(matching(at.path(0), at, (line) => pattern.test(line)))
+      },
+    ),
+    local('read_file(path): text', 'The text of the file; "" for a missing file.', (at) =>
       readText(at.path(0), at),
     ),
-    fn('read_lines(path): list', 'All lines.', (at) => collect(linesOf(at.path(0), at))),
-    fn('remove_file(path): bool', 'Removes a file; false if it does not exist.', async (at) =>
+    local('read_lines(path): list', 'All lines.', (at) => collect(linesOf(at.path(0), at))),
+    local('remove_file(path): bool', 'Removes a file; false if it does not exist.', async (at) =>
       removeFile(at.path(0), at),
     ),
-    fn('remove_folder(path): bool', 'Removes a folder with its content; false if it does not exist.', (at) =>
-      removeFolder(at.path(0), at),
+    local(
+      'remove_folder(path): bool',
+      'Removes a folder with its content; false if it does not exist.',
+      (at) => removeFolder(at.path(0), at),
     ),
-    fn(
+    local(
       'rm_rf(path): bool',
       'Removes a file or a folder with its content; true also if it does not exist.',
       (at) => removeTree(at.path(0), at),
     ),
-    fn(
+    local(
       'remove_all_except(folder, keep): bool',
       'Removes the content of a folder except one file; removes nothing and returns false if that file does not exist.',
       removeAllExcept,
     ),
-    fn('create_folder(path): bool', 'Creates a folder and its parents.', (at) => makeFolder(at.path(0), at), [
-      'create_dir',
-      'createDir',
-    ]),
-    fn(
+    local(
+      'create_folder(path): bool',
+      'Creates a folder and its parents.',
+      (at) => makeFolder(at.path(0), at),
+      ['create_dir', 'createDir'],
+    ),
+    local(
       'append_file(dest, source): bool',
       'Appends the content of source; false if it does not exist.',
       (at) => appendFile(at.path(0), at.path(1), at),
     ),
-    fn('move_file(source, dest): bool', 'Moves a file; false if it does not exist.', (at) =>
+    local('move_file(source, dest): bool', 'Moves a file; false if it does not exist.', (at) =>
       moveFile(at.path(0), at.path(1), at),
     ),
-    fn('glob(pattern): list', 'Paths that match, sorted.', async (at) =>
+    local('glob(pattern): list', 'Paths that match, sorted.', async (at) =>
       (await collect(matchingPaths(at.path(0), at))).sort(),
     ),
-    fn('grep_string(path, text): text', 'The lines that contain the text.', grepText(containing)),
-    fn(
+    local('grep_string(path, text): text', 'The lines that contain the text.', grepText(containing)),
+    local(
       'grep_regex(path, pattern): text',
       'The lines that match the regular expression.',
       grepText(matchingPattern),
     ),
-    fn(
+    local(
       'grep_string_to_file(dest, source, text): bool',
       'Writes the lines that contain the text; false if the source does not exist.',
       grepToFile(containing),
     ),
-    fn(
+    local(
       'grep_regex_to_file(dest, source, pattern): bool',
       'Writes the lines that match the regular expression; false if the source does not exist.',
       grepToFile(matchingPattern),
     ),
-    fn(
+    local(
       'remove_blank_lines(path): bool',
       'Drops empty lines in place; false if the file does not exist.',
       async (at) => {
@@ -251,12 +259,12 @@ export const FILE_FUNCTIONS: FunctionGroup = {
         await writeLines(at.path(0), lines, at)
       },
     ),
-    fn(
+    local(
       'chunk_file(path, lines, manifest): bool',
       'Splits a file into files of `size` non-empty lines beside it (`name_part_0.txt`) and writes their paths to the manifest.',
       chunkFile,
     ),
-    fn(
+    local(
       'cut_to_file(path, delimiter, field, dest): bool',
       'Writes one field of every line, counted from 1; false if the file does not exist.',
       async (at) => {

@@ -1,4 +1,4 @@
-import { fn, NoResult, type FunctionDefinition, type Run } from '../define.ts'
+import { local, NoResult, type FunctionDefinition, type Run } from '../define.ts'
 import { mustBeFile, programPath, writeLines } from './files.ts'
 import { linesOf, MAX_LINE } from './lines.ts'
 import { patternOf } from '../text/pattern.ts'
@@ -60,12 +60,12 @@ const replacing =
 
 /** Replacements in the lines of a file, in the syntax of sed. */
 export const REPLACE_FUNCTIONS: readonly FunctionDefinition[] = [
-  fn(
+  local(
     'sed_string_replace(expression, source, dest?): bool',
     'Replaces a text in each line, the first occurrence or with `g` all: `s/old/new/g`. In place without dest; false if the source does not exist.',
     replacing(literal),
   ),
-  fn(
+  local(
     'sed_regex_replace(expression, source, dest?): bool',
     'The same for a regular expression: `s/([0-9]+)/<$1>/g`, with `$1` or `${1}` for a group.',
     replacing(byPattern),

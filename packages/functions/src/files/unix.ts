@@ -1,5 +1,13 @@
 import { basename, dirname, join } from 'node:path'
-import { fn, NoResult, type FunctionContext, type FunctionGroup, type Run, type Call } from '../define.ts'
+import {
+  local,
+  sending,
+  NoResult,
+  type FunctionContext,
+  type FunctionGroup,
+  type Run,
+  type Call,
+} from '../define.ts'
 import { isThere, kindOf, makeFolder, filePath, programPath, writeLines, writeText } from './files.ts'
 import { removeTree } from '../paths/remove.ts'
 import { REPLACE_FUNCTIONS } from './replace.ts'
@@ -138,48 +146,48 @@ const cleanSubdomains: Run = async (context) => {
 export const UNIX_FUNCTIONS: FunctionGroup = {
   title: 'Unix tools, archives and differences',
   functions: [
-    fn(
+    local(
       'sort_unix(source, dest?): bool',
       'Sorts bytewise and removes duplicate lines, in place without dest; false if the file does not exist.',
       sortUnique,
     ),
-    fn('wget_unix(url, dest?): bool', 'Downloads a file.', download),
-    fn('wget(url, dest): bool', 'Downloads a file.', download),
-    fn('git_clone(repository, dest?): bool', 'Clones the newest state of a repository.', cloneInto),
-    fn(
+    sending('wget_unix(url, dest?): bool', 'Downloads a file.', download),
+    sending('wget(url, dest): bool', 'Downloads a file.', download),
+    sending('git_clone(repository, dest?): bool', 'Clones the newest state of a repository.', cloneInto),
+    sending(
       'git_clone_subfolder(repository, folder, dest): bool',
       'Copies one folder of a repository.',
       cloneSubfolder,
     ),
-    fn('zip_unix(source, dest): bool', 'Makes a zip archive, with the path as it is written.', zip),
-    fn('unzip_unix(archive, dest?): bool', 'Unpacks a zip archive.', extract(false)),
-    fn('tar_unix(source, dest): bool', 'Makes a tar archive, compressed with gzip, or by its name.', tar),
-    fn('untar_unix(archive, dest?): bool', 'Unpacks a tar archive.', extract(false)),
-    fn('zip_dir(folder, dest): bool', 'Creates a zip archive of the content of a folder.', zipContents),
-    fn('unzip_dir(archive, dest): bool', 'Unpacks a zip archive.', extract(false)),
-    fn(
+    local('zip_unix(source, dest): bool', 'Makes a zip archive, with the path as it is written.', zip),
+    local('unzip_unix(archive, dest?): bool', 'Unpacks a zip archive.', extract(false)),
+    local('tar_unix(source, dest): bool', 'Makes a tar archive, compressed with gzip, or by its name.', tar),
+    local('untar_unix(archive, dest?): bool', 'Unpacks a tar archive.', extract(false)),
+    local('zip_dir(folder, dest): bool', 'Creates a zip archive of the content of a folder.', zipContents),
+    local('unzip_dir(archive, dest): bool', 'Unpacks a zip archive.', extract(false)),
+    local(
       'extract_to(archive, dest): bool',
       'Unpacks an archive of any format; dest is removed first.',
       extract(true),
     ),
-    fn(
+    local(
       'diff_unix(a, b, dest?): object',
       'The output of diff with further fields: error, message, output, file1, file2, line_count; also written to dest.',
       diff,
     ),
-    fn('extract_diff(a, b): text', 'The lines that are only in b.', difference),
+    local('extract_diff(a, b): text', 'The lines that are only in b.', difference),
     ...REPLACE_FUNCTIONS,
-    fn(
+    sending(
       'sed_unix(expression, source, dest?): bool',
       'Runs sed with any expression, in place without dest.',
       sed,
     ),
-    fn(
+    local(
       'clean_sub(path, target?): bool',
       'Cleans a file of host names in place: keeps the first name of each line in lower case, without duplicates, only those under target. False if the file does not exist.',
       cleanSubdomains,
     ),
-    fn(
+    local(
       'snapshot_export(workspace, dest?): text',
       'Packs the folder of the workspace; returns the path of the archive.',
       async (context) => {
@@ -196,7 +204,7 @@ export const UNIX_FUNCTIONS: FunctionGroup = {
         return dest
       },
     ),
-    fn(
+    local(
       'snapshot_import(archive): text',
       'Unpacks a packed workspace into the folder of the run; returns the name of the workspace.',
       async (context) => {

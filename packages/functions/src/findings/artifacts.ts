@@ -1,7 +1,7 @@
 import { basename, extname } from 'node:path'
 import type { ContentType } from '@scanfarm/contracts'
 import { reportPage } from '@scanfarm/findings'
-import { fn, NoResult, refused, type FunctionDefinition, type Call } from '../define.ts'
+import { local, NoResult, refused, type FunctionDefinition, type Call } from '../define.ts'
 import { kindOf, writeText } from '../files/files.ts'
 import { databaseOf } from './database-of.ts'
 
@@ -34,12 +34,12 @@ const artifact = async (at: Call, word: string): Promise<void> => {
 
 /** Functions for artifacts, which need no database. */
 export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
-  fn(
+  local(
     'register_artifact(path, type?): bool or text',
     'Stores a file as an artifact of the run; requires no database. Returns a text `error: …` if the file does not exist.',
     (at) => artifact(at, at.text(1)),
   ),
-  fn(
+  local(
     'store_artifact(path): bool or text',
     'Stores a file as an artifact of the run; requires no database. Returns a text `error: …` if the file does not exist.',
     (at) => artifact(at, ''),
@@ -47,7 +47,7 @@ export const ARTIFACT_FUNCTIONS: readonly FunctionDefinition[] = [
 ]
 
 /** The report of the run's workspace, which needs a server. */
-export const REPORT_FUNCTION: FunctionDefinition = fn(
+export const REPORT_FUNCTION: FunctionDefinition = local(
   'write_report(dest?): bool',
   "Writes the report for a person about the run's workspace and job so far, as one page of HTML, and stores it as an artifact of the run; without a file as report.html in the output folder. What is gone is decided when a run ends, so it is not on the page.",
   async (at) => {
@@ -61,7 +61,7 @@ export const REPORT_FUNCTION: FunctionDefinition = fn(
 )
 
 export const EXPORT_FUNCTIONS: readonly FunctionDefinition[] = [
-  fn('runtime_export(): true', 'Writes the state of the run to runtime-export.json.', async (at) => {
+  local('runtime_export(): true', 'Writes the state of the run to runtime-export.json.', async (at) => {
     const path = `${at.folders.output}/runtime-export.json`
     await writeText(
       path,

@@ -1,5 +1,5 @@
 import { databaseOf } from './database-of.ts'
-import { fn, type FunctionDefinition } from '../define.ts'
+import { local, type FunctionDefinition } from '../define.ts'
 import { countLines, linesOf } from '../files/lines.ts'
 import { fieldOf, parseObject } from '../text/jsonl.ts'
 
@@ -7,7 +7,7 @@ export const SEVERITY_WORDS = ['critical', 'high', 'medium', 'low'] as const
 
 /** Adds the number of lines of a file to a counter; 0 resets it. */
 const counter = (name: string): FunctionDefinition =>
-  fn(
+  local(
     `db_total_${name}(path): number`,
     `Adds the non-empty lines of a file to the number of ${name} of the workspace; 0 resets it. Returns the number.`,
     async (at) => {
@@ -22,7 +22,7 @@ const counter = (name: string): FunctionDefinition =>
   )
 
 const severityCounter = (severity: string): FunctionDefinition =>
-  fn(
+  local(
     `db_vuln_${severity}(path): number`,
     `Adds the findings of severity ${severity} in a file to the workspace's number. Returns the number.`,
     async (at) => {

@@ -5,7 +5,7 @@ import { IMPORT_FORMATS, type ImportFormat } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
 import { databaseOf, workspaceArg } from './database-of.ts'
 import {
-  fn,
+  local,
   isObject,
   NoResult,
   type FunctionContext,
@@ -181,12 +181,12 @@ const importOne =
 
 /** Imports of assets and findings. Findings are passed on unchanged: the server knows their formats. */
 export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
-  fn(
+  local(
     'db_import_asset(workspace, json): bool or text',
     'Adds or updates an asset; a text `error: …` if the row is invalid.',
     importOne('assets', (at) => customAsset(objectArg(at, 1), 'other', 'workflow')),
   ),
-  fn(
+  local(
     'db_quick_import_asset(workspace, value, type?): bool or text',
     'Adds or updates an asset by its value.',
     importOne('assets', (at) => ({
@@ -195,12 +195,12 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
       source: 'workflow',
     })),
   ),
-  fn(
+  local(
     'db_raw_insert_asset(workspace, json): bool or text',
     'The same as db_import_asset.',
     importOne('assets', (at) => customAsset(objectArg(at, 1), 'other', 'workflow')),
   ),
-  fn(
+  local(
     'db_partial_import_asset(workspace, type, value): bool or text',
     'Adds or updates an asset by its value.',
     importOne('assets', (at) => ({
@@ -209,7 +209,7 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
       source: 'workflow',
     })),
   ),
-  fn(
+  local(
     'db_partial_import_asset_file(workspace, type, path, reached?): object',
     'Adds or updates an asset for each line.',
     importFile({
@@ -219,17 +219,17 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
       change: (row, at) => customAsset(row, at.text(1), 'workflow'),
     }),
   ),
-  fn(
+  local(
     'db_import_asset_from_file(workspace, path, reached?): object',
     'Assets from the JSONL of httpx; returns {new, updated, unchanged, known, merged, errors, total, problems}.',
     importFile({ kind: 'assets', reached: 2, change: httpAsset }),
   ),
-  fn(
+  local(
     'db_import_dns_asset(workspace, path, reached?): object',
     'Assets from the JSONL of dnsx, or from host names.',
     importFile({ kind: 'assets', reached: 2, change: dnsAsset }),
   ),
-  fn(
+  local(
     'db_import_port_assets(workspace, path, source?, reached?): object',
     'Open ports from the JSONL of naabu, nmap_ports_to_jsonl or, as one asset for each host, nmap_to_jsonl. Rows of ports that are not open are left out.',
     importFile({
@@ -238,7 +238,7 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
       change: (row, at) => portAsset(row, at.text(2, 'nmap')),
     }),
   ),
-  fn(
+  local(
     'db_import_custom_asset(workspace, path, type?, source?, reached?): object',
     'Assets from any JSONL or list.',
     importFile({
@@ -247,27 +247,27 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
       change: (row, at) => customAsset(row, at.text(2, 'other'), at.text(3, 'workflow')),
     }),
   ),
-  fn(
+  local(
     'db_import_vuln(workspace, json): bool or text',
     'Adds or updates a finding in the format of nuclei.',
     importOne('vulnerabilities', (at) => objectArg(at, 1)),
   ),
-  fn(
+  local(
     'db_import_vuln_from_file(workspace, path, reached?): object',
     'Findings from the JSONL of nuclei.',
     importFile({ kind: 'vulnerabilities', reached: 2, change: (row) => row }),
   ),
-  fn(
+  local(
     'db_import_vigolium(workspace, path, source?, reached?): object',
     'Findings from the JSONL of other scanners.',
     importFile({ kind: 'vulnerabilities', reached: 3, change: (row) => row }),
   ),
-  fn(
+  local(
     'db_import_sarif(workspace, path, reached?, root?): object',
     'Findings from a SARIF file. `root` is the folder that was scanned: absolute paths in it become relative.',
     importReport('sarif', 1),
   ),
-  fn(
+  local(
     'db_import_report(workspace, format, path, reached?, root?): object',
     'Assets and findings from the report of a scanner. The format is one that imports read (findings.md), or `guess`. `root` is as for db_import_sarif.',
     importReport(undefined, 2),

@@ -1,7 +1,7 @@
 import type { Json } from '@scanfarm/language'
 import { SEVERITY_WORDS } from './counters.ts'
 import { databaseOf, workspaceArg } from './database-of.ts'
-import { fn, refused, type FunctionDefinition } from '../define.ts'
+import { local, refused, type FunctionDefinition } from '../define.ts'
 import { writeLines } from '../files/files.ts'
 import { cellText } from '../text/jsonl.ts'
 import type { Row } from './asset-rows.ts'
@@ -30,7 +30,7 @@ const select = (
   kind: Kind,
   fields: readonly string[] = [],
 ): FunctionDefinition =>
-  fn(`${head}: text`, description, async (at) => {
+  local(`${head}: text`, description, async (at) => {
     const filter = Object.fromEntries(fields.map((field, index) => [field, at.text(index + 1)]))
     const rows = await databaseOf(at)[kind](workspaceArg(at, 0), filterOf(filter))
     return formatted(rows, at.text(fields.length + 1, 'markdown'))
@@ -42,7 +42,7 @@ const SELECTED = {
 }
 
 const selectTotal = (name: string, kind: Kind, filter: Record<string, string>): FunctionDefinition =>
-  fn(`${name}(): number`, SELECTED[kind], async (at) => {
+  local(`${name}(): number`, SELECTED[kind], async (at) => {
     const found = await databaseOf(at)[kind](at.workspace, filter)
     return kind === 'assets' ? found.length : found.filter(({ state }) => state !== 'gone').length
   })
@@ -56,7 +56,7 @@ const noSql = (head: string): FunctionDefinition =>
   )
 
 const difference = (kind: 'asset' | 'vuln', toFile: boolean): FunctionDefinition =>
-  fn(
+  local(
     toFile ? `db_${kind}_diff_to_file(workspace, dest): bool` : `db_${kind}_diff(workspace): text`,
     'The records that were first found by this run, as JSONL.',
     async (at) => {
@@ -111,10 +111,10 @@ export const SELECT_FUNCTIONS: readonly FunctionDefinition[] = [
   difference('asset', true),
   difference('vuln', false),
   difference('vuln', true),
-  fn('run_status(workspace, format): text', 'The runs of the workspace.', async (at) =>
+  local('run_status(workspace, format): text', 'The runs of the workspace.', async (at) =>
     formatted(await databaseOf(at).runStatus({ workspace: workspaceArg(at, 0) }), at.text(1, 'markdown')),
   ),
-  fn('run_status_by_uuid(uuid, format): text', 'One run.', async (at) =>
+  local('run_status_by_uuid(uuid, format): text', 'One run.', async (at) =>
     formatted(await databaseOf(at).runStatus({ runUuid: at.text(0) }), at.text(1, 'markdown')),
   ),
 ]

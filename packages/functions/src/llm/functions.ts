@@ -1,6 +1,6 @@
 import { askLlm, toChatAnswer } from './client.ts'
 import type { Json } from '@scanfarm/language'
-import { fn, NoResult, type FunctionContext, type FunctionGroup, messageArg } from '../define.ts'
+import { sending, NoResult, type FunctionContext, type FunctionGroup, messageArg } from '../define.ts'
 import { parseObject } from '../text/jsonl.ts'
 
 const TIMEOUT_MS = 120_000
@@ -25,10 +25,12 @@ const insideJson = (message: string): string => JSON.stringify(message).slice(1,
 export const LLM_FUNCTIONS: FunctionGroup = {
   title: 'Language models (need a provider in the settings)',
   functions: [
-    fn('llm_invoke(message): text', 'The answer of the model, or ""; the reason for "" is logged.', (at) =>
-      chat({ messages: [{ role: 'user', content: messageArg(at, 0) }] }, at),
+    sending(
+      'llm_invoke(message): text',
+      'The answer of the model, or ""; the reason for "" is logged.',
+      (at) => chat({ messages: [{ role: 'user', content: messageArg(at, 0) }] }, at),
     ),
-    fn(
+    sending(
       'llm_invoke_custom(message, body): text',
       'The same with further fields of the request as JSON, in which `{{message}}` is the message.',
       async (at) => {
@@ -38,7 +40,7 @@ export const LLM_FUNCTIONS: FunctionGroup = {
         return await chat({ messages: [{ role: 'user', content: message }], ...body }, at)
       },
     ),
-    fn(
+    sending(
       'llm_conversations("role:text", …): text',
       'The answer to a whole conversation of the roles system, user and assistant.',
       async (at) => {

@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import type { Json } from '@scanfarm/language'
 import { answeringHosts } from './answering.ts'
-import { fn, isObject, type FunctionContext, type FunctionGroup } from '../define.ts'
+import { sending, isObject, type FunctionContext, type FunctionGroup } from '../define.ts'
 import { parseObject } from '../text/jsonl.ts'
 import { httpRequest, type HttpAnswer } from './http-request.ts'
 
@@ -81,7 +81,7 @@ const hostOf = (text: string): string => {
 export const NETWORK_FUNCTIONS: FunctionGroup = {
   title: 'Network',
   functions: [
-    fn(
+    sending(
       'http_request(url, method, headers?, body?): object',
       'statusCode, body, headers, error ("" after success), and the fields of `http_get`.',
       async (at) =>
@@ -95,12 +95,12 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
           ),
         ),
     ),
-    fn(
+    sending(
       'http_get(url): object',
       'status_code, error (null after success), message (success or error), response_headers, response_body, content_length, response_time_ms.',
       (at) => ask(at.text(0), 'GET', {}, '', at),
     ),
-    fn(
+    sending(
       'http_post(url, body): object',
       'The same for a POST of JSON; `http_request` sends other types.',
       async (at) => {
@@ -109,7 +109,7 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
         return await ask(at.text(0), 'POST', headers, body, at)
       },
     ),
-    fn(
+    sending(
       'get_ip(host): text',
       'An address of a host name or URL, of IPv4 where there is one, or "".',
       async (at) => {
@@ -121,7 +121,7 @@ export const NETWORK_FUNCTIONS: FunctionGroup = {
         )
       },
     ),
-    fn(
+    sending(
       'answering_hosts(source, dest): number',
       'Writes the lines (URLs, host:port or hosts) whose host accepts or refuses a TCP connection within three seconds: to the port given, to that of the scheme, or to 443 or 80. Returns the number. It connects from the executor, whatever runner the module has.',
       (at) => answeringHosts(at.path(0), at.path(1), at),

@@ -2,7 +2,7 @@ import { constants } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { descriptorPath } from '@scanfarm/paths'
 import {
-  fn,
+  sending,
   needing,
   NoResult,
   orNoResult,
@@ -53,24 +53,28 @@ const file =
 export const NOTIFY_FUNCTIONS: FunctionGroup = {
   title: 'Notifications (need channels in the settings)',
   functions: [
-    fn('notify_telegram(message): bool', 'Sends a message.', text(-1, 0)),
-    fn('notify_telegram_channel(channel, message): bool', 'Sends a message to a named channel.', text(0, 1)),
-    fn('send_telegram_file(path, caption?): bool', 'Sends a file.', file(-1, 0, 1)),
-    fn(
+    sending('notify_telegram(message): bool', 'Sends a message.', text(-1, 0)),
+    sending(
+      'notify_telegram_channel(channel, message): bool',
+      'Sends a message to a named channel.',
+      text(0, 1),
+    ),
+    sending('send_telegram_file(path, caption?): bool', 'Sends a file.', file(-1, 0, 1)),
+    sending(
       'send_telegram_file_channel(channel, path, caption?): bool',
       'Sends a file to a named channel.',
       file(0, 1, 2),
     ),
-    fn('notify_message_as_file_telegram(path): bool', 'Sends a file.', file(-1, 0, -1)),
-    fn(
+    sending('notify_message_as_file_telegram(path): bool', 'Sends a file.', file(-1, 0, -1)),
+    sending(
       'notify_message_as_file_telegram_channel(channel, path): bool',
       'Sends a file to a named channel.',
       file(0, 1, -1),
     ),
-    fn('notify_webhook(message): bool', 'Posts a message to the webhooks of the settings.', (at) =>
+    sending('notify_webhook(message): bool', 'Posts a message to the webhooks of the settings.', (at) =>
       send(at, { kind: 'webhook', channel: '', text: at.text(0) }),
     ),
-    fn(
+    sending(
       'send_webhook_event(type, data): bool',
       'Posts an event to the webhooks of the settings.',
       async (at) => {

@@ -1,5 +1,5 @@
 import type { Json } from '@scanfarm/language'
-import { fn, NoResult, type FunctionContext, type FunctionGroup } from '../define.ts'
+import { local, NoResult, type FunctionContext, type FunctionGroup } from '../define.ts'
 import { MAX_ITEMS, readText } from '../files/file.ts'
 import { mustBeFile } from '../files/files.ts'
 
@@ -66,7 +66,7 @@ const all = async (text: string, filter: string, at: FunctionContext): Promise<J
 export const JSON_FUNCTIONS: FunctionGroup = {
   title: 'JSON',
   functions: [
-    fn(
+    local(
       'jq(json, filter): value',
       'The first result of a jq filter; "" if there is none or the filter is invalid, a text `error: …` if it fails on the value. Input that is not JSON is a text.',
       async (at) => {
@@ -74,15 +74,15 @@ export const JSON_FUNCTIONS: FunctionGroup = {
         return await first(text === '' || isJson(text) ? text : JSON.stringify(text), at.text(1), at)
       },
     ),
-    fn(
+    local(
       'jq_from_file(path, filter): value',
       'The same for a file of JSON or JSONL; "" also for null, a text `error: …` for anything wrong but a missing file.',
       (at) => firstOfFile(at.path(0), at.text(1), at),
     ),
-    fn('jq_all(json, filter): list', 'All results of a jq filter.', async (at) =>
+    local('jq_all(json, filter): list', 'All results of a jq filter.', async (at) =>
       all(at.text(0), at.text(1, '.'), at),
     ),
-    fn('jq_all_from_file(path, filter): list', 'All results of a jq filter on a file.', async (at) =>
+    local('jq_all_from_file(path, filter): list', 'All results of a jq filter on a file.', async (at) =>
       all(await readText(at.path(0), at), at.text(1, '.'), at),
     ),
   ],

@@ -4,7 +4,8 @@ import { parse as parseCsv } from 'csv-parse'
 import type { Json } from '@scanfarm/language'
 import {
   answering,
-  fn,
+  local,
+  sending,
   isObject,
   NoResult,
   type FunctionContext,
@@ -196,17 +197,17 @@ const MAX_UNIQUE = 5_000_000
 export const JSONL_FUNCTIONS: FunctionGroup = {
   title: 'JSONL, CSV and tool output',
   functions: [
-    fn('save_content(text, path): bool', 'Writes a text to a file.', async (at) => {
+    local('save_content(text, path): bool', 'Writes a text to a file.', async (at) => {
       const value = at.args[0]
       await writeText(at.path(1), isObject(value) ? JSON.stringify(value, null, 2) : at.text(0), at)
     }),
-    fn('jsonl_to_csv(source, dest): bool', 'Writes the objects as CSV; false if there are none.', toCsv),
-    fn(
+    local('jsonl_to_csv(source, dest): bool', 'Writes the objects as CSV; false if there are none.', toCsv),
+    local(
       'csv_to_jsonl(source, dest): bool',
       'Writes the rows as JSONL; false if there is no header line.',
       fromCsv,
     ),
-    fn(
+    local(
       'jsonl_filter(source, dest, fields): bool',
       'Writes each object with only these fields (a list, or separated by commas), without those that are null; `a.b` becomes the key "a.b". False if the source does not exist.',
       async (at) => {
@@ -217,7 +218,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
         await writeLines(at.path(1), lines(), at)
       },
     ),
-    fn(
+    local(
       'jsonl_unique(source, dest, fields): bool',
       'Writes only the first line of those whose objects agree in these fields, as it is; the field `*` is the whole object. False if the source does not exist.',
       async (at) => {
@@ -225,7 +226,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
         await writeLines(at.path(1), uniqueLines(source, fields, at), at)
       },
     ),
-    fn(
+    local(
       'jsonl_rename_key(source, dest, renames): bool',
       'Renames keys: `old:new`, separated by commas. False if the source does not exist.',
       async (at) => {
@@ -239,7 +240,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
         await writeLines(at.path(1), mapLines(source, at, rename), at)
       },
     ),
-    fn(
+    local(
       'nmap_to_jsonl(source, dest): bool',
       'One object for each host of an nmap report (XML, or .gnmap): asset_value, host_ip, asset_type, open_ports (`22/tcp`) and ports with their services.',
       async (at) => {
@@ -247,7 +248,7 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
         return await nmapToJsonl(await filePath(at, 0), dest, at)
       },
     ),
-    fn(
+    local(
       'nmap_ports_to_jsonl(source, dest, state?): number',
       'One object for each port of an nmap XML report: host, ip, port, protocol, state, service (`ssl/http` in TLS), product, version, extra_info, `guessed: true` if the service did not identify itself and only has the usual name of its port number, and os where nmap has found it; with a state only ports in it, such as `open`. Returns the number.',
       async (at) => {
@@ -255,14 +256,14 @@ export const JSONL_FUNCTIONS: FunctionGroup = {
         return await nmapPortsToJsonl(at.path(0), dest, at.text(2), at)
       },
     ),
-    fn(
+    local(
       'nmap_reached(source, dest, scanned?): number',
       'Names and addresses of the hosts of an nmap report that answered, a line each. With -Pn nmap calls every host up: one that sent nothing back has not answered. Not of scans with --open, which leaves hosts out. With the file of scanned hosts also `? PLACE REASON` for hosts and ports that did not answer, and names without an address. Returns the number of hosts that answered.',
       nmapReached,
     ),
     answering(
       false,
-      fn(
+      sending(
         'run_nmap(target, flags?, dest?): text',
         'Runs nmap, with -sV -T4 by default, and writes what `nmap_to_jsonl` does; returns the path, or false.',
         runNmap,

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { SEVERITIES } from '@scanfarm/contracts'
 import { sarifReport } from '@scanfarm/findings'
 import type { Json } from '@scanfarm/language'
-import { fn, NoResult, type FunctionContext, type FunctionGroup, type Call } from '../define.ts'
+import { local, sending, NoResult, type FunctionContext, type FunctionGroup, type Call } from '../define.ts'
 import { MAX_TEXT_BYTES, readText } from '../files/file.ts'
 import { isThere, filePath, programPath, writeText } from '../files/files.ts'
 import { cellText, csvRecords, parseObject, rowsOf } from './jsonl.ts'
@@ -165,7 +165,7 @@ const coloured = (markdown: string): string =>
 export const MARKDOWN_FUNCTIONS: FunctionGroup = {
   title: 'Markdown and reports',
   functions: [
-    fn(
+    local(
       'convert_jsonl_to_markdown(source, dest): bool',
       'Writes the objects as a table; false if there are none.',
       async (at) => {
@@ -173,8 +173,8 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
         await writeText(dest, await jsonlTable(at.path(0), at), at)
       },
     ),
-    fn('convert_csv_to_markdown(path): text', 'The rows as a table.', (at) => csvTable(at.path(0), at)),
-    fn(
+    local('convert_csv_to_markdown(path): text', 'The rows as a table.', (at) => csvTable(at.path(0), at)),
+    local(
       'convert_sarif_to_markdown(source, dest): bool',
       'Writes the results of a SARIF file as a report, the most severe first; false if the source is no SARIF file.',
       async (at) => {
@@ -184,7 +184,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
         await writeText(dest, await sarifTable(text), at)
       },
     ),
-    fn(
+    sending(
       'render_markdown_report(template, dest): bool',
       'Writes a report: variables of the template are filled in, its `func` blocks evaluated. False if the template does not exist.',
       async (at) => {
@@ -192,7 +192,7 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
         await writeText(dest, await fill(await templateArg(at), at), at)
       },
     ),
-    fn(
+    sending(
       'generate_security_report(template): bool',
       'Writes security-report.md from a template into the output folder and registers it as a report.',
       async (at) => {
@@ -207,12 +207,12 @@ export const MARKDOWN_FUNCTIONS: FunctionGroup = {
         })
       },
     ),
-    fn(
+    local(
       'render_markdown_from_file(path): text',
       'The text of a Markdown file with colours for a terminal.',
       async (at) => coloured(await readText(at.path(0), at)),
     ),
-    fn(
+    local(
       'print_markdown_from_file(path): text',
       'Prints a Markdown file with colours for a terminal and returns that text.',
       async (at) => {

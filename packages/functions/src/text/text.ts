@@ -1,5 +1,5 @@
 import type { Json } from '@scanfarm/language'
-import { fn, textOf, type FunctionGroup, type Call, type Run } from '../define.ts'
+import { local, textOf, type FunctionGroup, type Call, type Run } from '../define.ts'
 import { patternOf } from './pattern.ts'
 import { targetSpace } from '../network/target.ts'
 
@@ -71,93 +71,95 @@ const isTruthy = (value: Json | undefined): boolean => !!value
 export const TEXT_FUNCTIONS: FunctionGroup = {
   title: 'Text',
   functions: [
-    fn('trim(text): text', 'Without blanks at both ends.', (at) => at.text(0).trim()),
-    fn('trim_string(text, characters): text', 'Without these characters at both ends.', (at) =>
+    local('trim(text): text', 'Without blanks at both ends.', (at) => at.text(0).trim()),
+    local('trim_string(text, characters): text', 'Without these characters at both ends.', (at) =>
       trimChars(at.text(0), at.text(1), true, true),
     ),
-    fn('trim_left(text, characters): text', 'Without these characters at the beginning.', (at) =>
+    local('trim_left(text, characters): text', 'Without these characters at the beginning.', (at) =>
       trimChars(at.text(0), at.text(1), true, false),
     ),
-    fn('trim_right(text, characters): text', 'Without these characters at the end.', (at) =>
+    local('trim_right(text, characters): text', 'Without these characters at the end.', (at) =>
       trimChars(at.text(0), at.text(1), false, true),
     ),
-    fn('split(text, delimiter): list', 'The parts between the delimiters.', (at) =>
+    local('split(text, delimiter): list', 'The parts between the delimiters.', (at) =>
       given(at) ? splitText(at.text(0), at.text(1)) : [],
     ),
-    fn('join(list, delimiter): text', 'The items with the delimiter between them.', (at) =>
+    local('join(list, delimiter): text', 'The items with the delimiter between them.', (at) =>
       joinTexts(
         (Array.isArray(at.args[0]) ? at.args[0] : []).map((item) => textOf(item)),
         at.text(1),
       ),
     ),
-    fn('replace(text, old, new): text', 'Every occurrence replaced.', (at) =>
+    local('replace(text, old, new): text', 'Every occurrence replaced.', (at) =>
       given(at) ? replaced(at.text(0), at.text(1), at.text(2)) : at.text(0),
     ),
-    fn(
+    local(
       'contains(text, part): bool',
       'Whether the text contains the other one. A list is its items with commas between them.',
       onTwo((text, part) => text.includes(part)),
     ),
-    fn(
+    local(
       'starts_with(text, part): bool',
       'Whether the text begins with the prefix.',
       onTwo((text, part) => text.startsWith(part)),
     ),
-    fn(
+    local(
       'ends_with(text, part): bool',
       'Whether the text ends with the suffix.',
       onTwo((text, part) => text.endsWith(part)),
     ),
-    fn('to_lower_case(text): text', 'In lower case.', (at) => at.text(0).toLowerCase(), [
+    local('to_lower_case(text): text', 'In lower case.', (at) => at.text(0).toLowerCase(), [
       'to_lower',
       'toLower',
     ]),
-    fn('to_upper_case(text): text', 'In upper case.', (at) => at.text(0).toUpperCase(), [
+    local('to_upper_case(text): text', 'In upper case.', (at) => at.text(0).toUpperCase(), [
       'to_upper',
       'toUpper',
     ]),
-    fn(
+    local(
       'match(text, pattern): bool',
       'Whether the regular expression occurs in the text. False for an invalid one.',
       onTwo((text, pattern) => patternOf(pattern).test(text)),
     ),
-    fn(
+    local(
       'regex_match(pattern, text): bool',
       'Whether the regular expression occurs in the text. The pattern comes first; false for an invalid one.',
       onTwo((pattern, text) => patternOf(pattern).test(text)),
     ),
-    fn(
+    local(
       'cut_with_delim(text, delimiter, field): text',
       'One field, counted from 1.',
       (at) => (given(at) ? fieldAt(splitText(at.text(0), at.text(1)), at, 2) : ''),
       ['cut'],
     ),
-    fn('cut_space(text, field): text', 'One field between blanks, counted from 1.', (at) =>
+    local('cut_space(text, field): text', 'One field between blanks, counted from 1.', (at) =>
       fieldAt(at.text(0).trim().split(/\s+/, MAX_PARTS), at, 1),
     ),
-    fn('normalize_path(text): text', 'As a file name: `/ \\ : * ? " < > |` become `_`.', (at) =>
+    local('normalize_path(text): text', 'As a file name: `/ \\ : * ? " < > |` become `_`.', (at) =>
       at.text(0).replaceAll(/[/\\:*?"<>|]/g, '_'),
     ),
-    fn('get_target_space(target): text', 'The workspace name of a target.', (at) => targetSpace(at.text(0))),
-    fn('parse_int(value): number', 'The text as a whole number; 0 if it is none.', (at) =>
+    local('get_target_space(target): text', 'The workspace name of a target.', (at) =>
+      targetSpace(at.text(0)),
+    ),
+    local('parse_int(value): number', 'The text as a whole number; 0 if it is none.', (at) =>
       numberOf(at.text(0), INTEGER),
     ),
-    fn('parse_float(value): number', 'The text as a number; 0 if it is none.', (at) =>
+    local('parse_float(value): number', 'The text as a number; 0 if it is none.', (at) =>
       numberOf(at.text(0), FLOAT),
     ),
-    fn('leading_int(text): number', 'The whole number a text begins with, or 0.', (at) => {
+    local('leading_int(text): number', 'The whole number a text begins with, or 0.', (at) => {
       const number = Number.parseInt(at.text(0), 10)
       return Number.isNaN(number) ? 0 : number
     }),
-    fn('to_string(value): text', 'As text; a list is its items with commas between them.', (at) =>
+    local('to_string(value): text', 'As text; a list is its items with commas between them.', (at) =>
       at.text(0, at.args[0] === null ? 'null' : ''),
     ),
-    fn(
+    local(
       'to_boolean(value): bool',
       'The value as a boolean of JavaScript: every text except "" is true, also "false".',
       (at) => isTruthy(at.args[0]),
     ),
-    fn('is_true(value): bool', 'True for true, 1, yes and on.', (at) =>
+    local('is_true(value): bool', 'True for true, 1, yes and on.', (at) =>
       ['true', '1', 'yes', 'on'].includes(at.text(0).trim().toLowerCase()),
     ),
   ],

@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix'
 import { isIP } from 'node:net'
 import { domainParts, isCidr } from '../network/target.ts'
-import { fn, NoResult, type FunctionContext, type FunctionGroup, type Run } from '../define.ts'
+import { local, NoResult, type FunctionContext, type FunctionGroup, type Run } from '../define.ts'
 import { filePath, mustBeFile, programPath, writeLines } from '../files/files.ts'
 import { interestingLines } from './interesting-urls.ts'
 import { Distinct, linesOf } from '../files/lines.ts'
@@ -115,27 +115,27 @@ const formatFile =
 export const URL_FUNCTIONS: FunctionGroup = {
   title: 'URLs',
   functions: [
-    fn(
+    local(
       'parse_url(url, format): text',
       'Parts of an address: %s scheme, %u user, %d host, %S subdomain, %r name without suffix, %R with it, %t suffix, %P port, %p path, %e extension, %q query, %f fragment, %a authority; %@ %: %? %# only where the part is there; %% itself.',
       (at) => format(at.text(0), at.text(1)),
     ),
-    fn(
+    local(
       'parse_url_file(source, format, dest): bool',
       'Does the same for each line; false if the source does not exist.',
       formatFile((lines) => lines),
     ),
-    fn(
+    local(
       'parse_url_file_unique(source, format, dest): bool',
       'The same, with every result once.',
       formatFile(once),
     ),
-    fn(
+    local(
       'get_parent_url(url): text',
       'The address one level up, with a slash at its end and without query and fragment.',
       (at) => (at.text(0) === '' ? '' : parentOf(at.text(0))),
     ),
-    fn(
+    local(
       'interesting_urls(source, dest, field?): bool',
       'Writes interesting URLs: each host, path and set of parameters once, without images, styles, fonts and videos, and one article or numbered page per host; `field` names the field of JSONL. False if the source does not exist.',
       async (at) => {
@@ -143,12 +143,12 @@ export const URL_FUNCTIONS: FunctionGroup = {
         await writeLines(at.path(1), interestingLines(source, at.text(2), at), at)
       },
     ),
-    fn(
+    local(
       'query_replace(url, value, mode?): text',
       'Puts a value into every parameter, sorted by name; mode `append` adds it.',
       (at) => replaceQuery(at.text(0), at.text(1), at.text(2, 'replace')),
     ),
-    fn(
+    local(
       'path_replace(url, value, position?): text',
       'Puts a value in place of a part of the path, counted from 1, the first by default; 0 means every part.',
       (at) => replacePath(at.text(0), at.text(1), Math.trunc(at.number(2, 1))),
