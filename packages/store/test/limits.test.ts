@@ -27,7 +27,7 @@ const start = async (
   spans: readonly LimitSpan[],
 ): Promise<LimitShare> => {
   const share = await runStore.takeLimits(keyOf(run), spans)
-  if (!isGranted(share)) await runStore.waitForLimits([keyOf(run)])
+  if (!isGranted(share)) await runStore.handBack([keyOf(run)], 'share')
   return share
 }
 const waitingReason = async (runId: number): Promise<string> =>
@@ -123,6 +123,23 @@ test('Runs wait in order with their reason, others pass them, and newer runs do 
   expect(await offered()).toEqual([c.runId])
   await db.store.limits.set({})
   expect(await offered()).toEqual([newer.runId])
+})
+
+test('Runs that are handed back at the same time are written by one statement for each reason', async () => {
+  await submitted(db.store, {}, targets(9))
+  const workerId = await joined(db.runStore)
+  const runs = await claimAll(db.store, db.runStore, workerId)
+  const later = new Date(Date.now() + 60_000)
+  const reasons = [undefined, 'share', later] as const
+  await Promise.all(runs.map((run, n) => db.runStore.handBack([keyOf(run)], reasons[n % 3])))
+  const { rows } = await sql(
+    `select count(*)::int as runs, count(distinct xmin::text)::int as statements from runs where status = 'queued'`,
+  )
+  expect(rows).toEqual([{ runs: 9, statements: 3 }])
+  // Those without limits need not wait for a share.
+  const waiting = runs.filter((_, n) => reasons[n % 3] === later).map(({ runId }) => runId)
+  const ready = runs.map(({ runId }) => runId).filter((runId) => !waiting.includes(runId))
+  expect((await offered()).toSorted((a, b) => a - b)).toEqual(ready.toSorted((a, b) => a - b))
 })
 
 test('The shares of a worker that is lost, and of a run that is cancelled, are free', async () => {

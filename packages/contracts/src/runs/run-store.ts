@@ -132,13 +132,9 @@ export interface RunStore {
   }>
   /**
    * Takes the shares of a run of the limits on these hosts. Rejects if the caller no longer owns the run. With a `reason`
-   * nothing is left: the caller hands the run back by `waitForLimits`.
+   * nothing is left: the caller hands the run back until there is a share.
    */
   takeLimits(run: RunKey, spans: readonly LimitSpan[]): Promise<LimitShare>
-  /** Returns runs to `queued`; they are offered again when their limits have shares left. */
-  waitForLimits(runs: readonly RunKey[]): Promise<void>
-  /** Returns runs to `queued` until a time, at which they are offered again. */
-  waitUntil(runs: readonly RunKey[], until: Date): Promise<void>
   /**
    * The batches of a loop, in order; made at the first call for this state. Batches of other states are cancelled, and
    * all with the state `''`. Rejects if the caller no longer owns the run.
@@ -175,8 +171,11 @@ export interface RunStore {
     run: RunKey,
     counter: { readonly workspace: string; readonly name: string; readonly add: number | 'reset' },
   ): Promise<number | undefined>
-  /** Returns runs to `queued` without counting a crash: on drain, or for runs that this process does not know. */
-  handBack(runs: readonly RunKey[]): Promise<void>
+  /**
+   * Returns runs to `queued` without counting a crash. They are offered again at once, at a time, or when their limits
+   * have shares left.
+   */
+  handBack(runs: readonly RunKey[], until?: Date | 'share'): Promise<void>
   /** The given runs that are being executed, with their current attempt. Uuids are in lower case. */
   liveAttempts(runUuids: readonly string[]): Promise<AttemptOfRun[]>
   /**

@@ -40,6 +40,9 @@ interface Written extends RunKey {
 interface Ended extends Written {
   readonly end: string
 }
+interface Back extends RunKey {
+  readonly until: string | undefined
+}
 /** For the shares of limits. */
 interface Ask extends RunKey {
   readonly spans: readonly LimitSpan[]
@@ -150,6 +153,23 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
     gathers: true,
   })
 
+  const backLane = groupCommit<Back, RunKey>({
+    send: async (runs) => {
+      for (const [until, keys] of Map.groupBy(runs, (run) => run.until)) {
+        const json = storableJson(keys)
+        if (until === undefined) await call('select worker.hand_back($1, $2::jsonb) as answer', [json])
+        else if (until === 'share')
+          await call('select worker.wait_for_limits($1, $2::jsonb) as answer', [json])
+        else await call('select worker.wait_until($1, $2::jsonb, $3) as answer', [json, until])
+      }
+      return []
+    },
+    keyOfItem: keyText,
+    keyOfResult: keyText,
+    maxItems: MAX_BATCH,
+    gathers: true,
+  })
+
   /** A claim that exceeds the time limit is repeated with half of its runs; a single run is set aside. */
   const claim = async (workerId: string, tickets: readonly ClaimItem[]): Promise<ClaimedRun[]> => {
     try {
@@ -229,13 +249,6 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
       if (found === undefined) throw new Error('the run belongs to another worker')
       return found.share
     },
-    waitForLimits: (keys) =>
-      call('select worker.wait_for_limits($1, $2::jsonb) as answer', [storableJson(keys)]),
-    waitUntil: (keys, until) =>
-      call('select worker.wait_until($1, $2::jsonb, $3) as answer', [
-        storableJson(keys),
-        until.toISOString(),
-      ]),
     spread: async ({ runId, attempt }, { key, step, state, count, size, workers }) => {
       const found = await call<LoopBatch[] | null>(
         'select worker.spread($1, $2, $3, $4, $5, $6, $7, $8, $9) as answer',
@@ -311,7 +324,10 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
         [runId, attempt, storable(workspace), storable(name), add === 'reset' ? null : add],
         { ...persistence, outageMs: 0 },
       )) ?? undefined,
-    handBack: (keys) => call('select worker.hand_back($1, $2::jsonb) as answer', [storableJson(keys)]),
+    handBack: async (keys, until) => {
+      const back = keys.map((key) => ({ ...key, until: until instanceof Date ? until.toISOString() : until }))
+      await inChunks(back, backLane)
+    },
     liveAttempts: (runUuids) => call('select worker.live_attempts($1, $2::uuid[]) as answer', [runUuids]),
     removableWorkspaces: (folders, days) =>
       call('select worker.removable_workspaces($1, $2::text[], $3::boolean[], $4) as answer', [

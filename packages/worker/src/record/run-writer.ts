@@ -4,7 +4,7 @@ import type { Session, Verdict } from '../slots/session.ts'
 import type { Batch } from './write-buffer.ts'
 
 export interface RunWriterOptions {
-  readonly store: Pick<RunStore, 'record' | 'finish' | 'handBack' | 'waitUntil' | 'waitForLimits'>
+  readonly store: Pick<RunStore, 'record' | 'finish' | 'handBack'>
   readonly backoff: Backoff
   readonly log: Logger
   /** Aborts when this process cannot wait any longer for a database that is unavailable. */
@@ -73,7 +73,7 @@ export class RunWriter {
     }
   }
 
-  /** Returns runs to the queue, until a time or a share of their limits if one is given. Resolves when that is done or given up; then the lease of this worker expires. */
+  /** As `RunStore.handBack`. Resolves when that is done or given up; then the lease of this worker expires. */
   async handBack(keys: readonly RunKey[], until?: Date | 'share'): Promise<void> {
     const { store, backoff, log, giveUp } = this.#options
     if (giveUp.aborted) return
@@ -81,12 +81,7 @@ export class RunWriter {
       log.warn('runs could not be handed back yet', { reason: errorText(error), runs: keys.length })
       return true
     }
-    const give = () =>
-      until === undefined
-        ? store.handBack(keys)
-        : until === 'share'
-          ? store.waitForLimits(keys)
-          : store.waitUntil(keys, until)
+    const give = () => store.handBack(keys, until)
     await retry(give, { backoff, signal: giveUp, shouldRetry }).catch(() => undefined)
   }
 
