@@ -1,7 +1,7 @@
 import { ERROR_STATUS, ErrorBody, type ErrorCode } from '@scanfarm/contracts'
 import type { TSchema } from 'typebox'
 import { VERSION } from '../version.ts'
-import { isMedia } from './response-check.ts'
+import { errorsOf, isMedia } from './response-check.ts'
 import { WORDS } from './word-list.ts'
 import type { MediaResponse, Route, RouteSpec } from './route.ts'
 
@@ -163,15 +163,7 @@ interface Refusal {
 }
 
 const refusalsOf = (spec: RouteSpec): Refusal[] => {
-  const all = new Set<ErrorCode>(spec.errors)
-  if (spec.role !== 'public') all.add('unauthorized')
-  if (spec.role === 'operator' || spec.role === 'admin') all.add('forbidden')
-  if (spec.query !== undefined || spec.body !== undefined) all.add('invalid_input')
-  if (spec.params !== undefined && ![...all].some((code) => ERROR_STATUS[code] === 404)) all.add('not_found')
-  if (spec.body !== undefined)
-    for (const code of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) all.add(code)
-  if (spec.body !== undefined && spec.role !== 'public') all.add('too_many_requests')
-  const byStatus = Map.groupBy(all, (code) => String(ERROR_STATUS[code]))
+  const byStatus = Map.groupBy(errorsOf(spec), (code) => String(ERROR_STATUS[code]))
   return [
     ...[...byStatus].map(([status, codes]) => ({ status, codes: codes.sort() })),
     { status: 'default', codes: [] },
@@ -193,7 +185,7 @@ const component = (refusal: Refusal): [name: string, response: JsonObject] => [
     description:
       refusal.codes.length > 0
         ? `Refused: ${refusal.codes.join(', ')}`
-        : 'Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error',
+        : 'Errors of every path: 400 the path or query cannot be parsed, 405 another method, 408 and 431 the request is too slow or its headers are too large, 500 an internal error, 503 a service of the farm does not answer',
     content: { 'application/json': { schema: { $ref: '#/components/schemas/ErrorBody' } } },
   },
 ]

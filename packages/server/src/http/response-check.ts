@@ -1,4 +1,4 @@
-import { compile, type Parser } from '@scanfarm/contracts'
+import { AppError, compile, ERROR_STATUS, type ErrorCode, type Parser } from '@scanfarm/contracts'
 import type { TSchema } from 'typebox'
 import type { Answer } from './answer.ts'
 import type { MediaResponse, RouteSpec } from './route.ts'
@@ -48,4 +48,34 @@ const closed = (schema: TSchema): TSchema => {
       : copy
   }
   return walk(schema) as TSchema
+}
+
+/** The errors that a route documents: its own, and those of its role, query, path and body. */
+export const errorsOf = (spec: RouteSpec): ReadonlySet<ErrorCode> => {
+  const all = new Set<ErrorCode>(spec.errors)
+  // A page of another origin is forbidden to use the login of a browser, also for what viewers may do.
+  if (spec.role !== 'public') all.add('unauthorized').add('forbidden')
+  if (spec.query !== undefined || spec.body !== undefined) all.add('invalid_input')
+  if (spec.params !== undefined && ![...all].some((code) => ERROR_STATUS[code] === 404)) all.add('not_found')
+  if (spec.body !== undefined)
+    for (const code of ['invalid_json', 'payload_too_large', 'unsupported_media_type'] as const) all.add(code)
+  if (spec.body !== undefined && spec.role !== 'public') all.add('too_many_requests')
+  return all
+}
+
+/** Errors of every path, as the OpenAPI document says. */
+const EVERYWHERE: ReadonlySet<ErrorCode> = new Set([
+  'bad_request',
+  'method_not_allowed',
+  'request_timeout',
+  'internal',
+  'unavailable',
+])
+
+/** Throws if a route refused a request with a code that its documentation does not name. For tests. */
+export const checkRefusal = (spec: RouteSpec, refusal: unknown): void => {
+  if (!(refusal instanceof AppError) || EVERYWHERE.has(refusal.code) || errorsOf(spec).has(refusal.code))
+    return
+  const name = `${spec.method.toUpperCase()} ${spec.path}`
+  throw new Error(`${name} answered with the undocumented error ${refusal.code}`, { cause: refusal })
 }

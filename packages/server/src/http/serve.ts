@@ -8,7 +8,7 @@ import type { BodyAccount, BodyBudgets } from './body/body-account.ts'
 import { readBody, readJson } from './body/json-body.ts'
 import { requestIdOf } from './observe-requests.ts'
 import { isRecorded, recordChange } from './record-change.ts'
-import { responseCheck } from './response-check.ts'
+import { checkRefusal, responseCheck } from './response-check.ts'
 import type { Exchange, Route } from './route.ts'
 import { sendAnswer, sendJson } from './send.ts'
 
@@ -25,7 +25,7 @@ export function serve(route: Route, context: ServerContext, bodies: BodyBudgets)
   const needsBody = spec.body !== undefined
   const role = spec.role
   const maxBytes = spec.bodyBytes ?? JSON_BYTES
-  return async (request, response) => {
+  const answer: RequestHandler = async (request, response) => {
     refuseNul(request.originalUrl)
     const caller = role === 'public' ? GUEST : await context.access.authenticate(request, role)
     using account = role === 'public' ? bodies.ofAddress(addressGroup(request.ip ?? '')) : bodies.ofCaller()
@@ -51,6 +51,15 @@ export function serve(route: Route, context: ServerContext, bodies: BodyBudgets)
       context.access.watch(request, caller, response)
     if (result instanceof Answer) sendAnswer(response, requestId, result)
     else sendJson(response, requestId, firstStatus, result)
+  }
+  if (check === undefined) return answer
+  return async (request, response, next) => {
+    try {
+      await answer(request, response, next)
+    } catch (error) {
+      checkRefusal(spec, error)
+      throw error
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 import { expect, test } from '@jest/globals'
+import { AppError, type ErrorCode } from '@scanfarm/contracts'
 import { apiRoutes } from '../../src/index.ts'
 import { openApi } from '../../src/http/openapi.ts'
+import { checkRefusal } from '../../src/http/response-check.ts'
 
 const document = openApi(apiRoutes())
 
@@ -58,4 +60,13 @@ test('No endpoint is hidden by one before it whose parameter takes its path', ()
     specs.slice(0, at).some((one) => one.method === method && hides(one.path).test(path)),
   )
   expect(hidden.map(({ endpoint }) => endpoint)).toEqual([])
+})
+
+test('A test server finds a refusal with a code that its route does not document', () => {
+  const spec = apiRoutes().find(({ spec: { endpoint } }) => endpoint === 'GET /runs')?.spec
+  if (spec === undefined) throw new Error('there is no GET /runs')
+  const refuse = (code: ErrorCode) => () => checkRefusal(spec, new AppError(code, 'refused'))
+  expect(refuse('conflict')).toThrow('GET /runs answered with the undocumented error conflict')
+  expect(refuse('not_found')).not.toThrow()
+  expect(refuse('internal')).not.toThrow()
 })

@@ -62,6 +62,7 @@ export const listRuns = route(
       sort: Sort(RUN_SORTS),
     }),
     responses: { 200: page(Run) },
+    errors: ['not_found'],
   },
   async (context, { query, http }) => {
     const { store } = context

@@ -90,6 +90,15 @@ export const listSchedules = route(
   },
 )
 
+const DRAFT_ERRORS = [
+  'local_disabled',
+  'workflow_not_found',
+  'invalid_workflow',
+  'invalid_target',
+  'target_refused',
+  'conflict',
+] as const
+
 export const createSchedule = route(
   {
     endpoint: 'POST /schedules',
@@ -100,7 +109,7 @@ export const createSchedule = route(
     body: CreateSchedule,
     reads: readScheduleForm,
     responses: { 201: Changed },
-    errors: ['local_disabled', 'workflow_not_found', 'conflict'],
+    errors: DRAFT_ERRORS,
   },
   async (context, { body }) => {
     if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
@@ -134,7 +143,7 @@ export const changeSchedule = route(
     body: ChangeSchedule,
     reads: readScheduleForm,
     responses: { 200: Changed },
-    errors: ['not_found', 'local_disabled', 'workflow_not_found', 'conflict'],
+    errors: ['not_found', ...DRAFT_ERRORS],
   },
   async (context, { params, body }) => {
     if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
@@ -204,7 +213,7 @@ export const triggerSchedule = route(
         poll_url: Type.String(),
       }),
     },
-    errors: ['conflict', 'invalid_input', 'wrong_state'],
+    errors: ['not_found', 'wrong_state', ...DRAFT_ERRORS],
   },
   async (context, { params, http }) => {
     const { receiver, store, notifier } = context
