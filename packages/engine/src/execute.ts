@@ -57,7 +57,7 @@ export const baseScopes = async (run: Run): Promise<{ caller: Scope; params: Map
 
 const perform = async (run: Run, state: StateFiles | undefined): Promise<ListEnd> => {
   if (state !== undefined) {
-    if (!(await run.hasPlace())) return { kind: 'failed', error: run.unplaced }
+    if (!(await run.hasDirectory())) return { kind: 'failed', error: run.directoryError }
     await state.begin(run)
   }
   const { workflow } = run.input
@@ -83,7 +83,7 @@ const performBatch = async (run: Run, work: BatchWork): Promise<ListEnd> => {
   const outcome = await run.tally.step({ name: step.name, module: name }, async (trace) => {
     const at: StepContext = { module, step, scope: module.scope, key, limits: [], trace }
     const row = ownRow(true)(at, '')
-    const end = (await run.hasPlace()) ? await runBatch(at, work) : failed(run.unplaced)
+    const end = (await run.hasDirectory()) ? await runBatch(at, work) : failed(run.directoryError)
     const error = 'error' in end ? end.error : undefined
     row.close(end.kind === 'cancelled' || end.kind === 'failed' ? end.kind : 'completed', { error })
     if (end.kind === 'failed') return { ...end, continues: true, output: '' }
@@ -98,7 +98,7 @@ type Verdict = Pick<ExecuteResult, 'status' | 'errorMessage'>
 const verdict = (run: Run, end: ListEnd): Verdict => {
   if (run.signal.aborted && !run.timedOut) return { status: 'cancelled', errorMessage: '' }
   if (run.timedOut) return { status: 'failed', errorMessage: 'the run timed out' }
-  if (run.unplaced !== '') return { status: 'failed', errorMessage: run.mask.text(run.unplaced) }
+  if (run.directoryError !== '') return { status: 'failed', errorMessage: run.mask.text(run.directoryError) }
   if (end.kind === 'failed') return { status: 'failed', errorMessage: run.mask.text(end.error) }
   return { status: 'completed', errorMessage: '' }
 }

@@ -67,13 +67,13 @@ export interface ExecuteInput {
    * Makes the folders of the run and resolves to the `owner`. Called once, before the first command, function or file
    * access of the run: a run whose steps are all skipped never calls it. If it rejects, the run fails.
    */
-  place?(): Promise<Owner | undefined>
+  openDirectory?(): Promise<Owner | undefined>
   /** Paths outside of the run's folders that functions and steps may use, with the rights of `owner`. */
   readonly paths?: readonly AllowedPath[]
   /** Opens a runner. The engine closes it before `execute` returns. */
   openRunner(spec: RunnerSpec): Promise<Runner>
   /** Reports the runner of each module. `module` is `""` if the run's workflow is a module. */
-  onRunner?(module: string, place: Pick<Runner, 'type' | 'facts'>): void
+  onRunner?(module: string, runner: Pick<Runner, 'type' | 'facts'>): void
   /** The caller's choice of runner overrides that of every module, whose other settings stay where they fit. */
   readonly runnerChoice?: RunnerChoice
   readonly recorder: RunRecorder

@@ -61,7 +61,7 @@ const missingCommand = async (at: StepContext, commands: readonly string[]): Pro
   // share checks on this machine.
   const key = runner.type === 'host' && there.sharesFiles ? checkKey(commands, where.env['PATH']) : undefined
   if (key !== undefined && wasCheckedRecently(run.engine, key)) return undefined
-  await run.place()
+  await run.openDirectory()
   const [missing] = await unusablePrograms(there, commands, where)
   if (missing === undefined) {
     if (key !== undefined) checksOf(run.engine).set(key, performance.now())
@@ -77,7 +77,7 @@ const REPOSITORY =
 type Check = (value: string, run: Run) => boolean | Promise<boolean>
 
 const exists: Check = async (path, run) => {
-  await run.place()
+  await run.openDirectory()
   const { input } = run
   return await asking(input, () => isThere(path, input), false)
 }

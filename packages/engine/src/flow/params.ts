@@ -97,7 +97,7 @@ export const setParams = async (
 }
 
 const execHere = async (run: Run, command: string): Promise<string> => {
-  await run.place()
+  await run.openDirectory()
   const runner = await run.runner({ type: 'host' })
   const { stdout } = await execOn(run, runner, ['/bin/sh', '-c', command], {
     timeoutMs: GENERATOR_TIMEOUT_MS,

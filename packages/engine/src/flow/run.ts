@@ -44,8 +44,8 @@ export class Run implements AsyncDisposable {
   readonly #keys = new Map<string, number>()
   #seq = 0
   #input: ExecuteInput
-  #placing: Promise<void> | undefined
-  #unplaced = ''
+  #opening: Promise<void> | undefined
+  #directoryError = ''
 
   constructor(input: ExecuteInput) {
     this.mask = new Mask(input.secrets ?? [])
@@ -68,7 +68,7 @@ export class Run implements AsyncDisposable {
     this.limits = { ...EXECUTE_LIMITS, ...input.limits }
   }
 
-  /** Its `owner` is known once the run has its place. */
+  /** Its `owner` is known once the working directory is open. */
   get input(): ExecuteInput {
     return this.#input
   }
@@ -92,27 +92,27 @@ export class Run implements AsyncDisposable {
   }
 
   /** Call it before a command, a function or an access to files. Rejects when the folders of the run cannot be made. */
-  async place(): Promise<void> {
-    if (this.input.place !== undefined) await (this.#placing ??= this.#place(this.input.place))
+  async openDirectory(): Promise<void> {
+    if (this.input.openDirectory !== undefined) await (this.#opening ??= this.#open(this.input.openDirectory))
   }
 
-  /** Does the same. Resolves to false when they cannot be made; `unplaced` is the reason. */
-  async hasPlace(): Promise<boolean> {
-    await this.place().catch(() => undefined)
-    return this.#unplaced === ''
+  /** Does the same. Resolves to false when they cannot be made; `directoryError` is the reason. */
+  async hasDirectory(): Promise<boolean> {
+    await this.openDirectory().catch(() => undefined)
+    return this.#directoryError === ''
   }
 
   /** Why the folders of the run could not be made, or `""`. */
-  get unplaced(): string {
-    return this.#unplaced
+  get directoryError(): string {
+    return this.#directoryError
   }
 
-  async #place(make: () => Promise<Owner | undefined>): Promise<void> {
+  async #open(make: () => Promise<Owner | undefined>): Promise<void> {
     try {
       const owner = await make()
       if (owner !== undefined) this.#input = { ...this.#input, owner }
     } catch (error) {
-      this.#unplaced = messageOf(error)
+      this.#directoryError = messageOf(error)
       throw error
     }
   }

@@ -78,7 +78,7 @@ export const evaluate = async (
   const shellValues = new ShellValues()
   const host = async (name: string, args: Json[], until: AbortSignal): Promise<Json> => {
     try {
-      await run.place()
+      await run.openDirectory()
       const context = functionContext(at, until, async (inner) => await valueOf(at, inner))
       // Arguments of an agent's tool come from the model; the author has allowed that.
       const program = prepareProgram(source)

@@ -160,10 +160,10 @@ const performed = async (prepared: Prepared, limit: StepLimit | undefined): Prom
 }
 
 /** No attempt can succeed without the folders of the run. */
-const inPlace = async (at: StepContext, work: () => Promise<StepEnd>): Promise<StepEnd> => {
+const inDirectory = async (at: StepContext, work: () => Promise<StepEnd>): Promise<StepEnd> => {
   const { run } = at.module
-  if (await run.hasPlace()) return await withRetry(at, work)
-  return signalOf(at).aborted ? interruption(at) : failed(run.unplaced)
+  if (await run.hasDirectory()) return await withRetry(at, work)
+  return signalOf(at).aborted ? interruption(at) : failed(run.directoryError)
 }
 
 /** Runs one step, from its condition to its decision. `rows` opens its record. */
@@ -191,7 +191,7 @@ export const runStep = async (at: StepContext, rows: OpenRow): Promise<StepOutco
   }
   const row = rows(at, prepared.command)
   if (dry) return dryRun(at, row)
-  const end = await inPlace(at, async () => {
+  const end = await inDirectory(at, async () => {
     inside.begin()
     return await performed(prepared, limit)
   })

@@ -3,7 +3,7 @@ import { resumePrefix } from '@scanfarm/contracts'
 import { Mask } from '@scanfarm/engine'
 import type { ResolvedWorkflow } from '@scanfarm/language'
 import { errorText } from '@scanfarm/platform'
-import type { RunPlace } from '../run/run-place.ts'
+import type { WorkingDirectory } from '../run/working-directory.ts'
 import type { ExecutorLimits, ExecutorTimes } from '../slots/limits.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session } from '../slots/session.ts'
@@ -35,7 +35,7 @@ const inputsOf = ({ run }: Session, { given }: ExecutorOptions): string => {
 /** Undefined: the run stores nothing for a later attempt. Takes over what an earlier one has stored. */
 export const openJournal = async (
   session: Session,
-  place: RunPlace,
+  directory: WorkingDirectory,
   workflow: ResolvedWorkflow,
   { options, limits, times, uses }: JournalContext,
 ): Promise<Journal | undefined> => {
@@ -64,7 +64,7 @@ export const openJournal = async (
         point: run.resume,
         runUuid: run.runUuid,
         signal,
-        place: () => place.open(),
+        openDirectory: () => directory.open(),
       })
     } catch (error) {
       if (signal.aborted) return undefined

@@ -25,7 +25,7 @@ export interface RestoreOptions {
   readonly runUuid: string
   readonly signal: AbortSignal
   /** Opens the folders of the attempt. */
-  place(): Promise<Owner | undefined>
+  openDirectory(): Promise<Owner | undefined>
 }
 
 /** Rejects with the reason when nothing can be taken over. */
@@ -35,7 +35,7 @@ export const restore = async (options: RestoreOptions): Promise<Restored> => {
   if (state.units.size + state.loops.size + state.values.size === 0)
     throw new Error('no step before the first one to repeat is stored')
   if (state.inputs !== options.inputs) throw new Error('the workflow, its params or its workspace differ')
-  const owner = await options.place()
+  const owner = await options.openDirectory()
   const files = new Map<string, { signature: string; kept: KeptEntry }>()
   const keys = [...state.keys]
   // Folders come before what they contain.

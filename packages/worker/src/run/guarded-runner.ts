@@ -4,7 +4,7 @@ import type { Watch } from '../network/blocked.ts'
 import { LATE_S } from '../network/pacer.ts'
 import type { Enforcement } from '../network/open-firewall.ts'
 import type { Guard } from './guard.ts'
-import type { RunPlace } from './run-place.ts'
+import type { WorkingDirectory } from './working-directory.ts'
 import { withBlocked, type RunProxy } from './run-proxy.ts'
 
 /** The same runner with another way to run commands. */
@@ -21,7 +21,7 @@ export const runnerAround = (runner: Runner, run: Runner['run']): Runner => ({
 interface RunnerGuard {
   readonly enforcement: Enforcement | undefined
   readonly guard: Guard
-  readonly place: RunPlace
+  readonly directory: WorkingDirectory
   readonly proxy: RunProxy
 }
 
@@ -38,10 +38,13 @@ const lateText = (late: number): string =>
  * The same runner; the kernel sends no packet of its commands to a forbidden address. Commands that it cannot fence in do
  * not start if a scope demands it.
  */
-export const guardedRunner = (runner: Runner, { enforcement, guard, place, proxy }: RunnerGuard): Runner =>
+export const guardedRunner = (
+  runner: Runner,
+  { enforcement, guard, directory, proxy }: RunnerGuard,
+): Runner =>
   runnerAround(runner, async (command, io) => {
     const firewall = runner.type === 'host' ? enforcement?.firewall : undefined
-    const owner = firewall && (await place.open())
+    const owner = firewall && (await directory.open())
     const gap =
       gapOf(runner, enforcement) ?? (owner === undefined ? 'they have the user of this process' : undefined)
     const problem = gap === undefined ? undefined : await guard.unfenced(gap)
@@ -54,7 +57,7 @@ export const guardedRunner = (runner: Runner, { enforcement, guard, place, proxy
     let watch: Watch | undefined
     try {
       const proxyPort = (await proxy.open())?.port
-      watch = await firewall.begin(owner.uid, place, await guard.fence(), {
+      watch = await firewall.begin(owner.uid, directory, await guard.fence(), {
         ...(proxyPort !== undefined && { proxyPort }),
         rate: proxy.rate,
       })

@@ -15,7 +15,7 @@ import type { Session, Verdict } from '../slots/session.ts'
 import { ProxyPorts } from '../proxy/ports.ts'
 import { Guard } from './guard.ts'
 import { guardedRunner, runnerAround } from './guarded-runner.ts'
-import { RunPlace } from './run-place.ts'
+import { WorkingDirectory } from './working-directory.ts'
 import { RunProxy } from './run-proxy.ts'
 import { fetchTarget } from './target-file.ts'
 import { openBatch } from '../spread/batch.ts'
@@ -74,7 +74,7 @@ export function createPerformer(
       try {
         const workflow = await workflowOf(session)
         const { folders, run, signal } = session
-        const place = new RunPlace({
+        const directory = new WorkingDirectory({
           folders,
           workspace: run.workspace,
           // Each batch has separate folders.
@@ -82,11 +82,12 @@ export function createPerformer(
           workFolders,
           signal,
         })
-        session.place = place
+        session.directory = directory
         try {
-          return await perform(session, guardOf(session), place, workflow, context)
+          return await perform(session, guardOf(session), directory, workflow, context)
         } finally {
-          if (place.owner !== undefined) await options.enforcement?.firewall?.end(place.owner.uid, place)
+          if (directory.owner !== undefined)
+            await options.enforcement?.firewall?.end(directory.owner.uid, directory)
         }
       } catch (error) {
         if (session.signal.aborted) return CANCELLED
@@ -124,13 +125,13 @@ const CANCELLED: Verdict = { status: 'cancelled', errorMessage: '' }
 const perform = async (
   session: Session,
   guard: Guard,
-  place: RunPlace,
+  directory: WorkingDirectory,
   workflow: ResolvedWorkflow,
   context: PerformContext,
 ): Promise<Verdict> => {
   const { engine, workFolders, options, ports } = context
   const { folders, recorder, signal } = session
-  const file = await fetchTarget(session, place, options.artifacts)
+  const file = await fetchTarget(session, directory, options.artifacts)
   const permission = await guard.start(file)
   if (!permission.allowed) {
     session.opensAt = permission.opensAt
@@ -145,7 +146,7 @@ const perform = async (
   }
   await using proxy = new RunProxy({
     guard,
-    place,
+    directory,
     ports,
     rate: share.rate,
     log: (line) => recorder.log('info', line),
@@ -156,8 +157,8 @@ const perform = async (
   const versions = (): Record<string, string> =>
     toolFacts(declaredTools(workflow, run), run.attempt, options.toolVersions)
   recorder.facts(versions())
-  session.journal = await openJournal(session, place, workflow, context)
-  const batch = await openBatch(session, place, options, context.limits)
+  session.journal = await openJournal(session, directory, workflow, context)
+  const batch = await openBatch(session, directory, options, context.limits)
   const shown = { ...session.run, ...batch?.run }
   const result = await execute({
     workflow,
@@ -181,17 +182,17 @@ const perform = async (
       rateVariables: (rate: number) => boundVariables({ rate }),
     }),
     secrets: given?.secrets,
-    place: () => place.open(),
-    openRunner: (spec) => openRunner(session, { place, guard, proxy }, spec, options),
+    openDirectory: () => directory.open(),
+    openRunner: (spec) => openRunner(session, { directory, guard, proxy }, spec, options),
     onRunner: (module, where) => {
       const declared = run.runner?.type ?? runnerOf(workflow)
-      if (where.type !== 'host' || declared !== 'host') recorder.facts(placeFacts(module, where))
+      if (where.type !== 'host' || declared !== 'host') recorder.facts(runnerFacts(module, where))
     },
     runnerChoice: run.runner,
     recorder,
     resume: session.journal,
     batch: batch?.work,
-    spread: openSpread(session, place, context),
+    spread: openSpread(session, directory, context),
     slots: options.countsThreads === false ? undefined : context.places?.loops,
     engine,
     signal,
@@ -223,12 +224,12 @@ const perform = async (
 /** Only workers take runs of the queue; batches have none. */
 const openSpread = (
   session: Session,
-  place: RunPlace,
+  directory: WorkingDirectory,
   { options, limits, backoff, places }: PerformContext,
 ): Spread | undefined => {
   const { run, journal } = session
   if (run.runMode !== 'distributed' || journal === undefined || places === undefined) return undefined
-  return new Spread(session, journal, place, { options, limits, backoff, places })
+  return new Spread(session, journal, directory, { options, limits, backoff, places })
 }
 
 /** The programs of each workflow by runner, as finding them reads every step. */
@@ -261,7 +262,7 @@ const toolFacts = (
   )
 
 /** The runner of a module of a flow, for the facts of the run: modules may use different runners. */
-const placeFacts = (
+const runnerFacts = (
   module: string,
   { type, facts }: Pick<Runner, 'type' | 'facts'>,
 ): Record<string, string> => {
@@ -273,12 +274,12 @@ const placeFacts = (
 
 const openRunner = async (
   session: Session,
-  parts: { readonly place: RunPlace; readonly guard: Guard; readonly proxy: RunProxy },
+  parts: { readonly directory: WorkingDirectory; readonly guard: Guard; readonly proxy: RunProxy },
   spec: RunnerSpec,
   { runners, homes, enforcement }: ExecutorOptions,
 ): Promise<Runner> => {
   const { run, folders, recorder, signal } = session
-  const { place } = parts
+  const { directory } = parts
   const home = homes?.own(folders.workspace)
   const runner = await runners.open(spec, {
     runUuid: run.runUuid,
@@ -287,9 +288,9 @@ const openRunner = async (
     workspace: folders.workspace,
     home,
     get owner() {
-      return place.owner
+      return directory.owner
     },
-    prepare: () => place.open(),
+    prepare: () => directory.open(),
     marker: `${run.runUuid}.${run.attempt}`,
     signal,
     log: (line) => recorder.log('info', line),

@@ -5,11 +5,11 @@ import { meteredText } from '../proxy/counts.ts'
 import { MeteringProxy } from '../proxy/metering-proxy.ts'
 import type { ProxyPorts } from '../proxy/ports.ts'
 import type { Guard } from './guard.ts'
-import type { RunPlace } from './run-place.ts'
+import type { WorkingDirectory } from './working-directory.ts'
 
 export interface RunProxyParts {
   readonly guard: Guard
-  readonly place: RunPlace
+  readonly directory: WorkingDirectory
   readonly ports: ProxyPorts
   /** The share of the run. */
   readonly rate: number | null
@@ -111,9 +111,9 @@ export class RunProxy implements AsyncDisposable {
   }
 
   async #open(): Promise<MeteringProxy | undefined> {
-    const { guard, place, ports, rate } = this.#parts
+    const { guard, directory, ports, rate } = this.#parts
     if (rate === null && !(await guard.hasScope())) return undefined
-    const owner = await place.open()
+    const owner = await directory.open()
     return await MeteringProxy.open({
       route: (url, isTunnel) => guard.route(url, isTunnel),
       rate,

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path'
 import { uploadKeyOf, type ArtifactStore } from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
 import type { Session } from '../slots/session.ts'
-import type { RunPlace } from './run-place.ts'
+import type { WorkingDirectory } from './working-directory.ts'
 
 /**
  * Copies an upload that is the target of a run to the folder of its workspace, which every runner shares or copies.
@@ -10,7 +10,7 @@ import type { RunPlace } from './run-place.ts'
  */
 export const fetchTarget = async (
   { run, folders, signal }: Session,
-  place: RunPlace,
+  directory: WorkingDirectory,
   artifacts: Pick<ArtifactStore, 'get'>,
 ): Promise<string | undefined> => {
   const key = uploadKeyOf(run.target)
@@ -18,7 +18,7 @@ export const fetchTarget = async (
   const found = await artifacts.get(key)
   if (found === undefined)
     throw new Error(`the target ${run.target} does not exist; the retention of uploads may have removed it`)
-  const owner = await place.open()
+  const owner = await directory.open()
   const name = basename(key)
   using workspace = Folder.at(folders.workspace)
   await workspace.replace(name, async (file) => await file.writeFile(found.body, { signal }), {

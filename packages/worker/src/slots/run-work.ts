@@ -50,7 +50,7 @@ export class RunWork {
           collect,
           roots: [folders.attempt, folders.workspace],
           folder: folders.attempt,
-          owner: () => session.place?.owner,
+          owner: () => session.directory?.owner,
           journal: () => session.notes ?? session.journal,
           limits: this.#ports.limits,
           mask: this.#mask,
@@ -75,7 +75,7 @@ export class RunWork {
       onRunEnded?.(ending, seconds, isOver ? outcomeOf(ending, recorder.tallied) : undefined)
       log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
       await recorder[Symbol.asyncDispose]()
-      await session.place?.[Symbol.asyncDispose]()
+      await session.directory?.[Symbol.asyncDispose]()
       await this.#removeLiveLogs(session)
       await this.#discardUploads(session)
     } catch (error) {
@@ -124,7 +124,7 @@ export class RunWork {
     const outcome = await this.#ports.performer.perform(session)
     if (outcome.status !== 'completed' || !this.#isClean(session)) await session.journal?.settled()
     const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
-    await session.place?.keep()
+    await session.directory?.keep()
     await this.#ports.onWorkOver(session, began)
     const isReturned =
       session.part === undefined && ['drain', 'closed', 'limited'].includes(session.stopped ?? '')

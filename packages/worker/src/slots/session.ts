@@ -3,7 +3,7 @@ import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { RunRecorder } from '../record/run-recorder.ts'
 import type { Journal } from '../resume/journal.ts'
 import type { BatchNotes } from '../spread/batch-notes.ts'
-import type { RunPlace } from '../run/run-place.ts'
+import type { WorkingDirectory } from '../run/working-directory.ts'
 
 /**
  * Why a run ends before its workflow does. `lost`: it belongs to another worker now, so nothing of it may be written.
@@ -33,7 +33,7 @@ export class Session {
   /** Processes that were killed because the run was stopped. */
   readonly killedPids: number[] = []
   /** Set when the run begins. */
-  place: RunPlace | undefined
+  directory: WorkingDirectory | undefined
   /** What it stores for a later attempt. Set when the run begins. */
   journal: Journal | undefined
   /** What it tells the run whose items it executes. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { LoopBatch, PartOfBatch } from '@scanfarm/contracts'
 import { Mask, type BatchAnswer, type BatchWork } from '@scanfarm/engine'
 import { Contents } from '../resume/contents.ts'
-import type { RunPlace } from '../run/run-place.ts'
+import type { WorkingDirectory } from '../run/working-directory.ts'
 import type { ExecutorLimits } from '../slots/limits.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session } from '../slots/session.ts'
@@ -22,7 +22,7 @@ export interface OpenBatch {
 /** Undefined: the run executes its workflow. Gives a batch the files of the run whose items it executes. */
 export const openBatch = async (
   session: Session,
-  place: RunPlace,
+  directory: WorkingDirectory,
   { artifacts, given }: ExecutorOptions,
   { resumeBytes }: ExecutorLimits,
 ): Promise<OpenBatch | undefined> => {
@@ -38,8 +38,8 @@ export const openBatch = async (
     mask: secrets,
     maxBytes: resumeBytes,
   })
-  const owner = await place.open()
-  const kept = place.takeKept()
+  const owner = await directory.open()
+  const kept = directory.takeKept()
   const files = await restoreAll(contents, folders, stored, owner, kept)
   // What cannot be removed now is removed with the folders of the batch.
   if (kept !== undefined) await removeWorkFolder(kept.kept).catch(() => undefined)
@@ -75,7 +75,7 @@ export const openBatch = async (
       if (secrets.text(text) !== text) throw new Error('what it answers contains a secret')
       await artifacts.put(key, Readable.from([Buffer.from(text)]))
       session.part = part
-      place.isDone = true
+      directory.isDone = true
     },
   }
 }

@@ -6,7 +6,7 @@ import { errorText, pause, retry } from '@scanfarm/platform'
 import { Contents } from '../resume/contents.ts'
 import { ANY } from '../resume/entries.ts'
 import type { Journal } from '../resume/journal.ts'
-import type { RunPlace } from '../run/run-place.ts'
+import type { WorkingDirectory } from '../run/working-directory.ts'
 import type { ExecutorLimits } from '../slots/limits.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Places } from '../slots/places.ts'
@@ -33,16 +33,16 @@ const isOpen = ({ status }: LoopBatch): boolean => ['pending', 'queued', 'runnin
 export class Spread implements SpreadService {
   readonly #session: Session
   readonly #journal: Journal
-  readonly #place: RunPlace
+  readonly #directory: WorkingDirectory
   readonly #context: SpreadContext
   readonly #secrets: Mask
   /** How often each loop ran in this attempt. */
   readonly #times = new Map<string, number>()
 
-  constructor(session: Session, journal: Journal, place: RunPlace, context: SpreadContext) {
+  constructor(session: Session, journal: Journal, directory: WorkingDirectory, context: SpreadContext) {
     this.#session = session
     this.#journal = journal
-    this.#place = place
+    this.#directory = directory
     this.#context = context
     this.#secrets = new Mask(context.options.given?.secrets ?? [])
   }
@@ -191,7 +191,7 @@ export class Spread implements SpreadService {
       mask: this.#secrets,
       maxBytes: limits.resumeBytes,
     })
-    await joinChanges(contents, folders, loop, answers, await this.#place.open(), (path) =>
+    await joinChanges(contents, folders, loop, answers, await this.#directory.open(), (path) =>
       recorder.log('warn', `several batches have written ${path}: it is as the last of them left it`),
     )
     for (const one of artifactsFound) recorder.artifact(one)

@@ -4,7 +4,7 @@ import { openWorkspace } from '../users/workspace-owner.ts'
 import type { Owner } from '../users/uids.ts'
 import type { RunFolders, WorkFolders } from '../workspaces/work-folders.ts'
 
-export interface RunPlaceParts {
+export interface WorkingDirectoryParts {
   readonly folders: RunFolders
   /** Name of the workspace. */
   readonly workspace: string
@@ -15,17 +15,17 @@ export interface RunPlaceParts {
 }
 
 /**
- * The user of a run's commands, and the folders of the run. They cost more than all else of a run without commands, so a
+ * The folders of a run, and the user of its commands who owns them. They cost more than all else of a run without commands, so a
  * run whose steps are all skipped never opens them. Disposing it removes the folder of the attempt, then gives the user back.
  */
-export class RunPlace implements AsyncDisposable {
-  readonly #parts: RunPlaceParts
+export class WorkingDirectory implements AsyncDisposable {
+  readonly #parts: WorkingDirectoryParts
   #opening: Promise<void> | undefined
   #lease: UserLease | undefined
   /** Whether a batch has ended well. */
   isDone = false
 
-  constructor(parts: RunPlaceParts) {
+  constructor(parts: WorkingDirectoryParts) {
     this.#parts = parts
   }
 
