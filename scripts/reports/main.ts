@@ -9,7 +9,7 @@ import { parse } from 'yaml'
 import { IMPORT_FORMATS, readFindings, type ImportFormat } from '../../packages/findings/src/index.ts'
 import { writeInputs } from './inputs.ts'
 import { install, SOURCES } from './install.ts'
-import { startPlaces } from './places.ts'
+import { startServers } from './servers.ts'
 import { checkWritten } from './written.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../packages/findings/test/reports')
@@ -129,13 +129,13 @@ writeInputs(SRC)
 const commands = wanted
   .flatMap((name) => reportsOf(TOOLS[name] ?? {}).map(({ command }) => command))
   .join('\n')
-await using places = await startPlaces(commands, SRC)
+await using servers = await startServers(commands, SRC)
 const changed: string[] = []
 for (const name of wanted) {
   const tool = TOOLS[name]
   try {
     const isSame =
-      tool === undefined ? await checkWritten(WORK, FIXTURES) : await compare(name, tool, places.env)
+      tool === undefined ? await checkWritten(WORK, FIXTURES) : await compare(name, tool, servers.env)
     if (!isSame) changed.push(name)
   } catch (error) {
     console.log(`  ${error instanceof Error ? error.message : String(error)}`)

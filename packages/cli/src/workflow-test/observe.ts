@@ -9,7 +9,7 @@ import {
   type StepOpened,
 } from '@scanfarm/contracts'
 import { findingsService } from '@scanfarm/worker'
-import type { Places } from './places.ts'
+import type { CaseFolders } from './case-folders.ts'
 
 const nothing = (): void => undefined
 const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
@@ -35,7 +35,7 @@ const fits = (row: RecordRow, { filter }: RecordQuery): boolean =>
   })
 
 /** Collects what a run does, in place of a database. */
-export const observe = ({ hide }: Places) => {
+export const observe = ({ hide }: CaseFolders) => {
   const opened = new Map<string, StepOpened>()
   const closed = new Map<string, StepClosed>()
   const lines: Record<FoundRecords['records']['kind'], Set<string>> = {

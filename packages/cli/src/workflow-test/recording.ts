@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CaseContent, RecordedCall } from '@scanfarm/contracts'
 import { contentOf } from './case-file.ts'
 import { CliError, EXIT } from '../exit.ts'
-import type { Places } from './places.ts'
+import type { CaseFolders } from './case-folders.ts'
 import { quoted } from './stand-ins.ts'
 
 const EXECUTABLE = 0o755
@@ -15,7 +15,7 @@ const MAX_FILE_BYTES = 1 << 20
  * Runs a program and keeps its arguments, output, exit code, and the files that changed meanwhile. It starts when the
  * clock of files, which has steps of some milliseconds, has gone on.
  */
-const wrapper = (name: string, real: string, { calls, output, temp }: Places): string => `#!/bin/sh
+const wrapper = (name: string, real: string, { calls, output, temp }: CaseFolders): string => `#!/bin/sh
 [ -z "$SCANFARM_RECORDS" ] || exec ${quoted(real)} "$@"
 export SCANFARM_RECORDS=1
 call=$(mktemp -d ${quoted(join(calls, 'call.XXXXXX'))}) || exit 125
@@ -52,13 +52,13 @@ const onPath = async (name: string, path: string): Promise<string | undefined> =
 export const makeWrappers = async (
   programs: readonly string[],
   path: string,
-  places: Places,
+  folders: CaseFolders,
 ): Promise<void> => {
   for (const name of programs) {
     const real = await onPath(name, path)
     if (real === undefined)
       throw new CliError(EXIT.usage, `${name} is not on PATH: install it, then record the case`)
-    await writeFile(join(places.programs, name), wrapper(name, real, places), { mode: EXECUTABLE })
+    await writeFile(join(folders.programs, name), wrapper(name, real, folders), { mode: EXECUTABLE })
   }
 }
 
@@ -80,7 +80,7 @@ const filesOf = async (
   folder: string,
   args: readonly string[],
   cwd: string,
-  { hide, output, temp }: Places,
+  { hide, output, temp }: CaseFolders,
 ): Promise<Record<string, CaseContent>> => {
   const roots = new Set([cwd, output, temp])
   const named = namedBy(args, cwd).filter(
@@ -104,22 +104,22 @@ interface TimedCall {
   readonly call: RecordedCall
 }
 
-const readCall = async (folder: string, places: Places): Promise<TimedCall> => {
+const readCall = async (folder: string, folders: CaseFolders): Promise<TimedCall> => {
   const bytes = (name: string): Promise<Buffer> => readFile(join(folder, name))
   const text = async (name: string): Promise<string> => (await bytes(name)).toString('utf8')
   const args = (await text('args')).split('\0').slice(0, -1)
   const [stdout, stderr] = [await bytes('stdout'), await bytes('stderr')]
-  const files = await filesOf(join(folder, 'files'), args, (await text('cwd')).trimEnd(), places)
+  const files = await filesOf(join(folder, 'files'), args, (await text('cwd')).trimEnd(), folders)
   const code = Number(await text('code'))
   return {
     began: BigInt((await text('began')).trim()),
     ended: (await stat(join(folder, 'code'), { bigint: true })).mtimeNs,
     call: {
       program: await text('program'),
-      args: args.map(places.hide),
+      args: args.map(folders.hide),
       ...(code === 0 ? {} : { exit_code: code }),
-      ...(stdout.length === 0 ? {} : { stdout: contentOf(stdout, places.hide) }),
-      ...(stderr.length === 0 ? {} : { stderr: contentOf(stderr, places.hide) }),
+      ...(stdout.length === 0 ? {} : { stdout: contentOf(stdout, folders.hide) }),
+      ...(stderr.length === 0 ? {} : { stderr: contentOf(stderr, folders.hide) }),
       ...(Object.keys(files).length === 0 ? {} : { files }),
     },
   }
@@ -140,12 +140,12 @@ const mixedUp = (calls: readonly TimedCall[]): RecordedCall | undefined => {
 
 /** The calls of a run, in order. A call that was killed has no exit code and is left out. */
 export const recordedCalls = async (
-  places: Places,
+  folders: CaseFolders,
 ): Promise<{ calls: RecordedCall[]; mixed: RecordedCall | undefined }> => {
   const found: TimedCall[] = []
-  for (const name of await readdir(places.calls)) {
-    const folder = join(places.calls, name)
-    if ((await readdir(folder)).includes('code')) found.push(await readCall(folder, places))
+  for (const name of await readdir(folders.calls)) {
+    const folder = join(folders.calls, name)
+    if ((await readdir(folder)).includes('code')) found.push(await readCall(folder, folders))
   }
   found.sort((a, b) => (a.began < b.began ? -1 : 1))
   return { calls: found.map(({ call }) => call), mixed: mixedUp(found) }

@@ -9,7 +9,7 @@ import type { Terminal } from '../terminal.ts'
 import { contentOf } from './case-file.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { observe } from './observe.ts'
-import type { Places } from './places.ts'
+import type { CaseFolders } from './case-folders.ts'
 import { pathWithout } from './stand-ins.ts'
 
 /** Shared by all cases of one command. */
@@ -48,36 +48,36 @@ export interface CaseResult {
   readonly reports: readonly string[]
 }
 
-/** Runs a workflow as `exec` does, with the stand-ins of `places` first on PATH. */
+/** Runs a workflow as `exec` does, with the stand-ins of `folders` first on PATH. */
 export const runCase = async (
   workflow: ResolvedWorkflow,
   input: CaseInput,
-  places: Places,
+  folders: CaseFolders,
   { terminal, config, engine, runners, signal }: TestContext,
 ): Promise<CaseResult> => {
-  const { recorder, database, reports, facts } = observe(places)
+  const { recorder, database, reports, facts } = observe(folders)
   const names = new Map<string, string[]>()
   const now = new Date(input.at)
   const [target = { text: '' }] =
-    input.target === '' ? [] : await namedTargets(terminal, { target: [places.show(input.target)] })
+    input.target === '' ? [] : await namedTargets(terminal, { target: [folders.show(input.target)] })
   const path = terminal.env['PATH'] ?? config.runner.path
-  const others = await pathWithout(path, input.without ?? [], places)
-  const env = { ...terminal.env, PATH: `${places.programs}:${others}` }
+  const others = await pathWithout(path, input.without ?? [], folders)
+  const env = { ...terminal.env, PATH: `${folders.programs}:${others}` }
   const result = await perform(
-    { uuid: places.uuid, workflow, target, space: WORKSPACE, output: places.output },
+    { uuid: folders.uuid, workflow, target, space: WORKSPACE, output: folders.output },
     recorder,
     {
-      terminal: { ...terminal, env: { ...env, HOME: places.home } },
+      terminal: { ...terminal, env: { ...env, HOME: folders.home } },
       config,
       engine,
       runners,
-      params: checked(workflow, mapValues(input.params, places.show)),
-      paths: [{ path: places.show('{{Cases}}'), write: false }],
+      params: checked(workflow, mapValues(input.params, folders.show)),
+      paths: [{ path: folders.show('{{Cases}}'), write: false }],
       skipValidation: false,
       dryRun: false,
       timeoutMs: TIMEOUT_MS,
       signal,
-      temp: places.temp,
+      temp: folders.temp,
       services: { database },
       ports: {
         now: () => now,
@@ -91,7 +91,7 @@ export const runCase = async (
     },
   )
   const { status, errorMessage, outcome = '', tally } = result
-  const reasons = [errorMessage, ...tally.reasons].filter(Boolean).map(places.hide)
+  const reasons = [errorMessage, ...tally.reasons].filter(Boolean).map(folders.hide)
   return {
     seen: { status, outcome, reasons, ...facts() },
     names: Object.fromEntries(names),
@@ -102,14 +102,14 @@ export const runCase = async (
 /** The content of files of the run, by path with placeholders. Files that do not exist are left out. */
 export const readFiles = async (
   paths: readonly string[],
-  places: Places,
+  folders: CaseFolders,
   maxBytes = MAX_REPORT_BYTES,
 ): Promise<CaseExpected['files']> => {
   const found: CaseExpected['files'] = {}
   for (const path of paths) {
     const bytes = await readFile(path).catch(() => undefined)
     if (bytes !== undefined && bytes.length <= maxBytes)
-      found[places.hide(path)] = contentOf(bytes, places.hide)
+      found[folders.hide(path)] = contentOf(bytes, folders.hide)
   }
   return found
 }

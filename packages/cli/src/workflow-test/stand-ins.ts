@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { RecordedCall, WorkflowCase } from '@scanfarm/contracts'
 import { bytesOf } from './case-file.ts'
-import type { Places } from './places.ts'
+import type { CaseFolders } from './case-folders.ts'
 
 const EXECUTABLE = 0o755
 /** Separates the arguments in the text that a stand-in compares. */
@@ -38,7 +38,7 @@ unknown
 }
 
 /** Writes what a call does: its files, its output and its exit code. */
-const writeCall = async (call: RecordedCall, folder: string, { show }: Places): Promise<void> => {
+const writeCall = async (call: RecordedCall, folder: string, { show }: CaseFolders): Promise<void> => {
   const { exit_code: code = 0, stdout, stderr, files = {} } = call
   await mkdir(folder)
   const lines: string[] = []
@@ -61,24 +61,24 @@ const writeCall = async (call: RecordedCall, folder: string, { show }: Places): 
 }
 
 /** Makes the programs of a case. */
-export const makeStandIns = async ({ programs, calls }: WorkflowCase, places: Places): Promise<void> => {
+export const makeStandIns = async ({ programs, calls }: WorkflowCase, folders: CaseFolders): Promise<void> => {
   const byProgram = new Map(programs.map((name) => [name, new Map<string, number[]>()]))
   for (const [number, call] of calls.entries()) {
-    await writeCall(call, join(places.calls, String(number)), places)
+    await writeCall(call, join(folders.calls, String(number)), folders)
     const known = byProgram.get(call.program) ?? new Map<string, number[]>()
     byProgram.set(call.program, known)
-    const key = keyOf([call.program, ...call.args.map(places.show)])
+    const key = keyOf([call.program, ...call.args.map(folders.show)])
     known.set(key, [...(known.get(key) ?? []), number])
   }
   for (const [name, known] of byProgram)
-    await writeFile(join(places.programs, name), standIn(name, known, places.calls), { mode: EXECUTABLE })
+    await writeFile(join(folders.programs, name), standIn(name, known, folders.calls), { mode: EXECUTABLE })
 }
 
 /** A PATH without some programs: links to the others stand for the folders that have them. */
 export const pathWithout = async (
   path: string,
   without: readonly string[],
-  { links }: Places,
+  { links }: CaseFolders,
 ): Promise<string> => {
   const folders: string[] = []
   for (const folder of path.split(':').filter((one) => one.startsWith('/'))) {
@@ -104,16 +104,16 @@ export interface WrongCalls {
 }
 
 /** How the calls of a run differ from those of the case. */
-export const wrongCalls = async ({ calls }: WorkflowCase, places: Places): Promise<WrongCalls> => {
-  const notes = (await readdir(places.calls)).filter((name) => name.startsWith('unknown.'))
+export const wrongCalls = async ({ calls }: WorkflowCase, folders: CaseFolders): Promise<WrongCalls> => {
+  const notes = (await readdir(folders.calls)).filter((name) => name.startsWith('unknown.'))
   const unknown: string[][] = []
   for (const note of notes.sort()) {
-    const key = await readFile(join(places.calls, note), 'utf8')
-    unknown.push(places.hide(key).split(SEPARATOR).slice(0, -1))
+    const key = await readFile(join(folders.calls, note), 'utf8')
+    unknown.push(folders.hide(key).split(SEPARATOR).slice(0, -1))
   }
   const missing: string[][] = []
   for (const [number, { program, args }] of calls.entries())
-    if (!(await readdir(join(places.calls, String(number)))).includes('used'))
+    if (!(await readdir(join(folders.calls, String(number)))).includes('used'))
       missing.push([program, ...args])
   return { unknown, missing }
 }

@@ -12,7 +12,7 @@ import { createOwnRunners } from '../workflows/own-environment.ts'
 import { readCase, writeCase } from './case-file.ts'
 import { caseFiles, caseName, casesFolder, workflowsWithCases } from './cases.ts'
 import { differences } from './compare.ts'
-import { Places } from './places.ts'
+import { CaseFolders } from './case-folders.ts'
 import { makeWrappers, recordedCalls } from './recording.ts'
 import { readFiles, runCase, type CaseInput, type TestContext } from './run-case.ts'
 import { makeStandIns, wrongCalls } from './stand-ins.ts'
@@ -52,13 +52,13 @@ const runFile = async (
   context: TestContext,
 ): Promise<string[]> => {
   const one = await readCase(file)
-  await using places = await Places.make(casesFolder(workflow))
-  await makeStandIns(one, places)
+  await using folders = await CaseFolders.make(casesFolder(workflow))
+  await makeStandIns(one, folders)
   const resolved = await findWorkflow(context.config, workflow)
-  const { seen, reports } = await runCase(resolved, { names: {}, ...one }, places, context)
-  const paths = update ? reports : Object.keys(one.expect.files).map(places.show)
-  const expect = { ...seen, files: await readFiles(paths, places) }
-  const lines = differences(update ? expect : one.expect, expect, await wrongCalls(one, places))
+  const { seen, reports } = await runCase(resolved, { names: {}, ...one }, folders, context)
+  const paths = update ? reports : Object.keys(one.expect.files).map(folders.show)
+  const expect = { ...seen, files: await readFiles(paths, folders) }
+  const lines = differences(update ? expect : one.expect, expect, await wrongCalls(one, folders))
   if (update && lines.length === 0) await writeCase(file, { ...one, expect })
   return lines
 }
@@ -109,29 +109,29 @@ export const recordCase = async (
   if (existsSync(file)) throw new CliError(EXIT.usage, `${file} exists: remove it, or choose another name`)
   await inContext(terminal, settings, async (context) => {
     const resolved = await findWorkflow(context.config, workflow)
-    await using places = await Places.make(casesFolder(workflow))
+    await using folders = await CaseFolders.make(casesFolder(workflow))
     const needed = requirements(resolved).flatMap((need) => (need.startsWith('tool:') ? [need.slice(5)] : []))
     const programs = [...new Set([...needed, ...program])].filter((name) => !without.includes(name)).sort()
     const { PATH = context.config.runner.path } = terminal.env
-    await makeWrappers(programs, PATH, places)
+    await makeWrappers(programs, PATH, folders)
     const input: CaseInput = {
-      target: places.hide(target),
+      target: folders.hide(target),
       params: param,
       at: new Date().toISOString(),
       ...(without.length === 0 ? {} : { without: [...without] }),
     }
-    const { seen, names, reports } = await runCase(resolved, input, places, context)
+    const { seen, names, reports } = await runCase(resolved, input, folders, context)
     context.signal.throwIfAborted()
-    const { calls, mixed } = await recordedCalls(places)
+    const { calls, mixed } = await recordedCalls(folders)
     const one: WorkflowCase = {
       target: input.target,
-      params: Object.fromEntries(Object.entries(param).map(([name, value]) => [name, places.hide(value)])),
+      params: Object.fromEntries(Object.entries(param).map(([name, value]) => [name, folders.hide(value)])),
       at: input.at,
       ...(input.without && { without: input.without }),
       ...(Object.keys(names).length === 0 ? {} : { names }),
       programs,
       calls,
-      expect: { ...seen, files: await readFiles(reports, places) },
+      expect: { ...seen, files: await readFiles(reports, folders) },
     }
     await writeCase(file, one)
     printLine(

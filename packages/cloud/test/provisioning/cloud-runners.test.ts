@@ -46,8 +46,8 @@ const startExecutor = (runners: RunnerProvider): Executor => {
   const { runStore } = cluster.db
   const source: RunSource = {
     claiming: false,
-    async next(workerId, room, signal) {
-      const runs = await runStore.claimCloud(workerId, room())
+    async next(workerId, capacity, signal) {
+      const runs = await runStore.claimCloud(workerId, capacity())
       if (runs.length === 0) await delay(20, undefined, { signal }).catch(() => {})
       return runs
     },

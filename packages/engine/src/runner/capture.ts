@@ -11,9 +11,9 @@ export class Capture {
   }
 
   add(stream: OutputStream, chunk: Buffer): void {
-    const room = this.#limit - this.#bytes[stream]
+    const left = this.#limit - this.#bytes[stream]
     this.#bytes[stream] += chunk.length
-    if (room > 0) this.#chunks[stream].push(chunk.length <= room ? chunk : chunk.subarray(0, room))
+    if (left > 0) this.#chunks[stream].push(chunk.length <= left ? chunk : chunk.subarray(0, left))
   }
 
   isTruncated(stream: OutputStream): boolean {

@@ -24,14 +24,14 @@ export const pool = async <Item>(
     if (found.done === true || !go()) over.abort(ENDED)
     else await work(found.value, index++)
   }
-  const lane = async (number: number): Promise<void> => {
+  const thread = async (number: number): Promise<void> => {
     while (!over.signal.aborted) {
       using _permission = number === 0 ? undefined : await admit?.(over.signal)
       if (!over.signal.aborted) await next()
     }
   }
   try {
-    await Promise.all(Array.from({ length: Math.max(1, width) }, (_, number) => lane(number)))
+    await Promise.all(Array.from({ length: Math.max(1, width) }, (_, number) => thread(number)))
   } finally {
     over.abort(ENDED)
     await iterator.return?.()

@@ -93,10 +93,10 @@ export const machineTools = async (
   const users = openUsers(demandIsolation(config), config.worker.folder, (user, areOurs) =>
     runners.endUser(user, areOurs),
   )
-  const places = { runners, users, workFolder: workFolderOf(config), path: searched(config) }
-  const usable = await usableTools(places, names)
+  const search = { runners, users, workFolder: workFolderOf(config), path: searched(config) }
+  const usable = await usableTools(search, names)
   const [tools, capabilities] = await Promise.all([
-    new ToolVersions({ places, log }).detect(usable),
+    new ToolVersions({ search, log }).detect(usable),
     detectCapabilities({ tools: [], docker: engineAddress(config.runner), labels: [] }),
   ])
   return { usable, tools, docker: capabilities.includes('docker') }

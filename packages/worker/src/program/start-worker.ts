@@ -8,7 +8,7 @@ import { createQueueSource } from '../slots/run-sources.ts'
 import { enforcedCapabilities } from '../network/open-firewall.ts'
 import { Capabilities } from '../tools/capabilities.ts'
 import { ToolVersions } from '../tools/tool-versions.ts'
-import { toolPlaces } from '../tools/tool-places.ts'
+import { toolSearch } from '../tools/tool-search.ts'
 import { startHealthServer } from './health-server.ts'
 import { openWorkerServices } from './open-services.ts'
 import type { WorkerConfig } from '../settings/settings.ts'
@@ -44,10 +44,10 @@ export async function startWorker(
   const host = { config, farmId, store, artifacts, log, metrics }
   logMachine(host)
   const machine = await openMachine(host, scope)
-  const places = toolPlaces(config, machine)
-  const toolVersions = new ToolVersions({ places, log })
+  const search = toolSearch(config, machine)
+  const toolVersions = new ToolVersions({ search, log })
   const capabilities = new Capabilities({
-    places,
+    search,
     docker: runner,
     labels: worker.labels,
     always: enforcedCapabilities(machine.enforcement),

@@ -5,7 +5,7 @@ const SECOND_MS = 1000
 const LATE_MS = 5
 const MOST_IDLE = 1_000
 
-interface Lane {
+interface Queue {
   last: number
   tail: Promise<void>
 }
@@ -16,7 +16,7 @@ interface Lane {
  */
 export class Pace {
   readonly #intervalMs: number
-  readonly #lanes = new Map<string, Lane>()
+  readonly #queues = new Map<string, Queue>()
   readonly #began = performance.now()
 
   constructor(rate: number) {
@@ -25,24 +25,24 @@ export class Pace {
 
   /** Resolves to whether it got a turn; one that is over when it comes leaves it to the next. */
   async turn(key: string, isOver: () => boolean): Promise<boolean> {
-    const lane = this.#lanes.get(key) ?? { last: this.#began, tail: Promise.resolve() }
-    if (!this.#lanes.has(key)) this.#forgetIdle()
-    this.#lanes.set(key, lane)
-    const mine = lane.tail.then(async () => {
+    const queue = this.#queues.get(key) ?? { last: this.#began, tail: Promise.resolve() }
+    if (!this.#queues.has(key)) this.#forgetIdle()
+    this.#queues.set(key, queue)
+    const mine = queue.tail.then(async () => {
       if (isOver()) return false
-      const wait = lane.last + this.#intervalMs - performance.now()
+      const wait = queue.last + this.#intervalMs - performance.now()
       if (wait > 0) await after(wait)
       if (isOver()) return false
-      lane.last = Math.max(lane.last + this.#intervalMs, performance.now() - LATE_MS)
+      queue.last = Math.max(queue.last + this.#intervalMs, performance.now() - LATE_MS)
       return true
     })
-    lane.tail = mine.then(() => undefined)
+    queue.tail = mine.then(() => undefined)
     return await mine
   }
 
   #forgetIdle(): void {
-    if (this.#lanes.size < MOST_IDLE) return
+    if (this.#queues.size < MOST_IDLE) return
     const before = performance.now() - this.#intervalMs - SECOND_MS
-    for (const [key, { last }] of this.#lanes) if (last < before) this.#lanes.delete(key)
+    for (const [key, { last }] of this.#queues) if (last < before) this.#queues.delete(key)
   }
 }

@@ -121,12 +121,12 @@ export class LiveLogs implements AsyncDisposable {
       if (source.length > 0 && !this.#copies.has(log))
         this.#copies.set(log, { source, stored: 0, closed: false })
     const waiting = this.#copies.entries()
-    const lanes = Array.from({ length: AT_ONCE }, async () => {
+    const copying = Array.from({ length: AT_ONCE }, async () => {
       for (const [log, copy] of waiting)
         if (!(await this.#copyNew(log, copy)) && copy.closed) this.#copies.delete(log)
     })
     // All end before the next turn: a late upload would replace a longer block.
-    const failed = (await Promise.allSettled(lanes)).find(({ status }) => status === 'rejected')
+    const failed = (await Promise.allSettled(copying)).find(({ status }) => status === 'rejected')
     if (failed?.status === 'rejected') throw failed.reason
   }
 

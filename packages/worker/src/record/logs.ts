@@ -97,7 +97,7 @@ export class StepLog implements GrowingLog {
   #dropped = 0
   #ended: Promise<void> | undefined
   #failure: Error | undefined
-  #room: PromiseWithResolvers<void> | undefined
+  #drained: PromiseWithResolvers<void> | undefined
 
   /** `path` must not exist; the file is unlinked at once. */
   constructor(path: string, limitBytes: number) {
@@ -108,8 +108,8 @@ export class StepLog implements GrowingLog {
     this.#file.on('error', (error) => (this.#failure = error))
     for (const event of ['drain', 'error', 'close'])
       this.#file.on(event, () => {
-        this.#room?.resolve()
-        this.#room = undefined
+        this.#drained?.resolve()
+        this.#drained = undefined
       })
   }
 
@@ -125,13 +125,13 @@ export class StepLog implements GrowingLog {
 
   /** A promise is back-pressure: the disk is slower than the command. */
   write(chunk: Buffer): void | Promise<void> {
-    const room = Math.max(0, this.#limit - this.#written)
-    const part = chunk.length > room ? chunk.subarray(0, room) : chunk
+    const left = Math.max(0, this.#limit - this.#written)
+    const part = chunk.length > left ? chunk.subarray(0, left) : chunk
     this.#dropped += chunk.length - part.length
     this.#written += part.length
     if (part.length === 0 || this.#failure !== undefined || this.#file.write(part)) return
-    this.#room ??= Promise.withResolvers()
-    return this.#room.promise
+    this.#drained ??= Promise.withResolvers()
+    return this.#drained.promise
   }
 
   /** Closes the file for writing. May be called again. */

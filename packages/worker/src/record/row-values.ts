@@ -53,12 +53,12 @@ export const clippedValues = (
   limits: { readonly each: number; readonly all: number; readonly count: number },
 ): Readonly<Record<string, string>> => {
   const entries = Object.entries(map)
-  let room = limits.all
+  let budget = limits.all
   const kept = entries.slice(0, limits.count).flatMap(([name, value]): [string, string][] => {
     const clip = clipped(value, limits.each)
     const size = name.length + clip.length
-    if (size > room) return []
-    room -= size
+    if (size > budget) return []
+    budget -= size
     return [[name, clip]]
   })
   const left = entries.length - kept.length

@@ -64,7 +64,7 @@ export interface WriteBufferOptions {
   readonly signal: AbortSignal
 }
 
-/** Changes of one attempt that are not known to be in Postgres. Bounded: `room` holds back further work. */
+/** Changes of one attempt that are not known to be in Postgres. Bounded: `waitForCapacity` delays further work. */
 export class WriteBuffer {
   readonly #key: RunKey
   readonly #options: WriteBufferOptions
@@ -88,7 +88,7 @@ export class WriteBuffer {
   }
 
   /** Whether a change has waited for its time: `flushMs`, or `outputFlushMs` for output alone. */
-  due(): boolean {
+  shouldFlush(): boolean {
     const { flushMs, outputFlushMs } = this.#options.times
     const now = performance.now()
     const waited = (since: number | undefined, ms: number): boolean =>
@@ -96,8 +96,8 @@ export class WriteBuffer {
     return waited(this.#changedAt, flushMs) || waited(this.#outputAt, outputFlushMs)
   }
 
-  /** Resolves when the buffer has room for more work, or when the run is stopped. */
-  async room(): Promise<void> {
+  /** Resolves when the buffer has capacity for more work, or when the run is stopped. */
+  async waitForCapacity(): Promise<void> {
     const { signal } = this.#options
     while (!signal.aborted && this.#isFull())
       await new Promise<void>((resolve) => this.#waiting.push(resolve))

@@ -30,7 +30,7 @@ const MIB = 1024 * 1024
 /** Files of a run by their content: each content is stored once. */
 export class Contents {
   readonly #options: ContentsOptions
-  readonly #places = new Map<string, Pick<StoredFile, 'key' | 'at'>>()
+  readonly #locations = new Map<string, Pick<StoredFile, 'key' | 'at'>>()
   #bytes = 0
 
   constructor(options: ContentsOptions) {
@@ -38,13 +38,13 @@ export class Contents {
   }
 
   /** The content is in the store, from an earlier attempt. */
-  note({ sha256, size, ...place }: StoredFile): void {
-    if (!this.#places.has(sha256)) this.#bytes += size
-    this.#places.set(sha256, place)
+  note({ sha256, size, ...location }: StoredFile): void {
+    if (!this.#locations.has(sha256)) this.#bytes += size
+    this.#locations.set(sha256, location)
   }
 
   /** Throws unless further files with so many bytes may be stored. */
-  demandRoom(bytes: number): void {
+  checkSize(bytes: number): void {
     const { maxBytes } = this.#options
     if (this.#bytes + bytes > maxBytes)
       throw new NotResumable(
@@ -52,14 +52,14 @@ export class Contents {
       )
   }
 
-  /** Stores the bytes of a file between two places. Undefined: it changed meanwhile. */
+  /** Stores the bytes of a file between two offsets. Undefined: it changed meanwhile. */
   async store(held: Held, to: number, from = 0): Promise<StoredFile | undefined> {
     await using file = await openFile(held)
     const size = to - from
     const sha256 = await this.#hash(held.shownPath, contentOf(file, to, from))
-    const known = this.#places.get(sha256)
+    const known = this.#locations.get(sha256)
     if (known !== undefined) return { ...known, size, sha256 }
-    this.demandRoom(size)
+    this.checkSize(size)
     const key = `${this.#options.prefix}/files/${sha256}`
     const stored = await this.#options.artifacts.put(key, contentOf(file, to, from))
     if (stored.sha256 !== sha256) return undefined
@@ -71,10 +71,10 @@ export class Contents {
   async storeTogether(files: ReadonlyMap<string, Buffer>): Promise<ReadonlyMap<string, StoredFile>> {
     const found = [...files].map(([path, bytes]) => ({ path, bytes, sha256: this.#hashOfBytes(path, bytes) }))
     const fresh = new Map(
-      found.filter(({ sha256 }) => !this.#places.has(sha256)).map(({ sha256, bytes }) => [sha256, bytes]),
+      found.filter(({ sha256 }) => !this.#locations.has(sha256)).map(({ sha256, bytes }) => [sha256, bytes]),
     )
     const all = Buffer.concat([...fresh.values()])
-    this.demandRoom(all.length)
+    this.checkSize(all.length)
     const key = `${this.#options.prefix}/files/${createHash('sha256').update(all).digest('hex')}`
     if (fresh.size > 0) await this.#options.artifacts.put(key, Readable.from([all]))
     let at = 0
@@ -84,8 +84,8 @@ export class Contents {
     }
     return new Map(
       found.flatMap(({ path, bytes, sha256 }) => {
-        const place = this.#places.get(sha256)
-        return place === undefined ? [] : [[path, { ...place, size: bytes.length, sha256 }]]
+        const location = this.#locations.get(sha256)
+        return location === undefined ? [] : [[path, { ...location, size: bytes.length, sha256 }]]
       }),
     )
   }

@@ -136,7 +136,7 @@ export class Journal implements ResumeService {
   }
 
   async begin(key: string): Promise<void> {
-    if (this.#running.size === 0) await this.#storeIfDue(false)
+    if (this.#running.size === 0) await this.#storeIfNeeded(false)
     this.#running.set(key, [])
   }
 
@@ -147,7 +147,7 @@ export class Journal implements ResumeService {
     if (unit === undefined || this.#off) return
     this.#pending.push({ unit, rows, artifacts: this.#artifacts.splice(0) })
     this.#rows += rows.length
-    if (this.#running.size > 0) await this.#storeIfDue(true)
+    if (this.#running.size > 0) await this.#storeIfNeeded(true)
   }
 
   findItems(key: string): BegunLoop | undefined {
@@ -165,7 +165,7 @@ export class Journal implements ResumeService {
   }
 
   async itemEnded(key: string): Promise<void> {
-    if (this.#loops.ended(key)) await this.#storeIfDue(true)
+    if (this.#loops.ended(key)) await this.#storeIfNeeded(true)
   }
 
   async remember<T>(key: string, make: () => T | Promise<T>): Promise<T> {
@@ -176,7 +176,7 @@ export class Journal implements ResumeService {
   /** Stores what was done before the loop of a unit. Returns whether another attempt would begin there. */
   async checkpoint(key: string): Promise<boolean> {
     while (this.#isFinding || this.#waiting >= MAX_WAITING) await pause(CHECK_MS)
-    if (this.#running.has(key)) await this.#storeIfDue(this.#running.size > 1, true)
+    if (this.#running.has(key)) await this.#storeIfNeeded(this.#running.size > 1, true)
     await this.#storing
     return !this.#off && this.#running.has(key)
   }
@@ -217,7 +217,7 @@ export class Journal implements ResumeService {
     for (const key of keys) await artifacts.remove(key)
   }
 
-  async #storeIfDue(isParallel: boolean, isForced = false): Promise<void> {
+  async #storeIfNeeded(isParallel: boolean, isForced = false): Promise<void> {
     const hasNews = isForced || this.#pending.length > 0 || this.#loops.haveNews
     if (this.#off || this.#isFinding || this.#waiting >= MAX_WAITING || !hasNews) return
     const passed = performance.now() - this.#lastAt
@@ -266,7 +266,7 @@ export class Journal implements ResumeService {
       const paths = new Set(found.map(({ path }) => path))
       const removed = [...this.#files.keys()].filter((path) => !paths.has(path))
       const { contents } = this.#options
-      contents.demandRoom(0)
+      contents.checkSize(0)
       const stored = new Map<string, { signature: string; kept: KeptEntry }>()
       const news = new Set(changed.map(({ path }) => path))
       const small = await contents.storeTogether(new Map([...bytes].filter(([path]) => news.has(path))))

@@ -9,7 +9,7 @@ import { findingsService } from './findings-service.ts'
 import { isBatch, type WorkFolders } from '../workspaces/work-folders.ts'
 import type { ExecutorLimits, ExecutorTimes } from '../slots/limits.ts'
 import { openJournal } from '../resume/open-journal.ts'
-import type { Places } from '../slots/places.ts'
+import type { SlotPool } from '../slots/slot-pool.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
 import { ProxyPorts } from '../proxy/ports.ts'
@@ -116,7 +116,7 @@ interface PerformContext {
   readonly limits: ExecutorLimits
   readonly times: ExecutorTimes
   readonly backoff: Backoff
-  readonly places?: Places | undefined
+  readonly slots?: SlotPool | undefined
   uses(): WorkspaceUses
 }
 
@@ -193,7 +193,7 @@ const perform = async (
     resume: session.journal,
     batch: batch?.work,
     spread: openSpread(session, directory, context),
-    slots: options.countsThreads === false ? undefined : context.places?.loops,
+    slots: options.countsThreads === false ? undefined : context.slots?.loops,
     engine,
     signal,
     eventEnvelope: run.eventEnvelope,
@@ -225,11 +225,11 @@ const perform = async (
 const openSpread = (
   session: Session,
   directory: WorkingDirectory,
-  { options, limits, backoff, places }: PerformContext,
+  { options, limits, backoff, slots }: PerformContext,
 ): Spread | undefined => {
   const { run, journal } = session
-  if (run.runMode !== 'distributed' || journal === undefined || places === undefined) return undefined
-  return new Spread(session, journal, directory, { options, limits, backoff, places })
+  if (run.runMode !== 'distributed' || journal === undefined || slots === undefined) return undefined
+  return new Spread(session, journal, directory, { options, limits, backoff, slots })
 }
 
 /** The programs of each workflow by runner, as finding them reads every step. */
@@ -297,13 +297,15 @@ const openRunner = async (
   })
   recorder.facts(runner.facts)
   if (!runner.sharesFiles) session.journal?.usesOtherMachine()
-  return pacedRunner(guardedRunner(runner, { enforcement, ...parts }), () => recorder.buffer.room())
+  return pacedRunner(guardedRunner(runner, { enforcement, ...parts }), () =>
+    recorder.buffer.waitForCapacity(),
+  )
 }
 
 /** Starts no command while the write buffer is full. */
-const pacedRunner = (runner: Runner, room: () => Promise<void>): Runner =>
+const pacedRunner = (runner: Runner, capacity: () => Promise<void>): Runner =>
   runnerAround(runner, async (command, io) => {
-    await room()
+    await capacity()
     return io.signal.aborted ? { kind: 'cancelled', killed: [] } : runner.run(command, io)
   })
 

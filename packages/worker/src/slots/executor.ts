@@ -6,8 +6,8 @@ import { WorkFolders } from '../workspaces/work-folders.ts'
 import { RunWriter } from '../record/run-writer.ts'
 import { createPerformer, type Performer } from '../run/perform.ts'
 import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorTimes } from './limits.ts'
-import { Gathering } from './gathering.ts'
-import { Places } from './places.ts'
+import { CommitDelay } from './commit-delay.ts'
+import { SlotPool } from './slot-pool.ts'
 import { stopAfterMs, type ExecutorOptions, type ExecutorStatus } from './options.ts'
 import { RunWork } from './run-work.ts'
 import { byUrgency } from './runs-ahead.ts'
@@ -16,8 +16,8 @@ import { StopRequest } from './stop-request.ts'
 import { TurnLimit } from './turn-limit.ts'
 import { WorkerLease } from './worker-lease.ts'
 
-/** Most runs that begin in one turn of the event loop: a run without processes also ends in it. */
-const MOST_BEGINNINGS = 16
+/** Most runs that start in one turn of the event loop: a run without processes also ends in it. */
+const MOST_STARTS = 16
 
 /** Time after the deadline of a drain for killing commands and handing runs back. */
 const KILL_MS = 5_000
@@ -30,8 +30,8 @@ export class Executor implements AsyncDisposable {
   readonly #options: ExecutorOptions
   readonly #times: ExecutorTimes
   readonly #executing = new Set<Promise<void>>()
-  readonly #gathering = new Gathering()
-  readonly #beginnings = new TurnLimit(MOST_BEGINNINGS)
+  readonly #commitDelay = new CommitDelay()
+  readonly #starts = new TurnLimit(MOST_STARTS)
   readonly #folders: WorkFolders
   readonly #lease: WorkerLease
   readonly #writer: RunWriter
@@ -42,7 +42,7 @@ export class Executor implements AsyncDisposable {
   readonly #giveUp = new AbortController()
   readonly #joined = Promise.withResolvers<void>()
   readonly #stopRequest = new StopRequest()
-  readonly #places: Places
+  readonly #slots: SlotPool
   /** Aborted to ask for runs at once. */
   #ask = new AbortController()
   /** Aborted while an operator wants no more claims. */
@@ -63,7 +63,7 @@ export class Executor implements AsyncDisposable {
     const backoff = { firstMs: this.#times.retryFirstMs, mostMs: this.#times.retryMostMs }
     this.#backoff = backoff
     this.#writer = new RunWriter({ store, log, backoff, giveUp: this.#giveUp.signal })
-    this.#places = new Places({
+    this.#slots = new SlotPool({
       slots: intro.slots,
       aheadMs: this.#times.aheadMs,
       takesRuns: () => this.#takesRuns(),
@@ -71,14 +71,14 @@ export class Executor implements AsyncDisposable {
       begin: (session) => this.#begin(session),
       changed: () => this.#changed(),
     })
-    const { sessions } = this.#places
+    const { sessions } = this.#slots
     this.#performer = createPerformer({
       options,
       workFolders: this.#folders,
       limits,
       times: this.#times,
       backoff,
-      places: this.#places,
+      slots: this.#slots,
     })
     this.#work = new RunWork(options, {
       folders: this.#folders,
@@ -88,7 +88,7 @@ export class Executor implements AsyncDisposable {
       times: this.#times,
       onWorkOver: async (session, began) => {
         this.#freeSlot(session, began)
-        await this.#gather()
+        await this.#delayCommit()
       },
       onLost: () => this.#lease.recheckSoon(),
     })
@@ -118,8 +118,8 @@ export class Executor implements AsyncDisposable {
     this.#lease.start()
     this.#taking ??= this.#takeRuns()
     this.#flushing ??= setInterval(() => {
-      this.#writer.flush(this.#places.sessions)
-      this.#places.handBackWaiting(this.#stopTaking.signal.aborted)
+      this.#writer.flush(this.#slots.sessions)
+      this.#slots.handBackWaiting(this.#stopTaking.signal.aborted)
     }, this.#times.flushMs / 2)
   }
 
@@ -135,7 +135,7 @@ export class Executor implements AsyncDisposable {
       joined: workerId !== undefined,
       workerId,
       slots,
-      busy: this.#places.working + this.#places.loops.taken,
+      busy: this.#slots.working + this.#slots.loops.taken,
       paused: this.#pause.signal.aborted,
       silenceMs,
     }
@@ -168,12 +168,12 @@ export class Executor implements AsyncDisposable {
   checkCancels(runIds: readonly number[]): void {
     this.#cancelDuringClaim ||= this.#options.source.claiming
     const ids = new Set(runIds)
-    for (const { key } of this.#places.sessions) if (ids.has(key.runId)) return this.#lease.recheckSoon()
+    for (const { key } of this.#slots.sessions) if (ids.has(key.runId)) return this.#lease.recheckSoon()
   }
 
   /** Signals may have been missed. */
   checkAll(): void {
-    this.checkCancels([...this.#places.sessions].map(({ key }) => key.runId))
+    this.checkCancels([...this.#slots.sessions].map(({ key }) => key.runId))
   }
 
   /** An operator may want something else of this worker: the next heartbeat follows soon and returns it. */
@@ -207,14 +207,14 @@ export class Executor implements AsyncDisposable {
   async #drain(deadlineMs: number): Promise<void> {
     const { log, store } = this.#options
     this.#stopTaking.abort()
-    this.#gathering.end()
+    this.#commitDelay.end()
     this.#changed()
-    log.info('draining', { runs: this.#places.sessions.size, deadline_ms: deadlineMs })
-    this.#places.handBackWaiting(true)
+    log.info('draining', { runs: this.#slots.sessions.size, deadline_ms: deadlineMs })
+    this.#slots.handBackWaiting(true)
     this.#endBatches()
     const ended = this.#allEnded()
     if (!(await settlesWithin(ended, deadlineMs))) {
-      for (const session of this.#places.sessions) session.stop('drain')
+      for (const session of this.#slots.sessions) session.stop('drain')
       if (!(await settlesWithin(ended, KILL_MS))) log.error('runs could not be stopped in time')
     }
     this.#giveUp.abort()
@@ -248,7 +248,7 @@ export class Executor implements AsyncDisposable {
 
   /** This process stops soon: what batches have not begun goes to others. */
   #endBatches(): void {
-    for (const session of this.#places.sessions) session.endSoon()
+    for (const session of this.#slots.sessions) session.endSoon()
   }
 
   #changed(): void {
@@ -258,13 +258,13 @@ export class Executor implements AsyncDisposable {
 
   async #takeRuns(): Promise<void> {
     const { source, log } = this.#options
-    const { loops } = this.#places
+    const { loops } = this.#slots
     const { signal } = this.#stopTaking
     for (let failures = 0; !signal.aborted;) {
       const { workerId } = this.#lease
-      // Few free places are left until they are enough for a group.
-      if (workerId === undefined || !this.#takesRuns() || this.#places.room <= this.#places.ahead.group()) {
-        if (this.#places.sessions.size === 0) this.#stopRequest.noteIdle()
+      // Few free slots are left alone until they are enough for a group.
+      if (workerId === undefined || !this.#takesRuns() || this.#slots.capacity <= this.#slots.ahead.group()) {
+        if (this.#slots.sessions.size === 0) this.#stopRequest.noteIdle()
         await this.#change.promise
         continue
       }
@@ -272,14 +272,14 @@ export class Executor implements AsyncDisposable {
       const change = this.#change.promise
       try {
         // A loop that waits for a free slot gets it at once if no run is found.
-        const free = loops.areWanted ? 0 : Math.max(this.#places.free, 0)
-        this.#places.awaited = free
+        const free = loops.areWanted ? 0 : Math.max(this.#slots.free, 0)
+        this.#slots.awaited = free
         if (this.#ask.signal.aborted) this.#ask = new AbortController()
         const until = AbortSignal.any([signal, this.#pause.signal, this.#ask.signal])
-        const runs = await source.next(workerId, () => this.#places.room, until, free)
-        this.#places.noteClaim()
+        const runs = await source.next(workerId, () => this.#slots.capacity, until, free)
+        this.#slots.noteClaim()
         for (const run of runs.toSorted(byUrgency)) this.#accept(run)
-        this.#places.awaited = 0
+        this.#slots.awaited = 0
         const isGranted = runs.length === 0 && loops.noRuns()
         if (runs.length === 0 && free === 0 && !isGranted) await change
         // The runs begin before the next ones are asked for.
@@ -312,15 +312,15 @@ export class Executor implements AsyncDisposable {
     // The claim was pending when the drain began.
     else if (this.#stopTaking.signal.aborted) session.stop('drain')
     else this.#performer.claimed(session)
-    this.#places.accept(session)
+    this.#slots.accept(session)
   }
 
   #begin(session: Session): void {
-    const executed = this.#beginnings
+    const executed = this.#starts
       .enter()
       .then(() => this.#work.execute(session))
       .finally(() => {
-        this.#places.sessions.delete(session)
+        this.#slots.sessions.delete(session)
         this.#executing.delete(executed)
         this.#changed()
       })
@@ -329,14 +329,14 @@ export class Executor implements AsyncDisposable {
 
   /** The work of a run has ended: its slot is free. */
   #freeSlot(session: Session, began: number): void {
-    session.ending = true
-    if (session.stopped !== 'drain') this.#places.ahead.ended(began)
-    this.#places.freed()
+    session.isFinishing = true
+    if (session.stopped !== 'drain') this.#slots.ahead.ended(began)
+    this.#slots.freed()
   }
 
-  /** Waits for the ends of other runs while some are executing. */
-  async #gather(): Promise<void> {
-    if (this.#places.working === 0 || this.#stopTaking.signal.aborted) this.#gathering.end()
-    else await this.#gathering.ends()
+  /** Waits for the ends of other runs, to be written with them, while some are executing. */
+  async #delayCommit(): Promise<void> {
+    if (this.#slots.working === 0 || this.#stopTaking.signal.aborted) this.#commitDelay.end()
+    else await this.#commitDelay.wait()
   }
 }

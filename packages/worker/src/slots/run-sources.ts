@@ -5,13 +5,13 @@ import type { Consumer, Delivery } from '@scanfarm/queue'
 /** Where slots get their runs from: the queue in a worker, Postgres in a server. */
 export interface RunSource {
   /**
-   * Claims at most `room()` runs for this worker. If there are none, waits for at most `free` runs; the answer may be
+   * Claims at most `capacity()` runs for this worker. If there are none, waits for at most `free` runs; the answer may be
    * empty. Must not be called while a call is pending. May reject; the caller tries again later. An abort ends the wait,
    * but not a pending claim.
    */
   next(
     workerId: string,
-    room: () => number,
+    capacity: () => number,
     signal: AbortSignal,
     free?: number,
   ): Promise<readonly ClaimedRun[]>
@@ -52,10 +52,10 @@ export function createPolledSource(options: {
   readonly pollMs: number
 }): PolledSource {
   let notified = new AbortController()
-  const source = createSource((track) => async (workerId, room, signal, free) => {
+  const source = createSource((track) => async (workerId, capacity, signal, free) => {
     // Read before the claim, so that a notification during the claim is not lost.
     const { signal: notification } = notified
-    const runs = await track(() => options.claim(workerId, room()))
+    const runs = await track(() => options.claim(workerId, capacity()))
     if (runs.length > 0 || signal.aborted || free === 0) return runs
     await pause(options.pollMs, AbortSignal.any([signal, notification]))
     return []
@@ -81,8 +81,8 @@ export const createQueueSource = ({
   readonly store: Pick<RunStore, 'claim'>
   readonly consumer: Consumer
 }): RunSource =>
-  createSource((track) => async (workerId, room, signal, free) => {
-    const messages = await consumer.take(room, signal, free)
+  createSource((track) => async (workerId, capacity, signal, free) => {
+    const messages = await consumer.take(capacity, signal, free)
     if (messages.length === 0) return []
     return await track(async () => {
       try {

@@ -59,7 +59,7 @@ export class RunsAhead {
     return Math.min(Math.floor(this.#expected()), this.#most)
   }
 
-  /** The next claim is due when more places than this are free. */
+  /** The next claim is made when more slots than this are free. */
   group(): number {
     return Math.min(this.#expected() / CLAIMS_PER_TIME, this.#most / 2)
   }

@@ -3,7 +3,7 @@ import type { Runners } from '@scanfarm/runners'
 import { logMachine, openMachine, openSlots, openSweep, type SlotHost } from './open-slots.ts'
 import type { RunSettings, WorkerConfig } from '../settings/settings.ts'
 import { ToolVersions } from '../tools/tool-versions.ts'
-import { toolPlaces } from '../tools/tool-places.ts'
+import { toolSearch } from '../tools/tool-search.ts'
 import { createPolledSource } from './run-sources.ts'
 
 /** New runs come with a notification; polling finds those whose notification was lost. */
@@ -50,7 +50,7 @@ async function start(host: ServerSlotHost, kind: 'local' | 'cloud'): Promise<Asy
   // Commands of cloud runs execute on their machines.
   const toolVersions = isCloud
     ? undefined
-    : new ToolVersions({ places: toolPlaces(config, machine), log: host.log })
+    : new ToolVersions({ search: toolSearch(config, machine), log: host.log })
   const executor = openSlots(host, {
     kind,
     ...(toolVersions && { toolVersions }),

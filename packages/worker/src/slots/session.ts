@@ -45,7 +45,7 @@ export class Session {
   /** When its scope opens. */
   opensAt: Date | undefined
   /** The work is over and only the end has to be written. */
-  ending = false
+  isFinishing = false
   readonly #stop = new AbortController()
   readonly #enough = new AbortController()
   #reason: StopReason | undefined

@@ -164,7 +164,7 @@ export class WorkerLease implements AsyncDisposable {
 
   async #renew(workerId: string): Promise<void> {
     const { store, intro, sessions, claiming, draining } = this.#options
-    const expected = [...sessions].filter((session) => !session.ending)
+    const expected = [...sessions].filter((session) => !session.isFinishing)
     const wasClaiming = claiming()
     // Some may wait for a slot.
     const busy = Math.min(expected.length, intro.slots)
@@ -214,7 +214,7 @@ export class WorkerLease implements AsyncDisposable {
     const listed = new Map(reply.runs.map((run) => [keyText(run), run]))
     for (const session of expected) {
       const run = listed.get(keyText(session.key))
-      if (session.ending) continue
+      if (session.isFinishing) continue
       if (run === undefined) session.stop('lost')
       else {
         if (run.cancelRequested) session.stop('cancel')

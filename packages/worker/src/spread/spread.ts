@@ -9,7 +9,7 @@ import type { Journal } from '../resume/journal.ts'
 import type { WorkingDirectory } from '../run/working-directory.ts'
 import type { ExecutorLimits } from '../slots/limits.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
-import type { Places } from '../slots/places.ts'
+import type { SlotPool } from '../slots/slot-pool.ts'
 import type { Session } from '../slots/session.ts'
 import { joinChanges, storeAll } from './loop-files.ts'
 import { moved, movedText } from '../workspaces/moved.ts'
@@ -19,7 +19,7 @@ export interface SpreadContext {
   readonly options: ExecutorOptions
   readonly limits: ExecutorLimits
   readonly backoff: Backoff
-  readonly places: Pick<Places, 'rest'>
+  readonly slots: Pick<SlotPool, 'rest'>
 }
 
 /** Batches are looked at after this part of the time that passed, within bounds. */
@@ -54,7 +54,7 @@ export class Spread implements SpreadService {
       recorder.log('info', `the items of ${loop.state.step.name} are executed here: the run is not resumable`)
       return undefined
     }
-    using rest = this.#context.places.rest(this.#session)
+    using rest = this.#context.slots.rest(this.#session)
     if (rest === undefined) return undefined
     let stored: { readonly key: string; readonly count: number }
     try {

@@ -1,13 +1,13 @@
 import { errorText, Loop, type Logger } from '@scanfarm/platform'
 import { detectCapabilities, engineAddress, type DockerSettings } from '@scanfarm/runners'
-import { pathState, programsOn, usableTools, type ToolPlaces } from './usable-tools.ts'
+import { pathState, programsOn, usableTools, type ToolSearch } from './usable-tools.ts'
 
 const CHECK_EVERY_MS = 5_000
 /** Also without a change in the folders: rights change, and so does the docker engine. */
 const DETECT_EVERY_MS = 60_000
 
 export interface CapabilityOptions {
-  readonly places: ToolPlaces
+  readonly search: ToolSearch
   readonly docker: DockerSettings
   /** `name=value` */
   readonly labels: readonly string[]
@@ -41,20 +41,20 @@ export class Capabilities {
   /** Does not reject: tools that cannot be detected are not offered, and detected later. */
   async detectFirst(): Promise<void> {
     try {
-      await this.#detect(await pathState(this.#options.places.path))
+      await this.#detect(await pathState(this.#options.search.path))
     } catch (error) {
       this.#options.log.warn('tools could not be detected; none is offered yet', { reason: errorText(error) })
     }
   }
 
   watch(onChange: (capabilities: readonly string[]) => void): Loop {
-    const { places, log } = this.#options
+    const { search, log } = this.#options
     return new Loop({
       name: 'tools',
       intervalMs: CHECK_EVERY_MS,
       log,
       turn: async (signal) => {
-        const state = await pathState(places.path)
+        const state = await pathState(search.path)
         if (state === this.#state && performance.now() - this.#detectedAt < DETECT_EVERY_MS) return
         const before = this.#current
         await this.#detect(state, signal)
@@ -66,8 +66,8 @@ export class Capabilities {
   }
 
   async #detect(state: string, signal?: AbortSignal): Promise<void> {
-    const { places, docker, labels, always } = this.#options
-    const tools = await usableTools(places, await programsOn(places.path), signal)
+    const { search, docker, labels, always } = this.#options
+    const tools = await usableTools(search, await programsOn(search.path), signal)
     const found = await detectCapabilities({
       tools,
       docker: engineAddress(docker),

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Runner, WorkerTool } from '@scanfarm/contracts'
 import { Loop, type Logger } from '@scanfarm/platform'
 import { questionOf, readManifest, versionIn, type Manifest, type Tool } from '@scanfarm/tools'
-import type { ToolPlaces } from './usable-tools.ts'
+import type { ToolSearch } from './usable-tools.ts'
 
 const CHECK_EVERY_MS = 5_000
 /** Also without a change that was noticed: rights change. */
@@ -36,7 +36,7 @@ interface Answer {
 }
 
 export interface ToolVersionOptions {
-  readonly places: ToolPlaces
+  readonly search: ToolSearch
   readonly log: Logger
   /** Default: the shipped manifest. */
   readonly manifest?: Manifest
@@ -74,7 +74,7 @@ export class ToolVersions {
     names: readonly string[] = [...this.#manifest.keys()],
     signal: AbortSignal = new AbortController().signal,
   ): Promise<readonly WorkerTool[]> {
-    const { runners, users, workFolder, path } = this.#options.places
+    const { runners, users, workFolder, path } = this.#options.search
     const tools = names
       .flatMap((name) => this.#manifest.get(name) ?? [])
       .filter(({ ask }) => ask !== undefined)

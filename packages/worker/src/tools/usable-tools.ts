@@ -10,7 +10,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/
 /** Bounds the capabilities of a worker in lists. */
 const MAX_PROGRAMS = 4096
 
-export interface ToolPlaces {
+export interface ToolSearch {
   readonly runners: RunnerProvider
   readonly users: CommandUsers
   /** The folder that contains the work folders of runs. */
@@ -44,7 +44,7 @@ export async function pathState(path: string): Promise<string> {
 
 /** The programs that commands of runs can use: found by a command with the rights of those commands. */
 export async function usableTools(
-  { runners, users, workFolder, path }: ToolPlaces,
+  { runners, users, workFolder, path }: ToolSearch,
   names: readonly string[],
   signal: AbortSignal = new AbortController().signal,
 ): Promise<string[]> {

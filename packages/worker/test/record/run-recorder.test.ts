@@ -150,13 +150,13 @@ test('Output alone waits longer than other changes', () => {
     signal: stop.signal,
   })
   openStep('a')
-  expect(recorder.buffer.due()).toBe(true)
+  expect(recorder.buffer.shouldFlush()).toBe(true)
   written()
-  expect(recorder.buffer.due()).toBe(false)
+  expect(recorder.buffer.shouldFlush()).toBe(false)
   void recorder.output('a', 'stdout', Buffer.from('x'))
-  expect(recorder.buffer.due()).toBe(false)
+  expect(recorder.buffer.shouldFlush()).toBe(false)
   closeStep('a')
-  expect(recorder.buffer.due()).toBe(true)
+  expect(recorder.buffer.shouldFlush()).toBe(true)
 })
 
 test('A large backlog is written in order in several batches, and completed_steps never runs ahead of the steps', () => {
@@ -192,12 +192,12 @@ test('No further command may start while the write buffer has too many rows', as
   recorder = open({ backlogItems: 2 })
   for (let n = 1; n <= 3; n += 1) openStep(`s${n}`, n)
   let free = false
-  const room = recorder.buffer.room().then(() => (free = true))
+  const capacity = recorder.buffer.waitForCapacity().then(() => (free = true))
   await setImmediate()
   expect(free).toBe(false)
   const batch = recorder.buffer.take()
   batch?.saved()
-  await room
+  await capacity
   expect(free).toBe(true)
 })
 
@@ -316,13 +316,13 @@ test('No further command may start while the write buffer has too much text', as
   recorder = open({ backlogChars: 1_000, tailBytes: 2_000 })
   openStep('a')
   void recorder.output('a', 'stdout', Buffer.alloc(2_000, 'x'))
-  let roomy = false
-  const room = recorder.buffer.room().then(() => (roomy = true))
+  let free = false
+  const capacity = recorder.buffer.waitForCapacity().then(() => (free = true))
   await setImmediate()
-  expect(roomy).toBe(false)
+  expect(free).toBe(false)
   const batch = recorder.buffer.take()
   batch?.saved()
-  await room
+  await capacity
 })
 
 test('Steps and events beyond their limits are counted and dropped, with one line each in the log of the run', async () => {
@@ -414,7 +414,7 @@ test('Logs of a followed run are copied while they grow, and the copies are remo
   const long = 'x'.repeat(2 * LIVE_BLOCK_BYTES + 5)
   await recorder.output('a', 'stdout', Buffer.from(long))
   recorder.log('info', 'begun')
-  await until(() => recorder.buffer.due(), { what: 'output is due' })
+  await until(() => recorder.buffer.shouldFlush(), { what: 'output is to be written' })
   expect(puts).toEqual([])
 
   recorder.follow(true)

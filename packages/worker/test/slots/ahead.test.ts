@@ -135,8 +135,8 @@ test('Slots that become free while runs are claimed ahead take runs again', asyn
   let aheads = 0
   const source: RunSource = {
     claiming: false,
-    async next(workerId, room, _signal, free) {
-      if (free !== 0) return await harness.runStore.claimLocal(workerId, room())
+    async next(workerId, capacity, _signal, free) {
+      if (free !== 0) return await harness.runStore.claimLocal(workerId, capacity())
       // Like a queue that cannot be reached for a while.
       aheads += 1
       await until(() => executor.status.busy === 0)

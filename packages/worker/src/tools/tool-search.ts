@@ -2,13 +2,13 @@ import { workFolderOf } from '../settings/executor-options.ts'
 import type { RunSettings } from '../settings/settings.ts'
 import { toolFolders } from './tool-folders.ts'
 import type { Machine } from '../slots/open-slots.ts'
-import type { ToolPlaces } from './usable-tools.ts'
+import type { ToolSearch } from './usable-tools.ts'
 
 /** Where commands of runs find programs on this machine. */
-export const toolPlaces = (
+export const toolSearch = (
   config: RunSettings,
   { runners, executor }: Pick<Machine, 'runners' | 'executor'>,
-): ToolPlaces => ({
+): ToolSearch => ({
   runners,
   users: executor.users,
   workFolder: workFolderOf(config),

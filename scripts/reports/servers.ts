@@ -43,12 +43,12 @@ const ANSWERS: readonly (readonly [text: string, answer: unknown])[] = [
   ['', { name: 'minimist', versions: { '0.0.8': { name: 'minimist', version: '0.0.8' } } }],
 ]
 
-export interface Places extends AsyncDisposable {
+export interface Servers extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>
 }
 
 /** Starts the servers that commands mention. */
-export const startPlaces = async (commands: string, folder: string): Promise<Places> => {
+export const startServers = async (commands: string, folder: string): Promise<Servers> => {
   const env: Record<string, string> = {}
   const scope = new AsyncDisposableStack()
   if (/\$\{?(?:WEB|TLS)/.test(commands)) {

@@ -132,7 +132,7 @@ describe('Docker runs', () => {
   })
 
   test('of a flow use the runner of the flow for modules without one, and record the runner of each module', async () => {
-    const command = 'echo "${IMAGE_VARIABLE:-worker}" >> {{Output}}/places.txt'
+    const command = 'echo "${IMAGE_VARIABLE:-worker}" >> {{Output}}/runners.txt'
     const module = (name: string, more = {}) => ({ name, steps: [{ name, type: 'bash', command }], ...more })
     const fields = {
       kind: 'flow',
@@ -145,7 +145,7 @@ describe('Docker runs', () => {
       ],
       hooks: {
         post_scan_steps: [
-          { name: 'hook', type: 'bash', command: `${command}; /bin/cat {{Output}}/places.txt` },
+          { name: 'hook', type: 'bash', command: `${command}; /bin/cat {{Output}}/runners.txt` },
         ],
       },
     }

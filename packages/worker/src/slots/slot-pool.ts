@@ -4,11 +4,11 @@ import type { Session } from './session.ts'
 
 /**
  * A run frees its slot when its work is over, while its end is still being written. At most this many runs for each
- * slot may be in that state, in case the database is slow or unavailable. Short runs need room for those that gather and
+ * slot may be in that state, in case the database is slow or unavailable. Short runs need capacity for those that wait and
  * for those that are being written, or else their slots wait for the database.
  */
-const ENDINGS_PER_SLOT = 16
-const LEAST_ENDINGS = 256
+const FINISHING_PER_SLOT = 16
+const LEAST_FINISHING = 256
 
 /** A run that was claimed ahead and has not begun after this time is handed back: runs have become longer. */
 const WAIT_MS = 1_000
@@ -26,7 +26,7 @@ interface Ports {
 }
 
 /** The slots of a process and who uses them: runs, threads of their loops, and runs that were claimed ahead. */
-export class Places {
+export class SlotPool {
   readonly sessions = new Set<Session>()
   readonly loops: LoopSlots
   readonly ahead: RunsAhead
@@ -56,7 +56,7 @@ export class Places {
   /** Runs that are being executed. */
   get working(): number {
     let working = -this.#waiting.length
-    for (const session of this.sessions) if (!session.ending && !session.resting) working += 1
+    for (const session of this.sessions) if (!session.isFinishing && !session.resting) working += 1
     return working
   }
 
@@ -66,11 +66,11 @@ export class Places {
   }
 
   /** How many runs may be claimed now. */
-  get room(): number {
-    let endings = 0
-    for (const session of this.sessions) if (session.ending) endings += 1
-    const mostEndings = Math.max(this.#ports.slots * ENDINGS_PER_SLOT, LEAST_ENDINGS)
-    if (endings >= mostEndings) return 0
+  get capacity(): number {
+    let finishing = 0
+    for (const session of this.sessions) if (session.isFinishing) finishing += 1
+    const mostFinishing = Math.max(this.#ports.slots * FINISHING_PER_SLOT, LEAST_FINISHING)
+    if (finishing >= mostFinishing) return 0
     const most = this.ahead.most()
     const left = this.free + most - this.#waiting.length
     // After very short runs too many are ahead. Small jobs do not wait until those have begun.

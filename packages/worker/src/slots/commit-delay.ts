@@ -1,5 +1,5 @@
 /** The end of a run waits this long for further ones, to be written with them. */
-const GATHER_MS = 100
+const DELAY_MS = 100
 
 interface Group {
   readonly ended: Promise<void>
@@ -7,11 +7,11 @@ interface Group {
 }
 
 /** Ends of runs that are written together. Without signals: they and their errors cost as much as a short run. */
-export class Gathering {
+export class CommitDelay {
   #group: Group | undefined
 
   /** Resolves when the present group is written. */
-  async ends(): Promise<void> {
+  async wait(): Promise<void> {
     this.#group ??= this.#start()
     await this.#group.ended
   }
@@ -23,7 +23,7 @@ export class Gathering {
 
   #start(): Group {
     const { promise: ended, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(() => this.#group?.end(), GATHER_MS)
+    const timer = setTimeout(() => this.#group?.end(), DELAY_MS)
     const end = (): void => {
       clearTimeout(timer)
       this.#group = undefined

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { newUuid } from '@scanfarm/platform'
 
 /** The folders of one run of a case, and the texts that stand for them in its file. */
-export class Places implements AsyncDisposable {
+export class CaseFolders implements AsyncDisposable {
   readonly uuid = newUuid()
   readonly output: string
   readonly temp: string
@@ -36,18 +36,18 @@ export class Places implements AsyncDisposable {
   }
 
   /** `cases`: the folder of the cases, which may hold lists and other input. */
-  static async make(cases: string): Promise<Places> {
-    const places = new Places(await realpath(await mkdtemp(join(tmpdir(), 'scanfarm-case-'))), cases)
+  static async make(cases: string): Promise<CaseFolders> {
+    const folders = new CaseFolders(await realpath(await mkdtemp(join(tmpdir(), 'scanfarm-case-'))), cases)
     for (const folder of [
-      places.output,
-      places.temp,
-      places.home,
-      places.programs,
-      places.calls,
-      places.links,
+      folders.output,
+      folders.temp,
+      folders.home,
+      folders.programs,
+      folders.calls,
+      folders.links,
     ])
       await mkdir(folder)
-    return places
+    return folders
   }
 
   /** Replaces the folders by placeholders. */
