@@ -54,7 +54,7 @@ export {
   type VulnerabilityFilter,
   type VulnerabilitySort,
 } from './findings/list-vulnerabilities.ts'
-export { Lanes } from './findings/lanes.ts'
+export { SaveQueues } from './findings/save-queues.ts'
 export { GROUP_BY, GROUP_SORTS, MAX_GROUPS, type GroupBy } from './findings/groups.ts'
 export { SORTED_RECORDS } from './findings/sorted.ts'
 export type { NamedKind } from './findings/named.ts'

@@ -14,6 +14,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0047-deliveries-by-receiver',
   '0048-not-tested',
   '0049-limits-of-many-runs',
+  '0050-names-of-functions',
 ]
 
 /** Name of the newest schema file that this program knows. */

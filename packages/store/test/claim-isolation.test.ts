@@ -29,7 +29,7 @@ const poison = (body: string) =>
     create or replace function poison() returns trigger language plpgsql as $$ begin ${body} return new; end $$;
     create or replace trigger poison before update on runs for each row
     when (new.target = 'poison' and new.status = 'running') execute function poison()`)
-/** Ends the delay of runs that were set aside. */
+/** Ends the delay of runs that were deferred. */
 const later = () => sql(`update outbox set sent_at = now() - interval '1 minute'`)
 const POISON = [{ target: 'poison', workspace: 'poison' }]
 
@@ -57,7 +57,7 @@ describe('claiming', () => {
   test.each([
     ['that cannot be written', `raise exception 'no such row';`],
     ['that takes too long', `perform pg_sleep(60);`],
-  ])('A run %s is set aside, and fails when other runs can be claimed', async (_title, body) => {
+  ])('A run %s is deferred, and fails when other runs can be claimed', async (_title, body) => {
     await poison(body)
     const before = await submitted(db.store, {}, targets(2))
     const bad = await submitted(db.store, {}, POISON)

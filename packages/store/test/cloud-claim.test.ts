@@ -105,7 +105,7 @@ describe('claims', () => {
     expect(await claim()).toEqual([])
   })
 
-  test('The slots of a job with few slots pass to machines with room', async () => {
+  test('The slots of a job with few slots pass to machines with capacity', async () => {
     await cloudJob(db.store, { runs: 40, draft: { concurrency: 4 }, infra: { instances: 2 } })
     let running = await claim()
     // The first machine is fast; the second one has not finished a run yet.
@@ -169,7 +169,7 @@ describe('claims', () => {
     expect(await claim()).toEqual([])
   })
 
-  test('No run is claimed before a more urgent one that has no room', async () => {
+  test('No run is claimed before a more urgent one for which there is no capacity', async () => {
     const { infraId, no, runIds } = await cloudJob(db.store, { runs: 2, infra: { instances: 1 } })
     expect(await claimedIds()).toEqual([runIds[0]])
     const submit = async (priority: 'critical' | 'low', concurrency: number | null) =>
@@ -198,7 +198,7 @@ describe('claims', () => {
     expect(await claimedIds(3)).toEqual([low.runIds[1]])
   })
 
-  test('Two concurrent servers never claim the same room of a machine', async () => {
+  test('Two concurrent servers never claim the same capacity of a machine', async () => {
     const { runIds } = await cloudJob(db.store, { runs: 60, infra: { instances: 4 } })
     const servers = await Promise.all(
       Array.from({ length: 5 }, () => joined(db.store.runStore, { kind: 'server' })),
@@ -230,7 +230,7 @@ describe('claims', () => {
     expect((await db.store.runStore.claimLocal(server, 10)).map((run) => run.runId)).toEqual(local.runIds)
     const taken = await db.store.outbox.take({
       classes: [''],
-      room: { critical: 9, high: 9, normal: 9, low: 9 },
+      capacity: { critical: 9, high: 9, normal: 9, low: 9 },
       limit: 9,
       staleMs: 60_000,
     })

@@ -92,11 +92,11 @@ export async function joined(runStore: RunStore, changes: Partial<WorkerIntro> =
   return intro.workerId
 }
 
-const ROOM = { critical: 100_000, high: 100_000, normal: 100_000, low: 100_000 }
+const CAPACITY = { critical: 100_000, high: 100_000, normal: 100_000, low: 100_000 }
 
-/** Takes from the outbox as a dispatcher with a roomy queue. */
+/** Takes from the outbox as a dispatcher with a queue that has capacity. */
 export const take = (store: Store, changes: Partial<Parameters<Store['outbox']['take']>[0]> = {}) =>
-  store.outbox.take({ classes: [''], room: ROOM, limit: 100_000, staleMs: 60_000, ...changes })
+  store.outbox.take({ classes: [''], capacity: CAPACITY, limit: 100_000, staleMs: 60_000, ...changes })
 
 /** Takes, removes and claims runs, like a dispatcher and a worker together. */
 export async function claimAll(

@@ -40,7 +40,7 @@ describe('taking from the outbox', () => {
     expect(count(small)).toBe(3)
     expect(Math.abs(count(other) - 62)).toBeLessThan(5)
     expect(rows.at(-1)?.share).toMatchObject({ owner: 'token:b', weight: 3 })
-    // With room for one row only, none of the jobs waits for the end of another.
+    // With capacity for one row only, none of the jobs waits for the end of another.
     const next = await submitted(db.store, { submittedBy: 'token:c' })
     for (let taken: number[] = []; !taken.includes(next.runIds[0] ?? 0);)
       taken = ids(await take(db.store, { limit: 1 }))
@@ -54,10 +54,13 @@ describe('taking from the outbox', () => {
     expect(ids(await take(db.store, { limit: 1 }))).toEqual(runIds)
   })
 
-  test('No more rows are taken than the limit and the room of each priority allow', async () => {
+  test('No more rows are taken than the limit and the capacity of each priority allow', async () => {
     await submitted(db.store, { priority: 'high' }, targets(5))
     await submitted(db.store, { priority: 'low' }, targets(5))
-    const rows = await take(db.store, { room: { critical: 0, high: 2, normal: 9, low: Infinity }, limit: 4 })
+    const rows = await take(db.store, {
+      capacity: { critical: 0, high: 2, normal: 9, low: Infinity },
+      limit: 4,
+    })
     expect(rows.map((row) => row.priority)).toEqual(['high', 'high', 'low', 'low'])
     expect(await take(db.store, { limit: 0 })).toEqual([])
   })

@@ -214,15 +214,15 @@ describe('large jobs', () => {
     await sql('truncate jobs, job_targets, runs, outbox, slots')
   })
 
-  test('The runs of a chunk are stored as sent as far as there is room in the queue', async () => {
+  test('The runs of a chunk are stored as sent as far as the queue has capacity', async () => {
     await sql('delete from outbox')
     const answer = await db.store.jobs.submit(draft({ priority: 'high' }), targets(3, 'stored'), {
       runsAtOnce: 2,
       send: 3,
     })
     expect(answer).toMatchObject({ sent: [], job: { targetCount: 3 } })
-    const room = { critical: 0, high: 2, normal: 9, low: 9 }
-    const sent = await db.store.jobs.expandOnce({ '': room })
+    const capacity = { critical: 0, high: 2, normal: 9, low: 9 }
+    const sent = await db.store.jobs.expandOnce({ '': capacity })
     expect(sent).toMatchObject([
       { epoch: 0, priority: 'high', requirementClass: '' },
       { epoch: 0, priority: 'high', requirementClass: '' },
@@ -230,7 +230,7 @@ describe('large jobs', () => {
     const rows = await take(db.store)
     expect(rows).toHaveLength(1)
     expect([...(sent ?? []), ...rows].map(({ runId }) => runId)).toHaveLength(3)
-    expect(await db.store.jobs.expandOnce({ '': room })).toBeUndefined()
+    expect(await db.store.jobs.expandOnce({ '': capacity })).toBeUndefined()
     await sql('delete from outbox')
   })
 

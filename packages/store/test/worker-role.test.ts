@@ -209,7 +209,7 @@ describe('a process with the login of workers but another secret', () => {
     expect(data.find(({ id }) => id === 'slots')).toMatchObject({ kind: 'worker' })
     const { runIds } = await submitted(db.store, { runMode: 'local' })
     expect(await answerOf("worker.claim($1, 'slots', $2, '{0}')", [runIds])).toEqual([])
-    await answerOf("worker.set_aside($1, 'slots', $2, 0, 'no reason')", runIds)
+    await answerOf("worker.defer_run($1, 'slots', $2, 0, 'no reason')", runIds)
     expect(await db.store.runs.find(String(runIds[0]))).toMatchObject({ status: 'queued' })
   })
 

@@ -11,7 +11,7 @@ import { spaceOf, type Choice, type ScanOptions } from '../scan/scan-options.ts'
 import type { Config } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 import { findWorkflow, folderOfFile } from '../workflows/find-workflow.ts'
-import { gatherTargets, namedTargets } from './gather-targets.ts'
+import { collectTargets, namedTargets } from './collect-targets.ts'
 import type { EndedRun, ExecTarget, PlannedRun } from './planned.ts'
 import { documentReporter, linesReporter, textReporter } from './reporters.ts'
 import { runAll } from './run-all.ts'
@@ -120,7 +120,7 @@ export const execAll = async (
       terminal.err.write(`scanfarm: ${field}: ${message}\n`)
   }
   refuseExclusions(workflows, options)
-  const targets = await gatherTargets(terminal, options, named, workflows.some(needsTarget))
+  const targets = await collectTargets(terminal, options, named, workflows.some(needsTarget))
   const planned = planRuns(targets, workflows, options)
   const scale = { runs: planned.flat().length, workflows: workflows.length, dryRun }
   const create =

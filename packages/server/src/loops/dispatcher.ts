@@ -1,7 +1,7 @@
 import { canServe, needsOf } from '@scanfarm/contracts'
 import type { RunQueue } from '@scanfarm/queue'
 import type { OutboxRow, Store } from '@scanfarm/store'
-import { QueueRoom, type Room } from './queue-room.ts'
+import { QueueCapacity, type Capacity } from './queue-capacity.ts'
 
 /** Rows of one batch, sent within about 100 ms. */
 const BATCH = 2_000
@@ -26,7 +26,7 @@ export interface DispatcherParts {
  */
 export class Dispatcher {
   readonly #parts: DispatcherParts
-  readonly #room: QueueRoom
+  readonly #capacity: QueueCapacity
   readonly #servable: ServableClasses
   /** Classes whose last batch failed: their marked rows are retried without waiting until they are stale. */
   readonly #failed = new Set<string>()
@@ -35,7 +35,7 @@ export class Dispatcher {
 
   constructor(parts: DispatcherParts) {
     this.#parts = parts
-    this.#room = new QueueRoom(parts.queue, parts.maxQueued)
+    this.#capacity = new QueueCapacity(parts.queue, parts.maxQueued)
     this.#servable = new ServableClasses(parts.workers)
   }
 
@@ -53,9 +53,9 @@ export class Dispatcher {
   }
 
   /** How many runs of each class and priority may be stored as sent; nothing for classes that `reserve` does not know. */
-  get rooms(): Readonly<Record<string, Room>> {
-    const servable = new Set(this.#servable.among([...this.#room.known.keys()]))
-    return Object.fromEntries([...this.#room.known].filter(([one]) => servable.has(one)))
+  get capacities(): Readonly<Record<string, Capacity>> {
+    const servable = new Set(this.#servable.among([...this.#capacity.known.keys()]))
+    return Object.fromEntries([...this.#capacity.known].filter(([one]) => servable.has(one)))
   }
 
   /** Whether a live worker is known to serve the class. */
@@ -65,8 +65,8 @@ export class Dispatcher {
 
   /** How many runs may be stored as sent; 0 while no live worker is known to serve the class. */
   reserve({ requirementClass, priority }: Pick<OutboxRow, 'requirementClass' | 'priority'>): number {
-    const room = this.#room.known.get(requirementClass)
-    return room && this.serves(requirementClass) ? room[priority] : 0
+    const capacity = this.#capacity.known.get(requirementClass)
+    return capacity && this.serves(requirementClass) ? capacity[priority] : 0
   }
 
   /**
@@ -79,7 +79,7 @@ export class Dispatcher {
     try {
       await this.#add(first.requirementClass, rows)
       this.#added.push(...rows)
-      await this.#room.of(first.requirementClass, BATCH)
+      await this.#capacity.of(first.requirementClass, BATCH)
     } catch {
       // The next turn meets the same error and reports it.
       this.#noteFailure(first.requirementClass)
@@ -99,7 +99,7 @@ export class Dispatcher {
   async #dispatchClass(requirementClass: string): Promise<boolean> {
     const rows = await this.#parts.outbox.take({
       classes: [requirementClass],
-      room: await this.#room.of(requirementClass, BATCH),
+      capacity: await this.#capacity.of(requirementClass, BATCH),
       limit: BATCH,
       staleMs: this.#failed.has(requirementClass) ? 0 : STALE_MS,
     })
@@ -120,11 +120,11 @@ export class Dispatcher {
 
   #noteFailure(requirementClass: string): void {
     this.#failed.add(requirementClass)
-    this.#room.forget()
+    this.#capacity.forget()
   }
 
   async #add(requirementClass: string, rows: readonly OutboxRow[]): Promise<void> {
-    this.#room.used(
+    this.#capacity.used(
       requirementClass,
       rows.map(({ priority }) => priority),
     )

@@ -20,7 +20,7 @@ const EVERY = {
   prune: 600_000,
   judgeScans: 2_000,
   expire: 1_000,
-  tellFindings: 60_000,
+  logDigests: 60_000,
   figures: 2_000,
   settleJobs: 2_000,
 } as const
@@ -64,7 +64,7 @@ export const startLoops = (context: LoopContext): Loops => {
 const expanding = ({ store, dispatcher, log }: LoopContext): Loop => {
   let sending: Promise<void> | undefined
   const turn = async (): Promise<boolean> => {
-    const sent = await store.jobs.expandOnce(dispatcher?.rooms)
+    const sent = await store.jobs.expandOnce(dispatcher?.capacities)
     // One chunk is being sent while the next one is expanded.
     await sending
     sending = sent && dispatcher?.send(sent)
@@ -188,7 +188,7 @@ const expiring = (store: Store, log: Logger): Loop =>
 
 /** Writes the events about an hour, and about a day. */
 const telling = (store: Store, log: Logger): Loop =>
-  new Loop({ name: 'tell findings', intervalMs: EVERY.tellFindings, log, turn: () => store.nights.tell() })
+  new Loop({ name: 'log digests', intervalMs: EVERY.logDigests, log, turn: () => store.nights.logDigests() })
 
 /** Keeps the counts of waiting runs and those by minute up to date. */
 const counting = (store: Store, log: Logger): Loop =>

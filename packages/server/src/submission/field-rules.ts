@@ -183,7 +183,7 @@ const cloudRunnerProblems = ({
   ),
 ]
 
-/** Targets are checked when they are gathered; this covers requests that are refused before. */
+/** Targets are checked when they are collected; this covers requests that are refused before. */
 export const singleTargetProblems = ({ target }: CreateRuns): FieldError[] => {
   const named = typeof target === 'string' ? target.trim() : ''
   const message = named === '' ? undefined : targetProblem(named)

@@ -111,8 +111,8 @@ describe.each(['redis', 'postgres'] as const)('on a queue in %s', (kind) => {
   test('a run that is being sent during the change is sent again', async () => {
     await using farm = await prepare()
     const job = await harness.submit(3, { priority: 'low' })
-    const room = { critical: 9, high: 9, normal: 9, low: 9 }
-    const taken = await harness.store.outbox.take({ classes: [''], room, limit: 9, staleMs: 10_000 })
+    const capacity = { critical: 9, high: 9, normal: 9, low: 9 }
+    const taken = await harness.store.outbox.take({ classes: [''], capacity, limit: 9, staleMs: 10_000 })
     expect(taken).toHaveLength(3)
     await change(farm.queue, job.jobId, 'critical')
     await farm.queue.add(taken)

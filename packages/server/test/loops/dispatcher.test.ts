@@ -85,7 +85,7 @@ test('the rows of a dispatcher that died before removing them are sent again as 
   const { messages } = await harness.submit(10)
   const rows = await harness.store.outbox.take({
     classes: [''],
-    room: { critical: 100, high: 100, normal: 100, low: 100 },
+    capacity: { critical: 100, high: 100, normal: 100, low: 100 },
     limit: 100,
     staleMs: 60_000,
   })
@@ -104,10 +104,10 @@ test('a dispatcher that has counted a class adds the runs of a submit itself and
   expect(dispatcher.reserve({ requirementClass: '', priority: 'normal' })).toBe(0)
   await harness.submit(1)
   await dispatchAll(dispatcher)
-  const room = dispatcher.reserve({ requirementClass: '', priority: 'normal' })
-  expect(room).toBe(19_999)
+  const capacity = dispatcher.reserve({ requirementClass: '', priority: 'normal' })
+  expect(capacity).toBe(19_999)
   expect(dispatcher.reserve({ requirementClass: 'docker', priority: 'normal' })).toBe(0)
-  const { messages, sent } = await harness.submit(3, {}, room)
+  const { messages, sent } = await harness.submit(3, {}, capacity)
   expect(sent.map(({ runId }) => runId)).toEqual(messages.map(({ runId }) => runId))
   await dispatcher.send(sent)
   expect(await harness.queue.waiting('')).toEqual({ ...NONE, normal: 4 })
@@ -146,7 +146,7 @@ test('a message that is sent again after its run was claimed starts nothing', as
   const { messages } = await harness.submit(1)
   const rows = await harness.store.outbox.take({
     classes: [''],
-    room: { critical: 100, high: 100, normal: 100, low: 100 },
+    capacity: { critical: 100, high: 100, normal: 100, low: 100 },
     limit: 100,
     staleMs: 60_000,
   })

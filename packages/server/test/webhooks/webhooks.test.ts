@@ -380,7 +380,7 @@ describe('webhooks', () => {
       update event_logs set created_at = now() - interval '2 hours' where topic = 'job.ended';
       update farm set digest_until = date_trunc('hour', now()) - interval '4 hours', reminded_at = now()`)
     const senders = await Promise.all([senderOf(), senderOf()])
-    await Promise.all(senders.map(() => harness.store.nights.tell()))
+    await Promise.all(senders.map(() => harness.store.nights.logDigests()))
     await fanOut(senders)
     await Promise.all(senders.map((sender) => sender.deliverOnce(NEVER)))
     const bodies = new Map(requests.map(({ path, body }) => [path, JSON.parse(body) as object]))

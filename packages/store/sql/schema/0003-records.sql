@@ -1,4 +1,4 @@
--- requires: add_partition, keep_partitions_ahead, keep_all_partitions_ahead, bound_event, tell_ended_steps, writes_history
+-- requires: add_partition, keep_partitions_ahead, keep_all_partitions_ahead, bound_event, log_ended_steps, writes_history
 -- The records of runs: steps, artifacts and events; and workspaces. Steps and events are partitioned by ranges of ids,
 -- so that old ranges can be dropped as a whole.
 
@@ -30,9 +30,9 @@ create table steps (
 ) partition by range (run_id);
 create table steps_rest partition of steps default;
 create trigger steps_inserted after insert on steps
-  referencing new table as written for each statement when (not writes_history()) execute function tell_ended_steps();
+  referencing new table as written for each statement when (not writes_history()) execute function log_ended_steps();
 create trigger steps_updated after update on steps
-  referencing new table as written for each statement execute function tell_ended_steps();
+  referencing new table as written for each statement execute function log_ended_steps();
 
 -- Files that a run has stored in the artifact store.
 create table artifacts (

@@ -11,7 +11,7 @@ import {
 } from '../page.ts'
 import { byteas, itemsOf } from '../findings/import-item.ts'
 import { importItems } from '../findings/import-items.ts'
-import { Lanes } from '../findings/lanes.ts'
+import { SaveQueues } from '../findings/save-queues.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from '../findings/facets.ts'
 import { contains, has, isLastRun, isOneOf, where } from '../findings/condition.ts'
@@ -94,9 +94,9 @@ export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
     workspace: string,
     source: string,
     items: readonly AssetContent[],
-    lanes = new Lanes(),
+    queues = new SaveQueues(),
   ): Promise<ImportSummary> =>
-    importItems(db, items, lanes, (half) => {
+    importItems(db, items, queues, (half) => {
       const { contents, json } = itemsOf(workspace, source, { kind: 'asset', items: half })
       return {
         see: sql`see_known_assets(${byteas(contents)}::bytea[])`,

@@ -3,7 +3,7 @@ import type { Kysely, RawBuilder } from 'kysely'
 import { firstValue } from '../rows.ts'
 import type { Tables } from '../tables.ts'
 import { halvesOf } from './import-item.ts'
-import type { Lanes } from './lanes.ts'
+import type { SaveQueues } from './save-queues.ts'
 
 /**
  * Saves items in two transactions, each with its events. `callsFor`: `see` only counts the items as seen, and is null if one
@@ -12,7 +12,7 @@ import type { Lanes } from './lanes.ts'
 export const importItems = async <T extends Parameters<typeof halvesOf>[0][number]>(
   db: Kysely<Tables>,
   items: readonly T[],
-  lanes: Lanes,
+  queues: SaveQueues,
   callsFor: (half: readonly T[]) => {
     readonly see: RawBuilder<unknown>
     readonly save: () => RawBuilder<unknown>
@@ -20,7 +20,7 @@ export const importItems = async <T extends Parameters<typeof halvesOf>[0][numbe
 ): Promise<ImportSummary> => {
   const answer = (call: RawBuilder<unknown>) =>
     firstValue<ImportSummary | undefined>(db, undefined)`select ${call}`
-  const counts = await lanes.save(halvesOf(items), async (half) => {
+  const counts = await queues.save(halvesOf(items), async (half) => {
     if (half.length === 0) return NOTHING_IMPORTED
     const { see, save } = callsFor(half)
     const counted = (await answer(see)) ?? (await answer(save()))

@@ -75,7 +75,7 @@ interface ChangeRow {
   readonly after: Record<string, unknown> | null
 }
 
-const gathered = (rows: readonly ChangeRow[]): RecordChanges => {
+const changesOf = (rows: readonly ChangeRow[]): RecordChanges => {
   const of = (word: ChangeRow['change']): readonly ChangeRow[] => rows.filter(({ change }) => change === word)
   const records = (some: readonly ChangeRow[]): RecordChange[] =>
     some.flatMap(({ id, before, after }) => (id === null ? [] : [{ id, before, after }]))
@@ -135,7 +135,7 @@ const compare = async (
     union all
     (${fitting(sql`select * from numbered where n <= ${limit}`)})
   `.execute(db)
-  return gathered(rows)
+  return changesOf(rows)
 }
 
 const TABLES = {
@@ -171,5 +171,5 @@ const changes = async (
              case change when 'gone' then null else ${seen} end as after
       from numbered n join ${table} t on t.id = n.id where n.n <= ${limit}`)})
   `.execute(db)
-  return gathered(rows)
+  return changesOf(rows)
 }

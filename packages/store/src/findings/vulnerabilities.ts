@@ -11,7 +11,7 @@ import type { PageOf } from '../page.ts'
 import { groupVulnerabilities, type GroupBy, type Groups, type GroupSort } from './groups.ts'
 import { byteas, identitiesOf, itemsOf } from './import-item.ts'
 import { importItems } from './import-items.ts'
-import { Lanes } from './lanes.ts'
+import { SaveQueues } from './save-queues.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import {
@@ -55,15 +55,15 @@ export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
   /**
    * Saves records under their identity, many in two transactions, each with its events. Concurrent imports are safe. A record
    * without what or where is always new. `source`: the format or another origin. `part`: equal results of different parts
-   * of an import become one record. A part may be saved before an earlier one has ended if both have the same `lanes`.
+   * of an import become one record. A part may be saved before an earlier one has ended if both have the same `queues`.
    */
   import: (
     workspace: string,
     source: string,
     items: readonly FindingContent[],
     part?: ImportPart,
-    lanes = new Lanes(),
-  ): Promise<ImportSummary> => importAll(db, workspace, source, items, part, lanes),
+    queues = new SaveQueues(),
+  ): Promise<ImportSummary> => importAll(db, workspace, source, items, part, queues),
   /** The folder that the files of known findings are relative to, by findings at absolute paths. */
   async knownFolder(workspace: string, findings: readonly FindingContent[]): Promise<string | undefined> {
     return await firstValue<string | undefined>(db, undefined)`
@@ -103,9 +103,9 @@ const importAll = (
   source: string,
   findings: readonly FindingContent[],
   part: ImportPart | undefined,
-  lanes: Lanes,
+  queues: SaveQueues,
 ): Promise<ImportSummary> =>
-  importItems(db, findings, lanes, (items) => {
+  importItems(db, findings, queues, (items) => {
     const { contents, json } = itemsOf(workspace, source, { kind: 'vulnerability', items })
     const results = items.map(({ occurrences = 1 }) => occurrences)
     const ofPart = sql`${part?.of ?? null}::uuid, ${part?.no ?? null}::int`

@@ -78,14 +78,14 @@ export const makeJobs = (db: Kysely<Tables>, upkeep: Kysely<Tables>, totals: Tot
   /** Continues a cancel that its master did not finish; undefined if there is none. */
   finishCancel: () => finishCancel(upkeep),
   /**
-   * Creates the runs of one chunk of one large job; undefined if there is none. `room`: most rows of each class and
+   * Creates the runs of one chunk of one large job; undefined if there is none. `capacity`: most rows of each class and
    * priority that are stored as sent, as in `submit`; they are returned.
    */
   expandOnce: async (
-    room: Readonly<Record<string, Readonly<Record<Priority, number>>>> = {},
+    capacity: Readonly<Record<string, Readonly<Record<Priority, number>>>> = {},
   ): Promise<readonly OutboxRow[] | undefined> => {
     const { rows } = await sql<{ made: Made | null }>`
-      select expand_chunk(${JSON.stringify(room)}::jsonb) as made
+      select expand_chunk(${JSON.stringify(capacity)}::jsonb) as made
     `.execute(upkeep)
     const made = rows[0]?.made
     return made ? sentRows(made, { ...made, requirementClass: made.class }) : undefined

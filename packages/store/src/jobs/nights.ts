@@ -13,8 +13,8 @@ export type RunNight = Pick<
 
 export const makeNights = (db: Kysely<Tables>) => ({
   /** Writes findings.digest for full hours and findings.reminder for days that have begun; any master calls it. */
-  tell: async (): Promise<void> => {
-    await sql`select tell_findings()`.execute(db)
+  logDigests: async (): Promise<void> => {
+    await sql`select log_digests()`.execute(db)
   },
   /** By the ids of the schedules. */
   of: (schedules: readonly string[]): Promise<ReadonlyMap<string, RunNight>> => nightsOf(db, schedules),

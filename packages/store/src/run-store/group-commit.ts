@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** One kind of batched statement. */
-export interface Lane<Item, Result> {
+export interface GroupCommit<Item, Result> {
   /** Writes a batch with unique keys in one statement. */
   send(items: readonly Item[]): Promise<readonly Result[]>
   keyOfItem(item: Item): string
@@ -11,7 +11,7 @@ export interface Lane<Item, Result> {
   /** Size of an item, and the most in one statement; a single call may exceed it. Missing: no limit. */
   readonly size?: { of(item: Item): number; readonly most: number }
   /** Calls of one turn of the event loop share the first statement too. */
-  readonly gathers?: boolean
+  readonly sharesTurn?: boolean
 }
 
 interface Call<Item, Result> {
@@ -29,7 +29,7 @@ const sizeOf = <Item>(items: readonly Item[], of: (item: Item) => number): numbe
  * to the results with its own keys. If a statement of several calls fails, each call is sent again separately, so that a
  * bad value fails only its own call. Keys must be unique within a call.
  */
-export function groupCommit<Item, Result>(lane: Lane<Item, Result>) {
+export function groupCommit<Item, Result>(options: GroupCommit<Item, Result>) {
   const waiting: Call<Item, Result>[] = []
   let busy = false
 
@@ -39,10 +39,10 @@ export function groupCommit<Item, Result>(lane: Lane<Item, Result>) {
     let items = 0
     let size = 0
     for (let next = waiting[0]; next; next = waiting[0]) {
-      size += lane.size === undefined ? 0 : sizeOf(next.items, lane.size.of)
+      size += options.size === undefined ? 0 : sizeOf(next.items, options.size.of)
       const fits =
-        items + next.items.length <= lane.maxItems &&
-        size <= (lane.size?.most ?? Infinity) &&
+        items + next.items.length <= options.maxItems &&
+        size <= (options.size?.most ?? Infinity) &&
         keys.isDisjointFrom(next.keys)
       if (taken.length > 0 && !fits) break
       taken.push(next)
@@ -55,9 +55,9 @@ export function groupCommit<Item, Result>(lane: Lane<Item, Result>) {
 
   const settle = async (calls: readonly Call<Item, Result>[]): Promise<void> => {
     try {
-      const results = await lane.send(calls.flatMap((call) => call.items))
+      const results = await options.send(calls.flatMap((call) => call.items))
       for (const call of calls)
-        call.resolve(results.filter((result) => call.keys.has(lane.keyOfResult(result))))
+        call.resolve(results.filter((result) => call.keys.has(options.keyOfResult(result))))
     } catch (error) {
       const [only] = calls
       if (calls.length === 1 && only) only.reject(error)
@@ -67,7 +67,7 @@ export function groupCommit<Item, Result>(lane: Lane<Item, Result>) {
 
   const pump = async (): Promise<void> => {
     busy = true
-    if (lane.gathers === true) await nextTurn()
+    if (options.sharesTurn === true) await nextTurn()
     while (waiting.length > 0) await settle(take())
     busy = false
   }
@@ -75,7 +75,7 @@ export function groupCommit<Item, Result>(lane: Lane<Item, Result>) {
   return (items: readonly Item[]): Promise<Result[]> => {
     if (items.length === 0) return Promise.resolve([])
     const { promise, resolve, reject } = Promise.withResolvers<Result[]>()
-    waiting.push({ items, keys: new Set(items.map(lane.keyOfItem)), resolve, reject })
+    waiting.push({ items, keys: new Set(items.map(options.keyOfItem)), resolve, reject })
     if (!busy) void pump()
     return promise
   }

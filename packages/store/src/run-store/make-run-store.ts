@@ -108,10 +108,10 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
       return row.answer
     }, within)
 
-  const claimLanes = new Map<string, (items: readonly ClaimItem[]) => Promise<ClaimedRun[]>>()
-  const claimLane = (workerId: string) => {
-    const lane =
-      claimLanes.get(workerId) ??
+  const claimBatchers = new Map<string, (items: readonly ClaimItem[]) => Promise<ClaimedRun[]>>()
+  const claimBatcher = (workerId: string) => {
+    const batcher =
+      claimBatchers.get(workerId) ??
       groupCommit<ClaimItem, ClaimedRun>({
         send: async (tickets) => {
           const text = 'select worker.claim($1, $2, $3::bigint[], $4::int[]) as answer'
@@ -125,17 +125,17 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
         keyOfResult: (run) => String(run.runId),
         maxItems: MAX_BATCH,
       })
-    claimLanes.set(workerId, lane)
-    return lane
+    claimBatchers.set(workerId, batcher)
+    return batcher
   }
 
-  const recordLane = groupCommit<Written, RunKey>({
+  const recordBatched = groupCommit<Written, RunKey>({
     send: (runs) =>
       call('select worker.record($1, $2::jsonb) as answer', [jsonArray(runs.map(({ update }) => update))]),
     ...WRITES,
   })
 
-  const finishLane = groupCommit<Ended, RunKey>({
+  const finishBatched = groupCommit<Ended, RunKey>({
     send: (runs) =>
       call('select worker.finish($1, $2::jsonb, $3::jsonb) as answer', [
         jsonArray(runs.map(({ update }) => update)),
@@ -144,16 +144,16 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
     ...WRITES,
   })
 
-  const limitLane = groupCommit<Ask, RunKey & { readonly share: LimitShare }>({
+  const limitsBatched = groupCommit<Ask, RunKey & { readonly share: LimitShare }>({
     send: (asks) => call('select worker.take_limits($1, $2::jsonb) as answer', [storableJson(asks)]),
     keyOfItem: keyText,
     keyOfResult: keyText,
     maxItems: MAX_BATCH,
     size: { of: ({ spans }) => spans.length, most: MAX_SPANS },
-    gathers: true,
+    sharesTurn: true,
   })
 
-  const backLane = groupCommit<Back, RunKey>({
+  const handBackBatched = groupCommit<Back, RunKey>({
     send: async (runs) => {
       for (const [until, keys] of Map.groupBy(runs, (run) => run.until)) {
         const json = storableJson(keys)
@@ -167,13 +167,13 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
     keyOfItem: keyText,
     keyOfResult: keyText,
     maxItems: MAX_BATCH,
-    gathers: true,
+    sharesTurn: true,
   })
 
-  /** A claim that exceeds the time limit is repeated with half of its runs; a single run is set aside. */
+  /** A claim that exceeds the time limit is repeated with half of its runs; a single run is deferred. */
   const claim = async (workerId: string, tickets: readonly ClaimItem[]): Promise<ClaimedRun[]> => {
     try {
-      return await inChunks(tickets, claimLane(workerId))
+      return await inChunks(tickets, claimBatcher(workerId))
     } catch (error) {
       if (!isStatementTimeout(error)) throw error
       const half = Math.ceil(tickets.length / 2)
@@ -183,7 +183,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
           ...(await claim(workerId, tickets.slice(half))),
         ]
       const { runId = 0, epoch = 0 } = tickets[0] ?? {}
-      await call('select worker.set_aside($1, $2, $3, $4, $5) as answer', [
+      await call('select worker.defer_run($1, $2, $3, $4, $5) as answer', [
         workerId,
         runId,
         epoch,
@@ -199,15 +199,15 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
     } catch (error) {
       if (!isStatementTimeout(error)) throw error
       if (limit > 1) return await claimLocal(workerId, 1)
-      await call('select set_aside_local($1, $2, $3) as answer', [workerId, reasonOf(error)])
+      await call('select defer_local_run($1, $2, $3) as answer', [workerId, reasonOf(error)])
       return []
     }
   }
 
   const inChunks = async <I, O>(
     items: readonly I[],
-    lane: (items: readonly I[]) => Promise<O[]>,
-  ): Promise<O[]> => (await Promise.all(chunks(items).map(lane))).flat()
+    send: (items: readonly I[]) => Promise<O[]>,
+  ): Promise<O[]> => (await Promise.all(chunks(items).map(send))).flat()
 
   return {
     join: ({ workerId, leaseMs, drainMs, enforcementGap, ...worker }) =>
@@ -245,7 +245,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
       return found
     },
     takeLimits: async ({ runId, attempt }, spans) => {
-      const [found] = await limitLane([{ runId, attempt, spans }])
+      const [found] = await limitsBatched([{ runId, attempt, spans }])
       if (found === undefined) throw new Error('the run belongs to another worker')
       return found.share
     },
@@ -264,10 +264,10 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
     },
     record: async (updates) => {
       const lost: RunKey[] = []
-      for (const round of rounds(updates)) lost.push(...(await inChunks(round.map(written), recordLane)))
+      for (const round of rounds(updates)) lost.push(...(await inChunks(round.map(written), recordBatched)))
       return [...new Map(lost.map((key) => [keyText(key), key])).values()]
     },
-    finish: (ends) => inChunks((rounds(ends)[0] ?? []).map(endedOf), finishLane),
+    finish: (ends) => inChunks((rounds(ends)[0] ?? []).map(endedOf), finishBatched),
     importRecords: async ({ runId, attempt }, found) =>
       (await call<ImportSummary | null>(
         `select worker.import_records($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::text[], $11::jsonb, $12::uuid, $13,
@@ -326,7 +326,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
       )) ?? undefined,
     handBack: async (keys, until) => {
       const back = keys.map((key) => ({ ...key, until: until instanceof Date ? until.toISOString() : until }))
-      await inChunks(back, backLane)
+      await inChunks(back, handBackBatched)
     },
     liveAttempts: (runUuids) => call('select worker.live_attempts($1, $2::uuid[]) as answer', [runUuids]),
     removableWorkspaces: (folders, days) =>

@@ -20,7 +20,7 @@ interface TakenRow {
 
 interface TakeOptions {
   readonly classes: readonly string[]
-  readonly room: Readonly<Record<Priority, number>>
+  readonly capacity: Readonly<Record<Priority, number>>
   readonly limit: number
   readonly staleMs: number
 }
@@ -37,7 +37,7 @@ export interface OutboxRow {
 export const makeOutbox = (db: Kysely<Tables>) => ({
   /**
    * Takes ready rows of the classes by priority, then by the shares of their jobs, and marks them as sent in a short transaction
-   * (`for update skip locked`). Rows that were marked more than `staleMs` ago are taken again. `room`: most rows of each
+   * (`for update skip locked`). Rows that were marked more than `staleMs` ago are taken again. `capacity`: most rows of each
    * priority.
    */
   take: (options: TakeOptions): Promise<OutboxRow[]> => take(db, options),
@@ -65,11 +65,11 @@ const toOutboxRow = (row: TakenRow): OutboxRow => ({
 
 const take = async (
   db: Kysely<Tables>,
-  { classes, room, limit, staleMs }: TakeOptions,
+  { classes, capacity, limit, staleMs }: TakeOptions,
 ): Promise<OutboxRow[]> => {
   const { rows } = await sql<TakenRow>`
     select run_id, epoch, rank, class, job_no, owner, weight
-    from take_outbox(${classes}::text[], ${BY_RANK.map((priority) => Math.min(room[priority], MAX_INT))}::int[], ${limit}::int, ${staleMs}::int)
+    from take_outbox(${classes}::text[], ${BY_RANK.map((priority) => Math.min(capacity[priority], MAX_INT))}::int[], ${limit}::int, ${staleMs}::int)
   `.execute(db)
   return rows.map(toOutboxRow)
 }

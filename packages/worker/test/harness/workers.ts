@@ -40,7 +40,7 @@ export interface WorkerProcess extends AsyncDisposable {
   output(): string
 }
 
-const ROOM = { critical: 10_000, high: 10_000, normal: 10_000, low: 10_000 }
+const CAPACITY = { critical: 10_000, high: 10_000, normal: 10_000, low: 10_000 }
 
 export async function openTestCluster(queueKind: QueueBackend['kind'] = 'redis'): Promise<TestCluster> {
   await using scope = new AsyncDisposableStack()
@@ -66,7 +66,7 @@ export async function openTestCluster(queueKind: QueueBackend['kind'] = 'redis')
   })
   const dispatch = async (): Promise<void> => {
     const classes = await store.outbox.takeableClasses()
-    const rows = await store.outbox.take({ classes, room: ROOM, limit: 10_000, staleMs: 10_000 })
+    const rows = await store.outbox.take({ classes, capacity: CAPACITY, limit: 10_000, staleMs: 10_000 })
     await queue.add(rows)
     await store.outbox.remove(rows)
   }

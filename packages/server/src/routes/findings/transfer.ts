@@ -20,7 +20,7 @@ import {
   writeFindings,
   type Batch,
 } from '@scanfarm/findings'
-import { Lanes, type Store, type VulnerabilityFilter } from '@scanfarm/store'
+import { SaveQueues, type Store, type VulnerabilityFilter } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { attachment, bytes } from '../../http/answer.ts'
 import { receiveBody } from '../../http/body/receive-file.ts'
@@ -80,12 +80,12 @@ export const importVulnerabilities = route(
         store.vulnerabilities.knownFolder(workspace, findings),
       )
       const of = randomUUID()
-      await using lanes = new Lanes()
-      await using assetLanes = new Lanes()
+      await using queues = new SaveQueues()
+      await using assetQueues = new SaveQueues()
       const save = async (batch: Batch, no: number): Promise<void> => {
         const saved = await Promise.all([
-          store.vulnerabilities.import(workspace, format, batch.vulnerabilities, { of, no }, lanes),
-          store.assets.import(workspace, format, batch.assets, assetLanes),
+          store.vulnerabilities.import(workspace, format, batch.vulnerabilities, { of, no }, queues),
+          store.assets.import(workspace, format, batch.assets, assetQueues),
         ])
         vulnerabilities = addImports(vulnerabilities, saved[0])
         assets = addImports(assets, saved[1])

@@ -15,11 +15,11 @@ import { refuse, textProblems } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { fieldProblems, singleTargetProblems, warningsOf } from '../../submission/field-rules.ts'
 import {
-  gatherTargets,
+  collectTargets,
   targetTypeProblems,
   withoutTarget,
-  type Gathered,
-} from '../../submission/gather-targets.ts'
+  type CollectedTargets,
+} from '../../submission/collect-targets.ts'
 import { cloudFields, planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
 import {
   operatorVariables,
@@ -93,8 +93,8 @@ export const createRuns = route(
     const keeper = await scopes.keeperOf(body.scope, plan.workflowName)
     const targetless = withoutTarget(body, pinned, keeper)
     const all =
-      targetless?.gathered ??
-      (await gatherTargets(body, artifacts, {
+      targetless?.collected ??
+      (await collectTargets(body, artifacts, {
         folders: config.targetFile.folders,
         maxTargets: context.limits.targets,
         refusal: keeper.refusal,
@@ -102,7 +102,7 @@ export const createRuns = route(
     await scopes.demand(all, body.strict)
     const { refused } = all
     const chosen = await chooseTargets(store, body, plan, all.drafts)
-    const gathered: Gathered =
+    const collected: CollectedTargets =
       chosen === undefined
         ? all
         : {
@@ -113,7 +113,7 @@ export const createRuns = route(
           }
     const draft = {
       ...(await withRequirements(plan, pinned, {
-        targets: gathered.targets,
+        targets: collected.targets,
         operatorVariables: operatorVariables(config),
         needs: keeper.needs(),
       })),
@@ -139,8 +139,8 @@ export const createRuns = route(
         ? await planCloud(context, fields, toolsAmong(needsOf(draft.requirementClass)))
         : undefined
     const answer = (job: SubmittedJob): string =>
-      JSON.stringify(created(body, draft, gathered, job, http.root, taken))
-    const submitted = await store.jobs.submit(draft, gathered.drafts, {
+      JSON.stringify(created(body, draft, collected, job, http.root, taken))
+    const submitted = await store.jobs.submit(draft, collected.drafts, {
       runsAtOnce: RUNS_AT_ONCE,
       ...(dispatcher && { send: dispatcher.reserve(draft) }),
       ...(schedule && { schedule }),
@@ -157,7 +157,7 @@ export const createRuns = route(
     if ('kept' in submitted) return kept(submitted.kept)
     scopes.count(refused?.count ?? 0, 'submit')
     void dispatcher?.send(submitted.sent)
-    if (submitted.sent.length < gathered.count) notifier.notify()
+    if (submitted.sent.length < collected.count) notifier.notify()
     return kept({ status: ACCEPTED, body: answer(submitted.job) })
   },
 )
@@ -165,7 +165,7 @@ export const createRuns = route(
 const created = (
   body: CreateRuns,
   draft: JobDraft,
-  { count, targets = [], dropped, skipped, refused }: Gathered,
+  { count, targets = [], dropped, skipped, refused }: CollectedTargets,
   job: SubmittedJob,
   root: string,
   warnings: Warnings,

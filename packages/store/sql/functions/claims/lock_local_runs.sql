@@ -1,6 +1,6 @@
 -- Locks up to p_limit waiting local runs in order of priority. Rows that another server is taking are skipped, never
--- waited for: runs are locked in order of priority here, which is not the order of their ids. A run that was set
--- aside is offered again after 10 seconds.
+-- waited for: runs are locked in order of priority here, which is not the order of their ids. A deferred
+-- run is offered again after 10 seconds.
 create or replace function lock_local_runs(p_limit int, p_suspects boolean) returns setof bigint
 language sql
 -- planner: walk

@@ -1,7 +1,7 @@
 -- Leases a due infrastructure to p_owner. Returns its number; null: none is due.
-create or replace function acquire_infra(p_owner text, p_hold_ms int) returns bigint
+create or replace function acquire_infra(p_owner text, p_lease_ms int) returns bigint
 language sql as $$
-  update cloud_infras set owner = p_owner, owner_until = clock_timestamp() + p_hold_ms * interval '1 ms', recheck = false
+  update cloud_infras set owner = p_owner, owner_until = clock_timestamp() + p_lease_ms * interval '1 ms', recheck = false
   where id = (
     select id from cloud_infras
     where closed_at is null and due_at <= clock_timestamp()

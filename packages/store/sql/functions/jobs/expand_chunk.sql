@@ -1,7 +1,7 @@
--- Creates the runs of one chunk of a large job, the most urgent job first. Null: there is no chunk left. p_room holds, by
+-- Creates the runs of one chunk of a large job, the most urgent job first. Null: there is no chunk left. p_capacity holds, by
 -- requirement class and rank, how many runs may be marked as sent. Returns class, priority and share of the job and the
 -- ids of the runs that were (fill_outbox).
-create or replace function expand_chunk(p_room jsonb default '{}') returns jsonb
+create or replace function expand_chunk(p_capacity jsonb default '{}') returns jsonb
 language plpgsql as $$
 declare
   v_job jobs;
@@ -18,7 +18,7 @@ begin
   delete from job_targets where job_no = v_chunk.job_no and chunk = v_chunk.chunk;
   select max(id) into v_last from runs where job_no = v_job.id;
   v_sent := insert_runs(v_job, v_chunk.targets, v_chunk.workspaces, null,
-                        coalesce((p_room -> v_job.requirement_class ->> v_job.priority)::int, 0));
+                        coalesce((p_capacity -> v_job.requirement_class ->> v_job.priority)::int, 0));
   perform take_over_runs(v_job.id, coalesce(v_last, 0)) where v_job.resume_from is not null;
   if cardinality(v_sent) < cardinality(v_chunk.targets) then
     perform notify_masters();

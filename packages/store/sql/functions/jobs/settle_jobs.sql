@@ -1,5 +1,5 @@
 -- Stores the final counts of up to p_limit jobs after p_after, as far as all their runs have ended and their scans are
--- judged, and writes the events of their ends (tell_ended_jobs). Remembers an open run of each large job and reads on
+-- judged, and writes the events of their ends (log_ended_jobs). Remembers an open run of each large job and reads on
 -- from there when it has ended, so a call that finds it open reads one run, and each run is read about twice in the life
 -- of its job; small jobs are counted together. Returns how many jobs were counted, and the last job that was read; null:
 -- there was none.
@@ -79,7 +79,7 @@ begin
       v_settled := v_settled || v_job.id;
     end if;
   end loop;
-  perform tell_ended_jobs(v_settled);
+  perform log_ended_jobs(v_settled);
   counted := cardinality(v_settled);
   return next;
 end $$;

@@ -77,7 +77,7 @@ begin
            not w.wanted, case when w.wanted then null else now() end
     from jsonb_to_recordset(p_updates) as u("runId" bigint, attempt int, events jsonb)
     join runs r on r.id = u."runId" and r.attempt = u.attempt
-    cross join lateral told_run(r) t
+    cross join lateral reported_run(r) t
     cross join lateral (
       select distinct on (x."eventId") x.* from rows from (
         jsonb_to_recordset(u.events) as (topic text, "eventId" text, name text, source text, "dataType" text, data text)

@@ -9,7 +9,7 @@ language sql as $$
     from jsonb_to_recordset(p_items)
       as i(run_id bigint, attempt int, seq int, place text, target text, reason text)
     left join lateral (select runs as run from runs where id = i.run_id offset 0) own on true
-    left join lateral told_run(own.run) r on true
+    left join lateral reported_run(own.run) r on true
     on conflict do nothing
     returning *
   ), told as (
@@ -22,7 +22,7 @@ language sql as $$
     from made m
     left join lateral (select job_id, workflow_name from jobs where id = m.job_no offset 0) j on true
     left join lateral (select runs as run from runs where id = m.run_id offset 0) own on true
-    left join lateral told_run(own.run) r on true
+    left join lateral reported_run(own.run) r on true
     order by m.id
     returning id
   )

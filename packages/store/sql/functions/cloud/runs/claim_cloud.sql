@@ -1,6 +1,6 @@
--- Claims up to p_limit waiting runs of machines with room, the most urgent first. A machine runs one at a time, or
+-- Claims up to p_limit waiting runs of machines with capacity, the most urgent first. A machine runs one at a time, or
 -- its share of the concurrency of the job of the next run; every run on it counts, and no run passes a more urgent
--- one. One claim at a time in the whole farm, so that no room is given to two runs. A machine that is being lost
+-- one. One claim at a time in the whole farm, so that no capacity is given to two runs. A machine that is being lost
 -- is skipped. Paused slots get none. Not for workers: they cannot reach the machines.
 create or replace function claim_cloud(p_secret text, p_worker_id text, p_limit int) returns json
 language plpgsql

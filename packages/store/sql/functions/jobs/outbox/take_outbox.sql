@@ -1,8 +1,8 @@
 -- Takes ready rows of the given classes in the order of rank, and marks them as sent. Jobs of one rank get rows by the
 -- share of their owner; the rows of a job are taken by age. Rows that were marked more than p_stale_ms ago come first:
--- their message may not have arrived. p_room[rank] limits the rows of each rank. The rows are collected before they are
+-- their message may not have arrived. p_capacity[rank] limits the rows of each rank. The rows are collected before they are
 -- marked: a join could read all rows for each of them.
-create or replace function take_outbox(p_classes text[], p_room int[], p_limit int, p_stale_ms int)
+create or replace function take_outbox(p_classes text[], p_capacity int[], p_limit int, p_stale_ms int)
 returns table (run_id bigint, epoch int, rank smallint, class text, job_no bigint, owner text, weight int)
 language plpgsql
 -- planner: backlog
@@ -15,20 +15,20 @@ declare
     order by rank, run_id limit p_limit for update skip locked);
   v_taken bigint[] := v_ids;
   v_left int := p_limit - cardinality(v_ids);
-  v_room int;
+  v_capacity int;
 begin
   update outbox set sent_at = now(), delayed = false where run_id = any(v_ids);
   for v_rank in 1..4 loop
-    v_room := least(v_left, p_room[v_rank]);
-    while v_room > 0 loop
+    v_capacity := least(v_left, p_capacity[v_rank]);
+    while v_capacity > 0 loop
       v_ids := array(
         with waiting as materialized (
           select c.class, w.job_no, coalesce(s.weight, 1) / count(*) over (partition by j.submitted_by)::float8 as part
           from unnest(p_classes) as c(class)
-          cross join lateral waiting_jobs(c.class, v_rank, greatest(v_room, 1000)) as w(job_no)
+          cross join lateral waiting_jobs(c.class, v_rank, greatest(v_capacity, 1000)) as w(job_no)
           join jobs j on j.id = w.job_no left join shares s on s.owner = j.submitted_by
         ), shared as materialized (
-          select class, job_no, part, ceil(v_room * part / sum(part) over ())::int as most from waiting
+          select class, job_no, part, ceil(v_capacity * part / sum(part) over ())::int as most from waiting
         )
         select o.run_id from shared s cross join lateral (
           select run_id from outbox
@@ -36,13 +36,13 @@ begin
             and run_mode = 'distributed'
           order by class, rank, job_no, run_id limit s.most for update skip locked
         ) o
-        -- With less room than jobs, each of them is as likely to get some as its part is large.
-        order by case when v_room < (select count(*) from shared) then -ln(1 - random()) / s.part end, o.run_id
-        limit v_room);
+        -- With less capacity than jobs, each of them is as likely to get some as its part is large.
+        order by case when v_capacity < (select count(*) from shared) then -ln(1 - random()) / s.part end, o.run_id
+        limit v_capacity);
       exit when cardinality(v_ids) = 0;
       update outbox set sent_at = now(), delayed = false where run_id = any(v_ids);
       v_taken := v_taken || v_ids;
-      v_room := v_room - cardinality(v_ids);
+      v_capacity := v_capacity - cardinality(v_ids);
       v_left := v_left - cardinality(v_ids);
     end loop;
   end loop;

@@ -1,6 +1,6 @@
 -- Trigger: writes an event for each step that ended, unless an earlier attempt executed it. A final status never changes
 -- again, so each ended row has just ended. Those of batches name the run of their loop, which has a step for the loop.
-create or replace function tell_ended_steps() returns trigger
+create or replace function log_ended_steps() returns trigger
 language plpgsql as $$
 declare
   v_completed_is_wanted boolean;
@@ -22,7 +22,7 @@ begin
            not e.wanted, case when e.wanted then null else now() end
     from written s
     cross join lateral (select runs as run from runs where id = s.run_id offset 0) own
-    cross join lateral told_run(own.run) r
+    cross join lateral reported_run(own.run) r
     cross join lateral (select 'step.' || s.status as topic, case s.status when 'completed' then v_completed_is_wanted
                         else v_failed_is_wanted end as wanted) e
     where s.status in ('completed', 'failed') and s.taken_from is null and (r.id = s.run_id or s.seq > 1)

@@ -1,6 +1,6 @@
--- Delays a locked, queued run that could not be assigned to a worker. If another run has been assigned since its
+-- Defers a locked, queued run that could not be assigned to a worker. If another run has been assigned since its
 -- first failure, the database works and the run ends as failed.
-create or replace function set_aside(p_id bigint, p_reason text) returns void
+create or replace function defer_run(p_id bigint, p_reason text) returns void
 language plpgsql as $$
 declare
   v_run runs;

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
-import { Lanes } from '../src/index.ts'
+import { SaveQueues } from '../src/index.ts'
 
-/** Saves that begin when their lane is free, and end when the test says so. */
+/** Saves that begin when their queue is free, and end when the test says so. */
 const begun = () => {
   const open = new Map<string, PromiseWithResolvers<string>>()
   const save = (name: string): Promise<string> => {
@@ -20,11 +20,11 @@ const begun = () => {
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-test('A lane saves its parts in order, and does not wait for the other lane', async () => {
-  await using lanes = new Lanes()
+test('A queue saves its parts in order, and does not wait for the other queue', async () => {
+  await using queues = new SaveQueues()
   const { save, end, names } = begun()
-  const first = lanes.save(['a1', 'b1'], save)
-  const second = lanes.save(['a2', 'b2'], save)
+  const first = queues.save(['a1', 'b1'], save)
+  const second = queues.save(['a2', 'b2'], save)
   await turn()
   expect(names()).toEqual(['a1', 'b1'])
   await end('b1')
@@ -38,12 +38,12 @@ test('A lane saves its parts in order, and does not wait for the other lane', as
   ])
 })
 
-test('A single part waits for both lanes, and both wait for it', async () => {
-  await using lanes = new Lanes()
+test('A single part waits for both queues, and both wait for it', async () => {
+  await using queues = new SaveQueues()
   const { save, end, names } = begun()
-  void lanes.save(['a1', 'b1'], save)
-  const single = lanes.save(['ab2'], save)
-  void lanes.save(['a3', 'b3'], save)
+  void queues.save(['a1', 'b1'], save)
+  const single = queues.save(['ab2'], save)
+  void queues.save(['a3', 'b3'], save)
   await turn()
   await end('a1')
   expect(names()).toEqual(['b1'])
@@ -56,15 +56,15 @@ test('A single part waits for both lanes, and both wait for it', async () => {
   await end('b3')
 })
 
-test('After an error a lane saves nothing more, and the end waits for what is being saved', async () => {
+test('After an error a queue saves nothing more, and the end waits for what is being saved', async () => {
   const { save, end, names } = begun()
   let isDisposed = false
-  const lanes = new Lanes()
-  const saves = [lanes.save(['a1', 'b1'], save), lanes.save(['ab2'], save)]
+  const queues = new SaveQueues()
+  const saves = [queues.save(['a1', 'b1'], save), queues.save(['ab2'], save)]
   for (const one of saves) one.catch(() => undefined)
   await turn()
   await end('a1', new Error('the disk is full'))
-  const disposed = lanes[Symbol.asyncDispose]().then(() => (isDisposed = true))
+  const disposed = queues[Symbol.asyncDispose]().then(() => (isDisposed = true))
   await turn()
   expect([isDisposed, names()]).toEqual([false, ['b1']])
   await end('b1')

@@ -1,18 +1,18 @@
 /** Saves batches of an import at the same time, but what has the same identity in the order of the batches. */
-export class Lanes implements AsyncDisposable {
+export class SaveQueues implements AsyncDisposable {
   #last: readonly Promise<unknown>[] = [Promise.resolve(), Promise.resolve()]
 
-  /** `parts`: one for each lane, without an identity in common; or a single one with identities of any lane. */
+  /** `parts`: one for each queue, without an identity in common; or a single one with identities of any queue. */
   save<Part, Saved>(parts: readonly Part[], save: (part: Part) => Promise<Saved>): Promise<Saved[]> {
     const isSingle = parts.length === 1
     const before = isSingle ? [allOf(this.#last)] : this.#last
-    const saved = parts.map(async (part, lane) => {
-      await before[lane]
+    const saved = parts.map(async (part, queue) => {
+      await before[queue]
       return save(part)
     })
     // The caller gets the errors.
     for (const one of saved) one.catch(() => undefined)
-    this.#last = this.#last.map((last, lane) => saved[isSingle ? 0 : lane] ?? last)
+    this.#last = this.#last.map((last, queue) => saved[isSingle ? 0 : queue] ?? last)
     return Promise.all(saved)
   }
 

@@ -1,5 +1,5 @@
 -- Writes findings.digest: the sum of the events of jobs that ended in this time.
-create or replace function tell_digest(p_from timestamptz, p_until timestamptz) returns void
+create or replace function log_digest(p_from timestamptz, p_until timestamptz) returns void
 language sql as $$
   with ended as (
     select e.data::jsonb as data

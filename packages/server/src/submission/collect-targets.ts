@@ -23,7 +23,7 @@ import { workspaceFor, workspaceOf } from './workspace-name.ts'
 /** Longer files are read a second time for the store instead of being held in memory. */
 const MAX_HELD = 100_000
 
-export interface Gathered extends ListedTargets {
+export interface CollectedTargets extends ListedTargets {
   /** For the store. */
   readonly drafts: readonly TargetDraft[] | TargetStream
 }
@@ -35,11 +35,11 @@ interface Limits {
 }
 
 /** The distinct targets of a request, checked and in order. */
-export async function gatherTargets(
+export async function collectTargets(
   body: CreateRuns,
   artifacts: Pick<ArtifactStore, 'get' | 'size'>,
   limits: Limits,
-): Promise<Gathered> {
+): Promise<CollectedTargets> {
   const { skip_bad: skipBad = false } = body
   const draftOf = (target: string): TargetDraft => ({
     target,
@@ -160,7 +160,7 @@ export const withoutTarget = (
   body: CreateRuns,
   { resolved }: Pinned,
   { refusal }: Pick<Limits, 'refusal'>,
-): { readonly gathered: Gathered; readonly warnings: Warnings } | undefined => {
+): { readonly collected: CollectedTargets; readonly warnings: Warnings } | undefined => {
   const { target, targets, target_file: file, empty_target: empty, workspace } = body
   const named = targets !== undefined || file !== undefined || (target ?? '').trim() !== ''
   if (named) return undefined
@@ -171,7 +171,7 @@ export const withoutTarget = (
   // Its name is no host.
   const reason = refusal?.('', () => draft.workspace)
   return {
-    gathered:
+    collected:
       reason === undefined
         ? { count: 1, dropped: 0, targets: [name], drafts: [draft] }
         : {

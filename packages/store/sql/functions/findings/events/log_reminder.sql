@@ -1,5 +1,5 @@
 -- Writes findings.reminder: how many findings are open, and for how many days the oldest one is, by severity.
-create or replace function tell_reminder(p_today timestamptz) returns void
+create or replace function log_reminder(p_today timestamptz) returns void
 language sql as $$
   with open as (
     select severity, count(*) as count, floor(extract(epoch from now() - min(opened_at)) / 86400)::int as days

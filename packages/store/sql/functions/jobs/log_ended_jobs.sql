@@ -1,6 +1,6 @@
 -- Writes the events of jobs whose final counts have just been stored: job.ended and, for a job of a schedule,
 -- schedule.ended. Jobs that were imported ended long ago, so they have none.
-create or replace function tell_ended_jobs(p_job_nos bigint[]) returns void
+create or replace function log_ended_jobs(p_job_nos bigint[]) returns void
 language sql as $$
   insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
                           processed, processed_at)

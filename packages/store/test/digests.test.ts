@@ -11,7 +11,7 @@ const told = async (topic: string) => {
 }
 const execute = (statement: string) => asSuperuser((client) => client.query(statement), db.url)
 /** Two masters at the same time. */
-const tell = () => Promise.all([db.store.nights.tell(), db.store.nights.tell()])
+const logDigests = () => Promise.all([db.store.nights.logDigests(), db.store.nights.logDigests()])
 
 const scan = async (workerId: string, name: string, severity: 'high' | 'low', count = 1): Promise<void> => {
   await submitted(db.store, {}, [{ target: `${name}.test`, workspace: name }])
@@ -27,11 +27,11 @@ const scan = async (workerId: string, name: string, severity: 'high' | 'low', co
   await db.runStore.finish([ended(run)])
 }
 
-test('An hour in which jobs ended, and a day with open findings, are each told once, whichever master does it', async () => {
+test('An hour in which jobs ended, and a day with open findings, each have one event, whichever master writes it', async () => {
   await execute(
     `update farm set reminded_at = now() + interval '2 days', digest_until = digest_until - interval '3 hours'`,
   )
-  await tell()
+  await logDigests()
   expect([...(await told('findings.digest')), ...(await told('findings.reminder'))]).toEqual([])
   const workerId = await joined(db.runStore)
   await scan(workerId, 'banner', 'low', 6)
@@ -41,14 +41,14 @@ test('An hour in which jobs ended, and a day with open findings, are each told o
   // Later ones are told when their hour is over.
   await execute(`update event_logs set created_at = now() + interval '1 hour'`)
   await execute(`update farm set digest_until = digest_until - interval '3 hours'`)
-  await tell()
+  await logDigests()
   expect(await told('findings.digest')).toEqual([])
   await execute(`update event_logs set created_at = now() - interval '2 hours'`)
   await execute(`update vulnerabilities set opened_at = now() - interval '9 days' where severity = 'high'`)
   await execute(`update farm set digest_until = date_trunc('hour', now()) - interval '5 hours',
                                  reminded_at = now() - interval '1 day'`)
-  await tell()
-  await tell()
+  await logDigests()
+  await logDigests()
   expect(await told('findings.digest')).toMatchObject([
     {
       jobs: 2,

@@ -6,18 +6,18 @@ const MAX_QUEUED = 20_000
 /** Other masters send too, so a count expires. */
 const FRESH_MS = 1_000
 
-export type Room = Readonly<Record<Priority, number>>
+export type Capacity = Readonly<Record<Priority, number>>
 
 interface Count {
   readonly at: number
-  readonly room: Record<Priority, number>
+  readonly capacity: Record<Priority, number>
 }
 
 /**
- * How many more messages of each priority a class may get. Counted in the queue once a second, or if less room is left
+ * How many more messages of each priority a class may get. Counted in the queue once a second, or if less capacity is left
  * than requested. In between, sent messages are subtracted, so the value is never too high by what this process sent.
  */
-export class QueueRoom {
+export class QueueCapacity {
   readonly #queue: Pick<RunQueue, 'waiting'>
   readonly #maxQueued: number
   readonly #counts = new Map<string, Count>()
@@ -28,26 +28,31 @@ export class QueueRoom {
   }
 
   /** Rejects if the queue is unavailable. */
-  async of(requirementClass: string, wanted: number): Promise<Room> {
+  async of(requirementClass: string, wanted: number): Promise<Capacity> {
     const known = this.#counts.get(requirementClass)
     const fresh = known && performance.now() - known.at < FRESH_MS
-    if (fresh && Object.values(known.room).every((room) => room >= wanted)) return known.room
+    if (fresh && Object.values(known.capacity).every((left) => left >= wanted)) return known.capacity
     const waiting = await this.#queue.waiting(requirementClass)
     const left = (priority: Priority) => Math.max(0, this.#maxQueued - waiting[priority])
-    const room = { critical: left('critical'), high: left('high'), normal: left('normal'), low: left('low') }
-    this.#counts.set(requirementClass, { at: performance.now(), room })
-    return room
+    const capacity = {
+      critical: left('critical'),
+      high: left('high'),
+      normal: left('normal'),
+      low: left('low'),
+    }
+    this.#counts.set(requirementClass, { at: performance.now(), capacity })
+    return capacity
   }
 
   /** By class, what is left of the last count, however old. */
-  get known(): ReadonlyMap<string, Room> {
-    return new Map([...this.#counts].map(([requirementClass, { room }]) => [requirementClass, room]))
+  get known(): ReadonlyMap<string, Capacity> {
+    return new Map([...this.#counts].map(([requirementClass, { capacity }]) => [requirementClass, capacity]))
   }
 
   /** Subtracts messages that were sent. */
   used(requirementClass: string, priorities: readonly Priority[]): void {
-    const room = this.#counts.get(requirementClass)?.room
-    if (room) for (const priority of priorities) room[priority] = Math.max(0, room[priority] - 1)
+    const capacity = this.#counts.get(requirementClass)?.capacity
+    if (capacity) for (const priority of priorities) capacity[priority] = Math.max(0, capacity[priority] - 1)
   }
 
   /** Discards all counts. */

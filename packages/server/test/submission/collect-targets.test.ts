@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import type { TargetDraft } from '@scanfarm/store'
-import { gatherTargets } from '../../src/submission/gather-targets.ts'
+import { collectTargets } from '../../src/submission/collect-targets.ts'
 
 const PATH = 'uploads/0123456789abcdef-list.txt'
 const LIMITS = { folders: [], maxTargets: 1_000_000, refusal: undefined }
@@ -49,10 +49,10 @@ describe('uploads as targets', () => {
     }
     const gone = 'uploads/0123456789abcdef-gone.txt'
     const targets = Array<string>(1_000).fill(PATH)
-    expect(await gatherTargets({ module: 'x', targets }, store, LIMITS)).toMatchObject({ count: 1 })
+    expect(await collectTargets({ module: 'x', targets }, store, LIMITS)).toMatchObject({ count: 1 })
     expect(asked).toEqual([PATH])
     await expect(
-      gatherTargets({ module: 'x', targets: [PATH, gone, gone] }, store, LIMITS),
+      collectTargets({ module: 'x', targets: [PATH, gone, gone] }, store, LIMITS),
     ).rejects.toMatchObject({
       code: 'invalid_input',
       details: [{ path: '/targets/1' }, { path: '/targets/2' }],
@@ -67,16 +67,16 @@ describe('targets of a long file', () => {
       yield* hosts(100_005)()
       yield 'host-7.example\n# note\n\nlast.example'
     }
-    const gathered = await gatherTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS)
-    expect(gathered).toMatchObject({ count: 100_006, dropped: 1, targets: undefined })
-    if (!('chunks' in gathered.drafts)) throw new Error('a long list is to be a stream')
+    const collected = await collectTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS)
+    expect(collected).toMatchObject({ count: 100_006, dropped: 1, targets: undefined })
+    if (!('chunks' in collected.drafts)) throw new Error('a long list is to be a stream')
     for (const _ of [1, 2])
-      expect(await collect(gathered.drafts.chunks())).toEqual([...Array<number>(10).fill(10_000), 6])
+      expect(await collect(collected.drafts.chunks())).toEqual([...Array<number>(10).fill(10_000), 6])
   })
 
   test('a file may have a million targets', async () => {
     const store = storeOf(hosts(1_000_000))
-    const { count, drafts } = await gatherTargets({ module: 'x', target_file: PATH }, store, LIMITS)
+    const { count, drafts } = await collectTargets({ module: 'x', target_file: PATH }, store, LIMITS)
     expect(count).toBe(1_000_000)
     if (!('chunks' in drafts)) throw new Error('a long list is to be a stream')
     expect(await collect(drafts.chunks())).toEqual(Array<number>(100).fill(10_000))
@@ -84,7 +84,7 @@ describe('targets of a long file', () => {
 
   test('a file that changes between the two readings is refused', async () => {
     const store = storeOf(hosts(100_001), hosts(100_000))
-    const { drafts } = await gatherTargets({ module: 'x', target_file: PATH }, store, LIMITS)
+    const { drafts } = await collectTargets({ module: 'x', target_file: PATH }, store, LIMITS)
     if (!('chunks' in drafts)) throw new Error('a long list is to be a stream')
     await expect(collect(drafts.chunks())).rejects.toMatchObject({ code: 'conflict' })
   })
@@ -95,7 +95,7 @@ describe('targets of a long file', () => {
       yield 'a;b\n'
     }
     await expect(
-      gatherTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS),
+      collectTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS),
     ).rejects.toMatchObject({
       code: 'invalid_target',
       details: [
@@ -114,8 +114,8 @@ describe('targets of a long file', () => {
       yield 'c|d\n'.repeat(100)
     }
     const body = { module: 'x', target_file: PATH, skip_bad: true }
-    const { drafts, skipped, ...gathered } = await gatherTargets(body, storeOf(content), LIMITS)
-    expect(gathered).toMatchObject({ count: 100_002, dropped: 0 })
+    const { drafts, skipped, ...collected } = await collectTargets(body, storeOf(content), LIMITS)
+    expect(collected).toMatchObject({ count: 100_002, dropped: 0 })
     expect(skipped?.count).toBe(101)
     expect(skipped?.problems).toHaveLength(50)
     expect(skipped?.problems[0]).toMatchObject({
@@ -132,7 +132,7 @@ describe('targets of a long file', () => {
       for (; told < 1_000_000; told += 1) yield 'a;b\n'
     }
     await expect(
-      gatherTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS),
+      collectTargets({ module: 'x', target_file: PATH }, storeOf(content), LIMITS),
     ).rejects.toMatchObject({ code: 'invalid_target' })
     expect(told).toBeLessThan(2_000)
   })
@@ -141,7 +141,7 @@ describe('targets of a long file', () => {
 test('All refused targets are counted, and 10,000 of them are listed', async () => {
   const limits = { ...LIMITS, refusal: (target: string) => (target === 'host-0.example' ? undefined : 'no') }
   const upload = storeOf(hosts(12_000))
-  const { count, refused } = await gatherTargets({ module: 'probe', target_file: PATH }, upload, limits)
+  const { count, refused } = await collectTargets({ module: 'probe', target_file: PATH }, upload, limits)
   expect([count, refused?.count, refused?.listed.length]).toEqual([1, 11_999, 10_000])
   expect(refused?.listed[0]).toEqual({ target: 'host-1.example', reason: 'no' })
 })

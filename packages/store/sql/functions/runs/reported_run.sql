@@ -1,5 +1,5 @@
 -- The run that events of a run name: for a batch of a loop, the run of the loop.
-create or replace function told_run(r runs) returns setof runs
+create or replace function reported_run(r runs) returns setof runs
 language sql stable as $$
   select (r).* where (r).batch is null
   union all

@@ -27,7 +27,7 @@ export const namedTargets = async (terminal: Terminal, options: ScanOptions): Pr
 }
 
 /** The targets, each once and in the given order, or one empty target if the workflow needs none. */
-export const gatherTargets = async (
+export const collectTargets = async (
   terminal: Terminal,
   options: ScanOptions,
   first: readonly ExecTarget[],

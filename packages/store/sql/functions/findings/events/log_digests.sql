@@ -1,6 +1,6 @@
 -- Writes the event findings.digest about the jobs that ended in full hours since the last one, and once a day the event
 -- findings.reminder about what is open. Without such jobs, or open findings, there is no event.
-create or replace function tell_findings() returns void
+create or replace function log_digests() returns void
 language plpgsql as $$
 declare
   -- Events of this hour may be committed a little later.
@@ -19,10 +19,10 @@ begin
   end if;
   if v_from < v_until then
     update farm set digest_until = v_until;
-    perform tell_digest(v_from, v_until);
+    perform log_digest(v_from, v_until);
   end if;
   if v_reminded < v_today then
     update farm set reminded_at = now();
-    perform tell_reminder(v_today);
+    perform log_reminder(v_today);
   end if;
 end $$;
