@@ -63,12 +63,12 @@ const perform = async (run: Run, state: StateFiles | undefined): Promise<ListEnd
   const { workflow } = run.input
   const { caller, params } = await baseScopes(run)
   const { root } = workflow
-  const given = (name: string) => params.get(name)
+  const argumentOf = (name: string) => params.get(name)
   if (root.kind === 'module') {
-    return (await runModule(run, { workflow: root, name: '', scope: new Scope(caller), given })).end
+    return (await runModule(run, { workflow: root, name: '', scope: new Scope(caller), argumentOf })).end
   }
   const scope = new Scope(caller)
-  const missing = await setParams(run, root.params ?? [], scope, given)
+  const missing = await setParams(run, root.params ?? [], scope, argumentOf)
   return await runFlow(run, workflow, scope, missing)
 }
 

@@ -7,7 +7,7 @@ export type QueryOptions = Readonly<
 >
 
 /** The values of a command's options, by their names in the program. */
-export type Given = ClientOptions & Readonly<Record<string, unknown>>
+export type CommandOptions = ClientOptions & Readonly<Record<string, unknown>>
 
 export const addQuery = (command: Command, options: QueryOptions): Command => {
   for (const [flags, description, read = (text: string): unknown => text] of Object.values(options))
@@ -17,8 +17,8 @@ export const addQuery = (command: Command, options: QueryOptions): Command => {
   return command
 }
 
-/** The given values by parameter. The server checks them. */
-export const givenQuery = <Query extends object>(options: QueryOptions, given: Given): Query =>
+/** The values of options by parameter. The server checks them. */
+export const queryFrom = <Query extends object>(options: QueryOptions, values: CommandOptions): Query =>
   Object.fromEntries(
-    Object.entries(options).map(([name, [flags]]) => [name, given[new Option(flags).attributeName()]]),
+    Object.entries(options).map(([name, [flags]]) => [name, values[new Option(flags).attributeName()]]),
   ) as Query

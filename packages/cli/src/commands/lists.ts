@@ -1,7 +1,7 @@
 import type { Artifact, Pagination, Run, Step, Worker } from '@scanfarm/contracts'
 import { Option, type Command } from 'commander'
 import type { QueryOf } from '../client/api.ts'
-import { addQuery, givenQuery, type Given, type QueryOptions } from '../client/query.ts'
+import { addQuery, queryFrom, type CommandOptions, type QueryOptions } from '../client/query.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { cut, printFields, printJson, printTable, shortTime, type Column } from '../client/table.ts'
 import { addWorkflow, idArgument, wholeNumber, wholeNumberOrZero } from '../options.ts'
@@ -83,8 +83,8 @@ export const listRunsCommand = (terminal: Terminal, name = 'list'): Command =>
       new Option('--workflow <name>', 'runs of this flow or module'),
     ),
     RUNS,
-  ).action(async (options: Given & { readonly workflow?: string }) => {
-    const query = { ...givenQuery<QueryOf<'/runs'>>(RUNS, options), workflow_name: options.workflow }
+  ).action(async (options: CommandOptions & { readonly workflow?: string }) => {
+    const query = { ...queryFrom<QueryOf<'/runs'>>(RUNS, options), workflow_name: options.workflow }
     const page = await connect(terminal, options).call(({ GET }) => GET('/runs', { params: { query } }))
     const rare = RARE_RUN_COLUMNS.filter(({ value }) => page.data.some((run) => value(run) !== ''))
     printPage(terminal, options, page, [...RUN_COLUMNS, ...rare])
@@ -174,8 +174,8 @@ const WORKFLOWS: QueryOptions = {
 
 export const listWorkflowsCommand = (terminal: Terminal, name = 'list'): Command =>
   addQuery(clientCommand(name, 'List the workflows that the server can start.'), WORKFLOWS).action(
-    async (options: Given) => {
-      const query = givenQuery<QueryOf<'/workflows'>>(WORKFLOWS, options)
+    async (options: CommandOptions) => {
+      const query = queryFrom<QueryOf<'/workflows'>>(WORKFLOWS, options)
       const page = await connect(terminal, options).call(({ GET }) =>
         GET('/workflows', { params: { query } }),
       )

@@ -123,7 +123,7 @@ async function openWorld(
       const open = (await instances(direct)).filter(({ State }) => State?.Name !== 'terminated')
       return open.map(nameOf)
     },
-    async given(name) {
+    async createRequest(name) {
       const { UserData } = await direct.send(
         new DescribeInstanceAttributeCommand({
           InstanceId: (await instance(name))?.InstanceId,

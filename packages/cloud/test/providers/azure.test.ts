@@ -66,7 +66,7 @@ async function openWorld(
     tokens,
     provider,
     there: () => cloud.there(),
-    given: (name) => cloud.given(name),
+    createRequest: (name) => cloud.createRequest(name),
     plant: (count, farm) => cloud.plant(count, farm),
     async [Symbol.asyncDispose]() {
       await provider[Symbol.asyncDispose]()
@@ -134,7 +134,7 @@ describe('azure', () => {
     const first = await world.provider.create(REQUEST, signal())
     const second = await world.provider.create({ ...REQUEST, userData: '#cloud-config\n# other\n' }, signal())
     expect(second.id).toBe(first.id)
-    expect(world.cloud.given(REQUEST.name).userData).toBe(REQUEST.userData)
+    expect(world.cloud.createRequest(REQUEST.name).userData).toBe(REQUEST.userData)
     const other = { ...REQUEST, labels: { ...REQUEST.labels, farm: 'other' } }
     await expect(world.provider.create(other, signal())).rejects.toMatchObject({ problem: 'refused' })
     expect(world.cloud.there()).toEqual([REQUEST.name])

@@ -31,7 +31,7 @@ export interface World extends AsyncDisposable {
   /** Names of machines that exist or are being created. */
   there(): Promise<string[]> | string[]
   /** The create request of the machine, with decoded `userData`. */
-  given(name: string): Promise<Given> | Given
+  createRequest(name: string): Promise<CreateRequest> | CreateRequest
   /** Create calls that reached the cloud, including refused ones. */
   creates(): number
   /** Adds machines with the label of this farm. */
@@ -40,7 +40,7 @@ export interface World extends AsyncDisposable {
   violations(): readonly string[]
 }
 
-export interface Given {
+export interface CreateRequest {
   readonly userData: string
 }
 
@@ -134,12 +134,12 @@ export function providerConformance(
 
     test(
       'creates a machine that gets an address, keeps its labels and is listed',
-      inWorld(async ({ provider, given }) => {
+      inWorld(async ({ provider, createRequest }) => {
         const asked = request()
         const made = await provider.create(asked, signal())
         expect(made).toMatchObject({ name: asked.name, labels: asked.labels })
         expect(['starting', 'running']).toContain(made.state)
-        expect((await given(asked.name)).userData).toBe(asked.userData)
+        expect((await createRequest(asked.name)).userData).toBe(asked.userData)
 
         const running = await described(
           provider,

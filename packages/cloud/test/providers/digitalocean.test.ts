@@ -43,7 +43,7 @@ describe('digitalocean', () => {
     await using world = await open({ vpc: '760e09ef-dc84-11e8-981e-3cfdfeaae000', image: '7555620' })
     await world.provider.create(request, signal())
     expect(world.violations()).toEqual([])
-    expect(world.given(request.name).order).toMatchObject({
+    expect(world.createRequest(request.name).order).toMatchObject({
       vpc_uuid: '760e09ef-dc84-11e8-981e-3cfdfeaae000',
       image: 7_555_620,
       tags: ['scanfarm-farm:f0e1d2c3b4a5', 'scanfarm-infra:0123456789abcdef', 'scanfarm-expires:1900000000'],

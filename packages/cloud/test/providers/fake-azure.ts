@@ -1,4 +1,4 @@
-import type { Given } from './conformance.ts'
+import type { CreateRequest } from './conformance.ts'
 import type { Answer, Asked, Cloud, AnsweredFault } from './fake-api.ts'
 
 // No package contains Azure's API description. The models of the client libraries enforce the names and types of requests,
@@ -6,7 +6,7 @@ import type { Answer, Asked, Cloud, AnsweredFault } from './fake-api.ts'
 
 export interface AzureCloud extends Cloud {
   there(): string[]
-  given(name: string): Given
+  createRequest(name: string): CreateRequest
   plant(count: number, farm: string): void
   sentFor(name: string): Sent | undefined
   /** Existing cards and addresses. */
@@ -237,7 +237,7 @@ export function azureCloud(): AzureCloud {
       ]
     },
     there: () => [...machines.values()].filter(({ state }) => state !== 'Deleting').map(({ name }) => name),
-    given: (name) => ({
+    createRequest: (name) => ({
       userData: Buffer.from(
         machines.get(name)?.sent.properties.osProfile.customData ?? '',
         'base64',

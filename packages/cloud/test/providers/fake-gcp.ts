@@ -1,4 +1,4 @@
-import type { Given } from './conformance.ts'
+import type { CreateRequest } from './conformance.ts'
 import { GCP_DESCRIPTION } from './gcp-description.ts'
 import { openApiRules } from './openapi-rules.ts'
 import type { Answer, Asked, Cloud, AnsweredFault } from './fake-api.ts'
@@ -8,7 +8,7 @@ import type { Answer, Asked, Cloud, AnsweredFault } from './fake-api.ts'
 
 export interface GcpCloud extends Cloud {
   there(): string[]
-  given(name: string): Given
+  createRequest(name: string): CreateRequest
   plant(count: number, farm: string): void
   insertedOf(name: string): Inserted | undefined
   /** The operation of the next machine fails with this code. */
@@ -177,7 +177,7 @@ export function gcpCloud(): GcpCloud {
     violations: openApiRules(GCP_DESCRIPTION),
     there: () =>
       [...kept.values()].filter(({ status }) => status !== 'STOPPING').map(({ inserted }) => inserted.name),
-    given(name) {
+    createRequest(name) {
       const items = insertedNamed(kept, name)?.metadata?.items ?? []
       return { userData: items.find(({ key }) => key === 'user-data')?.value ?? '' }
     },

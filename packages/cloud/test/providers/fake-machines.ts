@@ -97,7 +97,7 @@ export class FakeMachines<Machine extends { readonly id: number }> {
 /** A fake API whose machines tests can read and change. */
 export interface MachineApi extends FakeApi {
   there(): string[]
-  given(name: string): { userData: string; order: unknown }
+  createRequest(name: string): { userData: string; order: unknown }
   plant(count: number, farm: string): void
   /** Changes a machine, which does not start any more. */
   set(name: string, fields: Readonly<Record<string, unknown>>): void
@@ -123,7 +123,7 @@ export async function openMachineApi<Machine extends { readonly id: number }>({
   return {
     ...api,
     there: () => machines.names(),
-    given: (name) => {
+    createRequest: (name) => {
       const order = machines.orderOf(name)
       return { userData: userDataOf(order), order }
     },

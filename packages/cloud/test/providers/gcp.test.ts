@@ -74,7 +74,7 @@ async function openWorld(
     tokens,
     provider,
     there: () => cloud.there(),
-    given: (name) => cloud.given(name),
+    createRequest: (name) => cloud.createRequest(name),
     plant: (count, farm) => cloud.plant(count, farm),
     async [Symbol.asyncDispose]() {
       await provider[Symbol.asyncDispose]()

@@ -42,7 +42,7 @@ describe('hetzner', () => {
   test('creates a server that starts, with labels, in the configured network', async () => {
     await using world = await open({ network: '4711', privateAddress: true })
     await world.provider.create(request, signal())
-    expect(world.given(request.name).order).toMatchObject({
+    expect(world.createRequest(request.name).order).toMatchObject({
       labels: {
         'scanfarm-farm': 'f0e1d2c3b4a5',
         'scanfarm-infra': '0123456789abcdef',

@@ -50,14 +50,14 @@ describe('linode', () => {
     await using world = await open()
     await world.provider.create(request, signal())
     await world.provider.create({ ...request, name: 'another' }, signal())
-    const { order } = world.given(request.name)
+    const { order } = world.createRequest(request.name)
     expect(order).toMatchObject({
       authorized_keys: [request.publicKey],
       tags: ['scanfarm-farm:f0e1d2c3b4a5', 'scanfarm-infra:0123456789abcdef', 'scanfarm-expires:1900000000'],
       backups_enabled: false,
       booted: true,
     })
-    expect(Object(order).root_pass).not.toBe(Object(world.given('another').order).root_pass)
+    expect(Object(order).root_pass).not.toBe(Object(world.createRequest('another').order).root_pass)
     expect(world.violations()).toEqual([])
   })
 

@@ -40,13 +40,13 @@ function chooseDocker(
 }
 
 function chooseSsh(own: RunnerSpec, host: string | undefined): RunnerSpec {
-  if (own.type === 'ssh') return host === undefined ? own : { ...own, ...givenPartsOf(host) }
+  if (own.type === 'ssh') return host === undefined ? own : { ...own, ...namedPartsOf(host) }
   if (host === undefined) throw new Error('runner_type ssh requires ssh_host: the workflow declares no host')
   return { type: 'ssh', ...parseSshAddress(host) }
 }
 
 /** Without user or port, those of the workflow are kept. */
-function givenPartsOf(text: string): { host: string; port?: number; user?: string } {
+function namedPartsOf(text: string): { host: string; port?: number; user?: string } {
   const { host, port, user } = parseSshAddress(text)
   return { host, ...(port !== undefined && { port }), ...(user !== undefined && { user }) }
 }

@@ -162,13 +162,13 @@ class Flow {
       leaveOut(this.#run, plan, message)
       return { kind: 'skipped', message }
     }
-    const given = this.#params(ref)
-    if (given instanceof RenderError) {
-      leaveOut(this.#run, plan, given.message)
-      return { kind: 'failed', error: given.message }
+    const args = this.#params(ref)
+    if (args instanceof RenderError) {
+      leaveOut(this.#run, plan, args.message)
+      return { kind: 'failed', error: args.message }
     }
     try {
-      return await this.#runModule(ref, workflow, given)
+      return await this.#runModule(ref, workflow, args)
     } catch (error) {
       if (!(error instanceof RenderError)) throw error
       this.#run.tally.failed(`module ${ref.name}`, error.message)
@@ -191,17 +191,17 @@ class Flow {
   }
 
   /** Params of the reference take precedence over variables of the flow with the same name. */
-  async #runModule(ref: ModuleRef, workflow: Workflow, given: ReadonlyMap<string, Value>): Promise<ListEnd> {
+  async #runModule(ref: ModuleRef, workflow: Workflow, args: ReadonlyMap<string, Value>): Promise<ListEnd> {
     const outer = this.#scope
     const turns = this.#turns.get(ref)
     const scope = new Scope(this.#scopeOf(turns))
-    scope.setAll(given)
+    scope.setAll(args)
     const plan = {
       workflow,
       name: ref.name,
       scope,
       turns,
-      given: (name: string) => given.get(name) ?? outer.get(name),
+      argumentOf: (name: string) => args.get(name) ?? outer.get(name),
     }
     const { end, exports } = await runModule(this.#run, plan)
     outer.setAll(exports)

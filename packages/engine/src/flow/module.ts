@@ -19,7 +19,7 @@ export interface ModulePlan {
   readonly scope: Scope
   /** Its part of what the run may send in a second. */
   readonly turns?: Turns | undefined
-  given(param: string): Value | undefined
+  argumentOf(param: string): Value | undefined
 }
 
 export interface ModuleEnd {
@@ -57,11 +57,11 @@ const pullFiles = async (run: Run, end: ListEnd, what: string): Promise<ListEnd>
 /** Prepares a module for its first step, or returns the reason why it cannot start. */
 const prepareModule = async (
   run: Run,
-  { workflow, name, scope, turns, given }: ModulePlan,
+  { workflow, name, scope, turns, argumentOf }: ModulePlan,
 ): Promise<ModuleContext | string> => {
   scope.set('ModuleName', data(workflow.name))
   try {
-    const missing = await setParams(run, workflow.params ?? [], scope, given, name)
+    const missing = await setParams(run, workflow.params ?? [], scope, argumentOf, name)
     if (missing !== '') return missing
     const module: ModuleContext = {
       run,

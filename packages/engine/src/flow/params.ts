@@ -57,7 +57,7 @@ export const setParams = async (
   run: Run,
   params: readonly Param[],
   scope: Scope,
-  given: (name: string) => Value | undefined,
+  argumentOf: (name: string) => Value | undefined,
   /** Name of the module in the flow, or `""`. */
   place = '',
 ): Promise<string> => {
@@ -67,7 +67,7 @@ export const setParams = async (
     exec: async (command: string) => await execHere(run, command),
   }
   for (const param of params) {
-    const value = given(param.name)
+    const value = argumentOf(param.name)
     const set = (found: Value): void => scope.set(param.name, typedValue(param, found))
     const setKnown = (): boolean => {
       const known = scope.get(param.name)

@@ -114,13 +114,13 @@ const certain = <Result>(get: () => Result): Result | typeof UNKNOWN => {
   }
 }
 
-/** Sets the variables of params. `given` throws where the value is not certain. */
-const setParams = (params: readonly Param[], scope: Certain, given: (param: Param) => Known): void => {
+/** Sets the variables of params. `argumentOf` throws where the value is not certain. */
+const setParams = (params: readonly Param[], scope: Certain, argumentOf: (param: Param) => Known): void => {
   for (const param of params) {
     scope.set(
       param.name,
       certain(() => {
-        const value = given(param)
+        const value = argumentOf(param)
         return value === undefined ? undefined : typedValue(param, value)
       }),
     )
@@ -153,11 +153,11 @@ const outermost = (
     for (const name of ['Target', 'target']) system.set(name, data(target))
   }
   const caller = new Certain(writes, system)
-  const given = new Map(callerParams(params, true).filter(([name]) => !FACTS.includes(name)))
-  for (const [name, value] of given) if (/^\w+$/.test(name)) caller.set(name, value)
+  const args = new Map(callerParams(params, true).filter(([name]) => !FACTS.includes(name)))
+  for (const [name, value] of args) if (/^\w+$/.test(name)) caller.set(name, value)
   const scope = new Certain(writes, caller)
   setParams(resolved.root.params ?? [], scope, (param) => {
-    const value = given.get(param.name)
+    const value = args.get(param.name)
     if (isSet(value)) return value
     return isTarget(param.name) && target !== ''
       ? system.get('target')

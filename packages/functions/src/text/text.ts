@@ -48,13 +48,13 @@ const fieldAt = (fields: readonly string[], at: Call, index: number): string =>
   fields[Math.trunc(at.number(index, 0)) - 1] ?? ''
 
 /** Whether both arguments are given. */
-const given = (at: Call): boolean => at.args[0] !== undefined && at.args[1] !== undefined
+const hasBoth = (at: Call): boolean => at.args[0] !== undefined && at.args[1] !== undefined
 
 /** False unless both texts are given. */
 const onTwo =
   (test: (first: string, second: string) => boolean): Run =>
   (at) =>
-    given(at) && test(at.text(0), at.text(1))
+    hasBoth(at) && test(at.text(0), at.text(1))
 
 const INTEGER = /^[+-]?\d+$/
 const FLOAT = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i
@@ -82,7 +82,7 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
       trimChars(at.text(0), at.text(1), false, true),
     ),
     local('split(text, delimiter): list', 'The parts between the delimiters.', (at) =>
-      given(at) ? splitText(at.text(0), at.text(1)) : [],
+      hasBoth(at) ? splitText(at.text(0), at.text(1)) : [],
     ),
     local('join(list, delimiter): text', 'The items with the delimiter between them.', (at) =>
       joinTexts(
@@ -91,7 +91,7 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
       ),
     ),
     local('replace(text, old, new): text', 'Every occurrence replaced.', (at) =>
-      given(at) ? replaced(at.text(0), at.text(1), at.text(2)) : at.text(0),
+      hasBoth(at) ? replaced(at.text(0), at.text(1), at.text(2)) : at.text(0),
     ),
     local(
       'contains(text, part): bool',
@@ -129,7 +129,7 @@ export const TEXT_FUNCTIONS: FunctionGroup = {
     local(
       'cut_with_delim(text, delimiter, field): text',
       'One field, counted from 1.',
-      (at) => (given(at) ? fieldAt(splitText(at.text(0), at.text(1)), at, 2) : ''),
+      (at) => (hasBoth(at) ? fieldAt(splitText(at.text(0), at.text(1)), at, 2) : ''),
       ['cut'],
     ),
     local('cut_space(text, field): text', 'One field between blanks, counted from 1.', (at) =>

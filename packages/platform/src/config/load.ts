@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { closest } from '@scanfarm/contracts'
 import { fileErrorText } from '../error-text.ts'
-import type { GivenIn } from './setting.ts'
+import type { ValueContext } from './setting.ts'
 import { readSettingsFile, type SettingsFile } from './settings-file.ts'
 import { shownValue } from './show.ts'
 import {
@@ -37,7 +37,7 @@ export class ConfigError extends Error {
 interface Raw {
   readonly raw: unknown
   readonly origin: string
-  readonly given: GivenIn
+  readonly context: ValueContext
 }
 
 interface Loading {
@@ -50,24 +50,24 @@ interface Loading {
   readonly secretFiles: Set<string>
 }
 
-const here = ({ env }: ConfigSources): GivenIn => ({ folder: process.cwd(), env })
+const here = ({ env }: ConfigSources): ValueContext => ({ folder: process.cwd(), env })
 
 const fromEnvironment = (sources: ConfigSources, names: readonly string[]): Raw | undefined => {
   const { env } = sources
   const name = names.find((candidate) => (env[candidate] ?? '') !== '')
-  return name === undefined ? undefined : { raw: env[name], origin: name, given: here(sources) }
+  return name === undefined ? undefined : { raw: env[name], origin: name, context: here(sources) }
 }
 
 const fromFile = (loading: Loading, key: string): Raw | undefined => {
   const value = loading.file.values.get(key)
   const { configPath = '', env } = loading.sources
   if (value === undefined) return undefined
-  const given = { folder: dirname(resolve(configPath)), env }
-  return { raw: value.raw, origin: `${configPath}:${value.line}`, given }
+  const context = { folder: dirname(resolve(configPath)), env }
+  return { raw: value.raw, origin: `${configPath}:${value.line}`, context }
 }
 
 const readSecretFile = (loading: Loading, pointer: Raw): Raw => {
-  const file = resolve(pointer.given.folder, String(pointer.raw))
+  const file = resolve(pointer.context.folder, String(pointer.raw))
   loading.secretFiles.add(file)
   try {
     return { ...pointer, raw: readFileSync(file, 'utf8').replace(/\r?\n$/, '') }
@@ -83,8 +83,8 @@ const onlyOne = (loading: Loading, direct: Raw | undefined, pointer: Raw | undef
 }
 
 const findRaw = (loading: Loading, { key, env, setting }: Entry): Raw | undefined => {
-  const given = loading.sources.argvOverrides?.[key]
-  if (given !== undefined) return { raw: given, origin: 'command line', given: here(loading.sources) }
+  const override = loading.sources.argvOverrides?.[key]
+  if (override !== undefined) return { raw: override, origin: 'command line', context: here(loading.sources) }
   const variable = fromEnvironment(loading.sources, env)
   const value = fromFile(loading, key)
   if (!setting.secret) return variable ?? value
@@ -106,7 +106,7 @@ const readEntry = (loading: Loading, entry: Entry): void => {
     if (found === undefined) return
     loading.origins.set(entry.key, found.origin)
     try {
-      loading.values.set(entry.key, entry.setting.parse(found.raw, found.given))
+      loading.values.set(entry.key, entry.setting.parse(found.raw, found.context))
     } catch (error) {
       throw new Error(`${fileErrorText(error)}${shown(entry, found.raw)} (from ${found.origin})`)
     }

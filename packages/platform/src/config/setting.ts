@@ -6,8 +6,8 @@ import { Secret } from '../secret.ts'
 /** The value of another setting by its dotted key, for defaults and checks that depend on it. */
 export type Lookup = (key: string) => unknown
 
-/** Where a value was given. */
-export interface GivenIn {
+/** Where a value comes from. */
+export interface ValueContext {
   /** Relative paths start here. */
   readonly folder: string
   /** The environment of this program. */
@@ -35,7 +35,7 @@ export interface Setting<T> {
   /** The value for display, where parts of it are secrets. */
   shown?(value: T): unknown
   /** Converts text of the environment, or what YAML made of it. Throws an error that says what the value must be. */
-  readonly parse: (raw: unknown, given: GivenIn) => T
+  readonly parse: (raw: unknown, context: ValueContext) => T
 }
 
 interface Options<T> {
@@ -62,16 +62,16 @@ interface Shape<T> {
   readonly read: (raw: unknown) => unknown
   readonly valid: (value: unknown) => boolean
   /** Makes the value of the config from a valid one. */
-  readonly convert?: (value: unknown, given: GivenIn) => T
+  readonly convert?: (value: unknown, context: ValueContext) => T
   readonly secret?: boolean
 }
 
 const parser =
   <T>({ valid, must, read, convert }: Shape<T>): Setting<T>['parse'] =>
-  (raw, given) => {
+  (raw, context) => {
     const value = read(raw)
     if (!valid(value)) throw new Error(`must ${must}`)
-    return convert === undefined ? (value as T) : convert(value, given)
+    return convert === undefined ? (value as T) : convert(value, context)
   }
 
 const defaultText = (value: unknown): string =>
@@ -82,10 +82,10 @@ const setting = <T, O extends Options<T>>(
   description: string,
   options: O,
 ): Setting<Value<T, O>> => {
-  const { default: given, secretPath = false, secretFile = false, secretsBelow = [] } = options
+  const { default: initial, secretPath = false, secretFile = false, secretsBelow = [] } = options
   const secret = shape.secret ?? false
   const fallback = (lookup: Lookup): unknown =>
-    typeof given === 'function' ? (given as (lookup: Lookup) => T)(lookup) : given
+    typeof initial === 'function' ? (initial as (lookup: Lookup) => T)(lookup) : initial
   return {
     kind: shape.kind,
     description,
@@ -102,7 +102,7 @@ const setting = <T, O extends Options<T>>(
         : [],
     env: options.env ?? [],
     fallback: fallback as Setting<Value<T, O>>['fallback'],
-    fallbackText: options.defaultText ?? (typeof given === 'function' ? 'computed' : defaultText(given)),
+    fallbackText: options.defaultText ?? (typeof initial === 'function' ? 'computed' : defaultText(initial)),
   }
 }
 
@@ -247,7 +247,7 @@ export const list = <O extends Options<readonly string[]> & { item?: RegExp; ite
     options,
   )
 
-const absolute = (path: unknown, { folder }: GivenIn): string =>
+const absolute = (path: unknown, { folder }: ValueContext): string =>
   resolve(folder, String(path).replace(/^~(?=\/|$)/, homedir()))
 
 /** A path; relative ones start at the settings file's folder, or where the program was started. */
@@ -271,7 +271,7 @@ export const paths = <O extends Options<readonly string[]>>(description: string,
       must: 'be a list of paths',
       read: asList,
       valid: isTexts,
-      convert: (items, given) => (items as readonly unknown[]).map((item) => absolute(item, given)),
+      convert: (items, context) => (items as readonly unknown[]).map((item) => absolute(item, context)),
     },
     description,
     options,

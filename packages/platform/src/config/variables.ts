@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Secret } from '../secret.ts'
 import { fileErrorText } from '../error-text.ts'
-import type { GivenIn, Setting } from './setting.ts'
+import type { ValueContext, Setting } from './setting.ts'
 
 /** A named value that the operator gives to runs. */
 export interface Variable {
@@ -54,7 +54,7 @@ const checked = (name: string, { refuse }: VariablesOptions): string => {
   return name
 }
 
-const fromFile = (name: string, path: string, { folder }: GivenIn): Variable => {
+const fromFile = (name: string, path: string, { folder }: ValueContext): Variable => {
   const file = resolve(folder, path)
   let text: string
   try {
@@ -69,23 +69,23 @@ const fromFile = (name: string, path: string, { folder }: GivenIn): Variable => 
   return { name, value: new Secret(text), from: 'file', file, isSecret: true }
 }
 
-const given = (name: string, raw: unknown, place: GivenIn, options: VariablesOptions): Variable => {
+const variable = (name: string, raw: unknown, context: ValueContext, options: VariablesOptions): Variable => {
   if (typeof raw === 'object' && raw !== null && 'file' in raw && typeof raw.file === 'string')
-    return fromFile(name, raw.file, place)
+    return fromFile(name, raw.file, context)
   if (typeof raw === 'number' || typeof raw === 'boolean') {
-    const one: Variable = { ...given(name, String(raw), place, options) }
+    const one: Variable = { ...variable(name, String(raw), context, options) }
     return one.isSecret && isTelling(name) ? one : { ...one, plain: raw, isSecret: false }
   }
   if (typeof raw !== 'string')
     throw new Error(`must have text, a number, true, false or {file: PATH} for ${name}`)
   if (raw.includes('\0')) throw new Error(`must not have a NUL in ${name}`)
-  if (/^@[^@]/.test(raw)) return fromFile(name, raw.slice(1), place)
+  if (/^@[^@]/.test(raw)) return fromFile(name, raw.slice(1), context)
   const text = raw.replace(/^@@/, '@')
   return { name, value: new Secret(text), from: 'settings', isSecret: isSecret(name, text, options) }
 }
 
 /** The variables of a name, or of a pattern with `*`. A pattern skips refused names. */
-const passed = (pattern: string, { env = {} }: GivenIn, options: VariablesOptions): Variable[] => {
+const passed = (pattern: string, { env = {} }: ValueContext, options: VariablesOptions): Variable[] => {
   const one = (name: string): Variable => {
     const value = env[name]
     if (value === undefined) return { name, value, from: 'environment', isSecret: false }
@@ -98,19 +98,21 @@ const passed = (pattern: string, { env = {} }: GivenIn, options: VariablesOption
   return names.filter((name) => options.refuse(name) === undefined).map(one)
 }
 
-const parseItem = (item: unknown, place: GivenIn, options: VariablesOptions): Variable[] => {
-  if (typeof item === 'object' && item !== null) return parseMap(item, place, options)
+const parseItem = (item: unknown, context: ValueContext, options: VariablesOptions): Variable[] => {
+  if (typeof item === 'object' && item !== null) return parseMap(item, context, options)
   if (typeof item !== 'string') throw new Error('must have items of the form NAME, NAME=value or NAME=@FILE')
   const text = item.trim()
   if (text === '') return []
   const at = text.indexOf('=')
-  if (at === -1) return passed(text, place, options)
-  return [given(checked(text.slice(0, at).trim(), options), text.slice(at + 1), place, options)]
+  if (at === -1) return passed(text, context, options)
+  return [variable(checked(text.slice(0, at).trim(), options), text.slice(at + 1), context, options)]
 }
 
-const parseMap = (map: object, place: GivenIn, options: VariablesOptions): Variable[] =>
+const parseMap = (map: object, context: ValueContext, options: VariablesOptions): Variable[] =>
   Object.entries(map).flatMap(([name, value]: [string, unknown]) =>
-    value === null ? passed(name, place, options) : [given(checked(name, options), value, place, options)],
+    value === null
+      ? passed(name, context, options)
+      : [variable(checked(name, options), value, context, options)],
   )
 
 const itemsOf = (raw: unknown): unknown[] => {
@@ -142,14 +144,14 @@ export const variables = (description: string, options: VariablesOptions): Setti
   secretFiles: (value) => value.flatMap(({ file }) => file ?? []),
   hasSecret: (value) => value.some(({ isSecret: hidden, from }) => hidden && from === 'settings'),
   shown: (value) => value.map(shown),
-  parse(raw, place) {
-    const found = itemsOf(raw).flatMap((item) => parseItem(item, place, options))
+  parse(raw, context) {
+    const found = itemsOf(raw).flatMap((item) => parseItem(item, context, options))
     const byName = new Map<string, Variable>()
     for (const one of found) {
       const before = byName.get(one.name)
-      const isGiven = before !== undefined && before.from !== 'environment'
-      if (isGiven && one.from !== 'environment') throw new Error(`must have ${one.name} only once`)
-      if (!isGiven) byName.set(one.name, one)
+      const isExplicit = before !== undefined && before.from !== 'environment'
+      if (isExplicit && one.from !== 'environment') throw new Error(`must have ${one.name} only once`)
+      if (!isExplicit) byName.set(one.name, one)
     }
     return Object.freeze([...byName.values()])
   },

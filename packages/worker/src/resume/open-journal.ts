@@ -26,9 +26,16 @@ const hasParts = ({ root }: ResolvedWorkflow): boolean => {
 }
 
 /** Everything that all steps of a run depend on besides files and earlier steps. */
-const inputsOf = ({ run }: Session, { given }: ExecutorOptions): string => {
+const inputsOf = ({ run }: Session, { operatorInput }: ExecutorOptions): string => {
   const params = Object.entries(run.params).sort(([one], [other]) => (one < other ? -1 : 1))
-  const inputs = [run.workflowHash, run.target, params, run.runner, run.workspace, given?.variables ?? {}]
+  const inputs = [
+    run.workflowHash,
+    run.target,
+    params,
+    run.runner,
+    run.workspace,
+    operatorInput?.variables ?? {},
+  ]
   return createHash('sha256').update(JSON.stringify(inputs)).digest('hex')
 }
 
@@ -42,7 +49,7 @@ export const openJournal = async (
   const { run, folders, recorder, signal } = session
   const resumes = run.resumes ?? workflow.root.resume
   if (limits.resumeBytes === 0 || resumes === 'none' || !hasParts(workflow)) return undefined
-  const secrets = options.given?.secrets ?? []
+  const secrets = options.operatorInput?.secrets ?? []
   const { artifacts } = options
   const open = () =>
     new Contents({

@@ -14,17 +14,17 @@ export const environmentOf = (
   path: string,
   {
     home = folders.attempt,
-    given = {},
+    operatorEnv = {},
     rate = null,
   }: {
     home?: string | undefined
-    given?: Readonly<Record<string, string>> | undefined
+    operatorEnv?: Readonly<Record<string, string>> | undefined
     /** Connections or requests a second that the run may send. */
     rate?: number | null
   },
 ): Readonly<Record<string, string>> => ({
   LANG: 'C.UTF-8',
-  ...given,
+  ...operatorEnv,
   PATH: path,
   HOME: home,
   TMPDIR: folders.attempt,

@@ -153,7 +153,7 @@ const perform = async (
     unmetered: (why) => recorder.facts({ proxy: `none, requests are neither checked nor limited: ${why}` }),
     unpaced: (why) => recorder.facts({ connections: `not delayed beside the proxy: ${why}` }),
   })
-  const { given } = options
+  const { operatorInput } = options
   const versions = (): Record<string, string> =>
     toolFacts(declaredTools(workflow, run), run.attempt, options.toolVersions)
   recorder.facts(versions())
@@ -170,18 +170,23 @@ const perform = async (
     runUuid: shown.runUuid,
     runId: shown.runId,
     attempt: shown.attempt,
-    folders: { base: workFolders.base, ...given?.folders, output: folders.workspace, temp: folders.attempt },
+    folders: {
+      base: workFolders.base,
+      ...operatorInput?.folders,
+      output: folders.workspace,
+      temp: folders.attempt,
+    },
     env: environmentOf({ ...run, ...batch?.run }, folders, options.path ?? DEFAULT_PATH, {
       home: options.homes?.of(folders.workspace),
-      given: given?.env,
+      operatorEnv: operatorInput?.env,
       rate: share.rate,
     }),
-    variables: given?.variables,
+    variables: operatorInput?.variables,
     ...(share.rate !== null && {
       rate: share.rate,
       rateVariables: (rate: number) => boundVariables({ rate }),
     }),
-    secrets: given?.secrets,
+    secrets: operatorInput?.secrets,
     openDirectory: () => directory.open(),
     openRunner: (spec) => openRunner(session, { directory, guard, proxy }, spec, options),
     onRunner: (module, where) => {

@@ -41,7 +41,10 @@ export const sharedOptions = (
     folder: worker.folder,
     users,
     homes,
-    given: operatorInputOf({ ...settings, folders: openToolFolders(toolFolders(settings), users.sample) }),
+    operatorInput: operatorInputOf({
+      ...settings,
+      folders: openToolFolders(toolFolders(settings), users.sample),
+    }),
     path: runner.path,
     allowedPaths: [
       ...parseAllowedPaths(runner.paths),

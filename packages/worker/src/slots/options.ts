@@ -38,7 +38,7 @@ export interface ExecutorOptions {
   /** `HOME` of commands on this machine; default: the folder of the attempt. */
   readonly homes?: Homes | undefined
   /** Variables, secrets and folders that the operator gives to every run. */
-  readonly given?: OperatorInput
+  readonly operatorInput?: OperatorInput
   /** `PATH` of commands on this machine. */
   readonly path?: string
   /** Paths that functions and steps may use besides the folders of the run. */

@@ -34,7 +34,7 @@ export class RunWork {
   constructor(options: ExecutorOptions, ports: RunWorkPorts) {
     this.#options = options
     this.#ports = ports
-    this.#mask = new Mask(options.given?.secrets ?? [])
+    this.#mask = new Mask(options.operatorInput?.secrets ?? [])
   }
 
   /** A session for a run that was claimed. */

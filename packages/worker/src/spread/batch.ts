@@ -23,7 +23,7 @@ export interface OpenBatch {
 export const openBatch = async (
   session: Session,
   directory: WorkingDirectory,
-  { artifacts, given }: ExecutorOptions,
+  { artifacts, operatorInput }: ExecutorOptions,
   { resumeBytes }: ExecutorLimits,
 ): Promise<OpenBatch | undefined> => {
   const { batch, attempt } = session.run
@@ -31,7 +31,7 @@ export const openBatch = async (
   const { folders } = session
   const stored = JSON.parse(await readJson(artifacts, batch.state)) as StoredLoop
   const state = moved(stored.state, stored.folders, folders)
-  const secrets = new Mask(given?.secrets ?? [])
+  const secrets = new Mask(operatorInput?.secrets ?? [])
   const contents = new Contents({
     artifacts,
     prefix: answerKey(batch.state, batch.first, attempt).replace(/\.json$/, ''),
@@ -53,9 +53,9 @@ export const openBatch = async (
       state,
       enough: session.enough,
       items: () => itemsOf(session, artifacts, stored),
-      answer(given, begun, open) {
-        answer = given
-        if (session.enough.aborted && given.skip === undefined) part = partOf(batch, begun, open)
+      answer(loopAnswer, begun, open) {
+        answer = loopAnswer
+        if (session.enough.aborted && loopAnswer.skip === undefined) part = partOf(batch, begun, open)
       },
     },
     async finish() {

@@ -22,7 +22,7 @@ const SMALL = 64 * 1024
 const TOGETHER = 4 * 1024 * 1024
 
 /** A file as a batch got it. */
-export interface Given {
+export interface InputFile {
   readonly signature: string | undefined
   /** Of a file. */
   readonly size?: number
@@ -160,8 +160,8 @@ export const restoreAll = async (
   { folders: from, files }: Pick<StoredLoop, 'folders' | 'files'>,
   owner: Owner | undefined,
   kept: RunFolders | undefined,
-): Promise<ReadonlyMap<string, Given>> => {
-  const given = new Map<string, Given>()
+): Promise<ReadonlyMap<string, InputFile>> => {
+  const inputs = new Map<string, InputFile>()
   for (const [path, entry] of inOrder(Object.entries(files))) {
     const made: Parameters<typeof put>[3] =
       entry.kind === 'file'
@@ -173,7 +173,7 @@ export const restoreAll = async (
       kept !== undefined && entry.kind === 'file' && (await take(contents, kept, folders, path, entry, owner))
     const isMoved = !isTaken && (await put(contents, folders, path, made, owner))
     using held = holdEntry(folders, path)
-    given.set(path, {
+    inputs.set(path, {
       signature: signatureAt(folders, path),
       ...(entry.kind === 'file' &&
         held !== undefined && {
@@ -182,21 +182,21 @@ export const restoreAll = async (
         }),
     })
   }
-  return given
+  return inputs
 }
 
 /** Stores what a batch has changed. */
 export const storeChanges = async (
   contents: Contents,
   folders: RunFolders,
-  given: ReadonlyMap<string, Given>,
+  inputs: ReadonlyMap<string, InputFile>,
 ): Promise<Record<string, Change>> => {
   const found = await findEntries(folders, 0, () => true)
-  const changed = found.filter(({ path, signature }) => given.get(path)?.signature !== signature)
+  const changed = found.filter(({ path, signature }) => inputs.get(path)?.signature !== signature)
   const files: { entry: FoundFile; from: number; isRest: boolean }[] = []
   for (const entry of changed) {
     if (entry.kind !== 'file') continue
-    const { size = 0, sha256 } = given.get(entry.path) ?? {}
+    const { size = 0, sha256 } = inputs.get(entry.path) ?? {}
     const isRest = sha256 === undefined || (await beginsWith(contents, folders, entry, { size, sha256 }))
     files.push({ entry, from: isRest ? size : 0, isRest })
   }
@@ -210,7 +210,7 @@ export const storeChanges = async (
         { ...kept, isRest: rests.has(path) },
       ]),
     ),
-    ...Object.fromEntries([...given.keys()].filter((path) => !paths.has(path)).map((path) => [path, null])),
+    ...Object.fromEntries([...inputs.keys()].filter((path) => !paths.has(path)).map((path) => [path, null])),
   }
 }
 
@@ -218,11 +218,11 @@ const beginsWith = async (
   contents: Contents,
   folders: RunFolders,
   { path, size }: FoundFile,
-  given: { readonly size: number; readonly sha256: string },
+  input: { readonly size: number; readonly sha256: string },
 ): Promise<boolean> => {
-  if (size < given.size) return false
+  if (size < input.size) return false
   using held = holdEntry(folders, path)
-  return held !== undefined && (await contents.beginsWith(held, given))
+  return held !== undefined && (await contents.beginsWith(held, input))
 }
 
 /**

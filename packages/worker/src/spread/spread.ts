@@ -44,7 +44,7 @@ export class Spread implements SpreadService {
     this.#journal = journal
     this.#directory = directory
     this.#context = context
-    this.#secrets = new Mask(context.options.given?.secrets ?? [])
+    this.#secrets = new Mask(context.options.operatorInput?.secrets ?? [])
   }
 
   async run(loop: SpreadLoop): Promise<string | undefined> {

@@ -259,7 +259,7 @@ test('a run stores nothing with resume: none, and says why when it cannot store 
   const [plain, secret] = [freshName(), freshName()]
   await using _ = harness.executor({
     ...eager,
-    given: { folders: {}, env: {}, variables: {}, secrets: ['hunter2hunter2'] },
+    operatorInput: { folders: {}, env: {}, variables: {}, secrets: ['hunter2hunter2'] },
   })
   const steps = (target: string): Step[] => [
     bash('one', `${noted(target, 'one')}; echo hunter2hunter2 > {{Output}}/one`),

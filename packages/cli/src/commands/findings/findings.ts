@@ -10,7 +10,7 @@ import {
 import { Command } from 'commander'
 import type { QueryOf } from '../../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { addQuery, givenQuery, type Given, type QueryOptions } from '../../client/query.ts'
+import { addQuery, queryFrom, type CommandOptions, type QueryOptions } from '../../client/query.ts'
 import { readBlob, printBody, saveBody } from '../../client/files.ts'
 import { cut, printFields, printJson, printTable, shortTime, type Column } from '../../client/table.ts'
 import { share } from '../../options.ts'
@@ -55,7 +55,10 @@ const LISTED: QueryOptions = {
 }
 
 /** A list shows what is open, unless it is asked for something else. */
-const openUnless = <Q extends Pick<Query, 'state' | 'seen' | 'verdict'>>(query: Q, { all }: Given): Q => {
+const openUnless = <Q extends Pick<Query, 'state' | 'seen' | 'verdict'>>(
+  query: Q,
+  { all }: CommandOptions,
+): Q => {
   const { state, seen, verdict } = query
   const isAsked = all === true || seen !== undefined || verdict !== undefined
   return { ...query, state: state ?? (isAsked ? undefined : 'open') }
@@ -64,8 +67,8 @@ const openUnless = <Q extends Pick<Query, 'state' | 'seen' | 'verdict'>>(query: 
 const listCommand = (terminal: Terminal): Command =>
   addQuery(clientCommand('list', 'List open vulnerabilities, the most severe first.'), LISTED)
     .option('--all', 'also those that are gone or decided')
-    .action(async (options: Given) => {
-      const { sort = 'severity', ...filters } = givenQuery<Query>(LISTED, options)
+    .action(async (options: CommandOptions) => {
+      const { sort = 'severity', ...filters } = queryFrom<Query>(LISTED, options)
       const query = { ...openUnless(filters, options), sort }
       const page = await connect(terminal, options).call(({ GET }) =>
         GET('/vulnerabilities', { params: { query } }),
@@ -167,7 +170,7 @@ const enrichCommand = (terminal: Terminal): Command =>
       }
     })
 
-type ExportOptions = Given & {
+type ExportOptions = CommandOptions & {
   readonly format: QueryOf<'/vulnerabilities/export'>['format']
   readonly to?: string
 }
@@ -177,7 +180,7 @@ const exportCommand = (terminal: Terminal): Command =>
     .requiredOption('--format <format>', 'sarif, csv, jsonl, defectdojo or openvex')
     .option('--to <file>', 'file to write')
     .action(async (options: ExportOptions) => {
-      const query = { format: options.format, ...givenQuery<Omit<Query, 'sort'>>(FILTERS, options) }
+      const query = { format: options.format, ...queryFrom<Omit<Query, 'sort'>>(FILTERS, options) }
       const { response } = await connect(terminal, options).with(({ GET }) =>
         GET('/vulnerabilities/export', { params: { query }, parseAs: 'stream' }),
       )
@@ -219,8 +222,8 @@ const ASSET_COLUMNS: readonly Column<Asset>[] = [
 const listAssetsCommand = (terminal: Terminal): Command =>
   addQuery(clientCommand('list', 'List open assets, newest first.'), ASSETS)
     .option('--all', 'also those that are gone')
-    .action(async (options: Given) => {
-      const query = openUnless(givenQuery<QueryOf<'/assets'>>(ASSETS, options), options)
+    .action(async (options: CommandOptions) => {
+      const query = openUnless(queryFrom<QueryOf<'/assets'>>(ASSETS, options), options)
       const page = await connect(terminal, options).call(({ GET }) => GET('/assets', { params: { query } }))
       printPage(terminal, options, page, ASSET_COLUMNS)
     })

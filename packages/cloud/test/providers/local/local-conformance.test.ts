@@ -56,7 +56,7 @@ async function openWorld({ timeoutMs = 0, ...limits }: CallLimits): Promise<Worl
     fault: road.fault,
     creates: road.creates,
     there: async () => (await containers()).map(({ name }) => name),
-    async given(name) {
+    async createRequest(name) {
       const { id = '' } = (await containers()).find((each) => each.name === name) ?? {}
       const command = ['exec', id, 'cat', '/var/lib/cloud/instance/user-data.txt']
       const { stdout } = await exec('docker', ['--host', engine.address, ...command])

@@ -69,7 +69,7 @@ const targetsOf = (
 }
 
 /** Fields that are stored as they are sent. */
-const AS_GIVEN = [
+const RUN_OPTIONS = [
   'runner_type',
   'docker_image',
   'docker_network',
@@ -82,10 +82,10 @@ const AS_GIVEN = [
   'concurrency',
 ] as const
 
-const givenOf = (run: ScheduledRun) =>
+const optionsOf = (run: ScheduledRun) =>
   Object.fromEntries(
-    AS_GIVEN.flatMap((name) => (run[name] === undefined ? [] : [[name, run[name]]])),
-  ) as Pick<ScheduledRun, (typeof AS_GIVEN)[number]>
+    RUN_OPTIONS.flatMap((name) => (run[name] === undefined ? [] : [[name, run[name]]])),
+  ) as Pick<ScheduledRun, (typeof RUN_OPTIONS)[number]>
 
 /** A new runner discards the image or host of the previous one, a new mode what belonged to the previous one. */
 const runOf = (body: ChangeSchedule): ScheduledRun => ({
@@ -93,7 +93,7 @@ const runOf = (body: ChangeSchedule): ScheduledRun => ({
     ? {}
     : { docker_image: undefined, docker_network: undefined, ssh_host: undefined }),
   ...(body.mode === undefined ? {} : { max_age: undefined, full_every: undefined }),
-  ...givenOf(body),
+  ...optionsOf(body),
   ...(body.timeout === undefined ? {} : { timeout: timeoutOf(body) ?? undefined }),
 })
 
@@ -309,6 +309,6 @@ export const shown = (schedule: StoredSchedule, decidedUntil: Date | undefined):
 }
 
 const shownRun = (run: ScheduledRun = {}): Partial<Schedule> => ({
-  ...givenOf(run),
+  ...optionsOf(run),
   ...(run.timeout === undefined ? {} : { timeout: Number(run.timeout) }),
 })

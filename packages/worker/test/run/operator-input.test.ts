@@ -20,7 +20,7 @@ const isRoot = process.getuid?.() === 0
 
 const harness = forAllTests(() => openHarness())
 
-const given: ExecutorOptions['given'] = {
+const operatorInput: ExecutorOptions['operatorInput'] = {
   env: { MY_KEY: SECRET },
   variables: {},
   secrets: [SECRET],
@@ -33,7 +33,7 @@ test('A failed run is logged in one line without secrets', async () => {
     ...silentLogger,
     warn: (message: string, fields?: unknown) => void warnings.push([message, fields]),
   }
-  await using executor = harness.executor({ given, log })
+  await using executor = harness.executor({ operatorInput, log })
   const [failed = 0] = await harness.submit([bash(`bad ${SECRET}`, 'exit 3')], { targets: [SECRET] })
   const [fine = 0] = await harness.submit([bash('good', 'true')], { targets: ['quiet.test'] })
   await harness.ended(fine)
@@ -59,7 +59,7 @@ test('A failed run is logged in one line without secrets', async () => {
 })
 
 test('A secret that commands print is in no row, log or artifact', async () => {
-  await using _executor = harness.executor({ given })
+  await using _executor = harness.executor({ operatorInput })
   const [runId = 0] = await harness.submit({
     kind: 'module',
     steps: [
@@ -204,7 +204,9 @@ describe('Folders for tools', () => {
     await writeFile(join(folders.binaries, 'mytool'), '#!/bin/sh\necho tool of the operator\n', {
       mode: 0o755,
     })
-    await using _executor = harness.executor({ given: { env: {}, variables: {}, secrets: [], folders } })
+    await using _executor = harness.executor({
+      operatorInput: { env: {}, variables: {}, secrets: [], folders },
+    })
     const [runId = 0] = await harness.submit({
       kind: 'module',
       dependencies: { commands: ['mytool'] },
