@@ -61,7 +61,10 @@ const writeCall = async (call: RecordedCall, folder: string, { show }: CaseFolde
 }
 
 /** Makes the programs of a case. */
-export const makeStandIns = async ({ programs, calls }: WorkflowCase, folders: CaseFolders): Promise<void> => {
+export const makeStandIns = async (
+  { programs, calls }: WorkflowCase,
+  folders: CaseFolders,
+): Promise<void> => {
   const byProgram = new Map(programs.map((name) => [name, new Map<string, number[]>()]))
   for (const [number, call] of calls.entries()) {
     await writeCall(call, join(folders.calls, String(number)), folders)

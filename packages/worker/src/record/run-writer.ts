@@ -38,7 +38,9 @@ export class RunWriter {
 
   /** Starts a write for each session that is due and has no write in flight. */
   flush(sessions: Iterable<Session>): void {
-    const due = [...sessions].filter((one) => !one.isFinishing && !one.isWriting && one.recorder.buffer.shouldFlush())
+    const due = [...sessions].filter(
+      (one) => !one.isFinishing && !one.isWriting && one.recorder.buffer.shouldFlush(),
+    )
     // All workers use the same order, so that their statements do not deadlock.
     for (const session of due.sort((a, b) => a.key.runId - b.key.runId))
       session.write(async () => {
