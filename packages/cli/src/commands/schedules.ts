@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<Schedule>[] = [
   { title: 'NAME', value: (one) => one.name },
   { title: 'ENABLED', value: (one) => (one.is_enabled ? 'yes' : 'no'), coloured: true },
   { title: 'WHEN', value: (one) => one.event_topic || one.watch_path || `${one.schedule} ${one.timezone}` },
-  { title: 'NEXT', value: (one) => shortTime(one.next_run) },
+  { title: 'NEXT (UTC)', value: (one) => shortTime(one.next_run) },
   { title: 'WORKFLOW', value: (one) => one.workflow_name },
   { title: 'TARGET', value: targetsText },
 ]

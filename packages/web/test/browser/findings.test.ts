@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import { type Locator, type Page, refusalOf, useConsole } from './harness.ts'
+import { NARROW, resize, WIDE } from './screens.ts'
 
 const farm = useConsole({
   modules: {
@@ -225,6 +226,25 @@ test('A key chooses the verdict of the selected findings', async () => {
   await page.goto('/findings?workspace=keys&state=open,gone&verdict=false_positive')
   await rows(page).getByText('false positive').waitFor()
   expect(await rows(page).count()).toBe(1)
+})
+
+test('On a narrow screen a button unfolds the filters, and says how many are set', async () => {
+  await importAll('folded', [{ id: 'one' }])
+  const page = await farm().open('/findings?workspace=folded&severity=high', { size: NARROW })
+  const [search, values] = [page.getByLabel('Title, identifier or asset'), page.getByText('Filter by value')]
+  const button = page.getByRole('button', { name: 'Filters, 2 set' })
+  await button.waitFor()
+  expect(await Promise.all([search.isVisible(), values.isVisible()])).toEqual([false, false])
+  await button.click()
+  await values.waitFor()
+  await search.fill('Title of one')
+  await search.press('Enter')
+  await page.getByRole('button', { name: 'Filters, 3 set' }).click()
+  await search.waitFor({ state: 'hidden' })
+  // A wide screen has room for all.
+  await resize(page, WIDE)
+  await search.waitFor()
+  expect(await page.getByRole('button', { name: /^Filters/ }).isVisible()).toBe(false)
 })
 
 test('A rule is previewed, added, shown on a finding and removed', async () => {

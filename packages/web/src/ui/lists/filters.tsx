@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useMemo, useRef, type ReactNode } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
 import { Button } from '../button.tsx'
 import { Combobox, SelectField } from '../forms/field.tsx'
 
@@ -87,13 +87,22 @@ interface FilterBarProps {
   readonly children?: ReactNode
 }
 
-/** Filters bound to the URL. A text applies with Enter or when the input is left. */
+/** More than these are folded on narrow screens. */
+const MOST_UNFOLDED = 2
+
+/** Filters bound to the URL. A text applies with Enter or when the input is left. On narrow screens a button unfolds them. */
 export const FilterBar = ({ filters, others = [], children }: FilterBarProps) => {
-  const names = [...filters.map(({ name }) => name), ...others]
+  const names = [...new Set([...filters.map(({ name }) => name), ...others])]
   const [values, set] = useFilters(names)
   const used = names.filter((name) => values[name] !== undefined)
+  const [folded, setFolded] = useState(filters.length > MOST_UNFOLDED)
   return (
-    <search className="filters">
+    <search className={`filters ${folded ? 'folded' : ''}`}>
+      {filters.length > MOST_UNFOLDED ? (
+        <Button className="narrow-only" aria-expanded={!folded} onClick={() => setFolded(!folded)}>
+          {used.length === 0 ? 'Filters' : `Filters, ${used.length} set`}
+        </Button>
+      ) : null}
       {filters.map(({ name, label, options, suggestions = [], none = 'any' }) =>
         options ? (
           <SelectField
