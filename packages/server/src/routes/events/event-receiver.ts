@@ -1,11 +1,11 @@
 import { EventReceiverStatus, ReceiverWorkflow, type ReceiverTrigger } from '@scanfarm/contracts'
-import { Type, type Static } from 'typebox'
-import type { ServerContext } from '../../context.ts'
+import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { upcomingTime } from '../../triggers/cron-times.ts'
 import type { BrokenTrigger, ReadyTrigger } from '../../triggers/trigger.ts'
 import { takesLocalRuns } from '../../submission/plan-job.ts'
-import { isEstablished } from '../runs/established-runs.ts'
+import { isEstablished } from '../../compat/runs.ts'
+import { EstablishedTriggers, establishedTriggers } from '../../compat/triggers.ts'
 import { refuseWithoutReceiver } from './emit-event.ts'
 
 export const eventReceiverStatus = route(
@@ -37,50 +37,6 @@ export const eventReceiverStatus = route(
   },
 )
 
-/** What the answer below `/osm/api` has in addition, as clients of Osmedeus read it. */
-const Established = Type.Object({
-  workflows: Type.Array(
-    Type.Object({
-      name: Type.String(),
-      kind: Type.String(),
-      description: Type.String(),
-      triggers: Type.Array(Type.String(), { description: 'Names' }),
-    }),
-    { description: 'Only below /osm/api, like triggers' },
-  ),
-  triggers: Type.Array(
-    Type.Object({
-      workflow_name: Type.String(),
-      trigger_name: Type.String(),
-      topic: Type.String({ description: '"" unless it waits for events' }),
-      enabled: Type.Boolean(),
-    }),
-  ),
-})
-
-const established = async (
-  { catalog }: Pick<ServerContext, 'catalog'>,
-  data: readonly ReceiverWorkflow[],
-): Promise<Static<typeof Established>> => {
-  const texts = new Map((await catalog.list()).map(({ name, description }) => [name, description]))
-  return {
-    workflows: data.map(({ name, kind, triggers }) => ({
-      name,
-      kind,
-      description: texts.get(name) ?? '',
-      triggers: triggers.map((trigger) => trigger.name),
-    })),
-    triggers: data.flatMap(({ name, triggers }) =>
-      triggers.map((trigger) => ({
-        workflow_name: name,
-        trigger_name: trigger.name,
-        topic: trigger.topic ?? '',
-        enabled: trigger.enabled,
-      })),
-    ),
-  }
-}
-
 export const eventReceiverWorkflows = route(
   {
     endpoint: 'GET /event-receiver/workflows',
@@ -90,7 +46,7 @@ export const eventReceiverWorkflows = route(
       200: Type.Object({
         data: Type.Array(ReceiverWorkflow),
         count: Type.Integer({ minimum: 0 }),
-        ...Type.Partial(Established).properties,
+        ...Type.Partial(EstablishedTriggers).properties,
       }),
     },
     errors: ['unavailable'],
@@ -122,7 +78,7 @@ export const eventReceiverWorkflows = route(
     })
     data.sort((a, b) => a.name.localeCompare(b.name) || a.kind.localeCompare(b.kind))
     const answer = { data, count: data.length }
-    return isEstablished(http.root) ? { ...answer, ...(await established(context, data)) } : answer
+    return isEstablished(http.root) ? { ...answer, ...(await establishedTriggers(context, data)) } : answer
   },
 )
 

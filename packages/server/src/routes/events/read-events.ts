@@ -6,7 +6,7 @@ import { lastEvent, lastEventQuery, sendEvents } from '../../http/sent-events.ts
 import { refuseBadGlob } from '../../triggers/topics.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { aliased } from '../query.ts'
-import { isEstablished } from '../runs/established-runs.ts'
+import { isEstablished } from '../../compat/runs.ts'
 
 export const listEventLogs = route(
   {

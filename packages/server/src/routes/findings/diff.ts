@@ -13,8 +13,8 @@ import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { timeOf } from '../query.ts'
-import { isEstablished } from '../runs/established-runs.ts'
-import { EstablishedChange, EstablishedDiff, establishedDiff } from './established-diff.ts'
+import { isEstablished } from '../../compat/runs.ts'
+import { EstablishedChange, EstablishedDiff, establishedDiff } from '../../compat/diff.ts'
 
 const MAX_RECORDS = 10_000
 const DEFAULT_RECORDS = 1_000

@@ -31,7 +31,7 @@ import {
 } from '../../submission/plan-job.ts'
 import { checkMissingTools } from '../../submission/missing-tools.ts'
 import { chooseTargets } from '../../submission/delta.ts'
-import { readRunsForm } from '../../submission/read-forms.ts'
+import { readRunsForm } from '../../compat/read-forms.ts'
 import { planRepetition } from '../../submission/repeat.ts'
 import { refuseNetwork } from '../../submission/runner-choice.ts'
 import { infraStatusUrl } from '../../cloud/infra-routes.ts'

@@ -6,7 +6,8 @@ import type { ServerContext } from '../../context.ts'
 import { bytes, json, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { VoidMessageRemover } from '../../void-messages.ts'
-import { isEstablished, listed, runShape } from './established-runs.ts'
+import { isEstablished, runShape } from '../../compat/runs.ts'
+import { listed } from './listed.ts'
 
 export const noJob = (id: string): AppError =>
   new AppError('not_found', `there is no job ${JSON.stringify(id)}`)

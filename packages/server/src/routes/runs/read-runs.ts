@@ -17,7 +17,8 @@ import type { ServerContext } from '../../context.ts'
 import { route } from '../../http/route.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 import { aliased, Sort, wordsOf, WordList } from '../query.ts'
-import { listed, runShape } from './established-runs.ts'
+import { runShape } from '../../compat/runs.ts'
+import { listed } from './listed.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
 
 export const RunPath = Type.Object({ id: Type.String({ description: 'Number or run_uuid of the run' }) })

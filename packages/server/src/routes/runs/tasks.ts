@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 import { json, type Answer } from '../../http/answer.ts'
 import { route, type Handle } from '../../http/route.ts'
 import { createRuns } from './create-runs.ts'
-import { runShape } from './established-runs.ts'
+import { runShape } from '../../compat/runs.ts'
 import { noRun } from './read-runs.ts'
 
 const Facts = Type.Pick(Run, [

@@ -25,7 +25,7 @@ import {
   shown,
 } from './schedule-body.ts'
 import { refuseMode } from '../../submission/plan-job.ts'
-import { readScheduleForm } from '../../submission/read-forms.ts'
+import { readScheduleForm } from '../../compat/read-forms.ts'
 import { idOf, NamedPath } from '../named.ts'
 import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 

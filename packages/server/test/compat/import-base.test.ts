@@ -341,7 +341,7 @@ describe('invalid input', () => {
 
 test('times without a zone are read as UTC in any local time zone', () => {
   const times = ['2026-03-01 10:00:00', '2026-03-01 10:00:00.5+00:00', '2026-03-01T10:00:00+02:00', 'soon']
-  const values = JSON.stringify(new URL('../../src/operations/import-base/values.ts', import.meta.url).href)
+  const values = JSON.stringify(new URL('../../src/compat/import-base/values.ts', import.meta.url).href)
   const script = `import { timeOf } from ${values}
     console.log(JSON.stringify(${JSON.stringify(times)}.map((at) => timeOf({ at }, 'at') ?? '')))`
   const told = execFileSync(process.execPath, ['--input-type=module', '--eval', script], {

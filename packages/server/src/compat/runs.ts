@@ -1,16 +1,9 @@
-import { withoutPassword, withoutPasswords, type Run, type RunDetail } from '@scanfarm/contracts'
-import type { ServerContext } from '../../context.ts'
-import { hookCount } from '../workflows/workflows.ts'
+import type { Run, RunDetail } from '@scanfarm/contracts'
+import type { ServerContext } from '../context.ts'
+import { hookCount } from '../routes/workflows/workflows.ts'
 
 /** Below this root answers have the words and fields that clients of Osmedeus read. */
 export const isEstablished = (root: string): boolean => root === '/osm/api'
-
-/** Passwords in targets and params are only shown by the run itself. */
-export const listed = <R extends Pick<Run, 'target' | 'params'>>(run: R): R => ({
-  ...run,
-  target: withoutPassword(run.target),
-  params: withoutPasswords(run.params),
-})
 
 /**
  * How runs are shown below a root. Below `/osm/api` a queued run is shown as `pending`, because the Osmedeus dashboard
