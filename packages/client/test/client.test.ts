@@ -132,25 +132,25 @@ describe('waiting', () => {
     expect(seen.at(-1)).toBe('completed')
   })
 
-  test('news of a run end a wait long before it would look by itself', async () => {
+  test('news of a run end a wait long before it would poll', async () => {
     const gate = join(farm.folder, 'gate-of-news')
     const { data } = await client.POST('/runs', { body: { module: 'held', target: gate } })
-    let looks = 0
+    let polls = 0
     const began = performance.now()
     const waiting = client.waitForRun(String(data.run_uuid), {
       refreshMs: 600_000,
       onProgress: ({ status }) => {
-        looks += 1
+        polls += 1
         // The stream is open by now: its first event is the start of the run, or this end.
         if (status === 'running') return writeFile(gate, '')
       },
     })
     expect((await waiting).status).toBe('completed')
     expect(performance.now() - began).toBeLessThan(60_000)
-    expect(looks).toBeLessThan(6)
+    expect(polls).toBeLessThan(6)
   })
 
-  test('news of a job end a wait long before it would look by itself', async () => {
+  test('news of a job end a wait long before it would poll', async () => {
     const gate = join(farm.folder, 'gate-of-job')
     const { data } = await client.POST('/runs', { body: { module: 'held', target: gate } })
     const began = performance.now()

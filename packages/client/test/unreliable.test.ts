@@ -239,7 +239,7 @@ describe('streams', () => {
     await expect(client.events().next()).rejects.toThrow('the answer is not a stream of events')
   })
 
-  test('a wait without a stream looks by itself', async () => {
+  test('a wait without a stream polls', async () => {
     let status = 'running'
     const { client, requests } = await serve((request, response) => {
       if (request.url?.startsWith('/api/events/stream'))

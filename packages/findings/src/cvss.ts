@@ -36,15 +36,15 @@ const MAX_DEPTH = 8
 export const cvssOf = (record: unknown): Cvss | undefined => {
   let best: Cvss | undefined
   let left = MAX_VALUES
-  const look = (value: unknown, depth: number): void => {
+  const visit = (value: unknown, depth: number): void => {
     left -= 1
     if (left < 0 || depth > MAX_DEPTH) return
     if (typeof value === 'string') {
       const found = parseCvss(value)
       if (found !== undefined && (best === undefined || found.version > best.version)) best = found
-    } else if (Array.isArray(value)) for (const one of value) look(one, depth + 1)
-    else if (isRecord(value)) for (const one of Object.values(value)) look(one, depth + 1)
+    } else if (Array.isArray(value)) for (const one of value) visit(one, depth + 1)
+    else if (isRecord(value)) for (const one of Object.values(value)) visit(one, depth + 1)
   }
-  look(record, 0)
+  visit(record, 0)
   return best
 }

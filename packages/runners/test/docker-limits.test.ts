@@ -149,7 +149,7 @@ describe('the docker runner', () => {
   })
 
   test('can be cancelled while it pulls an image', async () => {
-    registry.holdLayers = true
+    registry.delaysLayers = true
     lines.length = 0
     const cancel = new AbortController()
     const opening = provide().open({ type: 'docker', image: registry.image }, context(cancel.signal))
@@ -157,7 +157,7 @@ describe('the docker runner', () => {
     await until(() => lines.length > 0)
     cancel.abort()
     await expect(opening).rejects.toThrow(/abort/i)
-    registry.holdLayers = false
+    registry.delaysLayers = false
   })
 
   test('names an image that neither the engine nor the registry has', async () => {

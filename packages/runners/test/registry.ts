@@ -10,7 +10,7 @@ export interface TestRegistry extends AsyncDisposable {
   readonly image: string
   readonly digest: string
   /** While true, requests for layers wait. */
-  holdLayers: boolean
+  delaysLayers: boolean
 }
 
 const MANIFEST_TYPE = 'application/vnd.docker.distribution.manifest.v2+json'
@@ -42,7 +42,7 @@ export async function startRegistry(login?: string): Promise<TestRegistry> {
     }),
   )
   const blobs = new Map([config, packed].map((bytes) => [digestOf(bytes), bytes]))
-  const held: ServerResponse[] = []
+  const delayed: ServerResponse[] = []
   const server = createServer((request, response) => {
     const path = request.url ?? ''
     if (login !== undefined && request.headers.authorization !== `Basic ${btoa(login)}`)
@@ -56,7 +56,7 @@ export async function startRegistry(login?: string): Promise<TestRegistry> {
       return void response.writeHead(200, { ...headers, 'content-length': manifest.length }).end(manifest)
     }
     if (blob === undefined) return void response.writeHead(404).end('{"errors":[{"code":"NAME_UNKNOWN"}]}')
-    if (registry.holdLayers && blob === packed) return void held.push(response)
+    if (registry.delaysLayers && blob === packed) return void delayed.push(response)
     response.writeHead(200, { 'content-length': blob.length }).end(blob)
   })
   server.listen(0, '127.0.0.1')
@@ -66,9 +66,9 @@ export async function startRegistry(login?: string): Promise<TestRegistry> {
   const registry: TestRegistry = {
     image: `127.0.0.1:${port}/scan/tool:1`,
     digest: `127.0.0.1:${port}/scan/tool@${digestOf(manifest)}`,
-    holdLayers: false,
+    delaysLayers: false,
     async [Symbol.asyncDispose]() {
-      for (const response of held) response.destroy()
+      for (const response of delayed) response.destroy()
       server.closeAllConnections()
       server.close()
       await once(server, 'close')

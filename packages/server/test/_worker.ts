@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { ClaimedRun, RunEnd, RunStore, RunUpdate, StepRecord } from '@scanfarm/contracts'
 
-export type HeldRun = ClaimedRun & { readonly workerId: string }
+export type RunOfWorker = ClaimedRun & { readonly workerId: string }
 
 /** Joins like the local slots of a server and claims queued local runs. The oldest run comes first. */
-export async function claimLocalRuns(runStore: RunStore, limit = 100): Promise<HeldRun[]> {
+export async function claimLocalRuns(runStore: RunStore, limit = 100): Promise<RunOfWorker[]> {
   const workerId = randomUUID()
   await runStore.join({
     workerId,

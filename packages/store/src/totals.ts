@@ -57,7 +57,7 @@ export function makeTotals(now: () => number = performance.now.bind(performance)
     Math.min(LONGEST_STALE_MS, costMs * FRESH_FACTOR * STALE_FACTOR)
 
   /** Few rows may become many at any time. */
-  const dueAfter = (last: Counted): number =>
+  const refreshAfter = (last: Counted): number =>
     last.total <= EXACT_UP_TO
       ? LONGEST_STALE_MS / 2
       : Math.max(staleAfter(last) / 2, last.costMs * FRESH_FACTOR)
@@ -86,7 +86,7 @@ export function makeTotals(now: () => number = performance.now.bind(performance)
 
   const keep: Totals['keep'] = async (key, count, sizeOf) => {
     const last = known.get(key)
-    if (!last || now() - last.at >= dueAfter(last)) await take(key, count, sizeOf)
+    if (!last || now() - last.at >= refreshAfter(last)) await take(key, count, sizeOf)
   }
 
   return { of: (key, count) => group(key, count, (total) => total), group, keep, isCheap }

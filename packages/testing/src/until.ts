@@ -14,7 +14,7 @@ export interface UntilOptions {
   readonly limitMs?: number
   /** Default: a tenth of the time since the wait began, from 10 to 100 ms. */
   readonly pollMs?: number
-  /** Calls `look` again when it throws; the last error is the cause of the rejection. */
+  /** Calls `poll` again when it throws; the last error is the cause of the rejection. */
   readonly despiteErrors?: boolean
 }
 
@@ -43,17 +43,17 @@ const caller = (): string => {
 type Found<T> = Exclude<T, undefined | false>
 
 /**
- * Calls `look` again and again until it returns something other than undefined and false, or until `good` accepts the
- * value, and returns it. Rejects after the limit, and when `look` does.
+ * Calls `poll` again and again until it returns something other than undefined and false, or until `good` accepts the
+ * value, and returns it. Rejects after the limit, and when `poll` does.
  */
-export async function until<T>(look: () => T | Promise<T>, options?: UntilOptions): Promise<Found<T>>
+export async function until<T>(poll: () => T | Promise<T>, options?: UntilOptions): Promise<Found<T>>
 export async function until<T>(
-  look: () => T | Promise<T>,
+  poll: () => T | Promise<T>,
   good: (value: T) => boolean,
   options?: UntilOptions,
 ): Promise<T>
 export async function until<T>(
-  look: () => T | Promise<T>,
+  poll: () => T | Promise<T>,
   second?: UntilOptions | ((value: T) => boolean),
   third?: UntilOptions,
 ): Promise<T> {
@@ -69,7 +69,7 @@ export async function until<T>(
   try {
     for (;;) {
       try {
-        const value = await look()
+        const value = await poll()
         wait.last = value
         if (good(value)) return value
       } catch (error) {

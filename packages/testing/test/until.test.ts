@@ -26,7 +26,7 @@ describe('until', () => {
     await expect(waiting).rejects.toThrow(/until .*until\.test\.ts:\d+:\d+.*; last: 'queued'$/)
   })
 
-  test('rejects when the look throws, unless errors are to be survived', async () => {
+  test('rejects when the poll throws, unless errors are to be survived', async () => {
     const broken = () => {
       throw new Error('refused')
     }

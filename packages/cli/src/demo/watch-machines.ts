@@ -25,7 +25,7 @@ export class MachineWatch {
     this.infraId = infraId
   }
 
-  async look(): Promise<Infra> {
+  async poll(): Promise<Infra> {
     const { data } = await this.#client.get<{ data: Infra }>(`/cloud/instances/${this.infraId}`)
     for (const { name, status, address, message } of data.details)
       this.#show(
@@ -43,7 +43,7 @@ export class MachineWatch {
 
   /** For the bottom line, like `1 booting, 2 ready`. */
   async note(): Promise<string> {
-    const { details } = await this.look()
+    const { details } = await this.poll()
     const statuses = details.map(({ status }) => status)
     const counts = [...new Set(statuses)].map(
       (status) => `${statuses.filter((each) => each === status).length} ${status}`,
@@ -55,7 +55,7 @@ export class MachineWatch {
   async ended(): Promise<Infra> {
     const deadline = Date.now() + END_MS
     while (Date.now() < deadline) {
-      const infra = await this.look()
+      const infra = await this.poll()
       const gone = infra.details.filter(({ status }) => status === 'destroyed' || status === 'failed').length
       progress(gone, infra.details.length, 'machines are gone')
       if (infra.status === 'destroyed' || (infra.status === 'failed' && gone === infra.details.length)) {

@@ -14,13 +14,13 @@ const POLL_MS = 250
 const PATIENCE_MS = 300_000
 
 /**
- * Shows the job's steps as they end, with a progress bar below, until all its runs have ended. `look`: reads further state; its
+ * Shows the job's steps as they end, with a progress bar below, until all its runs have ended. `poll`: reads further state; its
  * text is shown after the bar.
  */
 export async function watchJob(
   client: Client,
   jobId: string,
-  look: () => Promise<string> = async () => '',
+  poll: () => Promise<string> = async () => '',
 ): Promise<JobStatus> {
   const started = Date.now()
   let seen = 0
@@ -29,7 +29,7 @@ export async function watchJob(
     seen = await showLog(client, job, seen)
     const done = job.completed + job.failed + job.cancelled
     const seconds = ((Date.now() - started) / 1000).toFixed(1)
-    const more = await look()
+    const more = await poll()
     const note = `${job.running} running, ${job.pending} waiting, ${seconds} s`
     progress(done, job.total_runs, more === '' ? note : `${note}, ${more}`)
     if (done === job.total_runs) {

@@ -16,7 +16,7 @@ import { runOverSsh } from '../machine/run-over-ssh.ts'
 import { ensureWorkFolder } from '../machine/user-data.ts'
 import type { CloudProviders } from '../open-providers.ts'
 import { diagnoseLostMachine } from './diagnose-lost-machine.ts'
-import { KeyFiles, type HeldKeyFiles } from './key-files.ts'
+import { KeyFiles, type LeasedKeyFiles } from './key-files.ts'
 
 export interface CloudRunnersOptions {
   readonly store: Pick<CloudStore, 'machineOfRun' | 'loseInstance'>
@@ -63,7 +63,7 @@ export function createCloudRunners(options: CloudRunnersOptions): RunnerProvider
   }
 
   async function openMachine(machine: RunMachine, context: RunnerContext): Promise<Runner> {
-    const files = await keys.hold(machine)
+    const files = await keys.acquire(machine)
     try {
       await prepare(machine, context, prepared)
       const runner = await machines.open(sshSpec(machine, files), context)
@@ -90,7 +90,7 @@ async function openSshHost(
 
 const sshSpec = (
   { address, port, sshUser }: RunMachine,
-  { keyFile, knownHosts }: HeldKeyFiles,
+  { keyFile, knownHosts }: LeasedKeyFiles,
 ): RunnerSpec => ({
   type: 'ssh',
   host: address,
@@ -148,14 +148,14 @@ class MachineRunner implements Runner {
   readonly sharesFiles: boolean
   readonly #runner: Runner
   readonly #machine: RunMachine
-  readonly #files: HeldKeyFiles
+  readonly #files: LeasedKeyFiles
   readonly #context: RunnerContext
   readonly #options: CloudRunnersOptions
 
   constructor(
     runner: Runner,
     machine: RunMachine,
-    files: HeldKeyFiles,
+    files: LeasedKeyFiles,
     context: RunnerContext,
     options: CloudRunnersOptions,
   ) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { RunMachine } from '@scanfarm/store'
 
 /** The files that an ssh client needs for one machine. */
-export interface HeldKeyFiles {
+export interface LeasedKeyFiles {
   readonly keyFile: string
   readonly knownHosts: string
   /** Deletes the files with the last run of the infrastructure in this process. */
@@ -29,7 +29,7 @@ export class KeyFiles implements AsyncDisposable {
     this.#base = base
   }
 
-  hold(machine: RunMachine): Promise<HeldKeyFiles> {
+  acquire(machine: RunMachine): Promise<LeasedKeyFiles> {
     return this.#serialised(async () => {
       const folder = join(await this.#open(), machine.infraId)
       await mkdir(folder, { recursive: true, mode: 0o700 })

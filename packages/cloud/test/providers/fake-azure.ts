@@ -173,7 +173,7 @@ export function azureCloud(): AzureCloud {
     return { status: 201, body: machineBody(kept, false), headers: operation(asked) }
   }
 
-  const look = (kept: Kept, withView: boolean) => {
+  const bodyOf = (kept: Kept, withView: boolean) => {
     const body = machineBody(kept, withView)
     if (kept.state === 'Creating') kept.state = 'Succeeded'
     if (kept.state === 'Deleting') {
@@ -201,7 +201,7 @@ export function azureCloud(): AzureCloud {
     const from = Number(asked.query.get('$skiptoken') ?? 0)
     const page = all.slice(from, from + PAGE_SIZE)
     const nextLink = `https://${asked.headers.host}${asked.path}?api-version=${asked.query.get('api-version')}&$skiptoken=${from + PAGE_SIZE}`
-    const value = page.map((one) => ('sent' in one ? look(one, false) : partBody(one, parts)))
+    const value = page.map((one) => ('sent' in one ? bodyOf(one, false) : partBody(one, parts)))
     return { status: 200, body: { value, ...(from + PAGE_SIZE < all.length && { nextLink }) } }
   }
 
@@ -219,7 +219,7 @@ export function azureCloud(): AzureCloud {
       return { status: 202, headers: operation(asked) }
     }
     if (!kept) return refusal(404, 'ResourceNotFound', `The Resource '${name}' was not found.`)
-    return { status: 200, body: look(kept, asked.query.get('$expand') === 'instanceView') }
+    return { status: 200, body: bodyOf(kept, asked.query.get('$expand') === 'instanceView') }
   }
 
   return {

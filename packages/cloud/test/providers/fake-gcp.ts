@@ -44,7 +44,7 @@ interface Operation {
   readonly zone: string
   readonly instance: string
   readonly failure: Failure | undefined
-  looked: number
+  polls: number
 }
 
 export const TOKEN = 'ya29.the-token'
@@ -81,10 +81,10 @@ export function gcpCloud(): GcpCloud {
     ],
   })
 
-  const operationOf = (name: string, { failure, looked }: Operation) => ({
+  const operationOf = (name: string, { failure, polls }: Operation) => ({
     name,
-    status: looked > 1 ? 'DONE' : 'RUNNING',
-    ...(looked > 1 &&
+    status: polls > 1 ? 'DONE' : 'RUNNING',
+    ...(polls > 1 &&
       failure && {
         error: { errors: [{ code: failure.code, message: failure.message }] },
         httpErrorStatusCode: failure.status,
@@ -106,7 +106,7 @@ export function gcpCloud(): GcpCloud {
     if (broken) return refusal(400, 'invalid', broken)
     const failure = failures.shift()
     const name = `operation-${operations.size + 1}`
-    const operation = { zone, instance: inserted.name, failure, looked: 0 }
+    const operation = { zone, instance: inserted.name, failure, polls: 0 }
     operations.set(name, operation)
     requests.set(requestId, name)
     if (!failure)
@@ -156,7 +156,7 @@ export function gcpCloud(): GcpCloud {
     if (what === 'operations') {
       const found = operations.get(name)
       if (!found) return refusal(404, 'notFound', `The resource '${name}' was not found`)
-      found.looked += 1
+      found.polls += 1
       return { status: 200, body: operationOf(name, found) }
     }
     if (asked.method === 'POST')

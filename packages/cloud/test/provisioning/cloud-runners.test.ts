@@ -257,12 +257,12 @@ describe('The runners of cloud runs', () => {
   test('never read a partial key file when many are opened and closed', async () => {
     await using keys = new KeyFiles(keyFolder())
     await using scope = new AsyncDisposableStack()
-    const first = await keys.hold(place)
+    const first = await keys.acquire(place)
     scope.defer(() => first.release())
     const visit = async (): Promise<string> => {
-      const held = await keys.hold(place)
-      const seen = await readFile(held.keyFile, 'utf8')
-      await held.release()
+      const leased = await keys.acquire(place)
+      const seen = await readFile(leased.keyFile, 'utf8')
+      await leased.release()
       return seen
     }
     const seen = await Promise.all(Array.from({ length: 100 }, visit))

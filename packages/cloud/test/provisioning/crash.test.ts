@@ -5,7 +5,7 @@ import type { CloudProvider } from '../../src/provider.ts'
 import { openTestCluster, type TestCluster } from './test-cluster.ts'
 
 /** Passes of the process that crashes: enough to create a machine, and to destroy it. */
-const LOOKS = 3
+const ATTEMPTS = 3
 const MOST_CALLS = 60
 const DEADLINE_MS = 60_000
 
@@ -60,9 +60,9 @@ const free = (infraId: string) =>
     [infraId],
   )
 
-async function lookAndDie(infraId: string, death: Death): Promise<void> {
+async function reconcileAndDie(infraId: string, death: Death): Promise<void> {
   const provider: CloudProvider = death.around(cluster.cloud)
-  for (let looks = 0; looks < LOOKS && !death.happened; looks += 1) {
+  for (let attempts = 0; attempts < ATTEMPTS && !death.happened; attempts += 1) {
     await free(infraId)
     const store = death.around(cluster.store.cloud)
     // A crashed process cannot release its lease.
@@ -72,7 +72,7 @@ async function lookAndDie(infraId: string, death: Death): Promise<void> {
   }
 }
 
-async function lookUntil(infraId: string, what: (infra: CloudInfra) => boolean): Promise<CloudInfra> {
+async function reconcileUntil(infraId: string, what: (infra: CloudInfra) => boolean): Promise<CloudInfra> {
   const deadline = performance.now() + DEADLINE_MS
   for (;;) {
     const infra = await cluster.infra(infraId)
@@ -93,23 +93,23 @@ async function dieWhileMaking(call: number): Promise<boolean> {
   const { infra_id: id } = await cluster.request()
   const death = new Death(call)
   const before = cluster.cloud.createCalls
-  await lookAndDie(id, death)
-  const made = await lookUntil(id, isMade)
+  await reconcileAndDie(id, death)
+  const made = await reconcileUntil(id, isMade)
   expect(cluster.cloud.createCalls - before).toBe(1)
   expect(cluster.cloud.names).toEqual([made.details[0]?.name])
   await cluster.store.cloud.drain(id, 'enough')
-  await lookUntil(id, isOver)
+  await reconcileUntil(id, isOver)
   expect(cluster.cloud.names).toEqual([])
   return death.happened
 }
 
 async function dieWhileDestroying(call: number): Promise<boolean> {
   const { infra_id: id } = await cluster.request()
-  await lookUntil(id, isMade)
+  await reconcileUntil(id, isMade)
   await cluster.store.cloud.drain(id, 'enough')
   const death = new Death(call)
-  await lookAndDie(id, death)
-  await lookUntil(id, isOver)
+  await reconcileAndDie(id, death)
+  await reconcileUntil(id, isOver)
   expect(cluster.cloud.names).toEqual([])
   return death.happened
 }

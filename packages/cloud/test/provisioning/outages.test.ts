@@ -186,7 +186,7 @@ describe('Two servers', () => {
       },
       renew: cluster.store.cloud.renew,
     }
-    const looking = cluster.reconcile({ store: slowStore, owner: 'slow' })
+    const reconciling = cluster.reconcile({ store: slowStore, owner: 'slow' })
     await until(
       () => sql("select from cloud_infras where owner = 'slow' and status = 'provisioning'"),
       ({ rowCount }) => rowCount === 1,
@@ -195,7 +195,7 @@ describe('Two servers', () => {
     await using _loops = cluster.loops()
     await cluster.untilInfra(id, isReady)
     slow.resolve()
-    await looking
+    await reconciling
     expect(cluster.cloud.createCalls).toBe(2)
   })
 })
@@ -259,19 +259,22 @@ describe('A pass that lasts longer than its lease', () => {
     const { infra_id: id } = await cluster.request()
     const [made, slow] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     cluster.cloud.faults = { afterCreate: () => (made.resolve(), slow.promise) }
-    const looking = cluster.reconcile({ store: longLeases(), settings: { ...cluster.settings, ...RENEWING } })
+    const reconciling = cluster.reconcile({
+      store: longLeases(),
+      settings: { ...cluster.settings, ...RENEWING },
+    })
     await made.promise
-    const heldUntil = async (): Promise<number> => {
+    const leasedUntil = async (): Promise<number> => {
       const { rows } = await sql(
         `select extract(epoch from owner_until) * 1000 as ms from cloud_infras where infra_id = '${id}'`,
       )
       return Number(rows[0].ms)
     }
-    const atFirst = await heldUntil()
-    await until(heldUntil, (now) => now - atFirst > 3 * (RENEWING.leaseMs ?? 0))
+    const atFirst = await leasedUntil()
+    await until(leasedUntil, (now) => now - atFirst > 3 * (RENEWING.leaseMs ?? 0))
     expect(await cluster.store.cloud.acquire('other', 1_000)).toBeUndefined()
     slow.resolve()
-    await looking
+    await reconciling
     await using _loops = cluster.loops()
     await cluster.untilInfra(id, isReady)
     expect(cluster.cloud.createCalls).toBe(1)
@@ -289,7 +292,7 @@ describe('A pass that lasts longer than its lease', () => {
           }),
         ),
     })
-    const looking = cluster.reconcile({
+    const reconciling = cluster.reconcile({
       store: longLeases(),
       providers: { get: async () => provider },
       settings: { ...cluster.settings, ...RENEWING },
@@ -299,7 +302,7 @@ describe('A pass that lasts longer than its lease', () => {
       ({ rowCount }) => rowCount === 1,
     )
     await sql(`update cloud_infras set owner = 'other', owner_until = now() where infra_id = '${id}'`)
-    await looking
+    await reconciling
     expect(ended).toMatchObject({ name: 'LeaseLostError' })
     await using _loops = cluster.loops()
     await cluster.untilInfra(id, isReady)

@@ -112,7 +112,7 @@ class Flow {
 
   /** Records the modules that have not started when the flow fails. */
   #leaveOutRest(why: string): void {
-    for (const { name, workflow } of dueModules(this.#run, this.#resolved))
+    for (const { name, workflow } of includedModules(this.#run, this.#resolved))
       if (!this.#started.has(name)) leaveOut(this.#run, { workflow, name, scope: this.#scope }, why)
   }
 
@@ -256,7 +256,10 @@ const flowModule = (
   runStep,
 })
 
-const dueModules = ({ input }: Run, resolved: ResolvedWorkflow): { name: string; workflow: Workflow }[] =>
+const includedModules = (
+  { input }: Run,
+  resolved: ResolvedWorkflow,
+): { name: string; workflow: Workflow }[] =>
   (resolved.root.modules ?? []).flatMap((ref) => {
     const workflow = isExcluded(ref.name, input) ? undefined : workflowOf(resolved, ref)
     return workflow === undefined ? [] : [{ name: ref.name, workflow }]
@@ -292,7 +295,7 @@ export const runFlow = async (
   const unmet = missing || (await unmetInFlow(run, root, scope))
   if (run.signal.aborted) return { kind: 'cancelled' }
   if (unmet !== '') {
-    for (const { name, workflow } of dueModules(run, resolved))
+    for (const { name, workflow } of includedModules(run, resolved))
       leaveOut(run, { workflow, name, scope }, unmet)
     return { kind: 'failed', error: unmet }
   }

@@ -213,7 +213,7 @@ const lazy = (make: Scope): Scope => {
 }
 
 /** Whether a condition may hold in the run; false only if it certainly does not. */
-const canHold = async (source: string | undefined, scopeOf: Scope): Promise<boolean> => {
+const canBeTrue = async (source: string | undefined, scopeOf: Scope): Promise<boolean> => {
   if (source === undefined || source.trim() === '') return true
   const variables = scopeOf()
   try {
@@ -240,7 +240,7 @@ const canHold = async (source: string | undefined, scopeOf: Scope): Promise<bool
 type Possible = Set<ModuleRef | Step>
 
 const addSteps = async (found: Possible, { steps = [] }: Workflow, scope: Scope): Promise<void> => {
-  for (const step of steps) if (await canHold(step.pre_condition, scope)) found.add(step)
+  for (const step of steps) if (await canBeTrue(step.pre_condition, scope)) found.add(step)
 }
 
 const isForTarget = (workflow: Workflow, target: string | undefined): boolean =>
@@ -267,8 +267,8 @@ const addPossible = async (
   for (;;) {
     const writes = [writesOf(root, root), ...modules.map(({ ref, workflow }) => writesOf(ref, workflow))]
     const scope = lazy(() => outermost(resolved, known, target, writes))
-    const holds = await Promise.all(modules.map(async ({ ref }) => await canHold(ref.condition, scope)))
-    const left = modules.filter((_, index) => holds[index])
+    const possible = await Promise.all(modules.map(async ({ ref }) => await canBeTrue(ref.condition, scope)))
+    const left = modules.filter((_, index) => possible[index])
     if (left.length === modules.length) {
       for (const { ref, workflow } of modules) {
         found.add(ref)

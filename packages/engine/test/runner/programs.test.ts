@@ -96,14 +96,14 @@ describe('programs that commands can use', () => {
   })
 
   test('programs are checked in each container, even if the run sets PATH', async () => {
-    let looks = 0
+    let lookups = 0
     const openRunner: NonNullable<Parameters<typeof run>[1]>['openRunner'] = async ({ type }) => {
       const runner = hostRunner()
       return {
         ...runner,
         type,
         run: async (...args: Parameters<typeof runner.run>) => {
-          if (type === 'docker') looks += 1
+          if (type === 'docker') lookups += 1
           return await runner.run(...args)
         },
       }
@@ -124,6 +124,6 @@ modules:
       ),
     }
     expect(await run(files, { openRunner })).toMatchObject({ status: 'completed' })
-    expect(looks).toBe(2)
+    expect(lookups).toBe(2)
   })
 })

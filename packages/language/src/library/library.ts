@@ -148,8 +148,8 @@ class Library implements WorkflowLibrary {
   #byBase = new Map<string, WorkflowEntry[]>()
   #byName = new Map<string, WorkflowEntry[]>()
   #byFile = new Map<string, WorkflowEntry[]>()
-  #looking: Promise<void> | undefined
-  #lookedAt = Number.NEGATIVE_INFINITY
+  #reading: Promise<void> | undefined
+  #readAt = Number.NEGATIVE_INFINITY
 
   constructor(options: LibraryOptions) {
     this.#sources = [...options.sources, this.#memory]
@@ -159,19 +159,19 @@ class Library implements WorkflowLibrary {
   }
 
   async refresh({ force = false } = {}): Promise<void> {
-    if (this.#looking !== undefined) {
-      await this.#looking
+    if (this.#reading !== undefined) {
+      await this.#reading
       if (!force) return
     }
-    if (!force && performance.now() - this.#lookedAt < this.#freshForMs) return
-    this.#looking = this.#look().finally(() => {
-      this.#lookedAt = performance.now()
-      this.#looking = undefined
+    if (!force && performance.now() - this.#readAt < this.#freshForMs) return
+    this.#reading = this.#readAll().finally(() => {
+      this.#readAt = performance.now()
+      this.#reading = undefined
     })
-    await this.#looking
+    await this.#reading
   }
 
-  async #look(): Promise<void> {
+  async #readAll(): Promise<void> {
     const seen = new Map<string, Kept>()
     let changed = false
     const lists = await Promise.all(

@@ -13,7 +13,7 @@ const CHECKS_AT_ONCE = 4
 const CHECKS_WAITING = 32
 /** Delay for attempts from unknown addresses while there are many attempts for the name or in total. */
 const SLOW_MS = 3_000
-const MAX_HELD_BACK = 64
+const MAX_DELAYED = 64
 const BUSY_RETRY_SECONDS = 5
 
 export interface LoginService {
@@ -44,26 +44,26 @@ export const createLoginService = (
 ): LoginService => {
   const checks = new PasswordCheckQueue({ most: CHECKS_AT_ONCE, mostWaiting: CHECKS_WAITING })
   let decoy: Promise<string> | undefined
-  let heldBack = 0
+  let delayed = 0
   /** Takes as long for unknown names as for wrong passwords. */
   const check = async (password: string, stored: string | undefined): Promise<boolean> => {
     const against = stored ?? (await (decoy ??= hashPassword('nobody has this password')))
     return (await verifyPassword(password, against)) && stored !== undefined
   }
-  const holdBack = async (): Promise<void> => {
-    if (heldBack >= MAX_HELD_BACK)
+  const delay = async (): Promise<void> => {
+    if (delayed >= MAX_DELAYED)
       throw new AppError('unavailable', 'too many logins at once; try again', {
         retryAfter: BUSY_RETRY_SECONDS,
       })
-    heldBack += 1
+    delayed += 1
     await setTimeout(SLOW_MS)
-    heldBack -= 1
+    delayed -= 1
   }
   const checkUser = async ({ username, password, ip }: PasswordLogin): Promise<CheckedUser> => {
     const address = addressGroup(ip)
     const { known, waitMs, slow } = await access.loginAttempt(username, address)
     if (waitMs > 0) throw tooManyFailures(waitMs)
-    if (slow) await holdBack()
+    if (slow) await delay()
     return checks.run(known, async () => {
       const user = await access.userByName(username)
       if (!(await check(password, user?.passwordHash)) || user === undefined)

@@ -21,7 +21,7 @@ import { TargetList, targetOf, type ListedTargets, type ListLimits } from './tar
 import { workspaceFor, workspaceOf } from './workspace-name.ts'
 
 /** Longer files are read a second time for the store instead of being held in memory. */
-const MAX_HELD = 100_000
+const MAX_IN_MEMORY = 100_000
 
 export interface CollectedTargets extends ListedTargets {
   /** For the store. */
@@ -50,7 +50,12 @@ export async function collectTargets(
     refuses && ((target: string): string | undefined => refuses(target, () => draftOf(target).workspace))
   if (body.target_file === undefined) {
     await refuseLostUploads(body, artifacts)
-    const listed = await listOf(body, { maxTargets: limits.maxTargets, maxHeld: Infinity, skipBad, refusal })
+    const listed = await listOf(body, {
+      maxTargets: limits.maxTargets,
+      maxInMemory: Infinity,
+      skipBad,
+      refusal,
+    })
     return { ...listed, drafts: (listed.targets ?? []).map(draftOf) }
   }
   const path = body.target_file
@@ -59,7 +64,7 @@ export async function collectTargets(
   }
   const listed = await listOfFile(lines(), {
     maxTargets: limits.maxTargets,
-    maxHeld: MAX_HELD,
+    maxInMemory: MAX_IN_MEMORY,
     skipBad,
     refusal,
   })

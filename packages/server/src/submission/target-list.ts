@@ -18,7 +18,7 @@ export const targetOf = (line: string): string | undefined => {
 export interface ListLimits {
   readonly maxTargets: number
   /** Longer lists are not kept in memory, only hashes of their targets. */
-  readonly maxHeld: number
+  readonly maxInMemory: number
   /** Invalid targets are left out instead of refused. */
   readonly skipBad?: boolean
   /** The reason why a valid target may not be scanned. */
@@ -41,7 +41,7 @@ export interface ListedTargets {
 export class TargetList {
   readonly #problems: FieldError[] = []
   readonly #limits: ListLimits
-  #held: Set<string> | undefined = new Set()
+  #inMemory: Set<string> | undefined = new Set()
   #seen: SeenHashes | undefined
   #count = 0
   #dropped = 0
@@ -89,7 +89,7 @@ export class TargetList {
     return {
       count: this.#count,
       dropped: this.#dropped,
-      targets: this.#held && [...this.#held],
+      targets: this.#inMemory && [...this.#inMemory],
       ...(this.#refusedCount === 0
         ? {}
         : {
@@ -107,13 +107,13 @@ export class TargetList {
 
   #isNew(target: string): boolean {
     if (this.#seen !== undefined) return this.#seen.add(target)
-    const held = this.#held ?? new Set()
-    if (held.has(target)) return false
-    held.add(target)
-    if (held.size > this.#limits.maxHeld) {
+    const inMemory = this.#inMemory ?? new Set()
+    if (inMemory.has(target)) return false
+    inMemory.add(target)
+    if (inMemory.size > this.#limits.maxInMemory) {
       this.#seen = new SeenHashes()
-      for (const one of held) this.#seen.add(one)
-      this.#held = undefined
+      for (const one of inMemory) this.#seen.add(one)
+      this.#inMemory = undefined
     }
     return true
   }

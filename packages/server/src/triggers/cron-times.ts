@@ -58,7 +58,7 @@ export const ON_TIME_MS = 60_000
 const MAX_MADE_UP = 100
 
 /** The times for which a trigger fires after `from` up to `now`, according to its policy for missed times. */
-export const dueTimes = (rule: CronRule, from: Date, now: Date): Date[] => {
+export const scheduledTimes = (rule: CronRule, from: Date, now: Date): Date[] => {
   const until = shifted(now, -rule.delayMs)
   const times = timesBetween(rule.schedule, rule.timezone, shifted(from, -rule.delayMs), until)
   const newerThan = (ms: number): Date[] => times.filter((time) => until.getTime() - time.getTime() <= ms)

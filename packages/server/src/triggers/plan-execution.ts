@@ -147,7 +147,7 @@ const targetsOf = (
   const named = mapped ?? (fixed === '' ? own : fixed)
   const texts = (Array.isArray(named) ? named : named === null ? [] : [named]).map(textOf)
   if (texts.every((text) => targetOf(text) === undefined) && !needsTarget(resolved)) return ['']
-  const list = new TargetList({ maxTargets: MAX_TARGETS, maxHeld: MAX_TARGETS })
+  const list = new TargetList({ maxTargets: MAX_TARGETS, maxInMemory: MAX_TARGETS })
   for (const text of texts) list.add(text, () => ({ path: '/target', prefix: '' }))
   return [...(list.finish('target').targets ?? [])]
 }

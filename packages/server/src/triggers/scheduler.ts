@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Store } from '@scanfarm/store'
-import { dueTimes, nextFiring } from './cron-times.ts'
+import { scheduledTimes, nextFiring } from './cron-times.ts'
 import type { EventReceiver } from './event-receiver.ts'
 import { planScheduled } from './plan-scheduled.ts'
 import { RELOAD_MS, type TriggerSet } from './trigger-registry.ts'
@@ -58,7 +58,7 @@ export class Scheduler {
     const known = this.#clocks.get(key)
     const clock = known?.specHash === specHash ? known : await this.#read(key, rule, specHash, now)
     if (clock.next === null || clock.next > now) return
-    const times = dueTimes(rule, clock.handledUntil, now)
+    const times = scheduledTimes(rule, clock.handledUntil, now)
     const fires = await Promise.all(
       times.map((at) =>
         planScheduled(

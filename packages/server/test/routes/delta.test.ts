@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { NO_WORK, type AssetContent, type Refusal, type RunsCreated } from '@scanfarm/contracts'
 import { testServer } from '../_server.ts'
-import { claimLocalRuns, endRun, type HeldRun } from '../_worker.ts'
+import { claimLocalRuns, endRun, type RunOfWorker } from '../_worker.ts'
 import { assetOf } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 
@@ -11,7 +11,7 @@ const post = (body: object) =>
   server.operator.post('/api/runs').send({ module: 'probe', workspace: 'shop', concurrency: 10, ...body })
 const start = async (body: object): Promise<RunsCreated> =>
   (await post({ mode: 'delta', targets: ['a.test', 'b.test'], ...body }).expect(202)).body as RunsCreated
-const end = (run: HeldRun, failedSteps = 0) =>
+const end = (run: RunOfWorker, failedSteps = 0) =>
   endRun(server.runStore, run, {}, { tally: { ...NO_WORK, worked: true, failedSteps } })
 
 /** Executes what waits; `failing`: the target whose run is not clean. Returns the targets. */

@@ -3,7 +3,7 @@ import { NO_WORK } from '@scanfarm/contracts'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { refusal, testServer } from '../_server.ts'
-import { claimLocalRuns, endRun, type HeldRun } from '../_worker.ts'
+import { claimLocalRuns, endRun, type RunOfWorker } from '../_worker.ts'
 
 const server = forAllTests(() => testServer())
 
@@ -17,11 +17,11 @@ const create = async (targets: string[], more: object = {}): Promise<string> =>
       .expect(202)
   ).body.job_id as string
 
-const claim = async (jobId: string): Promise<HeldRun[]> =>
+const claim = async (jobId: string): Promise<RunOfWorker[]> =>
   (await claimLocalRuns(server.runStore)).filter((run) => run.jobId === jobId)
 
 /** Ends runs as failed with these messages. */
-const fail = async (runs: readonly HeldRun[], messageOf: (run: HeldRun) => string): Promise<void> => {
+const fail = async (runs: readonly RunOfWorker[], messageOf: (run: RunOfWorker) => string): Promise<void> => {
   for (const run of runs)
     await endRun(server.runStore, run, { status: 'failed', errorMessage: messageOf(run) })
 }

@@ -11,7 +11,7 @@ import {
 } from '@scanfarm/contracts'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { refusal, testServer } from '../_server.ts'
-import { claimLocalRuns, endRun, stepRecord, type HeldRun } from '../_worker.ts'
+import { claimLocalRuns, endRun, stepRecord, type RunOfWorker } from '../_worker.ts'
 
 const server = forAllTests(() => testServer())
 
@@ -31,7 +31,7 @@ interface Event {
 /** A running run with a step; the test acts as its worker. */
 const running = async (
   change: Partial<StepRecord> = {},
-): Promise<{ run: HeldRun; step: StepRecord; path: string }> => {
+): Promise<{ run: RunOfWorker; step: StepRecord; path: string }> => {
   await server.operator.post('/api/runs').send({ module: 'probe', target: `${randomUUID()}.test` })
   const [run] = await claimLocalRuns(server.runStore, 1)
   if (run === undefined) throw new Error('no run was claimed')
@@ -41,7 +41,7 @@ const running = async (
 }
 
 /** Stores live blocks as a worker does. */
-const storeLive = async ({ runUuid, attempt }: HeldRun, log: LogName, bytes: Buffer): Promise<void> => {
+const storeLive = async ({ runUuid, attempt }: RunOfWorker, log: LogName, bytes: Buffer): Promise<void> => {
   for (let at = 0; at < bytes.length; at += LIVE_BLOCK_BYTES)
     await server.artifacts.put(
       liveBlockKey(attemptPrefix(runUuid, attempt), log, at),
@@ -49,7 +49,11 @@ const storeLive = async ({ runUuid, attempt }: HeldRun, log: LogName, bytes: Buf
     )
 }
 
-const closeStep = async (run: HeldRun, step: StepRecord, change: Partial<StepRecord> = {}): Promise<void> => {
+const closeStep = async (
+  run: RunOfWorker,
+  step: StepRecord,
+  change: Partial<StepRecord> = {},
+): Promise<void> => {
   const closed = {
     ...step,
     status: 'completed' as const,

@@ -5,7 +5,7 @@ import { NO_WORK, type Run, type RunTally } from '@scanfarm/contracts'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { refusal, testServer } from '../_server.ts'
-import { claimLocalRuns, endRun, stepRecord, type HeldRun } from '../_worker.ts'
+import { claimLocalRuns, endRun, stepRecord, type RunOfWorker } from '../_worker.ts'
 
 const server = forAllTests(() => testServer({ master: true }))
 
@@ -18,7 +18,7 @@ const create = async (body: object = {}): Promise<{ job_id: string; run_uuid: st
   ).body as { job_id: string; run_uuid: string }
 
 /** A run that a worker has claimed. */
-const running = async (body: object = {}): Promise<HeldRun> => {
+const running = async (body: object = {}): Promise<RunOfWorker> => {
   const { run_uuid } = await create({ ...body, priority: 'critical' })
   const claimed = await claimLocalRuns(server.runStore)
   const run = claimed.find(({ runUuid }) => runUuid === run_uuid)

@@ -3,15 +3,15 @@ import { Readable } from 'node:stream'
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { testServer } from '../_server.ts'
-import { claimLocalRuns, endRun, stepRecord, type HeldRun } from '../_worker.ts'
+import { claimLocalRuns, endRun, stepRecord, type RunOfWorker } from '../_worker.ts'
 import { unzipped } from '../_zip.ts'
 
 const KEY = 'a-key-of-links-that-nobody-guesses'
 const DEFAULT_ORG = '00000000-0000-0000-0000-000000000001'
 
 const server = forAllTests(() => testServer({ master: true, settings: { 'http.files_key': KEY } }))
-let shop: HeldRun
-let other: HeldRun
+let shop: RunOfWorker
+let other: RunOfWorker
 beforeAll(async () => {
   shop = await scanned('shop', 'vuln/result.txt', 'what was found\n')
   other = await scanned('other', 'secret.txt', 'of another\n')
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 const add = (body: object) => server.operator.post('/api/vulnerabilities').send(body).expect(201)
 
-const scanned = async (workspace: string, path: string, content: string): Promise<HeldRun> => {
+const scanned = async (workspace: string, path: string, content: string): Promise<RunOfWorker> => {
   await server.operator
     .post('/api/runs')
     .send({ module: 'probe', target: `${workspace}.example`, workspace })

@@ -69,15 +69,15 @@ describe('a watch trigger', () => {
 
   test('a file fires once for several masters, and not if it returns unchanged', async () => {
     const watchers = (await Promise.all([harness.master(), harness.master()])).map(watcherOf)
-    const look = (now: number) => Promise.all(watchers.map((one) => one.scanOnce(now * SECOND, NEVER)))
-    await look(0)
+    const scanAll = (now: number) => Promise.all(watchers.map((one) => one.scanOnce(now * SECOND, NEVER)))
+    await scanAll(0)
     await put('c.drop', 'x', 1_000)
-    for (const now of [1, 7, 8]) await look(now)
+    for (const now of [1, 7, 8]) await scanAll(now)
     expect((await targets()).slice(3)).toEqual(['c.test'])
     await rm(join(harness.folder, 'c.drop'))
-    await look(9)
+    await scanAll(9)
     await put('c.drop', 'x', 1_000)
-    for (const now of [10, 16, 17]) await look(now)
+    for (const now of [10, 16, 17]) await scanAll(now)
     expect((await targets()).slice(3)).toEqual(['c.test'])
   })
 

@@ -19,10 +19,10 @@ const harness = forAllTests(() =>
 test('a slow reload of the triggers does not replace the result of a later one', async () => {
   const { schedules, triggers } = harness.store
   const [reads, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  let looks = 0
+  let count = 0
   const all: typeof schedules.all = async () => {
-    looks += 1
-    if (looks === 1) {
+    count += 1
+    if (count === 1) {
       reads.resolve()
       await held.promise
     }

@@ -98,7 +98,7 @@ const fanOut = (senders: readonly WebhookSender[]) =>
     await Promise.all(senders.map((sender) => sender.fanOutOnce(NEVER)))
     return (await deliveries()).length > 0
   })
-const dueNow = () => harness.sql('update webhook_deliveries set next_at = now()')
+const expirePauses = () => harness.sql('update webhook_deliveries set next_at = now()')
 
 describe('webhooks', () => {
   test('a delivery is sent once for each event that matches a subscription, and is signed', async () => {
@@ -174,7 +174,7 @@ describe('webhooks', () => {
     expect(await deliveries()).toMatchObject([
       { status: 'pending', last_error: expect.stringMatching(/later/) },
     ])
-    await dueNow()
+    await expirePauses()
     await sender.deliverOnce(NEVER)
     await new Promise<void>((resolve) => smtp.close(() => resolve()))
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 2 }])
@@ -210,7 +210,7 @@ describe('webhooks', () => {
       },
     ])
     for (let attempt = 2; attempt <= MAX_ATTEMPTS; attempt++) {
-      await dueNow()
+      await expirePauses()
       await sender.deliverOnce(NEVER)
     }
     const [dead] = await deliveries()
@@ -439,10 +439,10 @@ describe('webhooks', () => {
     }
     const turn = sender.deliverOnce(stop.signal)
     await arrived.promise
-    const dueAt = async () => Date.parse((await deliveries())[0]?.next_at ?? '')
+    const scheduledAt = async () => Date.parse((await deliveries())[0]?.next_at ?? '')
     // More than the lease: it was renewed after the stop.
-    const first = await dueAt()
-    await until(async () => (await dueAt()) > first + 500)
+    const first = await scheduledAt()
+    await until(async () => (await scheduledAt()) > first + 500)
     released.resolve()
     await turn
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 1 }])
@@ -455,10 +455,10 @@ describe('webhooks', () => {
     await fanOut([await senderOf()])
     const due = () => webhooks.due({ receivers: [], limit: 9, each: 9, leaseMs: 30_000 })
     const [{ id } = { id: 0 }] = await due()
-    await dueNow()
+    await expirePauses()
     await webhooks.renew([id], 30_000)
     expect(await due()).toEqual([])
-    await dueNow()
+    await expirePauses()
     expect(await due()).toMatchObject([{ id, attempts: 2 }])
   })
 

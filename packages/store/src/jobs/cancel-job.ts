@@ -16,9 +16,9 @@ export interface CancelledJob {
 /** Runs cancelled in one transaction. */
 const CANCEL_CHUNK = 5_000
 /** Another master continues a cancel that made no progress for this long. */
-const HOLD_MS = 5_000
+const LEASE_MS = 5_000
 
-const hold = sql`now() + ${HOLD_MS} * interval '1 ms'`
+const leaseEnd = sql`now() + ${LEASE_MS} * interval '1 ms'`
 
 /**
  * Marks the job as cancelled and commits before its runs are cancelled. From then on its waiting runs cannot be claimed,
@@ -27,7 +27,7 @@ const hold = sql`now() + ${HOLD_MS} * interval '1 ms'`
  */
 export const requestCancel = async (db: Kysely<Tables>, jobId: string): Promise<CancelledJob | undefined> => {
   const { rows } = await sql<{ id: number; unmade: number }>`
-    update jobs set cancel_requested_at = coalesce(jobs.cancel_requested_at, now()), cancel_due_at = ${hold}
+    update jobs set cancel_requested_at = coalesce(jobs.cancel_requested_at, now()), cancel_due_at = ${leaseEnd}
     from (select id, cancel_requested_at from jobs where job_id = ${jobId} for no key update) before
     where jobs.id = before.id
     returning jobs.id, case when before.cancel_requested_at is null then
@@ -54,7 +54,7 @@ export const finishCancel = async (
   db: Kysely<Tables>,
 ): Promise<(CancelledJob & { readonly jobId: string; readonly interrupted: boolean }) | undefined> => {
   const job = await firstRow(db)<{ id: number; job_id: string; interrupted: boolean }>`
-    update jobs set cancel_due_at = ${hold}
+    update jobs set cancel_due_at = ${leaseEnd}
     from (select id, cancel_due_at from jobs where cancel_due_at < now() order by cancel_due_at limit 1
           for update skip locked) due
     where jobs.id = due.id
@@ -111,7 +111,7 @@ const cancelStarted = async (
         tally.requested.push({ runId: run.id, runUuid: run.run_uuid, workerId: run.worker_id })
       } else tally.cancelled++
     }
-    await keepHold(db, jobNo)
+    await renewLease(db, jobNo)
   }
 }
 
@@ -143,9 +143,11 @@ const cancelWaiting = async (
   `.execute(db)
   const { cancelled = 0, last_id: last } = rows[0] ?? {}
   tally.cancelled += cancelled
-  await keepHold(db, jobNo)
+  await renewLease(db, jobNo)
   return cancelled < CANCEL_CHUNK ? undefined : (last ?? undefined)
 }
 
-const keepHold = (db: Kysely<Tables>, jobNo: number) =>
-  sql`update jobs set cancel_due_at = ${hold} where id = ${jobNo} and cancel_due_at is not null`.execute(db)
+const renewLease = (db: Kysely<Tables>, jobNo: number) =>
+  sql`update jobs set cancel_due_at = ${leaseEnd} where id = ${jobNo} and cancel_due_at is not null`.execute(
+    db,
+  )

@@ -10,9 +10,9 @@ const PRIORITY_CHUNK = 2_000
 /** With more waiting runs the masters make the change, so that no request lasts longer than a few seconds. */
 const AT_ONCE = 10_000
 /** Another master continues a change that made no progress for this long. */
-const HOLD_MS = 5_000
+const LEASE_MS = 5_000
 
-const hold = sql`now() + ${HOLD_MS} * interval '1 ms'`
+const leaseEnd = sql`now() + ${LEASE_MS} * interval '1 ms'`
 
 /** Messages that claim nothing any more. */
 export type VoidMessages = readonly { readonly runId: number; readonly epoch: number }[]
@@ -45,7 +45,7 @@ export const requestPriority = async (
 ): Promise<ChangedPriority | undefined> => {
   const job = await firstRow(db)<{ id: number; requirement_class: string; previous: Priority; due: boolean }>`
     update jobs set priority = ${priority},
-      priority_due_at = case when before.priority = ${priority} then before.priority_due_at else ${hold} end
+      priority_due_at = case when before.priority = ${priority} then before.priority_due_at else ${leaseEnd} end
     from (select id, priority, priority_due_at from jobs where job_id = ${jobId} for no key update) before
     where jobs.id = before.id
     returning jobs.id, jobs.requirement_class, before.priority as previous, jobs.priority_due_at is not null as due
@@ -90,7 +90,7 @@ export const finishPriority = async (
     requirement_class: string
     interrupted: boolean
   }>`
-    update jobs set priority_due_at = ${hold}
+    update jobs set priority_due_at = ${leaseEnd}
     from (select id, priority_due_at from jobs where priority_due_at < now() order by priority_due_at limit 1
           for no key update skip locked) due
     where jobs.id = due.id
@@ -124,7 +124,7 @@ const changeWaiting = async (
     sum += changed
     after = last
     if (messages) onVoid(messages, requirementClass)
-    await sql`update jobs set priority_due_at = ${hold} where id = ${jobNo} and priority_due_at is not null`.execute(
+    await sql`update jobs set priority_due_at = ${leaseEnd} where id = ${jobNo} and priority_due_at is not null`.execute(
       db,
     )
   }

@@ -23,7 +23,7 @@ interface Facts {
 export interface JobReport {
   readonly counts: Omit<JobStatus, 'runs'>
   /** Whether the pieces are in memory. */
-  readonly isHeld: boolean
+  readonly isInMemory: boolean
   /**
    * The runs in order, as JSON text: each piece is one or more elements of an array, joined by commas. Postgres builds the
    * text, since building it here would block this process. Pieces of large jobs are read on demand and may be newer than
@@ -47,7 +47,7 @@ export async function jobReport(db: Kysely<Tables>, jobId: string): Promise<JobR
   const { no, elements, clean, partial, nothing_done, ...statuses } = row
   const counts = { ...statuses, outcomes: { clean, partial, nothing_done } }
   const isLarge = elements === null && counts.total_runs > 0
-  return { counts, isHeld: !isLarge, pieces: isLarge ? piecesOf(db, no) : one(elements) }
+  return { counts, isInMemory: !isLarge, pieces: isLarge ? piecesOf(db, no) : one(elements) }
 }
 
 async function* one(elements: string | null): AsyncGenerator<string> {

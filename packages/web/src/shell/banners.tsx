@@ -35,9 +35,9 @@ const useNewer = (): boolean => {
   }, [state, refetch])
   // A part of the console could not be loaded.
   useEffect(() => {
-    const look = () => void refetch()
-    window.addEventListener('vite:preloadError', look)
-    return () => window.removeEventListener('vite:preloadError', look)
+    const check = () => void refetch()
+    window.addEventListener('vite:preloadError', check)
+    return () => window.removeEventListener('vite:preloadError', check)
   }, [refetch])
   return data === true
 }

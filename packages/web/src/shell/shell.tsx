@@ -80,13 +80,13 @@ const Drawer = ({ screens, onClose }: { screens: readonly ScreenRoute[]; onClose
   )
 }
 
-interface LiveLook {
+interface LiveStyle {
   readonly sign: string
   readonly tone: string
   readonly meaning: string
 }
 
-const LIVE: Readonly<Record<LiveState, LiveLook>> = {
+const LIVE: Readonly<Record<LiveState, LiveStyle>> = {
   connecting: { sign: '●', tone: 'muted', meaning: 'Connecting to the events of the farm.' },
   live: {
     sign: '●',

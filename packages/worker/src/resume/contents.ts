@@ -124,19 +124,19 @@ export class Contents {
     }
     const masked = await hashOf(this.#options.mask.stream(through()))
     const plain = hash.digest('hex')
-    if (masked !== plain) throw holdsSecret(path)
+    if (masked !== plain) throw containsSecret(path)
     return plain
   }
 
   /** The same for a small file: streams cost more than its bytes. */
   #hashOfBytes(path: string, bytes: Buffer): string {
     const chunks = this.#options.mask.chunks(true)
-    if (!Buffer.concat([chunks.push(bytes), chunks.end()]).equals(bytes)) throw holdsSecret(path)
+    if (!Buffer.concat([chunks.push(bytes), chunks.end()]).equals(bytes)) throw containsSecret(path)
     return createHash('sha256').update(bytes).digest('hex')
   }
 }
 
-const holdsSecret = (path: string): NotResumable =>
+const containsSecret = (path: string): NotResumable =>
   new NotResumable(`${path} contains a secret or the path of the folder TempDir`)
 
 const openFile = async (held: Held): Promise<FileHandle> =>

@@ -189,7 +189,7 @@ export class Executor implements AsyncDisposable {
 
   /** Resolves when an operator wants the program to end and has it wait no longer for its runs; the caller drains. */
   get stopRequested(): Promise<'stop requested'> {
-    return this.#stopRequest.due
+    return this.#stopRequest.requested
   }
 
   /**

@@ -85,7 +85,9 @@ test('A worker that stops does not wait for a tool to answer', async () => {
   await writeFile(started, '', { mode: 0o666 })
   await chmod(started, 0o666)
   await program('slow', 'httpx', { text: `echo $$ > ${started}; exec sleep 300` })
-  await until(async () => ((await readFile(started, 'utf8')) === '' ? undefined : true), { what: 'the look' })
+  await until(async () => ((await readFile(started, 'utf8')) === '' ? undefined : true), {
+    what: 'the search for tools',
+  })
   const began = performance.now()
   await worker[Symbol.asyncDispose]()
   // The detection kills a tool that does not answer within 20 seconds.

@@ -13,7 +13,7 @@ interface LogsOptions extends ClientOptions {
   readonly step?: string
 }
 
-/** Time between two looks for a new step. */
+/** Time between two polls for a new step. */
 const POLL_MS = 1_000
 
 /** Colours and line breaks; other control characters of a tool could take over the terminal. */

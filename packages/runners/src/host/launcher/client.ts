@@ -6,7 +6,7 @@ import type { Outcome } from '@scanfarm/contracts'
 import type { LauncherProgram } from './programs.ts'
 import {
   forgetMessage,
-  holdsNul,
+  containsNul,
   killUserMessage,
   launchMessage,
   pipesMessage,
@@ -15,8 +15,8 @@ import {
   type User,
 } from './protocol.ts'
 
-/** Most `forget` messages that are held back until the next request: each message wakes the launcher. */
-const MOST_HELD_BACK = 32
+/** Most `forget` messages that are deferred until the next request: each message wakes the launcher. */
+const MOST_DEFERRED = 32
 
 /** Result of a `kill-user` or `pipes` request that failed. */
 const FAILED = 1
@@ -85,7 +85,7 @@ export class LauncherClient implements AsyncDisposable {
   readonly #users = new Map<number, Commands>()
   /** Requests without a process, by id. */
   readonly #asked = new Map<number, (code: number) => void>()
-  readonly #heldBack: Buffer[] = []
+  readonly #deferred: Buffer[] = []
   readonly #unsent: Buffer[] = []
   #launcher: ChildProcess | undefined
   #isReady = false
@@ -110,7 +110,7 @@ export class LauncherClient implements AsyncDisposable {
 
   launch(request: LaunchRequest): Promise<Launched> {
     if (this.#closed) return Promise.resolve({ kind: 'lost', reason: 'the runner has been closed' })
-    if (holdsNul(request)) return Promise.resolve(failure(constants.errno.EINVAL))
+    if (containsNul(request)) return Promise.resolve(failure(constants.errno.EINVAL))
     const { promise, resolve: launched } = Promise.withResolvers<Launched>()
     const id = ++this.#lastId
     this.start()
@@ -118,7 +118,7 @@ export class LauncherClient implements AsyncDisposable {
     if (request.uid !== undefined) peers.push(this.#commandsOf(this.#users, request.uid))
     for (const commands of peers) commands.running += 1
     this.#pending.set(id, { request, peers, launched, ended: Promise.withResolvers() })
-    this.#send(...this.#heldBack.splice(0), launchMessage(id, request))
+    this.#send(...this.#deferred.splice(0), launchMessage(id, request))
     return promise
   }
 
@@ -131,8 +131,8 @@ export class LauncherClient implements AsyncDisposable {
   /** The attempt has ended: none of its processes needs to be killed any more. */
   forget(marker: string): void {
     this.#attempts.delete(marker)
-    this.#heldBack.push(forgetMessage(marker))
-    if (this.#heldBack.length >= MOST_HELD_BACK) this.#send(...this.#heldBack.splice(0))
+    this.#deferred.push(forgetMessage(marker))
+    if (this.#deferred.length >= MOST_DEFERRED) this.#send(...this.#deferred.splice(0))
   }
 
   /** Processes of the user may exist that are not known here. */
@@ -176,7 +176,7 @@ export class LauncherClient implements AsyncDisposable {
     if (launcher === undefined) return
     const exited = once(launcher, 'exit')
     // It searches all processes for those of attempts that it believes to be running.
-    launcher.stdin?.end(Buffer.concat([...this.#unsent.splice(0), ...this.#heldBack.splice(0)]))
+    launcher.stdin?.end(Buffer.concat([...this.#unsent.splice(0), ...this.#deferred.splice(0)]))
     await exited
   }
 

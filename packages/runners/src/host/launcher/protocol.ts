@@ -50,7 +50,7 @@ export const pipesMessage = (id: number, paths: readonly string[]): Buffer =>
 export const forgetMessage = (marker: string): Buffer => frame(['forget', marker])
 
 /** The system ends arguments and variables at a NUL, so no program can receive one. */
-export function holdsNul({ argv, env, cwd }: LaunchRequest): boolean {
+export function containsNul({ argv, env, cwd }: LaunchRequest): boolean {
   for (const name in env) if (name.includes(NUL) || env[name]?.includes(NUL)) return true
   return cwd.includes(NUL) || argv.some((word) => word.includes(NUL))
 }

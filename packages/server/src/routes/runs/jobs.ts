@@ -54,7 +54,7 @@ async function* jobText(head: string, pieces: AsyncIterable<string>): AsyncGener
 }
 
 /** Runs with all fields of one answer that is not streamed. */
-const WHOLE_RUNS_HELD = 1_000
+const WHOLE_IN_MEMORY = 1_000
 
 /** All fields of the runs of a job, as JSON text. */
 async function* wholeRuns(context: ServerContext, jobId: string, root: string): AsyncGenerator<string> {
@@ -79,7 +79,7 @@ export const getJob = route(
   async (context, { params, http }) => {
     const report = await context.store.jobs.report(params.job_id)
     if (report === undefined) throw noJob(params.job_id)
-    const { counts, isHeld, pieces } = report
+    const { counts, isInMemory, pieces } = report
     const { job_id: jobId, total_runs: total, outcomes: _, ...states } = counts
     const progress = { total, ...states }
     const head = { ...counts, run_group_id: jobId, status: overall(counts), progress }
@@ -87,7 +87,7 @@ export const getJob = route(
     const runs = whole ? wholeRuns(context, params.job_id, http.root) : pieces
     const body = jobText(JSON.stringify(head), runs)
     // Large jobs are streamed instead of buffered.
-    return isHeld && (!whole || total <= WHOLE_RUNS_HELD)
+    return isInMemory && (!whole || total <= WHOLE_IN_MEMORY)
       ? text(200, JSON_TYPE, (await Array.fromAsync(body)).join(''))
       : bytes(200, Readable.from(body), { 'Content-Type': JSON_TYPE })
   },

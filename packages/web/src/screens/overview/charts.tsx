@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { seriesQuery, type Range } from '../../api/farm.ts'
 import { Chart, type Series } from '../../ui/chart.tsx'
 import { ErrorPanel } from '../../ui/index.ts'
-import { ChartsPlace } from './charts-place.tsx'
+import { ChartsPlaceholder } from './charts-placeholder.tsx'
 
 const ENDED = [
   ['completed', '--chart-1'],
@@ -36,7 +36,7 @@ export const Charts = ({ range }: { range: Range }) => {
     }
   }, [data])
   if (error && !drawn) return <ErrorPanel error={error} onRetry={() => void refetch()} />
-  if (!drawn) return <ChartsPlace />
+  if (!drawn) return <ChartsPlaceholder />
   return (
     <div className="charts">
       <Chart title={`Ended runs per ${drawn.bucket}`} times={drawn.times} series={drawn.ended} />

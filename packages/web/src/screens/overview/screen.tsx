@@ -20,7 +20,7 @@ import {
 import { Nights } from '../nights/nights.tsx'
 import { dollars } from '../cloud/cost.ts'
 import { problemsOf, type Overview, type Problem } from './attention.ts'
-import { ChartsPlace } from './charts-place.tsx'
+import { ChartsPlaceholder } from './charts-placeholder.tsx'
 
 /** In a file of its own: the numbers appear before the code of the charts is loaded. */
 const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }))
@@ -272,7 +272,7 @@ export const Screen = () => {
           <h2 id="over-time">Over time</h2>
           <Ranges />
         </header>
-        <Suspense fallback={<ChartsPlace />}>
+        <Suspense fallback={<ChartsPlaceholder />}>
           <Charts range={rangeOf(range)} />
         </Suspense>
       </section>

@@ -16,7 +16,7 @@ import {
   TextField,
   toast,
 } from '../../ui/index.ts'
-import { givenParams, ParamFields, type ParamValues } from '../workflow/param-fields.tsx'
+import { filledParams, ParamFields, type ParamValues } from '../workflow/param-fields.tsx'
 import { ALL, FULL_EVERY, MAX_AGE, MODES, targetsOf } from '../workflow/start-request.ts'
 
 const CronPreview = lazy(async () => ({ default: (await import('./cron-preview.tsx')).CronPreview }))
@@ -81,7 +81,7 @@ const requestOf = (texts: Readonly<Record<string, string>>, params: ParamValues)
       : {}),
     ...(type === 'watch' ? { watch_path: text('watch_path'), ...given('debounce') } : {}),
     ...(targets.length > 1 ? { targets } : { target: targets[0] ?? '' }),
-    params: givenParams(params),
+    params: filledParams(params),
     input: inputOf(texts['input']),
     overlap: text('overlap') as 'allow',
     priority: text('priority') as 'normal',
@@ -231,7 +231,7 @@ export const ScheduleForm = ({ schedule, onDone }: ScheduleFormProps) => {
         )}
       </div>
       {workflow && workflow.params.length > 0 ? (
-        <details open={Object.keys(givenParams(params)).length > 0 || undefined}>
+        <details open={Object.keys(filledParams(params)).length > 0 || undefined}>
           <summary>Params of {workflow.name}</summary>
           <div className="field-row">
             <ParamFields

@@ -103,5 +103,5 @@ export const ParamFields = ({ params, values, onChange }: ParamFieldsProps) =>
   ))
 
 /** The values that differ from nothing, for a request. */
-export const givenParams = (values: ParamValues): Record<string, string> =>
+export const filledParams = (values: ParamValues): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))

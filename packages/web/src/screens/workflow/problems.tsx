@@ -6,13 +6,13 @@ const TONES = { error: 'bad', warning: 'warn', info: 'wait' } as const
 
 interface ProblemsProps {
   readonly problems: readonly Problem[]
-  readonly onPlace: (line: number) => void
+  readonly onLine: (line: number) => void
   /** The file that is shown; the names of others are part of their place. */
   readonly file?: string
 }
 
 /** What the checker found, each with a button that shows its line. */
-export const Problems = ({ problems, onPlace, file }: ProblemsProps) =>
+export const Problems = ({ problems, onLine, file }: ProblemsProps) =>
   problems.length === 0 ? null : (
     <ol className="list problems stack gap-6" aria-label="Problems">
       {problems.map((problem, index) => {
@@ -26,7 +26,7 @@ export const Problems = ({ problems, onPlace, file }: ProblemsProps) =>
               {problem.hint === '' ? null : <p className="muted">{problem.hint}</p>}
               <p className="muted">
                 {here && problem.line > 0 ? (
-                  <button type="button" className="bare link-button" onClick={() => onPlace(problem.line)}>
+                  <button type="button" className="bare link-button" onClick={() => onLine(problem.line)}>
                     {place}
                   </button>
                 ) : problem.line > 0 ? (

@@ -76,7 +76,7 @@ const Remarks = ({ workflow, onLine }: { workflow: WorkflowPage; onLine: (line: 
           <summary>
             The checker has {workflow.problems.length} {workflow.problems.length === 1 ? 'remark' : 'remarks'}
           </summary>
-          <Problems problems={workflow.problems} onPlace={onLine} file={workflow.file_path} />
+          <Problems problems={workflow.problems} onLine={onLine} file={workflow.file_path} />
         </details>
       )}
     </>

@@ -1,6 +1,6 @@
 import type { StartRequest } from '../../api/workflows.ts'
 import type { CommandLine } from '../../ui/index.ts'
-import { givenParams, type ParamValues } from './param-fields.tsx'
+import { filledParams, type ParamValues } from './param-fields.tsx'
 
 export interface StartValues {
   readonly targets: string
@@ -49,7 +49,7 @@ export const requestOf = (
   file?: string,
 ): StartRequest => {
   const listed = targetsOf(targets)
-  const given = givenParams(params)
+  const filled = filledParams(params)
   const entries = Object.entries(options).filter(
     ([name, text]) => text.trim() !== '' && isMeant(name, options),
   )
@@ -65,7 +65,7 @@ export const requestOf = (
             ? { target: 'TARGET' }
             : { empty_target: true }
           : { target: first }),
-    ...(Object.keys(given).length === 0 ? {} : { params: given }),
+    ...(Object.keys(filled).length === 0 ? {} : { params: filled }),
     ...Object.fromEntries(entries.map(([name, text]) => [name, valueOf(name, text.trim())])),
   } as StartRequest
 }

@@ -130,7 +130,7 @@ export const AddWorkflow = ({ refusal }: { refusal: string | undefined }) => {
       <div className="stack">
         {save.error ? <ErrorPanel error={save.error} /> : null}
         {lint.error && checked !== '' ? <ErrorPanel error={lint.error} /> : null}
-        <Problems problems={problems} onPlace={(line) => setPlace({ line })} />
+        <Problems problems={problems} onLine={(line) => setPlace({ line })} />
         {lint.data?.graph && lint.data.graph.nodes.length > 0 && text.trim() !== '' ? (
           <Suspense fallback={<Skeleton lines={6} />}>
             <Graph graph={lint.data.graph} />

@@ -20,13 +20,13 @@ export interface Column<T> {
 export const column = <T>(
   id: string,
   label: string,
-  look: string | Omit<Column<T>, 'id' | 'label' | 'cell'>,
+  layout: string | Omit<Column<T>, 'id' | 'label' | 'cell'>,
   cell: Column<T>['cell'] | keyof NoInfer<T>,
 ): Column<T> => ({
   id,
   label,
   cell: typeof cell === 'function' ? cell : (row) => row[cell] as ReactNode,
-  ...(typeof look === 'string' ? { width: look } : look),
+  ...(typeof layout === 'string' ? { width: layout } : layout),
 })
 
 export interface Order {

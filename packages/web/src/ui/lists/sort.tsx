@@ -5,19 +5,19 @@ import type { Column, Order } from './column.ts'
 export const useOrder = <T,>(
   columns: readonly Pick<Column<T>, 'id' | 'sort'>[],
   rows: readonly T[],
-  { given, isWhole }: { given: Order | undefined; isWhole: boolean },
+  { given: order, isWhole }: { given: Order | undefined; isWhole: boolean },
 ) => {
   const [value, onChange] = useState('')
   const id = value.replace(/^-/, '')
-  const by = given ? undefined : columns.find((column) => column.id === id)?.sort
+  const by = order ? undefined : columns.find((column) => column.id === id)?.sort
   const sorted = useMemo(() => {
     if (typeof by !== 'function') return rows
     const direction = value.startsWith('-') ? -1 : 1
     return rows.toSorted((a, b) => direction * compare(by(a), by(b)))
   }, [rows, by, value])
   const orderOf = ({ sort }: Pick<Column<T>, 'sort'>): Order | undefined => {
-    if (typeof sort === 'string') return given
-    return sort && isWhole && !given ? { value, onChange } : undefined
+    if (typeof sort === 'string') return order
+    return sort && isWhole && !order ? { value, onChange } : undefined
   }
   return { rows: sorted, orderOf }
 }

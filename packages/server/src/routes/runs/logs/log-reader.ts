@@ -81,7 +81,7 @@ export class LogReader {
       const began = performance.now()
       try {
         await this.#readNew()
-        if (performance.now() - this.#stateAt >= STATE_MS || isOver(this.#state)) await this.#look()
+        if (performance.now() - this.#stateAt >= STATE_MS || isOver(this.#state)) await this.#readState()
         failed = false
       } catch (error) {
         if (!failed)
@@ -108,7 +108,7 @@ export class LogReader {
     }
   }
 
-  async #look(): Promise<void> {
+  async #readState(): Promise<void> {
     const { runs, artifacts } = this.#parts
     const now = await runs.logAgain(this.#state)
     this.#stateAt = performance.now()

@@ -1,5 +1,5 @@
-/** How a piece of a line looks. Colours 0–15 are of the theme, others are `rgb(…)`. */
-export interface Look {
+/** The style of a piece of a line. Colours 0–15 are of the theme, others are `rgb(…)`. */
+export interface Style {
   readonly color?: number | string
   readonly ground?: number | string
   readonly bold?: boolean
@@ -11,10 +11,10 @@ export interface Look {
 
 export interface Piece {
   readonly text: string
-  readonly look: Look
+  readonly style: Style
 }
 
-const PLAIN: Look = {}
+const PLAIN: Style = {}
 /** Escape sequences of terminals (CSI, OSC, others of two characters), and control characters except the tab. */
 // oxlint-disable-next-line no-control-regex -- terminals are controlled by them
 const ESCAPE =
@@ -51,7 +51,7 @@ const colorAfter = (
   return [undefined, 0]
 }
 
-const SIMPLE: Readonly<Record<number, Look>> = {
+const SIMPLE: Readonly<Record<number, Style>> = {
   1: { bold: true },
   2: { dim: true },
   3: { italic: true },
@@ -65,36 +65,36 @@ const SIMPLE: Readonly<Record<number, Look>> = {
   49: { ground: undefined },
 }
 
-const lookAfter = (before: Look, text: string): Look => {
+const styleAfter = (before: Style, text: string): Style => {
   const codes = text.split(/[;:]/).map(Number)
-  let look = before
+  let style = before
   for (let at = 0; at < codes.length; at += 1) {
     const code = codes[at] ?? 0
-    if (code === 0) look = PLAIN
+    if (code === 0) style = PLAIN
     else if (code === 38 || code === 48) {
       const [color, used] = colorAfter(codes.slice(at + 1))
       at += used
-      if (color !== undefined) look = { ...look, [code === 38 ? 'color' : 'ground']: color }
-    } else if (code >= 30 && code <= 37) look = { ...look, color: code - 30 }
-    else if (code >= 90 && code <= 97) look = { ...look, color: code - 82 }
-    else if (code >= 40 && code <= 47) look = { ...look, ground: code - 40 }
-    else if (code >= 100 && code <= 107) look = { ...look, ground: code - 92 }
-    else look = { ...look, ...SIMPLE[code] }
+      if (color !== undefined) style = { ...style, [code === 38 ? 'color' : 'ground']: color }
+    } else if (code >= 30 && code <= 37) style = { ...style, color: code - 30 }
+    else if (code >= 90 && code <= 97) style = { ...style, color: code - 82 }
+    else if (code >= 40 && code <= 47) style = { ...style, ground: code - 40 }
+    else if (code >= 100 && code <= 107) style = { ...style, ground: code - 92 }
+    else style = { ...style, ...SIMPLE[code] }
   }
-  return look
+  return style
 }
 
 /** The pieces of a line by their colours. Other escape sequences are left out. */
 export const piecesOf = (line: string): readonly Piece[] => {
   const text = lastWrite(line)
   const pieces: Piece[] = []
-  let look = PLAIN
+  let style = PLAIN
   let at = 0
   for (const { 0: sequence, 1: codes, 2: final, index } of text.matchAll(ESCAPE)) {
-    if (index > at) pieces.push({ text: text.slice(at, index), look })
+    if (index > at) pieces.push({ text: text.slice(at, index), style })
     at = index + sequence.length
-    if (final === 'm') look = lookAfter(look, codes ?? '')
+    if (final === 'm') style = styleAfter(style, codes ?? '')
   }
-  if (at < text.length) pieces.push({ text: text.slice(at), look })
+  if (at < text.length) pieces.push({ text: text.slice(at), style })
   return pieces
 }

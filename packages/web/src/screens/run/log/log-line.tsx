@@ -1,5 +1,5 @@
 import { memo, type CSSProperties } from 'react'
-import { piecesOf, type Look, type Piece } from './ansi.ts'
+import { piecesOf, type Style, type Piece } from './ansi.ts'
 
 /** Characters of a line that are shown. */
 const MOST = 5_000
@@ -8,7 +8,7 @@ const MOST = 5_000
 const COLORS = ['muted', 'bad', 'good', 'warn', 'busy', 'chart-4', 'accent', 'text']
 const GROUNDS = ['#30373d', '#b3261e', '#1a6b34', '#855300', '#0f5fa8', '#7a3b91', '#0b6e69', '#56625f']
 
-const styleOf = ({ color, ground, bold, dim, italic, underline, inverse }: Look): CSSProperties => ({
+const cssOf = ({ color, ground, bold, dim, italic, underline, inverse }: Style): CSSProperties => ({
   ...(typeof color === 'string' && { color }),
   ...(typeof color === 'number' && { color: `var(--${COLORS[color % 8]})` }),
   ...(dim && { color: 'var(--muted)' }),
@@ -33,14 +33,14 @@ const marked = (pieces: readonly Piece[], wanted: string): readonly (Piece & { r
     cuts.push(at, at + wanted.length)
   const result: (Piece & { hit: boolean })[] = []
   let start = 0
-  for (const { text, look } of pieces) {
+  for (const { text, style } of pieces) {
     const end = start + text.length
     const edges = [start, ...cuts.filter((cut) => cut > start && cut < end), end]
     for (const [index, from] of edges.slice(0, -1).entries()) {
       const passed = cuts.filter((cut) => cut <= from).length
       result.push({
         text: text.slice(from - start, (edges[index + 1] ?? end) - start),
-        look,
+        style,
         hit: passed % 2 === 1,
       })
     }
@@ -52,11 +52,11 @@ const marked = (pieces: readonly Piece[], wanted: string): readonly (Piece & { r
 /** The text of a line as elements: nothing of it is read as HTML. */
 export const LogLine = memo(({ text, wanted }: { text: string; wanted: string }) => (
   <>
-    {marked(piecesOf(text.slice(0, MOST)), wanted.toLowerCase()).map(({ text: part, look, hit }, index) =>
+    {marked(piecesOf(text.slice(0, MOST)), wanted.toLowerCase()).map(({ text: part, style, hit }, index) =>
       hit ? (
         <mark key={index}>{part}</mark>
       ) : (
-        <span key={index} style={styleOf(look)}>
+        <span key={index} style={cssOf(style)}>
           {part}
         </span>
       ),
