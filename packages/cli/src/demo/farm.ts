@@ -22,9 +22,11 @@ const LAB = new URL('lab-program.ts', import.meta.url)
 const stateFile = (folder: string): string => join(folder, 'demo.json')
 const tokenOf = (folder: string): string => readFileSync(join(folder, 'admin-token'), 'utf8').trim()
 
-/** Without the settings of another farm: its address in the environment would make the worker join that one. */
+/** Settings of another farm: its address in the environment would make the worker join that one. */
+const isSetting = (name: string): boolean => name.startsWith('SCANFARM_')
+
 const ownEnvironment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SCANFARM_')))
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !isSetting(name)))
 
 /** What of a farm keeps running. */
 interface KeptState {
@@ -77,10 +79,14 @@ export class Farm implements AsyncDisposable {
     return farm
   }
 
-  /** Which database and queue the master uses, from its log. */
+  /** Which database and queue the master uses, from its log, and what of the environment it does not. */
   services(): string[] {
     const lines = readFileSync(join(this.#setup.folder, 'master.log'), 'utf8').split('\n')
-    return [...new Set(lines.flatMap((line) => /(?:database|queue): [^"\u001b]+/.exec(line)?.[0] ?? []))]
+    const ignored = Object.keys(process.env).filter(isSetting)
+    return [
+      ...new Set(lines.flatMap((line) => /(?:database|queue): [^"\u001b]+/.exec(line)?.[0] ?? [])),
+      ...(ignored.length === 0 ? [] : [`not used in the demo: ${ignored.join(', ')}`]),
+    ]
   }
 
   /** Lets all processes continue when this one ends; `stopKept` finds them by the state file. */

@@ -20,7 +20,8 @@ export const serveConsole =
     const { method, path, headers } = request
     if ((method !== 'GET' && method !== 'HEAD') || /^\/(?:api|osm|ws)(?:\/|$)/.test(path)) return next()
     const isPage = opensPage(method, path, headers.accept)
-    const state = await webConsole.state()
+    // The page that waits is refreshed without what follows the #, in which a login link has its code.
+    const state = await (path === '/login' ? webConsole.built() : webConsole.state())
     const answer = answerOf(state, path, isPage, {
       'if-none-match': headers['if-none-match'] ?? '',
       'accept-encoding': String(headers['accept-encoding'] ?? ''),

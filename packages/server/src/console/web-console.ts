@@ -56,6 +56,14 @@ export class WebConsole implements Disposable {
     return await (this.#checking ??= this.#check().finally(() => (this.#checking = undefined)))
   }
 
+  /** Waits for a build that is under way. */
+  async built(): Promise<ConsoleState> {
+    const state = await this.state()
+    if (state !== 'building') return state
+    await this.#building
+    return await this.state()
+  }
+
   async #check(): Promise<ConsoleState> {
     this.#state = await this.#find()
     this.#checkedAt = performance.now()

@@ -197,6 +197,12 @@ test('a checkout builds the console on first use and when its sources change, an
   await until(async () => (await pageOf(server)) === 'two', { what: 'the console is built again' })
 })
 
+test('a login link waits until the console is built', async () => {
+  await using server = await testServer({ consoleRoot: await checkout(COPY) })
+  const { text } = await server.nobody.get('/login').set(HTML).expect(200)
+  expect(text).toBe('one')
+})
+
 test('a failed build is shown with what to do, and repeated when the sources change', async () => {
   const root = await checkout('console.error("no such module"); process.exitCode = 1')
   await using server = await testServer({ consoleRoot: root })
