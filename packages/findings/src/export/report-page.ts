@@ -25,6 +25,9 @@ h3{font-size:14px;margin:14px 0 2px}p,ul{margin:4px 0}table{border-collapse:coll
 th,td{text-align:left;vertical-align:top;padding:4px 10px 4px 0;border-bottom:1px solid #d5d9d3}
 .muted{color:#56625f}.critical,.high,.bad{color:#b3261e}.medium,.warn{color:#855300}.low{color:#0f5fa8}.info{color:#5b5f6b}.good{color:#1a6b34}
 .severity{font-weight:650}.outcome{font-weight:650}.text{white-space:pre-wrap}
+@media(max-width:600px){body{margin:12px auto;padding:0 12px}th,td{padding-right:5px}.ages{font-size:12px}
+.list thead,.ages :is(th,td):last-child{display:none}.list :is(tr,td){display:block;border:0;padding:0}
+.list tr{padding:6px 0;border-bottom:1px solid #d5d9d3}}
 section{break-inside:auto}tr,.issue{break-inside:avoid}@page{margin:16mm}@media print{body{margin:0;max-width:none}}
 `
 
@@ -103,7 +106,7 @@ const findings = (
   const more =
     all > list.length ? markup`<p class="muted">${all - list.length} more are not listed.</p>` : NO_HTML
   return markup`<h3>${title} (${all})</h3>
-    <table>
+    <table class="list">
       <thead>
         <tr>
           <th>Severity</th>
@@ -139,7 +142,7 @@ const coverage = ({ facts }: Report): Html => {
     unclean === 0
       ? NO_HTML
       : markup`<h3>Not scanned completely (${unclean})</h3>
-          <table>
+          <table class="list">
             <thead>
               <tr>
                 <th>Target</th>
@@ -183,7 +186,7 @@ const counts = ({ facts: { changes, ...facts } }: Report): Html => {
   })
   return markup`<section>
     <h2>Findings</h2>
-    <table>
+    <table class="ages">
       <thead>
         <tr>
           <th>Severity</th>

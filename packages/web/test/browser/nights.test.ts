@@ -131,7 +131,13 @@ test('Three nights show what is new, gone, back and not tested, and keep the ver
 
   const opened = page.context().waitForEvent('page')
   await dmz.getByRole('link', { name: 'Report of dmz-nightly' }).click()
-  await (await opened).getByRole('heading', { name: 'Report of dmz-nightly' }).waitFor()
+  const paper = await opened
+  await paper.getByRole('heading', { name: 'Report of dmz-nightly' }).waitFor()
+  // It is read on a phone, too: nothing is cut off, and no column is narrower than a word.
+  await paper.setViewportSize({ width: 375, height: 800 })
+  expect(await paper.evaluate(() => document.documentElement.scrollWidth)).toBe(375)
+  const title = await paper.getByRole('cell', { name: 'served-git' }).boundingBox()
+  expect(title?.width).toBeGreaterThan(200)
 
   // The list behind a count has the same findings.
   await dmz.getByRole('link', { name: '1 high' }).first().click()
