@@ -1,10 +1,21 @@
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { globSync, mkdirSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import { promisify } from 'node:util'
 import * as esbuild from 'esbuild'
+import type { CacheName, ScriptName } from '../../packages/cli/src/commands/client.ts'
 import { HELPS } from './answers.ts'
 import { bundlesOf, sourcesOf, stateOf, type BundleSources } from './current.ts'
 
@@ -25,10 +36,8 @@ const nameOf = (root: string, path: string): string =>
     .replace(/\.ts$/, '')
     .replaceAll(/[^\w-]+/g, '-')
 
-export const entriesOf = async (root: string): Promise<Record<string, string>> => {
-  const entries: Record<string, string> = {
-    main: join(root, 'packages/cli/src/main.ts'),
-  }
+export const threadsOf = async (root: string): Promise<Record<string, string>> => {
+  const entries: Record<string, string> = {}
   for (const file of globSync('packages/*/src/**/*.ts', { cwd: root })) {
     const path = join(root, file)
     for (const [, name = ''] of (await readFile(path, 'utf8')).matchAll(THREAD)) {
@@ -88,6 +97,16 @@ const direct = (text: string, packages: ReadonlyMap<string, ReadonlyMap<string, 
             .join('')
     })
 
+/** Reads the manifest of tools: workers would need a fifth of their start for it. */
+const SHIPPED = 'packages/tools/src/shipped.ts'
+const MANIFEST = 'infra/tools.yaml'
+
+/** Code that returns what the functions of a file return now. */
+const returnedBy = async (path: string): Promise<string> =>
+  Object.entries((await import(path)) as Record<string, () => unknown>)
+    .map(([name, read]) => `export const ${name} = () => (${JSON.stringify(read())})`)
+    .join('\n')
+
 /**
  * Sources of the product: threads start from the bundle, and other files are found where the sources are, relative to
  * the bundle.
@@ -100,6 +119,7 @@ export const ownSources = (root: string, folder: string, states: Map<string, str
       packages.set(`@scanfarm/${index.split(sep)[1]}`, await exportsOf(join(root, index)))
     builder.onLoad({ filter: OWN }, async ({ path }) => {
       states.set(relative(root, path), stateOf(path) ?? '')
+      if (path === join(root, SHIPPED)) return { contents: await returnedBy(path), loader: 'js' }
       const text = direct(await readFile(path, 'utf8'), packages).replaceAll(
         SCHEMA,
         '$1/* @__PURE__ */ (() => $2)()',
@@ -223,7 +243,7 @@ const late = (name) => new Proxy(function () {}, {
 ${names.map((name) => `${name === 'default' ? 'export default' : `export const ${name} =`} /* @__PURE__ */ late('${name}')`).join('\n')}`
 
 /** Loads modules when one of their functions, classes or objects is first used. */
-export const late = (names = SELDOM): esbuild.Plugin => ({
+export const late = (names: readonly string[] = SELDOM): esbuild.Plugin => ({
   name: 'late',
   setup(builder) {
     // Scripts contain the paths of these modules.
@@ -280,16 +300,22 @@ export const COMMON = {
 export const REQUIRE = `const require = process.getBuiltinModule('module').createRequire(import.meta.url);`
 
 const START = 'scripts/bundle/start.ts'
-const SCRIPTS = { exec: 'packages/cli/src/exec-main.ts', client: 'packages/cli/src/client-main.ts' } as const
+/** The scripts, and what each of them loads when it is first used. */
+const SCRIPTS = {
+  exec: { path: 'packages/cli/src/exec-main.ts', loadedLate: LATE },
+  client: { path: 'packages/cli/src/client-main.ts', loadedLate: LATE },
+  main: { path: 'packages/cli/src/main.ts', loadedLate: SELDOM },
+} as const satisfies Record<ScriptName, unknown>
 
 /** Options of the files that are one script each. `head`: code before all other. */
-export const scriptsOf = (root: string, plugins: esbuild.Plugin[], head = '') => ({
-  entryPoints: Object.fromEntries(Object.entries(SCRIPTS).map(([name, path]) => [name, join(root, path)])),
-  plugins: [late(LATE), ...plugins],
-  define: { 'import.meta.url': 'bundleUrl' },
-  banner: { js: `(async (bundleUrl, require) => {${head}` },
-  footer: { js: '})' },
-})
+export const scriptsOf = (root: string, plugins: esbuild.Plugin[], head = '') =>
+  Object.entries(SCRIPTS).map(([name, { path, loadedLate }]) => ({
+    entryPoints: { [name]: join(root, path) },
+    plugins: [late(loadedLate), ...plugins],
+    define: { 'import.meta.url': 'bundleUrl' },
+    banner: { js: `(async (bundleUrl, require) => {${head}` },
+    footer: { js: '})' },
+  }))
 
 /** Options of the file that starts the program, as one module. */
 export const startOf = (path: string, plugins: esbuild.Plugin[]) => ({
@@ -309,8 +335,8 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
     target: 'node24',
     plugins: [apart(folder), ownSources(root, folder, states), builtins],
   } as const satisfies esbuild.BuildOptions
-  const entryPoints = await entriesOf(root)
-  const [start, modules, scripts] = await Promise.all([
+  const entryPoints = await threadsOf(root)
+  const all = await Promise.all([
     esbuild.build({ ...options, ...startOf(join(root, START), options.plugins) }),
     esbuild.build({
       ...options,
@@ -319,15 +345,13 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
       plugins: [late(), ...options.plugins],
       banner: { js: REQUIRE },
     }),
-    esbuild.build({ ...options, ...scriptsOf(root, options.plugins) }),
+    ...scriptsOf(root, options.plugins).map(async (script) => await esbuild.build({ ...options, ...script })),
   ])
-  const { main: _, ...threads } = entryPoints
-  const ofThreads = Object.values(threads).map((path) => relative(root, path))
+  const ofThreads = Object.values(entryPoints).map((path) => relative(root, path))
   const own = new Set(states.keys())
-  for (const path of ['pnpm-lock.yaml', 'node_modules/.scanfarm-lock', ...MANIFESTS(root)])
+  for (const path of ['pnpm-lock.yaml', 'node_modules/.scanfarm-lock', MANIFEST, ...MANIFESTS(root)])
     states.set(path, stateOf(join(root, path)) ?? '')
   const sources: BundleSources = sealed ? [] : [...states]
-  const all = [start, modules, scripts]
   const loadedWith = (...entries: readonly string[]): BundleSources => {
     const loaded = all.map(({ metafile }) => loadedBy(metafile, new Set([START, ...entries])))
     return sources.filter(([path]) => !own.has(path) || loaded.some((paths) => paths.has(path)))
@@ -335,11 +359,13 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
   const outputFiles = all.flatMap((built) => built.outputFiles)
   const hash = createHash('sha256').update(JSON.stringify(sources))
   for (const { path, contents } of outputFiles) hash.update(path).update(contents)
-  return write(root, hash.digest('hex').slice(0, 16), [
+  return await write(root, hash.digest('hex').slice(0, 16), [
     ...outputFiles.map(({ path, contents }) => [relative(folder, path), contents] as const),
     ['sources.json', JSON.stringify(sources)],
-    [sourcesOf('exec'), JSON.stringify(loadedWith(SCRIPTS.exec, ...ofThreads))],
-    [sourcesOf('client'), JSON.stringify(loadedWith(SCRIPTS.client))],
+    ...Object.entries(SCRIPTS).map(([name, { path }]): [string, string] => [
+      sourcesOf(name),
+      JSON.stringify(loadedWith(path, ...(name === 'client' ? [] : ofThreads))),
+    ]),
     ['inputs.json', JSON.stringify(Object.assign({}, ...all.map(({ metafile }) => metafile.outputs)))],
     ['package.json', '{"type":"module"}'],
   ])
@@ -347,33 +373,54 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
 
 const MANIFESTS = (root: string): string[] => globSync('{packages/*,scripts}/package.json', { cwd: root })
 
+const withoutSettings = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !name.startsWith('SCANFARM_')),
+)
+
 /** What a program of this folder prints: nothing if it fails. */
-const outputOf = (file: string, ...args: readonly string[]): string =>
-  spawnSync(
+const outputOf = async (
+  file: string,
+  args: readonly string[] = [],
+  flags: readonly string[] = [],
+): Promise<string> =>
+  await promisify(execFile)(
     process.execPath,
-    ['--disable-warning=ExperimentalWarning', join(import.meta.dirname, file), ...args],
-    { encoding: 'utf8', timeout: 60_000 },
-  ).stdout
+    [...flags, '--disable-warning=ExperimentalWarning', join(import.meta.dirname, file), ...args],
+    { timeout: 60_000, env: withoutSettings },
+  ).then(
+    ({ stdout }) => stdout,
+    () => '',
+  )
+
+/** The flags of Node for a command. */
+export const flagsOf = (name: CacheName): string[] => {
+  const text = readFileSync(join(import.meta.dirname, '../scanfarm'), 'utf8')
+  const found = new RegExp(`^  ${name}\\) HEAP='([^']+)'`, 'm').exec(text) ?? /^HEAP=(\S+)$/m.exec(text)
+  return found?.[1]?.split(' ') ?? []
+}
 
 /** Without it, the scripts work, but start more slowly. V8 takes compiled functions only with the flags of their process. */
-export const warm = (bundle: string): void => void outputOf('warm.ts', bundle)
+export const warm = async (bundle: string): Promise<void> => {
+  const names: readonly CacheName[] = ['exec', 'client', 'main', 'worker', 'server']
+  await Promise.all(names.map((name) => outputOf('warm.ts', [bundle, name], flagsOf(name))))
+}
 
 /** The helps of all commands as JSON, in the words of the sources. Empty if they cannot be loaded. */
-export const helpsOf = (): string => outputOf('helps.ts')
+export const helpsOf = (): Promise<string> => outputOf('helps.ts')
 
-const write = (
+const write = async (
   root: string,
   name: string,
   files: readonly (readonly [string, string | Uint8Array])[],
-): string => {
+): Promise<string> => {
   const bundles = bundlesOf(root)
   const folder = join(bundles, name)
   const fresh = `${folder}.${process.pid}`
   mkdirSync(fresh, { recursive: true })
   for (const [path, contents] of files) writeFileSync(join(fresh, path), contents)
   symlinkSync(relative(folder, process.execPath), join(fresh, 'node'))
-  warm(fresh)
-  writeFileSync(join(fresh, HELPS), helpsOf())
+  const [helps] = await Promise.all([helpsOf(), warm(fresh)])
+  writeFileSync(join(fresh, HELPS), helps)
   rmSync(folder, { recursive: true, force: true })
   renameSync(fresh, folder)
   writeFileSync(join(bundles, `current.${process.pid}`), `${name}\n`)

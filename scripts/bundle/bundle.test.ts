@@ -9,7 +9,9 @@ import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
+import { scriptOf, type CacheName } from '../../packages/cli/src/commands/client.ts'
 import { HELPS, storedAnswer } from './answers.ts'
+import { flagsOf } from './build.ts'
 import { currentBundle, sourcesOf, stateOf, type BundleSources } from './current.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -48,6 +50,16 @@ test('the version, exec and lists load none of the libraries of servers, and not
   expect(start.length).toBeLessThan(20)
 })
 
+test('the program contains the manifest of tools as it was read', () => {
+  scanfarm(['--version'], '/')
+  const program = readFileSync(join(currentBundle(ROOT) ?? '', 'main.js'), 'utf8')
+  const found = ['Shell of the steps', '../infra/tools.yaml'].map((text) => program.includes(text))
+  expect(found).toEqual([true, false])
+  expect(() => execFileSync(SCANFARM, ['tools', 'install', 'nmpa'], { stdio: 'pipe' })).toThrow(
+    'the manifest has no tool nmpa: did you mean nmap?',
+  )
+})
+
 test('a start calls no other program, unless the lockfile is newer than the bundle', () => {
   const root = join(folder, 'checkout')
   const [bundle, lock] = [join(root, '.cache/bundle/x'), join(root, 'pnpm-lock.yaml')]
@@ -80,27 +92,38 @@ test('helps of all commands are answered without their code, in the words of the
     expect(storedAnswer(other, folder)).toBeUndefined()
 })
 
+const COMMAND_OF = {
+  exec: 'exec',
+  client: 'runs',
+  main: 'token',
+  worker: 'worker',
+  server: 'server',
+} as const
+
 test('scripts take the stored functions, also of a bundle that a server has built', () => {
   scanfarm(['--version'], '/')
   const copy = join(dirname(currentBundle(ROOT) ?? ''), `test-${process.pid}`)
   try {
     cpSync(currentBundle(ROOT) ?? '', copy, { recursive: true })
-    for (const name of ['exec', 'client']) rmSync(join(copy, `${name}.cache`))
-    const run = (flags: string, script: string): string =>
-      execFileSync(process.execPath, [...flags.split(' '), '--input-type=module', '-e', script], {
+    const names = Object.keys(COMMAND_OF) as CacheName[]
+    for (const name of names) rmSync(join(copy, `${name}.cache`))
+    const run = (flags: readonly string[], script: string): string =>
+      execFileSync(process.execPath, [...flags, '--input-type=module', '-e', script], {
         cwd: ROOT,
         encoding: 'utf8',
       })
-    const text = readFileSync(SCANFARM, 'utf8')
-    const flagsOf = (command: string): string =>
-      (new RegExp(`${command}\\) HEAP='([^']+)'`).exec(text) ?? /^HEAP=(\S+)$/m.exec(text))?.[1] ?? ''
-    run(flagsOf('server'), `(await import('./scripts/bundle/build.ts')).warm('${copy}')`)
-    const again = (command: string, name: string): string =>
-      `const { cacheOf, readCache, runScript } = await import('./scripts/bundle/run-script.ts')
-process.argv.splice(1, 9, '', '${command}', '--help')
-console.log(await runScript('${copy}', '${name}', readCache(cacheOf('${copy}', '${name}'))))`
-    expect(run(flagsOf('exec'), again('exec', 'exec'))).toMatch(/cachedDataRejected: false/)
-    expect(run(flagsOf('runs'), again('runs', 'client'))).toMatch(/cachedDataRejected: false/)
+    run(flagsOf('server'), `await (await import('./scripts/bundle/build.ts')).warm('${copy}')`)
+    for (const name of names)
+      expect(
+        run(
+          flagsOf(name),
+          `const { cacheOf, readCache, readScript } = await import('./scripts/bundle/run-script.ts')
+process.argv.splice(1, 9, '', '${COMMAND_OF[name]}', '--help')
+const { script, run } = readScript('${copy}', '${scriptOf(COMMAND_OF[name]).script}', readCache(cacheOf('${copy}', '${name}')))
+await run()
+console.log(script)`,
+        ),
+      ).toMatch(/^Usage: scanfarm [^]*cachedDataRejected: false/)
   } finally {
     rmSync(copy, { recursive: true, force: true })
   }
@@ -118,7 +141,7 @@ test.each([
     const paths = sources.map(([path]) => path)
     const own = [...loaded(bundle, 'start'), ...loaded(bundle, name)]
     const expected = own.filter((path) => /^(?:packages|scripts)\/.*\.ts$/.test(path))
-    expect(paths).toEqual(expect.arrayContaining([...expected, 'pnpm-lock.yaml', one]))
+    expect(paths).toEqual(expect.arrayContaining([...expected, 'pnpm-lock.yaml', 'infra/tools.yaml', one]))
     expect(paths).not.toContain(other)
   },
 )

@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { ScriptName } from '../../packages/cli/src/commands/client.ts'
 
 /** Contains a folder for each bundle, and the file `current` with the name of the newest. */
 export const bundlesOf = (root: string): string => join(root, '.cache/bundle')
@@ -20,7 +19,7 @@ export const stateOf = (path: string): string | undefined => {
 }
 
 /** Those that a script can load. */
-export const sourcesOf = (script: ScriptName): string => `${script}-sources.json`
+export const sourcesOf = (script: string): string => `${script}-sources.json`
 
 /** The folder of the newest bundle, if its sources, or those in `list`, have not changed since. */
 export const currentBundle = (root: string, list = 'sources.json'): string | undefined => {

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { constants, Script } from 'node:vm'
-import type { ScriptName } from '../../packages/cli/src/commands/client.ts'
+import type { CacheName, ScriptName } from '../../packages/cli/src/commands/client.ts'
 
 export const readCache = (path: string): Buffer | undefined => {
   try {
@@ -13,22 +13,24 @@ export const readCache = (path: string): Buffer | undefined => {
   }
 }
 
-export const cacheOf = (bundle: string, name: ScriptName): string => join(bundle, `${name}.cache`)
+export const cacheOf = (bundle: string, name: CacheName): string => join(bundle, `${name}.cache`)
 
 /**
- * Runs a command with a script of a bundle. Its cache contains the compiled functions that commands call, unlike the
+ * Reads a script of a bundle; `run` runs a command. Its cache contains the compiled functions that commands call, unlike the
  * compile cache of Node, which contains none that are called later: compiling them is half of the start.
  */
-export const runScript = async (bundle: string, name: ScriptName, cachedData?: Buffer): Promise<Script> => {
+export const readScript = (bundle: string, name: ScriptName, cachedData?: Buffer) => {
   const filename = join(bundle, `${name}.js`)
   const script = new Script(readFileSync(filename, 'latin1'), {
     filename,
     ...(cachedData === undefined ? {} : { cachedData }),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   })
-  const main = script.runInThisContext() as (url: string, require: NodeJS.Require) => Promise<void>
-  await main(pathToFileURL(filename).href, createRequire(filename))
-  return script
+  const run = async (): Promise<void> => {
+    const main = script.runInThisContext() as (url: string, require: NodeJS.Require) => Promise<void>
+    await main(pathToFileURL(filename).href, createRequire(filename))
+  }
+  return { script, run }
 }
 
 /** Ends the process when its output is written. Otherwise the whole heap is released first. */

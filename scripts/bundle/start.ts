@@ -5,7 +5,7 @@ import { scriptOf } from '../../packages/cli/src/commands/client.ts'
 import { endWithoutOutput } from '../../packages/cli/src/terminal.ts'
 import { storedAnswer } from './answers.ts'
 import { currentBundle, sourcesOf } from './current.ts'
-import { cacheOf, endProcess, readCache, runScript } from './run-script.ts'
+import { cacheOf, endProcess, readCache, readScript } from './run-script.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -23,13 +23,12 @@ const run = ([command = '', ...args]: readonly string[]) =>
     .getBuiltinModule('node:child_process')
     .spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] })
 
-const start = async (): Promise<unknown> => {
-  const script = scriptOf(process.argv[2])
-  const bundle = currentBundle(ROOT, script && sourcesOf(script)) ?? build()
-  if (bundle === undefined) return await import(join(ROOT, 'packages/cli/src/main.ts'))
-  if (script === undefined) return await import(join(bundle, 'main.js'))
-  await runScript(bundle, script, readCache(cacheOf(bundle, script)))
-  return await endProcess()
+const start = async (): Promise<void> => {
+  const { script, cache } = scriptOf(process.argv[2])
+  const bundle = currentBundle(ROOT, sourcesOf(script)) ?? build()
+  if (bundle === undefined) return void (await import(join(ROOT, 'packages/cli/src/main.ts')))
+  await readScript(bundle, script, readCache(cacheOf(bundle, cache))).run()
+  if (script !== 'main') await endProcess()
 }
 
 const answer = storedAnswer(process.argv.slice(2), () => currentBundle(ROOT))

@@ -91,7 +91,7 @@ const fill = async (folder: string): Promise<void> => {
 
   const program = await buildProgram(root)
   for (const [name, content] of program.files) write(`lib/${name}`, content)
-  write(`lib/${HELPS}`, helpsOf())
+  write(`lib/${HELPS}`, await helpsOf())
   const libraries = [
     ...librariesOf(program.sources.map((path) => join(root, path))),
     ...dependenciesOf(join(root, 'packages/web')),

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync, type SpawnSyncReturns } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -198,6 +198,11 @@ describe.each(Object.entries(NODES))('the installed program on %s', (_, wanted) 
     const first = stored()
     expect(scanfarm('runs', 'list').stdout).toContain('greet')
     expect(stored()).toBe(first)
+
+    for (const name of ['worker', 'server'])
+      await master.until(`the functions of a ${name} are stored`, () =>
+        Promise.resolve(existsSync(join(home, `.cache/scanfarm/${name}.cache`))),
+      )
 
     expect(await worker.stop()).toEqual({ code: 0, signal: null })
     expect(await master.stop()).toEqual({ code: 0, signal: null })

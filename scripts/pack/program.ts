@@ -28,6 +28,8 @@ const external: esbuild.Plugin = {
 /** Loaded by the first file of each process and thread. */
 const COMPATIBLE = "if (Error.isError === undefined) require('./node22.cjs')"
 const START = join(import.meta.dirname, 'start.ts')
+const SCRIPT_HEAD = `const __dirname = process.getBuiltinModule('url').fileURLToPath(new URL('.', bundleUrl)).slice(0, -1)
+${COMPATIBLE}`
 const HEAD = `${bundle.REQUIRE}
 const __dirname = import.meta.dirname
 ${COMPATIBLE}`
@@ -45,16 +47,18 @@ export const buildProgram = async (root: string): Promise<Program> => {
   const folder = join(root, 'lib')
   const options = { ...bundle.COMMON, absWorkingDir: root, outdir: folder, target: 'node22' } as const
   const plugins = [external, bundle.ownSources(root, folder, new Map()), bundle.builtins]
-  const [start, program, scripts, compatible] = await Promise.all([
+  const built = await Promise.all([
     esbuild.build({ ...options, ...bundle.startOf(START, plugins), banner: { js: HEAD } }),
     esbuild.build({
       ...options,
-      entryPoints: await bundle.entriesOf(root),
+      entryPoints: await bundle.threadsOf(root),
       splitting: true,
       banner: { js: HEAD },
       plugins: [bundle.late(), ...plugins],
     }),
-    esbuild.build({ ...options, ...bundle.scriptsOf(root, plugins, COMPATIBLE) }),
+    ...bundle
+      .scriptsOf(root, plugins, SCRIPT_HEAD)
+      .map(async (script) => await esbuild.build({ ...options, ...script })),
     esbuild.build({
       ...options,
       format: 'cjs',
@@ -62,7 +66,6 @@ export const buildProgram = async (root: string): Promise<Program> => {
       entryPoints: { node22: join(root, 'scripts/pack/node22.js') },
     }),
   ])
-  const built = [start, program, scripts, compatible]
   return {
     files: new Map(
       built.flatMap(({ outputFiles }) =>

@@ -1,4 +1,4 @@
-import { readManifest } from './manifest.ts'
+import { readManifest } from './read-manifest.ts'
 
 /** How the machine of a worker gets these programs: only those of the shipped manifest can be installed by a command. */
 export const installAdvice = (names: readonly string[]): string => {

@@ -1,4 +1,5 @@
-import { readManifest, type Manifest, type Tool } from './manifest.ts'
+import type { Manifest, Tool } from './manifest.ts'
+import { readManifest } from './read-manifest.ts'
 import type { Entry } from './schema.ts'
 
 const SECOND_MS = 1000

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { AppError, closest, compile } from '@scanfarm/contracts'
 import { ConfigError, fileErrorText } from '@scanfarm/platform'
 import { isNode, LineCounter, parseDocument, type Document } from 'yaml'
@@ -13,7 +12,6 @@ export interface Tool extends Entry {
 
 export type Manifest = ReadonlyMap<string, Tool>
 
-const SHIPPED = join(import.meta.dirname, '../../../infra/tools.yaml')
 const MAX_BYTES = 1024 * 1024
 
 const parse = compile(ManifestFile, { subject: 'manifest' })
@@ -100,12 +98,7 @@ const readText = (file: string): string => {
   return text
 }
 
-/** The shipped manifest. The entries of `overrides`, a manifest of the operator, replace those of the same names. */
-export const readManifest = (overrides?: string): Manifest => {
-  const shipped = parseManifest(readText(SHIPPED), SHIPPED)
-  if (overrides === undefined) return shipped
-  return new Map([...shipped, ...parseManifest(readText(overrides), overrides)])
-}
+export const readManifestFile = (file: string): Manifest => parseManifest(readText(file), file)
 
 /** The tools of these names and those that they need, in this order. Throws a `ToolError` that names unknown ones. */
 export const selectTools = (manifest: Manifest, names: Iterable<string>): Tool[] => {

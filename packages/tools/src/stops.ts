@@ -1,4 +1,5 @@
-import { readManifest, type Manifest } from './manifest.ts'
+import type { Manifest } from './manifest.ts'
+import { readManifest } from './read-manifest.ts'
 import type { Facts } from './schema.ts'
 
 type Report = Facts['stop']['int']['report']

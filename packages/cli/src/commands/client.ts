@@ -39,11 +39,14 @@ export const CLIENT_COMMANDS: Commands = {
   upload: async () => (await import('./operation/upload.ts')).uploadCommand,
 }
 
-export type ScriptName = 'exec' | 'client'
+export type ScriptName = 'exec' | 'client' | 'main'
+/** Names compiled functions of a script. V8 takes them only with the flags of their process, which depend on the command. */
+export type CacheName = ScriptName | 'worker' | 'server'
 
-/** The script of the bundle that contains a command. The others are modules. */
-export const scriptOf = (given?: string): ScriptName | undefined => {
+/** The script of the bundle that contains a command, and its compiled functions. */
+export const scriptOf = (given?: string): { readonly script: ScriptName; readonly cache: CacheName } => {
   const name = commandNamed(given)
-  if (name === 'exec') return name
-  return Object.hasOwn(CLIENT_COMMANDS, name) ? 'client' : undefined
+  if (name === 'worker' || name === 'server') return { script: 'main', cache: name }
+  const script = name === 'exec' ? name : Object.hasOwn(CLIENT_COMMANDS, name) ? 'client' : 'main'
+  return { script, cache: script }
 }
