@@ -439,6 +439,15 @@ test('sslyze: weaknesses have the severities of sslscan, and a server that refus
   expect(report.reached.toSorted()).toEqual(['127.0.40.4', '127.0.40.6'])
 })
 
+test('sslyze before version 5 lists servers that did not answer apart', async () => {
+  const refused = [{ server_string: '127.0.0.1:4', error_message: 'Server rejected the connection' }]
+  const report = { server_connectivity_errors: refused, server_scan_results: [], sslyze_version: '4.1.0' }
+  expect(await read('sslyze', JSON.stringify(report))).toMatchObject({
+    errors: 1,
+    problems: [{ reason: '127.0.0.1:4: Server rejected the connection' }],
+  })
+})
+
 describe('Paths of web servers', () => {
   test.each(['dirsearch.json', 'gobuster.txt', 'gobuster-stdout.txt'])('%s', async (name) => {
     const { batches } = await openReport(undefined, file(name))

@@ -96,6 +96,7 @@ describe('severity, confidence and tags', () => {
       { tags: ['security', 'MEDIUM', 'HIGH CONFIDENCE'] },
       { severity: 'medium', confidence: 'Certain', tags: ['Demo', 'security'] },
     ],
+    ['a tag in small letters', {}, { tags: ['low', 'js'] }, { severity: 'low', tags: ['Demo', 'js'] }],
     ['the word itself', { default_severity: 'low', severity: 'critical' }, {}, { severity: 'critical' }],
     ['a precision', {}, { precision: 'very-high' }, { severity: 'high', confidence: 'Certain' }],
     [
@@ -296,6 +297,22 @@ describe('messages and places', () => {
     expect(found[0]?.asset_value).toBe('sub/a.py')
   })
 
+  test('A base that is only the folder of the report is no folder', async () => {
+    const base = { physicalLocation: { artifactLocation: { uri: 'a.py', uriBaseId: 'ROOT' } } }
+    const run = { originalUriBaseIds: { ROOT: { uri: 'file://./' } } }
+    const log = logOf([result('', 0, { locations: [base] }), result('/ci/x/b.py', 1)], run)
+    expect((await read(log)).found[0]?.asset_value).toBe('a.py')
+    const { found } = await read({ ...log, runs: [{ ...log.runs[0], results: [result('/ci/x/b.py', 1)] }] })
+    expect(found[0]?.asset_value).toBe('b.py:1')
+  })
+
+  test('cppcheck lists the steps that lead to the place', async () => {
+    const locations = [at('a.c', { startLine: 5 }), at('b.c', { startLine: 8 })]
+    const results = [result('', 0, { locations })]
+    const placeOf = async (name: string) => (await read(logOf(results, {}, { name }))).found[0]?.asset_value
+    expect([await placeOf('Cppcheck'), await placeOf('Demo')]).toEqual(['b.c:8', 'a.c:5'])
+  })
+
   test('Two runs of a report have one folder, so that files of the same name stay apart', async () => {
     const run = (uri: string) => ({ tool: { driver: { name: 'Demo' } }, results: [result(uri, 1)] })
     const { found } = await read({ version: '2.1.0', runs: [run('/src/a.c'), run('/src/lib/a.c')] })
@@ -380,6 +397,19 @@ describe('identity', () => {
       logOf(['a', 'b', 'a'].map((text) => result('go.sum', 1, { message: { text } }))),
     )
     expect(new Set(identities(found)).size).toBe(2)
+  })
+
+  test('Results that differ in what is said at their place are not the same', async () => {
+    const said = ['x', 'y', 'x'].map((text) =>
+      result('', 0, { locations: [{ ...at('a.yml', { startLine: 1, ...line('run') }), message: { text } }] }),
+    )
+    expect(new Set(identities((await read(logOf(said))).found)).size).toBe(2)
+  })
+
+  test('A result that names no rule has none', async () => {
+    const rules = [{ id: 'r1', shortDescription: { text: 'Other' } }]
+    const { found } = await read(logOf([result('a', 1, { ruleId: null })], {}, { rules }))
+    expect(found[0]).toMatchObject({ vuln_info: '', vuln_title: 'Demo', vuln_desc: 'Demo' })
   })
 
   test('A line on top of a file changes no identity where the tool gives the text of the line', async () => {
@@ -552,11 +582,46 @@ describe('scans that failed', () => {
     'DL1000',
     'typecheck',
     'load-failure[x]',
+    'CssSyntaxError',
+    'Lint/Syntax',
+    'PRS',
+    'SC1073',
+    'unknownMacro',
+    'com.puppycrawl.tools.checkstyle.Checker',
   ])('A result %s says that its file was not read', async (ruleId) => {
     const results = [result('a.py', 1), result('b.py', 2, { ruleId })]
     const log = await read(logOf([...results, result('', 0, { ruleId, locations: [] })]))
     expect(identities(log.found)).toEqual(['r1 a.py:1'])
     expect(log).toMatchObject({ errors: 2, failures: 1, failed: ['b.py'] })
+  })
+
+  test('A message says that a file was not read where the rule does not', async () => {
+    const said = (file: string, ruleId: string | null, text: string) =>
+      result(file, 1, { ruleId, message: { text } })
+    const log = await read(
+      logOf([
+        said('a.py', null, 'SyntaxError: Expected an expression'),
+        said('b.yaml', 'parser', 'Unexpected end of the stream'),
+        said('c.yaml', 'parser', 'Duplicate key: title'),
+      ]),
+    )
+    expect(log).toMatchObject({ errors: 2, failures: 2, failed: ['a.py', 'b.yaml'] })
+    expect(identities(log.found)).toEqual(['parser c.yaml:1'])
+  })
+
+  test('PMD goes on behind a file that it cannot parse', async () => {
+    const exception = { message: 'ParseException' }
+    const invocation = {
+      executionSuccessful: false,
+      toolExecutionNotifications: [{ message: { text: 'Line 3' }, exception, locations: [at('B.java')] }],
+    }
+    const log = await read(logOf([result('A.java', 1)], { invocations: [invocation] }, { name: 'PMD' }))
+    expect(log).toMatchObject({ errors: 1, failures: 1, failed: ['B.java'], reasons: ['B.java: Line 3'] })
+  })
+
+  test('What tflint could not do are the results of another tool', async () => {
+    const log = await read(logOf([result('main.tf', 2, { level: 'error' })], {}, { name: 'tflint-errors' }))
+    expect(log).toMatchObject({ found: [], errors: 1, failures: 0, reasons: ['main.tf: Demo'] })
   })
 
   test.each<[string, Part, string]>([

@@ -66,7 +66,7 @@ const named = <T>(
   return undefined
 }
 
-const SEVERITY_TAG = /^(?:CRITICAL|HIGH|MEDIUM|LOW|INFO)$/
+const SEVERITY_TAG = /^(?:CRITICAL|HIGH|MEDIUM|LOW|INFO)$/i
 const CONFIDENCE_TAG = /^(HIGH|MEDIUM|LOW) CONFIDENCE$/
 
 /** Properties of a result and of its rule, the more special ones first. */

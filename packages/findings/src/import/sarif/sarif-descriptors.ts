@@ -46,7 +46,8 @@ export class Descriptors {
     const components = [at(tool, 'driver'), ...asList(at(tool, 'extensions'))]
     this.#components = components.map((component) => {
       const listed = asList(at(component, list))
-      const ids = (one: unknown): string[] => ['id', 'guid'].map((name) => asText(at(one, name)))
+      const ids = (one: unknown): string[] =>
+        ['id', 'guid'].map((name) => asText(at(one, name))).filter(Boolean)
       const byId = new Map(listed.flatMap((one) => ids(one).map((id) => [id, one] as const)))
       return { guid: asText(at(component, 'guid')), name: asText(at(component, 'name')), listed, byId }
     })

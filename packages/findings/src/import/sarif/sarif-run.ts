@@ -1,5 +1,5 @@
 import { asList, asText, at, isRecord, type Unknown } from '../../fields.ts'
-import { inArtifact, pathOf, type ScannedFolder, spelled } from '../paths.ts'
+import { inArtifact, isAbsolute, pathOf, type ScannedFolder, spelled } from '../paths.ts'
 import type { Imported } from '../read-body.ts'
 import { Descriptors, itemAt, referenceIn, type Reference } from './sarif-descriptors.ts'
 import { webExchange, type WebExchange } from './sarif-web.ts'
@@ -71,7 +71,7 @@ export class SarifRun {
       .filter((base) => at(base, 'uriBaseId') === undefined)
       .map((base) => pathOf(asText(at(base, 'uri'))))
     const working = parts.invocations.map((one) => pathOf(asText(at(one, 'workingDirectory', 'uri'))))
-    this.#folders = [pathOf(root), ...bases, ...working].filter((folder) => folder !== '')
+    this.#folders = [pathOf(root), ...[...bases, ...working].filter(isAbsolute)].filter(Boolean)
   }
 
   /** The image that trivy has scanned, or `""`. */
@@ -82,6 +82,11 @@ export class SarifRun {
   /** Whether absolute paths are those of an image, or, with grype, in the scanned folder. */
   get isOfArtifact(): boolean {
     return this.image !== '' || /^grype$/i.test(this.tool)
+  }
+
+  /** The results are what tflint could not do, as another tool. */
+  get isOfErrors(): boolean {
+    return this.tool === 'tflint-errors'
   }
 
   /** Whether the run or the import names the folder that was scanned. */
@@ -131,7 +136,12 @@ export class SarifRun {
 
   /** At least one, which may be empty. */
   placesOf(result: Unknown): [Place, ...Place[]] {
-    const [named, ...others] = asList(at(result, 'locations')).slice(0, MAX_PLACES)
+    const listed = asList(at(result, 'locations'))
+    // cppcheck lists the steps that lead to the place.
+    const [named, ...others] = (/^cppcheck/i.test(this.tool) ? listed.toReversed() : listed).slice(
+      0,
+      MAX_PLACES,
+    )
     const first = named ?? { physicalLocation: { artifactLocation: at(result, 'analysisTarget') } }
     return [this.placeOf(first), ...others.map((one) => this.placeOf(one))]
   }
@@ -215,9 +225,11 @@ export class SarifRun {
     }
   }
 
-  /** ESLint writes the errors of files that it could not parse, and that it was not successful. A crash is another error. */
+  /** ESLint and PMD write the errors of files that they could not parse, and that they were not successful. */
   #isOfFiles(notification: unknown): boolean {
-    return at(notification, 'exception') === undefined && this.#filesOf(notification).length > 0
+    // A crash is another error; PMD goes on with the next file.
+    const goesOn = at(notification, 'exception') === undefined || this.tool === 'PMD'
+    return goesOn && this.#filesOf(notification).length > 0
   }
 
   #filesOf(notification: unknown): string[] {
@@ -228,8 +240,9 @@ export class SarifRun {
 
   #isError(notification: unknown, invocation: number): boolean {
     const descriptor = referenceIn(at(notification, 'descriptor'))
-    const level = asText(at(notification, 'level')) || this.#notifications.levelOf(descriptor, invocation)
-    return level === 'error'
+    const level = asText(at(notification, 'level'))
+    if (level === '' && at(notification, 'exception') !== undefined) return true
+    return (level || this.#notifications.levelOf(descriptor, invocation)) === 'error'
   }
 
   *#failure(notification: unknown): Generator<Imported> {
@@ -265,7 +278,7 @@ const serverIn = (artifactLocation: unknown): string | undefined => {
 }
 
 const inFolder = (folder: string, path: string): string =>
-  folder === '' || /^(?:\/|[A-Za-z]:\/|[a-z][a-z0-9+.-]+:)/i.test(path)
+  ['', '.', './'].includes(folder) || /^(?:\/|[A-Za-z]:\/|[a-z][a-z0-9+.-]+:)/i.test(path)
     ? path
     : `${folder.replace(/\/$/, '')}/${path}`
 

@@ -27,18 +27,29 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = '')
   for await (const found of results) {
     const { run, result } = found
     const [{ file }] = run.placesOf(result)
-    if (UNREAD.test(ruleIdOf(result)))
-      yield failed(run.message(at(result, 'message'), undefined), file === '' ? {} : { file })
+    const message = run.message(at(result, 'message'), undefined)
+    if (run.isOfErrors) yield failed([file, message].filter(Boolean).join(': '))
+    else if (UNREAD.test(ruleIdOf(result)) || UNREAD_TEXT.test(`${ruleIdOf(result)} ${message}`))
+      yield failed(message, file === '' ? {} : { file })
     else yield finding(rowOf(found, fingerprints))
   }
 }
 
 /**
  * The rules by which linters report what they could not read, as a result: ruff, flake8, pylint, cfn-lint, biome, oxlint,
- * hadolint, staticcheck, golangci-lint, ansible-lint.
+ * hadolint, staticcheck, golangci-lint, ansible-lint, stylelint, sqlfluff, checkstyle, clang-tidy, cppcheck, mypy, rubocop,
+ * shellcheck.
  */
-const UNREAD =
-  /^(?:invalid-syntax|syntax-?error|E9(?:02|99)|E000[01]|parse(?:-?error)?|OXL0001|DL1000|compile|typecheck|load-failure\[.*)$/i
+const UNREAD = new RegExp(
+  `^(?:${[
+    'invalid-syntax|(?:css|lint/)?syntax-?error|lint/syntax|syntax|E9(?:02|99)|E000[01]|parse(?:-?error)?|OXL0001|DL1000',
+    'compile|typecheck|load-failure\\[.*|PRS|LXR|TMP|com\\.puppycrawl\\.tools\\.checkstyle\\.(?:Checker|TreeWalker)',
+    'clang-diagnostic-error|unknownMacro|SC10(?:70|7[23]|8[89])',
+  ].join('|')})$`,
+  'i',
+)
+/** ruff before 0.12 names no rule; spectral also has results of this rule in files that it has read. */
+const UNREAD_TEXT = /^(?: SyntaxError: |parser (?!Duplicate key))/
 
 /** Properties of a result and of its rule. */
 const bagsOf = (result: Unknown, rule: unknown): unknown[] => [
@@ -114,7 +125,7 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
             line: region('startLine'),
             // A place in a file without lines only has an offset.
             column: region('startColumn') || (region('startLine') === '' ? offsetOf(place) : ''),
-            rest: JSON.stringify([region('endLine'), region('endColumn'), message, more]),
+            rest: JSON.stringify([region('endLine'), region('endColumn'), message, more, place.said ?? '']),
           }),
     ...ownFields(result),
   }

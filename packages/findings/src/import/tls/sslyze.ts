@@ -53,13 +53,15 @@ export async function* sslyzeFindings(body: AsyncIterable<Uint8Array>): AsyncGen
   const certificates: Certificate[] = []
   let isReport = false
   let started = ''
-  const servers = ['server_scan_results.[]', 'invalid_server_strings.[]'] as const
+  // Versions before 5 list servers that did not answer apart.
+  const failures = ['invalid_server_strings.[]', 'server_connectivity_errors.[]']
+  const servers = ['server_scan_results.[]', ...failures]
   for await (const part of jsonParts(body, ...servers, 'date_scans_started', 'sslyze_version')) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else {
       isReport = true
       if (part.at === 'date_scans_started') started = asText(part.value)
-      else if (part.at === 'invalid_server_strings.[]')
+      else if (failures.includes(part.at))
         yield untested(
           asText(at(part.value, 'error_message')) || 'the server cannot be resolved',
           spelled(asText(at(part.value, 'server_string'))),
