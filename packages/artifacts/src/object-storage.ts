@@ -25,24 +25,24 @@ export const openObjectStorage = (url: string, page = PAGE): ObjectStorage & Asy
       throw explained(doing, options, error)
     }
   }
-  const place = (key: string) => ({ Bucket, Key: before + checked(key, before) })
+  const address = (key: string) => ({ Bucket, Key: before + checked(key, before) })
   return {
     async upload(file, key, signal) {
       signal.throwIfAborted()
-      const at = place(key)
+      const at = address(key)
       await using(`write ${key}`, (connection) => send(connection, at, file, signal))
     },
     async download(key, write, signal) {
       signal.throwIfAborted()
-      const at = place(key)
+      const at = address(key)
       await using(`read ${key}`, (connection) => fetchTo(connection, at, write, signal))
     },
     async remove(key) {
-      const at = place(key)
+      const at = address(key)
       await using(`remove ${key}`, ({ sdk, client }) => client.send(new sdk.DeleteObjectCommand(at)))
     },
     async stat(key) {
-      const at = place(key)
+      const at = address(key)
       return await using(`read ${key}`, async (connection) => {
         const found = await head(connection, at)
         return found === undefined ? undefined : { key, ...found }
@@ -56,7 +56,7 @@ export const openObjectStorage = (url: string, page = PAGE): ObjectStorage & Asy
     async presign(key, minutes) {
       if (!(minutes > 0 && minutes <= MAX_PRESIGN_MINUTES))
         throw new Error(`an address can be valid for up to ${MAX_PRESIGN_MINUTES} minutes, not ${minutes}`)
-      const at = place(key)
+      const at = address(key)
       return await using(`sign an address for ${key}`, async ({ sdk, client }) => {
         const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner')
         const expiresIn = Math.ceil(minutes * 60)
@@ -70,7 +70,7 @@ export const openObjectStorage = (url: string, page = PAGE): ObjectStorage & Asy
   }
 }
 
-interface Place {
+interface ObjectAddress {
   readonly Bucket: string
   readonly Key: string
 }
@@ -87,7 +87,7 @@ const checked = (key: string, before: string): string => {
 
 const send = async (
   { client }: Connection,
-  place: Place,
+  address: ObjectAddress,
   file: FileHandle,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -96,7 +96,7 @@ const send = async (
   const { size } = await file.stat()
   const body =
     size === 0 ? Readable.from([]) : file.createReadStream({ start: 0, end: size - 1, autoClose: false })
-  const upload = new Upload({ client, params: { ...place, Body: body }, ...UPLOAD })
+  const upload = new Upload({ client, params: { ...address, Body: body }, ...UPLOAD })
   // A failing source makes the upload delete its parts; `upload.abort()` would leave them in the bucket.
   const abort = (): void => void body.destroy(new Error('aborted'))
   signal.addEventListener('abort', abort, { once: true })
@@ -113,11 +113,11 @@ const send = async (
 
 const fetchTo = async (
   { sdk, client }: Connection,
-  place: Place,
+  address: ObjectAddress,
   write: (content: Readable) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> => {
-  const answer = await client.send(new sdk.GetObjectCommand(place), { abortSignal: signal })
+  const answer = await client.send(new sdk.GetObjectCommand(address), { abortSignal: signal })
   const body = answer.Body instanceof Readable ? answer.Body : Readable.from([])
   try {
     if ((answer.ContentLength ?? 0) > MAX_DOWNLOAD_BYTES)
@@ -130,10 +130,10 @@ const fetchTo = async (
 
 const head = async (
   { sdk, client }: Connection,
-  place: Place,
+  address: ObjectAddress,
 ): Promise<Omit<NamedObject, 'key'> | undefined> => {
   try {
-    const { ContentLength, LastModified } = await client.send(new sdk.HeadObjectCommand(place))
+    const { ContentLength, LastModified } = await client.send(new sdk.HeadObjectCommand(address))
     return { size: ContentLength ?? 0, modified: LastModified?.toISOString() ?? '' }
   } catch (error) {
     if (isMissing(error)) return undefined

@@ -21,7 +21,7 @@ type Found = { size: number; body: Readable }
 export function openS3Store(options: S3Options): ArtifactStore {
   let opened: Promise<Connection> | undefined
   const connect = (): Promise<Connection> => (opened ??= openClient(options))
-  const place = (key: string): { Bucket: string; Key: string } => {
+  const address = (key: string): { Bucket: string; Key: string } => {
     checkKey(key)
     return { Bucket: options.bucket, Key: options.prefix === '' ? key : `${options.prefix}/${key}` }
   }
@@ -36,27 +36,27 @@ export function openS3Store(options: S3Options): ArtifactStore {
     kind: 's3',
     async put(key, body) {
       const { client } = await connect()
-      return explaining(`write ${key}`, upload(client, place(key), body))
+      return explaining(`write ${key}`, upload(client, address(key), body))
     },
     async get(key, range) {
       const { sdk, client } = await connect()
-      return explaining(`read ${key}`, download(sdk, client, place(key), range))
+      return explaining(`read ${key}`, download(sdk, client, address(key), range))
     },
     async size(key) {
       const { sdk, client } = await connect()
-      return explaining(`read ${key}`, sizeOf(sdk, client, place(key)))
+      return explaining(`read ${key}`, sizeOf(sdk, client, address(key)))
     },
     async remove(key) {
       const { sdk, client } = await connect()
-      await explaining(`remove ${key}`, client.send(new sdk.DeleteObjectCommand(place(key))))
+      await explaining(`remove ${key}`, client.send(new sdk.DeleteObjectCommand(address(key))))
     },
     async oldKeys(folder, before, limit) {
       const { sdk, client } = await connect()
-      return explaining(`list ${folder}`, oldObjects(sdk, client, place(folder), folder, { before, limit }))
+      return explaining(`list ${folder}`, oldObjects(sdk, client, address(folder), folder, { before, limit }))
     },
     async *list(folder) {
       const { sdk, client } = await connect()
-      const { Bucket, Key } = place(folder)
+      const { Bucket, Key } = address(folder)
       const Prefix = `${Key}/`
       let ContinuationToken: string | undefined
       do {
@@ -84,14 +84,14 @@ export function openS3Store(options: S3Options): ArtifactStore {
 
 const upload = async (
   client: S3Client,
-  place: { Bucket: string; Key: string },
+  address: { Bucket: string; Key: string },
   body: Readable,
 ): Promise<StoredObject> => {
   const { Upload } = await import('@aws-sdk/lib-storage')
   const meter = createMeter()
   const measured = Readable.from(meter.through(body))
   try {
-    await new Upload({ client, params: { ...place, Body: measured }, ...UPLOAD }).done()
+    await new Upload({ client, params: { ...address, Body: measured }, ...UPLOAD }).done()
   } finally {
     measured.destroy()
     body.destroy()
@@ -102,19 +102,19 @@ const upload = async (
 const download = async (
   sdk: Sdk,
   client: S3Client,
-  place: { Bucket: string; Key: string },
+  address: { Bucket: string; Key: string },
   range: ByteRange | undefined,
 ): Promise<Found | undefined> => {
   const Range = range === undefined ? undefined : `bytes=${range.start}-${range.end}`
   try {
-    const answer = await client.send(new sdk.GetObjectCommand({ ...place, Range }))
+    const answer = await client.send(new sdk.GetObjectCommand({ ...address, Range }))
     const total = answer.ContentRange?.split('/')[1]
     const size = total === undefined ? (answer.ContentLength ?? 0) : Number(total)
     return { size, body: answer.Body instanceof Readable ? answer.Body : Readable.from([]) }
   } catch (error) {
     if (statusOf(error) === 416)
       return {
-        size: sizeIn(error) ?? (await sizeOf(sdk, client, place)) ?? 0,
+        size: sizeIn(error) ?? (await sizeOf(sdk, client, address)) ?? 0,
         body: Readable.from([]),
       }
     if (isMissing(error)) return undefined
@@ -154,10 +154,10 @@ const oldObjects = async (
 const sizeOf = async (
   sdk: Sdk,
   client: S3Client,
-  place: { Bucket: string; Key: string },
+  address: { Bucket: string; Key: string },
 ): Promise<number | undefined> => {
   try {
-    const answer = await client.send(new sdk.HeadObjectCommand(place))
+    const answer = await client.send(new sdk.HeadObjectCommand(address))
     return answer.ContentLength ?? 0
   } catch (error) {
     if (isMissing(error)) return undefined

@@ -25,7 +25,7 @@ interface Started {
   readonly port: number
 }
 
-interface Place {
+interface ServerPaths {
   readonly folder: string
   readonly data: string
   readonly log: string
@@ -40,7 +40,7 @@ const readStarted = async (folder: string): Promise<Started | undefined> => {
   return text === undefined ? undefined : (JSON.parse(text) as Started)
 }
 
-const passwordOf = ({ folder }: Place): Promise<string> => keptPassword(join(folder, 'password'))
+const passwordOf = ({ folder }: ServerPaths): Promise<string> => keptPassword(join(folder, 'password'))
 
 /** `true` if a Redis with this password answers and has loaded its data. */
 const answers = async (port: number, password: string): Promise<true | undefined> => {
@@ -63,12 +63,12 @@ const answers = async (port: number, password: string): Promise<true | undefined
 const urlOf = (port: number, password: string): string => `redis://:${password}@127.0.0.1:${port}`
 
 /** Without eviction: the queue must not lose messages. */
-const configText = (place: Place, port: number, password: string): string =>
+const configText = (paths: ServerPaths, port: number, password: string): string =>
   [
     'bind 127.0.0.1',
     `port ${port}`,
     `requirepass ${password}`,
-    `dir "${place.data}"`,
+    `dir "${paths.data}"`,
     'save ""',
     'appendonly yes',
     'appendfsync everysec',
@@ -77,10 +77,10 @@ const configText = (place: Place, port: number, password: string): string =>
   ].join('\n')
 
 /** The configuration is passed by standard input, so that the password is not visible in the process list. */
-const launch = async (place: Place, port: number, password: string): Promise<Started | undefined> => {
-  const log = await open(place.log, 'w', 0o600)
-  const child = spawn(place.program, ['-'], {
-    ...credentials(place.account),
+const launch = async (paths: ServerPaths, port: number, password: string): Promise<Started | undefined> => {
+  const log = await open(paths.log, 'w', 0o600)
+  const child = spawn(paths.program, ['-'], {
+    ...credentials(paths.account),
     cwd: '/',
     env: { LC_ALL: 'C', PATH: '/usr/bin:/bin' },
     detached: true,
@@ -91,11 +91,11 @@ const launch = async (place: Place, port: number, password: string): Promise<Sta
   } finally {
     await log.close()
   }
-  child.stdin?.on('error', () => undefined).end(configText(place, port, password))
+  child.stdin?.on('error', () => undefined).end(configText(paths, port, password))
   child.unref()
   const identity = identityOf(child.pid ?? 0)
   if (identity === undefined) return undefined
-  await writeWhole(stateFile(place.folder), JSON.stringify({ identity, port } satisfies Started))
+  await writeWhole(stateFile(paths.folder), JSON.stringify({ identity, port } satisfies Started))
   const ready = await poll(() => (isAlive(identity) ? answers(port, password) : false), READY_MS)
   return ready ? { identity, port } : undefined
 }
@@ -105,25 +105,25 @@ const portFile = (folder: string): string => join(folder, 'port')
 const lastPort = async (folder: string): Promise<number> =>
   Number(await readFile(portFile(folder), 'utf8').catch(() => '0'))
 
-const start = async (place: Place): Promise<string> => {
-  const password = await passwordOf(place)
-  await makeOwnFolder(place.data, place.account)
+const start = async (paths: ServerPaths): Promise<string> => {
+  const password = await passwordOf(paths)
+  await makeOwnFolder(paths.data, paths.account)
   for (let attempt = 1; attempt <= START_TRIES; attempt += 1) {
-    const port = await freePort(await lastPort(place.folder))
-    if (await launch(place, port, password)) {
-      await writeFile(portFile(place.folder), String(port), { mode: OWNER_ONLY })
+    const port = await freePort(await lastPort(paths.folder))
+    if (await launch(paths, port, password)) {
+      await writeFile(portFile(paths.folder), String(port), { mode: OWNER_ONLY })
       return urlOf(port, password)
     }
     await sleep(attempt * RETRY_MS)
   }
-  const said = (await readFile(place.log, 'utf8')).slice(-LOG_TAIL).trim()
-  throw new Error(`${place.program} does not start. The end of its log: ${said}`)
+  const said = (await readFile(paths.log, 'utf8')).slice(-LOG_TAIL).trim()
+  throw new Error(`${paths.program} does not start. The end of its log: ${said}`)
 }
 
-const answering = async (place: Place): Promise<string | undefined> => {
-  const started = await readStarted(place.folder)
+const answering = async (paths: ServerPaths): Promise<string | undefined> => {
+  const started = await readStarted(paths.folder)
   if (!started || !isAlive(started.identity)) return undefined
-  const password = await passwordOf(place)
+  const password = await passwordOf(paths)
   const ready = await poll(
     () => (isAlive(started.identity) ? answers(started.port, password) : false),
     READY_MS,
@@ -131,9 +131,9 @@ const answering = async (place: Place): Promise<string | undefined> => {
   return ready ? urlOf(started.port, password) : undefined
 }
 
-const stop = async (place: Place): Promise<void> => {
-  const started = await readStarted(place.folder)
-  await rm(stateFile(place.folder), { force: true })
+const stop = async (paths: ServerPaths): Promise<void> => {
+  const started = await readStarted(paths.folder)
+  await rm(stateFile(paths.folder), { force: true })
   if (!started || !isAlive(started.identity)) return
   const pid = Number.parseInt(started.identity, 10)
   signalTo(pid, 'SIGTERM')
@@ -145,12 +145,12 @@ const stop = async (place: Place): Promise<void> => {
 export const redisServer = async (path: string, program: string): Promise<ServerKind> => {
   await makePassable(path)
   const folder = await realpath(path)
-  const place: Place = {
+  const paths: ServerPaths = {
     folder,
     data: join(folder, 'data'),
     log: join(folder, 'server.log'),
     program,
     account: serviceAccount(),
   }
-  return { folder, running: () => answering(place), start: () => start(place), stop: () => stop(place) }
+  return { folder, running: () => answering(paths), start: () => start(paths), stop: () => stop(paths) }
 }

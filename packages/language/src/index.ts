@@ -17,7 +17,7 @@ export {
   workflowGraph,
   type GraphEdge,
   type GraphNode,
-  type PlacedWorkflow,
+  type LocatedWorkflow,
   type WorkflowGraph,
 } from './graph/workflow-graph.ts'
 export type { WorkflowEntry, WorkflowLibrary } from './library/entry.ts'

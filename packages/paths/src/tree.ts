@@ -35,14 +35,14 @@ export async function* entriesBelow(
     }),
   )
   for (const name of names) {
-    using held = holdIfThere(folder, name)
+    using held = openIfPresent(folder, name)
     if (held === undefined) continue
     yield { parent: folder, name, path: Buffer.concat([...above, name]), held }
     if (held instanceof Folder) yield* entriesBelow(held, options, [...above, name, SLASH])
   }
 }
 
-const holdIfThere = (folder: Folder, name: Buffer): Held | undefined => {
+const openIfPresent = (folder: Folder, name: Buffer): Held | undefined => {
   try {
     return folder.hold(name)
   } catch (error) {

@@ -1,7 +1,7 @@
 import { Secret } from './secret.ts'
 
 const MASK = '***'
-const TELLING_NAME =
+const SENSITIVE_NAME =
   /pass(word|wd|phrase)?$|secret|token$|authorization|cookie|api[-_]?key|private[-_]?key|credential/i
 const URL_CREDENTIALS = /(:\/\/[^\s/:@]{0,256}):[^\s/@]{1,1024}@/g
 /** A token in place of the user name. */
@@ -50,7 +50,7 @@ const redactFields = (fields: Record<string, unknown>, depth: number): Record<st
   Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [
       name,
-      TELLING_NAME.test(name) && value !== undefined && value !== null ? MASK : redactValue(value, depth),
+      SENSITIVE_NAME.test(name) && value !== undefined && value !== null ? MASK : redactValue(value, depth),
     ]),
   )
 

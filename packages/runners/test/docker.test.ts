@@ -23,7 +23,7 @@ async function docker(options: Partial<DockerRunnersOptions>, persistent = true)
     spec: { type: 'docker', image: TEST_IMAGE, persistent },
     root,
     ambient: AMBIENT,
-    tellsSignals: false,
+    reportsSignals: false,
     async [Symbol.asyncDispose]() {
       await provider[Symbol.asyncDispose]()
       await rm(root, { recursive: true, force: true })

@@ -19,7 +19,7 @@ async function host(options: HostRunnersOptions): Promise<RunnerSubject> {
     spec: { type: 'host' },
     root,
     ambient: [],
-    tellsSignals: true,
+    reportsSignals: true,
     async [Symbol.asyncDispose]() {
       await provider[Symbol.asyncDispose]()
       await rm(root, { recursive: true, force: true })
@@ -38,5 +38,5 @@ runnerConformance('host, in a sandbox,', async () => {
   if ('problem' in sandbox) throw new Error(sandbox.problem)
   const subject = await host({ sandbox, user: process.getuid?.() === 0 ? NOBODY : undefined })
   await chmod(subject.root, 0o711)
-  return { ...subject, ambient: ['PWD'], tellsSignals: false, hidesPids: true }
+  return { ...subject, ambient: ['PWD'], reportsSignals: false, hidesPids: true }
 })

@@ -30,7 +30,7 @@ async function ssh(): Promise<RunnerSubject> {
     spec: { type: 'ssh', host: '127.0.0.1', port, user },
     root,
     ambient: AMBIENT,
-    tellsSignals: false,
+    reportsSignals: false,
     [Symbol.asyncDispose]: () => provider[Symbol.asyncDispose](),
   }
 }

@@ -5,7 +5,7 @@ import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from
 
 const db = forAllTests(() => testDatabase())
 
-const told = async (topic: string) => {
+const eventsOf = async (topic: string) => {
   const { data } = await db.store.events.list({ topic }, { offset: 0, limit: 100 })
   return data.map(({ data: text }) => JSON.parse(text) as unknown)
 }
@@ -32,7 +32,7 @@ test('An hour in which jobs ended, and a day with open findings, each have one e
     `update farm set reminded_at = now() + interval '2 days', digest_until = digest_until - interval '3 hours'`,
   )
   await logDigests()
-  expect([...(await told('findings.digest')), ...(await told('findings.reminder'))]).toEqual([])
+  expect([...(await eventsOf('findings.digest')), ...(await eventsOf('findings.reminder'))]).toEqual([])
   const workerId = await joined(db.runStore)
   await scan(workerId, 'banner', 'low', 6)
   await scan(workerId, 'telnet', 'high')
@@ -42,14 +42,14 @@ test('An hour in which jobs ended, and a day with open findings, each have one e
   await execute(`update event_logs set created_at = now() + interval '1 hour'`)
   await execute(`update farm set digest_until = digest_until - interval '3 hours'`)
   await logDigests()
-  expect(await told('findings.digest')).toEqual([])
+  expect(await eventsOf('findings.digest')).toEqual([])
   await execute(`update event_logs set created_at = now() - interval '2 hours'`)
   await execute(`update vulnerabilities set opened_at = now() - interval '9 days' where severity = 'high'`)
   await execute(`update farm set digest_until = date_trunc('hour', now()) - interval '5 hours',
                                  reminded_at = now() - interval '1 day'`)
   await logDigests()
   await logDigests()
-  expect(await told('findings.digest')).toMatchObject([
+  expect(await eventsOf('findings.digest')).toMatchObject([
     {
       jobs: 2,
       title: expect.stringMatching(/^2 jobs of \d\d:\d\d to \d\d:\d\d UTC$/),
@@ -58,7 +58,7 @@ test('An hour in which jobs ended, and a day with open findings, each have one e
       worst: ['high', 'low', 'low', 'low', 'low'].map((severity) => ({ severity, kind: 'new' })),
     },
   ])
-  expect(await told('findings.reminder')).toEqual([
+  expect(await eventsOf('findings.reminder')).toEqual([
     { open: { high: 1, low: 6 }, oldest_days: { high: 9, low: 0 }, path: '/findings' },
   ])
 })

@@ -11,7 +11,7 @@ export interface ToolFolders {
 }
 
 /** Where an installed tool is found: a program, or a link to the current folder of data. */
-export const placeOf = ({ name, release }: Tool, folders: ToolFolders): string =>
+export const destinationOf = ({ name, release }: Tool, folders: ToolFolders): string =>
   join(release?.folder === undefined ? folders.binaries : folders.data, name)
 
 /** Contains the folders of data that the link may lead to. */

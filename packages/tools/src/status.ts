@@ -1,13 +1,13 @@
 import { access, constants, readdir, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { releaseFileOf } from './architecture.ts'
-import { placeOf, type ToolFolders } from './folders.ts'
+import { destinationOf, type ToolFolders } from './folders.ts'
 import { sha256Of } from './install/download.ts'
 import type { Tool } from './manifest.ts'
 import { readRecord, type InstallRecord } from './record.ts'
 import { isAtLeast, versionOf } from './version.ts'
 
-export interface ToolPlaces {
+export interface ToolSearchPath {
   readonly folders: ToolFolders
   /** Searched for programs after the folder of installed ones, like `PATH`. */
   readonly path: string
@@ -40,7 +40,7 @@ const isFolder = async (path: string): Promise<string | undefined> =>
 /** The first program of this name. */
 export const findProgram = async (
   name: string,
-  { folders, path }: ToolPlaces,
+  { folders, path }: ToolSearchPath,
 ): Promise<string | undefined> => {
   for (const folder of [folders.binaries, ...path.split(':').filter((part) => part.startsWith('/'))])
     if (await isProgram(join(folder, name))) return join(folder, name)
@@ -53,15 +53,15 @@ const stateOf = ({ version: wanted }: Tool, version: string | undefined): ToolSt
 }
 
 /** What this machine has of a tool. */
-export const statusOf = async (tool: Tool, places: ToolPlaces): Promise<ToolStatus> => {
-  const place = placeOf(tool, places.folders)
-  const record = await readRecord(tool.name, places.folders)
+export const statusOf = async (tool: Tool, search: ToolSearchPath): Promise<ToolStatus> => {
+  const destination = destinationOf(tool, search.folders)
+  const record = await readRecord(tool.name, search.folders)
   const isData = tool.release?.folder !== undefined
-  const found = isData ? await isFolder(place) : await findProgram(tool.name, places)
+  const found = isData ? await isFolder(destination) : await findProgram(tool.name, search)
   if (found === undefined)
     return { tool, state: 'missing', version: undefined, path: undefined, managed: false }
   const version = isData ? record?.version : await versionOf(tool, found)
-  const managed = record !== undefined && found === place
+  const managed = record !== undefined && found === destination
   return { tool, state: stateOf(tool, version), version, path: found, managed }
 }
 
@@ -77,7 +77,7 @@ export const alteredFiles = async (
   folders: ToolFolders,
 ): Promise<string[]> => {
   const isData = tool.release?.folder !== undefined
-  const root = isData ? placeOf(tool, folders) : folders.binaries
+  const root = isData ? destinationOf(tool, folders) : folders.binaries
   const altered: string[] = []
   for (const [name, sha256] of Object.entries(files)) {
     const found = await sha256Of(join(root, name)).catch(() => undefined)

@@ -83,7 +83,7 @@ const programArchive = (version = '1.2.0') =>
 const install = (tool: Tool, options: object = {}) =>
   installTool(tool, { folders, mirror: mirror.url, ...options })
 
-const places = () => ({ folders, path: '/nonexistent' })
+const search = () => ({ folders, path: '/nonexistent' })
 
 /** Nothing is left but what a successful installation has put there. */
 const leftovers = async (): Promise<string[]> =>
@@ -97,16 +97,16 @@ describe('a program in a zip', () => {
     const progress: [number, number | undefined][] = []
     const onBytes = (received: number, total: number | undefined) => void progress.push([received, total])
     const path = join(folders.binaries, 'scan')
-    expect(await statusOf(tool, places())).toMatchObject({ state: 'missing' })
+    expect(await statusOf(tool, search())).toMatchObject({ state: 'missing' })
     expect(await install(tool, { onBytes })).toEqual({ path, changed: true })
     expect((await stat(path)).mode & 0o7777).toBe(0o755)
-    expect(await statusOf(tool, places())).toMatchObject({
+    expect(await statusOf(tool, search())).toMatchObject({
       state: 'ok',
       version: '1.2.0',
       path,
       managed: true,
     })
-    expect(await toolProblems(await statusOf(tool, places()), folders)).toEqual([])
+    expect(await toolProblems(await statusOf(tool, search()), folders)).toEqual([])
     expect(progress.at(-1)).toEqual([archive.length, archive.length])
     expect(await install(tool)).toEqual({ path, changed: false })
     expect(mirror.requests).toHaveLength(1)
@@ -132,11 +132,11 @@ describe('a program in a zip', () => {
     mirror.answer = files({ [PATH_OF_PROGRAM]: archive })
     const { path } = await install(tool)
     await writeFile(path, '#!/bin/bash\necho "Version: v1.2.0"\n')
-    const status = await statusOf(tool, places())
+    const status = await statusOf(tool, search())
     expect(status.state).toBe('ok')
     expect(await toolProblems(status, folders)).toEqual([`altered since the installation: ${path}`])
     expect(await install(tool)).toMatchObject({ changed: true })
-    expect(await toolProblems(await statusOf(tool, places()), folders)).toEqual([])
+    expect(await toolProblems(await statusOf(tool, search()), folders)).toEqual([])
   })
 
   test('is replaced when the manifest names another version', async () => {
@@ -144,14 +144,14 @@ describe('a program in a zip', () => {
     mirror.answer = files({ [PATH_OF_PROGRAM]: old, [PATH_OF_PROGRAM.replaceAll('1.2.0', '1.3.0')]: next })
     await install(programTool(old))
     const newer = programTool(next, { version: '1.3.0' })
-    const status = await statusOf(newer, places())
+    const status = await statusOf(newer, search())
     expect(status).toMatchObject({ state: 'outdated', version: '1.2.0' })
     expect(await toolProblems(status, folders)).toEqual([
       expect.stringContaining('is version 1.2.0, and 1.3.0 is needed'),
       expect.stringContaining('not the release file of the manifest'),
     ])
     await install(newer)
-    expect(await statusOf(newer, places())).toMatchObject({ state: 'ok', version: '1.3.0' })
+    expect(await statusOf(newer, search())).toMatchObject({ state: 'ok', version: '1.3.0' })
   })
 
   test('does not replace a program of the operator, unless that is forced', async () => {
@@ -165,7 +165,7 @@ describe('a program in a zip', () => {
     expect(await readFile(path, 'utf8')).toBe('my own')
     expect(mirror.requests).toEqual([])
     await install(programTool(archive), { force: true })
-    expect(await statusOf(programTool(archive), places())).toMatchObject({ state: 'ok', managed: true })
+    expect(await statusOf(programTool(archive), search())).toMatchObject({ state: 'ok', managed: true })
   })
 
   test('is downloaded once by installations at the same time', async () => {
@@ -213,7 +213,7 @@ describe('a download', () => {
     const newer = programTool(await programArchive('1.3.0'), { version: '1.3.0' })
     mirror.answer = files({ [PATH_OF_PROGRAM.replaceAll('1.2.0', '1.3.0')]: archive })
     await expect(install(newer)).rejects.toThrow('has the SHA-256')
-    expect(await toolProblems(await statusOf(programTool(archive), places()), folders)).toEqual([])
+    expect(await toolProblems(await statusOf(programTool(archive), search()), folders)).toEqual([])
   })
 
   test('that was cut without a notice is refused by its checksum', async () => {
@@ -361,8 +361,8 @@ describe('data in a tar', () => {
     ])
     expect(await readFile(join(path, 'http/cves/one.yaml'), 'utf8')).toBe('one 1.2.0')
     expect((await stat(join(path, 'http/cves/one.yaml'))).mode & 0o777).toBe(0o644)
-    expect(await statusOf(tool, places())).toMatchObject({ state: 'ok', version: '1.2.0', managed: true })
-    expect(await toolProblems(await statusOf(tool, places()), folders)).toEqual([])
+    expect(await statusOf(tool, search())).toMatchObject({ state: 'ok', version: '1.2.0', managed: true })
+    expect(await toolProblems(await statusOf(tool, search()), folders)).toEqual([])
   })
 
   test('reports files that were altered, removed or added', async () => {
@@ -373,12 +373,12 @@ describe('data in a tar', () => {
     await writeFile(join(path, 'two.yaml'), 'other')
     await writeFile(join(path, 'http/new.yaml'), 'new')
     await rm(join(path, 'http/cves/one.yaml'))
-    const [problem] = await toolProblems(await statusOf(tool, places()), folders)
+    const [problem] = await toolProblems(await statusOf(tool, search()), folders)
     expect(problem).toMatch(/^altered since the installation: /)
     for (const name of ['two.yaml', 'http/new.yaml', 'http/cves/one.yaml'])
       expect(problem).toContain(join(path, name))
     expect(await install(tool)).toMatchObject({ changed: true })
-    expect(await toolProblems(await statusOf(tool, places()), folders)).toEqual([])
+    expect(await toolProblems(await statusOf(tool, search()), folders)).toEqual([])
   })
 
   test('is replaced in one step, and the last version stays for running commands', async () => {

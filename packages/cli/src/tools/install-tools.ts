@@ -27,13 +27,13 @@ const isForeign = ({ arch = ownArchitecture() }: Installation): boolean => arch 
 
 const installRelease = async (installation: Installation, tool: Tool): Promise<void> => {
   const { terminal, tools, arch, force, signal } = installation
-  const { config, places } = tools
-  const status = await statusOf(tool, places)
+  const { config, search } = tools
+  const status = await statusOf(tool, search)
   if (!isForeign(installation) && force !== true && status.state === 'ok' && !status.managed)
     return printLine(terminal, `${tool.name}: version ${status.version} was there: ${status.path}`)
   const { onBytes, end } = showProgress(terminal, labelOf(tool))
   const { path, changed } = await installTool(tool, {
-    folders: places.folders,
+    folders: search.folders,
     mirror: config.tools.mirror,
     architecture: arch,
     force,
@@ -42,7 +42,7 @@ const installRelease = async (installation: Installation, tool: Tool): Promise<v
   }).finally(end)
   const [problem] = isForeign(installation)
     ? []
-    : await toolProblems(await statusOf(tool, places), places.folders)
+    : await toolProblems(await statusOf(tool, search), search.folders)
   if (problem !== undefined) throw new ToolError(`${tool.name}: ${problem}`)
   printLine(
     terminal,
@@ -62,7 +62,7 @@ const installPackages = async (installation: Installation, wanted: readonly Tool
   }
   const missing: Tool[] = []
   for (const tool of wanted) {
-    const { state, version, path } = await statusOf(tool, tools.places)
+    const { state, version, path } = await statusOf(tool, tools.search)
     if (state === 'ok' && force !== true)
       printLine(terminal, `${tool.name}: version ${version} was there: ${path}`)
     else missing.push(tool)
@@ -70,12 +70,12 @@ const installPackages = async (installation: Installation, wanted: readonly Tool
   if (missing.length === 0) return
   await installDebian(terminal, [...new Set(missing.map(({ debian = '' }) => debian))].sort())
   for (const tool of missing) {
-    const status = await statusOf(tool, tools.places)
+    const status = await statusOf(tool, tools.search)
     if (status.state === 'outdated')
       throw new ToolError(
-        `${tool.name}: ${tool.version} is needed, and this release of Debian has ${status.version}: use a newer release, or put a newer program into ${tools.places.folders.binaries}`,
+        `${tool.name}: ${tool.version} is needed, and this release of Debian has ${status.version}: use a newer release, or put a newer program into ${tools.search.folders.binaries}`,
       )
-    const [problem] = await toolProblems(status, tools.places.folders)
+    const [problem] = await toolProblems(status, tools.search.folders)
     if (problem !== undefined) throw new ToolError(`${tool.name}: ${problem}`)
     printLine(terminal, `${tool.name}: version ${status.version} installed: ${status.path}`)
   }

@@ -5,7 +5,7 @@ import {
   ToolError,
   type Manifest,
   type Tool,
-  type ToolPlaces,
+  type ToolSearchPath,
 } from '@scanfarm/tools'
 import { toolFoldersOf } from '@scanfarm/worker'
 import { CliError, EXIT } from '../exit.ts'
@@ -23,7 +23,7 @@ export interface ToolOptions {
 export interface Tools {
   readonly config: Config
   readonly manifest: Manifest
-  readonly places: ToolPlaces
+  readonly search: ToolSearchPath
 }
 
 export const openTools = (terminal: Terminal, options: ToolOptions): Tools => {
@@ -34,14 +34,14 @@ export const openTools = (terminal: Terminal, options: ToolOptions): Tools => {
   return {
     config,
     manifest: readManifest(config.tools.manifest),
-    places: { folders: toolFoldersOf(config), path: config.runner.path },
+    search: { folders: toolFoldersOf(config), path: config.runner.path },
   }
 }
 
 const TOOL = 'tool:'
 
 /** The tools that a workflow requires. Programs that are not in the manifest must be installed. */
-const toolsOfFlow = async ({ config, manifest, places }: Tools, flow: string): Promise<Tool[]> => {
+const toolsOfFlow = async ({ config, manifest, search }: Tools, flow: string): Promise<Tool[]> => {
   const [{ findWorkflow }, { requirements }] = await Promise.all([
     import('../workflows/find-workflow.ts'),
     import('@scanfarm/engine'),
@@ -49,9 +49,9 @@ const toolsOfFlow = async ({ config, manifest, places }: Tools, flow: string): P
   const words = requirements(await findWorkflow(config, flow))
   const names = words.filter((word) => word.startsWith(TOOL)).map((word) => word.slice(TOOL.length))
   for (const name of names)
-    if (!manifest.has(name) && (await findProgram(name, places)) === undefined)
+    if (!manifest.has(name) && (await findProgram(name, search)) === undefined)
       throw new ToolError(
-        `${flow} needs ${name}, which the manifest does not have: put the program into ${places.folders.binaries}, or add it to your own manifest (tools.manifest)`,
+        `${flow} needs ${name}, which the manifest does not have: put the program into ${search.folders.binaries}, or add it to your own manifest (tools.manifest)`,
       )
   return selectTools(
     manifest,

@@ -50,17 +50,17 @@ export const createNarrator = (terminal: Terminal): RunRecorder => {
 
 /** Prints the same as one JSON object per line, each with the fields of `about`. */
 export const createJsonNarrator = (terminal: Terminal, about: object = {}): RunRecorder => {
-  const tell = (what: string, facts: object): void =>
+  const report = (what: string, facts: object): void =>
     printLine(terminal, JSON.stringify({ what, ...about, ...facts }))
   return {
-    plan: (totalSteps) => tell('plan', { totalSteps }),
-    stepOpened: (step) => tell('step-opened', step),
-    output: (key, stream, chunk) => tell('output', { key, stream, text: chunk.toString('utf8') }),
-    stepClosed: (step) => tell('step-closed', step),
+    plan: (totalSteps) => report('plan', { totalSteps }),
+    stepOpened: (step) => report('step-opened', step),
+    output: (key, stream, chunk) => report('output', { key, stream, text: chunk.toString('utf8') }),
+    stepClosed: (step) => report('step-closed', step),
     tally: () => undefined,
     currentPid: () => undefined,
-    artifact: (found) => tell('artifact', found),
-    event: (event) => tell('event', event),
-    log: (level, line) => tell('log', { level, line }),
+    artifact: (found) => report('artifact', found),
+    event: (event) => report('event', event),
+    log: (level, line) => report('log', { level, line }),
   }
 }

@@ -101,7 +101,7 @@ interface Executed {
 
 type Result = Exclude<FromThread, { kind: 'ready' | 'call' }>
 
-/** What a thread tells the engine. */
+/** What a thread reports to the engine. */
 interface ThreadEvents {
   /** Its program has ended. */
   idle(thread: Thread): void

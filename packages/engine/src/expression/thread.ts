@@ -32,7 +32,7 @@ interface ThreadData {
 const isData = (value: unknown): value is ThreadData =>
   typeof value === 'object' && value !== null && 'flags' in value && 'port' in value
 
-const tell = (message: FromThread): void => parentPort?.postMessage(message)
+const post = (message: FromThread): void => parentPort?.postMessage(message)
 
 /** Messages of the main thread. The thread sleeps until one arrives. */
 class Inbox {
@@ -96,8 +96,8 @@ const DESCRIBE = `((String, slice) => (thrown, most) => {
 
 const PRELUDE = `((call, random) => {
   const { parse, stringify } = JSON
-  const define = (name, value, place = globalThis) =>
-    Object.defineProperty(place, name, { value, writable: true, configurable: true, enumerable: false })
+  const define = (name, value, owner = globalThis) =>
+    Object.defineProperty(owner, name, { value, writable: true, configurable: true, enumerable: false })
   define('random', () => random(), Math)
   const isNamed = (bool, text) => typeof bool === 'boolean' && (text === 'true' || text === 'false')
   define('$is', (value) => (value === 'false' ? false : value))
@@ -218,7 +218,7 @@ class Machine {
     if (args.length > resultChars)
       throw new Error(`the arguments of ${name} have more than ${resultChars} characters as JSON`)
     const from = performance.now()
-    tell({ kind: 'call', name, args })
+    post({ kind: 'call', name, args })
     const answer = this.#inbox.answer()
     this.#deadline += performance.now() - from
     if (answer.kind === 'value') return answer.json
@@ -268,5 +268,5 @@ const unbounded: QuickJSSyncVariant = 'default' in baseVariant ? baseVariant.def
 const quickjs = await newQuickJSWASMModuleFromVariant(newVariant(unbounded, { wasmMemory }))
 const inbox = new Inbox(workerData)
 const machine = new Machine(quickjs, wasmMemory, limits, inbox)
-tell({ kind: 'ready' })
-for (;;) tell(machine.run(inbox.job()))
+post({ kind: 'ready' })
+for (;;) post(machine.run(inbox.job()))

@@ -31,13 +31,13 @@ export const runnerSpec = (type: RunnerType | undefined, config: RunnerConfig = 
   }
 }
 
-type Placed = Pick<Workflow, 'runner' | 'runner_config'>
+type RunnerSettings = Pick<Workflow, 'runner' | 'runner_config'>
 
 /**
  * The runner of a module in a flow: its own, else that of the flow. If both have the same type, the settings of the
  * module override those of the flow.
  */
-export const runnerInFlow = (own: Placed, flow: Placed): Placed => {
+export const runnerInFlow = (own: RunnerSettings, flow: RunnerSettings): RunnerSettings => {
   const { runner = flow.runner, runner_config: ownConfig } = own
   const inherits = runner === flow.runner && flow.runner_config !== undefined
   const config = inherits ? mergeRunnerConfig(flow.runner_config, ownConfig) : ownConfig
@@ -48,7 +48,10 @@ export const runnerInFlow = (own: Placed, flow: Placed): Placed => {
  * The runner of a module with the caller's choice applied, which may complete the settings of the file or replace its
  * type. Throws an error for the caller if a setting is missing; there is no fallback to another runner.
  */
-export const moduleRunner = ({ runner, runner_config: config }: Placed, asked: RunnerChoice): RunnerSpec => {
+export const moduleRunner = (
+  { runner, runner_config: config }: RunnerSettings,
+  asked: RunnerChoice,
+): RunnerSpec => {
   const type = runner ?? asked?.type
   if (asked !== null && asked.type !== type) return chooseRunner({ type: 'host' }, asked)
   const { dockerImage, sshHost } = asked ?? {}

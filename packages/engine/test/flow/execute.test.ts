@@ -288,12 +288,12 @@ steps:
 })
 
 /** Tells when a command has printed something: it runs. */
-const telling = (told: () => void): Runner => {
+const reporting = (onOutput: () => void): Runner => {
   const runner = hostRunner()
   return {
     ...runner,
     run: (command, io) =>
-      runner.run(command, { ...io, onOutput: (...output) => (told(), io.onOutput?.(...output)) }),
+      runner.run(command, { ...io, onOutput: (...output) => (onOutput(), io.onOutput?.(...output)) }),
   }
 }
 
@@ -308,7 +308,7 @@ steps:
   - {name: wait, type: bash, command: "echo started; sleep 60"}
   - {name: never, type: bash, command: echo}
 `,
-      { signal: abort.signal, openRunner: async () => telling(() => abort.abort('cancel')) },
+      { signal: abort.signal, openRunner: async () => reporting(() => abort.abort('cancel')) },
     )
     expect(status).toBe('cancelled')
     expect(recorder.story).toEqual(['wait cancelled'])
@@ -323,7 +323,7 @@ kind: module
 name: long
 steps: [{name: wait, type: bash, command: "echo started; sleep 60"}]
 `,
-      { signal: abort.signal, openRunner: async () => telling(() => abort.abort('timeout')) },
+      { signal: abort.signal, openRunner: async () => reporting(() => abort.abort('timeout')) },
     )
     expect([status, errorMessage]).toEqual(['failed', 'the run timed out'])
     expect(recorder.byName('wait')).toMatchObject({

@@ -313,23 +313,23 @@ hooks:
 dependencies: {commands: [sh]}
 modules: ${modules}
 `
-  const places = async (files: Record<string, string>, more: Partial<ExecuteInput> = {}) => {
+  const runnersOf = async (files: Record<string, string>, more: Partial<ExecuteInput> = {}) => {
     const opened: RunnerSpec[] = []
-    const told: string[] = []
+    const reported: string[] = []
     const { status, errorMessage } = await run(files, {
       openRunner: async (spec) => {
         opened.push(spec)
         return { ...hostRunner(), type: spec.type }
       },
-      onRunner: (module, { type }) => void told.push(`${module} ${type}`),
+      onRunner: (module, { type }) => void reported.push(`${module} ${type}`),
       ...more,
     })
     expect([status, errorMessage]).toEqual(['completed', ''])
-    return { opened, told: told.sort() }
+    return { opened, reported: reported.sort() }
   }
 
   test('the runner of a flow applies to modules without their own', async () => {
-    const { opened, told } = await places({
+    const { opened, reported } = await runnersOf({
       'main.yaml': flow(`
   - {name: one, path: one}
   - {name: two, steps: [{name: x, type: bash, command: "true"}], runner_config: {env: {B: two}}}
@@ -338,7 +338,7 @@ modules: ${modules}
       'one.yaml': step('one', 'true'),
       'here.yaml': step('here', 'true') + 'runner: host\n',
     })
-    expect(told).toEqual(['here host', 'one docker', 'two docker'])
+    expect(reported).toEqual(['here host', 'one docker', 'two docker'])
     expect(opened).toContainEqual({ type: 'docker', image: 'flow:1', env: { A: 'flow', B: 'flow' } })
     expect(opened).toContainEqual({ type: 'docker', image: 'flow:1', env: { A: 'flow', B: 'two' } })
   })
@@ -350,15 +350,15 @@ modules: ${modules}
       'main.yaml': flow('[{name: one, path: one}]').replace(/runner.*\n/g, ''),
       'one.yaml': step('one', 'true'),
     }
-    const { opened } = await places(files)
+    const { opened } = await runnersOf(files)
     expect(opened).toContainEqual({ type: 'docker', image: 'child:2' })
   })
 
   test('the runner that the caller chooses overrides that of a flow', async () => {
     const files = { 'main.yaml': flow('[{name: one, path: one}]'), 'one.yaml': step('one', 'true') }
-    const host = await places(files, { runnerChoice: { type: 'host' } })
+    const host = await runnersOf(files, { runnerChoice: { type: 'host' } })
     expect(host.opened).toEqual([{ type: 'host' }])
-    const { opened } = await places(files, { runnerChoice: { type: 'docker', dockerImage: 'asked:3' } })
+    const { opened } = await runnersOf(files, { runnerChoice: { type: 'docker', dockerImage: 'asked:3' } })
     expect(opened).toContainEqual({ type: 'docker', image: 'asked:3', env: { A: 'flow', B: 'flow' } })
   })
 

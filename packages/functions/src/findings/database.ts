@@ -5,13 +5,13 @@ import { needing, type FunctionGroup } from '../define.ts'
 import { IMPORT_FUNCTIONS } from './imports.ts'
 import { SELECT_FUNCTIONS } from './selects.ts'
 
-const orTell = needing('database', NO_DATABASE, `error: ${NO_DATABASE}`)
+const orError = needing('database', NO_DATABASE, `error: ${NO_DATABASE}`)
 
 export const DATABASE_FUNCTIONS: FunctionGroup = {
   title: 'Artifacts and findings (findings need a server)',
   functions: [
     ...ARTIFACT_FUNCTIONS,
-    ...[...IMPORT_FUNCTIONS, ...COUNTER_FUNCTIONS, ...SELECT_FUNCTIONS, REPORT_FUNCTION].map(orTell),
+    ...[...IMPORT_FUNCTIONS, ...COUNTER_FUNCTIONS, ...SELECT_FUNCTIONS, REPORT_FUNCTION].map(orError),
     ...EXPORT_FUNCTIONS,
   ],
 }

@@ -52,8 +52,9 @@ const worthRetry = (status: number): boolean =>
   status === 408 || status === 409 || status === 429 || status >= 500
 
 const pauseFor = (attempt: number, retryAfter: string | null): number => {
-  const told = Number(retryAfter)
-  if (retryAfter !== null && Number.isFinite(told) && told >= 0) return Math.min(MAX_PAUSE_MS, told * 1000)
+  const seconds = Number(retryAfter)
+  if (retryAfter !== null && Number.isFinite(seconds) && seconds >= 0)
+    return Math.min(MAX_PAUSE_MS, seconds * 1000)
   return backoffMs(attempt, { firstMs: FIRST_PAUSE_MS, mostMs: MAX_PAUSE_MS })
 }
 

@@ -53,15 +53,15 @@ export interface WorkflowGraph {
   readonly truncated: boolean
 }
 
-export interface PartPlace {
+export interface SourcePosition {
   readonly file: string
   readonly line: number
 }
 
 /** A workflow with the positions of its parts by key; see `PartLines`. */
-export interface PlacedWorkflow {
+export interface LocatedWorkflow {
   readonly workflow: Workflow
-  place(key: string): PartPlace
+  positionOf(key: string): SourcePosition
 }
 
 /** Most nodes of a graph: more cannot be drawn. */
@@ -143,7 +143,9 @@ class Drawing {
   truncated = false
   readonly #ends = new Set<string>()
 
-  add(node: Pick<GraphNode, 'id' | 'parent' | 'type' | 'name'> & Partial<GraphNode> & PartPlace): boolean {
+  add(
+    node: Pick<GraphNode, 'id' | 'parent' | 'type' | 'name'> & Partial<GraphNode> & SourcePosition,
+  ): boolean {
     if (this.nodes.length >= MAX_GRAPH_NODES) {
       this.truncated = true
       return false
@@ -155,7 +157,7 @@ class Drawing {
   steps(
     list: readonly Step[],
     owner: { id: string; parent: string; key: string; ordered: boolean; type: 'step' | 'hook' },
-    place: PlacedWorkflow['place'],
+    positionOf: LocatedWorkflow['positionOf'],
   ): void {
     const keys = keysOf(owner.key, list)
     const ids = keysOf(owner.id, list)
@@ -183,10 +185,10 @@ class Drawing {
         timeout: step.timeout ?? '',
         attempts: step.retry?.attempts ?? 1,
         exports: Object.keys(step.exports ?? {}),
-        ...place(key),
+        ...positionOf(key),
       })
       if (!added) return
-      this.steps(inner, { id, parent: id, key, ordered: false, type: owner.type }, place)
+      this.steps(inner, { id, parent: id, key, ordered: false, type: owner.type }, positionOf)
     }
     this.#order(list, ids, owner.ordered)
     for (const [index, step] of list.entries()) this.#decision(list, ids, index, step, owner.parent)
@@ -194,8 +196,8 @@ class Drawing {
 
   modules(
     list: readonly ModuleRef[],
-    root: PlacedWorkflow,
-    modules: ReadonlyMap<string, PlacedWorkflow>,
+    root: LocatedWorkflow,
+    modules: ReadonlyMap<string, LocatedWorkflow>,
   ): void {
     const keys = keysOf('modules', list)
     for (const [index, ref] of list.entries()) {
@@ -219,7 +221,7 @@ class Drawing {
         parallel: isGraph(ref.steps ?? workflow?.steps ?? []),
         on_success: actionTexts(ref.on_success),
         on_error: actionTexts(ref.on_error),
-        ...root.place(id),
+        ...root.positionOf(id),
       })
       if (!added) return
       const owner = { parent: id, ordered: true }
@@ -227,7 +229,7 @@ class Drawing {
         this.steps(
           ref.steps ?? [],
           { ...owner, id: `${id}/steps`, key: `${id}/steps`, type: 'step' },
-          (key) => root.place(key),
+          (key) => root.positionOf(key),
         )
       else this.parts(file, { ...owner, prefix: `${id}/` })
     }
@@ -235,9 +237,12 @@ class Drawing {
   }
 
   /** The hooks and steps of a module. */
-  parts({ workflow, place }: PlacedWorkflow, { parent, prefix }: { parent: string; prefix: string }): void {
+  parts(
+    { workflow, positionOf }: LocatedWorkflow,
+    { parent, prefix }: { parent: string; prefix: string },
+  ): void {
     const list = (steps: readonly Step[] | undefined, key: string, type: 'step' | 'hook'): void =>
-      this.steps(steps ?? [], { id: `${prefix}${key}`, parent, key, ordered: true, type }, place)
+      this.steps(steps ?? [], { id: `${prefix}${key}`, parent, key, ordered: true, type }, positionOf)
     list(workflow.hooks?.pre_scan_steps, 'hooks/pre', 'hook')
     list(workflow.steps, 'steps', 'step')
     list(workflow.hooks?.post_scan_steps, 'hooks/post', 'hook')
@@ -284,8 +289,8 @@ const isGraph = (list: readonly { depends_on?: string[] }[]): boolean =>
 
 /** Draws a workflow. `modules`: the files of a flow by the name of their reference; others are drawn without parts. */
 export const workflowGraph = (
-  root: PlacedWorkflow,
-  modules: ReadonlyMap<string, PlacedWorkflow> = new Map(),
+  root: LocatedWorkflow,
+  modules: ReadonlyMap<string, LocatedWorkflow> = new Map(),
 ): WorkflowGraph => {
   const drawing = new Drawing()
   const { workflow } = root
@@ -300,7 +305,7 @@ export const workflowGraph = (
     runner_at: runnerAt(workflow.runner_config),
     tools: [...(workflow.dependencies?.commands ?? [])],
     parallel: workflow.kind === 'flow' || isGraph(workflow.steps ?? []),
-    ...root.place(''),
+    ...root.positionOf(''),
   })
   if (workflow.kind === 'module') drawing.parts(root, { parent: ROOT, prefix: '' })
   else {

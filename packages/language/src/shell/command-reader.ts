@@ -1,7 +1,7 @@
 import type { Origin } from '../template/value.ts'
 import { endWord, extendWord, noWord } from './command-words.ts'
-import { CommandFrame, type CodePlace, type Frame } from './frames.ts'
-import { inputPlace, scriptFollows } from './programs.ts'
+import { CommandFrame, type CodeContext, type Frame } from './frames.ts'
+import { inputContext, scriptFollows } from './programs.ts'
 
 /** What a lexer knows about a shell command: its open constructs, and the words of the commands in them. */
 export abstract class CommandReader {
@@ -22,7 +22,7 @@ export abstract class CommandReader {
   /** A reader for text that another shell reads. */
   protected abstract nested(): CommandReader
   /** The value with this name becomes code. */
-  protected abstract code(place: CodePlace, name: string, text: string): void
+  protected abstract code(context: CodeContext, name: string, text: string): void
 
   /** The output since the last call. */
   take(): string {
@@ -104,10 +104,10 @@ export abstract class CommandReader {
   #endCommand(frame: CommandFrame<CommandReader>, isPiped = false): void {
     frame.script?.end()
     frame.script = undefined
-    const place = inputPlace(frame.words)
-    if (place !== undefined) {
-      if (frame.before !== undefined) this.code(place, frame.before, ' ')
-      for (const document of frame.documents) document.reader = place
+    const context = inputContext(frame.words)
+    if (context !== undefined) {
+      if (frame.before !== undefined) this.code(context, frame.before, ' ')
+      for (const document of frame.documents) document.reader = context
     }
     frame.before = isPiped ? (frame.before ?? frame.own) : undefined
     frame.own = undefined

@@ -1,6 +1,6 @@
-/** A place where a program reads code. */
-export interface CodePlace {
-  readonly place: string
+/** What reads a value as code. */
+export interface CodeContext {
+  readonly description: string
   /** Values are reported by the checker and not refused. */
   readonly warns?: true
   /** Otherwise harmless characters that are delimiters of the code. */
@@ -14,7 +14,7 @@ export interface HereDocument {
   /** `<<-`: leading tabs are removed. */
   strip: boolean
   /** The interpreter that reads it as code. */
-  reader?: CodePlace
+  reader?: CodeContext
 }
 
 export class CommandFrame<Inner> {

@@ -2,8 +2,8 @@ import { argumentPosition, functionsOf, optionOf } from './argument-position.ts'
 import type { CommandReader } from './command-reader.ts'
 import { endWord, noteValue } from './command-words.ts'
 import type { Origin, Piece } from '../template/value.ts'
-import type { CodePlace, CommandFrame as CommandFrameOf, Frame as FrameOf } from './frames.ts'
-import { codePlace, followsCode, HARMLESS_TEXT, INSTEAD, isHarmless, scriptFollows } from './programs.ts'
+import type { CodeContext, CommandFrame as CommandFrameOf, Frame as FrameOf } from './frames.ts'
+import { codeContext, followsCode, HARMLESS_TEXT, INSTEAD, isHarmless, scriptFollows } from './programs.ts'
 import {
   bareWord,
   insideBackquotes,
@@ -45,7 +45,7 @@ export interface LexerOptions {
   /** Names of functions that the command defines. How they use their arguments is unknown. */
   readonly functions?: ReadonlySet<string>
   /** Reports values that become code, by name, instead of refusing harmful ones. */
-  readonly onCode?: (name: string, place: string) => void
+  readonly onCode?: (name: string, description: string) => void
 }
 
 /**
@@ -173,11 +173,13 @@ export class ShellLexer extends ShellReader {
     } else if (pending === '<<') refuse('a value cannot be the delimiter of a here-document')
   }
 
-  protected override code(code: CodePlace, name: string, text: string): void {
+  protected override code(code: CodeContext, name: string, text: string): void {
     const { onCode } = this.#options
-    if (onCode !== undefined) return onCode(name, code.place)
+    if (onCode !== undefined) return onCode(name, code.description)
     if (code.warns === true || isHarmless(text, code)) return
-    refuse(`{{${name}}} becomes code in ${code.place}, where only ${HARMLESS_TEXT} are allowed. ${INSTEAD}.`)
+    refuse(
+      `{{${name}}} becomes code in ${code.description}, where only ${HARMLESS_TEXT} are allowed. ${INSTEAD}.`,
+    )
   }
 
   /** Refuses a value inside the code of a program, and records those that a command may print. */
@@ -188,13 +190,13 @@ export class ShellLexer extends ShellReader {
       this.code(top.document.reader, name, text)
     for (const frame of frames) {
       if (frame.kind !== 'command') continue
-      const place =
+      const context =
         this.scriptOf(frame) === undefined || frame === this.command
           ? frame.redirection === ''
-            ? codePlace(frame.words, frame.text)
+            ? codeContext(frame.words, frame.text)
             : undefined
-          : { place: 'an expansion in the script of another shell' }
-      if (place !== undefined) this.code(place, name, text)
+          : { description: 'an expansion in the script of another shell' }
+      if (context !== undefined) this.code(context, name, text)
       if (this.#options.onCode !== undefined || !isHarmless(text)) noteValue(frame, name)
     }
   }

@@ -1,5 +1,5 @@
 import { baseName, MAX_WORDS, realCommand, RUNS_ARGUMENTS } from './argument-position.ts'
-import type { CodePlace } from './frames.ts'
+import type { CodeContext } from './frames.ts'
 
 /** A program that reads code from its command line or its standard input. */
 interface Interpreter {
@@ -140,19 +140,19 @@ const delimitersIn = (code: string): string =>
   (/(?:^|[\s;{},!])\//.test(code) ? '/' : '')
 
 /** The program whose code the current word is; `text` is the beginning of the word. */
-export const codePlace = (texts: readonly string[], text: string): CodePlace | undefined => {
+export const codeContext = (texts: readonly string[], text: string): CodeContext | undefined => {
   const command = realCommand(texts)
   if (texts.length > MAX_WORDS && !PRINTS.test(texts[0] ?? ''))
-    return { place: `a command of more than ${MAX_WORDS} words` }
+    return { description: `a command of more than ${MAX_WORDS} words` }
   if (command.length === 1 && /^(?:source|\.)$/.test(command[0] ?? ''))
-    return { place: `the file that ${command[0]} reads` }
+    return { description: `the file that ${command[0]} reads` }
   for (const { of, name, args } of callsIn(texts)) {
     const next = nextOf({ of, args })
     const isOption = /^-./.test(text) && next !== 'code' && next !== 'value'
     const isAttached = isOption && of.option?.test(text) === true && !(of.ends && next === 'argument')
     if (of.shell === true || !(isAttached || next === 'code' || (next === 'first' && !isOption))) continue
     const delimiters = /sed|perl/.test(name) ? delimitersIn(text) : ''
-    return { place: `the program of ${name}`, delimiters, ...(of.warns && { warns: true }) }
+    return { description: `the program of ${name}`, delimiters, ...(of.warns && { warns: true }) }
   }
   return undefined
 }
@@ -176,23 +176,25 @@ const isInput = ({ of, args }: Call): boolean => {
 }
 
 /** The program that reads the standard input of a command as code. */
-export const inputPlace = (texts: readonly string[]): CodePlace | undefined => {
+export const inputContext = (texts: readonly string[]): CodeContext | undefined => {
   const sent = sentBySsh(texts)
   if (sent !== undefined)
-    return sent.length === 0 ? { place: 'the input of a shell on another host' } : inputPlace(sent)
+    return sent.length === 0 ? { description: 'the input of a shell on another host' } : inputContext(sent)
   const isXargs = baseName(realCommand(texts)[0] ?? '') === 'xargs'
   const call = callsIn(texts).find((one) => (isXargs ? xargsFills(texts, one) : isInput(one)))
   if (call === undefined) return undefined
-  const place = isXargs ? `the code that xargs makes for ${call.name}` : `the input of ${call.name}`
-  return { place, ...(call.of.warns && { warns: true }) }
+  const description = isXargs ? `the code that xargs makes for ${call.name}` : `the input of ${call.name}`
+  return { description, ...(call.of.warns && { warns: true }) }
 }
 
 /** Characters without a meaning to any known shell or interpreter, however often they are read. */
 const HARMLESS = /^(?:[A-Za-z0-9_.:/@%+,][A-Za-z0-9_.:/@%+,-]*)?$/
 
 /** Whether a value is safe in code. A leading `-` would make it an option. */
-export const isHarmless = (text: string, { delimiters = '' }: Pick<CodePlace, 'delimiters'> = {}): boolean =>
-  HARMLESS.test(text) && ![...delimiters].some((char) => text.includes(char))
+export const isHarmless = (
+  text: string,
+  { delimiters = '' }: Pick<CodeContext, 'delimiters'> = {},
+): boolean => HARMLESS.test(text) && ![...delimiters].some((char) => text.includes(char))
 
 export const HARMLESS_TEXT = 'letters, digits and _ . : / @ % + , - (not first)'
 

@@ -115,13 +115,13 @@ class Rendering {
       const inside = new Inside(variables)
       inside.set(variable, item.key ?? item.value)
       if (member !== undefined) inside.set(member, item.value)
-      inside.set('forloop', placeIn(index, items.length))
+      inside.set('forloop', loopPosition(index, items.length))
       this.run(body, inside)
     }
   }
 }
 
-const placeIn = (index: number, length: number): Value => ({
+const loopPosition = (index: number, length: number): Value => ({
   Counter: index + 1,
   Counter0: index,
   Revcounter: length - index,

@@ -31,9 +31,9 @@ interface VariablesOptions {
 /** Valid names of variables. */
 export const VARIABLE_NAME = /^[A-Za-z_]\w*$/
 const PATTERN = /^[A-Za-z_*][\w*]*$/
-const TELLING =
+const SENSITIVE =
   /(^|_)(((api|access|private|secret|auth|license|client)_?)?keys?|pat|pwd|auth|bearer|cookies?|credentials?|pass(word|wd|phrase)?|secrets?|tokens?)(_|\d|$)|(Key|Token|Secret|Password)$/
-const isTelling = (name: string): boolean => TELLING.test(name.toLowerCase()) || TELLING.test(name)
+const isSensitive = (name: string): boolean => SENSITIVE.test(name.toLowerCase()) || SENSITIVE.test(name)
 /** Values that are not secret: paths, and addresses without user, path and query. */
 const OPEN = /^(\/[^\s:]*(:\/[^\s:]*)*|[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]+\/?)$/i
 /** Shorter secrets would match too many words of an output. */
@@ -42,7 +42,7 @@ const SHORTEST_UNNAMED = 8
 
 const isSecret = (name: string, value: string, { mask }: VariablesOptions): boolean => {
   if (mask === 'every') return true
-  if (isTelling(name)) return value.length >= SHORTEST
+  if (isSensitive(name)) return value.length >= SHORTEST
   return mask === 'all' && value.length >= SHORTEST_UNNAMED && !OPEN.test(value)
 }
 
@@ -74,7 +74,7 @@ const variable = (name: string, raw: unknown, context: ValueContext, options: Va
     return fromFile(name, raw.file, context)
   if (typeof raw === 'number' || typeof raw === 'boolean') {
     const one: Variable = { ...variable(name, String(raw), context, options) }
-    return one.isSecret && isTelling(name) ? one : { ...one, plain: raw, isSecret: false }
+    return one.isSecret && isSensitive(name) ? one : { ...one, plain: raw, isSecret: false }
   }
   if (typeof raw !== 'string')
     throw new Error(`must have text, a number, true, false or {file: PATH} for ${name}`)

@@ -61,7 +61,7 @@ export async function planVolumes(
   const links: VolumeLink[] = []
   for (const volume of volumes) {
     const { real, lookups } = await wayTo(volume.source)
-    const own = ownPlace(volume.source, context) ?? ownPlace(real, context)
+    const own = pathInFolder(volume.source, context) ?? pathInFolder(real, context)
     if (own === undefined) {
       refuseReplaceable(volume, lookups, allowed, context)
       refuseForbidden(volume, real, allowed)
@@ -129,7 +129,7 @@ const plainPath = (path: string): string =>
   path.startsWith('/') ? normalize(path).replace(/(?<=.)\/$/, '') : path
 
 /** Where a path is in a folder of the run, by the name or by the real path of this folder. */
-const ownPlace = (
+const pathInFolder = (
   path: string | undefined,
   context: RunnerContext,
 ): Pick<VolumeLink, 'folder' | 'below'> | undefined => {
@@ -167,7 +167,7 @@ function refuseReplaceable(
 ): void {
   if (allowed.includes('*')) return
   const written = lookups.find(
-    (folder) => isAllowed(folder, false, allowed) || ownPlace(folder, context) !== undefined,
+    (folder) => isAllowed(folder, false, allowed) || pathInFolder(folder, context) !== undefined,
   )
   if (written === undefined) return
   throw new RunnerUnavailableError(

@@ -9,7 +9,7 @@ export interface RunnerSubject extends AsyncDisposable {
   /** Variables that the image or host adds to every command. */
   readonly ambient: readonly string[]
   /** False if a death by signal is only reported as an exit code above 128. */
-  readonly tellsSignals: boolean
+  readonly reportsSignals: boolean
   /** True if a command runs in another pid namespace. */
   readonly hidesPids?: boolean
 }

@@ -18,7 +18,7 @@ export function reportsResults(harness: Harness): void {
     test('a death by signal is reported', async () => {
       const { outcome } = await see(harness.runner, sh('kill -TERM $$'))
       expect(outcome).toEqual(
-        harness.subject.tellsSignals
+        harness.subject.reportsSignals
           ? { kind: 'signalled', signal: 'SIGTERM' }
           : { kind: 'exited', code: 143 },
       )

@@ -34,11 +34,11 @@ export interface PlanContext {
 export async function planExecution(
   parts: PlanContext,
   trigger: ReadyTrigger,
-  told: TriggerEvent,
+  received: TriggerEvent,
   signal: AbortSignal,
 ): Promise<ExecutionPlan> {
   const { catalog, language, master, operatorVariables } = parts
-  const event = await withTarget(parts, told)
+  const event = await withTarget(parts, received)
   const { target, ...inputs } = await inputsOf(language, trigger, event, signal)
   const { name, kind } = trigger.workflow
   const pinned = await catalog.pin(name, kind)
@@ -89,10 +89,10 @@ const withTarget = async (
   { targetOfRun }: Pick<PlanContext, 'targetOfRun'>,
   event: TriggerEvent,
 ): Promise<TriggerEvent> => {
-  const { target: told } = event.data
-  if (event.run_uuid === '' || typeof told !== 'string' || !told.includes(':***@')) return event
+  const { target: masked } = event.data
+  if (event.run_uuid === '' || typeof masked !== 'string' || !masked.includes(':***@')) return event
   const target = await targetOfRun(event.run_uuid)
-  return target !== undefined && withoutPassword(target) === told
+  return target !== undefined && withoutPassword(target) === masked
     ? { ...event, data: { ...event.data, target } }
     : event
 }

@@ -12,7 +12,7 @@ export const isSevereEnough = (data: string, min: string): boolean => {
   const { severity, findings, open } = dataOf(data)
   if (SEVERITIES.some((each) => each === severity)) return enough.some((each) => each === severity)
   const { new: found, back } = objectIn(findings)
-  const told = findings === undefined ? [open] : [found, back]
-  if (told.every((counts) => counts === undefined)) return findings === undefined
-  return told.map(countsIn).some((counts) => enough.some((each) => (counts[each] ?? 0) > 0))
+  const reported = findings === undefined ? [open] : [found, back]
+  if (reported.every((counts) => counts === undefined)) return findings === undefined
+  return reported.map(countsIn).some((counts) => enough.some((each) => (counts[each] ?? 0) > 0))
 }

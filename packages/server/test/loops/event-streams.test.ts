@@ -191,9 +191,9 @@ describe('event streams', () => {
       Array.from({ length: 100 }, (_, index) => streams.open(`caller ${index % 50}`, undefined, {}, NEVER)),
     )
     for (const stream of slow) {
-      const told = once(stream, 'readable')
+      const news = once(stream, 'readable')
       stream.read(0)
-      await told
+      await news
       expect(String(stream.read())).toContain('retry: ')
     }
     await write('first', 1, 100)

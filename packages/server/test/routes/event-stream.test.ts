@@ -55,9 +55,9 @@ describe('GET /events/stream', () => {
 
   test('the stream sends new events that match its filter', async () => {
     const following = follow(2, '?topic=custom.w[a-b]nt*')
-    let told = false
-    void following.finally(() => (told = true))
-    for (let n = 0; !told && n < 500; n++) {
+    let ended = false
+    void following.finally(() => (ended = true))
+    for (let n = 0; !ended && n < 500; n++) {
       await record('custom.other', 'other')
       await record('custom.wanted', `w${n}`)
       await new Promise((resolve) => setTimeout(resolve, 20))

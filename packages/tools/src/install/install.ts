@@ -4,7 +4,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { fileErrorText, lockMachine } from '@scanfarm/platform'
 import { ownArchitecture, releaseFileOf, type ReleaseFile } from '../architecture.ts'
 import { ToolError } from '../errors.ts'
-import { placeOf, versionsOf, type ToolFolders } from '../folders.ts'
+import { destinationOf, versionsOf, type ToolFolders } from '../folders.ts'
 import type { Tool } from '../manifest.ts'
 import { readRecord, writeRecord } from '../record.ts'
 import { alteredFiles } from '../status.ts'
@@ -50,15 +50,17 @@ const removeStale = async (folder: string, prefix: string): Promise<void> => {
 }
 
 /** Refuses what this program must not replace. */
-const checkPlace = async (tool: Tool, place: string, known: boolean): Promise<void> => {
-  const facts = await lstat(place).catch(() => undefined)
+const checkDestination = async (tool: Tool, destination: string, known: boolean): Promise<void> => {
+  const facts = await lstat(destination).catch(() => undefined)
   if (facts === undefined) return
   if (facts.isDirectory())
-    throw new ToolError(`${place} is a folder that was not installed by this program: move it away`)
+    throw new ToolError(`${destination} is a folder that was not installed by this program: move it away`)
   if (!known)
-    throw new ToolError(`${place} was not installed by this program: remove it, or replace it with --force`)
+    throw new ToolError(
+      `${destination} was not installed by this program: remove it, or replace it with --force`,
+    )
   if (tool.release?.folder !== undefined && !facts.isSymbolicLink())
-    throw new ToolError(`${place} is not a link to a folder: remove it`)
+    throw new ToolError(`${destination} is not a link to a folder: remove it`)
 }
 
 interface Unpacking {
@@ -66,7 +68,7 @@ interface Unpacking {
   readonly file: ReleaseFile
   readonly archive: string
   readonly part: string
-  readonly place: string
+  readonly destination: string
 }
 
 /** What was unpacked, and how it is put in place: in one step, so that commands find either the old or the new one. */
@@ -75,14 +77,14 @@ interface Unpacked {
   replace(): Promise<void>
 }
 
-const unpackedProgram = async ({ tool, file, archive, part, place }: Unpacking): Promise<Unpacked> => {
+const unpackedProgram = async ({ tool, file, archive, part, destination }: Unpacking): Promise<Unpacked> => {
   const program = join(part, 'program')
   const sha256 = await unpackProgram(archive, file.url, file.member, program)
-  return { files: { [tool.name]: sha256 }, replace: () => rename(program, place) }
+  return { files: { [tool.name]: sha256 }, replace: () => rename(program, destination) }
 }
 
 const unpackedFolder = async (
-  { tool, file, archive, part, place }: Unpacking,
+  { tool, file, archive, part, destination }: Unpacking,
   versions: string,
 ): Promise<Unpacked> => {
   const content = join(part, 'content')
@@ -91,12 +93,12 @@ const unpackedFolder = async (
   return {
     files,
     async replace() {
-      const before = await readlink(place).catch(() => '')
+      const before = await readlink(destination).catch(() => '')
       const version = join(versions, `${tool.version}-${randomUUID().slice(0, 8)}`)
       await rename(content, version)
       const link = join(part, 'link')
-      await symlink(relative(dirname(place), version), link)
-      await rename(link, place)
+      await symlink(relative(dirname(destination), version), link)
+      await rename(link, destination)
       // Running commands may still read the last version.
       const kept = [basename(version), basename(before), basename(part)]
       for (const name of await readdir(versions))
@@ -113,10 +115,10 @@ const isInstalled = async (tool: Tool, file: ReleaseFile, folders: ToolFolders):
 const install = async (tool: Tool, file: ReleaseFile, options: InstallOptions): Promise<void> => {
   const { folders, mirror, force = false } = options
   const isData = tool.release?.folder !== undefined
-  const place = placeOf(tool, folders)
-  await checkPlace(tool, place, force || (await readRecord(tool.name, folders)) !== undefined)
+  const destination = destinationOf(tool, folders)
+  await checkDestination(tool, destination, force || (await readRecord(tool.name, folders)) !== undefined)
   const around = isData ? versionsOf(tool, folders) : folders.binaries
-  await openFolder(dirname(place))
+  await openFolder(dirname(destination))
   await openFolder(around)
   const prefix = `.part-${tool.name}-`
   await removeStale(around, prefix)
@@ -124,7 +126,7 @@ const install = async (tool: Tool, file: ReleaseFile, options: InstallOptions): 
   try {
     const archive = join(part, 'archive')
     await download(sourceOf(file.url, mirror), archive, { ...options, sha256: file.sha256 })
-    const unpacking = { tool, file, archive, part, place }
+    const unpacking = { tool, file, archive, part, destination }
     const unpacked = await (isData ? unpackedFolder(unpacking, around) : unpackedProgram(unpacking))
     options.signal?.throwIfAborted()
     const record = {
@@ -150,7 +152,7 @@ const install = async (tool: Tool, file: ReleaseFile, options: InstallOptions): 
 export const installTool = async (tool: Tool, options: InstallOptions): Promise<Installation> => {
   const { folders, architecture = ownArchitecture(), force = false } = options
   const file = releaseFileOf(tool, architecture)
-  const path = placeOf(tool, folders)
+  const path = destinationOf(tool, folders)
   await using _ = await lockMachine(`tool ${path}`, LOCK_MS)
   if (!force && (await isInstalled(tool, file, folders))) return { path, changed: false }
   try {

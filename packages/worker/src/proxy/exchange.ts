@@ -23,13 +23,13 @@ const lookupOf =
     )
 
 /** Where to connect to. */
-interface Place {
+interface Destination {
   readonly host: string
   readonly port: number
   readonly lookup: LookupFunction
 }
 
-export const placeOf = (url: URL, addresses: readonly string[], defaultPort: number): Place => ({
+export const destinationOf = (url: URL, addresses: readonly string[], defaultPort: number): Destination => ({
   host: url.hostname.replace(/^\[|\]$/g, ''),
   port: url.port === '' ? defaultPort : Number(url.port),
   lookup: lookupOf(addresses),
@@ -39,21 +39,21 @@ interface Exchange {
   readonly incoming: IncomingMessage
   readonly answer: ServerResponse
   readonly path: string
-  readonly place: Place
+  readonly destination: Destination
   /** `fresh` has a new connection for each request. */
   readonly agents: { readonly kept: Agent; readonly fresh: Agent }
   onSocket(socket: Socket): void
 }
 
 /** Passes a request and its answer on as they are. If the server does not answer, the connection of the tool is reset. */
-export const exchange = ({ incoming, answer, path, place, agents, onSocket }: Exchange): void => {
+export const exchange = ({ incoming, answer, path, destination, agents, onSocket }: Exchange): void => {
   const { socket, method = 'GET' } = incoming
   const withBody = saysLength(incoming)
   const headers = headersOf(incoming)
   if (!withBody && !BODILESS.has(method)) headers.push('Content-Length', '0')
   const send = (agent: Agent): void => {
     const upstream = request({
-      ...place,
+      ...destination,
       method,
       path,
       headers,

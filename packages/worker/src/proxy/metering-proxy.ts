@@ -6,7 +6,7 @@ import type { CommandNetwork } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import { peerOf } from '../network/peer.ts'
 import type { Metered } from './counts.ts'
-import { exchange, placeOf } from './exchange.ts'
+import { exchange, destinationOf } from './exchange.ts'
 import { Pace } from './pace.ts'
 import { ProxyPort, type ProxyPorts, type PortUser } from './ports.ts'
 import { metered } from './records.ts'
@@ -219,12 +219,12 @@ export class MeteringProxy implements AsyncDisposable {
     if (way === undefined) return
     if ('reason' in way) return say(403, way.reason)
     this.#requests += 1
-    const place = placeOf(url, way.addresses, HTTP_PORT)
+    const destination = destinationOf(url, way.addresses, HTTP_PORT)
     exchange({
       incoming,
       answer,
       path,
-      place,
+      destination: destination,
       agents: this.#agents,
       onSocket: (socket) => this.#keep(socket),
     })
@@ -242,7 +242,7 @@ export class MeteringProxy implements AsyncDisposable {
     if (way === undefined) return
     if ('reason' in way) return end('403 Forbidden', way.reason)
     this.#tunnels += 1
-    const server = connect({ ...placeOf(url, way.addresses, HTTPS_PORT), allowHalfOpen: true })
+    const server = connect({ ...destinationOf(url, way.addresses, HTTPS_PORT), allowHalfOpen: true })
     this.#keep(server)
     try {
       await once(server, 'connect')

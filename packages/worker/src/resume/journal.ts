@@ -12,7 +12,7 @@ import type { RunFolders } from '../workspaces/work-folders.ts'
 import { bytesOf, type Contents, type StoredFile } from './contents.ts'
 import { keptRow, Loops, type LoopInWork, type RowInWork } from './loops.ts'
 import { entryKey, entryText, type Entry, type EndedUnit, type KeptEntry, type KeptRow } from './entries.ts'
-import { findEntries, holdEntry, isAsFound, NotResumable, type FoundEntry } from './work-files.ts'
+import { findEntries, openEntry, isAsFound, NotResumable, type FoundEntry } from './work-files.ts'
 import type { Restored } from './restore.ts'
 
 /** What the recorder of the attempt does for a journal. */
@@ -251,7 +251,7 @@ export class Journal implements ResumeService {
     if (sizes.reduce((sum, size) => sum + size, 0) > MAX_READ) return { found, bytes }
     for (const entry of changed) {
       if (entry.kind !== 'file') continue
-      using held = holdEntry(this.#options.folders, entry.path)
+      using held = openEntry(this.#options.folders, entry.path)
       if (held !== undefined && isAsFound(held, entry)) bytes.set(entry.path, await bytesOf(held))
     }
     return { found, bytes }
@@ -289,12 +289,12 @@ export class Journal implements ResumeService {
     if (entry.kind === 'link') return { kind: 'link', target: entry.target }
     const { contents, folders } = this.#options
     if (small !== undefined) return { kind: 'file', mode, ...small }
-    using held = holdEntry(folders, path)
+    using held = openEntry(folders, path)
     if (held === undefined || !held.facts.isFile() || held.facts.nlink > 1) return undefined
     if (!isParallel && !isAsFound(held, entry)) return undefined
     const file = await contents.store(held, held.facts.size)
     if (file === undefined) return undefined
-    using after = holdEntry(folders, path)
+    using after = openEntry(folders, path)
     if (!isParallel && (after === undefined || !isAsFound(after, entry))) return undefined
     return { kind: 'file', mode, ...file }
   }

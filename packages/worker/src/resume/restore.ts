@@ -5,7 +5,7 @@ import type { Owner } from '../users/uids.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { Contents, StoredFile } from './contents.ts'
 import { readEntries, type EndedUnit, type KeptEntry, type KeptLoop, type KeptRow } from './entries.ts'
-import { holdEntry, putEntry, signatureAt } from './work-files.ts'
+import { openEntry, putEntry, signatureAt } from './work-files.ts'
 
 /** What an earlier attempt left, with its files in the folders of this attempt. */
 export interface Restored {
@@ -87,7 +87,7 @@ const isInPlace = async (
   path: string,
   kept: StoredFile,
 ): Promise<boolean> => {
-  using held = holdEntry(folders, path)
+  using held = openEntry(folders, path)
   return held !== undefined && (await contents.isStored(held, kept))
 }
 

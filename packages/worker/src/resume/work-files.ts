@@ -116,7 +116,7 @@ const parentOf = (
 }
 
 /** Holds an entry without following links. Undefined: there is none. */
-export const holdEntry = (folders: RunFolders, path: string): Held | undefined => {
+export const openEntry = (folders: RunFolders, path: string): Held | undefined => {
   const at = parentOf(folders, path)
   if (at === undefined) return undefined
   using folder = at.folder
@@ -165,7 +165,7 @@ export const moveFile = async (
 
 /** The present signature of an entry. */
 export const signatureAt = (folders: RunFolders, path: string): string | undefined => {
-  using held = holdEntry(folders, path)
+  using held = openEntry(folders, path)
   if (held === undefined) return undefined
   return held.facts.isDirectory() ? 'folder' : signatureOf(held)
 }

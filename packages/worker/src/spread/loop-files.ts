@@ -5,7 +5,7 @@ import type { KeptEntry } from '../resume/entries.ts'
 import type { Journal } from '../resume/journal.ts'
 import {
   findEntries,
-  holdEntry,
+  openEntry,
   moveFile,
   NotResumable,
   putEntry,
@@ -46,7 +46,7 @@ const storeFiles = async (
     bytes = 0
   }
   for (const { entry, from } of files) {
-    using held = holdEntry(folders, entry.path)
+    using held = openEntry(folders, entry.path)
     if (held?.facts.isFile() !== true) continue
     if (entry.size - from < SMALL) {
       small.set(entry.path, await bytesOf(held, from))
@@ -143,7 +143,7 @@ const take = async (
   owner: Owner | undefined,
 ): Promise<boolean> => {
   try {
-    using held = holdEntry(kept, path)
+    using held = openEntry(kept, path)
     if (held === undefined || held.facts.nlink > 1 || !(await contents.isStored(held, file))) return false
     await moveFile(kept, folders, path, { owner, mode })
     return true
@@ -172,7 +172,7 @@ export const restoreAll = async (
     const isTaken =
       kept !== undefined && entry.kind === 'file' && (await take(contents, kept, folders, path, entry, owner))
     const isMoved = !isTaken && (await put(contents, folders, path, made, owner))
-    using held = holdEntry(folders, path)
+    using held = openEntry(folders, path)
     inputs.set(path, {
       signature: signatureAt(folders, path),
       ...(entry.kind === 'file' &&
@@ -221,7 +221,7 @@ const beginsWith = async (
   input: { readonly size: number; readonly sha256: string },
 ): Promise<boolean> => {
   if (size < input.size) return false
-  using held = holdEntry(folders, path)
+  using held = openEntry(folders, path)
   return held !== undefined && (await contents.beginsWith(held, input))
 }
 
@@ -272,6 +272,6 @@ export const joinChanges = async (
 }
 
 const holds = (folders: RunFolders, path: string): boolean => {
-  using held = holdEntry(folders, path)
+  using held = openEntry(folders, path)
   return held !== undefined
 }

@@ -93,8 +93,8 @@ export class ToolVersions {
       }
       await using runner = await runners.open({ type: 'host' }, { ...context, log: () => {} })
       const env = { PATH: path, HOME: folder, TMPDIR: folder, LC_ALL: 'C.UTF-8', TERM: 'dumb', NO_COLOR: '1' }
-      const places = await findPrograms(runner, tools, env, signal)
-      const found = await this.#ask(runner, places, env, signal)
+      const programs = await findPrograms(runner, tools, env, signal)
+      const found = await this.#ask(runner, programs, env, signal)
       if (!signal.aborted && JSON.stringify(found) !== JSON.stringify(this.#current)) this.#current = found
       return this.#current
     } finally {
@@ -132,23 +132,23 @@ export class ToolVersions {
 
   async #ask(
     runner: Runner,
-    places: readonly Place[],
+    programs: readonly FoundProgram[],
     env: Environment,
     signal: AbortSignal,
   ): Promise<WorkerTool[]> {
     const answers = new Map<string, Answer>()
     const found: WorkerTool[] = []
-    const rest = [...places]
+    const rest = [...programs]
     const askNext = async (): Promise<void> => {
-      for (let place = rest.shift(); place !== undefined && !signal.aborted; place = rest.shift()) {
-        const { tool, path } = place
+      for (let program = rest.shift(); program !== undefined && !signal.aborted; program = rest.shift()) {
+        const { tool, path } = program
         const key = await stateOf(path)
         const known = this.#answers.get(key)
         const isFresh =
           known !== undefined && (known.version !== '' || performance.now() - known.askedAt < RETRY_MS)
         const answer = isFresh
           ? known
-          : { version: await askVersion(runner, place, env, signal), askedAt: performance.now() }
+          : { version: await askVersion(runner, program, env, signal), askedAt: performance.now() }
         if (!signal.aborted) answers.set(key, answer)
         found.push({ name: tool.name, version: answer.version, path })
       }
@@ -161,7 +161,7 @@ export class ToolVersions {
 
 type Environment = Readonly<Record<string, string>>
 
-interface Place {
+interface FoundProgram {
   readonly tool: Tool
   readonly path: string
 }
@@ -191,7 +191,7 @@ const findPrograms = async (
   tools: readonly Tool[],
   env: Environment,
   signal: AbortSignal,
-): Promise<Place[]> => {
+): Promise<FoundProgram[]> => {
   if (tools.length === 0) return []
   const argv = ['/bin/sh', '-c', FIND_SCRIPT, 'sh', ...tools.map(({ name }) => name)]
   const text = await outputOf(runner, argv, { env, timeoutMs: FIND_MS, signal })
@@ -210,7 +210,7 @@ const findPrograms = async (
 /** Exit codes do not count: some programs print their version and fail. */
 const askVersion = async (
   runner: Runner,
-  { tool, path }: Place,
+  { tool, path }: FoundProgram,
   env: Environment,
   signal: AbortSignal,
 ): Promise<string> => {

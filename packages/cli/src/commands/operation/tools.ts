@@ -47,10 +47,10 @@ const fromMirror = (command: Command): Command =>
   command.option('--mirror <place>', 'URL or folder with the release files (tools.mirror)')
 
 /** Four at a time: each starts a program, and some need a second of processor time. */
-const statuses = async (tools: readonly Tool[], places: Parameters<typeof statusOf>[1]) => {
+const statuses = async (tools: readonly Tool[], search: Parameters<typeof statusOf>[1]) => {
   const found = []
   for (let at = 0; at < tools.length; at += AT_ONCE)
-    found.push(...(await Promise.all(tools.slice(at, at + AT_ONCE).map((tool) => statusOf(tool, places)))))
+    found.push(...(await Promise.all(tools.slice(at, at + AT_ONCE).map((tool) => statusOf(tool, search)))))
   return found
 }
 
@@ -72,7 +72,7 @@ const listCommand = (terminal: Terminal): Command =>
       reporting(async (names: string[], options: ListOptions) => {
         const tools = openTools(terminal, options)
         const wanted = (await selectedTools(tools, names, options)) ?? [...tools.manifest.values()]
-        const found = await statuses(wanted, tools.places)
+        const found = await statuses(wanted, tools.search)
         if (options.json === true || options.output === 'json')
           return printJson(
             terminal,
@@ -179,8 +179,8 @@ const verifyCommand = (terminal: Terminal): Command =>
         const tools = openTools(terminal, options)
         const wanted = (await selectedTools(tools, names, options)) ?? [...tools.manifest.values()]
         let bad = 0
-        for (const status of await statuses(wanted, tools.places)) {
-          const problems = await toolProblems(status, tools.places.folders)
+        for (const status of await statuses(wanted, tools.search)) {
+          const problems = await toolProblems(status, tools.search.folders)
           const { tool, version, managed } = status
           if (problems.length > 0) bad += 1
           const checked = managed ? 'version and files' : 'version'

@@ -12,7 +12,7 @@ const TYPES = ArtifactType.enum
 const MAX_VERIFIED = 1_000
 const VERIFIED_AT_ONCE = 16
 
-const withoutPlace = ({ store_key: _, sha256: __, ...artifact }: StoredArtifact): Artifact => artifact
+const withoutStorage = ({ store_key: _, sha256: __, ...artifact }: StoredArtifact): Artifact => artifact
 
 /** The artifacts whose content still exists, in order. */
 const verified = async (artifacts: ArtifactStore, found: readonly StoredArtifact[]) => {
@@ -25,7 +25,7 @@ const verified = async (artifacts: ArtifactStore, found: readonly StoredArtifact
   return found
     .filter((_, place) => kept[place])
     .map((artifact) => ({
-      ...withoutPlace(artifact),
+      ...withoutStorage(artifact),
       path_exists: true,
       path_is_dir: artifact.content_type === 'folder',
     }))
@@ -74,7 +74,7 @@ export const listAllArtifacts = route(
       run: aliased(query, 'run_uuid', 'run_id'),
     }
     const found = await store.runs.allArtifacts(filter, request)
-    const data = verify ? await verified(artifacts, found.data) : found.data.map(withoutPlace)
+    const data = verify ? await verified(artifacts, found.data) : found.data.map(withoutStorage)
     return pageBody({ ...found, data }, request)
   },
 )

@@ -3,7 +3,7 @@ import {
   MAX_GRAPH_NODES,
   workflowGraph,
   type FileOutline,
-  type PlacedWorkflow,
+  type LocatedWorkflow,
   type Problem,
   type Workflow,
   type WorkflowEntry,
@@ -88,11 +88,11 @@ const MAX_FILES = 200
 const MAX_PARENTS = 20
 
 /** The positions of the parts of a workflow, in its own file or in the parent that declares them. */
-const placeIn = async (
+const positionsIn = async (
   parts: Parts,
   entry: WorkflowEntry,
   workflow: Workflow,
-): Promise<PlacedWorkflow['place']> => {
+): Promise<LocatedWorkflow['positionOf']> => {
   const chain: { file: string; outline: FileOutline | undefined }[] = []
   const seen = new Set<WorkflowEntry>()
   for (
@@ -134,12 +134,13 @@ export const graphOf = async (
   const root = resolved?.root ?? read.outline?.workflow
   if (root === undefined) return { graph: { nodes: [], edges: [], truncated: false }, resolved, read }
   const { modules } = catalog.references(entry, root)
-  const placed = new Map<string, PlacedWorkflow>()
+  const placed = new Map<string, LocatedWorkflow>()
   for (const [name, module] of [...modules].slice(0, MAX_FILES)) {
     const workflow = resolved?.modules[name] ?? module.workflow
-    if (workflow !== undefined) placed.set(name, { workflow, place: await placeIn(parts, module, workflow) })
+    if (workflow !== undefined)
+      placed.set(name, { workflow, positionOf: await positionsIn(parts, module, workflow) })
   }
-  const graph = workflowGraph({ workflow: root, place: await placeIn(parts, entry, root) }, placed)
+  const graph = workflowGraph({ workflow: root, positionOf: await positionsIn(parts, entry, root) }, placed)
   return { graph, resolved, read }
 }
 
@@ -149,5 +150,5 @@ export const graphOfFile = (file: string, outline: FileOutline | undefined): Wor
     ? { nodes: [], edges: [], truncated: false }
     : workflowGraph({
         workflow: outline.workflow,
-        place: (key) => ({ file, line: key === '' ? 1 : (outline.lines[key] ?? 0) }),
+        positionOf: (key) => ({ file, line: key === '' ? 1 : (outline.lines[key] ?? 0) }),
       })

@@ -1,5 +1,5 @@
 -- Stores refusals and their events, and returns how many were new. p_items is an array of {run_id, attempt, seq, target,
--- reason, place}, whose first three are missing for targets that became no run. Those of a batch are told of the run of
+-- reason, place}, whose first three are missing for targets that became no run. Those of a batch name the run of
 -- its loop. No trigger fires for these events: its run could be refused again.
 create or replace function record_refusals(p_job_no bigint, p_items jsonb) returns bigint
 language sql as $$
@@ -12,7 +12,7 @@ language sql as $$
     left join lateral reported_run(own.run) r on true
     on conflict do nothing
     returning *
-  ), told as (
+  ), logged as (
     insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
                             processed, processed_at)
     select 'target.refused', format('evt_%s_refused', m.id), 'target.refused', 'executor', 'scan',
@@ -26,5 +26,5 @@ language sql as $$
     order by m.id
     returning id
   )
-  select count(*) from told
+  select count(*) from logged
 $$;

@@ -34,7 +34,7 @@ const PART = 4 * 1024 * 1024
 const MOST_BYTES = 256 * 1024 * 1024
 const MOST_LINES = 5_000_000
 /** The screen follows after this time. */
-const TELL_MS = 100
+const NOTIFY_MS = 100
 const NEWLINE = 10
 
 const EMPTY: LogState = {
@@ -75,7 +75,7 @@ export class LogStore {
   #attempt: number
   #state = EMPTY
   #watchers = new Set<() => void>()
-  #telling: ReturnType<typeof setTimeout> | undefined
+  #notifying: ReturnType<typeof setTimeout> | undefined
 
   constructor(source: LogSource) {
     this.#source = source
@@ -262,13 +262,13 @@ export class LogStore {
     const size = Math.max(changes.size ?? this.#state.size, this.#end)
     const [first, lines, loaded] = [this.#first, this.#count(), this.#loaded]
     this.#state = { ...this.#state, ...changes, first, lines, loaded, size }
-    if (this.#state.phase !== phase) this.#tell()
-    else this.#telling ??= setTimeout(() => this.#tell(), TELL_MS)
+    if (this.#state.phase !== phase) this.#notify()
+    else this.#notifying ??= setTimeout(() => this.#notify(), NOTIFY_MS)
   }
 
-  #tell(): void {
-    clearTimeout(this.#telling)
-    this.#telling = undefined
+  #notify(): void {
+    clearTimeout(this.#notifying)
+    this.#notifying = undefined
     for (const watcher of this.#watchers) watcher()
   }
 }

@@ -26,7 +26,7 @@ const SHELLS = [['dash'], ['bash'], ['busybox', 'sh']].filter(
 
 let folder = ''
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'scanfarm-places-'))
+  folder = mkdtempSync(join(tmpdir(), 'scanfarm-contexts-'))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
