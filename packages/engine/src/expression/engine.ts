@@ -82,8 +82,8 @@ export class ExpressionEngine implements AsyncDisposable {
       this.#starting = undefined
       const [program] = this.#waiting
       const isLoading = [...this.#threads].some((thread) => thread.isLoading)
-      const isDue = program !== undefined && performance.now() - program.since >= START_AFTER_MS
-      if (isDue && !isLoading) this.#execute(this.#start(), program)
+      const hasWaited = program !== undefined && performance.now() - program.since >= START_AFTER_MS
+      if (hasWaited && !isLoading) this.#execute(this.#start(), program)
       this.#startLater()
     }, START_AFTER_MS)
   }

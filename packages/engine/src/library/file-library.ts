@@ -43,7 +43,7 @@ class FileLibrary implements WorkflowLibrary {
   readonly #folders: readonly string[]
   readonly #roots: readonly string[]
   readonly #byFile = new Map<string, WorkflowEntry>()
-  readonly #places = new Map<WorkflowEntry, string>()
+  readonly #paths = new Map<WorkflowEntry, string>()
   readonly #found = new Map<WorkflowEntry, Map<string, WorkflowEntry>>()
   #others: WorkflowLibrary | undefined
 
@@ -77,7 +77,7 @@ class FileLibrary implements WorkflowLibrary {
 
   #add(file: string, entry: WorkflowEntry): void {
     this.#byFile.set(file, entry)
-    this.#places.set(entry, file)
+    this.#paths.set(entry, file)
   }
 
   /** Reads all referenced files recursively. */
@@ -89,7 +89,7 @@ class FileLibrary implements WorkflowLibrary {
       for (const name of referencesOf(entry)) {
         if (found.has(name)) continue
         const size = this.#byFile.size
-        const other = await this.#at(name, this.#places.get(entry) ?? this.#file)
+        const other = await this.#at(name, this.#paths.get(entry) ?? this.#file)
         if (other === undefined) this.#others ??= await openLibrary([dirname(this.#file), ...this.#folders])
         else {
           found.set(name, other)

@@ -89,7 +89,7 @@ const hostAsset = (row: Row, source: string): Row =>
   })
 
 /** TCP ports are written without the protocol; UDP ports are distinct. */
-export const portPlace = (host: string, port: string, protocol: string): string =>
+export const portLocation = (host: string, port: string, protocol: string): string =>
   `${host.includes(':') ? `[${host}]` : host}:${portName(port, protocol)}`
 
 export const portName = (port: string, protocol: string): string =>
@@ -97,7 +97,7 @@ export const portName = (port: string, protocol: string): string =>
 
 const onePort = (row: Row, source: string): Row =>
   withoutEmpty({
-    asset_value: portPlace(text(row, 'host', 'ip'), text(row, 'port'), text(row, 'protocol')),
+    asset_value: portLocation(text(row, 'host', 'ip'), text(row, 'port'), text(row, 'protocol')),
     host_ip: text(row, 'ip'),
     open_ports: [portName(text(row, 'port'), text(row, 'protocol'))],
     technologies: texts(row, 'os'),

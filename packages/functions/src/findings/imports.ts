@@ -19,7 +19,7 @@ import { parseObject } from '../text/jsonl.ts'
 import { Distinct, linesOf } from '../files/lines.ts'
 import type { FileScope } from '../paths/allowed.ts'
 import { openFile } from '../paths/run-folder.ts'
-import { portsOfPlace } from '../network/port-list.ts'
+import { portsOfLocation } from '../network/port-list.ts'
 import { MAX_HOSTS, reachedIn } from '../network/reached.ts'
 import type { ImportCounts, ImportedBy } from '../services.ts'
 
@@ -90,7 +90,7 @@ const UNTESTED = /^([!?])\s*(\S+)\s*(.*)$/
 const notTested = (line: string): NotTested[] => {
   const [, sign, place, reason = ''] = UNTESTED.exec(line) ?? []
   if (place === undefined) return []
-  return [{ ...portsOfPlace(place), reason, ...(sign === '?' && { silent: true }) }]
+  return [{ ...portsOfLocation(place), reason, ...(sign === '?' && { silent: true }) }]
 }
 
 /** What a scan reached and did not test: from the file of the argument, otherwise as noted by a function of nmap. */

@@ -4,7 +4,7 @@ import { multirangeOf } from '@scanfarm/findings'
 const PORT_LIST = /^(.+):(\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)(\/udp)?$/
 
 /** The host and its ports, as in `h:80,1000-2000`. A single port stays a part of the place. */
-export const portsOfPlace = (place: string): { readonly place: string; readonly ports?: string } => {
+export const portsOfLocation = (place: string): { readonly place: string; readonly ports?: string } => {
   const [, host = '', list = '', protocol = ''] = PORT_LIST.exec(place) ?? []
   if (!/[,-]/.test(list) || place.includes('://')) return { place }
   const ranges = list.split(',').map((range) => {

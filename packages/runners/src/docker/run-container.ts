@@ -52,7 +52,7 @@ export class RunContainer implements CommandTarget, AsyncDisposable {
     const abortSignal = plan.context.signal
     const container = await answer(docker.createContainer({ ...containerOptions(plan), abortSignal }))
     try {
-      await placeLinks(container, plan)
+      await createLinks(container, plan)
       const socket = await answer(container.attach({ ...HIJACK, abortSignal }))
       await answer(container.start({ abortSignal }))
       const control = new ControlSession(new DockerChannel(socket))
@@ -102,7 +102,7 @@ export class RunContainer implements CommandTarget, AsyncDisposable {
   }
 }
 
-async function placeLinks(container: Container, { volumes, mountsFolder }: ContainerPlan): Promise<void> {
+async function createLinks(container: Container, { volumes, mountsFolder }: ContainerPlan): Promise<void> {
   const { links } = volumes
   if (links.length === 0) return
   try {

@@ -167,10 +167,10 @@ const countFacets = (
     const asks = (name: FindingFacet): boolean => names.includes(name)
     const few = FEW.filter(asks)
     const keys = few.map((name) => sql.ref(name))
-    const isByPlace = asks('host') || asks('asset_value')
+    const isByAsset = asks('host') || asks('asset_value')
     const columns = [
       ...(keys.length === 0 ? [sql`id`] : keys),
-      ...(isByPlace ? [sql`left(asset_value, 512) as place, asset_type as kind`] : []),
+      ...(isByAsset ? [sql`left(asset_value, 512) as place, asset_type as kind`] : []),
       ...(asks('workflow') ? [LAST_RUN] : []),
     ]
     const classes = keys.length === 0 ? sql`()` : sql.join(keys)
@@ -208,7 +208,7 @@ const countFacets = (
         order by id desc limit ${FACET_RECORDS}
       ), classes as (
         select ${sql.join([...keys, sql`count(*) as count`])} from found group by ${classes}
-      )${isByPlace ? places : sql``}, counted as (${sql.join(parts, sql` union all `)})
+      )${isByAsset ? places : sql``}, counted as (${sql.join(parts, sql` union all `)})
       select facet, value, count from (
         select *, row_number() over (partition by facet order by count desc, value) as n from counted) ranked
       where n <= ${FACET_VALUES} order by facet, n

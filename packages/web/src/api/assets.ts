@@ -117,10 +117,10 @@ export const changesQuery = (kind: Kind, comparison: Comparison, change: Change)
 export const hostQuery = (host: string) =>
   dataQuery(['host', host], () => api.GET('/hosts/{host}', { params: { path: { host } } }))
 
-type Place = Pick<Schemas['Vulnerability'], 'asset_type' | 'asset_value'>
+type AssetOfFinding = Pick<Schemas['Vulnerability'], 'asset_type' | 'asset_value'>
 
 /** The name or address in a URL, host:port or [address]:port; '' for places without one. */
-export const hostOf = ({ asset_type: type, asset_value: value }: Place): string => {
+export const hostOf = ({ asset_type: type, asset_value: value }: AssetOfFinding): string => {
   // A place in a network is host:port, or a whole network.
   if (['file', 'package'].includes(type) || (type === 'network' && value.includes('/'))) return ''
   const authority = value

@@ -119,7 +119,7 @@ export const Strip = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
   const frame = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const [width, setWidth] = useState(0)
-  const [place, setPlace] = useState<number>()
+  const [position, setPosition] = useState<number>()
   const letters = useMemo(() => (data ? lettersOf(data.states) + 'p'.repeat(data.without_run) : ''), [data])
   const step = SIZES.find(([most]) => letters.length <= most)?.[1] ?? 4
   const columns = Math.max(1, Math.floor(width / step))
@@ -134,12 +134,12 @@ export const Strip = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
   useEffect(() => {
     if (canvas.current && width > 0) draw(canvas.current, letters, { step, columns })
   }, [letters, step, columns, width, theme])
-  const id = data && place !== undefined ? runAt(data.ids, place) : undefined
+  const id = data && position !== undefined ? runAt(data.ids, position) : undefined
   const target = useTarget(id)
   if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   if (!data) return <Skeleton lines={5} />
 
-  const placeAt = ({ nativeEvent: { offsetX, offsetY } }: PointerEvent): number | undefined => {
+  const positionAt = ({ nativeEvent: { offsetX, offsetY } }: PointerEvent): number | undefined => {
     const found = Math.floor(offsetY / step) * columns + Math.floor(offsetX / step)
     return found < letters.length ? found : undefined
   }
@@ -148,14 +148,14 @@ export const Strip = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
   }
   const move = (to: number) => {
     const next = Math.min(letters.length - 1, Math.max(0, to))
-    setPlace(next)
+    setPosition(next)
     const row = Math.floor(next / columns) * step
     const element = frame.current
     if (element && (row < element.scrollTop || row + step > element.scrollTop + element.clientHeight))
       element.scrollTo({ top: row - element.clientHeight / 2 })
   }
   const onKey = (event: KeyboardEvent) => {
-    const at = place ?? -1
+    const at = position ?? -1
     const moves: Readonly<Record<string, number>> = {
       ArrowRight: at + 1,
       ArrowLeft: at - 1,
@@ -174,7 +174,7 @@ export const Strip = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
     event.preventDefault()
     event.stopPropagation()
   }
-  const state = place === undefined ? undefined : stateOf(letters[place])
+  const state = position === undefined ? undefined : stateOf(letters[position])
   return (
     <section className="stack" aria-label="All targets by state">
       <Legend jobId={jobId} letters={letters} />
@@ -191,18 +191,18 @@ export const Strip = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
               // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
               tabIndex={0}
               style={{ width: columns * step, height: Math.ceil(letters.length / columns) * step }}
-              onPointerMove={(event) => setPlace(placeAt(event))}
-              onPointerLeave={() => setPlace(undefined)}
+              onPointerMove={(event) => setPosition(positionAt(event))}
+              onPointerLeave={() => setPosition(undefined)}
               onClick={open}
               onKeyDown={onKey}
             />
-            {place === undefined ? null : (
+            {position === undefined ? null : (
               <span
                 className="strip-cursor"
                 style={{
                   width: step,
                   height: step,
-                  transform: `translate(${(place % columns) * step - 1}px, ${Math.floor(place / columns) * step - 1}px)`,
+                  transform: `translate(${(position % columns) * step - 1}px, ${Math.floor(position / columns) * step - 1}px)`,
                 }}
               />
             )}
@@ -210,11 +210,11 @@ export const Strip = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
         )}
       </div>
       <p id="strip-target" className="strip-target" aria-live="polite">
-        {place === undefined || state === undefined ? (
+        {position === undefined || state === undefined ? (
           <span className="muted">Point at a cell, or use the arrows: its target appears here.</span>
         ) : (
           <>
-            <span className="number">{(place + 1).toLocaleString()}</span>{' '}
+            <span className="number">{(position + 1).toLocaleString()}</span>{' '}
             <strong className={`tone-${state.color.slice(2)}`}>
               {id === undefined ? 'waiting' : state.name}
             </strong>{' '}

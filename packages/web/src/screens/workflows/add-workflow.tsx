@@ -32,7 +32,7 @@ interface Source {
 /** Checks a workflow while it is typed, and saves it when it has no errors. */
 export const AddWorkflow = ({ refusal }: { refusal: string | undefined }) => {
   const [{ name, text }, setSource] = useState<Source>({ name: FILE, text: '' })
-  const [place, setPlace] = useState<{ line: number }>()
+  const [selection, setSelection] = useState<{ line: number }>()
   const checked = useQuiet(text, QUIET_MS)
   const chooser = useRef<HTMLInputElement>(null)
   const navigate = useNavigate()
@@ -119,7 +119,7 @@ export const AddWorkflow = ({ refusal }: { refusal: string | undefined }) => {
         <YamlEditor
           text={text}
           problems={problems}
-          place={place}
+          place={selection}
           onChange={(next) => setSource({ name, text: next })}
         />
         <p className="muted">
@@ -130,7 +130,7 @@ export const AddWorkflow = ({ refusal }: { refusal: string | undefined }) => {
       <div className="stack">
         {save.error ? <ErrorPanel error={save.error} /> : null}
         {lint.error && checked !== '' ? <ErrorPanel error={lint.error} /> : null}
-        <Problems problems={problems} onLine={(line) => setPlace({ line })} />
+        <Problems problems={problems} onLine={(line) => setSelection({ line })} />
         {lint.data?.graph && lint.data.graph.nodes.length > 0 && text.trim() !== '' ? (
           <Suspense fallback={<Skeleton lines={6} />}>
             <Graph graph={lint.data.graph} />
