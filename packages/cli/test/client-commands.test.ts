@@ -68,6 +68,8 @@ describe('starting runs', () => {
     expect(data).toHaveLength(1)
     const shown = await run(['runs', 'show', String(data[0]?.id)])
     expect(shown.out).toMatch(/^status +completed$/m)
+    // Fields without a value are left out.
+    expect(shown.out).not.toMatch(/^\w+ *(?:\[\]|\{\})?$/m)
     expect((await run(['steps', String(data[0]?.id)])).out).toMatch(/nothing +bash +completed +0/)
   })
 
@@ -461,6 +463,15 @@ describe('findings', () => {
     )
     expect(data).toMatchObject([{ vuln_info: 'T-1', workspace: 'cli' }])
     expect((await run(['findings', 'list', '--severity', 'low'])).out).not.toContain('Weak')
+    const places = [
+      ['--host', 'a.example'],
+      ['--check', 'T-1'],
+      ['--search', 'weak'],
+    ]
+    for (const where of places) {
+      expect((await run(['findings', 'list', ...where])).out).toContain('Weak')
+      expect((await run(['findings', 'list', where[0] ?? '', 'other'])).out).not.toContain('Weak')
+    }
     const id = String((data[0] as unknown as { id: number }).id)
     const decision = [
       '--verdict',
@@ -510,6 +521,8 @@ describe('findings', () => {
     expect((await run(['findings', 'rules', 'add', 'lab'])).err).toContain('match: must have a field')
     expect((await run(['findings', 'rules', 'remove', 'lab'])).code).toBe(5)
     expect(await run(['findings', 'triage', id, '--tag', 'CVE-2026-9001'])).toMatchObject({ code: 0 })
+    expect((await run(['findings', 'list', '--tag', 'CVE-2026-9001'])).out).toContain('Weak')
+    expect((await run(['findings', 'list', '--tag', 'other'])).out).not.toContain('Weak')
     const epss = join(folder, 'epss.csv')
     writeFileSync(epss, 'cve,epss,percentile\nCVE-2026-9001,0.2,0.95\n')
     expect(await run(['findings', 'enrich', epss])).toMatchObject({

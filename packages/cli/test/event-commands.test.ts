@@ -77,13 +77,13 @@ test('A schedule is named, and a name of several is refused', async () => {
     run('schedules', 'create', name, '-w', 'noop', '--cron', '0 3 * * *', '-t', 'a.test')
   expect((await create('one')).out.replaceAll(/(?<=sch_)\w+|\d\d-\d\d(?= 03)/g, '…')).toBe(
     [
-      'id        sch_…',
-      'name      one',
-      'enabled   yes',
-      'when      0 3 * * * UTC',
-      'next      … 03:00',
-      'workflow  noop',
-      'target    a.test',
+      'id          sch_…',
+      'name        one',
+      'enabled     yes',
+      'when        0 3 * * * UTC',
+      'next (utc)  … 03:00',
+      'workflow    noop',
+      'target      a.test',
       '',
     ].join('\n'),
   )

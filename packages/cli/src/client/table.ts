@@ -73,22 +73,23 @@ const fieldText = (value: unknown): string => {
   return value === null || value === undefined ? '' : JSON.stringify(value)
 }
 
-/** Prints one record, a line for each field. */
+/** Of fields without a value. */
+const EMPTY = ['', '[]', '{}']
+
+/** Prints one record, a line for each field that has a value. */
 export const printFields = (terminal: Terminal, fields: object): void => {
-  const width = Math.max(...Object.keys(fields).map((name) => name.length))
-  for (const [name, value] of Object.entries(fields))
-    printLine(terminal, `${name.padEnd(width)}${GAP}${plain(fieldText(value))}`)
+  const texts = Object.entries(fields)
+    .map(([name, value]) => [name, fieldText(value)] as const)
+    .filter(([, text]) => !EMPTY.includes(text))
+  const width = Math.max(...texts.map(([name]) => name.length))
+  for (const [name, text] of texts) printLine(terminal, `${name.padEnd(width)}${GAP}${plain(text)}`)
 }
 
-/** Prints one row of a list, a line for each column that has a value. */
+/** Prints one row of a list. */
 export const printRow = <T>(terminal: Terminal, columns: readonly Column<T>[], row: T): void =>
   printFields(
     terminal,
-    Object.fromEntries(
-      columns
-        .map(({ title, value }) => [title.toLowerCase(), value(row) ?? ''] as const)
-        .filter(([, value]) => value !== ''),
-    ),
+    Object.fromEntries(columns.map(({ title, value }) => [title.toLowerCase(), value(row)])),
   )
 
 export const printJson = (terminal: Terminal, value: unknown): void =>

@@ -164,7 +164,9 @@ export class Farm implements AsyncDisposable {
         ({ process }) => process.exitCode !== null || process.signalCode !== null,
       )
       if (ended)
-        throw new Error(`${ended.name} ended while waiting until ${what}:\n${this.#tail(ended.name)}`)
+        throw new Error(
+          `${ended.name} ended while waiting until ${what} (to start with an empty farm, remove ${this.#setup.folder}):\n${this.#tail(ended.name)}`,
+        )
       if (Date.now() > deadline)
         throw new Error(`gave up waiting until ${what}; the logs are in ${this.#setup.folder}`)
       await delay(POLL_MS)

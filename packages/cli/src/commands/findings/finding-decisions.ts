@@ -49,7 +49,7 @@ export const showCommand = (terminal: Terminal): Command =>
         GET('/vulnerabilities/{id}', { params: { path: { id } } }),
       )
       if (wantsJson(options)) return printJson(terminal, data)
-      const fields = {
+      printFields(terminal, {
         id: data.id,
         finding: data.vuln_title || data.vuln_info,
         check: data.vuln_info,
@@ -81,11 +81,7 @@ export const showCommand = (terminal: Terminal): Command =>
           .join(', '),
         first_seen: data.first_seen,
         last_seen: data.last_seen,
-      }
-      printFields(
-        terminal,
-        Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== '' && value !== null)),
-      )
+      })
       printLine(terminal, '')
       printTable(terminal, WHY, data.priority.why)
       const rows = data.history.map(({ changed_at, changed_by, changes, comment, run_id: run }) => ({
