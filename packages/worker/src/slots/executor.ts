@@ -277,7 +277,7 @@ export class Executor implements AsyncDisposable {
         if (this.#ask.signal.aborted) this.#ask = new AbortController()
         const until = AbortSignal.any([signal, this.#pause.signal, this.#ask.signal])
         const runs = await source.next(workerId, () => this.#slots.capacity, until, free)
-        this.#slots.noteClaim()
+        this.#slots.ahead.claimed()
         for (const run of runs.toSorted(byUrgency)) this.#accept(run)
         this.#slots.awaited = 0
         const isGranted = runs.length === 0 && loops.noRuns()

@@ -43,6 +43,8 @@ export class RunsAhead {
   readonly #aheadMs: number
   /** The most recent ends of runs, oldest first. */
   #ended: Ended[] = []
+  /** Runs that have begun since the last claim. */
+  #begun = 0
 
   constructor(slots: number, aheadMs: number) {
     this.#most = Math.max(slots * AHEAD_PER_SLOT, LEAST_AHEAD)
@@ -55,8 +57,20 @@ export class RunsAhead {
     this.#ended.push({ at, weight: Math.min(1, this.#aheadMs / (at - began)) })
   }
 
-  most(): number {
-    return Math.min(Math.floor(this.#expected()), this.#most)
+  began(): void {
+    this.#begun += 1
+  }
+
+  claimed(): void {
+    this.#begun = 0
+  }
+
+  /** How many runs may be claimed now, when so many slots are free and so many runs wait for one. */
+  capacity(free: number, waiting: number): number {
+    const most = Math.min(Math.floor(this.#expected()), this.#most)
+    const left = free + most - waiting
+    // After very short runs too many are ahead. Small jobs do not wait until those have begun.
+    return Math.max(left, Math.min(Math.floor(this.#begun / 2), left + most))
   }
 
   /** The next claim is made when more slots than this are free. */

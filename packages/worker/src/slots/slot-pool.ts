@@ -36,8 +36,6 @@ export class SlotPool {
   /** Claimed ahead of a free slot. */
   readonly #waiting: Session[] = []
   #lastJob: string | undefined
-  /** Runs that have begun since the last claim. */
-  #begun = 0
 
   constructor(ports: Ports) {
     this.#ports = ports
@@ -71,15 +69,7 @@ export class SlotPool {
     for (const session of this.sessions) if (session.isFinishing) finishing += 1
     const mostFinishing = Math.max(this.#ports.slots * FINISHING_PER_SLOT, LEAST_FINISHING)
     if (finishing >= mostFinishing) return 0
-    const most = this.ahead.most()
-    const left = this.free + most - this.#waiting.length
-    // After very short runs too many are ahead. Small jobs do not wait until those have begun.
-    return Math.max(left, Math.min(Math.floor(this.#begun / 2), left + most))
-  }
-
-  /** Runs are claimed now. */
-  noteClaim(): void {
-    this.#begun = 0
+    return this.ahead.capacity(this.free, this.#waiting.length)
   }
 
   accept(session: Session): void {
@@ -112,7 +102,7 @@ export class SlotPool {
 
   #begin(session: Session): void {
     this.#lastJob = session.run.jobId
-    this.#begun += 1
+    this.ahead.began()
     this.#ports.begin(session)
   }
 
