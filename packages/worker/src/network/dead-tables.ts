@@ -1,7 +1,6 @@
 import { nft } from './nft.ts'
 import { tableNames, usersOf } from './nft-answers.ts'
 import { FAMILIES, USERS } from './ruleset.ts'
-import { NO_RULES, userRules } from './user-rules.ts'
 import { busyUids, deadTables, isOfWorker } from './table-names.ts'
 
 export const workerTables = async (): Promise<string[]> =>
@@ -20,12 +19,12 @@ export const removeDead = async (
   const busy = busyUids()
   for (const table of dead) {
     // Another worker may remove the same, and other builds have no such map.
-    const known = await nft('', ['-j', 'list', 'map', 'inet', table, USERS]).then(usersOf, () => [])
+    const known = await nft('', ['-j', 'list', 'map', 'netdev', table, USERS]).then(usersOf, () => [])
     const free = known.filter((uid) => isFree(uid) || !busy.has(uid))
     const statements =
       free.length === known.length
         ? FAMILIES.map((family) => `delete table ${family} ${table}`)
-        : free.flatMap((uid) => userRules(table, uid, NO_RULES, false))
+        : free.flatMap((uid) => FAMILIES.map((family) => `flush chain ${family} ${table} u${uid}`))
     if (statements.length > 0) await nft(`${statements.join('\n')}\n`).catch(onError)
   }
   return true

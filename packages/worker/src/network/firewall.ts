@@ -8,7 +8,7 @@ import { removeDead, workerTables } from './dead-tables.ts'
 import { countsOf, type Counted } from './nft-answers.ts'
 import { Pacer, paceRules, releaseDevices } from './pacer.ts'
 import { deviceChain, FAMILIES, HITS, rulesetOf, tableText, type Ruleset } from './ruleset.ts'
-import { NO_RULES, textOf, userRules, type UserRules } from './user-rules.ts'
+import { isEmpty, NO_RULES, userRules, type UserRules } from './user-rules.ts'
 import { newTable } from './table-names.ts'
 
 const DEVICES_EVERY_MS = 1_000
@@ -41,8 +41,8 @@ export class Firewall implements AsyncDisposable {
   /** Devices with a chain. */
   #devices: ReadonlyMap<string, string> = new Map()
   #chains = 0
-  /** The rules of users in the kernel, also of those that have none any more. */
-  readonly #applied = new Map<number, string>()
+  /** The rules of users in the kernel. */
+  readonly #applied = new Map<number, UserRules>()
   #applying: Promise<void> | undefined
   #tidying: NodeJS.Timeout | undefined
   /** Number of the set that proves the last change. */
@@ -189,7 +189,10 @@ export class Firewall implements AsyncDisposable {
       )
       const jumps = new Set(all.flatMap(({ ruleset: to }) => (to === undefined ? [] : [`jump ${to.name}`])))
       const paced = paceRules(uid, rates.get(uid), nameServers)
-      rules.set(uid, { inet: [...accepted, ...jumps], netdev: [...accepted, ...paced, ...jumps] })
+      rules.set(uid, {
+        inet: jumps.size === 0 ? [] : [...accepted, ...jumps],
+        netdev: [...accepted, ...paced, ...jumps],
+      })
     }
     if (rules.size === 0 && !this.#isMade) return
     try {
@@ -212,10 +215,9 @@ export class Firewall implements AsyncDisposable {
       this.#proof = 0
     }
     const missing = wanted.filter(({ name }) => !this.#rulesets.has(name))
-    const changed = [...new Set([...this.#applied.keys(), ...rules.keys()])]
-      .map((uid) => ({ uid, of: rules.get(uid) ?? NO_RULES }))
-      .filter(({ uid, of }) => (this.#applied.get(uid) ?? '') !== textOf(of))
-    const users = changed.flatMap(({ uid, of }) => userRules(this.#table, uid, of, !this.#applied.has(uid)))
+    const users = [...new Set([...this.#applied.keys(), ...rules.keys()])].flatMap((uid) =>
+      userRules(this.#table, uid, this.#applied.get(uid) ?? NO_RULES, rules.get(uid) ?? NO_RULES),
+    )
     if (isNew || missing.length > 0) {
       const unused = this.#unused(wanted)
       await nft(
@@ -238,7 +240,8 @@ export class Firewall implements AsyncDisposable {
       // nft 1.0 reads the semicolon as part of a class before it.
       await this.#asked.ask(statements.join(' ; '), [`list ${set(this.#proof)}`])
     }
-    for (const { uid, of } of changed) this.#applied.set(uid, textOf(of))
+    this.#applied.clear()
+    for (const [uid, of] of rules) if (!isEmpty(of)) this.#applied.set(uid, of)
     for (const ruleset of wanted) {
       this.#rulesets.delete(ruleset.name)
       this.#rulesets.set(ruleset.name, ruleset)

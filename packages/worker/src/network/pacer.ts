@@ -55,10 +55,8 @@ export const paceRules = (
 ): string[] => {
   if (rate === undefined) return []
   const limit = `${Math.max(1, Math.round(rate * 60))}/minute burst ${Math.max(1, Math.ceil(rate * LATE_S))} packets`
-  return requests(nameServers).flatMap((request) => [
-    `${request} meta priority set ${classOf(uid)}`,
-    `${request} limit rate over ${limit} update @${HITS.late} { meta skuid }`,
-  ])
+  const wait = `meta priority set ${classOf(uid)} limit rate over ${limit} update @${HITS.late} { meta skuid }`
+  return requests(nameServers).map((request) => `${request} ${wait}`)
 }
 
 /** Statements that turn the rates of a device into others. What waits for a user without a rate is never sent. */

@@ -1,20 +1,22 @@
 import { FAMILIES, USERS, type Family } from './ruleset.ts'
 
 export type UserRules = Readonly<Record<Family, readonly string[]>>
-export const textOf = ({ inet, netdev }: UserRules): string => [...inet, ...netdev].join()
 export const NO_RULES: UserRules = { inet: [], netdev: [] }
+export const isEmpty = ({ inet, netdev }: UserRules): boolean => inet.length + netdev.length === 0
 
 /**
- * Makes the rules of a user these, in a chain that stays. `isNew`: it has no chain. Otherwise no set is touched, whose
- * elements nft would read all.
+ * Turns the rules of a user into others. Only users with rules have a chain: for each change nft reads all chains and the
+ * map that leads to them.
  */
-export const userRules = (table: string, uid: number, rules: UserRules, isNew: boolean): string[] =>
+export const userRules = (table: string, uid: number, before: UserRules, after: UserRules): string[] =>
   FAMILIES.flatMap((family) => {
-    const chain = `${family} ${table} u${uid}`
+    const [was, is] = [before[family], after[family]]
+    if (was.join() === is.join()) return []
+    const chain = `chain ${family} ${table} u${uid}`
+    const users = `element ${family} ${table} ${USERS}`
+    if (is.length === 0) return [`delete ${users} { ${uid} }`, `flush ${chain}`, `delete ${chain}`]
     return [
-      ...(isNew
-        ? [`add chain ${chain}`, `add element ${family} ${table} ${USERS} { ${uid} : jump u${uid} }`]
-        : [`flush chain ${chain}`]),
-      ...rules[family].map((rule) => `add rule ${chain} ${rule}`),
+      ...(was.length === 0 ? [`add ${chain}`, `add ${users} { ${uid} : jump u${uid} }`] : [`flush ${chain}`]),
+      ...is.map((rule) => `add rule ${family} ${table} u${uid} ${rule}`),
     ]
   })

@@ -137,8 +137,8 @@ if (process.argv[2] === 'hold') {
   nmap(OTHER, '-sT', '-Pn', '-p', '80', FORBIDDEN)
   const ofOther = arrived(FORBIDDEN)
   await firewall.end(UID, second)
-  const [, , name = ''] = tables()[0]?.split(' ') ?? []
-  await until(() => !run('nft', 'list', 'chain', 'inet', name, `u${UID}`).includes('jump'))
+  // Nothing of the user is left, or each further change would take longer.
+  await until(() => !run('nft', 'list', 'ruleset').includes(`u${UID}`))
   nmap(UID, '-sT', '-Pn', '-p', '80', FORBIDDEN)
   tell({ ends: { whileShared, ofOther: ofOther > 0, after: arrived(FORBIDDEN) > ofOther } })
   await firewall[Symbol.asyncDispose]()
