@@ -46,7 +46,7 @@ const dojoFinding = (finding: Vulnerability) => {
     ...(cvssScore !== undefined && isCvss3 ? { cvssv3_score: cvssScore } : {}),
     ...(references.length === 0 ? {} : { references: references.join('\n') }),
     ...(remediation === '' ? {} : { mitigation: remediation }),
-    ...placeOf(finding),
+    ...locationOf(finding),
     ...(finding.occurrences > 1 ? { nb_occurences: finding.occurrences } : {}),
     ...(finding.vuln_poc === '' ? {} : { steps_to_reproduce: finding.vuln_poc }),
     tags: finding.tags,
@@ -63,7 +63,7 @@ const COMPONENTS: ReadonlySet<string> = new Set(['package', 'component', 'librar
 /** A host or address with a port and protocol, which may be missing. */
 const HOST = /^(\[[0-9a-f:.%]+\]|[\p{L}\p{N}._-]+)(:\d{1,5})?(?:\/(tcp|udp))?$/iu
 
-const placeOf = (finding: Vulnerability): object => {
+const locationOf = (finding: Vulnerability): object => {
   const { asset_value, asset_type } = finding
   if (asset_value === '') return {}
   if (asset_type === 'file') {

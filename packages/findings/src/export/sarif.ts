@@ -107,7 +107,7 @@ const resultOf = (ruleId: string, finding: Vulnerability, facts: Facts): object 
   ruleId,
   level: LEVEL[finding.severity],
   message: { text: finding.vuln_title || finding.vuln_desc || ruleId },
-  locations: [placeOf(finding)],
+  locations: [locationOf(finding)],
   ...(finding.finding_hash === ''
     ? {}
     : {
@@ -156,7 +156,7 @@ const resultOf = (ruleId: string, finding: Vulnerability, facts: Facts): object 
  * Services refuse a file if a result is not at a line of a file with a relative path. So hosts and URLs are below
  * `targets/`, with the place as it is as the logical one.
  */
-const placeOf = (finding: Vulnerability): object => {
+const locationOf = (finding: Vulnerability): object => {
   const { asset_value, asset_type } = finding
   const [, file = asset_value, line = '1'] = /^(.*):([1-9]\d{0,8})$/s.exec(asset_value) ?? []
   if (asset_type === 'file' && asset_value !== '') return physical(file, Number(line))

@@ -46,12 +46,12 @@ export class ToolFingerprints {
 
   #of(result: unknown, list: List): [key: string, value: string][] {
     return hashesIn(result, list)
-      .filter(([key]) => COMMIT.test(key) || this.#tellsApart(key))
+      .filter(([key]) => COMMIT.test(key) || this.#isDistinctive(key))
       .map(([key, value]): [string, string] => [key, value.length > MAX_LENGTH ? textWord(value) : value])
       .slice(0, 4)
   }
 
-  #tellsApart(key: string): boolean {
+  #isDistinctive(key: string): boolean {
     const seen = this.#seen.get(key)
     return seen !== undefined && (seen.differ || seen.count === 1)
   }

@@ -27,7 +27,7 @@ interface Dependency {
 export const isCve = (id: string): boolean => /^CVE-\d{4}-\d+$/.test(id)
 
 /** `name@version`, behind the file that names it. */
-export const packagePlace = (file: string, name: string, version: string): string =>
+export const packageLocation = (file: string, name: string, version: string): string =>
   `${file === '' ? '' : `${file}:`}${name}${version === '' ? '' : `@${version}`}`
 
 export const dependencyFinding = (one: Dependency): Imported => {
@@ -41,7 +41,7 @@ export const dependencyFinding = (one: Dependency): Imported => {
     severity: one.severity,
     confidence: one.confidence ?? '',
     asset_type: 'package',
-    asset_value: packagePlace(one.file, one.name, one.version),
+    asset_value: packageLocation(one.file, one.name, one.version),
     tags: [one.tool, ...ids.filter(isCve), ...(one.cwes ?? [])],
     fingerprint: one.fingerprint ?? '',
     raw_vuln_json: JSON.stringify(one.raw),

@@ -1,5 +1,5 @@
 import { asList, asText, asTexts, at } from '../../fields.ts'
-import { dependencyFinding, packagePlace } from './dependencies.ts'
+import { dependencyFinding, packageLocation } from './dependencies.ts'
 import { isList, jsonReport } from '../json/json-report.ts'
 import type { Imported } from '../read-body.ts'
 import { failed, unusable } from '../records.ts'
@@ -31,7 +31,7 @@ export async function* pipAuditFindings(body: AsyncIterable<Uint8Array>): AsyncG
     else if (reason !== '') {
       skipped.push(reason)
       const version = asText(at(one, 'version')) || (/\(([^()]+)\)$/.exec(reason)?.[1] ?? '')
-      yield failed(reason, { host: packagePlace('', name, version) })
+      yield failed(reason, { host: packageLocation('', name, version) })
     } else {
       checked += 1
       const version = asText(at(one, 'version'))

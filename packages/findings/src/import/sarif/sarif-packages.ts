@@ -1,12 +1,12 @@
 import type { Severity } from '@scanfarm/contracts'
 import { severityOf } from '../../content.ts'
 import { asText, asTexts, at } from '../../fields.ts'
-import { packagePlace } from '../code/dependencies.ts'
+import { packageLocation } from '../code/dependencies.ts'
 import { advisoryOf } from '../code/osv-scanner.ts'
 import { textWords } from '../fingerprints.ts'
 import { grypeFile } from '../code/grype.ts'
 import { decoded, pathOf } from '../paths.ts'
-import type { Place, SarifRun } from './sarif-run.ts'
+import type { Location, SarifRun } from './sarif-run.ts'
 import { severityOfScore } from '../tool-words.ts'
 import { checkId } from '../code/trivy.ts'
 
@@ -18,7 +18,7 @@ interface WordedResult {
   /** That of a package, or `""`. */
   readonly name: string
   /** `file:name@version` of a package. */
-  readonly place?: string
+  readonly location?: string
   readonly purl?: string | undefined
   /** What lasts of a result in a file. */
   readonly lasting?: readonly string[]
@@ -30,7 +30,7 @@ interface Said {
   readonly id: string
   readonly message: string
   readonly rule: unknown
-  readonly place: Place
+  readonly location: Location
   readonly run: SarifRun
 }
 
@@ -45,7 +45,7 @@ const GRYPE =
   /^A (\w+) vulnerability in \S+ package: (.+), version (.*) was found(?: in image (.*?)(?= at: )| from SBOM file (.*))?(?: at: (.*))?/
 const OSV = /^Package '(.+)@([^@']*)' is vulnerable to '([^']+)'(?: \(also known as (.+)\))?\.$/
 
-/** The message of a result names the package; its place is the first line of a file. */
+/** The message of a result names the package; its location is the first line of a file. */
 const TOOLS: readonly (readonly [
   tool: RegExp,
   message: RegExp,
@@ -54,9 +54,14 @@ const TOOLS: readonly (readonly [
   [
     /^trivy$/i,
     TRIVY,
-    ({ rule, place, run }, [, name = '', version = '', id = '', word = '']) => {
+    ({ rule, location, run }, [, name = '', version = '', id = '', word = '']) => {
       const image = asText(at(rule, 'name')) === 'OsPackageVulnerability' ? run.image : ''
-      return { id, name, place: packagePlace(image || place.file, name, version), severity: severityOf(word) }
+      return {
+        id,
+        name,
+        location: packageLocation(image || location.file, name, version),
+        severity: severityOf(word),
+      }
     },
   ],
   [
@@ -72,15 +77,17 @@ const TOOLS: readonly (readonly [
   [
     /^grype$/i,
     GRYPE,
-    ({ id, rule, place }, [, word = '', name = '', version = '', image, sbom, path]) => {
-      const file = path === undefined ? place.file : pathOf(path)
+    ({ id, rule, location }, [, word = '', name = '', version = '', image, sbom, path]) => {
+      const file = path === undefined ? location.file : pathOf(path)
       // `app.jar:/lib/x`
-      const archive = place.logical.endsWith(`:/${file}`) ? place.logical.slice(0, -file.length - 2) : ''
+      const archive = location.logical.endsWith(`:/${file}`)
+        ? location.logical.slice(0, -file.length - 2)
+        : ''
       const purls = asTexts(at(rule, 'properties', 'purls'))
       return {
         id: id.endsWith(`-${name}`) ? id.slice(0, -name.length - 1) : id,
         name,
-        place: packagePlace(grypeFile(image ?? sbom ?? archive, file), name, version),
+        location: packageLocation(grypeFile(image ?? sbom ?? archive, file), name, version),
         // Several versions of a package share a rule.
         purl: purls.find((purl) => decoded(purl).includes(`@${version}`)),
         severity: grypeSeverity(word, at(rule, 'properties', 'security-severity')),
@@ -90,10 +97,10 @@ const TOOLS: readonly (readonly [
   [
     /^osv-scanner$/i,
     OSV,
-    ({ place }, [, name = '', version = '', id = '', others = '']) => {
+    ({ location }, [, name = '', version = '', id = '', others = '']) => {
       const aliases = [id, ...others.replaceAll("'", '').split(', ')].filter((one) => one !== '')
-      const at = packagePlace(place.file, name, version)
-      return { id: advisoryOf(aliases), aliases, name, place: at, severity: undefined }
+      const at = packageLocation(location.file, name, version)
+      return { id: advisoryOf(aliases), aliases, name, location: at, severity: undefined }
     },
   ],
 ]

@@ -1,7 +1,7 @@
 import type { Severity } from '@scanfarm/contracts'
 import { asText, at } from '../../fields.ts'
 import { Replay } from '../replay.ts'
-import { placeText, severityOfResult } from './sarif.ts'
+import { locationText, severityOfResult } from './sarif.ts'
 import { readSarif } from './sarif-log.ts'
 import { ruleIdOf } from './sarif-run.ts'
 
@@ -28,7 +28,7 @@ export const sarifReport = async (
       severity: severityOfResult(run, result, rule),
       rule: id,
       title: named || id,
-      location: placeText(run.placesOf(result)[0]),
+      location: locationText(run.locationsOf(result)[0]),
       message: run.message(at(result, 'message'), rule),
     })
   }

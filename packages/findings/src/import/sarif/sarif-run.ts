@@ -36,7 +36,7 @@ export const noParts = (): RunParts => ({
 
 const MAX_PLACES = 50
 
-export interface Place {
+export interface Location {
   /** A path in the scanned folder, or a URI; `""`: none. */
   readonly file: string
   readonly isWeb: boolean
@@ -135,7 +135,7 @@ export class SarifRun {
   }
 
   /** At least one, which may be empty. */
-  placesOf(result: Unknown): [Place, ...Place[]] {
+  locationsOf(result: Unknown): [Location, ...Location[]] {
     const listed = asList(at(result, 'locations'))
     // cppcheck lists the steps that lead to the place.
     const [named, ...others] = (/^cppcheck/i.test(this.tool) ? listed.toReversed() : listed).slice(
@@ -143,7 +143,7 @@ export class SarifRun {
       MAX_PLACES,
     )
     const first = named ?? { physicalLocation: { artifactLocation: at(result, 'analysisTarget') } }
-    return [this.placeOf(first), ...others.map((one) => this.placeOf(one))]
+    return [this.locationOf(first), ...others.map((one) => this.locationOf(one))]
   }
 
   exchangeOf(result: Unknown): WebExchange {
@@ -154,7 +154,7 @@ export class SarifRun {
     return webExchange(of('webRequest', this.#parts.webRequests), of('webResponse', this.#parts.webResponses))
   }
 
-  placeOf(location: unknown): Place {
+  locationOf(location: unknown): Location {
     const physical = at(location, 'physicalLocation')
     const named = at(physical, 'artifactLocation')
     const listed = itemAt(this.#parts.artifacts, at(named, 'index'))
@@ -234,7 +234,7 @@ export class SarifRun {
 
   #filesOf(notification: unknown): string[] {
     return asList(at(notification, 'locations'))
-      .map((location) => this.placeOf(location).file)
+      .map((location) => this.locationOf(location).file)
       .filter((file) => file !== '')
   }
 

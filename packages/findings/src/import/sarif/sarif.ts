@@ -8,7 +8,7 @@ import { unreadable, type Imported } from '../read-body.ts'
 import { failed, finding } from '../records.ts'
 import { Replay } from '../replay.ts'
 import { kindOf, readSarif, type FoundResult } from './sarif-log.ts'
-import { ruleIdOf, type Place, type SarifRun } from './sarif-run.ts'
+import { ruleIdOf, type Location, type SarifRun } from './sarif-run.ts'
 import { wordedResult } from './sarif-packages.ts'
 import type { ToolFingerprints } from '../tool-fingerprints.ts'
 import { ownConfidence, ownSeverity, ownTags } from '../tool-words.ts'
@@ -26,7 +26,7 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = '')
   const fingerprints = new Fingerprints()
   for await (const found of results) {
     const { run, result } = found
-    const [{ file }] = run.placesOf(result)
+    const [{ file }] = run.locationsOf(result)
     const message = run.message(at(result, 'message'), undefined)
     if (run.isOfErrors) yield failed([file, message].filter(Boolean).join(': '))
     else if (UNREAD.test(ruleIdOf(result)) || UNREAD_TEXT.test(`${ruleIdOf(result)} ${message}`))
@@ -77,14 +77,14 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
   const message = run.message(at(result, 'message'), rule)
   const bags = bagsOf(result, rule)
   const web = run.exchangeOf(result)
-  const [named, ...others] = run.placesOf(result)
-  const place = placeText(named) === '' ? { ...named, file: web.url, isWeb: web.url !== '' } : named
+  const [named, ...others] = run.locationsOf(result)
+  const location = locationText(named) === '' ? { ...named, file: web.url, isWeb: web.url !== '' } : named
   const title = message.split('\n')[0]?.slice(0, MAX_TITLE) || id
   const about = ['fullDescription', 'shortDescription'].map((name) => run.message(at(rule, name), rule))
   const description = about.find((text) => text !== '')
-  const more = others.map((one) => placeText(one)).filter((text) => text !== '')
-  const region = (name: string): string => asText(at(place.region, name))
-  const known = wordedResult({ id, message, rule, place, run })
+  const more = others.map((one) => locationText(one)).filter((text) => text !== '')
+  const region = (name: string): string => asText(at(location.region, name))
+  const known = wordedResult({ id, message, rule, location, run })
   return {
     vuln_info: known?.id ?? id,
     // Exports read the name of a package from the title.
@@ -101,9 +101,9 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
       .join('\n\n'),
     severity: known?.severity ?? severityOfResult(run, result, rule),
     confidence: ownConfidence(bags) ?? '',
-    ...(known?.place === undefined
-      ? placed(place, run)
-      : { asset_type: 'package', asset_value: known.place }),
+    ...(known?.location === undefined
+      ? placed(location, run)
+      : { asset_type: 'package', asset_value: known.location }),
     tags: [
       ...new Set([
         ...(run.tool === '' ? [] : [run.tool]),
@@ -116,35 +116,41 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
     detail_http_response: web.response,
     raw_vuln_json: JSON.stringify(known?.purl === undefined ? result : { ...result, purl: known.purl }),
     fingerprint:
-      known?.place !== undefined
+      known?.location !== undefined
         ? ''
         : fingerprints.of({
             check: known?.id ?? id,
-            file: place.file,
-            lasting: known?.lasting ?? lastingOf(tools.of(result), place, web.word),
+            file: location.file,
+            lasting: known?.lasting ?? lastingOf(tools.of(result), location, web.word),
             line: region('startLine'),
-            // A place in a file without lines only has an offset.
-            column: region('startColumn') || (region('startLine') === '' ? offsetOf(place) : ''),
-            rest: JSON.stringify([region('endLine'), region('endColumn'), message, more, place.said ?? '']),
+            // A location in a file without lines only has an offset.
+            column: region('startColumn') || (region('startLine') === '' ? offsetOf(location) : ''),
+            rest: JSON.stringify([
+              region('endLine'),
+              region('endColumn'),
+              message,
+              more,
+              location.said ?? '',
+            ]),
           }),
     ...ownFields(result),
   }
 }
 
-/** A result without a place concerns what the tool looked at. */
-const placed = (place: Place, run: SarifRun): Unknown => ({
-  asset_type: place.isWeb ? 'web' : placeText(place) === '' ? 'other' : 'file',
-  asset_value: place.isWeb ? place.file : placeText(place) || run.tool,
+/** A result without a location concerns what the tool examined. */
+const placed = (location: Location, run: SarifRun): Unknown => ({
+  asset_type: location.isWeb ? 'web' : locationText(location) === '' ? 'other' : 'file',
+  asset_value: location.isWeb ? location.file : locationText(location) || run.tool,
 })
 
-const offsetOf = ({ region, address }: Place): string =>
+const offsetOf = ({ region, address }: Location): string =>
   asText(at(region, 'charOffset') ?? at(region, 'byteOffset')) ||
   asText(at(address, 'absoluteAddress') ?? at(address, 'relativeAddress'))
 
-/** The fingerprints of the tool, the line of a commit, which never changes, its text, the web request, or the logical place. */
+/** The fingerprints of the tool, the line of a commit, which never changes, its text, the web request, or the logical one. */
 const lastingOf = (
   tool: ReturnType<ToolFingerprints['of']>,
-  { region, context, logical, said = '' }: Place,
+  { region, context, logical, said = '' }: Location,
   request: string,
 ): string[] => {
   if (tool.whole.length > 0) return tool.whole
@@ -153,15 +159,15 @@ const lastingOf = (
   const snippet = asText(at(region, 'snippet', 'text')) || lineIn(context, Number(line))
   const text = snippet.trim() === '' ? [] : [`text ${textWord(snippet)}`]
   const lasting = [...tool.commit, ...tool.partial, ...text, ...(request === '' ? [] : [request])]
-  const place = logical || said
-  return lasting.length > 0 || place === '' ? lasting : [`in ${textWord(place)}`]
+  const location = logical || said
+  return lasting.length > 0 || location === '' ? lasting : [`in ${textWord(location)}`]
 }
 
 /** A line of the text around a result. */
 const lineIn = (context: unknown, line: number): string =>
   asText(at(context, 'snippet', 'text')).split(/\r?\n/)[line - Number(at(context, 'startLine'))] ?? ''
 
-export const placeText = ({ file, region, logical }: Place): string => {
+export const locationText = ({ file, region, logical }: Location): string => {
   const line = asText(at(region, 'startLine'))
   if (file === '') return logical
   return line === '' ? file : `${file}:${line}`
