@@ -19,6 +19,17 @@ import { ToastRegion } from './ui/overlays/toast.tsx'
 applyTheme()
 followTheme()
 
+// A browser drops what it is loading when the machine gets another network. Vite asks for a style sheet only once.
+document.addEventListener(
+  'error',
+  ({ target: link }) => {
+    if (!(link instanceof HTMLLinkElement) || 'repeated' in link.dataset) return
+    link.dataset['repeated'] = ''
+    link.replaceWith(link.cloneNode())
+  },
+  { capture: true },
+)
+
 /** To the login page, and back to where one was. */
 const toLogin = () => {
   const { pathname, href } = router.state.location

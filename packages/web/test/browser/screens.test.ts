@@ -277,3 +277,21 @@ test('Lists are read although the browser takes itself for offline and drops the
     .waitFor()
   expect(await page.evaluate(() => document.documentElement.dataset['dropped'])).toBe('once')
 })
+
+test('A screen whose style sheet the browser drops once has its style', async () => {
+  const page = await farm().open('/')
+  await settle(page)
+  farm().problems.expect(/net::ERR_FAILED/)
+  let dropped: string | undefined
+  await page.route('**/assets/*.css', async (route) => {
+    const isFirst = dropped === undefined
+    dropped ??= route.request().url()
+    await (isFirst ? route.abort() : route.continue())
+  })
+  await page.getByRole('link', { name: 'Jobs', exact: true }).click()
+  await page.getByRole('heading', { name: 'Jobs', level: 1 }).waitFor()
+  await page.waitForFunction(
+    (url) => [...document.styleSheets].some((sheet) => sheet.href === url && sheet.cssRules.length > 0),
+    dropped,
+  )
+})
