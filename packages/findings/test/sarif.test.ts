@@ -399,11 +399,18 @@ describe('identity', () => {
     expect(new Set(identities(found)).size).toBe(2)
   })
 
-  test('Results that differ in what is said at their place are not the same', async () => {
+  test('Results that differ in what is said at one of their places are not the same', async () => {
+    const place = at('a.yml', { startLine: 1, ...line('run') })
     const said = ['x', 'y', 'x'].map((text) =>
-      result('', 0, { locations: [{ ...at('a.yml', { startLine: 1, ...line('run') }), message: { text } }] }),
+      result('', 0, { locations: [place, { ...place, message: { text } }] }),
     )
     expect(new Set(identities((await read(logOf(said))).found)).size).toBe(2)
+  })
+
+  test('Checks of zizmor kept their names when it put its own in front', async () => {
+    const results = ['artipacked', 'zizmor/artipacked'].map((ruleId) => result('a.yml', 1, { ruleId }))
+    const { found } = await read(logOf(results, {}, { name: 'zizmor' }))
+    expect(new Set(identities(found))).toEqual(new Set(['zizmor/artipacked a.yml:1']))
   })
 
   test('A result that names no rule has none', async () => {

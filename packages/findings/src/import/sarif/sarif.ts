@@ -69,11 +69,15 @@ export const severityOfResult = (run: SarifRun, result: Unknown, rule: unknown):
   return severityOf(level || (isFail ? run.levelOf(result) : 'none'))
 }
 
+/** zizmor before 1.7 wrote its ids without its name. */
+const checkOf = (tool: string, id: string): string =>
+  tool === 'zizmor' && id !== '' && !id.includes('/') ? `zizmor/${id}` : id
+
 const MAX_TITLE = 200
 
 const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: Fingerprints): Unknown => {
   const rule = run.ruleOf(result)
-  const id = ruleIdOf(result) || asText(at(rule, 'id'))
+  const id = checkOf(run.tool, ruleIdOf(result) || asText(at(rule, 'id')))
   const message = run.message(at(result, 'message'), rule)
   const bags = bagsOf(result, rule)
   const web = run.exchangeOf(result)
@@ -82,6 +86,7 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
   const title = message.split('\n')[0]?.slice(0, MAX_TITLE) || id
   const about = ['fullDescription', 'shortDescription'].map((name) => run.message(at(rule, name), rule))
   const description = about.find((text) => text !== '')
+  const said = [named, ...others].map((one) => one.said ?? '')
   const more = others.map((one) => locationText(one)).filter((text) => text !== '')
   const region = (name: string): string => asText(at(location.region, name))
   const known = wordedResult({ id, message, rule, location, run })
@@ -125,13 +130,7 @@ const rowOf = ({ result, run, fingerprints: tools }: FoundResult, fingerprints: 
             line: region('startLine'),
             // A location in a file without lines only has an offset.
             column: region('startColumn') || (region('startLine') === '' ? offsetOf(location) : ''),
-            rest: JSON.stringify([
-              region('endLine'),
-              region('endColumn'),
-              message,
-              more,
-              location.said ?? '',
-            ]),
+            rest: JSON.stringify([region('endLine'), region('endColumn'), message, more, said]),
           }),
     ...ownFields(result),
   }
