@@ -42,4 +42,11 @@ describe('the schedule of a trigger', () => {
   ])('are not read from %j', (schedule) =>
     expect(cronProblem(schedule, 'UTC')).toContain('is not a cron expression'),
   )
+
+  test('that never come are refused, days of leap years are not', () => {
+    expect(cronProblem('0 3 31 2,4 *', 'UTC')).toBe(
+      '"0 3 31 2,4 *" never comes: none of its months has such a day',
+    )
+    expect(cronProblem('0 3 29 2 *', 'Europe/Berlin')).toBeUndefined()
+  })
 })

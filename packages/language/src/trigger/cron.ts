@@ -47,8 +47,8 @@ const everyInterval = (interval: string): FireTimes => {
 export const cronProblem = (schedule: string, timezone: string): string | undefined => {
   if (!isTimezone(timezone)) return `"${timezone}" is not a time zone; for example: UTC, Europe/Berlin`
   try {
-    parseCron(schedule, timezone)
-    return undefined
+    const never = parseCron(schedule, timezone).nextRun(new Date()) === null
+    return never ? `"${schedule}" never comes: none of its months has such a day` : undefined
   } catch (error) {
     return `"${schedule}" is not a cron expression: ${error instanceof Error ? error.message : String(error)}`
   }

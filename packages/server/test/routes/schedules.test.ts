@@ -159,6 +159,7 @@ describe('schedules', () => {
       '/schedule',
       'is not a cron expression',
     ],
+    ['a day that never comes', { ...NIGHTLY, schedule: '0 3 30 2 *' }, '/schedule', 'never comes'],
     ['six fields', { ...NIGHTLY, schedule: '0 0 3 * * *' }, '/schedule', 'has 6 fields'],
     ['an unknown time zone', { ...NIGHTLY, timezone: 'Mars/Base' }, '/timezone', 'is not a time zone'],
     ['an unsafe target', { ...NIGHTLY, target: 'a;b' }, '/target', 'may contain ; only'],
