@@ -7,7 +7,7 @@ import type {
   CollectRequest,
   ContentType,
 } from '@scanfarm/contracts'
-import { Folder, unless, type Held } from '@scanfarm/paths'
+import { Folder, unless, type PathHandle } from '@scanfarm/paths'
 import { contentTypeOf, isText, likelyTypeOf } from './content-type.ts'
 import { folderTar } from './folder-tar.ts'
 import { keyPart } from './key.ts'
@@ -21,15 +21,19 @@ export const collectArtifact: CollectArtifact = async (store, request) => {
   if (found.kind === 'refused')
     // A folder on the way is closed: only the owner can read what is below it.
     return found.reason === CLOSED && owner !== undefined ? await collectAs(store, request, owner) : found
-  using held = found.held
-  if (held instanceof Folder)
-    return await keep(store, request, 'folder', folderTar({ folder: held, path, maxBytes, owner }))
-  return await collectFile(store, request, held)
+  using handle = found.handle
+  if (handle instanceof Folder)
+    return await keep(store, request, 'folder', folderTar({ folder: handle, path, maxBytes, owner }))
+  return await collectFile(store, request, handle)
 }
 
-const collectFile = async (store: ArtifactStore, request: CollectRequest, held: Held): Promise<Collected> => {
+const collectFile = async (
+  store: ArtifactStore,
+  request: CollectRequest,
+  handle: PathHandle,
+): Promise<Collected> => {
   const { owner, maxBytes } = request
-  const file = await held.open().catch(unless(['EACCES'], () => undefined))
+  const file = await handle.open().catch(unless(['EACCES'], () => undefined))
   if (file === undefined)
     return owner === undefined ? { kind: 'refused', reason: CLOSED } : await collectAs(store, request, owner)
   await using _ = file

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { PassThrough, Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { pack as createPack, type Pack } from 'tar-stream'
-import { entriesBelow, unless, type Folder, type Held } from '@scanfarm/paths'
+import { entriesBelow, unless, type Folder, type PathHandle } from '@scanfarm/paths'
 import { problemOf } from './open-inside.ts'
 import { filesAs, readStartAs, sizeAs, type FileUser } from './read-as.ts'
 
@@ -57,9 +57,13 @@ interface Content extends AsyncDisposable {
   stream(): Readable
 }
 
-const contentOf = async (held: Held, path: Buffer, source: TarSource): Promise<Content | undefined> => {
-  if (problemOf(held) !== undefined || !held.facts.isFile()) return undefined
-  const file = await held.open().catch(unless(['EACCES'], () => undefined))
+const contentOf = async (
+  handle: PathHandle,
+  path: Buffer,
+  source: TarSource,
+): Promise<Content | undefined> => {
+  if (problemOf(handle) !== undefined || !handle.facts.isFile()) return undefined
+  const file = await handle.open().catch(unless(['EACCES'], () => undefined))
   return file === undefined ? await contentAs(path, source) : contentIn(file)
 }
 
@@ -101,8 +105,8 @@ const fill = async (pack: Pack, source: TarSource): Promise<void> => {
     else await pipeline(content.stream(), entry)
   }
   const options = { maxDepth: MAX_DEPTH, ...(owner !== undefined && { closed }) }
-  for await (const { held, path } of entriesBelow(folder, options)) {
-    await using content = await contentOf(held, path, source)
+  for await (const { handle, path } of entriesBelow(folder, options)) {
+    await using content = await contentOf(handle, path, source)
     if (content !== undefined) await add(path, content)
   }
   for (const path of await filesInClosed(closed, source)) {

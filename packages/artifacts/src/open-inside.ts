@@ -1,8 +1,8 @@
-import { codeOf, openBelow, RefusedPath, withPath, type Held } from '@scanfarm/paths'
+import { codeOf, openBelow, RefusedPath, withPath, type PathHandle } from '@scanfarm/paths'
 
 /** A file or folder inside the folders of a run, or why there is none. */
 export type OpenedInside =
-  | { readonly kind: 'file' | 'folder'; readonly held: Held }
+  | { readonly kind: 'file' | 'folder'; readonly handle: PathHandle }
   | { readonly kind: 'refused'; readonly reason: string }
 
 /**
@@ -14,10 +14,10 @@ export async function openInside(path: string, roots: readonly string[]): Promis
     const { folder, name } = await openBelow(path, roots)
     using _ = folder
     if (name === '.') return refused(OUTSIDE)
-    const held = folder.hold(name)
-    const problem = problemOf(held)
-    if (problem === undefined) return { kind: held.facts.isFile() ? 'file' : 'folder', held }
-    held[Symbol.dispose]()
+    const handle = folder.entry(name)
+    const problem = problemOf(handle)
+    if (problem === undefined) return { kind: handle.facts.isFile() ? 'file' : 'folder', handle }
+    handle[Symbol.dispose]()
     return refused(problem)
   } catch (error) {
     return refused(reasonOf(error, path))
@@ -30,7 +30,7 @@ const OUTSIDE = "it is outside the run's folders"
 const refused = (reason: string): { kind: 'refused'; reason: string } => ({ kind: 'refused', reason })
 
 /** Why an entry is not stored. */
-export const problemOf = ({ facts }: Held): string | undefined => {
+export const problemOf = ({ facts }: PathHandle): string | undefined => {
   if (facts.isSymbolicLink()) return 'it is a symbolic link'
   if (!facts.isFile() && !facts.isDirectory()) return 'it is neither a regular file nor a folder'
   return facts.isFile() && facts.nlink > 1 ? 'it is a hard link to a file that has other names' : undefined

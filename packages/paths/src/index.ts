@@ -1,5 +1,5 @@
 export { codeOf, unless, withPath } from './errors.ts'
-export { descriptorPath, Folder, Held, type Name, type User } from './held.ts'
+export { descriptorPath, Folder, PathHandle, type Name, type User } from './path-handle.ts'
 export { removeFolderAt, removeTree } from './remove.ts'
 export { entriesBelow, type TreeEntry } from './tree.ts'
 export {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { basename, dirname } from 'node:path'
 import { codeOf, unless, withPath } from './errors.ts'
-import { Folder, type Name } from './held.ts'
+import { Folder, type Name } from './path-handle.ts'
 
 /** Called before a folder is emptied; throws if it must not be changed. */
 export type BeforeEmptying = (folder: Folder) => void

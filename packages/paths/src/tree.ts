@@ -1,13 +1,13 @@
 import { codeOf, unless } from './errors.ts'
-import { Folder, type Held } from './held.ts'
+import { Folder, type PathHandle } from './path-handle.ts'
 
-/** An entry below a folder. `held` is disposed when the next entry is asked for. */
+/** An entry below a folder. `handle` is disposed when the next entry is asked for. */
 export interface TreeEntry {
   readonly parent: Folder
   readonly name: Buffer
   /** The names below the folder, separated by `/`. */
   readonly path: Buffer
-  readonly held: Held
+  readonly handle: PathHandle
 }
 
 export interface TreeOptions {
@@ -35,16 +35,16 @@ export async function* entriesBelow(
     }),
   )
   for (const name of names) {
-    using held = openIfPresent(folder, name)
-    if (held === undefined) continue
-    yield { parent: folder, name, path: Buffer.concat([...above, name]), held }
-    if (held instanceof Folder) yield* entriesBelow(held, options, [...above, name, SLASH])
+    using handle = openIfPresent(folder, name)
+    if (handle === undefined) continue
+    yield { parent: folder, name, path: Buffer.concat([...above, name]), handle }
+    if (handle instanceof Folder) yield* entriesBelow(handle, options, [...above, name, SLASH])
   }
 }
 
-const openIfPresent = (folder: Folder, name: Buffer): Held | undefined => {
+const openIfPresent = (folder: Folder, name: Buffer): PathHandle | undefined => {
   try {
-    return folder.hold(name)
+    return folder.entry(name)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     throw error

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { codeOf } from './errors.ts'
-import { Folder, type User } from './held.ts'
+import { Folder, type User } from './path-handle.ts'
 
 /** A path as a folder that no command can replace, and the names below it. */
 export interface PathLocation {

@@ -45,7 +45,7 @@ test('links are followed below the roots, and refused to other places', async ()
 test('a name that would leave the folder is refused', () => {
   using folder = Folder.at(root)
   for (const name of ['', '..', 'a/b', '/etc', 'a\0'])
-    expect(() => folder.hold(name)).toThrow('not the name of an entry')
+    expect(() => folder.entry(name)).toThrow('not the name of an entry')
 })
 
 test('a file is replaced only when its content is complete, and a link is not followed', async () => {
@@ -63,11 +63,11 @@ test('a file is replaced only when its content is complete, and a link is not fo
   expect((await folder.names()).map(String)).toEqual(['a', 'file'])
 })
 
-test('a device or pipe is held without opening it', () => {
+test('a device or pipe has a handle without being opened', () => {
   execFileSync('mkfifo', [join(root, 'pipe')])
   using folder = Folder.at(root)
-  using held = folder.hold('pipe')
-  expect(held.facts.isFIFO()).toBe(true)
+  using handle = folder.entry('pipe')
+  expect(handle.facts.isFIFO()).toBe(true)
 })
 
 test('a folder that is deeper than the longest path is removed', async () => {
@@ -92,11 +92,11 @@ test('names that are not UTF-8 are listed and removed', async () => {
 })
 
 const asRoot = process.getuid?.() === 0 ? test : test.skip
-asRoot('a held link is given to a user itself, not its target', () => {
+asRoot('a link is given to a user itself, not its target', () => {
   symlinkSync(join(base, 'outside'), join(root, 'link'))
   using folder = Folder.at(root)
-  using held = folder.hold('link')
-  held.chown({ uid: 1234, gid: 1234 })
+  using handle = folder.entry('link')
+  handle.chown({ uid: 1234, gid: 1234 })
   expect(lstatSync(join(root, 'link')).uid).toBe(1234)
   expect(lstatSync(join(base, 'outside')).uid).toBe(0)
 })

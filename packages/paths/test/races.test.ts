@@ -39,8 +39,8 @@ test(
     await race(async () => {
       const { folder, name } = await openBelow(join(root, 'd/file'), [root])
       using _ = folder
-      using held = folder.hold(name)
-      await using file = await held.open()
+      using handle = folder.entry(name)
+      await using file = await handle.open()
       seen.add(await file.readFile('utf8'))
     })
     expect([...seen]).toEqual([MINE])
@@ -67,9 +67,9 @@ test(
     const seen = new Set<string>()
     await race(async () => {
       using folder = Folder.at(root)
-      for await (const { held } of entriesBelow(folder)) {
-        if (!held.facts.isFile()) continue
-        await using file = await held.open()
+      for await (const { handle } of entriesBelow(folder)) {
+        if (!handle.facts.isFile()) continue
+        await using file = await handle.open()
         seen.add(await file.readFile('utf8'))
       }
     })

@@ -49,14 +49,14 @@ async function addAll(
   modeOf: ModeOf,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const { path, held, target } of files) {
+  for await (const { path, handle, target } of files) {
     signal.throwIfAborted()
     const name = nameOf(path)
-    const { mode, mtime } = held.facts
-    if (held.facts.isDirectory())
+    const { mode, mtime } = handle.facts
+    if (handle.facts.isDirectory())
       stream.entry({ name: `${name}/`, type: 'directory', mode: modeOf(mode, true), mtime })
     else if (target !== undefined) stream.entry({ name, type: 'symlink', linkname: target, mtime })
-    else if (held.facts.isFile()) await addFile(stream, name, await held.open(), modeOf, signal)
+    else if (handle.facts.isFile()) await addFile(stream, name, await handle.open(), modeOf, signal)
   }
 }
 

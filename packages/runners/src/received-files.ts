@@ -40,11 +40,11 @@ export class ReceivedFiles {
   async copy(from: string, to: string): Promise<void> {
     const { folder, name } = await openBelow(from, [this.#root])
     using _ = folder
-    using held = folder.hold(name)
+    using handle = folder.entry(name)
     // A process of this machine may have replaced it.
-    if (!held.facts.isFile() || held.facts.nlink > 1)
+    if (!handle.facts.isFile() || handle.facts.nlink > 1)
       throw new Error(`${from} has changed since it was received`)
-    const source = await held.open()
+    const source = await handle.open()
     const target = await this.file(to)
     await pipeline(source.createReadStream(), this.counted(), target.createWriteStream())
   }

@@ -1,5 +1,5 @@
 import type { RunnerContext } from '@scanfarm/contracts'
-import { entriesBelow, Folder, openBelow, type Held } from '@scanfarm/paths'
+import { entriesBelow, Folder, openBelow, type PathHandle } from '@scanfarm/paths'
 import { foldersOf } from './run-folders.ts'
 
 /** A file, folder or link that is copied to a runner. */
@@ -7,7 +7,7 @@ export interface SentFile {
   /** The same on both sides. */
   readonly path: string
   /** Disposed when the next one is asked for. */
-  readonly held: Held
+  readonly handle: PathHandle
   /** Of a link. */
   readonly target: string | undefined
 }
@@ -18,10 +18,10 @@ type Context = Pick<RunnerContext, 'folder' | 'workspace' | 'owner' | 'signal'>
 export async function* sentFiles(path: string, context: Context): AsyncGenerator<SentFile> {
   const { folder, name } = await openBelow(path, foldersOf(context))
   using _ = folder
-  using held = folder.hold(name)
-  yield sentFile(path, folder, name, held, context)
-  if (!(held instanceof Folder)) return
-  for await (const { parent, name: below, path: rest, held: entry } of entriesBelow(held))
+  using handle = folder.entry(name)
+  yield sentFile(path, folder, name, handle, context)
+  if (!(handle instanceof Folder)) return
+  for await (const { parent, name: below, path: rest, handle: entry } of entriesBelow(handle))
     yield sentFile(`${path}/${rest.toString()}`, parent, below, entry, context)
 }
 
@@ -29,12 +29,12 @@ const sentFile = (
   path: string,
   parent: Folder,
   name: string | Buffer,
-  held: Held,
+  handle: PathHandle,
   { owner, signal }: Context,
 ): SentFile => {
   signal.throwIfAborted()
-  const { facts } = held
+  const { facts } = handle
   if (owner !== undefined && facts.isFile() && facts.nlink > 1 && facts.uid !== owner.uid)
     throw new Error(`${path} is a hard link to a file of another user`)
-  return { path, held, target: facts.isSymbolicLink() ? parent.linkOf(name) : undefined }
+  return { path, handle, target: facts.isSymbolicLink() ? parent.linkOf(name) : undefined }
 }

@@ -52,9 +52,9 @@ test(
   async () => {
     const seen = new Set<string>()
     await race(async () => {
-      for await (const { held } of sentFiles(root, context())) {
-        if (!held.facts.isFile()) continue
-        await using file = await held.open()
+      for await (const { handle } of sentFiles(root, context())) {
+        if (!handle.facts.isFile()) continue
+        await using file = await handle.open()
         seen.add(await file.readFile('utf8'))
       }
     })

@@ -2,7 +2,7 @@ import { constants, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
-import { RefusedPath, unless, withPath, type Held } from '@scanfarm/paths'
+import { RefusedPath, unless, withPath, type PathHandle } from '@scanfarm/paths'
 import { NoResult, type Call, type FunctionContext } from '../define.ts'
 import { ForbiddenPath, type FileScope } from '../paths/allowed.ts'
 import { openSafePath, withSafePath, type SafePath } from '../paths/safe-paths.ts'
@@ -167,7 +167,7 @@ export const moveFile = async (source: string, dest: string, scope: FileScope): 
   if (!(await isThere(source, scope))) return false
   return await withSafePath(source, scope, { lastLink: 'keep', write: true }, async (from) =>
     withSafePath(dest, scope, { make: true, lastLink: 'keep' }, async (to) => {
-      using moved = from.folder.hold(from.name)
+      using moved = from.folder.entry(from.name)
       await from.folder.rename(from.name, to.folder, to.name).catch(
         unless(['EXDEV'], async () => {
           await copyAcross(source, to, scope)
@@ -181,11 +181,11 @@ export const moveFile = async (source: string, dest: string, scope: FileScope): 
 }
 
 /** A file with several names may be that of another user. */
-const giveTo = ({ owner }: FileScope, held: Held): void => {
-  const { facts } = held
+const giveTo = ({ owner }: FileScope, handle: PathHandle): void => {
+  const { facts } = handle
   if (owner === undefined || facts.uid === owner.uid || (!facts.isDirectory() && facts.nlink > 1)) return
   try {
-    held.chown(owner)
+    handle.chown(owner)
   } catch {
     // This process has no permission.
   }

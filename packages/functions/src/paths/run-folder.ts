@@ -1,5 +1,5 @@
 import { constants, type FileHandle } from 'node:fs/promises'
-import { RefusedPath, unless, type Held } from '@scanfarm/paths'
+import { RefusedPath, unless, type PathHandle } from '@scanfarm/paths'
 import { ForbiddenPath, locate, type FileScope } from './allowed.ts'
 import { openSafePath, withSafePath, linkOutError, requireAddAccess, type SafePath } from './safe-paths.ts'
 import { isAllowed, requireAccess, type Access } from './permission.ts'
@@ -15,9 +15,9 @@ export const openFile = async (path: string, scope: FileScope, flags: number): P
     const created = make ? await create(at, flags, scope) : undefined
     if (created !== undefined) return created
     await Promise.allSettled(creations)
-    using held = folder.hold(name)
-    refuseForeign(held, path, scope, { own, access: write ? 'write' : 'read' })
-    return await held.open(flags)
+    using handle = folder.entry(name)
+    refuseForeign(handle, path, scope, { own, access: write ? 'write' : 'read' })
+    return await handle.open(flags)
   })
 }
 
@@ -50,7 +50,7 @@ const create = async (
 
 /** Refuses devices, and files of other users that are reached by a hard link or that the run's commands may not access. */
 const refuseForeign = (
-  { facts }: Held,
+  { facts }: PathHandle,
   path: string,
   { owner }: FileScope,
   { own, access }: { readonly own: boolean; readonly access: Access },

@@ -41,12 +41,12 @@ export class SftpFiles implements RemoteFiles {
 
   async push(path: string, files: AsyncIterable<SentFile>, signal: AbortSignal): Promise<void> {
     await this.makeFolder(dirname(path))
-    for await (const { path: at, held } of files) {
+    for await (const { path: at, handle } of files) {
       signal.throwIfAborted()
-      if (held.facts.isDirectory()) await this.makeFolder(at)
-      if (!held.facts.isFile()) continue
-      const file = await held.open()
-      const remote = this.#sftp.createWriteStream(at, { mode: held.facts.mode & PERMISSIONS })
+      if (handle.facts.isDirectory()) await this.makeFolder(at)
+      if (!handle.facts.isFile()) continue
+      const file = await handle.open()
+      const remote = this.#sftp.createWriteStream(at, { mode: handle.facts.mode & PERMISSIONS })
       await pipeline(file.createReadStream(), remote, { signal }).catch(rejectAbout(at))
     }
   }

@@ -47,10 +47,10 @@ const openOnDisk = async (path: string, folders: readonly string[]): Promise<Asy
       },
     })
     using _ = folder
-    using held = folder.hold(name)
-    if (held.facts.isSymbolicLink()) throw refusal(LINK)
-    if (!held.facts.isFile()) throw refusal('is not a regular file')
-    return (await held.open()).createReadStream()
+    using handle = folder.entry(name)
+    if (handle.facts.isSymbolicLink()) throw refusal(LINK)
+    if (!handle.facts.isFile()) throw refusal('is not a regular file')
+    return (await handle.open()).createReadStream()
   } catch (error) {
     throw error instanceof AppError ? error : refusal(reasonOf(error))
   }

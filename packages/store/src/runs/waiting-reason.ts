@@ -11,7 +11,7 @@ export async function waitingReasons(
   const queued = rows.filter((row) => row.status === 'queued')
   if (queued.length === 0) return new Map()
   const [outbox, farm, infras] = await Promise.all([
-    sql<Held>`
+    sql<OutboxFacts>`
       select r.id, coalesce(o.ready, true) as ready, coalesce(o.delayed, false) as delayed, r.crashes > 0 as suspect,
              case when o.sent_at > now() and isfinite(o.sent_at) then o.sent_at + interval '10 s' end as opens_at,
              case when o.sent_at = 'infinity' then coalesce(limit_problem(r.id), '') end as limited
@@ -21,11 +21,11 @@ export async function waitingReasons(
     readOffers(db),
     infrasOf(db, queued),
   ])
-  const held = new Map(outbox.rows.map((row) => [Number(row.id), row]))
-  return new Map(queued.map((row) => [row.id, reason(row, held.get(row.id), farm, infras.get(row.job_id))]))
+  const facts = new Map(outbox.rows.map((row) => [Number(row.id), row]))
+  return new Map(queued.map((row) => [row.id, reason(row, facts.get(row.id), farm, infras.get(row.job_id))]))
 }
 
-interface Held {
+interface OutboxFacts {
   readonly id: number
   /** False: it waits for a slot of its job. */
   readonly ready: boolean
@@ -83,17 +83,22 @@ const infrasOf = async (db: Kysely<Tables>, rows: readonly RunRow[]): Promise<Re
   return new Map(found.rows.map((row) => [row.job_id, row]))
 }
 
-const reason = (row: RunRow, held: Held | undefined, offers: Offers, infra: Infra | undefined): string => {
+const reason = (
+  row: RunRow,
+  facts: OutboxFacts | undefined,
+  offers: Offers,
+  infra: Infra | undefined,
+): string => {
   if (infra && infra.status !== 'ready')
     return `waiting for infrastructure ${infra.infra_id} (${infra.status})`
-  if (held?.ready === false) return `waiting for one of the ${row.concurrency} slots of its job`
-  if (typeof held?.limited === 'string') return `waiting: ${held.limited || 'it is offered again'}`
+  if (facts?.ready === false) return `waiting for one of the ${row.concurrency} slots of its job`
+  if (typeof facts?.limited === 'string') return `waiting: ${facts.limited || 'it is offered again'}`
   const missing = missingFor(row.run_mode, row.requirement_class, offers)
   if (missing !== undefined) return missing
-  if (held?.suspect === true)
+  if (facts?.suspect === true)
     return 'it lost its worker before: waiting for a worker that executes no other such run'
-  if (typeof held?.opens_at === 'string') return `its scope opens at ${held.opens_at}`
-  if (held?.delayed === true) return 'a worker could not start it: it is offered again within 10 seconds'
+  if (typeof facts?.opens_at === 'string') return `its scope opens at ${facts.opens_at}`
+  if (facts?.delayed === true) return 'a worker could not start it: it is offered again within 10 seconds'
   return PLACES[row.run_mode]
 }
 

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import type { ArtifactStore } from '@scanfarm/contracts'
 import type { Mask } from '@scanfarm/engine'
-import type { Held } from '@scanfarm/paths'
+import type { PathHandle } from '@scanfarm/paths'
 import { NotResumable } from './work-files.ts'
 
 /** The content of a file in the artifact store. */
@@ -53,10 +53,10 @@ export class Contents {
   }
 
   /** Stores the bytes of a file between two offsets. Undefined: it changed meanwhile. */
-  async store(held: Held, to: number, from = 0): Promise<StoredFile | undefined> {
-    await using file = await openFile(held)
+  async store(handle: PathHandle, to: number, from = 0): Promise<StoredFile | undefined> {
+    await using file = await openFile(handle)
     const size = to - from
-    const sha256 = await this.#hash(held.shownPath, contentOf(file, to, from))
+    const sha256 = await this.#hash(handle.shownPath, contentOf(file, to, from))
     const known = this.#locations.get(sha256)
     if (known !== undefined) return { ...known, size, sha256 }
     this.checkSize(size)
@@ -90,18 +90,23 @@ export class Contents {
     )
   }
 
-  async hashOf(held: Held): Promise<string> {
-    await using file = await openFile(held)
-    return await hashOf(contentOf(file, held.facts.size))
+  async hashOf(handle: PathHandle): Promise<string> {
+    await using file = await openFile(handle)
+    return await hashOf(contentOf(file, handle.facts.size))
   }
 
   /** Whether the file has this content. */
-  async isStored(held: Held, stored: StoredFile): Promise<boolean> {
-    return held.facts.isFile() && held.facts.size === stored.size && (await this.beginsWith(held, stored))
+  async isStored(handle: PathHandle, stored: StoredFile): Promise<boolean> {
+    return (
+      handle.facts.isFile() && handle.facts.size === stored.size && (await this.beginsWith(handle, stored))
+    )
   }
 
-  async beginsWith(held: Held, { size, sha256 }: Pick<StoredFile, 'size' | 'sha256'>): Promise<boolean> {
-    await using file = await held.open()
+  async beginsWith(
+    handle: PathHandle,
+    { size, sha256 }: Pick<StoredFile, 'size' | 'sha256'>,
+  ): Promise<boolean> {
+    await using file = await handle.open()
     return (await hashOf(contentOf(file, size))) === sha256
   }
 
@@ -139,15 +144,15 @@ export class Contents {
 const containsSecret = (path: string): NotResumable =>
   new NotResumable(`${path} contains a secret or the path of the folder TempDir`)
 
-const openFile = async (held: Held): Promise<FileHandle> =>
-  await held.open().catch((error: unknown) => {
-    throw new NotResumable(`${held.shownPath} cannot be read`, { cause: error })
+const openFile = async (handle: PathHandle): Promise<FileHandle> =>
+  await handle.open().catch((error: unknown) => {
+    throw new NotResumable(`${handle.shownPath} cannot be read`, { cause: error })
   })
 
 /** The bytes of a file from one on. */
-export const bytesOf = async (held: Held, from = 0): Promise<Buffer> => {
-  await using file = await openFile(held)
-  const bytes = Buffer.alloc(Math.max(0, held.facts.size - from))
+export const bytesOf = async (handle: PathHandle, from = 0): Promise<Buffer> => {
+  await using file = await openFile(handle)
+  const bytes = Buffer.alloc(Math.max(0, handle.facts.size - from))
   let read = 0
   while (read < bytes.length) {
     const { bytesRead } = await file.read(bytes, read, bytes.length - read, from + read)

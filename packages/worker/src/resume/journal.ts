@@ -251,8 +251,8 @@ export class Journal implements ResumeService {
     if (sizes.reduce((sum, size) => sum + size, 0) > MAX_READ) return { found, bytes }
     for (const entry of changed) {
       if (entry.kind !== 'file') continue
-      using held = openEntry(this.#options.folders, entry.path)
-      if (held !== undefined && isAsFound(held, entry)) bytes.set(entry.path, await bytesOf(held))
+      using handle = openEntry(this.#options.folders, entry.path)
+      if (handle !== undefined && isAsFound(handle, entry)) bytes.set(entry.path, await bytesOf(handle))
     }
     return { found, bytes }
   }
@@ -289,10 +289,10 @@ export class Journal implements ResumeService {
     if (entry.kind === 'link') return { kind: 'link', target: entry.target }
     const { contents, folders } = this.#options
     if (small !== undefined) return { kind: 'file', mode, ...small }
-    using held = openEntry(folders, path)
-    if (held === undefined || !held.facts.isFile() || held.facts.nlink > 1) return undefined
-    if (!isParallel && !isAsFound(held, entry)) return undefined
-    const file = await contents.store(held, held.facts.size)
+    using handle = openEntry(folders, path)
+    if (handle === undefined || !handle.facts.isFile() || handle.facts.nlink > 1) return undefined
+    if (!isParallel && !isAsFound(handle, entry)) return undefined
+    const file = await contents.store(handle, handle.facts.size)
     if (file === undefined) return undefined
     using after = openEntry(folders, path)
     if (!isParallel && (after === undefined || !isAsFound(after, entry))) return undefined

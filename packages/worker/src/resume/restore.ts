@@ -87,8 +87,8 @@ const isInPlace = async (
   path: string,
   kept: StoredFile,
 ): Promise<boolean> => {
-  using held = openEntry(folders, path)
-  return held !== undefined && (await contents.isStored(held, kept))
+  using handle = openEntry(folders, path)
+  return handle !== undefined && (await contents.isStored(handle, kept))
 }
 
 /** Rows name the attempt that executed them. A log of another run may be deleted with it. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { codeOf, entriesBelow, Folder, type Held } from '@scanfarm/paths'
+import { codeOf, entriesBelow, Folder, type PathHandle } from '@scanfarm/paths'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { Owner } from '../users/uids.ts'
 
@@ -38,7 +38,7 @@ const rootsOf = ({ workspace, attempt }: RunFolders): readonly (readonly [mark: 
   ['t', attempt],
 ]
 
-const signatureOf = ({ facts: { ino, size, mtimeMs, ctimeMs } }: Held): string =>
+const signatureOf = ({ facts: { ino, size, mtimeMs, ctimeMs } }: PathHandle): string =>
   [ino, size, mtimeMs, ctimeMs].join(' ')
 
 const rootAt = (path: string): Folder | undefined => {
@@ -51,15 +51,15 @@ const rootAt = (path: string): Folder | undefined => {
   }
 }
 
-const entryOf = (path: string, parent: Folder, name: Buffer, held: Held): FoundEntry | undefined => {
-  const { facts } = held
-  const common = { path, signature: signatureOf(held), mode: facts.mode & MODE }
+const entryOf = (path: string, parent: Folder, name: Buffer, handle: PathHandle): FoundEntry | undefined => {
+  const { facts } = handle
+  const common = { path, signature: signatureOf(handle), mode: facts.mode & MODE }
   if (facts.isDirectory()) return { ...common, signature: 'folder', kind: 'folder' }
   if (facts.isSymbolicLink()) return { ...common, kind: 'link', target: parent.linkOf(name) ?? '' }
   // Sockets and pipes end with the commands that use them.
   if (!facts.isFile()) return undefined
   if (facts.nlink > 1)
-    throw new NotResumable(`${held.shownPath} is a hard link to a file that has other names`)
+    throw new NotResumable(`${handle.shownPath} is a hard link to a file that has other names`)
   return { ...common, kind: 'file', size: facts.size }
 }
 
@@ -77,14 +77,14 @@ export const findEntries = async (
   for (const [mark, root] of rootsOf(folders)) {
     using folder = rootAt(root)
     if (folder === undefined) continue
-    for await (const { parent, name, path: below, held } of entriesBelow(folder)) {
+    for await (const { parent, name, path: below, handle } of entriesBelow(folder)) {
       if (++seen > MAX_ENTRIES) throw new NotResumable(`its folders have more than ${MAX_ENTRIES} entries`)
       if (seen % A_TURN === 0) await nextTurn()
-      if (!isUtf8(name)) throw new NotResumable(`the name of ${held.shownPath} is not UTF-8`)
+      if (!isUtf8(name)) throw new NotResumable(`the name of ${handle.shownPath} is not UTF-8`)
       const path = `${mark}/${below.toString()}`
-      if (held.facts.ctimeMs < since && !isKnown(path)) continue
+      if (handle.facts.ctimeMs < since && !isKnown(path)) continue
       if (mark === 't' && STEP_LOG.test(below.toString())) continue
-      const entry = entryOf(path, parent, name, held)
+      const entry = entryOf(path, parent, name, handle)
       if (entry !== undefined) found.push(entry)
     }
   }
@@ -116,12 +116,12 @@ const parentOf = (
 }
 
 /** Holds an entry without following links. Undefined: there is none. */
-export const openEntry = (folders: RunFolders, path: string): Held | undefined => {
+export const openEntry = (folders: RunFolders, path: string): PathHandle | undefined => {
   const at = parentOf(folders, path)
   if (at === undefined) return undefined
   using folder = at.folder
   try {
-    return folder.hold(at.name)
+    return folder.entry(at.name)
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined
     throw error
@@ -129,8 +129,8 @@ export const openEntry = (folders: RunFolders, path: string): Held | undefined =
 }
 
 /** Whether it is still as `findEntries` found it. */
-export const isAsFound = (held: Held, { signature }: FoundEntry): boolean =>
-  held.facts.isFile() && signatureOf(held) === signature
+export const isAsFound = (handle: PathHandle, { signature }: FoundEntry): boolean =>
+  handle.facts.isFile() && signatureOf(handle) === signature
 
 /** Makes an entry with `put`, and the folders above it. */
 export const putEntry = async <T>(
@@ -157,15 +157,15 @@ export const moveFile = async (
   using source = at.folder
   await putEntry(to, path, owner, async (folder, name) => {
     await source.rename(at.name, folder, name)
-    using held = folder.hold(name)
-    if (owner !== undefined) held.chown(owner)
-    held.chmod(mode)
+    using handle = folder.entry(name)
+    if (owner !== undefined) handle.chown(owner)
+    handle.chmod(mode)
   })
 }
 
 /** The present signature of an entry. */
 export const signatureAt = (folders: RunFolders, path: string): string | undefined => {
-  using held = openEntry(folders, path)
-  if (held === undefined) return undefined
-  return held.facts.isDirectory() ? 'folder' : signatureOf(held)
+  using handle = openEntry(folders, path)
+  if (handle === undefined) return undefined
+  return handle.facts.isDirectory() ? 'folder' : signatureOf(handle)
 }

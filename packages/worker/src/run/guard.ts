@@ -81,10 +81,10 @@ export class Guard {
       return found
     }
     using folder = Folder.at(dirname(file))
-    using held = folder.hold(basename(file))
+    using handle = folder.entry(basename(file))
     // Another run in the workspace can replace it.
-    if (!held.facts.isFile()) throw new Error(`the target file ${file} was replaced`)
-    await using opened = await held.open()
+    if (!handle.facts.isFile()) throw new Error(`the target file ${file} was replaced`)
+    await using opened = await handle.open()
     let number = 0
     for await (const text of opened.readLines()) {
       number += 1

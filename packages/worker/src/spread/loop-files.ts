@@ -46,16 +46,16 @@ const storeFiles = async (
     bytes = 0
   }
   for (const { entry, from } of files) {
-    using held = openEntry(folders, entry.path)
-    if (held?.facts.isFile() !== true) continue
+    using handle = openEntry(folders, entry.path)
+    if (handle?.facts.isFile() !== true) continue
     if (entry.size - from < SMALL) {
-      small.set(entry.path, await bytesOf(held, from))
+      small.set(entry.path, await bytesOf(handle, from))
       bytes += entry.size - from
       if (bytes > TOGETHER) await flush()
       continue
     }
-    const file = await contents.store(held, entry.size, from)
-    if (file === undefined) throw new NotResumable(`${held.shownPath} changes all the time`)
+    const file = await contents.store(handle, entry.size, from)
+    if (file === undefined) throw new NotResumable(`${handle.shownPath} changes all the time`)
     stored.set(entry.path, file)
   }
   await flush()
@@ -143,8 +143,9 @@ const take = async (
   owner: Owner | undefined,
 ): Promise<boolean> => {
   try {
-    using held = openEntry(kept, path)
-    if (held === undefined || held.facts.nlink > 1 || !(await contents.isStored(held, file))) return false
+    using handle = openEntry(kept, path)
+    if (handle === undefined || handle.facts.nlink > 1 || !(await contents.isStored(handle, file)))
+      return false
     await moveFile(kept, folders, path, { owner, mode })
     return true
   } catch {
@@ -172,13 +173,13 @@ export const restoreAll = async (
     const isTaken =
       kept !== undefined && entry.kind === 'file' && (await take(contents, kept, folders, path, entry, owner))
     const isMoved = !isTaken && (await put(contents, folders, path, made, owner))
-    using held = openEntry(folders, path)
+    using handle = openEntry(folders, path)
     inputs.set(path, {
       signature: signatureAt(folders, path),
       ...(entry.kind === 'file' &&
-        held !== undefined && {
-          size: held.facts.size,
-          sha256: isMoved ? await contents.hashOf(held) : entry.sha256,
+        handle !== undefined && {
+          size: handle.facts.size,
+          sha256: isMoved ? await contents.hashOf(handle) : entry.sha256,
         }),
     })
   }
@@ -221,8 +222,8 @@ const beginsWith = async (
   input: { readonly size: number; readonly sha256: string },
 ): Promise<boolean> => {
   if (size < input.size) return false
-  using held = openEntry(folders, path)
-  return held !== undefined && (await contents.beginsWith(held, input))
+  using handle = openEntry(folders, path)
+  return handle !== undefined && (await contents.beginsWith(handle, input))
 }
 
 /**
@@ -272,6 +273,6 @@ export const joinChanges = async (
 }
 
 const holds = (folders: RunFolders, path: string): boolean => {
-  using held = openEntry(folders, path)
-  return held !== undefined
+  using handle = openEntry(folders, path)
+  return handle !== undefined
 }

@@ -42,8 +42,8 @@ function makeNew(folder: string): boolean {
 /** `before`: the previous user, or root. */
 async function takeOver(folder: string, before: number, owner: Owner): Promise<void> {
   if (before !== 0 && before !== owner.uid) {
-    using held = Folder.at(folder)
-    await giveContent(held, before, owner)
+    using handle = Folder.at(folder)
+    await giveContent(handle, before, owner)
   }
   chownSync(folder, process.getuid?.() ?? 0, owner.gid)
   chmodSync(folder, runFolderMode())
@@ -68,14 +68,14 @@ const MAX_DEPTH = 500
 async function giveContent(folder: Folder, before: number, owner: Owner, depth = 0): Promise<void> {
   if (depth >= MAX_DEPTH) throw new Error(`folders are more than ${MAX_DEPTH} deep`)
   for await (const name of folder.eachName()) {
-    using held = folder.hold(name)
-    const { uid, mode } = held.facts
+    using handle = folder.entry(name)
+    const { uid, mode } = handle.facts
     if (uid !== before) continue
-    if (held instanceof Folder) {
-      held.chown({ uid: process.getuid?.() ?? 0, gid: owner.gid })
-      if ((mode & READABLE) !== READABLE) held.chmod((mode & PERMISSIONS) | READABLE)
-      await giveContent(held, before, owner, depth + 1)
+    if (handle instanceof Folder) {
+      handle.chown({ uid: process.getuid?.() ?? 0, gid: owner.gid })
+      if ((mode & READABLE) !== READABLE) handle.chmod((mode & PERMISSIONS) | READABLE)
+      await giveContent(handle, before, owner, depth + 1)
     }
-    held.chown(owner)
+    handle.chown(owner)
   }
 }

@@ -25,16 +25,16 @@ export interface User {
 export type Name = string | Buffer
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants
-/** Holds a file without opening it: needs no right to read, and has no effect on devices. Node has no name for the flag. */
+/** Refers to a file without opening it: needs no right to read, and has no effect on devices. Node has no name for the flag. */
 const O_PATH = 0o10000000
 /** Maximum number of names that are read from one folder at once. */
 const MAX_NAMES = 1_000_000
-const HOLD = O_PATH | O_NOFOLLOW
+const PATH_FLAGS = O_PATH | O_NOFOLLOW
 
 export const descriptorPath = ({ fd }: { readonly fd: number }): string => `/proc/self/fd/${fd}`
 
-/** A file, folder, link or device that a descriptor holds: it stays the same whatever happens to its name. */
-export class Held implements Disposable {
+/** A file, folder, link or device by its descriptor: it stays the same whatever happens to its name. */
+export class PathHandle implements Disposable {
   readonly #fd: number
   #isOpen = true
   #facts: Stats | undefined
@@ -85,8 +85,8 @@ interface NewFile {
   readonly mode?: number
 }
 
-/** A folder that a descriptor holds. Each method uses one entry of exactly this folder, and never follows a link. */
-export class Folder extends Held {
+/** A folder by its descriptor. Each method uses one entry of exactly this folder, and never follows a link. */
+export class Folder extends PathHandle {
   /** Opens a folder by its path. Only for paths that no command can change. */
   static at(path: string): Folder {
     return new Folder(openSync(path, O_PATH | O_DIRECTORY))
@@ -109,10 +109,10 @@ export class Folder extends Held {
   }
 
   /** An entry of any kind; a folder is a `Folder`. Throws ENOENT if it does not exist. */
-  hold(name: Name): Held {
-    const fd = openSync(this.#at(name), HOLD)
+  entry(name: Name): PathHandle {
+    const fd = openSync(this.#at(name), PATH_FLAGS)
     const facts = fstatSync(fd)
-    return facts.isDirectory() ? new Folder(fd, facts) : new Held(fd, facts)
+    return facts.isDirectory() ? new Folder(fd, facts) : new PathHandle(fd, facts)
   }
 
   /** Undefined if it does not exist. */
@@ -128,7 +128,7 @@ export class Folder extends Held {
   /** The folder of this name; undefined if it is not a folder, or a link. Throws ENOENT if it does not exist. */
   folder(name: Name): Folder | undefined {
     try {
-      return new Folder(openSync(this.#at(name), HOLD | O_DIRECTORY))
+      return new Folder(openSync(this.#at(name), PATH_FLAGS | O_DIRECTORY))
     } catch (error) {
       if (['ENOTDIR', 'ELOOP'].includes(codeOf(error))) return undefined
       throw error
