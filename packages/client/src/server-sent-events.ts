@@ -20,9 +20,9 @@ async function* linesOf(pieces: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const piece of pieces) {
     const text = rest + piece
     // The second half of a line end may follow.
-    const held = text.endsWith('\r') ? 1 : 0
-    const lines = text.slice(0, text.length - held).split(LINE_END)
-    rest = (lines.pop() ?? '') + text.slice(text.length - held)
+    const incomplete = text.endsWith('\r') ? 1 : 0
+    const lines = text.slice(0, text.length - incomplete).split(LINE_END)
+    rest = (lines.pop() ?? '') + text.slice(text.length - incomplete)
     if (rest.length > MOST_CHARACTERS)
       throw new Error(`a line of the stream exceeds ${MOST_CHARACTERS} characters`)
     yield* lines

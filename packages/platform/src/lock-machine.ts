@@ -48,8 +48,8 @@ export const lockMachine = async (name: string, limitMs: number): Promise<AsyncD
   const path = `\0scanfarm-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`
   const until = performance.now() + limitMs
   for (;;) {
-    const held = await tryBind(path)
-    if (held) return held
+    const lock = await tryBind(path)
+    if (lock) return lock
     const left = until - performance.now()
     if (left <= 0)
       throw new Error(`another process has held the lock of ${name} for ${limitMs} ms: stop it and try again`)

@@ -27,8 +27,8 @@ type Facts = Pick<
 const THREADS = 10
 const TACTICS: Readonly<Record<string, number>> = { aggressive: 40, fast: 40, gently: 5, thorough: 5 }
 
-const threadsOf = ({ tactic = '', threads_hold: held = '' }: Facts['params']): number =>
-  Math.trunc(Number(held)) || (TACTICS[tactic] ?? THREADS)
+const threadsOf = ({ tactic = '', threads_hold: threads = '' }: Facts['params']): number =>
+  Math.trunc(Number(threads)) || (TACTICS[tactic] ?? THREADS)
 
 /** Length of `RandomString`. */
 export const RANDOM_LETTERS = 6

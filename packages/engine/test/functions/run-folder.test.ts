@@ -260,10 +260,10 @@ describe('in the folders of a run', () => {
   test('a folder that is replaced by a link while it is open is still the one that is used', async () => {
     const at = scene()
     mkdirSync(join(at.output, 'a'))
-    using held = await openSafePath(join(at.output, 'a/secret'), at.place)
+    using safePath = await openSafePath(join(at.output, 'a/secret'), at.place)
     renameSync(join(at.output, 'a'), join(at.output, 'b'))
     symlinkSync(at.foreign, join(at.output, 'a'))
-    await using file = await held.folder.create(held.name)
+    await using file = await safePath.folder.create(safePath.name)
     await file.writeFile('mine')
     expect(readFileSync(join(at.output, 'b/secret'), 'utf8')).toBe('mine')
     expect(readFileSync(join(at.foreign, 'secret'), 'utf8')).toBe(SECRET)

@@ -35,8 +35,8 @@ export const programPath = async (
 }
 
 export const makeFolder = async (path: string, scope: FileScope): Promise<void> => {
-  const held = await openSafePath(join(path, 'made'), scope, { make: true, lastLink: 'keep' })
-  held[Symbol.dispose]()
+  const safePath = await openSafePath(join(path, 'made'), scope, { make: true, lastLink: 'keep' })
+  safePath[Symbol.dispose]()
 }
 
 /** Opens and truncates a file and creates its parent folders. A new file belongs to the owner. */
@@ -60,11 +60,11 @@ export interface LineWriter {
 }
 
 export const lineWriter = async (path: string, context: FunctionContext): Promise<LineWriter> => {
-  const held = await openSafePath(path, context, { make: true, lastLink: 'keep' })
-  const { folder, name } = held
+  const safePath = await openSafePath(path, context, { make: true, lastLink: 'keep' })
+  const { folder, name } = safePath
   const scratch = `${name}.${context.ports.uuid().slice(0, 8)}.tmp`
   const file = await folder.create(scratch).catch((error: unknown) => {
-    held[Symbol.dispose]()
+    safePath[Symbol.dispose]()
     throw withPath(error, path)
   })
   await own(file, context)
@@ -84,7 +84,7 @@ export const lineWriter = async (path: string, context: FunctionContext): Promis
       await folder.rename(scratch, folder, name).catch((error: unknown) => {
         throw withPath(error, path)
       })
-      held[Symbol.dispose]()
+      safePath[Symbol.dispose]()
       return lines
     },
     async abandon() {
@@ -92,7 +92,7 @@ export const lineWriter = async (path: string, context: FunctionContext): Promis
         await end()
         await folder.unlink(scratch).catch(unless(['ENOENT'], () => {}))
       } finally {
-        held[Symbol.dispose]()
+        safePath[Symbol.dispose]()
       }
     },
   }
@@ -208,15 +208,15 @@ export const namesIn = async (path: string, scope: FileScope): Promise<string[]>
 
 /** Entries of a folder; none if it does not exist or is not a folder. */
 export const entriesOf = async function* (path: string, scope: FileScope) {
-  const held = await openSafePath(join(path, 'entry'), scope, { lastLink: 'keep' }).catch(
+  const safePath = await openSafePath(join(path, 'entry'), scope, { lastLink: 'keep' }).catch(
     (error: unknown) => {
       if (error instanceof RefusedPath) throw error
       return undefined
     },
   )
-  if (held === undefined) return
-  using _ = held
-  const { folder, own } = held
+  if (safePath === undefined) return
+  using _ = safePath
+  const { folder, own } = safePath
   if (!own) requireAccess(folder.facts, scope.owner, 'read', path)
   const entries = await folder.entries().catch(() => undefined)
   if (entries !== undefined) yield* entries

@@ -45,8 +45,8 @@ const file =
     const path = await existing(context, pathAt)
     const channel = channelAt < 0 ? '' : context.text(channelAt)
     const caption = captionAt < 0 ? basename(path) : context.text(captionAt, basename(path))
-    await using held = await openFile(path, context, constants.O_RDONLY)
-    const file = { name: basename(path), path: descriptorPath(held) }
+    await using opened = await openFile(path, context, constants.O_RDONLY)
+    const file = { name: basename(path), path: descriptorPath(opened) }
     await send(context, { kind: 'telegram', channel, text: caption, file })
   }
 

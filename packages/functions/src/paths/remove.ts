@@ -10,9 +10,10 @@ export const refuseAbove = (path: string, scope: FileScope): void => {
   const real = realPath(path)
   const own = ownRoots(scope)
   const roots = [...own, ...own.map(realPath)]
-  const holds = (folder: string): boolean =>
+  const contains = (folder: string): boolean =>
     roots.some((root) => root !== folder && root.startsWith(folder.endsWith('/') ? folder : `${folder}/`))
-  if (holds(resolve(path)) || holds(real)) throw new RefusedPath(`${path} contains the run's own folder`)
+  if (contains(resolve(path)) || contains(real))
+    throw new RefusedPath(`${path} contains the run's own folder`)
 }
 
 /** Removes a file or a folder with its content. A link is removed itself, not its target. */

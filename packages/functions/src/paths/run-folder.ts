@@ -67,10 +67,10 @@ const refuseForeign = (
 
 /** Rejects if the workflow may not use the path. For programs, which run as commands do and open the path themselves. */
 export const checkPath = async (path: string, scope: FileScope, access: 'read' | 'write'): Promise<void> => {
-  const held = await openSafePath(path, scope, { write: access === 'write' }).catch(
+  const safePath = await openSafePath(path, scope, { write: access === 'write' }).catch(
     unless(['ENOENT', 'ENOTDIR'], () => undefined),
   )
-  held?.[Symbol.dispose]()
+  safePath?.[Symbol.dispose]()
 }
 
 /** The `Stats` of a path, links inside allowed folders resolved; undefined if it does not exist. */

@@ -89,11 +89,11 @@ export const withSafePath = async <Result>(
   path: string,
   scope: FileScope,
   options: SafePathOptions,
-  work: (held: SafePath) => Promise<Result>,
+  work: (safePath: SafePath) => Promise<Result>,
 ): Promise<Result> => {
-  using held = await openSafePath(path, scope, options)
+  using safePath = await openSafePath(path, scope, options)
   try {
-    return await work(held)
+    return await work(safePath)
   } catch (error) {
     throw withPath(error, path)
   }

@@ -85,7 +85,7 @@ export type Frame<Inner> =
   | {
       readonly kind: 'backquote'
       readonly inner: Inner
-      held: boolean
+      isEscaped: boolean
       raw: string
       readonly quoted: boolean
     }

@@ -151,8 +151,8 @@ export class ShellLexer extends ShellReader {
     const { pending, top } = this
     this.pending = ''
     if (top.kind === 'backquote') {
-      if (top.held) top.inner.feed('\\')
-      top.held = false
+      if (top.isEscaped) top.inner.feed('\\')
+      top.isEscaped = false
       top.raw = ''
       return
     }

@@ -57,7 +57,7 @@ export abstract class ShellReader extends CommandReader {
     if (char !== '`') return false
     this.expansion()
     this.emit(char)
-    this.frames.push({ kind: 'backquote', inner: this.nested(), held: false, raw: '', quoted })
+    this.frames.push({ kind: 'backquote', inner: this.nested(), isEscaped: false, raw: '', quoted })
     return true
   }
 
@@ -215,20 +215,20 @@ export abstract class ShellReader extends CommandReader {
   }
 
   #inBackquote(frame: Frame<CommandReader> & { kind: 'backquote' }, char: string): void {
-    if (!frame.held && char === '`') {
+    if (!frame.isEscaped && char === '`') {
       frame.inner.end()
       this.out += `${frame.raw}${char}`
       this.frames.pop()
       return
     }
     frame.raw += char
-    if (!frame.held && char === '\\') {
-      frame.held = true
+    if (!frame.isEscaped && char === '\\') {
+      frame.isEscaped = true
       return
     }
-    const taken = frame.held && (['\\', '$', '`'].includes(char) || (frame.quoted && char === '"'))
-    frame.inner.feed(frame.held && !taken ? `\\${char}` : char)
-    frame.held = false
+    const taken = frame.isEscaped && (['\\', '$', '`'].includes(char) || (frame.quoted && char === '"'))
+    frame.inner.feed(frame.isEscaped && !taken ? `\\${char}` : char)
+    frame.isEscaped = false
     if (!frame.inner.settled) return
     // The author's text is written unchanged, not re-escaped.
     this.out += frame.raw

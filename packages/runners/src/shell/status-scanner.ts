@@ -11,15 +11,15 @@ const LINE_END = 0x0a
  */
 export class StatusScanner {
   readonly #nonce: Buffer
-  #held: Buffer = Buffer.alloc(0)
+  #partial: Buffer = Buffer.alloc(0)
 
   constructor(nonce: string) {
     this.#nonce = Buffer.from(nonce)
   }
 
   scan(chunk: Buffer): ScannedPart[] {
-    let rest = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk
-    this.#held = rest.subarray(rest.length)
+    let rest = this.#partial.length > 0 ? Buffer.concat([this.#partial, chunk]) : chunk
+    this.#partial = rest.subarray(rest.length)
     const found: ScannedPart[] = []
     for (;;) {
       const at = rest.indexOf(this.#nonce)
@@ -33,7 +33,7 @@ export class StatusScanner {
     }
     if (rest.length > this.#nonce.length + MAX_STATUS)
       throw new Error(`a status line of the shell is longer than ${MAX_STATUS} bytes`)
-    this.#held = rest
+    this.#partial = rest
     return found
   }
 

@@ -19,31 +19,31 @@ export const addressGroup = (address: string): string => {
   return `${network.join(':')}::/64`
 }
 
-/** Limits the bytes held at the same time, in total and for each key. */
+/** Limits the bytes in memory at the same time, in total and for each key. */
 export class ByteBudget {
   readonly #total: number
   readonly #each: number
   readonly #byKey = new Map<string, number>()
-  #held = 0
+  #used = 0
 
   constructor(total: number, each: number) {
     this.#total = total
     this.#each = each
   }
 
-  /** Returns false, and holds nothing, if the limit would be exceeded. */
+  /** Returns false, and takes nothing, if the limit would be exceeded. */
   take(key: string, bytes: number): boolean {
-    const held = this.#byKey.get(key) ?? 0
-    if (this.#held + bytes > this.#total || held + bytes > this.#each) return false
-    this.#held += bytes
-    this.#byKey.set(key, held + bytes)
+    const used = this.#byKey.get(key) ?? 0
+    if (this.#used + bytes > this.#total || used + bytes > this.#each) return false
+    this.#used += bytes
+    this.#byKey.set(key, used + bytes)
     return true
   }
 
   give(key: string, bytes: number): void {
-    const held = (this.#byKey.get(key) ?? 0) - bytes
-    this.#held -= bytes
-    if (held > 0) this.#byKey.set(key, held)
+    const used = (this.#byKey.get(key) ?? 0) - bytes
+    this.#used -= bytes
+    if (used > 0) this.#byKey.set(key, used)
     else this.#byKey.delete(key)
   }
 }

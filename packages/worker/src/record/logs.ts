@@ -22,7 +22,7 @@ export interface GrowingLog {
 export class OutputTail {
   readonly #limit: number
   #chunks: Buffer[] = []
-  #held = 0
+  #bytes = 0
   #total = 0
 
   constructor(limitBytes: number) {
@@ -45,8 +45,8 @@ export class OutputTail {
     if (replaces) this.#chunks = []
     // A copy: a short chunk may be a slice of a large buffer and would keep it in memory.
     this.#chunks.push(Buffer.from(chunk.subarray(-this.#limit)))
-    this.#held = replaces ? this.#limit : this.#held + chunk.length
-    if (this.#held > this.#limit * 2 || this.#chunks.length > MAX_CHUNKS) this.#compact()
+    this.#bytes = replaces ? this.#limit : this.#bytes + chunk.length
+    if (this.#bytes > this.#limit * 2 || this.#chunks.length > MAX_CHUNKS) this.#compact()
   }
 
   /** At most the limit. */
@@ -69,11 +69,11 @@ export class OutputTail {
   }
 
   #compact(): void {
-    if (this.#chunks.length <= 1 && this.#held <= this.#limit) return
+    if (this.#chunks.length <= 1 && this.#bytes <= this.#limit) return
     const all = Buffer.concat(this.#chunks)
     const rest = Buffer.from(all.subarray(-this.#limit))
     this.#chunks = [rest]
-    this.#held = rest.length
+    this.#bytes = rest.length
   }
 }
 

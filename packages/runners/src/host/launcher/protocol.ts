@@ -67,11 +67,11 @@ export type LauncherRequest =
 
 /** Parses requests from the chunks of a stream. */
 export class RequestReader {
-  #held: Buffer = Buffer.alloc(0)
+  #partial: Buffer = Buffer.alloc(0)
 
   read(chunk: Buffer): LauncherRequest[] {
     const requests: LauncherRequest[] = []
-    let rest = this.#held.length > 0 ? Buffer.concat([this.#held, chunk]) : chunk
+    let rest = this.#partial.length > 0 ? Buffer.concat([this.#partial, chunk]) : chunk
     for (;;) {
       const lineEnd = rest.indexOf('\n')
       const end = lineEnd + 1 + Number(rest.subarray(0, Math.max(lineEnd, 0)).toString())
@@ -86,7 +86,7 @@ export class RequestReader {
       )
       rest = rest.subarray(end)
     }
-    this.#held = rest
+    this.#partial = rest
     return requests
   }
 }
@@ -112,11 +112,11 @@ function splitVariable(text: string): [string, string] {
 
 /** Parses replies from the chunks of a stream. */
 export class ReplyReader {
-  #held = ''
+  #partial = ''
 
   read(chunk: Buffer): string[][] {
-    const lines = (this.#held + chunk.toString()).split('\n')
-    this.#held = (lines.pop() ?? '').slice(0, MOST_REPLY)
+    const lines = (this.#partial + chunk.toString()).split('\n')
+    this.#partial = (lines.pop() ?? '').slice(0, MOST_REPLY)
     return lines.map((line) => line.split(' '))
   }
 }

@@ -56,17 +56,17 @@ export class BodyBudgets {
 }
 
 const accountOf = (budget: ByteBudget, key: string, refusal: () => AppError) => {
-  let held = 0
+  let taken = 0
   return {
     arrived: (bytes: number): AppError | undefined => {
-      if (bytes <= held) return undefined
-      if (!budget.take(key, bytes - held)) return refusal()
-      held = bytes
+      if (bytes <= taken) return undefined
+      if (!budget.take(key, bytes - taken)) return refusal()
+      taken = bytes
       return undefined
     },
     [Symbol.dispose]: (): void => {
-      budget.give(key, held)
-      held = 0
+      budget.give(key, taken)
+      taken = 0
     },
   }
 }
