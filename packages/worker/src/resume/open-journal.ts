@@ -26,16 +26,9 @@ const hasParts = ({ root }: ResolvedWorkflow): boolean => {
 }
 
 /** Everything that all steps of a run depend on besides files and earlier steps. */
-const inputsOf = ({ run }: Session, { operatorInput }: ExecutorOptions): string => {
+const inputsOf = ({ run }: Session, { operatorInput: operator }: ExecutorOptions): string => {
   const params = Object.entries(run.params).sort(([one], [other]) => (one < other ? -1 : 1))
-  const inputs = [
-    run.workflowHash,
-    run.target,
-    params,
-    run.runner,
-    run.workspace,
-    operatorInput?.variables ?? {},
-  ]
+  const inputs = [run.workflowHash, run.target, params, run.runner, run.workspace, operator?.variables ?? {}]
   return createHash('sha256').update(JSON.stringify(inputs)).digest('hex')
 }
 

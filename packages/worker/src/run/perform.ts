@@ -153,7 +153,7 @@ const perform = async (
     unmetered: (why) => recorder.facts({ proxy: `none, requests are neither checked nor limited: ${why}` }),
     unpaced: (why) => recorder.facts({ connections: `not delayed beside the proxy: ${why}` }),
   })
-  const { operatorInput } = options
+  const { operatorInput: operator } = options
   const versions = (): Record<string, string> =>
     toolFacts(declaredTools(workflow, run), run.attempt, options.toolVersions)
   recorder.facts(versions())
@@ -172,21 +172,21 @@ const perform = async (
     attempt: shown.attempt,
     folders: {
       base: workFolders.base,
-      ...operatorInput?.folders,
+      ...operator?.folders,
       output: folders.workspace,
       temp: folders.attempt,
     },
     env: environmentOf({ ...run, ...batch?.run }, folders, options.path ?? DEFAULT_PATH, {
       home: options.homes?.of(folders.workspace),
-      operatorEnv: operatorInput?.env,
+      operatorEnv: operator?.env,
       rate: share.rate,
     }),
-    variables: operatorInput?.variables,
+    variables: operator?.variables,
     ...(share.rate !== null && {
       rate: share.rate,
       rateVariables: (rate: number) => boundVariables({ rate }),
     }),
-    secrets: operatorInput?.secrets,
+    secrets: operator?.secrets,
     openDirectory: () => directory.open(),
     openRunner: (spec) => openRunner(session, { directory, guard, proxy }, spec, options),
     onRunner: (module, where) => {
