@@ -524,6 +524,18 @@ describe('identity', () => {
     expect(identities(first)).toEqual(identities(found).slice(0, 1))
   })
 
+  test('kingfisher has the commit at the place, and its number says nothing that lasts', async () => {
+    const secret = (fingerprint: string, commit?: string) => {
+      const properties = { git_metadata: { commit: { id: commit?.repeat(40) } } }
+      const locations = [{ ...at('a.ini', { startLine: 2, ...line('key') }), properties }]
+      return result('', 0, { locations, partialFingerprints: { fingerprint } })
+    }
+    const idsOf = async (...secrets: Part[]) => identities((await read(logOf(secrets))).found)
+    const same = '2615498609271891477'
+    expect(new Set(await idsOf(secret(same, 'a'), secret(same, 'b'), secret(same))).size).toBe(3)
+    expect(await idsOf(secret(same))).toEqual(await idsOf(secret('5903202867789453689')))
+  })
+
   test.each([
     ['gitleaks', 'gitleaks-git.json'],
     ['gosec', 'gosec-demo.json'],

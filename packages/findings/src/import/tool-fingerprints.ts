@@ -1,10 +1,12 @@
-import { asText, at, isRecord } from '../fields.ts'
+import { asList, asText, at, isRecord } from '../fields.ts'
 import { textWord } from './fingerprints.ts'
 
 /** A hash, a UUID, or several of them; not words like the `requires login` of semgrep, and not names of people. */
 const HASH = /^(?=.{16})[0-9a-f]{8,}(?:[-.][0-9a-f]{4,})*(?:[:_]\d+)?$|^(?=.*\d)[A-Za-z0-9+/]{22,}={0,2}$/i
 /** A fingerprint that names an advisory and its package; not a column, or a place that ends with its line. */
 const NAME = /^(?!.*:\d+$)\S{16,}$/
+/** The `fingerprint` of kingfisher is a number that changes with each line above, and is the same in all commits. */
+const OF_PLACE = /^\d+$/
 /** What belongs to one commit, also if all results of a report have the same. */
 const COMMIT = /commit/i
 const MAX_LENGTH = 64
@@ -15,7 +17,14 @@ const hashesIn = (result: unknown, list: List): [string, string][] => {
   const values = at(result, list)
   return (isRecord(values) ? Object.entries(values) : [])
     .map(([key, value]): [string, string] => [key, asText(value)])
+    .filter(([key, value]) => key !== 'fingerprint' || !OF_PLACE.test(value))
     .filter(([key, value]) => HASH.test(value) || (/fingerprint/i.test(key) && NAME.test(value)))
+}
+
+/** kingfisher has the commit at the place. */
+const commitIn = (result: unknown): string[] => {
+  const commit = asText(at(asList(at(result, 'locations'))[0], 'properties', 'git_metadata', 'commit', 'id'))
+  return HASH.test(commit) ? [commit] : []
 }
 
 /** The fingerprints that tools give their results, as far as they differ between results. */
@@ -40,7 +49,7 @@ export class ToolFingerprints {
     return {
       whole: this.#of(result, 'fingerprints').map(([, value]) => value),
       partial: partial.filter(([key]) => !COMMIT.test(key)).map(([, value]) => value),
-      commit: partial.filter(([key]) => COMMIT.test(key)).map(([, value]) => value),
+      commit: [...partial.filter(([key]) => COMMIT.test(key)).map(([, value]) => value), ...commitIn(result)],
     }
   }
 
