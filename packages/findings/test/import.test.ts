@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@jest/globals'
 import { assetOf, findingOf, openReport, readFindings, type ImportFormat } from '../src/index.ts'
+import { batchesOf, type Batch } from '../src/import/batches.ts'
 import { ScannedFolder } from '../src/import/paths.ts'
 import type { ReadLimits } from '../src/import/read-findings.ts'
 import { bytesOf } from './records.ts'
@@ -332,3 +333,41 @@ test('a SARIF file of 60 MB is read in at most 200 MiB of memory', async () => {
   expect(memory).toBeGreaterThan(0)
   expect(memory).toBeLessThan(200)
 }, 120_000)
+
+const LONG = JSON.stringify({ ...NUCLEI, response: 'x'.repeat(100_000) })
+
+test.each([
+  ['a long line', [LONG, JSON.stringify(NUCLEI)]],
+  ['a long line at the end', [LONG.slice(0, -1), `${LONG}`]],
+  ['a log', ['[INF] nuclei has ended', '', '[FTL] no more']],
+  ['a pretty object', [JSON.stringify(NUCLEI, undefined, 2), 'no JSON']],
+  ['a list', [`[${JSON.stringify(NUCLEI)},`, `${JSON.stringify(NUCLEI)}]`]],
+  ['broken objects', ['{"a":{}', '{"a": x}', LONG]],
+  ['another broken object, and a blank line', ['', '{"template-id":"}', '{}', `[${LONG}`]],
+  [
+    'more problems than are told',
+    [...Array<string>(15).fill('{}'), LONG, ...Array<string>(15).fill('no JSON')],
+  ],
+])('lines of nuclei are read in this process up to %s, with the same result', async (_name, end) => {
+  const lines = Array.from({ length: 2_000 }, (_, at) =>
+    JSON.stringify({ ...NUCLEI, 'template-id': `t${at}` }),
+  )
+  const text = [...lines, ...end].join('\r\n')
+  const all = async (batches: AsyncIterable<Batch>) => {
+    const list = await Array.fromAsync(batches)
+    return {
+      vulnerabilities: list.flatMap((batch) => batch.vulnerabilities),
+      problems: list.flatMap((batch) => batch.problems),
+      errors: list.reduce((sum, batch) => sum + batch.errors, 0),
+    }
+  }
+  const expected = await all(batchesOf('nuclei', bytesOf(text, CHUNK), ''))
+  expect(await all(readFindings('nuclei', bytesOf(text, CHUNK)))).toEqual(expected)
+  expect(expected.vulnerabilities.length).toBeGreaterThanOrEqual(2_000)
+  // A process would exceed the limit.
+  const inHere = readFindings('nuclei', bytesOf(`${lines.join('\n')}\n\n`, CHUNK), { timeMs: 1 })
+  expect((await all(inHere)).vulnerabilities).toHaveLength(2_000)
+  await expect(all(readFindings('nuclei', bytesOf(`[${text}`, CHUNK), { timeMs: 1 }))).rejects.toThrow(
+    'split it',
+  )
+})

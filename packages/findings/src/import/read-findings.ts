@@ -1,16 +1,14 @@
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { AppError } from '@scanfarm/contracts'
+import { AppError, MAX_IMPORT_PROBLEMS } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
 import { formatOfHead, formatOfStart, HEAD, notRecognised } from './guess-format.ts'
+import { beginsWithObject, MAX_INLINE, ObjectLines } from './object-lines.ts'
 import type { FromReader, ToReader } from './read-process.ts'
 import { rejoined, unreadable } from './read-body.ts'
 import { Replay } from './replay.ts'
 import { withSettledFolder, type KnownFolder } from './settle-folder.ts'
-
-/** Files of up to this many bytes are read in this process, which takes a few milliseconds. */
-const MAX_INLINE = 64 * 1024
 
 export interface ReadLimits {
   /** Time limit between two messages of the reading process. */
@@ -21,10 +19,14 @@ export interface ReadLimits {
 
 const LIMITS: ReadLimits = { timeMs: 60_000, memoryMb: 1024 }
 
+/** Formats of which a line is a whole record. An empty list between lines is none. */
+const LINES: ReadonlySet<ImportFormat> = new Set(['nuclei', 'jsonl'])
+
 /**
  * Reads a file of findings in batches, in order. A file that does not match its format is refused (`invalid_input`);
  * unusable records are counted and skipped. Larger files are read in a separate process, so that they do not block the
- * event loop. A thread is not enough: one that runs out of memory can end the whole process.
+ * event loop, but for short lines of objects: to take their records from another process costs as much as to read them.
+ * A thread is not enough: one that runs out of memory can end the whole process.
  */
 export async function* readFindings(
   format: ImportFormat,
@@ -34,8 +36,13 @@ export async function* readFindings(
   const chunks = body[Symbol.asyncIterator]()
   try {
     const { first, isWhole } = await start(chunks, MAX_INLINE)
-    if (isWhole) yield* batchesOf(format, fromList(first), root)
-    else yield* readAhead(inProcess([format, root], first, chunks, { ...LIMITS, ...limits }))
+    const whole = rejoined(first, chunks)
+    const inProcess: InProcess = (bytes) =>
+      readAhead(readInProcess([format, root], bytes, { ...LIMITS, ...limits }))
+    if (isWhole) yield* batchesOf(format, whole, root)
+    else if (LINES.has(format) && beginsWithObject(Buffer.concat(first)))
+      yield* readLines(format, root, whole, inProcess)
+    else yield* inProcess(whole)
   } finally {
     await chunks.return?.()
   }
@@ -107,11 +114,6 @@ const start = async (
   return { first, isWhole: true }
 }
 
-// eslint-disable-next-line @typescript-eslint/require-await -- a list as a stream
-async function* fromList(list: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* list
-}
-
 /** Requests each batch while the caller saves the one before. */
 async function* readAhead(batches: AsyncGenerator<Batch>): AsyncGenerator<Batch> {
   try {
@@ -128,10 +130,30 @@ async function* readAhead(batches: AsyncGenerator<Batch>): AsyncGenerator<Batch>
   }
 }
 
-async function* inProcess(
+type InProcess = (bytes: AsyncGenerator<Uint8Array>) => AsyncIterable<Batch>
+
+/** Reads lines of objects here, and what follows them in a process. */
+async function* readLines(
+  format: ImportFormat,
+  root: string,
+  body: AsyncGenerator<Uint8Array>,
+  inProcess: InProcess,
+): AsyncGenerator<Batch> {
+  const lines = new ObjectLines(body)
+  let told = 0
+  const bounded = (batch: Batch): Batch => {
+    batch.problems.splice(MAX_IMPORT_PROBLEMS - told)
+    told += batch.problems.length
+    return batch
+  }
+  for await (const batch of batchesOf(format, lines.read(), root)) yield bounded(batch)
+  if (lines.areAll) return
+  for await (const batch of inProcess(lines.rest())) yield bounded(batch)
+}
+
+async function* readInProcess(
   args: readonly [ImportFormat, string],
-  first: Uint8Array[],
-  rest: AsyncIterator<Uint8Array>,
+  bytes: AsyncGenerator<Uint8Array>,
   limits: ReadLimits,
 ): AsyncGenerator<Batch> {
   const reader = fork(new URL('read-process.ts', import.meta.url), args, {
@@ -159,8 +181,7 @@ async function* inProcess(
         say({})
         continue
       }
-      const early = first.shift()
-      const next = early === undefined ? await rest.next() : { done: false, value: early }
+      const next = await bytes.next()
       say(next.done === true ? {} : { bytes: next.value })
     }
   } finally {
