@@ -9,61 +9,56 @@ import { xmlParts } from './read-xml.ts'
 /** Bytes of a file that mostly are enough to recognise its format. */
 export const HEAD = 64 * 1024
 
-interface Shape {
-  readonly format: ImportFormat
-  /** Whether the document is a list of such objects. */
-  readonly isList?: true
-  /** Fields of the object, or of the first one of the list. */
-  readonly fields: readonly string[]
-}
-
-const both = (format: ImportFormat, ...fields: string[]): Shape[] => [
-  { format, fields },
-  { format, fields, isList: true },
-]
-
-/** The first shape that matches applies: those with more fields stand before those with fewer. */
-const SHAPES: readonly Shape[] = [
-  { format: 'trivy', fields: ['SchemaVersion', 'ArtifactName'] },
-  { format: 'trivy', fields: ['ClusterName'] },
-  { format: 'grype', fields: ['matches', 'source'] },
-  { format: 'grype', fields: ['matches', 'descriptor'] },
+/**
+ * Formats by the fields of their object (`[]`: of the first one of their list, `[]?`: of either), or by the beginning of the
+ * report (with the flag `m`: by any line). The first sign that matches applies: those with more fields stand before those
+ * with fewer.
+ */
+const SIGNS: readonly (readonly [ImportFormat, string | RegExp])[] = [
+  ['trivy', 'SchemaVersion,ArtifactName'],
+  ['trivy', 'ClusterName'],
+  ['grype', 'matches,source'],
+  ['grype', 'matches,descriptor'],
   // Tools of Python and Go write the version behind the results.
-  { format: 'sarif', fields: ['runs'] },
-  { format: 'jsonl', fields: ['vuln_info', 'asset_value'] },
-  ...both('nuclei', 'template-id', 'info'),
-  ...both('nuclei', 'template_id', 'info'),
-  ...both('nuclei', 'templateID', 'info'),
-  ...both('nuclei', 'template', 'matched'),
-  { format: 'wapiti', fields: ['classifications', 'vulnerabilities'] },
-  { format: 'npm-audit', fields: ['auditReportVersion'] },
-  { format: 'npm-audit', fields: ['advisories', 'metadata'] },
-  { format: 'npm-audit', fields: ['message', 'statusCode'] },
-  { format: 'npm-audit', fields: ['value', 'children'] },
-  { format: 'testssl', fields: ['Invocation', 'scanResult'] },
-  { format: 'testssl', isList: true, fields: ['id', 'severity', 'finding'] },
-  ...both('whatweb', 'target', 'plugins'),
-  { format: 'masscan', isList: true, fields: ['ip', 'ports'] },
-  { format: 'masscan', fields: ['ip', 'rec_type', 'port'] },
-  { format: 'masscan', fields: ['ip', 'timestamp', 'ports'] },
-  { format: 'ffuf', fields: ['commandline', 'results'] },
-  { format: 'ffuf', fields: ['input', 'position', 'status', 'url'] },
-  { format: 'dirsearch', fields: ['info', 'results'] },
-  { format: 'dirsearch', fields: ['time', 'results'] },
-  ...both('zmap', 'saddr'),
-  { format: 'sslyze', fields: ['server_scan_results'] },
-  { format: 'gitleaks', isList: true, fields: ['RuleID', 'File'] },
-  { format: 'gitleaks', isList: true, fields: ['offender', 'rule', 'file'] },
-  { format: 'gosec', fields: ['Golang errors', 'Issues'] },
-  { format: 'pip-audit', fields: ['dependencies', 'fixes'] },
-  { format: 'pip-audit', isList: true, fields: ['name', 'vulns'] },
-  { format: 'osv-scanner', fields: ['results', 'experimental_config'] },
-  { format: 'trivy', isList: true, fields: ['Target', 'Type'] },
-  { format: 'trivy', isList: true, fields: ['Target', 'Vulnerabilities'] },
-]
-
-/** Formats of text, by a line of the start. nmap also prints open ports as masscan does. */
-const LINES: readonly (readonly [ImportFormat, RegExp])[] = [
+  ['sarif', 'runs'],
+  ['jsonl', 'vuln_info,asset_value'],
+  ['nuclei', '[]?template-id,info'],
+  ['nuclei', '[]?template_id,info'],
+  ['nuclei', '[]?templateID,info'],
+  ['nuclei', '[]?template,matched'],
+  ['wapiti', 'classifications,vulnerabilities'],
+  ['npm-audit', 'auditReportVersion'],
+  ['npm-audit', 'advisories,metadata'],
+  ['npm-audit', 'message,statusCode'],
+  ['npm-audit', 'value,children'],
+  ['testssl', 'Invocation,scanResult'],
+  ['testssl', '[]id,severity,finding'],
+  ['whatweb', '[]?target,plugins'],
+  ['masscan', '[]ip,ports'],
+  ['masscan', 'ip,rec_type,port'],
+  ['masscan', 'ip,timestamp,ports'],
+  ['ffuf', 'commandline,results'],
+  ['ffuf', 'input,position,status,url'],
+  ['dirsearch', 'info,results'],
+  ['dirsearch', 'time,results'],
+  ['zmap', '[]?saddr'],
+  ['sslyze', 'server_scan_results'],
+  ['gitleaks', '[]RuleID,File'],
+  ['gitleaks', '[]offender,rule,file'],
+  ['gosec', 'Golang errors,Issues'],
+  ['pip-audit', 'dependencies,fixes'],
+  ['pip-audit', '[]name,vulns'],
+  ['osv-scanner', 'results,experimental_config'],
+  ['trivy', '[]Target,Type'],
+  ['trivy', '[]Target,Vulnerabilities'],
+  // JSON whose object has only one field, or names fields by what was scanned.
+  ['osv-scanner', /^\{\s*"results"\s*:\s*\[\s*(?:\{\s*"(?:source|packages)"|\]\s*\}\s*$)/],
+  ['pip-audit', /^\{\s*"dependencies"\s*:\s*\[\s*(?:\{\s*"name"|\]\s*\}\s*$)/],
+  ['npm-audit', /^\{\s*"error"\s*:\s*\{\s*"code"/],
+  ['npm-audit', /^\{\s*"type"\s*:\s*"(?:audit[A-Z]\w+|info|warning|error)"[^{}]*"data"/],
+  ['npm-audit', /^\{\s*"[^"]+"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"url"/],
+  ['dirsearch', /^\{\s*"https?:\/\/[^"]+"\s*:\s*\[/],
+  // Lines of text. nmap also prints open ports as masscan does.
   ['masscan', /^# ?masscan/im],
   [
     'masscan',
@@ -75,16 +70,6 @@ const LINES: readonly (readonly [ImportFormat, RegExp])[] = [
   ['gobuster', /^\S+\s+\(Status: \d+\)/m],
   ['gobuster', /^(?:Found: )?[\w.:-]+ Status: \d+ \[Size: \d+\]/m],
   ['gobuster', /^Found: [\w-]+(?:\.[\w-]+)+(?: \[|$)/m],
-]
-
-/** JSON whose object has only one field, or names fields by what was scanned: by what it begins with. */
-const STARTS: readonly (readonly [ImportFormat, RegExp])[] = [
-  ['osv-scanner', /^\{\s*"results"\s*:\s*\[\s*(?:\{\s*"(?:source|packages)"|\]\s*\}\s*$)/],
-  ['pip-audit', /^\{\s*"dependencies"\s*:\s*\[\s*(?:\{\s*"name"|\]\s*\}\s*$)/],
-  ['npm-audit', /^\{\s*"error"\s*:\s*\{\s*"code"/],
-  ['npm-audit', /^\{\s*"type"\s*:\s*"(?:audit[A-Z]\w+|info|warning|error)"[^{}]*"data"/],
-  ['npm-audit', /^\{\s*"[^"]+"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"url"/],
-  ['dirsearch', /^\{\s*"https?:\/\/[^"]+"\s*:\s*\[/],
 ]
 
 /** A scan without results: whatweb writes the list over two lines; nothing else says which tool wrote it. */
@@ -103,7 +88,8 @@ export const formatOfHead = (head: Uint8Array): ImportFormat | undefined => {
   const text = decode(head).replaceAll(COLORS, '').trimStart()
   const report = text.slice(Math.max(text.search(REPORT), 0))
   if (report.startsWith('<')) return xmlFormat(report)
-  return emptyFormat(text) ?? jsonFormat(report) ?? LINES.find(([, pattern]) => pattern.test(text))?.[0]
+  const isList = report.startsWith('[')
+  return emptyFormat(text) ?? shapeOf(fieldsOf(report, isList ? 2 : 1), isList) ?? textFormat(text, report)
 }
 
 /** A key that no report has: lists and objects with it in a pattern are read through, and not kept. */
@@ -145,8 +131,16 @@ export const notRecognised = (): AppError =>
   unreadable(`its format is not recognised; name it if it is one of ${IMPORT_FORMATS.map(formOf).join(', ')}`)
 
 const shapeOf = (names: ReadonlySet<string>, inList: boolean): ImportFormat | undefined =>
-  SHAPES.find(({ isList = false, fields }) => isList === inList && fields.every((name) => names.has(name)))
-    ?.format
+  SIGNS.find(([, sign]) => {
+    if (typeof sign !== 'string') return false
+    const [, list = '', fields = ''] = /^((?:\[\]\??)?)(.*)$/.exec(sign) ?? []
+    return (
+      (list === '[]?' || (list === '[]') === inList) && fields.split(',').every((name) => names.has(name))
+    )
+  })?.[0]
+
+const textFormat = (text: string, report: string): ImportFormat | undefined =>
+  SIGNS.find(([, sign]) => typeof sign !== 'string' && sign.test(sign.multiline ? text : report))?.[0]
 
 const decode = (head: Uint8Array): string => new TextDecoder(encodingOf(head)).decode(head)
 
@@ -161,13 +155,6 @@ const COLORS = /\u001b\[[\d;]*[mK]/g
 
 /** The line with which a report begins; before it may be lines of a log, like `[INF] …`. */
 const REPORT = /^(?:\{|\[\s*[{"[\]]|<[?!a-z])/m
-
-const jsonFormat = (text: string): ImportFormat | undefined => {
-  const isList = text.startsWith('[')
-  return (
-    shapeOf(fieldsOf(text, isList ? 2 : 1), isList) ?? STARTS.find(([, pattern]) => pattern.test(text))?.[0]
-  )
-}
 
 /** A string that is cut off goes to the end, so that its quotes are not looked at again. */
 const TOKENS = /"((?:[^"\\]|\\.){0,64})"\s*(:?)|"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|[[\]{}]/gs
