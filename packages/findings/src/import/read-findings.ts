@@ -140,15 +140,16 @@ async function* readLines(
   inProcess: InProcess,
 ): AsyncGenerator<Batch> {
   const lines = new ObjectLines(body)
+  const all = async function* () {
+    yield* batchesOf(format, lines.read(), root)
+    if (!lines.areAll) yield* inProcess(lines.rest())
+  }
   let told = 0
-  const bounded = (batch: Batch): Batch => {
+  for await (const batch of all()) {
     batch.problems.splice(MAX_IMPORT_PROBLEMS - told)
     told += batch.problems.length
-    return batch
+    yield batch
   }
-  for await (const batch of batchesOf(format, lines.read(), root)) yield bounded(batch)
-  if (lines.areAll) return
-  for await (const batch of inProcess(lines.rest())) yield bounded(batch)
 }
 
 async function* readInProcess(
