@@ -57,7 +57,7 @@ const jsonText = (value: unknown): string => {
   return JSON.stringify(cut(text, Math.floor(limit / 8)))
 }
 
-const isJson = (text: string): boolean => {
+export const isJson = (text: string): boolean => {
   if (text === '') return true
   try {
     JSON.parse(text)

@@ -6,51 +6,30 @@ import { encodingOf, unreadable } from './read-body.ts'
 import { jsonParts } from './json/read-json.ts'
 import { xmlParts } from './read-xml.ts'
 
-/** Bytes of a file that mostly are enough to recognise its format. */
-export const HEAD = 64 * 1024
-
 /**
  * Formats by the fields of their object (`[]`: of the first one of their list, `[]?`: of either), or by the beginning of the
- * report (with the flag `m`: by any line). The first sign that matches applies: those with more fields stand before those
- * with fewer.
+ * report (with the flag `m`: by any line). The first one applies that matches.
  */
 const SIGNS: readonly (readonly [ImportFormat, string | RegExp])[] = [
-  ['trivy', 'SchemaVersion,ArtifactName'],
-  ['trivy', 'ClusterName'],
-  ['grype', 'matches,source'],
-  ['grype', 'matches,descriptor'],
+  ['trivy', 'SchemaVersion,ArtifactName;ClusterName;[]Target,Type;[]Target,Vulnerabilities'],
+  ['grype', 'matches,source;matches,descriptor'],
   // Tools of Python and Go write the version behind the results.
   ['sarif', 'runs'],
   ['jsonl', 'vuln_info,asset_value'],
-  ['nuclei', '[]?template-id,info'],
-  ['nuclei', '[]?template_id,info'],
-  ['nuclei', '[]?templateID,info'],
-  ['nuclei', '[]?template,matched'],
+  ['nuclei', '[]?template-id,info;[]?template_id,info;[]?templateID,info;[]?template,matched'],
   ['wapiti', 'classifications,vulnerabilities'],
-  ['npm-audit', 'auditReportVersion'],
-  ['npm-audit', 'advisories,metadata'],
-  ['npm-audit', 'message,statusCode'],
-  ['npm-audit', 'value,children'],
-  ['testssl', 'Invocation,scanResult'],
-  ['testssl', '[]id,severity,finding'],
+  ['npm-audit', 'auditReportVersion;advisories,metadata;message,statusCode;value,children'],
+  ['testssl', 'Invocation,scanResult;[]id,severity,finding'],
   ['whatweb', '[]?target,plugins'],
-  ['masscan', '[]ip,ports'],
-  ['masscan', 'ip,rec_type,port'],
-  ['masscan', 'ip,timestamp,ports'],
-  ['ffuf', 'commandline,results'],
-  ['ffuf', 'input,position,status,url'],
-  ['dirsearch', 'info,results'],
-  ['dirsearch', 'time,results'],
+  ['masscan', '[]ip,ports;ip,rec_type,port;ip,timestamp,ports'],
+  ['ffuf', 'commandline,results;input,position,status,url'],
+  ['dirsearch', 'info,results;time,results'],
   ['zmap', '[]?saddr'],
   ['sslyze', 'server_scan_results'],
-  ['gitleaks', '[]RuleID,File'],
-  ['gitleaks', '[]offender,rule,file'],
+  ['gitleaks', '[]RuleID,File;[]offender,rule,file'],
   ['gosec', 'Golang errors,Issues'],
-  ['pip-audit', 'dependencies,fixes'],
-  ['pip-audit', '[]name,vulns'],
+  ['pip-audit', 'dependencies,fixes;[]name,vulns'],
   ['osv-scanner', 'results,experimental_config'],
-  ['trivy', '[]Target,Type'],
-  ['trivy', '[]Target,Vulnerabilities'],
   // JSON whose object has only one field, or names fields by what was scanned.
   ['osv-scanner', /^\{\s*"results"\s*:\s*\[\s*(?:\{\s*"(?:source|packages)"|\]\s*\}\s*$)/],
   ['pip-audit', /^\{\s*"dependencies"\s*:\s*\[\s*(?:\{\s*"name"|\]\s*\}\s*$)/],
@@ -60,10 +39,8 @@ const SIGNS: readonly (readonly [ImportFormat, string | RegExp])[] = [
   ['dirsearch', /^\{\s*"https?:\/\/[^"]+"\s*:\s*\[/],
   // Lines of text. nmap also prints open ports as masscan does.
   ['masscan', /^# ?masscan/im],
-  [
-    'masscan',
-    /^(?:Starting masscan |Discovered open port \d+\/|(?:open|banner) \w+ \d+ [\da-f.:]+ \d{9,}\b)/,
-  ],
+  ['masscan', /^(?:Starting masscan |Discovered open port \d+\/)/],
+  ['masscan', /^(?:open|banner) \w+ \d+ [\da-f.:]+ \d{9,}\b/],
   ['nuclei', /^\[(?:INF|FTL)\] .*\bnuclei\b/m],
   ['ffuf', /^:: Progress: \[\d+\/\d+\] :: Job /m],
   ['gobuster', /^Gobuster v\d/m],
@@ -130,14 +107,14 @@ const formatOfKeys = async (body: AsyncIterable<Uint8Array>): Promise<ImportForm
 export const notRecognised = (): AppError =>
   unreadable(`its format is not recognised; name it if it is one of ${IMPORT_FORMATS.map(formOf).join(', ')}`)
 
-const shapeOf = (names: ReadonlySet<string>, inList: boolean): ImportFormat | undefined =>
-  SIGNS.find(([, sign]) => {
-    if (typeof sign !== 'string') return false
-    const [, list = '', fields = ''] = /^((?:\[\]\??)?)(.*)$/.exec(sign) ?? []
-    return (
-      (list === '[]?' || (list === '[]') === inList) && fields.split(',').every((name) => names.has(name))
-    )
-  })?.[0]
+const shapeOf = (names: ReadonlySet<string>, inList: boolean): ImportFormat | undefined => {
+  const fits = (fields: string): boolean => fields.split(',').every((name) => names.has(name))
+  const matches = ([, list, fields = '']: RegExpMatchArray): boolean =>
+    (list === '[]?' || (list === '[]') === inList) && fits(fields)
+  return SIGNS.find(
+    ([, sign]) => typeof sign === 'string' && sign.matchAll(/(\[\]\??)?([^;]+)/g).some(matches),
+  )?.[0]
+}
 
 const textFormat = (text: string, report: string): ImportFormat | undefined =>
   SIGNS.find(([, sign]) => typeof sign !== 'string' && sign.test(sign.multiline ? text : report))?.[0]

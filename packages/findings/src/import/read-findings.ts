@@ -1,11 +1,11 @@
-import { fork, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
+import { fork } from 'node:child_process'
+import { on } from 'node:events'
 import { AppError, MAX_IMPORT_PROBLEMS } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
-import { formatOfHead, formatOfStart, HEAD, notRecognised } from './guess-format.ts'
+import { formatOfHead, formatOfStart, notRecognised } from './guess-format.ts'
 import { beginsWithObject, MAX_INLINE, ObjectLines } from './object-lines.ts'
-import type { FromReader, ToReader } from './read-process.ts'
+import type { FromReader } from './read-process.ts'
 import { rejoined, unreadable } from './read-body.ts'
 import { Replay } from './replay.ts'
 import { withSettledFolder, type KnownFolder } from './settle-folder.ts'
@@ -37,7 +37,7 @@ export async function* readFindings(
   try {
     const { first, isWhole } = await start(chunks, MAX_INLINE)
     const whole = rejoined(first, chunks)
-    const inProcess: InProcess = (bytes) =>
+    const inProcess = (bytes: AsyncGenerator<Uint8Array>) =>
       readAhead(readInProcess([format, root], bytes, { ...LIMITS, ...limits }))
     if (isWhole) yield* batchesOf(format, whole, root)
     else if (LINES.has(format) && beginsWithObject(Buffer.concat(first)))
@@ -69,7 +69,8 @@ const openAsNamed = async (
 ): Promise<{ format: ImportFormat; batches: AsyncIterable<Batch> }> => {
   if (format !== undefined) return { format, batches: readFindings(format, body, { root }) }
   const chunks = body[Symbol.asyncIterator]()
-  const { first, isWhole } = await start(chunks, HEAD)
+  // Mostly enough to recognise the format.
+  const { first, isWhole } = await start(chunks, MAX_INLINE)
   const replay = new Replay()
   try {
     const head = Buffer.concat(first)
@@ -130,19 +131,17 @@ async function* readAhead(batches: AsyncGenerator<Batch>): AsyncGenerator<Batch>
   }
 }
 
-type InProcess = (bytes: AsyncGenerator<Uint8Array>) => AsyncIterable<Batch>
-
 /** Reads lines of objects here, and what follows them in a process. */
 async function* readLines(
   format: ImportFormat,
   root: string,
   body: AsyncGenerator<Uint8Array>,
-  inProcess: InProcess,
+  inProcess: (bytes: AsyncGenerator<Uint8Array>) => AsyncIterable<Batch>,
 ): AsyncGenerator<Batch> {
-  const lines = new ObjectLines(body)
+  const lines = new ObjectLines()
   const all = async function* () {
-    yield* batchesOf(format, lines.read(), root)
-    if (!lines.areAll) yield* inProcess(lines.rest())
+    yield* batchesOf(format, lines.read(body), root)
+    if (!lines.areAll) yield* inProcess(lines.rest(body))
   }
   let told = 0
   for await (const batch of all()) {
@@ -155,57 +154,41 @@ async function* readLines(
 async function* readInProcess(
   args: readonly [ImportFormat, string],
   bytes: AsyncGenerator<Uint8Array>,
-  limits: ReadLimits,
+  { timeMs, memoryMb }: ReadLimits,
 ): AsyncGenerator<Batch> {
   const reader = fork(new URL('read-process.ts', import.meta.url), args, {
     env: {},
     // Parts of a report live shortly: a small young heap halves the memory, at the same speed.
     execArgv: [
-      `--max-old-space-size=${limits.memoryMb}`,
+      `--max-old-space-size=${memoryMb}`,
       '--max-semi-space-size=2',
       '--disable-warning=ExperimentalWarning',
     ],
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  // Without a listener, an error between two reads would end this process.
-  reader.on('error', () => undefined)
+  // The channel ends behind the last message, however the process ends.
+  const messages = on(reader, 'message', { close: ['disconnect'] })
   // Ignore errors: the next read reports that the process has ended.
-  const say = (message: ToReader): void => void reader.send(message, () => undefined)
+  const say = (message: Uint8Array | false): void => void reader.send(message, () => undefined)
   try {
     for (;;) {
-      const message = await answerOf(reader, limits)
+      const timer = setTimeout(() => reader.kill('SIGKILL'), timeMs)
+      const answer = await messages.next().finally(() => clearTimeout(timer))
+      const problem = `it takes more than ${timeMs / 1000}s or ${memoryMb} MiB to read: split it`
+      if (answer.done === true) throw unreadable(problem, 'payload_too_large')
+      const [message] = answer.value as [FromReader]
       if (message.kind === 'done') return
       if (message.kind === 'refused') throw new AppError(message.code, message.message)
       if (message.kind === 'batch') {
         yield message.batch
-        say({})
+        say(false)
         continue
       }
       const next = await bytes.next()
-      say(next.done === true ? {} : { bytes: next.value })
+      say(next.done !== true && next.value)
     }
   } finally {
     reader.kill('SIGKILL')
-  }
-}
-
-/** The next message. Throws if the process ends or sends nothing within the time limit. */
-const answerOf = async (reader: ChildProcess, { timeMs, memoryMb }: ReadLimits): Promise<FromReader> => {
-  const stop = new AbortController()
-  const timer = setTimeout(() => stop.abort(), timeMs)
-  const ended = () => stop.abort()
-  reader.once('exit', ended)
-  if (reader.exitCode !== null || reader.signalCode !== null) stop.abort()
-  try {
-    const [message] = (await once(reader, 'message', { signal: stop.signal })) as [FromReader]
-    return message
-  } catch (error) {
-    if (!stop.signal.aborted) throw error
-    const problem = `it takes more than ${timeMs / 1000}s or ${memoryMb} MiB to read: split it`
-    throw unreadable(problem, 'payload_too_large', error)
-  } finally {
-    clearTimeout(timer)
-    reader.off('exit', ended)
   }
 }

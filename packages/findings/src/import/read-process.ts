@@ -3,12 +3,7 @@ import { AppError, type ErrorCode } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
 
-/** Sent to the process: the next bytes of the file, or nothing at its end and after a batch. */
-export interface ToReader {
-  readonly bytes?: Uint8Array
-}
-
-/** Sent by the process. `more` and `batch` expect a reply. */
+/** Sent by the process. The replies: to `more` the next bytes of the file, false at its end; to `batch` false. */
 export type FromReader =
   | { readonly kind: 'more' | 'done' }
   | { readonly kind: 'batch'; readonly batch: Batch }
@@ -19,17 +14,17 @@ const [, , format, root = ''] = process.argv
 
 const say = (message: FromReader): void => void process.send?.(message)
 
-const ask = async (message: FromReader): Promise<ToReader> => {
+const ask = async (message: FromReader): Promise<Uint8Array | false> => {
   const answer = once(process, 'message')
   say(message)
-  const [given] = (await answer) as [ToReader]
+  const [given] = (await answer) as [Uint8Array | false]
   return given
 }
 
 async function* body(): AsyncGenerator<Uint8Array> {
   for (;;) {
-    const { bytes } = await ask({ kind: 'more' })
-    if (bytes === undefined) return
+    const bytes = await ask({ kind: 'more' })
+    if (bytes === false) return
     yield bytes
   }
 }

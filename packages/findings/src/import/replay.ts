@@ -2,30 +2,20 @@ import { open, rm, mkdtemp, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Bytes that are kept in memory; the rest of the body is in a file. */
-const MAX_IN_MEMORY = 8 * 1024 * 1024
-
 /** A body that can be read a second time. */
 export class Replay {
-  readonly #chunks: Uint8Array[] = []
-  #size = 0
   #file: FileHandle | undefined
 
   /** Yields the body, and keeps it. */
   async *first(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    this.#file = await unnamedFile()
     for await (const chunk of body) {
-      this.#size += chunk.length
-      if (this.#file === undefined && this.#size <= MAX_IN_MEMORY) this.#chunks.push(chunk)
-      else {
-        this.#file ??= await unnamedFile()
-        await this.#file.appendFile(chunk)
-      }
+      await this.#file.appendFile(chunk)
       yield chunk
     }
   }
 
   async *again(): AsyncGenerator<Uint8Array> {
-    yield* this.#chunks
     if (this.#file !== undefined) yield* this.#file.createReadStream({ start: 0, autoClose: false })
   }
 
