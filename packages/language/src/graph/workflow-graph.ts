@@ -53,7 +53,7 @@ export interface WorkflowGraph {
   readonly truncated: boolean
 }
 
-export interface SourcePosition {
+export interface Position {
   readonly file: string
   readonly line: number
 }
@@ -61,7 +61,7 @@ export interface SourcePosition {
 /** A workflow with the positions of its parts by key; see `PartLines`. */
 export interface LocatedWorkflow {
   readonly workflow: Workflow
-  positionOf(key: string): SourcePosition
+  positionOf(key: string): Position
 }
 
 /** Most nodes of a graph: more cannot be drawn. */
@@ -143,9 +143,7 @@ class Drawing {
   truncated = false
   readonly #ends = new Set<string>()
 
-  add(
-    node: Pick<GraphNode, 'id' | 'parent' | 'type' | 'name'> & Partial<GraphNode> & SourcePosition,
-  ): boolean {
+  add(node: Pick<GraphNode, 'id' | 'parent' | 'type' | 'name'> & Partial<GraphNode> & Position): boolean {
     if (this.nodes.length >= MAX_GRAPH_NODES) {
       this.truncated = true
       return false

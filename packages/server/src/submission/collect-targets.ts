@@ -23,7 +23,7 @@ import { workspaceFor, workspaceOf } from './workspace-name.ts'
 /** Longer files are read a second time for the store instead of being held in memory. */
 const MAX_IN_MEMORY = 100_000
 
-export interface CollectedTargets extends ListedTargets {
+export interface Collected extends ListedTargets {
   /** For the store. */
   readonly drafts: readonly TargetDraft[] | TargetStream
 }
@@ -39,7 +39,7 @@ export async function collectTargets(
   body: CreateRuns,
   artifacts: Pick<ArtifactStore, 'get' | 'size'>,
   limits: Limits,
-): Promise<CollectedTargets> {
+): Promise<Collected> {
   const { skip_bad: skipBad = false } = body
   const draftOf = (target: string): TargetDraft => ({
     target,
@@ -165,7 +165,7 @@ export const withoutTarget = (
   body: CreateRuns,
   { resolved }: Pinned,
   { refusal }: Pick<Limits, 'refusal'>,
-): { readonly collected: CollectedTargets; readonly warnings: Warnings } | undefined => {
+): { readonly collected: Collected; readonly warnings: Warnings } | undefined => {
   const { target, targets, target_file: file, empty_target: empty, workspace } = body
   const named = targets !== undefined || file !== undefined || (target ?? '').trim() !== ''
   if (named) return undefined

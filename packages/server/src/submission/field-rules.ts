@@ -16,10 +16,8 @@ import { repeatProblems } from './repeat.ts'
 
 const TARGET_FIELDS = ['target', 'targets', 'target_file'] as const
 
-const presentFields = <K extends string>(
-  body: Readonly<Partial<Record<K, unknown>>>,
-  names: readonly K[],
-): K[] => names.filter((name) => body[name] !== undefined)
+const present = <K extends string>(body: Readonly<Partial<Record<K, unknown>>>, names: readonly K[]): K[] =>
+  names.filter((name) => body[name] !== undefined)
 
 /** Problems that involve several fields of a request. Checked before any lookup. */
 export const fieldProblems = (body: CreateRuns): FieldError[] => [
@@ -35,7 +33,7 @@ export const fieldProblems = (body: CreateRuns): FieldError[] => [
 ]
 
 const workflowProblems = (body: CreateRuns): FieldError[] => {
-  const names = presentFields(body, ['flow', 'module'])
+  const names = present(body, ['flow', 'module'])
   if (names.length === 1) return []
   const message =
     names.length === 0
@@ -45,7 +43,7 @@ const workflowProblems = (body: CreateRuns): FieldError[] => {
 }
 
 const targetProblems = (body: CreateRuns): FieldError[] => {
-  const names = presentFields(body, TARGET_FIELDS)
+  const names = present(body, TARGET_FIELDS)
   if (names.length === 1 || (names.length === 0 && body.empty_target === true)) return []
   const message =
     names.length === 0
@@ -149,11 +147,11 @@ const NEW_INFRA_FIELDS = CLOUD_FIELDS.filter(
 
 const cloudProblems = (body: CreateRuns): FieldError[] => {
   if (body.run_mode !== 'cloud')
-    return presentFields(body, CLOUD_FIELDS).map((name) => ({
+    return present(body, CLOUD_FIELDS).map((name) => ({
       path: `/${name}`,
       message: 'requires run_mode cloud',
     }))
-  const reuse = body.cloud_reuse_infra === undefined ? [] : presentFields(body, NEW_INFRA_FIELDS)
+  const reuse = body.cloud_reuse_infra === undefined ? [] : present(body, NEW_INFRA_FIELDS)
   return [
     ...reuse.map((name) => ({
       path: `/${name}`,
@@ -177,14 +175,12 @@ const cloudRunnerProblems = ({
           message: `must be host with run_mode cloud, not ${runner_type}: the machine is the runner`,
         },
       ]),
-  ...presentFields({ docker_image, docker_network, ssh_host }, [
-    'docker_image',
-    'docker_network',
-    'ssh_host',
-  ]).map((name) => ({
-    path: `/${name}`,
-    message: 'cannot be combined with run_mode cloud: the machine is the runner',
-  })),
+  ...present({ docker_image, docker_network, ssh_host }, ['docker_image', 'docker_network', 'ssh_host']).map(
+    (name) => ({
+      path: `/${name}`,
+      message: 'cannot be combined with run_mode cloud: the machine is the runner',
+    }),
+  ),
 ]
 
 /** Targets are checked when they are collected; this covers requests that are refused before. */

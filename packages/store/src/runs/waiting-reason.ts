@@ -11,7 +11,7 @@ export async function waitingReasons(
   const queued = rows.filter((row) => row.status === 'queued')
   if (queued.length === 0) return new Map()
   const [outbox, farm, infras] = await Promise.all([
-    sql<OutboxFacts>`
+    sql<Facts>`
       select r.id, coalesce(o.ready, true) as ready, coalesce(o.delayed, false) as delayed, r.crashes > 0 as suspect,
              case when o.sent_at > now() and isfinite(o.sent_at) then o.sent_at + interval '10 s' end as opens_at,
              case when o.sent_at = 'infinity' then coalesce(limit_problem(r.id), '') end as limited
@@ -25,7 +25,7 @@ export async function waitingReasons(
   return new Map(queued.map((row) => [row.id, reason(row, facts.get(row.id), farm, infras.get(row.job_id))]))
 }
 
-interface OutboxFacts {
+interface Facts {
   readonly id: number
   /** False: it waits for a slot of its job. */
   readonly ready: boolean
@@ -83,12 +83,7 @@ const infrasOf = async (db: Kysely<Tables>, rows: readonly RunRow[]): Promise<Re
   return new Map(found.rows.map((row) => [row.job_id, row]))
 }
 
-const reason = (
-  row: RunRow,
-  facts: OutboxFacts | undefined,
-  offers: Offers,
-  infra: Infra | undefined,
-): string => {
+const reason = (row: RunRow, facts: Facts | undefined, offers: Offers, infra: Infra | undefined): string => {
   if (infra && infra.status !== 'ready')
     return `waiting for infrastructure ${infra.infra_id} (${infra.status})`
   if (facts?.ready === false) return `waiting for one of the ${row.concurrency} slots of its job`

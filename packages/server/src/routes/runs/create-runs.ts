@@ -18,7 +18,7 @@ import {
   collectTargets,
   targetTypeProblems,
   withoutTarget,
-  type CollectedTargets,
+  type Collected,
 } from '../../submission/collect-targets.ts'
 import { cloudFields, planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
 import {
@@ -102,7 +102,7 @@ export const createRuns = route(
     await scopes.demand(all, body.strict)
     const { refused } = all
     const chosen = await chooseTargets(store, body, plan, all.drafts)
-    const collected: CollectedTargets =
+    const collected: Collected =
       chosen === undefined
         ? all
         : {
@@ -165,7 +165,7 @@ export const createRuns = route(
 const created = (
   body: CreateRuns,
   draft: JobDraft,
-  { count, targets = [], dropped, skipped, refused }: CollectedTargets,
+  { count, targets = [], dropped, skipped, refused }: Collected,
   job: SubmittedJob,
   root: string,
   warnings: Warnings,
