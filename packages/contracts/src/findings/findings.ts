@@ -223,7 +223,7 @@ export type ImportSummary = Static<typeof ImportSummary>
 /** Most problems that an import reports. */
 export const MAX_IMPORT_PROBLEMS = 20
 
-/** Why a result could not be used, or what the scan could not look at. */
+/** Why a result could not be used, or what the scan could not examine. */
 export const ImportProblem = Type.Object({
   reason: Type.String(),
   line: Type.Optional(Type.Integer({ minimum: 1, description: 'Of the file' })),

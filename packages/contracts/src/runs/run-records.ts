@@ -135,7 +135,7 @@ export interface FoundRecords {
    * found something, can be marked as gone. Missing: all hosts were reached.
    */
   readonly reached?: readonly string[] | undefined
-  /** Hosts and files that the scan could not look at: their records are not marked as gone. */
+  /** Hosts and files that the scan could not examine: their records are not marked as gone. */
   readonly failed?:
     | {
         readonly hosts: readonly string[]

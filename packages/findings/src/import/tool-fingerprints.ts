@@ -43,7 +43,7 @@ export class ToolFingerprints {
       }
   }
 
-  /** `whole`: they tell the result apart from all others. `partial`: they contribute to that. `commit`: where it is. */
+  /** `whole`: they distinguish the result from all others. `partial`: they contribute to that. `commit`: where it is. */
   of(result: unknown): Readonly<Record<'whole' | 'partial' | 'commit', string[]>> {
     const partial = this.#of(result, 'partialFingerprints')
     return {

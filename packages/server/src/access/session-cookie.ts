@@ -29,7 +29,7 @@ export interface Sent {
 }
 
 /**
- * Refuses what a page of another origin made the browser send. SameSite does not tell ports of one host apart, and
+ * Refuses what a page of another origin made the browser send. SameSite does not distinguish ports of one host, and
  * browsers send Sec-Fetch-Site only over https and to loopback.
  */
 export const refuseOtherOrigins = ({ headers, host }: Sent): void => {

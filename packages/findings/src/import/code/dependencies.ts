@@ -19,7 +19,7 @@ interface Dependency {
   readonly text: string
   readonly cwes?: readonly string[]
   readonly references?: readonly string[]
-  /** What tells results for one package apart. */
+  /** What distinguishes results for one package. */
   readonly fingerprint?: string
   readonly raw: unknown
 }

@@ -8,7 +8,7 @@ import { hasFinal, isOver, readLive } from './log-files.ts'
 export const WINDOW_BYTES = 256 * 1024
 /** Bytes of one answer to a follower. */
 const PART_BYTES = 64 * 1024
-/** Time from one look for new bytes to the next, and from one look at the row to the next. */
+/** Time between two reads of new bytes, and between two reads of the row. */
 const POLL_MS = 200
 const STATE_MS = 500
 /** The same after a failure of the database or the artifact store. */
