@@ -19,7 +19,7 @@ const COLUMNS = sql`
        when w.draining or w.wanted <> 'running' then 'draining'
        when w.busy > 0 or cardinality(${RUNS}) > 0 then 'busy' else 'idle' end as status,
   -- A run that waits for the batches of its loop runs without a slot.
-  least(w.slots, greatest(w.busy, cardinality(${RUNS}))) as busy_slots,
+  least(w.slots, greatest(case when w.lost_at is null then w.busy end, cardinality(${RUNS}))) as busy_slots,
   ${RUNS} as current_runs`
 
 /** Whether a live server executes local runs. */

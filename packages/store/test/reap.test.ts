@@ -54,6 +54,7 @@ const runningOn = async (count: number) => {
 describe('reaping', () => {
   test('The runs of a lost worker are queued again, and the next claim makes the old attempt void', async () => {
     const { workerId, runs } = await runningOn(2)
+    await db.runStore.heartbeat(workerId, 2)
     expect(await reap()).toEqual(NOTHING)
     await expire(workerId)
     expect(await reap()).toEqual({ ...NOTHING, requeued: 2 })
@@ -62,7 +63,9 @@ describe('reaping', () => {
       runs.map((run) => ({ runId: run.runId, epoch: 1, priority: 'normal', requirementClass: '' })),
     )
     expect(await db.runStore.heartbeat(workerId, 2)).toEqual({ known: false, runs: [] })
-    expect((await db.store.workers.list()).data.map((one) => one.status)).toEqual(['lost'])
+    expect((await db.store.workers.list()).data).toMatchObject([
+      { status: 'lost', busy_slots: 0, current_runs: [] },
+    ])
     expect(await reap()).toEqual(NOTHING)
   })
 
