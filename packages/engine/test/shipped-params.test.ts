@@ -56,15 +56,18 @@ const WRITES: Readonly<Record<string, string>> = {
   openssl: ':',
 }
 
-/** All hosts are this machine, because each run would wait for one that does not respond. */
+/**
+ * All hosts are this machine, because each run would wait for one that does not respond. Small flows first: the path of a
+ * module is tried in the first flow that has it.
+ */
 const FLOWS: Readonly<Record<string, string>> = {
-  baseline: '127.0.0.10',
-  cidr: '192.0.2.0/24',
-  domain: 'example.com',
-  host: '127.0.0.10',
-  list: 'mine',
   'service-survey': '127.0.0.1:9',
   url: 'http://localhost',
+  list: 'mine',
+  host: '127.0.0.10',
+  cidr: '192.0.2.0/24',
+  domain: 'example.com',
+  baseline: '127.0.0.10',
 }
 
 let folder = ''
@@ -141,7 +144,6 @@ const callsOf = async (workflow: ResolvedWorkflow, target: string, params: Recor
 }
 
 const triedPaths = new Set<string>()
-/** Flows share modules: the path of a module is tried in the first flow that has it. */
 const isFirst = (path: string, resolved: ResolvedWorkflow): boolean => {
   const places = workflowsOf(resolved).flatMap(({ name, params = [] }) =>
     params.some((param) => param.name === path) ? [`${name} ${path}`] : [],
