@@ -1,13 +1,13 @@
 // long
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { request, type IncomingMessage } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readConfig, silentLogger } from '@scanfarm/platform'
 import { asSuperuser, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
-import { until } from '@scanfarm/testing'
+import { linkPrograms, until } from '@scanfarm/testing'
 import { startServer, type RunningServer } from '../src/index.ts'
 import { SETTINGS, type Config } from '../src/settings.ts'
 
@@ -24,10 +24,13 @@ steps:
 
 let database: TestDatabase
 let folder = ''
+let programs = ''
 
 beforeAll(async () => {
   database = await testDatabase()
   folder = await mkdtemp(join(tmpdir(), 'scanfarm-start-'))
+  await chmod(folder, OPEN_TO_COMMANDS)
+  programs = await linkPrograms(join(folder, 'programs'))
   await mkdir(join(folder, 'workflows'))
   await writeFile(join(folder, 'workflows/quick.yaml'), module('quick', 'echo hello {{target}}'))
   await writeFile(join(folder, 'workflows/slow.yaml'), module('slow', 'sleep 300'))
@@ -51,6 +54,7 @@ const config = (settings: Record<string, unknown> = {}): Config =>
       'auth.initial_token': TOKEN,
       'http.port': 0,
       'local.slots': 2,
+      'runner.path': programs,
       'worker.drain_ms': 500,
       ...settings,
     },
