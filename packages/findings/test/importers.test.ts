@@ -199,6 +199,14 @@ describe('nmap', () => {
     expect(report.problems[0]?.reason).toContain(reason)
   })
 
+  test('a target that nmap skipped has failed, and the others have not', async () => {
+    const skipped = '<target specification="2001:DB8::1" status="skipped" reason="invalid"/>'
+    const report = await guess(`<nmaprun>${skipped}${host('192.0.2.1', '', port(80))}</nmaprun>`)
+    expect(values(report)).toEqual(['ip 192.0.2.1 80', 'port 192.0.2.1:80 80'])
+    expect(report).toMatchObject({ errors: 1, failed: ['2001:db8::1'] })
+    expect(report.problems[0]?.reason).toContain('nmap skipped this target')
+  })
+
   test('the complete hosts of a scan that was killed are read, and the rest is an error', async () => {
     const report = await guess(`<nmaprun>${host('192.0.2.1', '', port(80))}<host><status state="up"/><addr`)
     expect(values(report)).toEqual(['ip 192.0.2.1 80', 'port 192.0.2.1:80 80'])

@@ -34,8 +34,9 @@ export interface NmapHost {
   readonly raw: unknown
 }
 
-/** `run`: a report begins; `end`: its statistics. */
+/** `run`: a report begins; `end`: its statistics; `skipped`: a target that nmap did not look at. */
 export type NmapPart =
+  | { readonly kind: 'skipped'; readonly target: string }
   | { readonly kind: 'run'; readonly raw: unknown }
   | { readonly kind: 'end'; readonly raw: unknown }
   | { readonly kind: 'host'; readonly host: NmapHost }
@@ -43,8 +44,10 @@ export type NmapPart =
 
 /** Reads XML of nmap (-oX), in memory for one host. */
 export async function* nmapReport(body: AsyncIterable<Uint8Array>): AsyncGenerator<NmapPart> {
-  for await (const part of xmlParts(body, 'nmaprun', 'nmaprun.host', 'nmaprun.runstats')) {
+  for await (const part of xmlParts(body, 'nmaprun', 'nmaprun.target', 'nmaprun.host', 'nmaprun.runstats')) {
     if (part.kind === 'problem') yield part
+    else if (part.at === 'nmaprun.target')
+      yield { kind: 'skipped', target: asText(at(part.value, 'specification')) }
     else if (part.at === 'nmaprun.host') yield { kind: 'host', host: hostOf(part.value) }
     else if (part.at === 'nmaprun') yield { kind: 'run', raw: part.value }
     else yield { kind: 'end', raw: part.value }

@@ -4,6 +4,7 @@ import { multirangeOf, SILENT_HOST, SILENT_PORT } from './nmap-answers.ts'
 import { nmapReport, type NmapHost, type NmapPort } from './nmap-report.ts'
 import type { Weakness } from './nmap-rules.ts'
 import { enumWeaknesses, isFailure, scriptWeakness, serviceWeakness } from './nmap-weaknesses.ts'
+import { spelled } from '../paths.ts'
 import { type Imported, unreadable } from '../read-body.ts'
 import { MasscanHosts, masscanHost } from './masscan.ts'
 import { asset, failed, finding, hostPort, unusable } from '../records.ts'
@@ -24,9 +25,12 @@ export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGener
       time = new Date(Number(at(part.raw, 'start')) * 1000)
       // masscan writes the same elements, but one host for each port.
       if (asText(at(part.raw, 'scanner')) === 'masscan') masscan ??= new MasscanHosts()
-    } else if (part.kind === 'end') {
-      yield* failureOf(part.raw)
-      if (hosts > 0 && hosts === silent) yield failed('no host answered')
+    } else if (part.kind === 'skipped')
+      yield failed('nmap skipped this target: its name has no address, or it needs -6', {
+        host: spelled(part.target),
+      })
+    else if (part.kind === 'end') {
+      yield* failureOf(part.raw, hosts > 0 && hosts === silent)
       hosts = silent = 0
     } else if (masscan === undefined) {
       hosts += 1
@@ -39,13 +43,13 @@ export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGener
 }
 
 /** nmap also succeeds when no name could be resolved, or no host answered. */
-function* failureOf(stats: unknown): Generator<Imported> {
+function* failureOf(stats: unknown, areAllSilent: boolean): Generator<Imported> {
   const finished = at(stats, 'finished')
   const [up, total] = ['up', 'total'].map((name) => asText(at(stats, 'hosts', name)))
   if (asText(at(finished, 'exit')) === 'error')
     yield failed(asText(at(finished, 'errormsg')) || 'nmap failed')
   else if (total === '0') yield failed('nmap scanned no host: none could be resolved')
-  else if (up === '0') yield failed('no host answered')
+  else if (up === '0' || areAllSilent) yield failed('no host answered')
 }
 
 function* hostRecords(host: NmapHost, time: Date): Generator<Imported> {
