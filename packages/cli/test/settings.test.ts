@@ -44,14 +44,14 @@ test('The config lists the files that settings were read from, and which of them
   const open = file('redis:\n  url_file: redis-url\n')
   secretFile('redis-url')
   expect(readConfig(SETTINGS, { env, configPath: open }).files).toEqual([
-    { path: open, holdsSecrets: false },
-    { path: join(folder, 'database'), holdsSecrets: true },
-    { path: join(folder, 'redis-url'), holdsSecrets: true },
-    { path: '/etc/key', holdsSecrets: true },
+    { path: open, containsSecrets: false },
+    { path: join(folder, 'database'), containsSecrets: true },
+    { path: join(folder, 'redis-url'), containsSecrets: true },
+    { path: '/etc/key', containsSecrets: true },
   ])
   for (const text of ['redis.url: redis://:p@x', 'notify.webhooks: [https://x.test/secret]'])
     expect(readConfig(SETTINGS, { env: {}, configPath: file(text) }).files).toEqual([
-      { path: open, holdsSecrets: true },
+      { path: open, containsSecrets: true },
     ])
   expect(readConfig(SETTINGS, { env: {} }).files).toEqual([])
 })

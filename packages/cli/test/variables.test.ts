@@ -84,8 +84,8 @@ test('Settings are shown without the values of secrets, and the config lists the
   ])
   expect(JSON.stringify(showConfig(SETTINGS, loaded))).not.toMatch(/passed-value|literal|from-a-file/)
   expect(loaded.config.files).toEqual([
-    { path: configPath, holdsSecrets: true },
-    { path: token, holdsSecrets: true },
+    { path: configPath, containsSecrets: true },
+    { path: token, containsSecrets: true },
   ])
 })
 

@@ -139,12 +139,12 @@ const deepFreeze = (value: unknown): void => {
 /** The settings file, and every file with a secret. */
 const filesOf = ({ values, file, secretFiles, sources }: Loading, table: readonly Entry[]): ConfigFile[] => {
   const named = table.flatMap(({ key, setting }) => setting.secretFiles?.(values.get(key)) ?? [])
-  const holdsSecrets = table.some(
+  const containsSecrets = table.some(
     ({ key, setting }) => file.values.has(key) && setting.hasSecret(values.get(key)),
   )
   return [
-    ...(sources.configPath === undefined ? [] : [{ path: resolve(sources.configPath), holdsSecrets }]),
-    ...[...new Set([...secretFiles, ...named])].map((path) => ({ path, holdsSecrets: true })),
+    ...(sources.configPath === undefined ? [] : [{ path: resolve(sources.configPath), containsSecrets }]),
+    ...[...new Set([...secretFiles, ...named])].map((path) => ({ path, containsSecrets: true })),
   ]
 }
 

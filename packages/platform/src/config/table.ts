@@ -18,7 +18,7 @@ type Values<S> = {
 /** A file that settings were read from or that one of them names. */
 export interface ConfigFile {
   readonly path: string
-  readonly holdsSecrets: boolean
+  readonly containsSecrets: boolean
 }
 
 /** The settings in force, grouped as in the table, deeply frozen. */

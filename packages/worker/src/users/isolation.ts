@@ -151,7 +151,7 @@ export const hostOptions = (
 export const openSecrets = ({ files }: Pick<RunSettings, 'files'>, { kind }: Isolation): string[] => {
   if (kind !== 'uids' && kind !== 'user') return []
   return files
-    .filter(({ path, holdsSecrets }) => holdsSecrets && isOpenToOthers(path))
+    .filter(({ path, containsSecrets }) => containsSecrets && isOpenToOthers(path))
     .map(({ path }) => `${path} holds secrets and every step can read it: chmod o-r ${path}`)
 }
 

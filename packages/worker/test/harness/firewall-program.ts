@@ -6,7 +6,7 @@ import { until } from '@scanfarm/testing'
 import { Fences, NO_FENCE, type Fence } from '../../src/network/fences.ts'
 import { Firewall } from '../../src/network/firewall.ts'
 import { busyUids } from '../../src/network/table-names.ts'
-import { hold, holdIn, nmap, run, tell } from './namespace.ts'
+import { hold, holdIn, nmap, run, report } from './namespace.ts'
 
 const UID = 61_001
 const OTHER = 61_002
@@ -82,7 +82,7 @@ if (process.argv[2] === 'hold') {
 
   const firewall = await Firewall.open(silentLogger)
   const none = await firewall.begin(UID, {}, NO_FENCE)
-  tell({ nothing: { watch: none ?? null, tables: tables() } })
+  report({ nothing: { watch: none ?? null, tables: tables() } })
 
   const holder = {}
   for (const [name, args] of Object.entries(SENDERS)) {
@@ -90,7 +90,7 @@ if (process.argv[2] === 'hold') {
     const before = arrived(ALLOWED)
     nmap(UID, ...args, FORBIDDEN, ALLOWED)
     const { packets, addresses = new Map<string, number>() } = (await watch?.blocked()) ?? {}
-    tell({
+    report({
       [name]: {
         blocked: [...addresses.keys()],
         packets: packets === addresses.get(FORBIDDEN) ? 'all to it' : packets,
@@ -103,7 +103,7 @@ if (process.argv[2] === 'hold') {
   nmap(UID, '-6', '-sT', '-Pn', '-p', '80', FORBIDDEN_V6)
   const before = arrived(ALLOWED)
   nmap(UID, '-sT', '-Pn', '-p', '99', ALLOWED)
-  tell({
+  report({
     others: {
       blocked: [...((await watch?.blocked())?.addresses.keys() ?? [])].sort(),
       arrived: arrived(FORBIDDEN_V6) + arrived(ALLOWED) - before,
@@ -114,7 +114,7 @@ if (process.argv[2] === 'hold') {
   await until(() =>
     run('nft', 'list', 'table', 'netdev', tables()[0]?.split(' ').at(-1) ?? '').includes('"w0"'),
   )
-  tell({ 'a later device': 'covered' })
+  report({ 'a later device': 'covered' })
 
   // Of two that are not forbidden, only one is allowed.
   const other = '198.51.100.11'
@@ -126,7 +126,9 @@ if (process.argv[2] === 'hold') {
   const others = arrived(other)
   await firewall.end(UID, narrow)
   nmap(UID, '-sT', '-Pn', '-p', '80', other)
-  tell({ 'what is not allowed': { others, allowed: arrived(ALLOWED) > reached, asked: arrived(other) > 0 } })
+  report({
+    'what is not allowed': { others, allowed: arrived(ALLOWED) > reached, asked: arrived(other) > 0 },
+  })
 
   // What another run in the workspace forbids remains.
   const second = {}
@@ -140,7 +142,7 @@ if (process.argv[2] === 'hold') {
   // Nothing of the user is left, or each further change would take longer.
   await until(() => !run('nft', 'list', 'ruleset').includes(`u${UID}`))
   nmap(UID, '-sT', '-Pn', '-p', '80', FORBIDDEN)
-  tell({ ends: { whileShared, ofOther: ofOther > 0, after: arrived(FORBIDDEN) > ofOther } })
+  report({ ends: { whileShared, ofOther: ofOther > 0, after: arrived(FORBIDDEN) > ofOther } })
   await firewall[Symbol.asyncDispose]()
   const left = tables()
 
@@ -151,6 +153,6 @@ if (process.argv[2] === 'hold') {
   // The rules of a user that has processes remain: another run of this test, or one that ends, may have some.
   await until(() => !busyUids().has(UID))
   await using next = await Firewall.open(silentLogger)
-  tell({ tables: { left, held, remaining, swept: tables().length } })
+  report({ tables: { left, held, remaining, swept: tables().length } })
   await next.end(UID, {})
 }

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 export const run = (program: string, ...args: string[]): string =>
   execFileSync(program, args, { encoding: 'utf8' })
 
-/** Says what happened. */
-export const tell = (facts: Record<string, unknown>): void => console.log(JSON.stringify(facts))
+/** Reports what happened to the test. */
+export const report = (facts: Record<string, unknown>): void => console.log(JSON.stringify(facts))
 
 /** nmap as a user with the right to raw sockets. */
 export const nmap = (uid: number, ...args: string[]): string => {

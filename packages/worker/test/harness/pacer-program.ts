@@ -9,7 +9,7 @@ import { networkDevices } from '../../src/network/devices.ts'
 import { NO_FENCE } from '../../src/network/fences.ts'
 import { Firewall } from '../../src/network/firewall.ts'
 import { Pacer } from '../../src/network/pacer.ts'
-import { hold, holdIn, nmap, run, tell } from './namespace.ts'
+import { hold, holdIn, nmap, run, report } from './namespace.ts'
 
 const UID = 61_001
 const OTHER = 61_002
@@ -56,15 +56,15 @@ if (process.argv[2] === 'hold') {
   const holder = {}
   const [proxyPort = 0] = ports
   await firewall.begin(UID, holder, NO_FENCE, { rate: RATE, proxyPort })
-  tell({ gap: firewall.paceGap })
+  report({ gap: firewall.paceGap })
   const started = performance.now()
   let open = 0
   // One goes to the proxy.
   const waited = counted('lo', () => (open = connect(UID, ...ports)))
   const tookMs = performance.now() - started
-  tell({ paced: { open, waited: waited >= SERVERS - 1, slow: tookMs > ((SERVERS - 4) / RATE) * 1_000 } })
-  tell({ proxy: counted('lo', () => connect(UID, proxyPort)) })
-  tell({ other: counted('lo', () => (open = connect(OTHER, ...ports))), open })
+  report({ paced: { open, waited: waited >= SERVERS - 1, slow: tookMs > ((SERVERS - 4) / RATE) * 1_000 } })
+  report({ proxy: counted('lo', () => connect(UID, proxyPort)) })
+  report({ other: counted('lo', () => (open = connect(OTHER, ...ports))), open })
 
   const away = ['-Pn', '-p', '80']
   for (const [name, args] of Object.entries({
@@ -75,17 +75,17 @@ if (process.argv[2] === 'hold') {
     UDP: ['-sU', '--disable-arp-ping', '198.51.100.10'],
     'UDP in IPv6': ['-6', '-sU', '--disable-arp-ping', '2001:db8:1::10'],
   }))
-    tell({ [name]: counted('v0', () => nmap(UID, ...away, ...args)) > 0 })
+    report({ [name]: counted('v0', () => nmap(UID, ...away, ...args)) > 0 })
 
   const lookUp = ['-Pn', '-p', '53', '-sU', '--disable-arp-ping', '198.51.100.10']
-  tell({ 'name server': counted('v0', () => nmap(UID, ...lookUp)) })
+  report({ 'name server': counted('v0', () => nmap(UID, ...lookUp)) })
 
   const third = {}
   const slow = await firewall.begin(OTHER, third, NO_FENCE, { rate: 0.1 })
   nmap(OTHER, ...away, '-sT', '127.0.0.1')
   const few = (await slow?.blocked())?.late
   nmap(OTHER, '-Pn', '-sT', '-p', ports.join(), '--host-timeout', '1s', '127.0.0.1')
-  tell({ late: { few, many: ((await slow?.blocked())?.late ?? 0) > 0 } })
+  report({ late: { few, many: ((await slow?.blocked())?.late ?? 0) > 0 } })
   await firewall.end(OTHER, third)
 
   run('ip', 'link', 'add', 'w0', 'type', 'veth', 'peer', 'name', 'w1')
@@ -96,9 +96,9 @@ if (process.argv[2] === 'hold') {
   const both = run('tc', 'class', 'show', 'dev', 'lo')
   await firewall.end(UID, second)
   await firewall.end(UID, holder)
-  tell({ rates: { both: both.includes('rate 84Kbit'), none: run('tc', 'class', 'show', 'dev', 'lo') } })
+  report({ rates: { both: both.includes('rate 84Kbit'), none: run('tc', 'class', 'show', 'dev', 'lo') } })
   await firewall[Symbol.asyncDispose]()
-  tell({ 'as before': disciplines() === before })
+  report({ 'as before': disciplines() === before })
 
   const kill = await holdIn(import.meta.filename)
   const other = await Firewall.open(silentLogger)
@@ -106,17 +106,17 @@ if (process.argv[2] === 'hold') {
   const held = disciplines() !== before
   await kill()
   await using _next = await Firewall.open(silentLogger)
-  tell({ killed: { held, after: disciplines() === before } })
+  report({ killed: { held, after: disciplines() === before } })
 
   using pacer = new Pacer()
   const [lo] = [...networkDevices()].filter(([, name]) => name === 'lo')
   if (lo !== undefined) await pacer.set(new Map([[UID, 1]]), new Map([['gone#99', 'gone'], lo]))
-  tell({ gone: pacer.gap ?? run('tc', 'class', 'show', 'dev', 'lo').includes('rate 8Kbit') })
+  report({ gone: pacer.gap ?? run('tc', 'class', 'show', 'dev', 'lo').includes('rate 8Kbit') })
 
   const tc = run('sh', '-c', 'command -v tc').trim()
   run('mount', '--bind', '/dev/null', tc)
   await using without = await Firewall.open(silentLogger)
   await without.begin(UID, {}, NO_FENCE, { rate: RATE })
-  tell({ 'without tc': { gap: without.paceGap, tables: run('nft', 'list', 'tables') } })
+  report({ 'without tc': { gap: without.paceGap, tables: run('nft', 'list', 'tables') } })
   for (const server of servers) server.close()
 }

@@ -25,7 +25,7 @@ const rules = {
 const NO_HELPERS = { nameServers: [], routers: [] }
 
 /** The output of a program in its own network namespace. */
-const toldBy = async (program: string): Promise<unknown> => {
+const reportOf = async (program: string): Promise<unknown> => {
   const file = join(import.meta.dirname, '../harness', program)
   const { stdout } = await promisify(execFile)('unshare', ['-nm', process.execPath, file])
   const lines = stdout.trim().split('\n')
@@ -37,9 +37,9 @@ const withDelay = canDelay ? describe : describe.skip
 
 withRules('Packets of commands', () => {
   test('None reaches a forbidden address, however it is sent, and rules end with their run', async () => {
-    const told = await toldBy('firewall-program.ts')
+    const report = await reportOf('firewall-program.ts')
     const sent = { blocked: ['198.51.100.200'], packets: 'all to it', forbidden: 0, allowed: true }
-    expect(told).toEqual({
+    expect(report).toEqual({
       nothing: { watch: null, tables: [] },
       connect: sent,
       'raw socket': sent,
@@ -77,7 +77,7 @@ withRules('The nft of a worker', () => {
 
 withDelay('New connections of commands', () => {
   test('They wait for the rate of their user on each device, which the worker gives back', async () => {
-    expect(await toldBy('pacer-program.ts')).toEqual({
+    expect(await reportOf('pacer-program.ts')).toEqual({
       gap: 'v1 has its own queueing discipline (pfifo)',
       paced: { open: 20, waited: true, slow: true },
       proxy: 0,

@@ -34,11 +34,11 @@ test('Files with secrets that the users of commands can read are reported with a
     place(0o755, 0o600),
     join(base, 'none'),
   ]
-  const settings = { files: paths.map((path) => ({ path, holdsSecrets: true })) }
+  const settings = { files: paths.map((path) => ({ path, containsSecrets: true })) }
   expect(openSecrets(settings, root)).toEqual(
     [open, linked].map((path) => `${path} holds secrets and every step can read it: chmod o-r ${path}`),
   )
-  expect(openSecrets({ files: [{ path: open, holdsSecrets: false }] }, root)).toEqual([])
+  expect(openSecrets({ files: [{ path: open, containsSecrets: false }] }, root)).toEqual([])
   expect(openSecrets(settings, { kind: 'none', problem: 'it is so' })).toEqual([])
 })
 
