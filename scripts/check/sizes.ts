@@ -77,7 +77,7 @@ const FIGURES: readonly Figure[] = [
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
-    ceiling: 76_900,
+    ceiling: 77_000,
     goal: 60_000,
   },
   {
