@@ -3,14 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import {
-  ConfigError,
-  loadConfig,
-  readConfig,
-  showConfig,
-  settingsMarkdown,
-  type ConfigSources,
-} from '@scanfarm/platform'
+import type { ConfigSources } from '@scanfarm/platform'
+import { ConfigError, loadConfig, readConfig, showConfig, settingsMarkdown } from '@scanfarm/platform'
 import { SETTINGS } from '../src/settings.ts'
 
 let folder = ''

@@ -3,13 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { createKeyPair } from '../src/machine/ssh-keys.ts'
-import {
-  CloudError,
-  type CloudProvider,
-  type Machine,
-  type MachineRequest,
-  type MachineState,
-} from '../src/provider.ts'
+import type { CloudProvider, Machine, MachineRequest, MachineState } from '../src/provider.ts'
+import { CloudError } from '../src/provider.ts'
 import { startFakeMachine, type CloudConfig, type FakeMachine } from './fake-machine.ts'
 
 interface Kept {

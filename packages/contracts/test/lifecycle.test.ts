@@ -1,15 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
-import {
-  INFRA_MOVES,
-  INSTANCE_MOVES,
-  isTerminal,
-  RUN_MOVES,
-  sources,
-  STEP_MOVES,
-  type RunStatus,
-} from '../src/index.ts'
+import type { RunStatus } from '../src/index.ts'
+import { INFRA_MOVES, INSTANCE_MOVES, isTerminal, RUN_MOVES, sources, STEP_MOVES } from '../src/index.ts'
 
 const document = readFileSync(join(import.meta.dirname, '../../../docs/architecture.md'), 'utf8')
 

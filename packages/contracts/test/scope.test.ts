@@ -1,15 +1,7 @@
 import { BlockList, isIPv6 } from 'node:net'
 import { describe, expect, test } from '@jest/globals'
-import {
-  allows,
-  allowsAddresses,
-  boundaryOf,
-  entryProblem,
-  namesHost,
-  namesIn,
-  type NeverScanRule,
-  type ScopeRules,
-} from '../src/index.ts'
+import type { NeverScanRule, ScopeRules } from '../src/index.ts'
+import { allows, allowsAddresses, boundaryOf, entryProblem, namesHost, namesIn } from '../src/index.ts'
 
 const rules = (change: Partial<ScopeRules> = {}): ScopeRules => ({
   name: 'shop',

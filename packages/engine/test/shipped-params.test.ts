@@ -16,13 +16,8 @@ import { checkParams } from '../src/flow/params.ts'
 import { Engine } from '../src/engine.ts'
 import { execute } from '../src/execute.ts'
 import { openLibrary } from '../src/library/open-library.ts'
-import {
-  resolveWorkflow,
-  type Param,
-  type ResolvedWorkflow,
-  type Workflow,
-  type WorkflowLibrary,
-} from '@scanfarm/language'
+import type { Param, ResolvedWorkflow, Workflow, WorkflowLibrary } from '@scanfarm/language'
+import { resolveWorkflow } from '@scanfarm/language'
 import { hostRunner } from './harness/host-runner.ts'
 import { MemoryRecorder } from './harness/recorder.ts'
 

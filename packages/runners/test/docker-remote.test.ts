@@ -9,14 +9,8 @@ import { createServer } from 'node:tls'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import type { RunnerContext } from '@scanfarm/contracts'
-import {
-  connectEngine,
-  createRunners,
-  detectCapabilities,
-  dockerOptions,
-  reachEngine,
-  type DockerSettings,
-} from '../src/index.ts'
+import type { DockerSettings } from '../src/index.ts'
+import { connectEngine, createRunners, detectCapabilities, dockerOptions, reachEngine } from '../src/index.ts'
 import { startEngine, type PrivateEngine } from './docker-engine.ts'
 import { freePort } from './free-port.ts'
 import { TEST_MS } from './processes.ts'

@@ -66,7 +66,7 @@ export type { History, PastArtifact, PastRecord, PastRun, PastStep } from './his
 export { JOB_SORTS, JOB_STATES, type CountedJob, type JobSort, type JobState } from './jobs/job-list.ts'
 export type { RunNight } from './jobs/nights.ts'
 export { STRIP_RUNS } from './jobs/job-strip.ts'
-export type { RetrySelection, VoidMessages } from './jobs/change-job.ts'
+export type { Retried, RetrySelection, VoidMessages } from './jobs/change-job.ts'
 export { MAX_SCOPES, type ScopeBook } from './scopes.ts'
 export type {
   DeltaDraft,

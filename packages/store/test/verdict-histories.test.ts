@@ -5,17 +5,8 @@ import type { FindingContent, NewFindingRule, RunKey } from '@scanfarm/contracts
 import type { FindingChange } from '../src/findings/triage.ts'
 import { asSuperuser, testDatabase } from './database.ts'
 import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
-import {
-  decided,
-  expired,
-  fresh,
-  imported,
-  judged,
-  outcomeOf,
-  type ModelRule,
-  type Modelled,
-  type ModelScan,
-} from './verdict-model.ts'
+import type { ModelRule, Modelled, ModelScan } from './verdict-model.ts'
+import { decided, expired, fresh, imported, judged, outcomeOf } from './verdict-model.ts'
 import { BEFORE, diceOf, FLOW, scanOf, scopeName, SEVERITIES, type Dice, type End } from './verdict-scans.ts'
 
 /** Histories of one database transaction each step; more of them: SCANFARM_HISTORIES=10000. */

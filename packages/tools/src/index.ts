@@ -10,6 +10,13 @@ export type { OnBytes } from './install/download.ts'
 export { parseManifest, selectTools, type Manifest, type Tool } from './manifest.ts'
 export { readManifest } from './read-manifest.ts'
 export type { Facts } from './schema.ts'
-export { findProgram, statusOf, toolProblems, type ToolSearchPath, type ToolStatus } from './status.ts'
+export {
+  findProgram,
+  programIn,
+  statusOf,
+  toolProblems,
+  type ToolSearchPath,
+  type ToolStatus,
+} from './status.ts'
 export { programsToInterrupt } from './stops.ts'
 export { isAtLeast, questionOf, versionIn, versionOf } from './version.ts'

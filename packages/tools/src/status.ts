@@ -37,15 +37,15 @@ const isProgram = async (file: string): Promise<boolean> =>
 const isFolder = async (path: string): Promise<string | undefined> =>
   (await stat(path).catch(() => undefined))?.isDirectory() === true ? path : undefined
 
-/** The first program of this name. */
-export const findProgram = async (
-  name: string,
-  { folders, path }: ToolSearchPath,
-): Promise<string | undefined> => {
-  for (const folder of [folders.binaries, ...path.split(':').filter((part) => part.startsWith('/'))])
+/** The first program of this name in absolute folders. */
+export const programIn = async (name: string, folders: readonly string[]): Promise<string | undefined> => {
+  for (const folder of folders.filter((one) => one.startsWith('/')))
     if (await isProgram(join(folder, name))) return join(folder, name)
   return undefined
 }
+
+export const findProgram = (name: string, { folders, path }: ToolSearchPath): Promise<string | undefined> =>
+  programIn(name, [folders.binaries, ...path.split(':')])
 
 const stateOf = ({ version: wanted }: Tool, version: string | undefined): ToolState => {
   if (version === undefined) return 'unknown'

@@ -5,6 +5,7 @@ import type { RunnerProvider, RunRecorder } from '@scanfarm/contracts'
 import { makeFolder } from '@scanfarm/platform'
 import { execute, type Engine, type ExecuteResult } from '@scanfarm/engine'
 import { parseAllowedPaths, type AllowedPath, type FunctionServices, type Ports } from '@scanfarm/functions'
+import { startTimer } from '@scanfarm/worker'
 import { notWritten } from '../client/files.ts'
 import type { Terminal } from '../terminal.ts'
 import { ownEnvironment } from '../workflows/own-environment.ts'
@@ -31,31 +32,18 @@ export interface ExecContext {
   readonly ports?: Partial<Ports>
 }
 
-/** Longer waits overflow the timer. */
-const MAX_TIMER_MS = 2 ** 31 - 1
-
-const limited = (outer: AbortSignal, ms: number | undefined): { signal: AbortSignal; end: () => void } => {
-  if (ms === undefined) return { signal: outer, end: () => undefined }
-  const limit = new AbortController()
-  let timer: NodeJS.Timeout
-  const wait = (left: number): void => {
-    const turn = Math.min(left, MAX_TIMER_MS)
-    timer = setTimeout(() => (left > turn ? wait(left - turn) : limit.abort('timeout')), turn)
-  }
-  wait(ms)
-  return { signal: AbortSignal.any([outer, limit.signal]), end: () => clearTimeout(timer) }
-}
-
 /** Executes one run on this machine. Each run has its own folders. */
 export const perform = async (
   run: PlannedRun,
   recorder: RunRecorder,
   context: ExecContext,
 ): Promise<ExecuteResult> => {
-  const { terminal, config, engine, runners, params } = context
+  const { terminal, config, engine, runners, params, timeoutMs } = context
   const { target, output, uuid, workspaces } = run
   const temp = context.temp ?? (await mkdtemp(join(tmpdir(), 'scanfarm-exec-')))
-  const { signal, end } = limited(context.signal, context.timeoutMs)
+  const limit = new AbortController()
+  using _timer = timeoutMs === undefined ? undefined : startTimer(timeoutMs, () => limit.abort('timeout'))
+  const signal = timeoutMs === undefined ? context.signal : AbortSignal.any([context.signal, limit.signal])
   try {
     if (!context.dryRun)
       await makeFolder(output).catch((error: unknown) => {
@@ -101,7 +89,6 @@ export const perform = async (
       limits: { graceMs: config.runs.cancelGraceMs },
     })
   } finally {
-    end()
     if (context.temp === undefined) await rm(temp, { recursive: true, force: true })
   }
 }

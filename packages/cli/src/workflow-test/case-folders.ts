@@ -38,15 +38,8 @@ export class CaseFolders implements AsyncDisposable {
   /** `cases`: the folder of the cases, which may hold lists and other input. */
   static async make(cases: string): Promise<CaseFolders> {
     const folders = new CaseFolders(await realpath(await mkdtemp(join(tmpdir(), 'scanfarm-case-'))), cases)
-    for (const folder of [
-      folders.output,
-      folders.temp,
-      folders.home,
-      folders.programs,
-      folders.calls,
-      folders.links,
-    ])
-      await mkdir(folder)
+    const { output, temp, home, programs, calls, links } = folders
+    for (const folder of [output, temp, home, programs, calls, links]) await mkdir(folder)
     return folders
   }
 

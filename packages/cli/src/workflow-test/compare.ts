@@ -31,14 +31,13 @@ const differ = (what: string, expected: unknown, seen: unknown): string[] => {
   return before === after ? [] : [what, ...changedLines(before, after)]
 }
 
+const namesOf = (...records: readonly object[]): Set<string> => new Set(records.flatMap(Object.keys))
+
 const differAll = (
   what: (name: string) => string,
   expected: Readonly<Record<string, unknown>>,
   seen: Readonly<Record<string, unknown>>,
-): string[] =>
-  [...new Set([...Object.keys(expected), ...Object.keys(seen)])].flatMap((name) =>
-    differ(what(name), expected[name], seen[name]),
-  )
+): string[] => [...namesOf(expected, seen)].flatMap((name) => differ(what(name), expected[name], seen[name]))
 
 type StepFacts = Exclude<CaseExpected['steps'][string], string>
 
@@ -46,7 +45,7 @@ const factsOf = (step: CaseExpected['steps'][string] | undefined): Partial<StepF
   typeof step === 'string' ? { status: step } : (step ?? {})
 
 const stepLines = (expected: CaseExpected['steps'], seen: CaseExpected['steps']): string[] =>
-  [...new Set([...Object.keys(expected), ...Object.keys(seen)])].flatMap((key) => {
+  [...namesOf(expected, seen)].flatMap((key) => {
     const [old, now] = [factsOf(expected[key]), factsOf(seen[key])]
     const status = differ(`step ${key}`, old.status, now.status)
     // A step that was not executed has nothing else to compare.

@@ -1,7 +1,8 @@
-import { access, constants, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { CaseContent, RecordedCall } from '@scanfarm/contracts'
+import { programIn } from '@scanfarm/tools'
 import { contentOf } from './case-file.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { CaseFolders } from './case-folders.ts'
@@ -36,18 +37,6 @@ printf %s "$code" > "$call/code"
 exit "$code"
 `
 
-const onPath = async (name: string, path: string): Promise<string | undefined> => {
-  for (const folder of path.split(':').filter((one) => one.startsWith('/'))) {
-    const file = join(folder, name)
-    const found = await access(file, constants.X_OK).then(
-      async () => (await stat(file)).isFile(),
-      () => false,
-    )
-    if (found) return file
-  }
-  return undefined
-}
-
 /** Makes programs that record the real ones. */
 export const makeWrappers = async (
   programs: readonly string[],
@@ -55,7 +44,7 @@ export const makeWrappers = async (
   folders: CaseFolders,
 ): Promise<void> => {
   for (const name of programs) {
-    const real = await onPath(name, path)
+    const real = await programIn(name, path.split(':'))
     if (real === undefined)
       throw new CliError(EXIT.usage, `${name} is not on PATH: install it, then record the case`)
     await writeFile(join(folders.programs, name), wrapper(name, real, folders), { mode: EXECUTABLE })

@@ -69,14 +69,10 @@ export const testWorkflows = async (
   paths: readonly string[],
   options: TestOptions,
 ): Promise<void> => {
-  const workflows = (await Promise.all(paths.map(workflowsWithCases))).flat()
-  const files = (
-    await Promise.all(
-      workflows.map(async (workflow) =>
-        (await caseFiles(workflow, options.case)).map((file) => ({ workflow, file })),
-      ),
-    )
-  ).flat()
+  const files: { workflow: string; file: string }[] = []
+  for (const path of paths)
+    for (const workflow of await workflowsWithCases(path))
+      for (const file of await caseFiles(workflow, options.case)) files.push({ workflow, file })
   if (files.length === 0)
     throw new CliError(
       EXIT.usage,

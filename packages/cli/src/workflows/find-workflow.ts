@@ -2,13 +2,8 @@ import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { WorkflowKind } from '@scanfarm/contracts'
 import { openFile, openLibrary } from '@scanfarm/engine'
-import {
-  renderProblems,
-  resolveWorkflow,
-  WorkflowError,
-  type Problem,
-  type ResolvedWorkflow,
-} from '@scanfarm/language'
+import type { Problem, ResolvedWorkflow } from '@scanfarm/language'
+import { renderProblems, resolveWorkflow, WorkflowError } from '@scanfarm/language'
 import { plain } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Config } from '../settings.ts'

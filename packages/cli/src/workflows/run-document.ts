@@ -1,11 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
-import {
-  NO_WORK,
-  type OutputStream,
-  type RunRecorder,
-  type StepClosed,
-  type StepOpened,
-} from '@scanfarm/contracts'
+import type { OutputStream, RunRecorder, StepClosed, StepOpened } from '@scanfarm/contracts'
+import { NO_WORK } from '@scanfarm/contracts'
 import type { EndedRun } from '../exec/planned.ts'
 
 /** Limits of the document, which is in memory until the run has ended. Anything beyond them is omitted. */

@@ -1,19 +1,7 @@
-import {
-  asking,
-  isThere,
-  runPath,
-  domainParts,
-  isCidr,
-  targetType,
-  type LocalTarget,
-} from '@scanfarm/functions'
-import {
-  type TARGET_TYPES,
-  type TEXT_TARGET_TYPES,
-  type ResolvedWorkflow,
-  type Dependencies,
-  toPlain,
-} from '@scanfarm/language'
+import type { LocalTarget } from '@scanfarm/functions'
+import { asking, isThere, runPath, domainParts, isCidr, targetType } from '@scanfarm/functions'
+import type { TARGET_TYPES, TEXT_TARGET_TYPES, ResolvedWorkflow, Dependencies } from '@scanfarm/language'
+import { toPlain } from '@scanfarm/language'
 import { condition } from '../step/condition.ts'
 import type { Engine } from '../engine.ts'
 import { unusablePrograms } from '../runner/programs.ts'

@@ -1,12 +1,6 @@
 import type { RunnerSpec } from '@scanfarm/contracts'
-import {
-  messageOf,
-  type ResolvedWorkflow,
-  type ModuleRef,
-  type Workflow,
-  data,
-  type Value,
-} from '@scanfarm/language'
+import type { ResolvedWorkflow, ModuleRef, Workflow, Value } from '@scanfarm/language'
+import { messageOf, data } from '@scanfarm/language'
 import { runActions } from '../step/actions.ts'
 import { condition } from '../step/condition.ts'
 import { unmetDependency } from './dependencies.ts'

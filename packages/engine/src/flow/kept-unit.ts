@@ -81,8 +81,8 @@ export interface ResumeService {
   ): { readonly counted: number; readonly artifacts: readonly ArtifactFound[] }
   /** No further unit is taken over. */
   stop(reason: string): void
-  /** A unit begins that changes files. */
-  begin(key: string): Promise<void>
+  /** A unit begins that changes files. `step`: as in KeptUnit. */
+  begin(key: string, step: string): Promise<void>
   /** It ended; undefined: it was interrupted. */
   end(key: string, unit: KeptUnit | undefined): Promise<void>
   /** Undefined: no earlier attempt has begun the loop of this unit, or it has to be repeated. */

@@ -1,18 +1,14 @@
 import { didYouMean, type FieldError, paramProblem, paramsProblems } from '@scanfarm/contracts'
+import type { ResolvedWorkflow, Json, Param, Value, Variables } from '@scanfarm/language'
 import {
   BUILTIN_NAMES,
   SOMETIMES_NAMES,
-  type ResolvedWorkflow,
-  type Json,
-  type Param,
   valueProblem,
   ParamValueError,
   typedValue,
   fromJson,
   textOf,
   toPlain,
-  type Value,
-  type Variables,
 } from '@scanfarm/language'
 import { execOn } from '../step/function-context.ts'
 import { generate } from './generators.ts'

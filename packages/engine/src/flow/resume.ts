@@ -82,6 +82,28 @@ const taken = (at: StepContext, resume: ResumeService): KeptUnit | undefined => 
 const nameOf = ({ module, step }: StepContext): string =>
   module.name === '' ? step.name : `${module.name}/${step.name}`
 
+type Ended = Omit<KeptUnit, 'key' | 'step' | keyof KeptState>
+
+/** Executes a unit. `work` resolves to its result, and how it ended; undefined: it was interrupted. */
+const noted = async <T>(
+  at: StepContext,
+  resume: ResumeService,
+  step: string,
+  work: () => Promise<{ readonly result: T; readonly ended: Ended | undefined }>,
+): Promise<T> => {
+  const { key } = at
+  at.module.scope.trackChanges()
+  await resume.begin(key, step)
+  let unit: KeptUnit | undefined
+  try {
+    const { result, ended } = await work()
+    if (ended !== undefined) unit = { key, step, ...ended, ...stateOf(at) }
+    return result
+  } finally {
+    await resume.end(key, unit)
+  }
+}
+
 /** Runs a step of a module's list or a hook, unless an earlier attempt has ended it. */
 export const runOnce = async (at: StepContext, rows: OpenRow): Promise<StepOutcome> => {
   const { run, runStep } = at.module
@@ -89,32 +111,17 @@ export const runOnce = async (at: StepContext, rows: OpenRow): Promise<StepOutco
   if (resume === undefined) return await runStep(at, rows)
   const kept = taken(at, resume)
   if (kept !== undefined) return outcomeOf(kept.outcome)
-  at.module.scope.trackChanges()
-  await resume.begin(at.key)
-  let command = ''
-  const noted: OpenRow = (one, rendered) => {
-    if (one.key === at.key) command = rendered
-    return rows(one, rendered)
-  }
-  const trace = new UnitTrace(at.trace)
-  let ended: KeptUnit | undefined
-  try {
-    const outcome = await runStep({ ...at, ...(at.trace !== undefined && { trace }) }, noted)
-    const now = signalOf(at).aborted ? undefined : keptOutcome(outcome)
-    if (now !== undefined)
-      ended = {
-        key: at.key,
-        step: nameOf(at),
-        command: hashOf(run, command),
-        outcome: now,
-        worked: trace.hasWorked,
-        error: trace.error,
-        ...stateOf(at),
-      }
-    return outcome
-  } finally {
-    await resume.end(at.key, ended)
-  }
+  return await noted(at, resume, nameOf(at), async () => {
+    let command = ''
+    const trace = new UnitTrace(at.trace)
+    const result = await runStep({ ...at, ...(at.trace !== undefined && { trace }) }, (one, rendered) => {
+      if (one.key === at.key) command = rendered
+      return rows(one, rendered)
+    })
+    const outcome = signalOf(at).aborted ? undefined : keptOutcome(result)
+    const { hasWorked: worked, error } = trace
+    return { result, ended: outcome && { command: hashOf(run, command), outcome, worked, error } }
+  })
 }
 
 /** Executes the actions of a module of a flow, unless an earlier attempt has. Resolves to whether they abort the flow. */
@@ -124,24 +131,11 @@ export const actOnce = async (at: StepContext, act: () => Promise<boolean>): Pro
   if (resume === undefined) return await act()
   const kept = taken(at, resume)
   if (kept?.outcome.kind === 'actions') return kept.outcome.abort
-  at.module.scope.trackChanges()
-  await resume.begin(at.key)
-  let ended: KeptUnit | undefined
-  try {
+  return await noted(at, resume, '', async () => {
     const abort = await act()
-    if (!run.signal.aborted)
-      ended = {
-        key: at.key,
-        step: '',
-        command: '',
-        outcome: { kind: 'actions', abort },
-        worked: false,
-        ...stateOf(at),
-      }
-    return abort
-  } finally {
-    await resume.end(at.key, ended)
-  }
+    const outcome = { kind: 'actions', abort } as const
+    return { result: abort, ended: run.signal.aborted ? undefined : { command: '', outcome, worked: false } }
+  })
 }
 
 /** A value that is computed in the first attempt only. */

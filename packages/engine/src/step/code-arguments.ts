@@ -1,16 +1,6 @@
 import { FUNCTIONS } from '@scanfarm/functions'
-import {
-  joinedArgument,
-  type Joined,
-  type Part,
-  type Program,
-  SHELL_COMMANDS,
-  type Json,
-  type Variables,
-  Text,
-  HARMLESS_TEXT,
-  UnsafeContextError,
-} from '@scanfarm/language'
+import type { Joined, Part, Program, Json, Variables } from '@scanfarm/language'
+import { joinedArgument, SHELL_COMMANDS, Text, HARMLESS_TEXT, UnsafeContextError } from '@scanfarm/language'
 
 /** Longer texts are refused without analysis. */
 const MAX_CHARS = 1 << 20

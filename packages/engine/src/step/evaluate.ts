@@ -1,17 +1,13 @@
 import { resultOf, FUNCTIONS, type FunctionContext, EndRun, SkipModule } from '@scanfarm/functions'
+import type { SimpleScope, Program, Json, Value, Variables } from '@scanfarm/language'
 import {
   evaluateSimple,
-  type SimpleScope,
-  type Program,
   prepareProgram,
   messageOf,
-  type Json,
   evaluateExpr,
   asNumber,
   toJson,
   toPlain,
-  type Value,
-  type Variables,
 } from '@scanfarm/language'
 import { ShellValues } from './shell-values.ts'
 import type { SharedFiles } from '../runner/shared-files.ts'

@@ -1,12 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import {
-  SHELL_COMMANDS,
-  type Json,
-  renderCommand,
-  piecesOf,
-  type Piece,
-  type Value,
-} from '@scanfarm/language'
+import type { Json, Piece, Value } from '@scanfarm/language'
+import { SHELL_COMMANDS, renderCommand, piecesOf } from '@scanfarm/language'
 
 /**
  * Placeholders for values in an expression that builds a command. The escaping of a value depends on the whole command,

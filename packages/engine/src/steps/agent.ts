@@ -1,25 +1,8 @@
 import { setMaxListeners } from 'node:events'
-import {
-  runPath,
-  writeText,
-  checkPath,
-  askLlm,
-  toChatAnswer,
-  type ChatAnswer,
-  type ToolCall,
-  providersFor,
-} from '@scanfarm/functions'
-import {
-  type AgentTool,
-  type Json,
-  type LlmConfig,
-  type SubAgent,
-  data,
-  fromJson,
-  isTruthy,
-  type Value,
-  parseDuration,
-} from '@scanfarm/language'
+import type { ChatAnswer, ToolCall } from '@scanfarm/functions'
+import { runPath, writeText, checkPath, askLlm, toChatAnswer, providersFor } from '@scanfarm/functions'
+import type { AgentTool, Json, LlmConfig, SubAgent, Value } from '@scanfarm/language'
+import { data, fromJson, isTruthy, parseDuration } from '@scanfarm/language'
 import { evaluate } from '../step/evaluate.ts'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { renderPlain } from '../step/render.ts'

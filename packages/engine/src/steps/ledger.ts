@@ -3,14 +3,17 @@ import type { BegunLoop, ItemCounts, KeptItems } from '../flow/kept-unit.ts'
 import { UnitTrace } from '../flow/tally.ts'
 import type { StepContext } from '../step/step-context.ts'
 
-const rangesOf = (indexes: readonly number[]): [number, number][] => {
-  const ranges: [number, number][] = []
-  for (const index of indexes.toSorted((one, other) => one - other)) {
-    const last = ranges.at(-1)
-    if (last?.[1] === index - 1) last[1] = index
-    else ranges.push([index, index])
+export type Range = [first: number, last: number]
+
+/** Sorted, and as few as possible. */
+export const mergedRanges = (ranges: readonly Readonly<Range>[]): Range[] => {
+  const found: Range[] = []
+  for (const [first, last] of ranges.toSorted(([one], [other]) => one - other)) {
+    const before = found.at(-1)
+    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last)
+    else found.push([first, last])
   }
-  return ranges
+  return found
 }
 
 /** One bit for each item. */
@@ -106,7 +109,7 @@ export class Ledger {
     return {
       key: this.#at.key,
       begins,
-      ended: rangesOf(this.#fresh.splice(0)),
+      ended: mergedRanges(this.#fresh.splice(0).map((index) => [index, index])),
       read,
       hash,
       counts: this.#counts(),

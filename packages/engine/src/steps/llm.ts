@@ -1,13 +1,6 @@
 import { askLlm, at as field, toChatAnswer, usageOf, providersFor } from '@scanfarm/functions'
-import {
-  type Json,
-  type LlmConfig,
-  type Step,
-  data,
-  fromJson,
-  type Value,
-  parseDuration,
-} from '@scanfarm/language'
+import type { Json, LlmConfig, Step, Value } from '@scanfarm/language'
+import { data, fromJson, parseDuration } from '@scanfarm/language'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { renderPlain } from '../step/render.ts'
 import type { StepEnd } from '../step/step-end.ts'

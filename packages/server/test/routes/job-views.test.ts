@@ -358,6 +358,17 @@ describe('POST /jobs/{job_id}/retry', () => {
     expect(await retried({ from: 'start' })).toEqual(
       Array.from({ length: 3 }, () => ({ resumes: 'steps', resume: null })),
     )
+    // Nothing is stored.
+    const [bare] = await claim(await create(hosts(1, 'bare')))
+    if (!bare) throw new Error('a run was to be claimed')
+    await endRun(server.runStore, bare, { status: 'failed' })
+    const body = { ids: [bare.runId], from: 'hello' }
+    const { data } = (await server.operator.post('/api/runs/retry').send(body).expect(200)).body
+    const message = '1 of 1 from the start: no step of the earlier run is stored'
+    expect(data).toMatchObject([{ result: 'retried', message }])
+    const point = { runUuid: bare.runUuid, attempt: 1, entries: 0, from: { step: 'hello' } }
+    expect(await claim(data[0].job_id)).toMatchObject([{ resume: point }])
+    await server.operator.post(`/api/jobs/${data[0].job_id}/cancel`).expect(202)
   })
 
   test('a group of failures is repeated by its pattern', async () => {

@@ -1,14 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
-import {
-  attemptPrefix,
-  LIVE_BLOCK_BYTES,
-  liveBlockKey,
-  RUN_LOG_NAME,
-  type LogName,
-  type StepRecord,
-} from '@scanfarm/contracts'
+import type { LogName, StepRecord } from '@scanfarm/contracts'
+import { attemptPrefix, LIVE_BLOCK_BYTES, liveBlockKey, RUN_LOG_NAME } from '@scanfarm/contracts'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { refusal, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord, type RunOfWorker } from '../_worker.ts'

@@ -176,6 +176,8 @@ export interface RetrySelection {
 export interface Retried {
   readonly jobId: string
   readonly runs: number
+  /** How many begin at the start, not at the step that was named: nothing is stored. */
+  readonly atStart: number
 }
 
 export interface RetryOptions {
@@ -205,12 +207,12 @@ export const retryJob = async (
 ): Promise<Retried | undefined> => {
   const choice = cloud ? storableJson(cloudChoice(cloud, newInfraId())) : null
   const { rows } = await refusing(
-    sql<{ job_id: string; runs: number }>`
-      select job_id, runs from retry_job(${jobNo}, ${jobId}, ${statuses}::text[], ${outcomes}::text[],
+    sql<{ job_id: string; runs: number; at_start: number }>`
+      select job_id, runs, at_start from retry_job(${jobNo}, ${jobId}, ${statuses}::text[], ${outcomes}::text[],
         ${runIds ?? null}::bigint[], ${choice}::jsonb, ${atOnce}::int,
         ${from === null ? null : JSON.stringify(from)}::jsonb)
     `.execute(db),
   )
   const [made] = rows
-  return made && { jobId: made.job_id, runs: made.runs }
+  return made && { jobId: made.job_id, runs: made.runs, atStart: made.at_start }
 }

@@ -9,14 +9,8 @@ import type { SortRequest } from '../findings/sorted.ts'
 import { countByStatus, listRuns, type RunFilter, type RunSort } from './run-list.ts'
 import { followLogs, logAgain, logInLatest, logOf, type LogState } from './run-logs.ts'
 import { artifact, artifacts, steps } from './run-parts.ts'
-import {
-  artifactAt,
-  listAllArtifacts,
-  listStepResults,
-  type ArtifactFilter,
-  type StepResultFilter,
-  type StoredArtifact,
-} from './run-part-lists.ts'
+import type { ArtifactFilter, StepResultFilter, StoredArtifact } from './run-part-lists.ts'
+import { artifactAt, listAllArtifacts, listStepResults } from './run-part-lists.ts'
 import { runAttempts } from './run-attempts.ts'
 import { byRef, toRunDetail, type RunRef } from './run-rows.ts'
 import { storableJson } from '../text.ts'

@@ -4,17 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { beforeAll, expect, test } from '@jest/globals'
 import type axe from 'axe-core'
 import { BUSY_MS, type Page, type Theme, useConsole } from './harness.ts'
-import {
-  eachView,
-  NARROW,
-  populate,
-  resize,
-  screenPaths,
-  settle,
-  type Size,
-  SURVEY,
-  WIDE,
-} from './screens.ts'
+import type { Size } from './screens.ts'
+import { eachView, NARROW, populate, resize, screenPaths, settle, SURVEY, WIDE } from './screens.ts'
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 

@@ -1,11 +1,6 @@
 import { Readable } from 'node:stream'
-import {
-  backoffMs,
-  LIVE_BLOCK_BYTES,
-  liveBlockKey,
-  type ArtifactStore,
-  type LogName,
-} from '@scanfarm/contracts'
+import type { ArtifactStore, LogName } from '@scanfarm/contracts'
+import { backoffMs, LIVE_BLOCK_BYTES, liveBlockKey } from '@scanfarm/contracts'
 import { errorText, pause } from '@scanfarm/platform'
 import type { GrowingLog } from './logs.ts'
 

@@ -20,7 +20,6 @@ import {
 } from '@scanfarm/contracts'
 import { errorText } from '@scanfarm/platform'
 import type { KeptRow } from '../resume/entries.ts'
-import type { Journal } from '../resume/journal.ts'
 import { ArtifactUploader, type ArtifactSource } from './artifact-uploader.ts'
 import { LiveLogs } from './live-logs.ts'
 import { RunLog, type GrowingLog, type LogLevel, type StepLog } from './logs.ts'
@@ -33,7 +32,12 @@ export interface RunRecorderOptions extends ArtifactSource {
   /** Where files of long outputs are made. */
   readonly folder: string
   /** What the attempt stores for the next one. */
-  journal?(): (Pick<Journal, 'stepClosed'> & { artifact(found: ArtifactFound): void | false }) | undefined
+  journal?():
+    | {
+        stepClosed(closed: StepClosed, counts: boolean, step: StepBuffer): void
+        artifact(found: ArtifactFound): void | false
+      }
+    | undefined
   /** The live copies of logs cannot be stored. */
   onLiveFailure?(reason: string): void
 }
@@ -141,6 +145,12 @@ export class RunRecorder implements Recorder {
     const row = { ...record, seq, id: this.stepId(key) }
     const chars = record.command.length + record.output.length + record.errorMessage.length
     this.buffer.step({ version: 1, chars, record: () => row })
+  }
+
+  /** Where the attempt begins, if that is not where it was to begin. */
+  beginsAt(what: string): void {
+    this.log('warn', `begins at ${what}`)
+    this.facts({ 'begins at': what })
   }
 
   resumePoint(point: ResumePoint): void {

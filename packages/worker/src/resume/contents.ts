@@ -43,6 +43,11 @@ export class Contents {
     this.#locations.set(sha256, location)
   }
 
+  /** Bytes that may still be stored. */
+  get bytesLeft(): number {
+    return this.#options.maxBytes - this.#bytes
+  }
+
   /** Throws unless further files with so many bytes may be stored. */
   checkSize(bytes: number): void {
     const { maxBytes } = this.#options
@@ -67,9 +72,14 @@ export class Contents {
     return { key, size, sha256 }
   }
 
-  /** Stores small files as one object, since each object costs more than their bytes. Resolves to them by path. */
-  async storeTogether(files: ReadonlyMap<string, Buffer>): Promise<ReadonlyMap<string, StoredFile>> {
-    const found = [...files].map(([path, bytes]) => ({ path, bytes, sha256: this.#hashOfBytes(path, bytes) }))
+  /** Stores small files as one object, since each object costs more than their bytes. Resolves to them by what names them. */
+  async storeTogether<K extends string | { readonly path: string }>(
+    files: ReadonlyMap<K, Buffer>,
+  ): Promise<ReadonlyMap<K, StoredFile>> {
+    const found = [...files].map(([name, bytes]) => {
+      const path = typeof name === 'string' ? name : name.path
+      return { name, bytes, sha256: this.#hashOfBytes(path, bytes) }
+    })
     const fresh = new Map(
       found.filter(({ sha256 }) => !this.#locations.has(sha256)).map(({ sha256, bytes }) => [sha256, bytes]),
     )
@@ -83,9 +93,9 @@ export class Contents {
       at += size
     }
     return new Map(
-      found.flatMap(({ path, bytes, sha256 }) => {
+      found.flatMap(({ name, bytes, sha256 }) => {
         const location = this.#locations.get(sha256)
-        return location === undefined ? [] : [[path, { ...location, size: bytes.length, sha256 }]]
+        return location === undefined ? [] : [[name, { ...location, size: bytes.length, sha256 }]]
       }),
     )
   }

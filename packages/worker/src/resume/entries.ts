@@ -1,12 +1,6 @@
-import {
-  resumePrefix,
-  type ArtifactFound,
-  type ArtifactStore,
-  type ResumePoint,
-  type StepRecord,
-  type TakenFrom,
-} from '@scanfarm/contracts'
-import type { KeptItems, KeptUnit } from '@scanfarm/engine'
+import type { ArtifactFound, ArtifactStore, ResumePoint, StepRecord, TakenFrom } from '@scanfarm/contracts'
+import { resumePrefix } from '@scanfarm/contracts'
+import { mergedRanges, type KeptItems, type KeptUnit, type Range } from '@scanfarm/engine'
 import { text as textOfStream } from 'node:stream/consumers'
 import { inJson, movedText, type Folders } from '../workspaces/moved.ts'
 import type { StoredFile } from './contents.ts'
@@ -24,20 +18,20 @@ export interface KeptRow {
   readonly record: StepRecord
 }
 
-export interface EndedUnit {
+export interface EndedUnit<Row = KeptRow> {
   readonly unit: KeptUnit
-  readonly rows: readonly KeptRow[]
+  readonly rows: readonly Row[]
   readonly artifacts: readonly ArtifactFound[]
 }
 
 /** A loop that had not ended. */
-export interface KeptLoop {
+export interface KeptLoop<Row = KeptRow> {
   readonly items: KeptItems
-  readonly rows: readonly KeptRow[]
+  readonly rows: readonly Row[]
   readonly artifacts: readonly ArtifactFound[]
 }
 
-/** What has changed since the last entry of an attempt. An object of the artifact store, as JSON. */
+/** What a step, or several together, have changed. A line of JSON in an object of the artifact store. */
 export interface Entry {
   /** Of the workflow, params and everything else that all steps depend on. */
   readonly inputs: string
@@ -55,8 +49,10 @@ export interface KeptState {
   readonly units: ReadonlyMap<string, EndedUnit>
   readonly loops: ReadonlyMap<string, KeptLoop>
   readonly files: ReadonlyMap<string, KeptEntry>
-  /** Keys of the entries. */
+  /** Keys of the objects. */
   readonly keys: readonly string[]
+  /** The step that was to be executed again first, if it is known. */
+  readonly stop: string | undefined
   /** The workspace that the contents of files may name. */
   readonly workspace: string
 }
@@ -64,49 +60,37 @@ export interface KeptState {
 /** Stand for the folders of an attempt in what another one reads. */
 export const ANY: Folders = { attempt: '~scanfarm:TempDir~', workspace: '~scanfarm:Output~' }
 
-const FORMAT = 3
+const FORMAT = 4
 
-/** The first line is for the reader of the second. */
-export const entryText = (entry: Entry, folders: Folders): string =>
-  `${JSON.stringify({ format: FORMAT, workspace: folders.workspace })}\n${movedText(JSON.stringify(entry), inJson, folders, ANY)}`
+/** The first line is for the reader of the others. */
+export const entryText = (entries: readonly Entry[], folders: Folders): string => {
+  const lines = entries.map((entry) => movedText(JSON.stringify(entry), inJson, folders, ANY))
+  return [JSON.stringify({ format: FORMAT, workspace: folders.workspace }), ...lines].join('\n')
+}
 
-const readEntry = (text: string, folders: Folders): { readonly workspace: string; readonly entry: Entry } => {
-  const end = text.indexOf('\n')
-  const { format, workspace } = JSON.parse(text.slice(0, end < 0 ? undefined : end)) as Record<
-    string,
-    unknown
-  >
-  if (format !== FORMAT || typeof workspace !== 'string')
-    throw new Error('another version of Scanfarm stored it')
-  return { workspace, entry: JSON.parse(movedText(text.slice(end + 1), inJson, ANY, folders)) as Entry }
+const workspaceIn = (line: string): string => {
+  const { format, workspace } = JSON.parse(line) as Record<string, unknown>
+  if (format === FORMAT && typeof workspace === 'string') return workspace
+  throw new Error('another version of Scanfarm stored it')
 }
 
 export const entryKey = (from: TakenFrom, number: number): string => `${resumePrefix(from)}/${number}.json`
 
-/** Whether what follows has to be executed again. */
-const isBefore = ({ from }: ResumePoint, { units }: Entry): boolean => {
-  if (from === undefined) return true
-  if (from === 'failed')
-    return units.every(({ unit }) => unit.error === undefined && unit.outcome.kind !== 'failed')
-  return units.every(({ unit }) => unit.step !== from.step && !unit.step.endsWith(`/${from.step}`))
-}
+export const hasFailed = ({ error, outcome }: KeptUnit): boolean =>
+  error !== undefined || outcome.kind === 'failed'
 
-type Ranges = [first: number, last: number][]
+/** Whether a step that a request names by itself, or with its module, is this one. */
+export const isNamed = (step: string, name: string): boolean => step === name || step.endsWith(`/${name}`)
 
-/** Sorted, and as few as possible. */
-const merged = (ranges: Ranges): Ranges => {
-  const found: Ranges = []
-  for (const [first, last] of ranges.toSorted(([one], [other]) => one - other)) {
-    const before = found.at(-1)
-    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last)
-    else found.push([first, last])
-  }
-  return found
+/** The first of the units that has to be executed again. */
+const stopIn = ({ from }: ResumePoint, { units }: Entry): KeptUnit | undefined => {
+  if (from === undefined) return undefined
+  return units.find(({ unit }) => (from === 'failed' ? hasFailed(unit) : isNamed(unit.step, from.step)))?.unit
 }
 
 /** The entries of a loop together. There may be thousands with a million items: ranges are merged when they double. */
 class JoinedLoop {
-  #ended: Ranges = []
+  #ended: Range[] = []
   #most = 1_000
   readonly #outputs: KeptItems['outputs'][number][] = []
   readonly #rows: KeptRow[] = []
@@ -130,7 +114,7 @@ class JoinedLoop {
   }
 
   #merge(): void {
-    this.#ended = merged(this.#ended)
+    this.#ended = mergedRanges(this.#ended)
     this.#most = 1_000 + 2 * this.#ended.length
   }
 }
@@ -138,6 +122,13 @@ class JoinedLoop {
 /** A retry repeats a whole loop that had failures, and the named step. */
 const isRepeated = ({ from }: ResumePoint, { items }: KeptLoop): boolean =>
   from !== undefined && (from !== 'failed' || items.error !== undefined || items.counts.failed > 0)
+
+/** The text of an object. */
+export const readObject = async (artifacts: Pick<ArtifactStore, 'get'>, key: string): Promise<string> => {
+  const found = await artifacts.get(key)
+  if (found === undefined) throw new Error(`the artifact store has no ${key} any more`)
+  return await textOfStream(found.body)
+}
 
 /** Reads what an attempt has stored, up to what a retry repeats. Rejects when something is missing. */
 export const readEntries = async (
@@ -152,30 +143,34 @@ export const readEntries = async (
   const keys: string[] = []
   let inputs = ''
   let workspace = ''
-  for (let number = 1; number <= point.entries; number++) {
+  let stop: string | undefined
+  for (let number = 1; number <= point.entries && stop === undefined; number++) {
     const key = entryKey(point, number)
-    const found = await artifacts.get(key)
-    if (found === undefined) throw new Error(`the artifact store has no ${key} any more`)
-    const { entry, workspace: named } = readEntry(await textOfStream(found.body), folders)
-    if (!isBefore(point, entry)) break
-    workspace = named
-    inputs = entry.inputs
-    keys.push(key)
-    for (const [name, value] of Object.entries(entry.values)) values.set(name, value)
-    for (const ended of entry.units) units.set(ended.unit.key, ended)
-    for (const loop of entry.loops) {
-      const { key: name, begins } = loop.items
-      const known = (begins ? undefined : begun.get(name)) ?? new JoinedLoop()
-      known.add(loop)
-      begun.set(name, known)
-    }
-    for (const [path, kept] of Object.entries(entry.files)) {
-      if (kept === null) files.delete(path)
-      else files.set(path, kept)
+    const [first = '', ...lines] = (await readObject(artifacts, key)).split('\n')
+    const named = workspaceIn(first)
+    for (const line of lines) {
+      const entry = JSON.parse(movedText(line, inJson, ANY, folders)) as Entry
+      stop = stopIn(point, entry)?.step
+      if (stop !== undefined) break
+      if (keys.at(-1) !== key) keys.push(key)
+      workspace = named
+      inputs = entry.inputs
+      for (const [name, value] of Object.entries(entry.values)) values.set(name, value)
+      for (const ended of entry.units) units.set(ended.unit.key, ended)
+      for (const loop of entry.loops) {
+        const { key: name, begins } = loop.items
+        const known = (begins ? undefined : begun.get(name)) ?? new JoinedLoop()
+        known.add(loop)
+        begun.set(name, known)
+      }
+      for (const [path, kept] of Object.entries(entry.files)) {
+        if (kept === null) files.delete(path)
+        else files.set(path, kept)
+      }
     }
   }
   const loops = new Map<string, KeptLoop>()
   for (const [name, { loop }] of begun)
     if (loop !== undefined && !isRepeated(point, loop)) loops.set(name, loop)
-  return { inputs, values, units, loops, files, keys, workspace }
+  return { inputs, values, units, loops, files, keys, workspace, stop }
 }

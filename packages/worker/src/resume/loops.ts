@@ -13,11 +13,7 @@ export const keptRow = (row: RowInWork | KeptRow): KeptRow =>
   'record' in row ? row : { key: row.key, counts: row.counts, record: row.buffer.record() }
 
 /** What an entry holds of a loop. */
-export interface LoopInWork {
-  readonly items: KeptItems
-  readonly rows: readonly (RowInWork | KeptRow)[]
-  readonly artifacts: readonly ArtifactFound[]
-}
+export type LoopInWork = KeptLoop<RowInWork | KeptRow>
 
 interface OpenLoop {
   readonly take: () => KeptItems

@@ -41,7 +41,10 @@ export const openJournal = async (
 ): Promise<Journal | undefined> => {
   const { run, folders, recorder, signal } = session
   const resumes = run.resumes ?? workflow.root.resume
-  if (limits.resumeBytes === 0 || resumes === 'none' || !hasParts(workflow)) return undefined
+  if (limits.resumeBytes === 0 || resumes === 'none' || !hasParts(workflow)) {
+    if (typeof run.resume?.from === 'object') recorder.beginsAt('the start: the run is not resumable')
+    return undefined
+  }
   const secrets = options.operatorInput?.secrets ?? []
   const { artifacts } = options
   const open = () =>
@@ -68,7 +71,7 @@ export const openJournal = async (
       })
     } catch (error) {
       if (signal.aborted) return undefined
-      recorder.log('warn', `no step of an earlier attempt is taken over: ${errorText(error)}`)
+      recorder.beginsAt(`the start: ${errorText(error)}`)
       contents = open()
     }
   return new Journal({

@@ -1,19 +1,16 @@
 import type { ArtifactStore, ResumePoint } from '@scanfarm/contracts'
-import type { Folder } from '@scanfarm/paths'
-import { movedBytes } from '../workspaces/moved.ts'
 import type { Owner } from '../users/uids.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
-import type { Contents, StoredFile } from './contents.ts'
-import { readEntries, type EndedUnit, type KeptEntry, type KeptLoop, type KeptRow } from './entries.ts'
-import { openEntry, putEntry, signatureAt } from './work-files.ts'
+import type { StoredFiles } from './changes.ts'
+import type { Contents } from './contents.ts'
+import type { EndedUnit, KeptEntry, KeptLoop, KeptRow, KeptState } from './entries.ts'
+import { readEntries } from './entries.ts'
+import { inOrder, put } from './put.ts'
+import { openEntry, signatureAt } from './work-files.ts'
 
 /** What an earlier attempt left, with its files in the folders of this attempt. */
-export interface Restored {
-  readonly values: ReadonlyMap<string, unknown>
-  readonly units: ReadonlyMap<string, EndedUnit>
-  readonly loops: ReadonlyMap<string, KeptLoop>
-  readonly files: ReadonlyMap<string, { readonly signature: string; readonly kept: KeptEntry }>
-  readonly keys: readonly string[]
+export interface Restored extends Pick<KeptState, 'values' | 'units' | 'loops' | 'keys' | 'stop'> {
+  readonly files: StoredFiles
 }
 
 export interface RestoreOptions {
@@ -36,10 +33,9 @@ export const restore = async (options: RestoreOptions): Promise<Restored> => {
     throw new Error('no step before the first one to repeat is stored')
   if (state.inputs !== options.inputs) throw new Error('the workflow, its params or its workspace differ')
   const owner = await options.openDirectory()
-  const files = new Map<string, { signature: string; kept: KeptEntry }>()
+  const files: StoredFiles = new Map()
   const keys = [...state.keys]
-  // Folders come before what they contain.
-  for (const [path, kept] of [...state.files].sort(([one], [other]) => (one < other ? -1 : 1))) {
+  for (const [path, kept] of inOrder(state.files)) {
     options.signal.throwIfAborted()
     const isAsStored = await restoreEntry(options, path, kept, owner, state.workspace)
     if (kept.kind === 'file' && isAsStored) contents.note(kept)
@@ -50,45 +46,26 @@ export const restore = async (options: RestoreOptions): Promise<Restored> => {
   }
   const units = new Map([...state.units].map(([key, ended]) => [key, withSource(ended, options)]))
   const loops = new Map([...state.loops].map(([key, loop]) => [key, withSource(loop, options)]))
-  return { values: state.values, units, loops, files, keys }
+  const stop = typeof point.from === 'object' ? point.from.step : state.stop
+  return { ...state, units, loops, files, keys, stop }
 }
 
 /** Resolves to whether a file has the stored content. */
 const restoreEntry = async (
-  { contents, folders, signal }: RestoreOptions,
+  { contents, folders }: RestoreOptions,
   path: string,
   kept: KeptEntry,
   owner: Owner | undefined,
   workspace: string,
 ): Promise<boolean> => {
-  const isHere = workspace === folders.workspace
-  if (kept.kind === 'file' && isHere && (await isInPlace(contents, folders, path, kept))) return true
-  let isMoved = false
-  await putEntry(folders, path, owner, async (folder: Folder, name) => {
-    if (kept.kind === 'link') return void (await folder.link(name, kept.target, owner))
-    if (kept.kind === 'folder') {
-      using made = folder.makeFolder(name, { owner, mode: kept.mode })
-      if (made === undefined) throw new Error(`${path.slice(2)} is not a folder`)
-      return
-    }
-    const stored = await contents.read(kept)
-    const onMoved = (): void => void (isMoved = true)
-    const body = isHere ? stored : movedBytes(stored, { ...folders, workspace }, folders, onMoved)
-    const { mode } = kept
-    await folder.replace(name, async (file) => await file.writeFile(body, { signal }), { owner, mode })
-  })
-  return !isMoved
-}
-
-/** On the machine of the earlier attempt most files are as they were. */
-const isInPlace = async (
-  contents: Contents,
-  folders: RunFolders,
-  path: string,
-  kept: StoredFile,
-): Promise<boolean> => {
-  using handle = openEntry(folders, path)
-  return handle !== undefined && (await contents.isStored(handle, kept))
+  if (kept.kind !== 'file') return !(await put(contents, folders, path, kept, owner))
+  if (workspace === folders.workspace) {
+    // On the machine of the earlier attempt most files are as they were.
+    using handle = openEntry(folders, path)
+    if (handle !== undefined && (await contents.isStored(handle, kept))) return true
+  }
+  const parts = [{ file: kept, of: { ...folders, workspace } }]
+  return !(await put(contents, folders, path, { kind: 'file', mode: kept.mode, parts }, owner))
 }
 
 /** Rows name the attempt that executed them. A log of another run may be deleted with it. */

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { setImmediate } from 'node:timers/promises'
 import { codeOf, entriesBelow, Folder, type PathHandle } from '@scanfarm/paths'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { Owner } from '../users/uids.ts'
@@ -27,11 +28,6 @@ const A_TURN = 200
 const MODE = 0o777
 /** The folder of the attempt also has files of this process: outputs of steps. */
 const STEP_LOG = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.log$/
-
-const nextTurn = (): Promise<void> =>
-  new Promise((resolve) => {
-    setImmediate(resolve)
-  })
 
 const rootsOf = ({ workspace, attempt }: RunFolders): readonly (readonly [mark: string, path: string])[] => [
   ['w', workspace],
@@ -79,7 +75,7 @@ export const findEntries = async (
     if (folder === undefined) continue
     for await (const { parent, name, path: below, handle } of entriesBelow(folder)) {
       if (++seen > MAX_ENTRIES) throw new NotResumable(`its folders have more than ${MAX_ENTRIES} entries`)
-      if (seen % A_TURN === 0) await nextTurn()
+      if (seen % A_TURN === 0) await setImmediate()
       if (!isUtf8(name)) throw new NotResumable(`the name of ${handle.shownPath} is not UTF-8`)
       const path = `${mark}/${below.toString()}`
       if (handle.facts.ctimeMs < since && !isKnown(path)) continue

@@ -4,21 +4,17 @@ import { isIP } from 'node:net'
 import { errorText } from '@scanfarm/platform'
 import { Fences, NO_FENCE, type Fence } from '../network/fences.ts'
 import type { LimitSpans } from './limit-spans.ts'
-import {
-  allows,
-  allowsAddresses,
-  boundaryOf,
-  hasAddresses,
-  namesIn,
-  type Boundary,
-  type LimitKind,
-  type LimitShare,
-  type LimitSpan,
-  type ClaimedRun,
-  type Permission,
-  type RunKey,
-  type RunStore,
+import type {
+  Boundary,
+  LimitKind,
+  LimitShare,
+  LimitSpan,
+  ClaimedRun,
+  Permission,
+  RunKey,
+  RunStore,
 } from '@scanfarm/contracts'
+import { allows, allowsAddresses, boundaryOf, hasAddresses, namesIn } from '@scanfarm/contracts'
 
 /** Entries of the never-scan list end in time. */
 const MAX_AGE_MS = 60_000

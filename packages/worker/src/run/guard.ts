@@ -1,16 +1,6 @@
 import { basename, dirname } from 'node:path'
-import {
-  destinationsOf,
-  isFoundByTarget,
-  namesHost,
-  namesIn,
-  type DestinationPlace,
-  type LimitShare,
-  type Permission,
-  type RunRefusalPlace,
-  plural,
-  uploadKeyOf,
-} from '@scanfarm/contracts'
+import type { DestinationPlace, LimitShare, Permission, RunRefusalPlace } from '@scanfarm/contracts'
+import { destinationsOf, isFoundByTarget, namesHost, namesIn, plural, uploadKeyOf } from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
 import { isWithin, type Fence } from '../network/fences.ts'
 import type { Blocked } from '../network/blocked.ts'

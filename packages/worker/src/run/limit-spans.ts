@@ -1,13 +1,6 @@
 import { domainParts } from '@scanfarm/functions'
-import {
-  addressRanges,
-  addressText,
-  isV4,
-  readTarget,
-  type LimitKind,
-  type LimitSpan,
-  type Range,
-} from '@scanfarm/contracts'
+import type { LimitKind, LimitSpan, Range } from '@scanfarm/contracts'
+import { addressRanges, addressText, isV4, readTarget } from '@scanfarm/contracts'
 
 /** More hosts of a kind count as all from the first to the last one. */
 const MOST_SPANS = 1_000

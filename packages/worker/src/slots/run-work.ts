@@ -76,44 +76,33 @@ export class RunWork {
       log.debug('a run ended here', { run_id: session.key.runId, ending, seconds })
       await recorder[Symbol.asyncDispose]()
       await session.directory?.[Symbol.asyncDispose]()
-      await this.#removeLiveLogs(session)
+      await this.#removed(session, 'live logs of a run', recorder.removeLiveLogs())
       await this.#discardUploads(session)
     } catch (error) {
       log.error('the resources of a run could not be released', { run_id: session.key.runId, error })
     }
   }
 
-  async #removeLiveLogs({ key, recorder }: Session): Promise<void> {
-    await recorder.removeLiveLogs().catch((error: unknown) => {
-      const reason = errorText(error)
-      this.#options.log.warn('live logs of a run could not be removed', { run_id: key.runId, reason })
-    })
+  /** A run that was lost, handed back or cannot be recorded has uploads without rows. */
+  async #discardUploads(session: Session): Promise<void> {
+    const { stopped, recorder } = session
+    if (stopped === undefined || stopped === 'cancel' || stopped === 'timeout') return
+    await this.#removed(
+      session,
+      'uploads of a run without rows',
+      recorder.discardUploads(this.#options.store),
+    )
   }
 
-  /** A run that was lost, handed back or cannot be recorded has uploads without rows. */
-  async #discardUploads({ key, stopped, recorder }: Session): Promise<void> {
-    if (stopped === undefined || stopped === 'cancel' || stopped === 'timeout') return
-    const { store, log } = this.#options
-    await recorder.discardUploads(store).catch((error: unknown) => {
-      log.warn('uploads of a run without rows could not be removed', {
-        run_id: key.runId,
-        reason: errorText(error),
-      })
+  async #removed({ key }: Session, what: string, removal: Promise<void> | undefined): Promise<void> {
+    await removal?.catch((error: unknown) => {
+      const reason = errorText(error)
+      this.#options.log.warn(`${what} could not be removed`, { run_id: key.runId, reason })
     })
   }
 
   #isClean({ recorder }: Session): boolean {
     return outcomeOf('completed', recorder.tallied) === 'clean'
-  }
-
-  async #discardJournal({ key, journal }: Session): Promise<void> {
-    await journal?.discard().catch((error: unknown) => {
-      const reason = errorText(error)
-      this.#options.log.warn('what a run stored for a later attempt could not be removed', {
-        run_id: key.runId,
-        reason,
-      })
-    })
   }
 
   async #performAndRecord(session: Session): Promise<RunEnding> {
@@ -122,8 +111,10 @@ export class RunWork {
     const limitMs = timeoutMs ?? this.#options.defaultTimeoutMs
     using _timer = limitMs === undefined ? undefined : startTimer(limitMs, () => session.stop('timeout'))
     const outcome = await this.#ports.performer.perform(session)
-    if (outcome.status !== 'completed' || !this.#isClean(session)) await session.journal?.settled()
+    if (outcome.status !== 'completed' || !this.#isClean(session))
+      await session.journal?.settled(session.stopped === 'lost')
     const problem = session.stopped === 'lost' ? '' : await session.recorder.settle()
+    if (problem !== '') await session.journal?.settled()
     await session.directory?.keep()
     await this.#ports.onWorkOver(session, began)
     const isReturned =
@@ -139,7 +130,8 @@ export class RunWork {
     if (session.stopped === 'lost') return 'lost'
     if (isReturned) return 'handed-back'
     const verdict = verdictOf(session, outcome, problem, limitMs)
-    if (verdict.status === 'completed' && this.#isClean(session)) await this.#discardJournal(session)
+    if (verdict.status === 'completed' && this.#isClean(session))
+      await this.#removed(session, 'what a run stored for a later attempt', session.journal?.discard())
     if (verdict.status === 'failed') this.#logFailure(session, verdict, performance.now() - began)
     return verdict.status
   }

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream'
 import type { LoopBatch, PartOfBatch } from '@scanfarm/contracts'
-import { Mask, type BatchAnswer, type BatchWork } from '@scanfarm/engine'
+import { Mask, mergedRanges, type BatchAnswer, type BatchWork } from '@scanfarm/engine'
 import { Contents } from '../resume/contents.ts'
+import { readObject } from '../resume/entries.ts'
 import type { WorkingDirectory } from '../run/working-directory.ts'
 import type { ExecutorLimits } from '../slots/limits.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
@@ -10,7 +11,7 @@ import { BatchNotes } from './batch-notes.ts'
 import { restoreAll, storeChanges } from './loop-files.ts'
 import { moved, movedBytes } from '../workspaces/moved.ts'
 import { removeWorkFolder } from '../workspaces/work-folders.ts'
-import { answerKey, ITEMS_A_MARK, readJson, type StoredAnswer, type StoredLoop } from './stored-loop.ts'
+import { answerKey, ITEMS_A_MARK, type StoredAnswer, type StoredLoop } from './stored-loop.ts'
 
 export interface OpenBatch {
   readonly run: StoredLoop['run']
@@ -29,7 +30,7 @@ export const openBatch = async (
   const { batch, attempt } = session.run
   if (batch === undefined || batch === null) return undefined
   const { folders } = session
-  const stored = JSON.parse(await readJson(artifacts, batch.state)) as StoredLoop
+  const stored = JSON.parse(await readObject(artifacts, batch.state)) as StoredLoop
   const state = moved(stored.state, stored.folders, folders)
   const secrets = new Mask(operatorInput?.secrets ?? [])
   const contents = new Contents({
@@ -86,14 +87,9 @@ const partOf = (
   begun: number,
   open: readonly number[],
 ): PartOfBatch | undefined => {
-  const rest: [number, number][] = []
   const next = Math.max(first, begun)
-  const single = open.toSorted((one, other) => one - other).map((index) => [index, index] as const)
-  for (const [from, to] of [...single, ...(next > last ? [] : [[next, last] as const])]) {
-    const before = rest.at(-1)
-    if (before?.[1] === from - 1) before[1] = to
-    else rest.push([from, to])
-  }
+  const single = open.map((index) => [index, index] as const)
+  const rest = mergedRanges(next > last ? single : [...single, [next, last]])
   const [earliest, latest] = [rest[0], rest.at(-1)]
   if (earliest === undefined || latest === undefined) return undefined
   return {

@@ -1,8 +1,10 @@
 import type { Owner } from '../users/uids.ts'
+import { keptOf } from '../resume/changes.ts'
 import type { Contents, StoredFile } from '../resume/contents.ts'
 import { bytesOf } from '../resume/contents.ts'
 import type { KeptEntry } from '../resume/entries.ts'
 import type { Journal } from '../resume/journal.ts'
+import { inOrder, put, type Joined } from '../resume/put.ts'
 import {
   findEntries,
   openEntry,
@@ -13,7 +15,7 @@ import {
   type FoundEntry,
 } from '../resume/work-files.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
-import { movedBytes, movedText } from '../workspaces/moved.ts'
+import { movedText } from '../workspaces/moved.ts'
 import type { Change, StoredAnswer, StoredLoop } from './stored-loop.ts'
 
 /** Smaller files are stored together. */
@@ -77,61 +79,19 @@ export const storeAll = async (
   const files = found.flatMap((entry) =>
     entry.kind === 'file' && !known.has(entry.path) ? [{ entry, from: 0 }] : [],
   )
-  return keptOf(found, new Map([...known, ...(await storeFiles(contents, folders, files))]))
+  return allKept(found, new Map([...known, ...(await storeFiles(contents, folders, files))]))
 }
 
-const keptOf = (
+const allKept = (
   found: readonly FoundEntry[],
   stored: ReadonlyMap<string, StoredFile>,
 ): Record<string, KeptEntry> =>
   Object.fromEntries(
-    found.flatMap((entry): [string, KeptEntry][] => {
-      const { path, mode, kind } = entry
-      if (kind === 'folder') return [[path, { kind, mode }]]
-      if (kind === 'link') return [[path, { kind, target: entry.target }]]
-      const file = stored.get(path)
-      return file === undefined ? [] : [[path, { kind, mode, ...file }]]
+    found.flatMap((entry) => {
+      const kept = keptOf(entry, stored.get(entry.path))
+      return kept === undefined ? [] : [[entry.path, kept] as const]
     }),
   )
-
-/** A file whose content is that of several. */
-export interface Joined {
-  readonly kind: 'file'
-  readonly mode: number
-  readonly parts: readonly { readonly file: StoredFile; readonly of: StoredAnswer['folders'] }[]
-}
-
-const inOrder = <T>(files: Iterable<readonly [string, T]>): (readonly [string, T])[] =>
-  // Folders come before what they contain.
-  [...files].sort(([one], [other]) => (one < other ? -1 : 1))
-
-/** Makes an entry in the folders of a run. Resolves to whether a file names them. */
-const put = async (
-  contents: Contents,
-  folders: RunFolders,
-  path: string,
-  entry: Joined | Exclude<KeptEntry, { kind: 'file' }>,
-  owner: Owner | undefined,
-): Promise<boolean> => {
-  let isMoved = false
-  const onMoved = (): void => void (isMoved = true)
-  const bytes = async function* ({ parts }: Joined): AsyncGenerator<Buffer> {
-    for (const { file, of } of parts) yield* movedBytes(await contents.read(file), of, folders, onMoved)
-  }
-  await putEntry(folders, path, owner, async (folder, name) => {
-    if (entry.kind === 'link') return await folder.link(name, entry.target, owner)
-    if (entry.kind === 'folder') {
-      using made = folder.makeFolder(name, { owner, mode: entry.mode })
-      if (made === undefined) throw new Error(`${path.slice(2)} is not a folder`)
-      return
-    }
-    await folder.replace(name, async (file) => await file.writeFile(bytes(entry)), {
-      owner,
-      mode: entry.mode,
-    })
-  })
-  return isMoved
-}
 
 /** Moves a file from the folders that an ended batch left, if it has the stored content. */
 const take = async (
@@ -198,7 +158,9 @@ export const storeChanges = async (
   for (const entry of changed) {
     if (entry.kind !== 'file') continue
     const { size = 0, sha256 } = inputs.get(entry.path) ?? {}
-    const isRest = sha256 === undefined || (await beginsWith(contents, folders, entry, { size, sha256 }))
+    using handle = openEntry(folders, entry.path)
+    const isLonger = handle !== undefined && entry.size >= size
+    const isRest = sha256 === undefined || (isLonger && (await contents.beginsWith(handle, { size, sha256 })))
     files.push({ entry, from: isRest ? size : 0, isRest })
   }
   const stored = await storeFiles(contents, folders, files)
@@ -206,24 +168,13 @@ export const storeChanges = async (
   const paths = new Set(found.map(({ path }) => path))
   return {
     ...Object.fromEntries(
-      Object.entries(keptOf(changed, stored)).map(([path, kept]) => [
+      Object.entries(allKept(changed, stored)).map(([path, kept]) => [
         path,
         { ...kept, isRest: rests.has(path) },
       ]),
     ),
     ...Object.fromEntries([...inputs.keys()].filter((path) => !paths.has(path)).map((path) => [path, null])),
   }
-}
-
-const beginsWith = async (
-  contents: Contents,
-  folders: RunFolders,
-  { path, size }: FoundFile,
-  input: { readonly size: number; readonly sha256: string },
-): Promise<boolean> => {
-  if (size < input.size) return false
-  using handle = openEntry(folders, path)
-  return handle !== undefined && (await contents.beginsWith(handle, input))
 }
 
 /**
@@ -265,14 +216,9 @@ export const joinChanges = async (
   }
   // What a folder contains goes before it.
   for (const path of removed.toReversed())
-    if (holds(folders, path))
+    if (signatureAt(folders, path) !== undefined)
       await putEntry(folders, path, owner, async (folder, name) => {
         using inner = folder.folder(name)
         await (inner === undefined ? folder.unlink(name) : folder.rmdir(name)).catch(() => undefined)
       })
-}
-
-const holds = (folders: RunFolders, path: string): boolean => {
-  using handle = openEntry(folders, path)
-  return handle !== undefined
 }

@@ -4,7 +4,7 @@ import { resumePrefix, type ArtifactFound, type Backoff, type LoopBatch } from '
 import { Mask, type SpreadLoop, type SpreadService } from '@scanfarm/engine'
 import { errorText, pause, retry } from '@scanfarm/platform'
 import { Contents } from '../resume/contents.ts'
-import { ANY } from '../resume/entries.ts'
+import { ANY, readObject } from '../resume/entries.ts'
 import type { Journal } from '../resume/journal.ts'
 import type { WorkingDirectory } from '../run/working-directory.ts'
 import type { ExecutorLimits } from '../slots/limits.ts'
@@ -13,7 +13,7 @@ import type { SlotPool } from '../slots/slot-pool.ts'
 import type { Session } from '../slots/session.ts'
 import { joinChanges, storeAll } from './loop-files.ts'
 import { moved, movedText } from '../workspaces/moved.ts'
-import { answerKey, ITEMS_A_MARK, readJson, type StoredAnswer, type StoredLoop } from './stored-loop.ts'
+import { answerKey, ITEMS_A_MARK, type StoredAnswer, type StoredLoop } from './stored-loop.ts'
 
 export interface SpreadContext {
   readonly options: ExecutorOptions
@@ -167,12 +167,12 @@ export class Spread implements SpreadService {
     const { folders, recorder } = this.#session
     const { options, limits } = this.#context
     const { artifacts } = options
-    const loop = JSON.parse(await readJson(artifacts, state)) as StoredLoop
+    const loop = JSON.parse(await readObject(artifacts, state)) as StoredLoop
     const answers: Pick<StoredAnswer, 'files' | 'folders'>[] = []
     const artifactsFound: ArtifactFound[] = []
     let rows = 0
     for (const { first, attempt, runUuid } of batches) {
-      const text = await readJson(artifacts, answerKey(state, first, attempt))
+      const text = await readObject(artifacts, answerKey(state, first, attempt))
       const found = JSON.parse(text) as StoredAnswer
       const { answer, rows: failed, artifacts: made } = found
       const here = moved({ answer, rows: failed, artifacts: made }, found.folders, folders)

@@ -1,5 +1,4 @@
-import { text } from 'node:stream/consumers'
-import type { ArtifactFound, ArtifactStore } from '@scanfarm/contracts'
+import type { ArtifactFound } from '@scanfarm/contracts'
 import type { BatchAnswer, LoopState } from '@scanfarm/engine'
 import type { KeptEntry, KeptRow } from '../resume/entries.ts'
 import type { Folders } from '../workspaces/moved.ts'
@@ -39,9 +38,3 @@ export const ITEMS_A_MARK = 1_024
 
 export const answerKey = (loop: string, first: number, attempt: number): string =>
   loop.replace(/\.json$/, `/${first}-${attempt}.json`)
-
-export const readJson = async (artifacts: Pick<ArtifactStore, 'get'>, key: string): Promise<string> => {
-  const found = await artifacts.get(key)
-  if (found === undefined) throw new Error(`the artifact store has no ${key} any more`)
-  return await text(found.body)
-}

@@ -7,13 +7,8 @@ import { text } from 'node:stream/consumers'
 import { setImmediate } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { collectArtifact, openArtifactStore } from '@scanfarm/artifacts'
-import {
-  LIVE_BLOCK_BYTES,
-  liveBlockKey,
-  type ArtifactStore,
-  type LogName,
-  type RunUpdate,
-} from '@scanfarm/contracts'
+import type { ArtifactStore, LogName, RunUpdate } from '@scanfarm/contracts'
+import { LIVE_BLOCK_BYTES, liveBlockKey } from '@scanfarm/contracts'
 import { until } from '@scanfarm/testing'
 import { EXECUTOR_LIMITS, EXECUTOR_TIMES, type ExecutorLimits } from '../../src/slots/limits.ts'
 import { attemptIds } from '../../src/record/row-values.ts'

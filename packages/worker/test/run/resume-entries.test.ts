@@ -15,7 +15,7 @@ const read = async (loops: readonly KeptLoop[]) => {
   const texts = new Map(
     loops.map((loop, at) => {
       const entry = { inputs: '', values: {}, units: [], loops: [loop], files: {} }
-      return [entryKey(ATTEMPT, at + 1), entryText(entry, FOLDERS)] as const
+      return [entryKey(ATTEMPT, at + 1), entryText([entry], FOLDERS)] as const
     }),
   )
   const get = async (key: string) => {

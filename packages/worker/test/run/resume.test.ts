@@ -208,51 +208,80 @@ test('a drained loop leaves out the items that ended, and joins outputs, failure
   ])
 })
 
-test('a retry of a failed run begins at the failed step, at a named step, or at the start', async () => {
+type RetryFrom = Parameters<typeof harness.store.jobs.retry>[2]
+
+/** The number of a retry, after its end. */
+const retryOf = async (runId: number, from: RetryFrom): Promise<number> => {
+  const { run_group_id: jobId } = await harness.run(runId)
+  const source = await harness.store.jobs.retrySource(jobId)
+  const selection = { statuses: ['failed', 'cancelled'], outcomes: [] } as const
+  const job = await harness.store.jobs.retry(source?.no ?? 0, selection, from)
+  const { data } = await harness.store.runs.list({ jobId: job?.jobId ?? '' }, { offset: 0, limit: 10 })
+  const id = data[0]?.id ?? 0
+  await harness.ended(id)
+  return id
+}
+
+test('a retry from a step says where it begins instead, and why', async () => {
   const target = freshName()
-  await using _ = harness.executor(eager)
-  const fails = (name: string): Step =>
-    bash(name, `${noted(target, name)}; test -e ${record}/${target}-mended`)
-  const steps = [
-    bash('one', `${noted(target, 'one')}; echo 1 > {{Output}}/one`),
-    bash('two', `${noted(target, 'two')}; cat {{Output}}/one > {{Output}}/two`),
-    fails('three'),
-  ]
+  const steps = ['one', 'two', 'three'].map((name) =>
+    bash(name, name === 'three' ? 'exit 1' : noted(target, name)),
+  )
+  const begun = async (runId: number, from: RetryFrom): Promise<unknown> =>
+    (await harness.run(await retryOf(runId, from))).facts
+  await using executor = harness.executor({ times: { resumeMs: 0 }, limits: { resumeShare: 0 } })
   const [first = 0] = await harness.submit(steps, { targets: [target] })
+  await harness.ended(first)
+  expect(await begun(first, { from: { step: 'two' } })).toEqual({
+    'begins at': 'the start: no step before the first one to repeat is stored',
+  })
+  expect(await executions(target, 'one')).toBe('1\n1\n')
+  await executor.drain(0)
+  await using _ = harness.executor(eager)
+  const [second = 0] = await harness.submit(steps, { targets: [freshName()] })
+  await harness.ended(second)
+  expect(await begun(second, { from: { step: 'four' } })).toEqual({
+    'begins at': 'step three, not four: steps between them have not ended or are not stored',
+  })
+})
+
+test('a retry of a failed run begins at the failed step, a named one, or the start, with the files as they were then', async () => {
+  const target = freshName()
+  // No entry is due before the run ends.
+  await using _ = harness.executor({ times: { resumeMs: 3_600_000 }, limits: { resumeShare: Infinity } })
+  const append = (name: string): Step =>
+    bash(name, `${noted(target, name)}; seq 900 >> {{Output}}/list; seq 9000 > {{Output}}/${name}`)
+  const fails = bash(
+    'three',
+    `${noted(target, 'three')}; wc -l < {{Output}}/list > ${record}/${target}-seen; ls {{Output}} >> ${record}/${target}-seen
+     head -c 100000 /dev/zero | tee {{Output}}/list > {{Output}}/two; rm {{Output}}/one; touch {{Output}}/made
+     test -e ${record}/${target}-go`,
+  )
+  const [first = 0] = await harness.submit([append('one'), append('two'), fails], { targets: [target] })
   expect(await harness.ended(first)).toMatchObject({ status: 'failed' })
-  const retried = async (from: Parameters<typeof harness.store.jobs.retry>[2]): Promise<number> => {
-    const { run_group_id: jobId } = await harness.run(first)
-    const source = await harness.store.jobs.retrySource(jobId)
-    const selection = { statuses: ['failed', 'cancelled'], outcomes: [] } as const
-    const job = await harness.store.jobs.retry(source?.no ?? 0, selection, from)
-    const { data } = await harness.store.runs.list({ jobId: job?.jobId ?? '' }, { offset: 0, limit: 10 })
-    const id = data[0]?.id ?? 0
-    await harness.ended(id)
-    return id
-  }
   const counts = async (): Promise<number[]> =>
     await Promise.all(
       ['one', 'two', 'three'].map(async (name) => (await executions(target, name)).split('\n').length - 1),
     )
-  await rm(inWorkspace(target), { recursive: true })
-  await retried({ from: 'failed' })
-  expect(await counts()).toEqual([1, 1, 2])
-  expect(await readFile(inWorkspace(target, 'two'), 'utf8')).toBe('1\n')
-  await retried({ from: { step: 'two' } })
-  expect(await counts()).toEqual([1, 2, 3])
-  await retried({ from: null })
-  expect(await counts()).toEqual([2, 3, 4])
-  await writeFile(join(record, `${target}-mended`), '')
-  const last = await retried({ from: 'failed' })
-  expect(await counts()).toEqual([2, 3, 5])
+  let last = 0
+  for (const [from, expected] of [
+    ['failed', [1, 1, 2]],
+    [{ step: 'two' }, [1, 2, 3]],
+    [null, [2, 3, 4]],
+    ['failed', [2, 3, 5]],
+  ] as const) {
+    if (expected[2] === 5) await release(target)
+    await rm(inWorkspace(target), { recursive: true })
+    last = await retryOf(first, { from })
+    expect([from, await counts(), (await harness.run(last)).facts]).toEqual([from, expected, {}])
+    expect(await executions(target, 'seen')).toBe('1800\nlist\none\ntwo\n')
+  }
   const { run_uuid, status } = await harness.run(last)
   expect(status).toBe('completed')
   // Nothing is left of what the run took over.
-  const left = async (): Promise<string[]> =>
-    (await Array.fromAsync(harness.artifacts.list(`runs/${run_uuid}`), ({ key }) => key)).filter((key) =>
-      key.includes('/resume/'),
-    )
-  await until(async () => (await left()).length === 0)
+  const left = (): Promise<string[]> =>
+    Array.fromAsync(harness.artifacts.list(`runs/${run_uuid}`), ({ key }) => key)
+  await until(async () => !(await left()).some((key) => key.includes('/resume/')))
 })
 
 test('a run stores nothing with resume: none, and says why when it cannot store its state', async () => {

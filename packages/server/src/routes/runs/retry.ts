@@ -1,5 +1,5 @@
-import { AppError, closed, needsOf, paramsProblems, RunStatus } from '@scanfarm/contracts'
-import type { RetrySelection } from '@scanfarm/store'
+import { AppError, closed, needsOf, paramsProblems, plural, RunStatus } from '@scanfarm/contracts'
+import type { Retried, RetrySelection } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { signalCancel } from '../../cancel.ts'
 import { planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
@@ -109,13 +109,18 @@ export const retryJob = route(
     const { jobId, runs } = retried
     return {
       message:
-        runs === 0 ? 'A retry is already running' : `${runs} ${runs === 1 ? 'run' : 'runs'} queued again`,
+        runs === 0
+          ? 'A retry is already running'
+          : [`${plural(runs, 'run')} queued again`, ...startNote(retried)].join('; '),
       job_id: jobId,
       retry_of: params.job_id,
       runs,
     }
   },
 )
+
+const startNote = ({ runs, atStart }: Retried): string[] =>
+  atStart === 0 ? [] : [`${atStart} of ${runs} from the start: no step of the earlier run is stored`]
 
 const runsWith = async ({ store }: ServerContext, jobId: string, pattern: string | undefined) =>
   pattern === undefined ? {} : { runIds: await store.jobs.runsOfPattern(jobId, pattern) }
@@ -198,7 +203,9 @@ export const retryRuns = route(
             result: Type.Enum(['retried', 'running', 'refused', 'not_found']),
             job_id: Type.Optional(Type.String({ description: 'The retry' })),
             run_uuid: Type.Optional(Type.String({ description: 'The new run' })),
-            message: Type.Optional(Type.String({ description: 'Why the run was not repeated' })),
+            message: Type.Optional(
+              Type.String({ description: 'Why the run was not repeated, or not from the step' }),
+            ),
           }),
         ),
       }),
@@ -253,9 +260,15 @@ const retryOfJob = async (
     const made = retried ? await context.store.runs.runsAgain(runIds, retried.jobId) : undefined
     return (runId) => {
       const uuid = made?.get(runId)
+      const [message] = retried ? startNote(retried) : []
       return retried === undefined || uuid === undefined
         ? { result: 'refused', message: 'the latest run of this target has not ended, or did all its work' }
-        : { result: retried.runs === 0 ? 'running' : 'retried', job_id: retried.jobId, run_uuid: uuid }
+        : {
+            result: retried.runs === 0 ? 'running' : 'retried',
+            job_id: retried.jobId,
+            run_uuid: uuid,
+            ...(message !== undefined && { message }),
+          }
     }
   } catch (error) {
     if (!(error instanceof AppError) || error.code === 'unavailable') throw error

@@ -2,11 +2,11 @@
 -- retries, has one of the statuses or outcomes. With p_run_ids only targets of these runs count. One retry of a job at a
 -- time, so that two callers never repeat the same run. p_cloud is the infrastructure of a cloud job. More than p_at_once
 -- targets are stored, and expand_chunk creates their runs. p_from: the first step that its runs execute again, see
--- ResumePoint of contracts; null: all. Returns the id of the new job and the number of its runs; if
--- there are none, the job is that retry whose runs have not ended, or null.
+-- ResumePoint of contracts; null: all. Returns the id of the new job, the number of its runs, and how many of them are to
+-- begin at a step but at the start instead; if there are none, the job is that retry whose runs have not ended, or null.
 create or replace function retry_job(p_job_no bigint, p_job_id text, p_statuses text[], p_outcomes text[],
                                      p_run_ids bigint[], p_cloud jsonb, p_at_once int, p_from jsonb)
-returns table (job_id text, runs int)
+returns table (job_id text, runs int, at_start int)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -40,7 +40,7 @@ begin
     order by first);
   if cardinality(v_ids) = 0 then
     return query
-      select j.job_id, 0 from jobs j
+      select j.job_id, 0, 0 from jobs j
       where j.id = any(v_chain) and j.id <> p_job_no
         and (exists (select from job_targets t where t.job_no = j.id)
              or exists (select from runs r where r.job_no = j.id and r.status in ('pending', 'queued', 'running')))
@@ -68,5 +68,6 @@ begin
     group by 2;
     perform join_infra(v_no, p_cloud) where p_cloud is not null;
   end if;
-  return query select p_job_id, cardinality(v_ids);
+  return query select p_job_id, cardinality(v_ids), (
+    select count(*)::int from runs r where r.job_no = v_no and r.resume ->> 'entries' = '0');
 end $$;
