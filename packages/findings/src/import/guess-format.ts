@@ -34,6 +34,11 @@ const SIGNS: readonly (readonly [ImportFormat, string | RegExp])[] = [
   ['osv-scanner', /^\{\s*"results"\s*:\s*\[\s*(?:\{\s*"(?:source|packages)"|\]\s*\}\s*$)/],
   ['pip-audit', /^\{\s*"dependencies"\s*:\s*\[\s*(?:\{\s*"name"|\]\s*\}\s*$)/],
   ['npm-audit', /^\{\s*"error"\s*:\s*\{\s*"code"/],
+  // The registry could not be reached.
+  [
+    'npm-audit',
+    /^\{\s*(?:"error"\s*:\s*\{[^{}]*\}\s*,\s*)?"message"\s*:\s*"(?:request to \S+ failed, reason|network timeout at): /,
+  ],
   ['npm-audit', /^\{\s*"type"\s*:\s*"(?:audit[A-Z]\w+|info|warning|error)"[^{}]*"data"/],
   ['npm-audit', /^\{\s*"[^"]+"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"url"/],
   ['dirsearch', /^\{\s*"https?:\/\/[^"]+"\s*:\s*\[/],
