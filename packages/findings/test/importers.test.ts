@@ -287,17 +287,14 @@ describe('masscan', () => {
 describe('testssl', () => {
   const entry = (id: string, severity: string, ip = 'a.example/192.0.2.1') =>
     JSON.stringify({ id, ip, port: '443', severity, finding: 'x' })
+  const [tls1, beast] = [entry('TLS1', 'LOW'), entry('BEAST', 'LOW')]
 
   test.each([
-    ['a missing comma', `[\n${entry('TLS1', 'LOW')}\n${entry('BEAST', 'LOW')}\n]`, 0],
-    ['an additional comma', `[\n,${entry('TLS1', 'LOW')},${entry('BEAST', 'LOW')}\n]`, 0],
-    ['a second report', `[${entry('TLS1', 'LOW')}]\n[${entry('BEAST', 'LOW')}]`, 0],
-    [
-      'a broken entry',
-      `[\n${entry('TLS1', 'LOW')},\n{"id": "x\\ y", "finding": ""},\n${entry('BEAST', 'LOW')}]`,
-      1,
-    ],
-    ['no end', `[\n${entry('TLS1', 'LOW')},\n${entry('BEAST', 'LOW')},`, 1],
+    ['a missing comma', `[\n${tls1}\n${beast}\n]`, 0],
+    ['an additional comma', `[\n,${tls1},${beast}\n]`, 0],
+    ['a second report', `[${tls1}]\n[${beast}]`, 0],
+    ['a broken entry', `[\n${tls1},\n{"id": "x\\ y", "finding": ""},\n${beast}]`, 1],
+    ['no end', `[\n${tls1},\n${beast},`, 1],
   ])('a report with %s keeps its findings', async (_, text, errors) => {
     const report = await guess(text)
     expect(short(report)).toEqual(['testssl-TLS1 low a.example:443', 'testssl-BEAST low a.example:443'])
@@ -321,17 +318,27 @@ describe('testssl', () => {
 
   test('two addresses of a name have their own findings, and one address is not part of the identity', async () => {
     const second = entry('TLS1', 'MEDIUM', 'a.example/192.0.2.2')
-    expect(short(await guess(`[${entry('TLS1', 'LOW')},${second}]`))).toEqual([
+    expect(short(await guess(`[${tls1},${second}]`))).toEqual([
       'testssl-TLS1 low a.example:443 192.0.2.1',
       'testssl-TLS1 medium a.example:443 192.0.2.2',
     ])
   })
 
-  test('a server that could not be tested has failed', async () => {
-    const report = await guess(
-      `[${entry('scanProblem', 'FATAL', 'b.example/192.0.2.9')},${entry('TLS1', 'LOW')}]`,
-    )
-    expect(report).toMatchObject({ failed: [], reached: ['a.example'], errors: 1 })
+  const end = entry('scanTime', 'WARN', '/')
+  const dead = entry('scanProblem', 'FATAL', 'b.example/')
+  const pretty = (arguments_: string, servers: string) =>
+    `{"Invocation":"testssl ${arguments_}","scanResult":[${servers}],"scanTime":"Scan interrupted"}`
+  const server = `{"targetHost":"a.example","ip":"192.0.2.1","port":"443","protocols":[${tls1}]}`
+
+  test.each([
+    ['the end of each list', `[${tls1},${end}]`, 0, ['a.example']],
+    ['the end of each list, pretty', pretty('-p --file servers.txt', server), 0, ['a.example']],
+    ['a list of no server', `[${end}]`, 1, []],
+    ['a list of no server, pretty', pretty('-iL servers.txt', ''), 1, []],
+    ['one server, interrupted', pretty('-p a.example', server), 1, ['a.example']],
+    ['a dead server', `[${dead},${tls1}]`, 1, ['a.example']],
+  ])('%s: what was not tested is an error, the end of a list is none', async (_, text, errors, reached) => {
+    expect(await guess(text)).toMatchObject({ failed: [], errors, reached })
   })
 })
 

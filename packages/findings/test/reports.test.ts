@@ -270,24 +270,20 @@ test('testssl: the pretty form is read like the flat one', async () => {
   )
 })
 
-test('testssl: a host with a check that was not possible is not named as reached', async () => {
-  const line = (id: string, severity: string) => ({
-    id,
-    severity,
-    ip: 'a.test/192.0.2.1',
-    port: '443',
-    finding: 'x',
-  })
-  const read = (...lines: object[]) => text('testssl', JSON.stringify(lines))
-  expect(await read(line('engine_problem', 'WARN'), line('BEAST', 'OK'))).toMatchObject({
-    reached: ['a.test'],
-    errors: 0,
-  })
-  expect(await read(line('heartbleed', 'WARN'), line('BEAST', 'OK'))).toMatchObject({
-    reached: [],
-    errors: 0,
-  })
-})
+test.each([
+  ['engine_problem', ['a.test']],
+  ['heartbleed', []],
+])(
+  'testssl: a host with a check that was not possible is not named as reached: %s',
+  async (warning, reached) => {
+    const line = { ip: 'a.test/192.0.2.1', port: '443', finding: 'x' }
+    const lines = [
+      { id: warning, severity: 'WARN', ...line },
+      { id: 'BEAST', severity: 'OK', ...line },
+    ]
+    expect(await text('testssl', JSON.stringify(lines))).toMatchObject({ reached, errors: 0 })
+  },
+)
 
 test.each([
   ['sslscan', 'sslscan-refused.xml'],

@@ -35,7 +35,7 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
     isReport = true
     isClean ||= part.isClean === true
     for (const line of part.lines) {
-      lines += 1
+      if (line.host !== '' || isProblem(line)) lines += 1
       const place = hostPort(line.host, line.port)
       if (line.address !== '') addresses.set(place, (addresses.get(place) ?? new Set()).add(line.address))
       const host = hosts.get(line.host) ?? { isComplete: true }
@@ -62,12 +62,18 @@ type Found =
 /** An entry has its server and its lines, which are read one by one: a broken one loses no other. */
 const ENTRY = 'scanResult.[]'
 
+/**
+ * testssl ends each report of a list with "Scan interrupted". It adds a server when its scan has ended, so this says nothing
+ * about the servers in the report.
+ */
+const OF_LIST = /\s(?:--file|-iL)[\s=]/
+
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Found> {
   let entry: Record<string, unknown> = {}
   // The server may follow its lines.
   let found: unknown[] = []
   // With --severity the list of a clean scan is empty.
-  let isClean = false
+  let [isClean, isOfList] = [false, false]
   const linesOfEntry = (): Line[] => [entry, ...found].flatMap((line) => entryLines(entry, line))
   const parts = ['', '[]', ENTRY, `${ENTRY}.*`, `${ENTRY}.*.[]`, 'scanTime', 'Invocation']
   for await (const part of jsonParts(body, ...parts)) {
@@ -75,14 +81,20 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Found> 
     else if (part.at === '') isClean = Array.isArray(part.value)
     else if (part.at === '[]') {
       isClean = false
-      if (at(part.value, 'finding') !== undefined) yield { kind: 'lines', lines: [flatLine(part.value)] }
-    } else if (part.at === 'scanTime') yield { kind: 'lines', lines: interruption(asText(part.value)) }
+      const line = flatLine(part.value)
+      const isEndOfList = line.id === 'scanTime' && line.host === ''
+      if (at(part.value, 'finding') !== undefined) yield { kind: 'lines', lines: isEndOfList ? [] : [line] }
+    } else if (part.at === 'scanTime')
+      yield { kind: 'lines', lines: isOfList ? [] : interruption(asText(part.value)) }
     else if (part.at === ENTRY) {
       yield { kind: 'lines', lines: linesOfEntry() }
       entry = {}
       found = []
     } else if (part.at === `${ENTRY}.*` && !isRecord(part.value)) entry[part.path.at(-1) ?? ''] = part.value
-    else found.push(part.value)
+    else {
+      isOfList ||= part.at === 'Invocation' && OF_LIST.test(asText(part.value))
+      found.push(part.value)
+    }
   }
   if (isClean || Object.keys(entry).length + found.length > 0)
     yield { kind: 'lines', lines: linesOfEntry(), isClean }
