@@ -106,7 +106,7 @@ test('scripts take the stored functions, also of a bundle that a server has buil
   try {
     cpSync(currentBundle(ROOT) ?? '', copy, { recursive: true })
     const names = Object.keys(COMMAND_OF) as CacheName[]
-    for (const name of names) rmSync(join(copy, `${name}.cache`))
+    for (const name of names) rmSync(join(copy, `${name}.cache`), { force: true })
     const run = (flags: readonly string[], script: string): string =>
       execFileSync(process.execPath, [...flags, '--input-type=module', '-e', script], {
         cwd: ROOT,

@@ -25,7 +25,7 @@ let isReached = false
 server.on('clientError', (_, socket) => {
   socket.destroy()
   isReached = true
-  process.kill(process.pid, 'SIGTERM')
+  process.exit()
 })
 
 const WORDS: Readonly<Record<CacheName, readonly string[]>> = {
