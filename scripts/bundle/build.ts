@@ -373,9 +373,9 @@ export const buildBundle = async (root: string, { sealed = false } = {}): Promis
 
 const MANIFESTS = (root: string): string[] => globSync('{packages/*,scripts}/package.json', { cwd: root })
 
-const withoutSettings = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !name.startsWith('SCANFARM_')),
-)
+/** Settings of the caller, also in files, do not apply to what is stored. */
+const { PATH, HOME, TMPDIR } = process.env
+const WITHOUT_SETTINGS = { PATH, HOME, TMPDIR }
 
 /** What a program of this folder prints: nothing if it fails. */
 const outputOf = async (
@@ -386,7 +386,7 @@ const outputOf = async (
   await promisify(execFile)(
     process.execPath,
     [...flags, '--disable-warning=ExperimentalWarning', join(import.meta.dirname, file), ...args],
-    { timeout: 60_000, env: withoutSettings },
+    { timeout: 60_000, env: WITHOUT_SETTINGS },
   ).then(
     ({ stdout }) => stdout,
     () => '',

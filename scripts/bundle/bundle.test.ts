@@ -100,7 +100,7 @@ const COMMAND_OF = {
   server: 'server',
 } as const
 
-test('scripts take the stored functions, also of a bundle that a server has built', () => {
+test('scripts take the stored functions, also of a bundle that a server with settings in files has built', () => {
   scanfarm(['--version'], '/')
   const copy = join(dirname(currentBundle(ROOT) ?? ''), `test-${process.pid}`)
   try {
@@ -111,6 +111,11 @@ test('scripts take the stored functions, also of a bundle that a server has buil
       execFileSync(process.execPath, [...flags, '--input-type=module', '-e', script], {
         cwd: ROOT,
         encoding: 'utf8',
+        env: {
+          ...process.env,
+          DATABASE_URL_FILE: '/run/secrets/database',
+          REDIS_URL_FILE: '/run/secrets/redis',
+        },
       })
     run(flagsOf('server'), `await (await import('./scripts/bundle/build.ts')).warm('${copy}')`)
     for (const name of names)

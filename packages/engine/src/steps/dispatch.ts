@@ -19,7 +19,7 @@ export interface Prepared {
 
 /**
  * Expressions beside the functions of a step that may send something: the record of a function step names all of them.
- * What actions and branches run has records of its own.
+ * Actions and branches have their own records.
  */
 const sendingBeside = ({ step }: StepContext): string[] =>
   [

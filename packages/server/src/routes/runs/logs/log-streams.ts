@@ -11,7 +11,7 @@ const FRAME_BYTES = 32 * 1024
 /** Workers store live logs for this long after the last renewal. */
 const FOLLOW_MS = 15_000
 const RENEW_MS = 5_000
-/** Longest wait for live logs of a run that nobody follows, and the time between two polls. */
+/** Longest wait for live logs that no client reads, and the time between two polls. */
 const FIRST_MS = 2_000
 const FIRST_POLL_MS = 100
 /** A position in a log: an attempt, and the number of bytes before it. */
