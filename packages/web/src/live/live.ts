@@ -101,6 +101,8 @@ class LiveStream {
       // The browser reconnects by itself and sends Last-Event-ID, unless the server refused the stream.
       if (source.readyState !== EventSource.CLOSED) return this.#set('reconnecting')
       this.#close('reconnecting')
+      // A login that ended elsewhere is found here: on a page that asks for nothing, nothing else would tell.
+      void this.#queries?.invalidateQueries({ queryKey: ['session'] })
       this.#reconnect = setTimeout(() => this.#open(), RECONNECT_MS)
     })
   }

@@ -197,17 +197,17 @@ test('After a log out, no page opens without another login', async () => {
   await page.waitForURL('**/login*')
 })
 
-test('When the session ends elsewhere, the next step leads to the login and back to that page', async () => {
-  const page = await farm().open('/')
-  await overview(page).waitFor()
+test('When the session ends elsewhere, a page that asks for nothing leads to the login and back', async () => {
+  const page = await farm().open('/workflows')
+  const workflows = page.getByRole('heading', { name: 'Workflows', level: 1 })
+  await workflows.waitFor()
   const other = await page.context().newPage()
   await other.goto('/')
   farm().problems.expect(/events\/stream: net::ERR_CONNECTION_RESET/)
   await logOut(other)
-  await page.getByRole('link', { name: 'Runs' }).click()
-  await page.waitForURL('**/login?to=%2Fruns')
+  await page.waitForURL('**/login?to=%2Fworkflows')
   await logIn(page, PASSWORD)
-  await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
+  await workflows.waitFor()
 })
 
 test('The login page never leads to another host', async () => {
