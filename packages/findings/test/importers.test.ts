@@ -328,6 +328,8 @@ describe('testssl', () => {
   const dead = entry('scanProblem', 'FATAL', 'b.example/')
   const pretty = (arguments_: string, servers: string) =>
     `{"Invocation":"testssl ${arguments_}","scanResult":[${servers}],"scanTime":"Scan interrupted"}`
+  const sorted = (text: string): string =>
+    JSON.stringify(Object.fromEntries(Object.entries(JSON.parse(text) as object).toReversed()))
   const server = `{"targetHost":"a.example","ip":"192.0.2.1","port":"443","protocols":[${tls1}]}`
 
   test.each([
@@ -336,9 +338,29 @@ describe('testssl', () => {
     ['a list of no server', `[${end}]`, 1, []],
     ['a list of no server, pretty', pretty('-iL servers.txt', ''), 1, []],
     ['one server, interrupted', pretty('-p a.example', server), 1, ['a.example']],
-    ['a dead server', `[${dead},${tls1}]`, 1, ['a.example']],
+    [
+      'the end of each list, before what names it',
+      sorted(pretty('--file servers.txt', server)),
+      0,
+      ['a.example'],
+    ],
+    ['one server, dead', `[${dead}]`, 1, []],
+    ['an address of a name', `[${entry('scanProblem', 'FATAL')},${tls1}]`, 1, ['a.example']],
   ])('%s: what was not tested is an error, the end of a list is none', async (_, text, errors, reached) => {
     expect(await guess(text)).toMatchObject({ failed: [], errors, reached })
+  })
+
+  const refused = `{"id":"scanProblem","severity":"FATAL","finding":"Can't connect to 'a.example:8443' Make sure"}`
+  test.each([
+    ['by name', `[${dead},${tls1},${end}]`, 'b.example:443'],
+    [
+      'by port',
+      `[${dead.replace('b.example/', 'a.example/').replace('443', '8443')},${tls1}]`,
+      'a.example:8443',
+    ],
+    ['pretty', pretty('--file servers.txt', `${server},${refused}`), 'a.example:8443'],
+  ])('a dead server in a list, %s, only keeps its own records', async (_, text, place) => {
+    expect(await guess(text)).toMatchObject({ failed: [place], errors: 1, reached: ['a.example'] })
   })
 })
 

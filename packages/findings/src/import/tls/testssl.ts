@@ -24,8 +24,8 @@ const FINDINGS: ReadonlySet<string> = new Set(['LOW', 'MEDIUM', 'HIGH', 'CRITICA
 export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   const hosts = new Map<string, { isComplete: boolean }>()
   const addresses = new Map<string, Set<string>>()
-  const found: Line[] = []
-  let lines = 0
+  const tested = new Set<string>()
+  const [found, problems]: [Line[], Line[]] = [[], []]
   let [isReport, isClean] = [false, false]
   for await (const part of linesOf(body)) {
     if (part.kind === 'problem') {
@@ -35,23 +35,28 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
     isReport = true
     isClean ||= part.isClean === true
     for (const line of part.lines) {
-      if (line.host !== '' || isProblem(line)) lines += 1
-      const place = hostPort(line.host, line.port)
+      if (isProblem(line)) {
+        problems.push(line)
+        continue
+      }
+      const place = placeOf(line)
       if (line.address !== '') addresses.set(place, (addresses.get(place) ?? new Set()).add(line.address))
-      const host = hosts.get(line.host) ?? { isComplete: true }
-      if (line.host !== '') hosts.set(line.host, host)
-      if (isIncomplete(line)) host.isComplete = false
-      if (isProblem(line))
-        yield failed([line.host, line.id, line.text].filter((part) => part !== '').join(': '))
-      else if (FINDINGS.has(line.severity)) found.push(line)
+      if (line.host !== '') {
+        tested.add(place)
+        const host = hosts.get(line.host) ?? { isComplete: true }
+        hosts.set(line.host, host)
+        if (isIncomplete(line)) host.isComplete = false
+      }
+      if (FINDINGS.has(line.severity)) found.push(line)
     }
   }
   if (!isReport) throw unreadable('it is not JSON of testssl')
   // A scan that tested nothing, or was interrupted, is not one without findings.
-  if (lines === 0 && !isClean) yield failed('testssl tested no server')
+  if (tested.size + problems.length === 0 && !isClean) yield failed('testssl tested no server')
+  for (const problem of problems) yield failure(problem, tested)
   for (const [host, { isComplete }] of hosts) if (isComplete) yield { kind: 'reached', host }
   for (const line of found)
-    yield record(line, (addresses.get(hostPort(line.host, line.port))?.size ?? 0) > 1 ? line.address : '')
+    yield record(line, (addresses.get(placeOf(line))?.size ?? 0) > 1 ? line.address : '')
 }
 
 /** Lines, none where a part only shows the format. */
@@ -73,29 +78,34 @@ async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Found> 
   // The server may follow its lines.
   let found: unknown[] = []
   // With --severity the list of a clean scan is empty.
-  let [isClean, isOfList] = [false, false]
+  let isClean = false
+  let [invocation, time] = ['', '']
   const linesOfEntry = (): Line[] => [entry, ...found].flatMap((line) => entryLines(entry, line))
   const parts = ['', '[]', ENTRY, `${ENTRY}.*`, `${ENTRY}.*.[]`, 'scanTime', 'Invocation']
   for await (const part of jsonParts(body, ...parts)) {
     if (part.kind === 'problem') yield part
-    else if (part.at === '') isClean = Array.isArray(part.value)
-    else if (part.at === '[]') {
+    else if (part.at === '') {
+      // Another report begins.
+      yield* interruption(invocation, time)
+      ;[invocation, time] = ['', '']
+      isClean = Array.isArray(part.value)
+    } else if (part.at === '[]') {
       isClean = false
       const line = flatLine(part.value)
       const isEndOfList = line.id === 'scanTime' && line.host === ''
       if (at(part.value, 'finding') !== undefined) yield { kind: 'lines', lines: isEndOfList ? [] : [line] }
-    } else if (part.at === 'scanTime')
-      yield { kind: 'lines', lines: isOfList ? [] : interruption(asText(part.value)) }
-    else if (part.at === ENTRY) {
+    } else if (part.at === 'scanTime') time = asText(part.value)
+    else if (part.at === 'Invocation') {
+      invocation = asText(part.value)
+      yield { kind: 'lines', lines: [] }
+    } else if (part.at === ENTRY) {
       yield { kind: 'lines', lines: linesOfEntry() }
       entry = {}
       found = []
     } else if (part.at === `${ENTRY}.*` && !isRecord(part.value)) entry[part.path.at(-1) ?? ''] = part.value
-    else {
-      isOfList ||= part.at === 'Invocation' && OF_LIST.test(asText(part.value))
-      found.push(part.value)
-    }
+    else found.push(part.value)
   }
+  yield* interruption(invocation, time)
   if (isClean || Object.keys(entry).length + found.length > 0)
     yield { kind: 'lines', lines: linesOfEntry(), isClean }
 }
@@ -106,8 +116,10 @@ const flatLine = (line: unknown): Line => {
   return lineOf(line, spelled(host), address, asText(at(line, 'port')))
 }
 
-const interruption = (time: string): Line[] =>
-  /^\d+$/.test(time) ? [] : [lineOf({ id: 'scanTime', severity: 'WARN', finding: time }, '', '', '')]
+function* interruption(invocation: string, time: string): Generator<Found> {
+  if (OF_LIST.test(invocation) || /^\d*$/.test(time)) return
+  yield { kind: 'lines', lines: [lineOf({ id: 'scanTime', severity: 'WARN', finding: time }, '', '', '')] }
+}
 
 /** An entry may itself be a line, like scanProblem. */
 const entryLines = (entry: Unknown, line: unknown): Line[] => {
@@ -129,10 +141,19 @@ const lineOf = (line: unknown, host: string, address: string, port: string): Lin
 const isProblem = ({ id, severity }: Line): boolean =>
   id === 'scanProblem' || severity === 'FATAL' || (id === 'scanTime' && severity === 'WARN')
 
+const placeOf = ({ host, port }: Line): string => hostPort(host, port)
+
+/** One of a list concerns its server, which a pretty report only names in the text. */
+const failure = (line: Line, tested: ReadonlySet<string>): Imported => {
+  const place = line.host === '' ? spelled(/'([^'\s]+)'/.exec(line.text)?.[1] ?? '') : placeOf(line)
+  const isOfOne = place !== '' && tested.difference(new Set([place])).size > 0
+  const reason = [isOfOne ? '' : line.host, line.id, line.text].filter((part) => part !== '').join(': ')
+  return failed(reason, isOfOne ? { host: place, check: '' } : {})
+}
+
 /** Warnings say that a check was not possible, except those on the local OpenSSL. */
-const isIncomplete = (line: Line): boolean =>
-  isProblem(line) ||
-  (line.severity === 'WARN' && !/^(engine_problem|old_fart|too_old_openssl)$/.test(line.id))
+const isIncomplete = ({ id, severity }: Line): boolean =>
+  severity === 'WARN' && !/^(engine_problem|old_fart|too_old_openssl)$/.test(id)
 
 /** The address is only named where the name has several. */
 const record = ({ id, severity, text, host, port, line }: Line, address: string): Imported => {
