@@ -599,7 +599,6 @@ describe('scans that failed', () => {
     'parse',
     'OXL0001',
     'DL1000',
-    'typecheck',
     'load-failure[x]',
     'CssSyntaxError',
     'Lint/Syntax',
@@ -612,6 +611,15 @@ describe('scans that failed', () => {
     const log = await read(logOf([...results, result('', 0, { ruleId, locations: [] })]))
     expect(identities(log.found)).toEqual(['r1 a.py:1'])
     expect(log).toMatchObject({ errors: 2, failures: 1, failed: ['b.py'] })
+  })
+
+  test.each([
+    ['golangci-lint', 'typecheck'],
+    ['Staticcheck', 'compile'],
+    ['mypy', 'syntax'],
+  ])('After a file that %s could not read, other files lack results', async (name, ruleId) => {
+    const log = await read(logOf([result('a/b.go', 2, { ruleId })], {}, { name }))
+    expect(log).toMatchObject({ found: [], errors: 1, failures: 0, reasons: ['a/b.go: Demo'] })
   })
 
   test('A message says that a file was not read where the rule does not', async () => {

@@ -30,7 +30,9 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = '')
     const message = run.message(at(result, 'message'), undefined)
     if (run.isOfErrors) yield failed([file, message].filter(Boolean).join(': '))
     else if (UNREAD.test(ruleIdOf(result)) || UNREAD_TEXT.test(`${ruleIdOf(result)} ${message}`))
-      yield failed(message, file === '' ? {} : { file })
+      yield file === '' || hidesOthers(run.tool, ruleIdOf(result))
+        ? failed([file, message].filter(Boolean).join(': '))
+        : failed(message, { file })
     else yield finding(rowOf(found, fingerprints))
   }
 }
@@ -48,6 +50,11 @@ const UNREAD = new RegExp(
   ].join('|')})$`,
   'i',
 )
+
+/** staticcheck then reads no other file of the package; golangci-lint and mypy show no result of any other file. */
+const hidesOthers = (tool: string, rule: string): boolean =>
+  /^(?:compile|typecheck)$/.test(rule) || (rule === 'syntax' && /^mypy/i.test(tool))
+
 /** ruff before 0.12 names no rule; spectral also has results of this rule in files that it has read. */
 const UNREAD_TEXT = /^(?: SyntaxError: |parser (?!Duplicate key))/
 
