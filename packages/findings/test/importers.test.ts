@@ -419,6 +419,12 @@ describe('wapiti', () => {
       failed: ['127.0.40.1:18099'],
       errors: 1,
     })
+    const old = (pages: number) =>
+      guess(
+        `{"classifications":{},"vulnerabilities":{},"infos":{"target":"http://a.example/","crawled_pages":${pages}}}`,
+      )
+    expect(await old(0)).toMatchObject({ failed: ['a.example:80'], errors: 1, reached: [] })
+    expect(await old(5)).toMatchObject({ failed: [], errors: 0, reached: ['http://a.example/'] })
   })
 })
 

@@ -30,7 +30,9 @@ export async function* wapitiFindings(body: AsyncIterable<Uint8Array>): AsyncGen
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'infos') {
       target = asText(at(part.value, 'target'))
-      if (URL.canParse(target)) yield* answerOf(new URL(target), at(part.value, 'crawled_pages_nbr'))
+      // Until 3.1.2 the number has the name of what is a list in later versions.
+      const pages = at(part.value, 'crawled_pages_nbr') ?? at(part.value, 'crawled_pages')
+      if (URL.canParse(target)) yield* answerOf(new URL(target), pages)
       yield* settled()
     } else if (part.at === 'classifications.*') categories.set(part.path[1] ?? '', part.value)
     else {
