@@ -44,5 +44,16 @@ export const NAMES_REACHED: ReadonlySet<ImportFormat> = new Set([
   'sslyze',
 ])
 
+/** Formats of tools that write a report also when they find nothing: an empty file is one that failed. */
+export const NEVER_EMPTY: ReadonlySet<ImportFormat> = new Set([
+  'sarif',
+  'gitleaks',
+  'gosec',
+  'pip-audit',
+  'osv-scanner',
+  'trivy',
+  'grype',
+])
+
 export const EXPORT_FORMATS = ['sarif', 'csv', 'jsonl', 'defectdojo', 'openvex'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]

@@ -6,6 +6,7 @@ export {
   formOf,
   IMPORT_FORMATS,
   NAMES_REACHED,
+  NEVER_EMPTY,
   type ExportFormat,
   type ImportFormat,
 } from './formats.ts'

@@ -10,7 +10,15 @@ import {
   type RunKey,
   type RunStore,
 } from '@scanfarm/contracts'
-import { assetOf, findingOf, NAMES_REACHED, nucleiMiss, openReport, type Batch } from '@scanfarm/findings'
+import {
+  assetOf,
+  findingOf,
+  NAMES_REACHED,
+  NEVER_EMPTY,
+  nucleiMiss,
+  openReport,
+  type Batch,
+} from '@scanfarm/findings'
 import type { DatabaseService, ImportedBy } from '@scanfarm/functions'
 import type { Json } from '@scanfarm/language'
 
@@ -115,10 +123,14 @@ export const findingsService = (
       return { ...addImports(ofAssets, ofFindings), errors: batch.errors }
     }
     // Report empty imports too, so that missing records can be marked as gone.
-    await saveAll(by, { workspace, source, reached: named, errors: 0, records: assets([]) })
-    await saveAll(by, { workspace, source, reached: named, errors: 0, records: vulnerabilities([]) })
-    let counts = NOTHING_IMPORTED
-    const problems: ImportProblem[] = []
+    const isMissing = opened === undefined && format !== undefined && NEVER_EMPTY.has(format)
+    const problems: ImportProblem[] = isMissing
+      ? [{ reason: `the file is empty: reports of ${format} never are, so the scan failed` }]
+      : []
+    const nothing = { workspace, source, reached: named, errors: problems.length }
+    await saveAll(by, { ...nothing, records: assets([]) })
+    await saveAll(by, { ...nothing, records: vulnerabilities([]) })
+    let counts = { ...NOTHING_IMPORTED, errors: problems.length }
     for await (const batch of opened?.batches ?? []) {
       counts = addImports(counts, await save(batch, by.reached === undefined ? named && batch.reached : []))
       problems.push(...batch.problems)

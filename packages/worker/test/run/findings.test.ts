@@ -204,7 +204,8 @@ test('A report that names its hosts only closes records of hosts that answered',
   expect(first.states).toEqual({ 'a:443': 'open', 'b:443': 'open' })
   const failed = await scan(TESTSSL(['a', 'TLS1', 'OK'], ['b', 'scanProblem', 'FATAL']))
   expect(JSON.parse(failed.result)).toMatchObject({ errors: 1, total: 1 })
-  expect(failed.states).toEqual({ 'a:443': 'open', 'b:443': 'open' })
+  expect(failed.states).toEqual({ 'a:443': 'gone', 'b:443': 'open' })
+  expect((await scan(both)).states).toEqual({ 'a:443': 'open', 'b:443': 'open' })
   expect((await scan('')).states).toEqual({ 'a:443': 'open', 'b:443': 'open' })
   expect((await scan(TESTSSL(['a', 'TLS1', 'OK']))).states).toEqual({ 'a:443': 'gone', 'b:443': 'open' })
 })
@@ -222,6 +223,21 @@ test('A report that does not name its hosts covers its whole scope, and its form
     '192.0.2.1': 'open',
     '192.0.2.2': 'gone',
   })
+})
+
+test('An empty file closes nothing if the tool also writes a report when it finds nothing', async () => {
+  await using _executor = harness.executor()
+  const scan = (format: string, report: string) => importReport('empty', format, report)
+  const leak = JSON.stringify([{ RuleID: 'key', File: 'a.py', StartLine: 1, Match: 'x' }])
+  expect((await scan('gitleaks', leak)).states).toEqual({ 'a.py:1': 'open' })
+  const { status, result, states } = await scan('gitleaks', '')
+  expect(JSON.parse(result)).toMatchObject({
+    errors: 1,
+    total: 1,
+    problems: [{ reason: expect.stringContaining('is empty') }],
+  })
+  expect([status, states]).toEqual(['completed', { 'a.py:1': 'open' }])
+  expect((await scan('gitleaks', '[]')).states).toEqual({ 'a.py:1': 'gone' })
 })
 
 /** The finding of each place: what scans see of it. */
