@@ -630,10 +630,13 @@ describe('scans that failed', () => {
         said('a.py', null, 'SyntaxError: Expected an expression'),
         said('b.yaml', 'parser', 'Unexpected end of the stream'),
         said('c.yaml', 'parser', 'Duplicate key: title'),
+        said('d.go', '', 'invalid file d.go: d.go:2:14: expected )'),
+        said('e.yml', 'syntax-check', 'could not parse as YAML: did not find expected ]'),
+        said('f.yml', 'syntax-check', 'unexpected key "job"'),
       ]),
     )
-    expect(log).toMatchObject({ errors: 2, failures: 2, failed: ['a.py', 'b.yaml'] })
-    expect(identities(log.found)).toEqual(['parser c.yaml:1'])
+    expect(log).toMatchObject({ errors: 4, failures: 4, failed: ['a.py', 'b.yaml', 'd.go', 'e.yml'] })
+    expect(identities(log.found)).toEqual(['parser c.yaml:1', 'syntax-check f.yml:1'])
   })
 
   test('PMD goes on behind a file that it cannot parse', async () => {
