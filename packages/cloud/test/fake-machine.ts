@@ -2,16 +2,13 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { freePort } from '@scanfarm/testing'
 
 const exec = promisify(execFile)
 const UID = 60_124
-/** Below the ephemeral ports, so that no other process gets one between the check and the start of sshd. */
-const FIRST_PORT = 20_000
-const PORTS = 12_000
 
 /** The parts of the user data that a fake machine uses. */
 export interface CloudConfig {
@@ -110,26 +107,3 @@ PermitRootLogin prohibit-password
 Subsystem sftp internal-sftp
 MaxStartups 100
 `
-
-let tried = Math.floor(Math.random() * PORTS)
-
-/** Returns each port once. */
-async function freePort(): Promise<number> {
-  for (let tries = 0; tries < PORTS; tries += 1) {
-    const port = FIRST_PORT + (tried++ % PORTS)
-    if (await isFree(port)) return port
-  }
-  throw new Error(`no port from ${FIRST_PORT} to ${FIRST_PORT + PORTS} is free`)
-}
-
-async function isFree(port: number): Promise<boolean> {
-  const server = createServer()
-  try {
-    await once(server.listen(port, '127.0.0.1'), 'listening')
-  } catch {
-    return false
-  }
-  server.close()
-  await once(server, 'close')
-  return true
-}

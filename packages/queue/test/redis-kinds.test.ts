@@ -7,12 +7,11 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Redis } from 'ioredis'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import { until } from '@scanfarm/testing'
+import { freePort, until } from '@scanfarm/testing'
 import { openRunQueue, QueueSetupError } from '../src/index.ts'
 import { redisAddress } from '../src/redis/address.ts'
 import { RIGHTS } from '../src/redis/rights.ts'
 import { newFarm, quiet, startRedis, type RedisServer } from './backends.ts'
-import { freePort } from './redis-server.ts'
 
 const share = { jobNo: 1, owner: '', weight: 1 }
 const message = (runId: number) =>

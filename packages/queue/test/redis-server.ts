@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { createInterface } from 'node:readline'
+import { freePort } from '@scanfarm/testing'
 import { Redis } from 'ioredis'
 
 /** Long, because the machine may be busy. */
@@ -89,14 +89,4 @@ const ready = async (child: ChildProcess, signal: AbortSignal): Promise<void> =>
   const lines = createInterface({ input: child.stdout, signal })
   for await (const line of lines) if (line.includes('Ready to accept connections')) return
   throw new EndedEarly('redis-server ended before it was ready')
-}
-
-export const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no free port was found')
-  return address.port
 }

@@ -6,8 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { until } from '@scanfarm/testing'
-import { freePort } from './free-port.ts'
+import { freePort, until } from '@scanfarm/testing'
 
 const exec = promisify(execFile)
 

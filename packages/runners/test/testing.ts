@@ -1,5 +1,3 @@
 /** A docker engine and an ssh host for the tests of other packages. */
 export { startEngine, TEST_IMAGE, useEngine, type TestEngine } from './docker-engine.ts'
-/** For servers that are told where to listen before they start. */
-export { freePort } from './free-port.ts'
 export { startSshServer, type TestSshServer } from './ssh-server.ts'

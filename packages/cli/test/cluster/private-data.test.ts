@@ -3,9 +3,9 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
+import { freePort } from '@scanfarm/testing'
 import { Client } from './client.ts'
 import { Program, until } from './program.ts'
-import { freePort } from './services.ts'
 
 const TEST_MS = 400_000
 const PASSAGE = 0o711

@@ -1,34 +1,15 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process'
-import { createHash, randomInt, randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { findRedisProgram, postgresServer, type ServerKind } from '@scanfarm/embedded'
+import { freePort } from '@scanfarm/testing'
 import { PROGRAM, until } from './program.ts'
-
-/** Below the ephemeral ports, which systems assign to outgoing connections. */
-const [LOWEST_PORT, HIGHEST_PORT] = [20_000, 32_000]
-const PORTS_TRIED = 100
-
-/** A free port of the loopback address. The system does not assign it to others while its server is stopped. */
-export async function freePort(): Promise<number> {
-  for (let tried = 0; tried < PORTS_TRIED; tried++) {
-    const server = createServer().listen(randomInt(LOWEST_PORT, HIGHEST_PORT), '127.0.0.1')
-    const port = await once(server, 'listening').then(
-      () => (server.address() as AddressInfo).port,
-      () => undefined,
-    )
-    if (port === undefined) continue
-    server.close()
-    await once(server, 'close')
-    return port
-  }
-  throw new Error(`none of ${PORTS_TRIED} ports between ${LOWEST_PORT} and ${HIGHEST_PORT} is free`)
-}
 
 /** A Redis of one test cluster. It stores nothing on disk, so it is empty after a kill and a restart. */
 export class PrivateRedis implements AsyncDisposable {

@@ -1,17 +1,18 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { linkPrograms } from '@scanfarm/testing'
+import { freePort, linkPrograms } from '@scanfarm/testing'
 import { Client } from './client.ts'
 import { Program } from './program.ts'
-import { freePort, PrivatePostgres, PrivateRedis } from './services.ts'
+import { PrivatePostgres, PrivateRedis } from './services.ts'
 import { openFolder, writeWorkflows } from './workflows.ts'
 
 export { audit } from './audit.ts'
 export { Client } from './client.ts'
 export { jobEnded, someCompleted, submit, targets } from './jobs.ts'
 export { Program, until, type ProgramEnd } from './program.ts'
-export { freePort, PrivatePostgres, PrivateRedis } from './services.ts'
+export { freePort } from '@scanfarm/testing'
+export { PrivatePostgres, PrivateRedis } from './services.ts'
 export { lives, pidsOf } from './traces.ts'
 
 /** The shortest lease, to lose a worker. Busy workers may be lost too, so attempts are not counted. */

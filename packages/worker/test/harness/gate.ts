@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
-import { freePort } from '@scanfarm/runners/testing'
+import { freePort } from '@scanfarm/testing'
 
 /** A proxy to a server that can be closed: it cuts connections and refuses new ones, like a network failure. */
 export interface Gate extends AsyncDisposable {

@@ -5,12 +5,15 @@ import { createServer } from 'node:net'
 /** Below those that systems give to outgoing connections and to servers that name no port. */
 const [LOWEST, HIGHEST] = [20_000, 32_000]
 const MOST_TRIES = 100
+const given = new Set<number>()
 
-/** A port of this machine that stays free until someone names it, such as a program that is yet to start. */
+/** A port of this machine that stays free until a program is told to listen there, and while it is stopped. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
     const port = randomInt(LOWEST, HIGHEST)
-    if (await isFree(port)) return port
+    if (given.has(port) || !(await isFree(port))) continue
+    given.add(port)
+    return port
   }
   throw new Error(`none of ${MOST_TRIES} ports between ${LOWEST} and ${HIGHEST} is free`)
 }
