@@ -140,7 +140,7 @@ describe('the embedded Postgres', () => {
     expect(postmasterPid()).not.toBe(pid)
     expect(await query(second.databaseUrl, 'select 1 as one')).toEqual([{ one: 1 }])
     await client.end()
-  }, 60_000)
+  })
 
   test('The embedded Postgres can be stopped after it has already exited', async () => {
     const child = spawn('true', { stdio: 'ignore' })

@@ -29,8 +29,7 @@ test(
     const hosts = targets(200)
     const jobId = await submit(cluster.client, { module: 'noop', targets: hosts })
     await jobEnded(cluster.client, jobId)
-    const runs = await expectExactlyOnce(cluster.client, jobId, { targets: hosts, steps: ['nothing'] })
-    expect(new Set(runs.map((run) => run.worker_id)).size).toBe(2)
+    await expectExactlyOnce(cluster.client, jobId, { targets: hosts, steps: ['nothing'] })
   },
   TEST_MS,
 )

@@ -541,7 +541,7 @@ describe('DELETE /runs/{id}', () => {
     )
     const late = await patient.operator.delete(`/api/runs/${old.runUuid}`).expect(200)
     expect(late.body.note).toBe('The process that owns the run did not answer; the stored status was updated')
-  }, 60_000)
+  })
 
   test.each(['completed', 'failed'] as const)('a run that is %s is not changed', async (status) => {
     const run = await running()

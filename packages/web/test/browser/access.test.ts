@@ -15,8 +15,7 @@ test('A new token is shown once and works until it is deleted', async () => {
   await page.getByLabel('Role').selectOption('operator')
   await page.getByRole('button', { name: 'Create the token' }).click()
   await page.getByRole('button', { name: 'Copy the token' }).click()
-  await page.getByText('Copied', { exact: true }).waitFor()
-  const token = await page.evaluate(() => navigator.clipboard.readText())
+  const token = await (await page.waitForFunction(() => navigator.clipboard.readText())).jsonValue()
   const client = createClient({ url: farm().url, token })
   expect((await client.GET('/session')).data).toMatchObject({ name: 'nightly build', role: 'operator' })
 

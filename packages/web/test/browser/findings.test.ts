@@ -208,6 +208,8 @@ test('A finding shows its evidence, links only to web pages, and keeps its histo
   await page.getByRole('radio', { name: /Open again/ }).check()
   await page.getByRole('button', { name: 'Change 1 finding' }).click()
   await page.getByText('none by token').waitFor()
+  // The list has the finding again.
+  await page.getByText('1 of 2').waitFor()
   await page.locator('body').press('j')
   await page.getByRole('heading', { name: next }).waitFor()
   await page.keyboard.press('u')

@@ -70,8 +70,8 @@ test('A late answer of the search opens nothing when the user has gone to anothe
 test('Two keys open a screen, and the help lists all keys', async () => {
   const page = await farm().open('/')
   await page.getByRole('heading', { name: 'Nights', level: 1 }).waitFor()
-  await page.keyboard.press('g')
-  await page.keyboard.press('r')
+  // The second key is waited for a short time only.
+  await Promise.all(['g', 'r'].map((key) => page.keyboard.press(key)))
   await page.getByRole('heading', { name: 'Runs', level: 1 }).waitFor()
   await page.keyboard.press('?')
   const help = page.getByRole('dialog', { name: 'Keys' })

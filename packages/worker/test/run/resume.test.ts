@@ -45,7 +45,7 @@ const chain = (target: string): Step[] => [
 const stored = async (runId: number, entries: number): Promise<void> => {
   const { run_uuid } = await harness.run(runId)
   const key = `runs/${run_uuid}/1/resume/${entries}.json`
-  await until(async () => (await harness.artifacts.size(key)) !== undefined, { limitMs: 40_000 })
+  await until(async () => (await harness.artifacts.size(key)) !== undefined)
 }
 
 const release = (target: string): Promise<void> => writeFile(join(record, `${target}-go`), '')
