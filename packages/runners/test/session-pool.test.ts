@@ -5,7 +5,7 @@ import { SessionPool } from '../src/shell/session-pool.ts'
 import { openShell } from './local-shell.ts'
 
 const NEVER = new AbortController().signal
-const DEADLINE_MS = 10_000
+const DEADLINE_MS = 100_000
 const env = { PATH: '/usr/bin:/bin' }
 const silent: CommandObserver = { started: () => undefined, output: () => undefined }
 

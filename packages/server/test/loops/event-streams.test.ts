@@ -8,7 +8,7 @@ import { EventStreams } from '../../src/routes/events/event-streams.ts'
 import { Notifier } from '../../src/notifier.ts'
 
 /** Only ends a hang: without an end, a stream stays open forever. */
-const PATIENCE_MS = 25_000
+const PATIENCE_MS = 100_000
 
 const database = forAllTests(() => testDatabase({ poolSize: 2 }))
 

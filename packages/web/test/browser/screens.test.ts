@@ -240,7 +240,7 @@ test('A master that hangs without closing its connections is noticed, and follow
   }
   await page.getByText(BANNER).waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'live', exact: true }).waitFor()
-}, 120_000)
+})
 
 test('Lists are read although the browser takes itself for offline and drops their code once', async () => {
   const page = await farm().open('/')
