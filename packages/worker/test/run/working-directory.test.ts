@@ -72,7 +72,7 @@ describe('The folders of a run are there for', () => {
 })
 
 asRoot('A run that gets no user', () => {
-  let lastUid = 38_000
+  let lastUid = 38_500
   const poolOfOne = (waitMs: number): { users: CommandUsers; uids: string } => {
     const first = (lastUid += 10)
     const uids = join(harness.folder, `uids-${first}`)
