@@ -109,9 +109,9 @@ test(
       await harness.store.triggers.record(eventDraft('custom.load', { host: `h${n}.test`, n }))
       await delay(50)
     }
-    await until(async () => (await left()) === 0, { limitMs: PATIENCE_MS })
     killing = false
     await killer
+    await until(async () => (await left()) === 0, { limitMs: PATIENCE_MS })
     const seconds = Math.round((performance.now() - begun) / 1_000)
     if (SOAK !== undefined) console.info(`${EVENTS} events in ${seconds} s, masters killed ${kills()} times`)
     for (const [name, wanted] of [

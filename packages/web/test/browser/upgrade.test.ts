@@ -1,7 +1,9 @@
 // long
+import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 import { consoleBuilds, hashOfSources } from '@scanfarm/server/console-build'
 import { buildConsole, Console } from './harness.ts'
@@ -9,6 +11,7 @@ import { settle } from './screens.ts'
 
 const ROOT = join(import.meta.dirname, '../../../..')
 const WEB = join(ROOT, 'packages/web')
+const BUNDLES = '.cache/bundle'
 const LEFT_OUT = new Set(
   ['.git', '.cache', '.scanfarm', 'node_modules'].map((name) => join(ROOT, name)).concat(WEB),
 )
@@ -25,10 +28,18 @@ const renameFiles = async (build: string): Promise<void> => {
   for (const name of names) await rename(join(build, 'assets', name), join(build, 'assets', other(name)))
 }
 
-/** An installation like an image: without the sources of the console, with two builds of it. */
+/** An installation like an image: with a sealed bundle, without the sources of the console, with two builds of it. */
 const install = async (folder: string): Promise<void> => {
   await cp(ROOT, folder, { recursive: true, verbatimSymlinks: true, filter: (path) => !LEFT_OUT.has(path) })
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
+  // Builds the bundle unless it is current.
+  await promisify(execFile)(join(ROOT, 'scripts/scanfarm'), ['--version'])
+  const name = (await readFile(join(ROOT, BUNDLES, 'current'), 'utf8')).trim()
+  const bundle = join(folder, BUNDLES, name)
+  await cp(join(ROOT, BUNDLES, name), bundle, { recursive: true, verbatimSymlinks: true })
+  await writeFile(join(folder, BUNDLES, 'current'), `${name}\n`)
+  for (const file of await readdir(bundle))
+    if (file.endsWith('sources.json')) await writeFile(join(bundle, file), '[]')
   await buildConsole()
   const built = join(consoleBuilds(ROOT), (await hashOfSources(ROOT)) ?? '')
   for (const name of ['first', 'second']) {
