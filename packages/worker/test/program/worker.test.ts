@@ -158,9 +158,12 @@ describe('A worker', () => {
     await cluster.written(target, 'up')
     const [joined] = (await workers.list()).data
     const id = joined?.id ?? ''
-    // Without a signal of the queue: the next heartbeat returns the request.
+    // It leaves soon after it has heard of the first request.
+    process.send('SIGSTOP')
     expect(await workers.direct(id, 'stopped')).toBe('ok')
     expect(await workers.direct(id, 'running')).toBe('stopping')
+    // Without a signal of the queue: the next heartbeat returns the request.
+    process.send('SIGCONT')
     expect(await process.ended).toBe(0)
     expect(await cluster.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
     expect((await workers.list()).data).toEqual([])
