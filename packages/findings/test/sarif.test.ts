@@ -297,6 +297,16 @@ describe('messages and places', () => {
     expect(found[0]?.asset_value).toBe('sub/a.py')
   })
 
+  test('A path may lead out of its base, which for ktlint is the home of the user', async () => {
+    const place = {
+      physicalLocation: { artifactLocation: { uri: '../../ci/x/src/A.kt', uriBaseId: 'HOME' } },
+    }
+    const run = { originalUriBaseIds: { HOME: { uri: 'file:///home/ann/' } } }
+    const log = logOf([result('', 0, { locations: [place] })], run)
+    expect((await read(log, '/ci/x')).found[0]?.asset_value).toBe('src/A.kt')
+    expect((await read(log)).found[0]?.asset_value).toBe('/ci/x/src/A.kt')
+  })
+
   test('A base that is only the folder of the report is no folder', async () => {
     const base = { physicalLocation: { artifactLocation: { uri: 'a.py', uriBaseId: 'ROOT' } } }
     const run = { originalUriBaseIds: { ROOT: { uri: 'file://./' } } }
@@ -630,12 +640,13 @@ describe('scans that failed', () => {
         said('a.py', null, 'SyntaxError: Expected an expression'),
         said('b.yaml', 'parser', 'Unexpected end of the stream'),
         said('c.yaml', 'parser', 'Duplicate key: title'),
+        said('g.kt', '', 'Not a valid Kotlin file (1:6 name expected)'),
         said('d.go', '', 'invalid file d.go: d.go:2:14: expected )'),
         said('e.yml', 'syntax-check', 'could not parse as YAML: did not find expected ]'),
         said('f.yml', 'syntax-check', 'unexpected key "job"'),
       ]),
     )
-    expect(log).toMatchObject({ errors: 4, failures: 4, failed: ['a.py', 'b.yaml', 'd.go', 'e.yml'] })
+    expect(log).toMatchObject({ errors: 5, failures: 5, failed: ['a.py', 'b.yaml', 'g.kt', 'd.go', 'e.yml'] })
     expect(identities(log.found)).toEqual(['parser c.yaml:1', 'syntax-check f.yml:1'])
   })
 

@@ -28,7 +28,7 @@ export const pathOf = (uri: string): string => {
 }
 
 /** `a/../b` is `b`. */
-const withoutParents = (path: string): string => {
+export const withoutParents = (path: string): string => {
   if (!path.includes('/../')) return path
   const parts: string[] = []
   for (const part of path.split('/'))

@@ -1,5 +1,5 @@
 import { asList, asText, at, isRecord, type Unknown } from '../../fields.ts'
-import { inArtifact, isAbsolute, pathOf, type ScannedFolder, spelled } from '../paths.ts'
+import { inArtifact, isAbsolute, pathOf, type ScannedFolder, spelled, withoutParents } from '../paths.ts'
 import type { Imported } from '../read-body.ts'
 import { Descriptors, itemAt, referenceIn, type Reference } from './sarif-descriptors.ts'
 import { webExchange, type WebExchange } from './sarif-web.ts'
@@ -188,7 +188,7 @@ export class SarifRun {
     const uri = asText(at(artifactLocation, 'uri'))
     if (uri === '') return ''
     const base = asText(at(artifactLocation, 'uriBaseId'))
-    const path = base === '' ? pathOf(uri) : inFolder(this.#base(base), pathOf(uri))
+    const path = base === '' ? pathOf(uri) : withoutParents(inFolder(this.#base(base), pathOf(uri)))
     return this.isOfArtifact ? inArtifact(this.image, path) : this.#folder.relative(path, this.#folders)
   }
 

@@ -55,9 +55,9 @@ const UNREAD = new RegExp(
 const hidesOthers = (tool: string, rule: string): boolean =>
   /^(?:compile|typecheck)$/.test(rule) || (rule === 'syntax' && /^mypy/i.test(tool))
 
-/** ruff before 0.12 and revive name no rule; spectral and actionlint also have results of it in files that they have read. */
+/** ruff before 0.12, revive and ktlint name no rule; spectral and actionlint also have results of it in files that they have read. */
 const UNREAD_TEXT =
-  /^(?: SyntaxError: | invalid file |parser (?!Duplicate key)|syntax-check could not parse )/
+  /^(?: SyntaxError: | invalid file | Not a valid Kotlin file |parser (?!Duplicate key)|syntax-check could not parse )/
 
 /** Properties of a result and of its rule. */
 const bagsOf = (result: Unknown, rule: unknown): unknown[] => [
