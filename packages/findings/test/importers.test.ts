@@ -1,6 +1,6 @@
 import { createReadStream, readFileSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
-import { isRecord } from '../src/fields.ts'
+import { asList, at, isRecord } from '../src/fields.ts'
 import { openReport, readFindings, type ImportFormat } from '../src/index.ts'
 import { bytesOf } from './records.ts'
 
@@ -1193,6 +1193,7 @@ describe('Vulnerabilities of packages', () => {
     '{"dependencies":[],"fixes":[]}',
     '{"results":[]}',
     '{"dependencies":[{"name":"a","version":"1","vulns":[]}]}',
+    '{"results": null}',
     'null',
     '{"Golang errors":{},"Issues":null}',
     '{"type":"auditSummary","data":{"vulnerabilities":{}}}',
@@ -1229,6 +1230,13 @@ test.each(JSON_REPORTS)('the order of keys changes nothing in %s', async (name) 
   const known = await told((names) => names)
   expect(await told((names) => names.toSorted())).toEqual(known)
   expect(await told((names) => names.toReversed())).toEqual(known)
+})
+
+test('A report of grype that ends in its first list is recognised', async () => {
+  const report: unknown = JSON.parse(readFileSync(new URL('reports/grype.json', import.meta.url), 'utf8'))
+  const [match] = asList(at(report, 'matches'))
+  const { format, findings, errors } = await guess(`{"matches":[${JSON.stringify(match)},{"vulnerab`)
+  expect([format, findings.length, errors]).toEqual(['grype', 1, 1])
 })
 
 test.each([

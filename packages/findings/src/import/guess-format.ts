@@ -31,7 +31,9 @@ const SIGNS: readonly (readonly [ImportFormat, string | RegExp])[] = [
   ['pip-audit', 'dependencies,fixes;[]name,vulns'],
   ['osv-scanner', 'results,experimental_config'],
   // JSON whose object has only one field, or names fields by what was scanned.
-  ['osv-scanner', /^\{\s*"results"\s*:\s*\[\s*(?:\{\s*"(?:source|packages)"|\]\s*\}\s*$)/],
+  ['osv-scanner', /^\{\s*"results"\s*:\s*(?:\[\s*(?:\{\s*"(?:source|packages)"|\]\s*\}\s*$)|null\s*\}\s*$)/],
+  // One that ends before its second field.
+  ['grype', /^\{\s*"matches"\s*:\s*\[\s*\{\s*"vulnerability"/],
   ['pip-audit', /^\{\s*"dependencies"\s*:\s*\[\s*(?:\{\s*"name"|\]\s*\}\s*$)/],
   ['npm-audit', /^\{\s*"error"\s*:\s*\{\s*"code"/],
   // The registry could not be reached.
