@@ -98,6 +98,8 @@ describe('the hosts that a scan reached', () => {
   test('with the list of what was scanned, what did not answer is named too, and imports tell it apart', async () => {
     const dropped =
       '<extraports state="filtered" count="4"><extrareasons reason="no-responses" count="4" proto="tcp" ports="1-3,8080"/></extraports>'
+    const rejected =
+      '<extraports state="filtered" count="2"><extrareasons reason="port-unreaches" count="1" proto="tcp" ports="80"/><extrareasons reason="no-routes" count="1" proto="tcp" ports="81"/></extraports>'
     const refused =
       '<extraports state="closed" count="2"><extrareasons reason="resets" count="2" proto="tcp" ports="5,7"/></extraports>'
     const old =
@@ -106,6 +108,7 @@ describe('the hosts that a scan reached', () => {
     const report = `<nmaprun>
 ${host('10.0.0.1', UP, ssh + port(80, 'filtered', 'no-response') + port(53, 'open|filtered', 'no-response', '', 'udp') + dropped + refused)}
 ${host('10.0.0.2', UP, FILTERED)}
+${host('10.0.0.3', UP, port(22, 'filtered', 'port-unreach') + rejected)}
 ${host('fe80::1', UP, old + ssh + port(9, 'closed', 'reset'))}
 </nmaprun>`
     const { read, imported } = await imports(
@@ -124,6 +127,7 @@ ${host('fe80::1', UP, old + ssh + port(9, 'closed', 'reset'))}
       `? 10.0.0.1:1-3,80-8080 ${dropped80}`,
       `? 10.0.0.1:53/udp ${dropped80}`,
       `? 10.0.0.2 ${off}`,
+      `? 10.0.0.3 ${off}`,
       `? [fe80::1]:1-8,10-21,23-65535 ${dropped80}`,
       '? no-such.invalid its name could not be resolved',
     ])

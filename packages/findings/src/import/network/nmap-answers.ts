@@ -2,18 +2,42 @@ import { asList, asText, at } from '../../fields.ts'
 import { spelled } from '../paths.ts'
 
 /** Reasons of a state that need no packet from the host. */
-const NO_ANSWER =
-  /^(|user-set|no-response|no-responses|(host|net|proto|dest)-unreach(es)?|(admin|host|net)-prohibiteds?|time-exceededs?|unknown-response)$/
+const NO_ANSWER = /^(|user-set|no-responses?|unknown-response)$/
+
+/** Whether nothing is known: no answer, or, also of `open|filtered`, only a refusal that a firewall on the way may send. */
+const isUnknown = (state: string, reason: string): boolean =>
+  /(^|\|)filtered$/.test(state) || NO_ANSWER.test(reason)
 
 /** Whether a host of an nmap report sent a response: with -Pn nmap reports every host as up. */
 export const hostAnswers = (host: unknown): boolean => {
   if (asText(at(host, 'status', 'state')) === 'down' || asText(at(host, 'timedout')) === 'true') return false
-  const ports = asList(at(host, 'ports', 'port')).map((port) => asText(at(port, 'state', 'reason')))
-  const others = asList(at(host, 'ports', 'extraports')).flatMap((extra) =>
-    asList(at(extra, 'extrareasons')).map((reason) => asText(at(reason, 'reason'))),
+  return (
+    !NO_ANSWER.test(asText(at(host, 'status', 'reason'))) || answersOf(host).some(({ isSilent }) => !isSilent)
   )
-  return [asText(at(host, 'status', 'reason')), ...ports, ...others].some((reason) => !NO_ANSWER.test(reason))
 }
+
+interface Answer {
+  readonly protocol: string
+  /** `1,5-9`, or `""` for all that are not listed. */
+  readonly list: string
+  readonly isSilent: boolean
+}
+
+/** What is known about the ports of a host. */
+const answersOf = (host: unknown): readonly Answer[] => [
+  ...asList(at(host, 'ports', 'extraports')).flatMap((extra) =>
+    asList(at(extra, 'extrareasons')).map((other) => ({
+      protocol: asText(at(other, 'proto')) || 'tcp',
+      list: asText(at(other, 'ports')),
+      isSilent: isUnknown(asText(at(extra, 'state')), asText(at(other, 'reason'))),
+    })),
+  ),
+  ...asList(at(host, 'ports', 'port')).map((port) => ({
+    protocol: asText(at(port, 'protocol')),
+    list: asText(at(port, 'portid')),
+    isSilent: isUnknown(asText(at(port, 'state', 'state')), asText(at(port, 'state', 'reason'))),
+  })),
+]
 
 const LAST_PORT = 65_535
 
@@ -41,8 +65,7 @@ export const silentPorts = (host: unknown): ReadonlyMap<string, string> => {
   const known = new Map<string, Ports[]>()
   // Versions of nmap before 7.90 do not say which ports have the reason of the others.
   const unlisted = new Set<string>()
-  const note = (protocol: string, reason: string, list: string): void => {
-    const isSilent = NO_ANSWER.test(reason)
+  for (const { protocol, list, isSilent } of answersOf(host)) {
     if (list === '' && isSilent) unlisted.add(protocol)
     const ports = known.get(protocol) ?? []
     known.set(protocol, ports)
@@ -51,11 +74,6 @@ export const silentPorts = (host: unknown): ReadonlyMap<string, string> => {
       ports.push({ first, last, isSilent })
     }
   }
-  for (const extra of asList(at(host, 'ports', 'extraports')))
-    for (const other of asList(at(extra, 'extrareasons')))
-      note(asText(at(other, 'proto')) || 'tcp', asText(at(other, 'reason')), asText(at(other, 'ports')))
-  for (const port of asList(at(host, 'ports', 'port')))
-    note(asText(at(port, 'protocol')), asText(at(port, 'state', 'reason')), asText(at(port, 'portid')))
   return new Map(
     [...known].map(([protocol, ports]) => [protocol, silentRanges(ports, unlisted.has(protocol))]),
   )
