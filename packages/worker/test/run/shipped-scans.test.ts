@@ -1,5 +1,5 @@
 // long
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -11,6 +11,7 @@ import type { RunDetail } from '@scanfarm/contracts'
 import { openLibrary } from '@scanfarm/engine'
 import { targetSpace } from '@scanfarm/functions'
 import { resolveWorkflow, stringifyResolved, type WorkflowLibrary } from '@scanfarm/language'
+import { canFilter } from '../harness/can-filter.ts'
 import { openHarness } from '../harness/executors.ts'
 import { TEST_MS } from '../harness/runs.ts'
 
@@ -304,6 +305,71 @@ test.concurrent.each<Scan>([
   const run = await scan(silent)
   expect(run).toMatchObject({ status: 'completed', outcome: 'partial' })
   expect(run.outcome_reasons.join()).toMatch(/did not answer|no host answered/)
+})
+
+/** A network of its own with a server at 127.0.0.9:80, in which the tools of a scan run. */
+const openNetwork = async (folder: string) => {
+  const serve =
+    "process.stdin.on('end', process.exit).resume();require('net').createServer((s) => s.on('error', () => {}).end()).listen(80, '127.0.0.9', () => console.log(1))"
+  const up = 'ip link set lo up && exec "$0" -e "$1"'
+  const server = spawn('unshare', ['-n', 'sh', '-c', up, process.execPath, serve], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const ended = once(server, 'exit')
+  await Promise.race([once(server.stdout, 'data'), ended])
+  const enter = ['-t', String(server.pid), '-n']
+  await mkdir(folder, { recursive: true })
+  for (const tool of ['nmap', 'awk', 'perl']) {
+    const path = tool === 'nmap' ? process.env['SCANFARM_TEST_NMAP'] : `/usr/bin/${tool}`
+    await writeFile(join(folder, tool), `#!/bin/sh\nexec nsenter ${enter.join(' ')} ${path} "$@"\n`, {
+      mode: 0o755,
+    })
+  }
+  return {
+    reject: (what: string) =>
+      execFileSync('nsenter', [...enter, 'nft', '-f', '-'], {
+        input: `table ip t {\nchain c {\ntype filter hook input priority 0;\nip daddr 127.0.0.9 ${what} reject\n}\n}\n`,
+      }),
+    [Symbol.asyncDispose]: async () => {
+      server.stdin.end()
+      await ended
+    },
+  }
+}
+
+const testReject = canFilter ? test.concurrent : test.skip
+testReject('a port that a firewall rejects by ICMP is not closed', async () => {
+  await using scans = await openScans('rejecting')
+  const { harness, scan, assets } = scans
+  await using network = await openNetwork(join(harness.folder, 'bin/rejecting'))
+  const target = '127.0.0.9'
+  // Without the rights of root nmap cannot see the packet.
+  const ports: Scan = {
+    kind: 'module',
+    name: 'ports',
+    target,
+    params: { ports: '80-110', nmap_args: '--unprivileged --version-intensity 0' },
+  }
+  const open = { kind: 'flow', name: 'service-survey', target: `${target}:80` } as const
+  expect(await scan(ports)).toMatchObject({ status: 'completed', outcome: 'clean' })
+  expect(await assets(target)).toMatchObject({ '127.0.0.9:80': 'open' })
+
+  network.reject('tcp dport 80')
+  expect(await scan(ports)).toMatchObject({ status: 'completed', outcome: 'clean' })
+  expect(await assets(target)).toMatchObject({ '127.0.0.9:80': 'open' })
+  const survey = await scan(open)
+  expect(survey).toMatchObject({ outcome: 'partial' })
+  expect(survey.outcome_reasons.join()).toContain('did not answer')
+  const known = { kind: 'module', name: 'known-weaknesses', target } as const
+  const file = join(harness.folder, 'work/workspaces', target, 'open.jsonl')
+  await writeFile(file, '{"host":"127.0.0.9","port":80,"protocol":"tcp"}\n')
+  const weak = await scan({ ...known, params: { ports_file: file, nmap_args: '--unprivileged' } })
+  expect(weak.outcome_reasons.join()).toContain('127.0.0.9:80 was open and is not any more')
+
+  network.reject('tcp dport 1-65535')
+  const locked = await scan(ports)
+  expect(locked).toMatchObject({ outcome: 'partial' })
+  expect(locked.outcome_reasons.join()).toContain('no host answered')
 })
 
 const FOUND = (place: string) =>
