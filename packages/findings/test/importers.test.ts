@@ -455,8 +455,20 @@ describe('sslscan', () => {
     const report = await guess(
       `${document(TEST + refused)}\n${document(TEST.replace('a.example', 'A &amp; B'))}`,
     )
-    expect(report).toMatchObject({ failed: [], errors: 1 })
+    expect(report).toMatchObject({ failed: ['b.example:443'], errors: 1 })
     expect(report.findings).toHaveLength(2)
+  })
+
+  test('a server of a list that cannot be tested only keeps its own records', async () => {
+    const plain = TEST.replace('"443"', '"8443"').replace('enabled="1"', 'enabled="0"')
+    const unresolved = '<error><![CDATA[Could not resolve hostname b.example.]]></error>'
+    const report = await guess(document(plain + TEST + unresolved + TARGETS))
+    expect(report).toMatchObject({
+      failed: ['a.example:8443', 'b.example'],
+      errors: 2,
+      reached: ['a.example'],
+    })
+    expect(await guess(document(plain + unresolved))).toMatchObject({ failed: [], errors: 2, reached: [] })
   })
 
   test('a report that is cut short keeps its complete servers', async () => {

@@ -22,6 +22,13 @@ export const failed = (
   ...place,
 })
 
+/** The scan could not look at one server. If it tested another one, this only concerns that server. */
+export const failedServer = (place: string, reason: string, tested: ReadonlySet<string>): Imported => {
+  const isOfOne = place !== '' && tested.difference(new Set([place])).size > 0
+  if (isOfOne) return failed(reason, { host: place, check: '' })
+  return failed(place === '' ? reason : `${place}: ${reason}`)
+}
+
 export const asset = (row: Unknown, line?: number): Imported => {
   const content = assetOf(row)
   return content === undefined ? unusable('the record names no place', line) : { kind: 'asset', content }

@@ -2,7 +2,7 @@ import { asList, asText, at } from '../../fields.ts'
 import { spelled } from '../paths.ts'
 import { unreadable, type Imported } from '../read-body.ts'
 import { xmlParts } from '../read-xml.ts'
-import { failed, hostPort, unusable } from '../records.ts'
+import { failed, failedServer, hostPort, unusable } from '../records.ts'
 import {
   COMPRESSION,
   EXPIRED,
@@ -20,41 +20,52 @@ import {
 /** With `--targets`, version 2.0 ends every report with this error, although it has read the file. */
 const FALSE_ERROR = /^Targets file .* does not exist/
 
-/** Reads the weaknesses of TLS servers. A scan that could not test a server closes no record. */
+/** Errors that name their server: `… to host a (192.0.2.1) on port 443.`, `… hostname a.` */
+const OF_SERVER = /\bhost (\S+) \(.*\) on port (\d+)|\bhostname (\S+?)\.?$/
+
+const serverIn = (error: string): string => {
+  const [, host = '', port = '', name = ''] = OF_SERVER.exec(error) ?? []
+  return spelled(host === '' ? name : hostPort(host, port))
+}
+
+type Problem = readonly [place: string, reason: string]
+
+/** Reads the weaknesses of TLS servers. A server that could not be tested keeps its records. */
 export async function* sslscanFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
   let isReport = false
-  let servers = 0
-  const untold: string[] = []
+  const tested = new Set<string>()
+  const problems: Problem[] = []
+  let untold = 'sslscan tested no server'
   for await (const part of xmlParts(body, 'document', 'document.error', 'document.ssltest')) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.at === 'document') isReport ||= asText(at(part.value, 'title')).startsWith('SSLScan')
     else if (part.at === 'document.error') {
       const error = asText(part.value)
-      if (FALSE_ERROR.test(error)) untold.push(error)
-      else {
-        servers += 1
-        yield failed(error)
-      }
-    } else {
-      servers += 1
-      yield* hostRecords(part.value)
-    }
+      if (FALSE_ERROR.test(error)) untold = error
+      else problems.push([serverIn(error), error])
+    } else yield* hostRecords(part.value, tested, problems)
   }
   if (!isReport) throw unreadable('it is not XML of sslscan')
-  if (servers === 0) yield failed(untold[0] ?? 'sslscan tested no server')
+  for (const [place, reason] of problems) yield failedServer(place, reason, tested)
+  if (tested.size + problems.length === 0) yield failed(untold)
 }
 
-function* hostRecords(test: unknown): Generator<Imported> {
+function* hostRecords(test: unknown, tested: Set<string>, problems: Problem[]): Generator<Imported> {
   const host = spelled(asText(at(test, 'host')))
+  const place = hostPort(host, asText(at(test, 'port')))
   const protocols = asList(at(test, 'protocol')).filter(isOn('enabled'))
   const errors = asList(at(test, 'error')).map(asText)
   // Without a protocol the port has not completed a TLS handshake, so that nothing was tested.
   if (protocols.length === 0) errors.push('the port negotiated no TLS, nothing was tested')
-  if (host === '') yield unusable('a server without a host')
-  else if (errors.length > 0) yield failed(`${host}: ${errors.join('; ')}`)
-  else yield { kind: 'reached', host }
-  if (host === '') return
-  const place = hostPort(host, asText(at(test, 'port')))
+  if (host === '') {
+    yield unusable('a server without a host')
+    return
+  }
+  if (errors.length > 0) problems.push([place, errors.join('; ')])
+  else {
+    tested.add(place)
+    yield { kind: 'reached', host }
+  }
   // A server may have another certificate for each name.
   const name = spelled(asText(at(test, 'sniname')))
   for (const [weakness, detail] of [

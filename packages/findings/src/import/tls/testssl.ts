@@ -2,7 +2,7 @@ import { asText, at, isRecord, type Unknown } from '../../fields.ts'
 import { spelled } from '../paths.ts'
 import { unreadable, type Imported, type ReportPart } from '../read-body.ts'
 import { jsonParts } from '../json/read-json.ts'
-import { failed, finding, hostPort, paragraphs, unusable } from '../records.ts'
+import { failed, failedServer, finding, hostPort, paragraphs, unusable } from '../records.ts'
 
 /** A line of a report, and the place that it concerns. */
 interface Line {
@@ -22,7 +22,7 @@ const FINDINGS: ReadonlySet<string> = new Set(['LOW', 'MEDIUM', 'HIGH', 'CRITICA
  * several addresses, each has its own findings.
  */
 export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGenerator<Imported> {
-  const hosts = new Map<string, { isComplete: boolean }>()
+  const [hosts, incomplete] = [new Set<string>(), new Set<string>()]
   const addresses = new Map<string, Set<string>>()
   const tested = new Set<string>()
   const [found, problems]: [Line[], Line[]] = [[], []]
@@ -41,12 +41,9 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
       }
       const place = placeOf(line)
       if (line.address !== '') addresses.set(place, (addresses.get(place) ?? new Set()).add(line.address))
-      if (line.host !== '') {
-        tested.add(place)
-        const host = hosts.get(line.host) ?? { isComplete: true }
-        hosts.set(line.host, host)
-        if (isIncomplete(line)) host.isComplete = false
-      }
+      if (line.host !== '') tested.add(place)
+      if (line.host !== '') hosts.add(line.host)
+      if (isIncomplete(line)) incomplete.add(line.host)
       if (FINDINGS.has(line.severity)) found.push(line)
     }
   }
@@ -54,7 +51,7 @@ export async function* testsslFindings(body: AsyncIterable<Uint8Array>): AsyncGe
   // A scan that tested nothing, or was interrupted, is not one without findings.
   if (tested.size + problems.length === 0 && !isClean) yield failed('testssl tested no server')
   for (const problem of problems) yield failure(problem, tested)
-  for (const [host, { isComplete }] of hosts) if (isComplete) yield { kind: 'reached', host }
+  for (const host of hosts.difference(incomplete)) yield { kind: 'reached', host }
   for (const line of found)
     yield record(line, (addresses.get(placeOf(line))?.size ?? 0) > 1 ? line.address : '')
 }
@@ -146,9 +143,7 @@ const placeOf = ({ host, port }: Line): string => hostPort(host, port)
 /** One of a list concerns its server, which a pretty report only names in the text. */
 const failure = (line: Line, tested: ReadonlySet<string>): Imported => {
   const place = line.host === '' ? spelled(/'([^'\s]+)'/.exec(line.text)?.[1] ?? '') : placeOf(line)
-  const isOfOne = place !== '' && tested.difference(new Set([place])).size > 0
-  const reason = [isOfOne ? '' : line.host, line.id, line.text].filter((part) => part !== '').join(': ')
-  return failed(reason, isOfOne ? { host: place, check: '' } : {})
+  return failedServer(place, `${line.id}: ${line.text}`, tested)
 }
 
 /** Warnings say that a check was not possible, except those on the local OpenSSL. */
