@@ -204,6 +204,21 @@ describe('the time of a scope', () => {
     if (!permission.allowed) expect(permission.opensAt?.toISOString()).toBe(opens)
   })
 
+  // From 02:00 the clocks go to 03:00.
+  test.each([
+    ['02:15', '02:45', '2026-03-28T12:00:00Z', '2026-04-05T00:15:00.000Z'],
+    ['02:15', '02:45', '2026-03-29T00:15:00Z', '2026-04-05T00:15:00.000Z'],
+    ['02:15', '04:00', '2026-03-28T12:00:00Z', '2026-03-29T01:00:00.000Z'],
+    ['02:15', '04:00', '2026-03-29T00:30:00Z', '2026-03-29T01:00:00.000Z'],
+  ])(
+    'a window of Sundays from %s to %s, a time that is left out, opens after %s at %s',
+    (from, to, now, opens) => {
+      const windows = [{ days: ['sun' as const], from, to }]
+      expect(at(now, { ...night, windows })).toMatchObject({ cause: 'closed', opensAt: new Date(opens) })
+      expect(at(opens, { ...night, windows })).toEqual({ allowed: true })
+    },
+  )
+
   test('a scope opens when its validity begins, and ends for good', () => {
     expect(at('2026-03-01T00:00:00Z', { valid_from: '2026-03-02T00:00:00Z' })).toMatchObject({
       cause: 'closed',

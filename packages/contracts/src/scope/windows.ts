@@ -73,13 +73,19 @@ export const isOpen = (windows: readonly TimeWindow[], zone: string, at: Date): 
 export const opensNext = (windows: readonly TimeWindow[], zone: string, at: Date): Date => {
   const now = minuteOfWeek(at, zone)
   const begin = at.getTime() - (at.getTime() % MINUTE_MS)
-  const times = windows.flatMap(starts).map(([start]) => {
-    const guess = begin + forward(start - now) * MINUTE_MS
-    // The clock may change before.
-    const off = forward(start - minuteOfWeek(new Date(guess), zone) + WEEK_MINUTES / 2) - WEEK_MINUTES / 2
-    return guess + off * MINUTE_MS
-  })
-  return new Date(Math.min(...times.filter((time) => time > at.getTime())))
+  const open = (time: number): boolean => time > at.getTime() && isOpen(windows, zone, new Date(time))
+  // The start of this week may have passed, or be a time that the clock leaves out.
+  const times = [0, WEEK_MINUTES].flatMap((later) =>
+    windows.flatMap(starts).map(([start]) => {
+      const guess = begin + (forward(start - now) + later) * MINUTE_MS
+      // The clock may change before.
+      const off = forward(start - minuteOfWeek(new Date(guess), zone) + WEEK_MINUTES / 2) - WEEK_MINUTES / 2
+      let time = guess + off * MINUTE_MS
+      while (time < guess && !open(time)) time += MINUTE_MS
+      return time
+    }),
+  )
+  return new Date(Math.min(...times.filter(open)))
 }
 
 export const windowsText = (windows: readonly TimeWindow[], zone: string): string =>
