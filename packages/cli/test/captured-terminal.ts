@@ -1,5 +1,5 @@
 import { Readable, Writable } from 'node:stream'
-import type { Terminal } from '../src/index.ts'
+import { runProgram, type Terminal } from '../src/index.ts'
 
 export interface CapturedTerminal extends Terminal {
   readonly stdout: () => string
@@ -31,4 +31,15 @@ export const captureTerminal = (
     stdout: out.text,
     stderr: err.text,
   }
+}
+
+/** Runs a command, and returns its exit code and what it printed. */
+export const runCaptured = async (
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  piped?: string,
+) => {
+  const terminal = captureTerminal(env, piped)
+  const code = await runProgram(args, terminal)
+  return { code, out: terminal.stdout(), err: terminal.stderr() }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { JobStatus, Run, RunsCreated, Step } from '@scanfarm/contracts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
-import { captureTerminal } from './captured-terminal.ts'
+import { captureTerminal, runCaptured } from './captured-terminal.ts'
 import { TestCluster, TOKEN } from './cluster/test-cluster.ts'
 
 const START_MS = 300_000
@@ -23,8 +23,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 }, START_MS)
 
-const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}, piped?: string) => {
-  const terminal = captureTerminal(
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}, piped?: string) =>
+  runCaptured(
+    args,
     {
       SCANFARM_DATA_DIR: folder,
       SCANFARM_URL: cluster.client.url,
@@ -33,9 +34,6 @@ const run = async (args: readonly string[], env: Readonly<Record<string, string>
     },
     piped,
   )
-  const code = await runProgram(args, terminal)
-  return { code, out: terminal.stdout(), err: terminal.stderr() }
-}
 
 const parsed = async <T>(...args: string[]): Promise<T> =>
   JSON.parse((await run([...args, '--json'])).out) as T

@@ -2,8 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { runProgram } from '../src/index.ts'
-import { captureTerminal } from './captured-terminal.ts'
+import { runCaptured } from './captured-terminal.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -17,11 +16,8 @@ const environment = (more: Record<string, string>) => ({
   PATH: '/usr/bin:/bin',
   ...more,
 })
-const run = async (more: Record<string, string>, ...args: string[]) => {
-  const terminal = captureTerminal(environment(more))
-  const code = await runProgram(args, terminal)
-  return { code, out: terminal.stdout(), err: terminal.stderr() }
-}
+const run = (more: Record<string, string>, ...args: string[]) => runCaptured(args, environment(more))
+
 const exec = (more: Record<string, string>, command: string) => {
   const file = join(folder, 'a.yaml')
   const step = `{name: a, type: bash, std_file: copy.txt, command: ${JSON.stringify(command)}}`

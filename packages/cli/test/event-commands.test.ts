@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EventEmitted, Schedule } from '@scanfarm/contracts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { runProgram } from '../src/index.ts'
 import { until } from '@scanfarm/testing'
-import { captureTerminal } from './captured-terminal.ts'
+import { runCaptured } from './captured-terminal.ts'
 import { TestCluster, TOKEN } from './cluster/test-cluster.ts'
 
 const START_MS = 300_000
@@ -28,15 +27,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 }, START_MS)
 
-const run = async (...args: string[]) => {
-  const terminal = captureTerminal({
+const run = (...args: string[]) =>
+  runCaptured(args, {
     SCANFARM_DATA_DIR: folder,
     SCANFARM_URL: cluster.client.url,
     SCANFARM_TOKEN: TOKEN,
   })
-  const code = await runProgram(args, terminal)
-  return { code, out: terminal.stdout(), err: terminal.stderr() }
-}
+
 const parsed = async <T>(...args: string[]): Promise<T> => JSON.parse((await run(...args, '--json')).out) as T
 
 const job = async (): Promise<string> => {

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { runProgram } from '../src/index.ts'
-import { captureTerminal } from './captured-terminal.ts'
+import { runCaptured } from './captured-terminal.ts'
 import { Program, until } from './cluster/program.ts'
 
 let folder = ''
@@ -38,11 +37,9 @@ const write = (name: string, text: string): string => {
 }
 const read = (...path: string[]): string => readFileSync(join(folder, ...path), 'utf8')
 
-const run = async (args: readonly string[], piped?: string) => {
-  const terminal = captureTerminal({ SCANFARM_DATA_DIR: folder, PATH: '/usr/bin:/bin' }, piped)
-  const code = await runProgram(args, terminal)
-  return { code, out: terminal.stdout(), err: terminal.stderr() }
-}
+const run = (args: readonly string[], piped?: string) =>
+  runCaptured(args, { SCANFARM_DATA_DIR: folder, PATH: '/usr/bin:/bin' }, piped)
+
 const exec = (...args: string[]) =>
   run(['exec', join(folder, 'greet.yaml'), '-W', join(folder, 'w'), ...args])
 

@@ -2,8 +2,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { runProgram } from '../src/index.ts'
-import { captureTerminal } from './captured-terminal.ts'
+import { runCaptured } from './captured-terminal.ts'
 
 const before = process.cwd()
 let folder = ''
@@ -17,11 +16,8 @@ afterAll(() => {
   rmSync(folder, { recursive: true })
 })
 
-const run = async (...args: string[]) => {
-  const terminal = captureTerminal({ SCANFARM_DATA_DIR: folder, PATH: '/usr/bin:/bin' })
-  const code = await runProgram(['function', ...args], terminal)
-  return { code, out: terminal.stdout(), err: terminal.stderr() }
-}
+const run = (...args: string[]) =>
+  runCaptured(['function', ...args], { SCANFARM_DATA_DIR: folder, PATH: '/usr/bin:/bin' })
 
 describe('scanfarm function eval', () => {
   test.each([

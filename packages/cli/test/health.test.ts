@@ -1,7 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
-import { runProgram } from '../src/index.ts'
-import { captureTerminal } from './captured-terminal.ts'
+import { runCaptured } from './captured-terminal.ts'
 
 let server: Server
 let status = 200
@@ -22,11 +21,8 @@ const port = (): string => {
   return typeof address === 'object' && address ? String(address.port) : ''
 }
 
-const health = async (args: readonly string[], env: Readonly<Record<string, string>>) => {
-  const terminal = captureTerminal(env)
-  const code = await runProgram(['health', ...args], terminal)
-  return { code, out: terminal.stdout(), err: terminal.stderr() }
-}
+const health = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+  runCaptured(['health', ...args], env)
 
 test('health ends with exit code 0 and the answer of a server that is ready', async () => {
   status = 200

@@ -5,11 +5,9 @@ import type { Run } from '@scanfarm/contracts'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
 import { captureTerminal } from './captured-terminal.ts'
-import { TestCluster, until } from './cluster/test-cluster.ts'
+import { TestCluster, TOKEN, until } from './cluster/test-cluster.ts'
 
 const START_MS = 300_000
-/** The initial token of the `TestCluster`. */
-const TOKEN = 'sft_acceptance_test_token_0123456789abcdef'
 const NEEDY = `kind: module
 name: needy
 dependencies: {commands: [sh, no-such-tool]}

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { runProgram } from '../src/index.ts'
-import { captureTerminal } from './captured-terminal.ts'
+import { runCaptured } from './captured-terminal.ts'
 
 let folder = ''
 beforeEach(() => {
@@ -11,11 +10,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const run = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-  const terminal = captureTerminal({ SCANFARM_DATA_DIR: folder, ...env })
-  const code = await runProgram(args, terminal)
-  return { code, out: terminal.stdout(), err: terminal.stderr() }
-}
+const run = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runCaptured(args, { SCANFARM_DATA_DIR: folder, ...env })
 
 describe('usage', () => {
   test('--help ends with exit code 0 and lists the exit codes', async () => {

@@ -11,8 +11,7 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readManifest } from '@scanfarm/tools'
 import { parse } from 'yaml'
-import { runProgram } from '../src/index.ts'
-import { captureTerminal } from './captured-terminal.ts'
+import { runCaptured } from './captured-terminal.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
 const run = promisify(execFile)
@@ -76,11 +75,9 @@ const settings = () => ({
 })
 const program = () => join(base, 'base/external-binaries/scan')
 
-const tools = async (args: readonly string[], env: Readonly<Record<string, string>> = {}) => {
-  const terminal = captureTerminal({ ...settings(), ...env })
-  const code = await runProgram(['tools', ...args], terminal)
-  return { code, out: terminal.stdout(), err: terminal.stderr() }
-}
+const tools = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+  runCaptured(['tools', ...args], { ...settings(), ...env })
+
 const mirror = () => ['--mirror', join(base, 'mirror')]
 
 test('every program that a shipped workflow requires is in the manifest', () => {

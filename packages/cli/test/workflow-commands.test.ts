@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runProgram } from '../src/index.ts'
-import { captureTerminal } from './captured-terminal.ts'
+import { captureTerminal, runCaptured } from './captured-terminal.ts'
 
 let folder = ''
 beforeAll(() => {
@@ -31,11 +31,8 @@ steps:
 
 const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
 
-const run = async (...args: string[]) => {
-  const terminal = captureTerminal({ SCANFARM_DATA_DIR: folder, PATH: '/usr/bin:/bin' })
-  const code = await runProgram(args, terminal)
-  return { code, out: terminal.stdout(), err: terminal.stderr() }
-}
+const run = (...args: string[]) => runCaptured(args, { SCANFARM_DATA_DIR: folder, PATH: '/usr/bin:/bin' })
+
 const exec = (...args: string[]) =>
   run('exec', join(folder, 'greet.yaml'), '-t', 'example.com', '--folder', join(folder, 'out'), ...args)
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { parse } from 'yaml'
 import { runProgram } from '../src/index.ts'
-import { captureTerminal } from './captured-terminal.ts'
+import { captureTerminal, runCaptured } from './captured-terminal.ts'
 
 const SHIPPED = join(import.meta.dirname, '../../../workflows')
 const TEST_MS = 180_000
@@ -51,11 +51,12 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
 const casePath = (): string => join(folder, 'probe.test/weak.yaml')
 
-const run = async (args: readonly string[], tools = '') => {
-  const terminal = captureTerminal({ SCANFARM_DATA_DIR: join(folder, 'data'), PATH: `${tools}/usr/bin:/bin` })
-  const code = await runProgram(['workflow', 'test', ...args], terminal)
-  return { code, out: terminal.stdout(), err: terminal.stderr() }
-}
+const run = (args: readonly string[], tools = '') =>
+  runCaptured(['workflow', 'test', ...args], {
+    SCANFARM_DATA_DIR: join(folder, 'data'),
+    PATH: `${tools}/usr/bin:/bin`,
+  })
+
 const record = (...args: string[]) =>
   run(
     [join(folder, 'probe.yaml'), '--record', 'weak', '-t', 'a.test', '-p', 'level=2', ...args],

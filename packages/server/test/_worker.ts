@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { ClaimedRun, RunEnd, RunStore, RunUpdate, StepRecord } from '@scanfarm/contracts'
+import type { ClaimedRun, FindingContent, RunEnd, RunStore, RunUpdate, StepRecord } from '@scanfarm/contracts'
+import type { TestServer } from './_server.ts'
 
 export type RunOfWorker = ClaimedRun & { readonly workerId: string }
 
@@ -38,6 +39,25 @@ export const endRun = (
       last: { runId, attempt, ...last },
     },
   ])
+
+/** A run of the module probe that finds these, after the scan is judged. Returns its UUID. */
+export const scanOf = async (
+  { operator, runStore, store }: TestServer,
+  workspace: string,
+  items: FindingContent[],
+): Promise<string> => {
+  const { body } = await operator
+    .post('/api/runs')
+    .send({ module: 'probe', target: 'a.example', workspace })
+    .expect(202)
+  const [run] = await claimLocalRuns(runStore)
+  if (run === undefined) throw new Error('the run was not claimed')
+  const records = { kind: 'vulnerability', items } as const
+  await runStore.importRecords(run, { step: 'import', workspace, source: 'workflow', records, errors: 0 })
+  await endRun(runStore, run)
+  await store.scans.judge({ limit: 10, history: 10 })
+  return body.run_uuid as string
+}
 
 export const stepRecord = (change: Partial<StepRecord> = {}): StepRecord => ({
   seq: 1,

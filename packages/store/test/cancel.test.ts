@@ -1,8 +1,19 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import type { ClaimedRun } from '@scanfarm/contracts'
 import { asSuperuser, testDatabase } from './database.ts'
-import { claimAll, ended, joined, keyOf, statusOf, step, submitted, take, targets, wipe } from './fixtures.ts'
+import {
+  claimAll,
+  ended,
+  joined,
+  keyOf,
+  runningOf,
+  statusOf,
+  step,
+  submitted,
+  take,
+  targets,
+  wipe,
+} from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase({ poolSize: 100 }))
 let workerId: string
@@ -11,12 +22,7 @@ beforeEach(async () => {
   workerId = await joined(db.runStore)
 })
 
-const running = async (): Promise<ClaimedRun> => {
-  await submitted(db.store)
-  const [run] = await claimAll(db.store, db.runStore, workerId)
-  if (!run) throw new Error('nothing claimed')
-  return run
-}
+const running = () => runningOf(db.store, db.runStore, workerId)
 
 describe('cancelling a run', () => {
   test('A queued run is cancelled at once, and its message claims nothing', async () => {

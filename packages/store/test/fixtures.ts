@@ -154,6 +154,14 @@ export const closedStep = (seq: number, changes: Partial<StepRecord> = {}): Step
     ...changes,
   })
 
+/** A run of a new job that this worker has claimed. */
+export const runningOf = async (store: Store, runStore: RunStore, workerId: string): Promise<ClaimedRun> => {
+  await submitted(store)
+  const [run] = await claimAll(store, runStore, workerId)
+  if (!run) throw new Error('nothing claimed')
+  return run
+}
+
 /** The status of a run, or `undefined`. */
 export const statusOf = async (store: Store, runId: number): Promise<string | undefined> =>
   (await store.runs.find(String(runId)))?.status

@@ -9,6 +9,7 @@ import {
   ended,
   joined,
   keyOf,
+  runningOf,
   statusOf,
   step,
   submitted,
@@ -24,12 +25,7 @@ beforeEach(async () => {
   workerId = await joined(db.runStore)
 })
 
-const running = async (): Promise<ClaimedRun> => {
-  await submitted(db.store)
-  const [run] = await claimAll(db.store, db.runStore, workerId)
-  if (!run) throw new Error('nothing claimed')
-  return run
-}
+const running = () => runningOf(db.store, db.runStore, workerId)
 const find = (run: ClaimedRun) => db.store.runs.find(run.runUuid)
 const stepsOf = async (run: ClaimedRun) => (await db.store.runs.steps(run.runUuid))?.data ?? []
 /** Requeues a run like the reaper after the loss of its worker. */

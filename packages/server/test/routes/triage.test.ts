@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import type { FindingContent } from '@scanfarm/contracts'
 import { testServer, type TestServer } from '../_server.ts'
-import { claimLocalRuns, endRun } from '../_worker.ts'
+import { scanOf } from '../_worker.ts'
 import { findingOf } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 
@@ -31,25 +31,7 @@ const foundEvents = async (workspace: string) =>
 const finding = (vuln_info: string, severity: FindingContent['severity']): FindingContent =>
   findingOf({ vuln_info, vuln_title: vuln_info, severity, asset_value: 'https://a.example' })
 
-const scan = async (workspace: string, items: FindingContent[]): Promise<string> => {
-  const { body } = await server.operator
-    .post('/api/runs')
-    .send({ module: 'probe', target: 'a.example', workspace })
-    .expect(202)
-  const [run] = await claimLocalRuns(server.runStore)
-  if (run === undefined) throw new Error('the run was not claimed')
-  const records = { kind: 'vulnerability', items } as const
-  await server.runStore.importRecords(run, {
-    step: 'import',
-    workspace,
-    source: 'workflow',
-    records,
-    errors: 0,
-  })
-  await endRun(server.runStore, run)
-  await server.store.scans.judge({ limit: 10, history: 10 })
-  return body.run_uuid as string
-}
+const scan = (workspace: string, items: FindingContent[]) => scanOf(server, workspace, items)
 
 describe('POST /vulnerabilities/bulk', () => {
   test('records are closed, opened again and tagged by id, each with its outcome', async () => {
