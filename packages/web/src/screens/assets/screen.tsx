@@ -48,13 +48,6 @@ const useFacets = (filters: AssetFilters) => {
   )
 }
 
-const Views = ({ filters }: { filters: AssetFilters }) => {
-  const rest = { ...filters, state: undefined, since: undefined }
-  const { data: facets } = useQuery(assetFacetsQuery({ ...rest, state: 'open,gone' }))
-  const { data: fresh } = useQuery(assetTotalQuery({ ...rest, since: '24h' }))
-  return <StateViews path="/assets" filters={filters} facets={facets} fresh={fresh} />
-}
-
 export const Screen = () => {
   const [filters, set] = useFilters(ASSET_FILTERS)
   const navigate = useNavigate()
@@ -76,7 +69,7 @@ export const Screen = () => {
         </>
       }
     >
-      <Views filters={filters} />
+      <StateViews path="/assets" filters={filters} totalOf={assetTotalQuery} />
       <FilterBar
         filters={[
           { name: 'search', label: 'Name, URL or title' },

@@ -72,9 +72,10 @@ export const Groups = ({ filters, by, empty }: GroupsProps) => {
     <>
       {data?.complete === false ? (
         <p className="muted">
-          Only the newest {data.counted.toLocaleString()} findings, and the first{' '}
-          {data.groups.length.toLocaleString()} groups of {data.total.toLocaleString()}, are shown: set a
-          filter to see others.
+          {data.groups.length < data.total
+            ? `The first ${data.groups.length.toLocaleString()} of ${data.total.toLocaleString()} groups, of the newest ${data.counted.toLocaleString()} findings, are shown`
+            : `Only the newest ${data.counted.toLocaleString()} findings are counted`}
+          : set a filter to see others.
         </p>
       ) : null}
       <DataTable

@@ -8,6 +8,7 @@ import {
   GROUP_BY,
   findingFacetsQuery,
   findingQueryOf,
+  findingTotalQuery,
   findingsQuery,
   SEVERITIES,
   workspaceNamesQuery,
@@ -32,6 +33,7 @@ import {
   ReportLink,
   SavedFilters,
   Severity,
+  StateViews,
   useFilters,
   useList,
   useShortcut,
@@ -42,7 +44,6 @@ import { FilesDialog } from './cve-files.tsx'
 import { Groups } from './groups.tsx'
 import { ImportDialog } from './import.tsx'
 import { Triage, type ChangeId } from './triage.tsx'
-import { Views } from './views.tsx'
 
 const FACETS = [
   { name: 'severity', label: 'Severity' },
@@ -187,7 +188,7 @@ export const Screen = () => {
         </>
       }
     >
-      <Views filters={filters} />
+      <StateViews path="/findings" filters={filters} totalOf={findingTotalQuery} gone="Closed" />
       <FilterBar
         filters={[
           { name: 'search', label: 'Title, identifier or asset' },

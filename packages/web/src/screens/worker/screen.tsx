@@ -117,7 +117,11 @@ const Tools = ({ worker }: { worker: WorkerDetail }) => {
         <>
           <h3>
             <span className="tone-warn">▲ Missing</span>{' '}
-            <span className="muted">It takes no runs of workflows that require them.</span>
+            <span className="muted">
+              {worker.kind === 'server'
+                ? 'Its runs cannot use them.'
+                : 'It takes no runs of workflows that require them.'}
+            </span>
           </h3>
           <Words words={missing} none="" />
         </>

@@ -54,8 +54,11 @@ export const LeaseAge = ({ worker, readAt }: { worker: Worker; readAt: number })
   <Duration from={new Date(readAt - worker.lease_age_ms).toISOString()} />
 )
 
-export const toolsOf = ({ capabilities }: Worker): readonly string[] =>
-  capabilities.filter((word) => word.startsWith(TOOL)).map((word) => word.slice(TOOL.length))
+/** A server announces no tools, since its runs can be executed nowhere else. */
+export const toolsOf = ({ kind, capabilities, tools }: Worker): readonly string[] =>
+  kind === 'server'
+    ? tools.map(({ name }) => name)
+    : capabilities.filter((word) => word.startsWith(TOOL)).map((word) => word.slice(TOOL.length))
 
 export const labelsOf = ({ capabilities }: Worker): readonly string[] =>
   capabilities.filter((word) => !word.startsWith(TOOL))

@@ -1,45 +1,44 @@
+import { useQueries, type QueryKey, type UseQueryOptions } from '@tanstack/react-query'
 import { hrefWith } from '../href.ts'
 import { Link } from '../link.tsx'
 
 const VIEWS = [
-  { label: 'Open', state: undefined, since: undefined },
-  { label: 'New in 24 h', state: undefined, since: '24h' },
-  { label: 'Gone', state: 'gone', since: undefined },
-  { label: 'All', state: 'open,gone', since: undefined },
+  { label: 'Open', filters: { state: undefined, since: undefined } },
+  { label: 'New in 24 h', filters: { state: undefined, since: '24h' } },
+  { label: 'Gone', filters: { state: 'gone', since: undefined } },
+  { label: 'All', filters: { state: 'open,gone', since: undefined } },
 ] as const
 
-interface StateViewsProps {
+type Filters = Readonly<Partial<Record<string, string>>>
+
+interface StateViewsProps<F extends Filters, K extends QueryKey> {
   /** Path of the list. */
   readonly path: string
-  readonly filters: Readonly<Partial<Record<string, string>>>
-  /** Counts of open and gone records with the other filters. */
-  readonly facets?: {
-    readonly complete: boolean
-    readonly state: readonly { readonly value: string; readonly count: number }[]
-  }
+  readonly filters: F
+  /** How many match. */
+  readonly totalOf: (filters: F) => UseQueryOptions<number, Error, number, K>
   readonly gone?: string
-  /** How many are new. */
-  readonly fresh?: number
 }
 
 /** What is there, what is new, what is gone, with the other filters kept. */
-export const StateViews = ({ path, filters, facets, gone = 'Gone', fresh }: StateViewsProps) => {
-  const stateCount = (state: string) => facets?.state.find(({ value }) => value === state)?.count ?? 0
-  const counts = [stateCount('open'), fresh, stateCount('gone'), stateCount('open') + stateCount('gone')]
-  const countText = (index: number): string => {
-    if (index !== 1 && facets === undefined) return ''
-    return `${counts[index]?.toLocaleString() ?? ''}${index !== 1 && facets?.complete === false ? '+' : ''}`
-  }
+export const StateViews = <F extends Filters, K extends QueryKey>({
+  path,
+  filters,
+  totalOf,
+  gone = 'Gone',
+}: StateViewsProps<F, K>) => {
+  const totals = useQueries({ queries: VIEWS.map((view) => totalOf({ ...filters, ...view.filters })) })
   return (
     <nav className="views line gap-4" aria-label="Views">
-      {VIEWS.map(({ label, state, since }, index) => (
+      {VIEWS.map(({ label, filters: { state, since } }, index) => (
         <Link
           key={label}
           className="tab"
           href={hrefWith(path, { ...filters, state, since })}
           aria-current={filters['state'] === state && filters['since'] === since ? 'page' : undefined}
         >
-          {state === 'gone' ? gone : label} <span className="number">{countText(index)}</span>
+          {state === 'gone' ? gone : label}{' '}
+          <span className="number">{totals[index]?.data?.toLocaleString()}</span>
         </Link>
       ))}
     </nav>
