@@ -95,6 +95,7 @@ export const DeliveryStatus = Type.Enum(['pending', 'delivered', 'dead'])
 export const Delivery = named('WebhookDelivery', {
   id: Type.Integer(),
   subscription_id: Type.Integer(),
+  subscription: Type.String({ description: 'Its name' }),
   event_id: Type.String(),
   topic: Type.String(),
   status: DeliveryStatus,

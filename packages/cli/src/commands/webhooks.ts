@@ -107,7 +107,7 @@ const DELIVERIES: readonly Column<Delivery>[] = [
   { title: 'TRIES', value: (one) => one.attempts },
   { title: 'ANSWER', value: (one) => one.last_status || '' },
   { title: 'CREATED', value: (one) => shortTime(one.created_at) },
-  { title: 'TO', value: (one) => one.subscription_id },
+  { title: 'TO', value: (one) => one.subscription },
   { title: 'TOPIC', value: (one) => one.topic },
   { title: 'ERROR', value: (one) => one.last_error },
 ]

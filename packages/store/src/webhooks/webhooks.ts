@@ -66,7 +66,8 @@ const SUBSCRIPTION = sql`
 const DRAFT = sql`name, url, topics, filters, format, min_severity, template, report, secret, enabled`
 const DELIVERY = sql`
   d.id, subscription_id, event_id, topic, status, attempts, next_at, last_status, last_error, created_at, delivered_at,
-  last_attempt_at, last_ms, last_answer`
+  last_attempt_at, last_ms, last_answer,
+  (select name from webhook_subscriptions where id = subscription_id) as subscription`
 const END = sql`(select pg_snapshot_xmin(pg_current_snapshot()) || '-0')`
 
 export const makeWebhooks = (db: Kysely<Tables>) => ({

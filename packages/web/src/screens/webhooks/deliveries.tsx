@@ -39,16 +39,13 @@ const AnswerState = ({
   </span>
 )
 
-const columns = (
-  nameOf: (id: number) => string,
-  open: (one: Delivery) => void,
-): readonly Column<Delivery>[] => [
+const columns = (open: (one: Delivery) => void): readonly Column<Delivery>[] => [
   column('topic', 'Topic', 'minmax(130px, 1fr)', (one) => (
     <button type="button" className="bare link-button" onClick={() => open(one)}>
       {one.topic}
     </button>
   )),
-  column('to', 'Subscription', 'minmax(120px, 1fr)', (one) => nameOf(one.subscription_id)),
+  column('to', 'Subscription', 'minmax(120px, 1fr)', 'subscription'),
   column('status', 'Status', '104px', ({ status }) => <StatusBadge status={status} />),
   column('attempts', 'Attempts', { width: '72px', align: 'end' }, 'attempts'),
   column('answer', 'Last answer', 'minmax(160px, 2fr)', (one) => <AnswerState delivery={one} />),
@@ -126,7 +123,6 @@ export const Deliveries = () => {
   } as DeliveryFilters
   // Attempts are no events.
   const list = useList({ ...deliveriesQuery(filters), refetchInterval: REFRESH_MS })
-  const nameOf = (id: number): string => subscriptions.find((one) => one.id === id)?.name ?? String(id)
   const again = async (deliveries: readonly Delivery[]) => {
     await sendAgain(deliveries)
     await refresh('webhooks')
@@ -154,7 +150,7 @@ export const Deliveries = () => {
       </search>
       <DataTable
         label="Deliveries"
-        columns={columns(nameOf, ({ id }) => setShown(id))}
+        columns={columns(({ id }) => setShown(id))}
         list={list}
         keyOf={({ id }) => String(id)}
         onOpen={({ id }) => setShown(id)}
@@ -178,7 +174,7 @@ export const Deliveries = () => {
       />
       <Details
         delivery={current}
-        to={current ? nameOf(current.subscription_id) : ''}
+        to={current?.subscription ?? ''}
         onClose={() => setShown(undefined)}
         onAgain={() => {
           if (current) void again([current])
