@@ -52,8 +52,20 @@ test('diff compares two jobs, and report writes a page about one thing', async (
   expect(await run('findings', 'list', '--since', later)).toMatchObject({ code: 0, err: '' })
   expect((await run('findings', 'list', '--since', '0123456789abcdef')).err).toContain('there is no job')
   const file = join(folder, 'report.html')
-  expect(await run('report', '--job', later, '-o', file)).toEqual({ code: 0, out: `${file}\n`, err: '' })
-  expect(readFileSync(file, 'utf8')).toContain(`Report of job ${later}`)
+  // -o is the older spelling.
+  for (const option of ['--to', '-o']) {
+    expect(await run('report', '--job', later, option, file)).toEqual({ code: 0, out: `${file}\n`, err: '' })
+    expect(readFileSync(file, 'utf8')).toContain(`Report of job ${later}`)
+    rmSync(file)
+  }
+  for (const [command = '', ...more] of [
+    ['report', later],
+    ['findings', 'export', '--format', 'csv'],
+  ])
+    expect(await run(command, ...more, '-o', 'json')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('write to a file with --to FILE'),
+    })
   expect((await run('report')).err).toContain('give a workspace, --schedule or --job')
   expect((await run('report', '--schedule', 'no-such')).code).toBe(5)
 })
@@ -157,9 +169,9 @@ describe('schedules and events', () => {
     expect((await run('webhooks', 'create', 'mouth', url)).out.match(/^\w+/gm)?.join(' ')).toBe(
       'id name format enabled topics url secret',
     )
-    const { id } = await parsed<{ id: number }>('webhooks', 'create', 'ear', url, ...heard)
+    await run('webhooks', 'create', 'ear', url, ...heard)
     await run('events', 'emit', 'custom.heard')
-    const row = new RegExp(`^\\d+ .* \\d\\d-\\d\\d \\d\\d:\\d\\d +${id} +custom\\.heard `, 'm')
+    const row = new RegExp(`^\\d+ .* \\d\\d-\\d\\d \\d\\d:\\d\\d +ear +custom\\.heard `, 'm')
     await until(async () => row.test((await run('webhooks', 'deliveries')).out))
     expect((await run('webhooks', 'deliveries', '--status', 'dead')).code).toBe(0)
     expect((await run('webhooks', 'remove', 'chat')).code).toBe(0)

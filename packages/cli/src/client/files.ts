@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises'
 import type { ReadableStream } from 'node:stream/web'
 import { errorText, fileErrorText } from '@scanfarm/platform'
 import { CliError, EXIT } from '../exit.ts'
-import type { Terminal } from '../terminal.ts'
+import { printLine, type Terminal } from '../terminal.ts'
 
 const bodyOf = ({ body }: Response): Readable => {
   if (body === null) throw new CliError(EXIT.unreachable, 'the answer of the server has no content')
@@ -30,9 +30,12 @@ export const saveBody = async (answer: Response, path: string): Promise<void> =>
   await copy(bodyOf(answer), file.createWriteStream(), path)
 }
 
-/** Writes the content of an answer to standard output. */
-export const printBody = async ({ out }: Terminal, answer: Response): Promise<void> =>
-  await copy(bodyOf(answer), out, 'the output', false)
+/** Writes the content of an answer to a file and prints its name, or without one to standard output. */
+export const writeBody = async (terminal: Terminal, answer: Response, path?: string): Promise<void> => {
+  if (path === undefined) return await copy(bodyOf(answer), terminal.out, 'the output', false)
+  await saveBody(answer, path)
+  printLine(terminal, path)
+}
 
 const copy = async (
   body: Readable,

@@ -1,10 +1,10 @@
 import type { paths, components } from '@scanfarm/client'
 import type { Command } from 'commander'
 import { callingCommand, clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { printBody, saveBody } from '../client/files.ts'
+import { writeBody } from '../client/files.ts'
 import { cut, printJson, printTable, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { idArgument } from '../options.ts'
+import { addFile, idArgument } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
 
 type Changes = paths['/jobs/{job_id}/changes']['get']['responses'][200]['content']['application/json']['data']
@@ -48,33 +48,28 @@ export const diffCommand = (terminal: Terminal): Command =>
 interface ReportOptions extends Omit<ClientOptions, 'output' | 'json'> {
   readonly schedule?: string
   readonly job?: string
-  readonly output?: string
+  readonly to?: string
 }
 
 export const reportCommand = (terminal: Terminal): Command =>
-  callingCommand('report', 'Write a report for a person: one page of HTML, to be read or printed.')
+  addFile(callingCommand('report', 'Write a report for a person: one page of HTML, to be read or printed.'))
     .argument('[workspace]', 'about this workspace and the last job in it', idArgument)
     .option('--schedule <name>', 'about the last job of this schedule; its name or id')
     .option('--job <id>', 'about this job', idArgument)
-    .option('-o, --output <file>', 'file to write; default: standard output')
-    .action(async (workspace: string | undefined, { schedule, job, output, ...options }: ReportOptions) => {
+    .action(async (workspace: string | undefined, { schedule, job, to, ...options }: ReportOptions) => {
       if ([workspace, schedule, job].filter((one) => one !== undefined).length !== 1)
         throw new CliError(EXIT.usage, 'a report is about one thing: give a workspace, --schedule or --job')
       const api = connect(terminal, options)
       const id = schedule ?? ''
+      const parseAs = 'stream'
       const { response } = await api.with(({ GET }) => {
         if (workspace !== undefined)
-          return GET('/reports/workspaces/{workspace}', {
-            params: { path: { workspace } },
-            parseAs: 'stream',
-          })
+          return GET('/reports/workspaces/{workspace}', { params: { path: { workspace } }, parseAs })
         if (job !== undefined)
-          return GET('/reports/jobs/{job_id}', { params: { path: { job_id: job } }, parseAs: 'stream' })
-        return GET('/reports/schedules/{id}', { params: { path: { id } }, parseAs: 'stream' })
+          return GET('/reports/jobs/{job_id}', { params: { path: { job_id: job } }, parseAs })
+        return GET('/reports/schedules/{id}', { params: { path: { id } }, parseAs })
       })
-      if (output === undefined) return await printBody(terminal, response)
-      await saveBody(response, output)
-      printLine(terminal, output)
+      await writeBody(terminal, response, to)
     })
 
 interface Waiting {

@@ -9,11 +9,17 @@ import {
 } from '@scanfarm/contracts'
 import { Command } from 'commander'
 import type { QueryOf } from '../../client/api.ts'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
+import {
+  callingCommand,
+  clientCommand,
+  connect,
+  wantsJson,
+  type ClientOptions,
+} from '../../client/connect.ts'
 import { addQuery, queryFrom, type CommandOptions, type QueryOptions } from '../../client/query.ts'
-import { readBlob, printBody, saveBody } from '../../client/files.ts'
+import { readBlob, writeBody } from '../../client/files.ts'
 import { cut, printFields, printJson, printTable, shortTime, type Column } from '../../client/table.ts'
-import { share } from '../../options.ts'
+import { addFile, share } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
 import { rulesCommand, showCommand, statusOf, triageCommand } from './finding-decisions.ts'
 import { PAGE, printPage } from '../lists.ts'
@@ -180,17 +186,16 @@ type ExportOptions = CommandOptions & {
 }
 
 const exportCommand = (terminal: Terminal): Command =>
-  addQuery(clientCommand('export', 'Write vulnerabilities to a file, or to standard output.'), FILTERS)
+  addFile(
+    addQuery(callingCommand('export', 'Write vulnerabilities to a file, or to standard output.'), FILTERS),
+  )
     .requiredOption('--format <format>', 'sarif, csv, jsonl, defectdojo or openvex')
-    .option('--to <file>', 'file to write')
     .action(async (options: ExportOptions) => {
       const query = { format: options.format, ...queryFrom<Omit<Query, 'sort'>>(FILTERS, options) }
       const { response } = await connect(terminal, options).with(({ GET }) =>
         GET('/vulnerabilities/export', { params: { query }, parseAs: 'stream' }),
       )
-      if (options.to === undefined) return await printBody(terminal, response)
-      await saveBody(response, options.to)
-      printLine(terminal, options.to)
+      await writeBody(terminal, response, options.to)
     })
 
 export const findingsCommand = (terminal: Terminal): Command =>
