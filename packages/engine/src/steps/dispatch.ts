@@ -53,7 +53,10 @@ const kinds: Readonly<Record<string, (at: StepContext) => Prepared>> = {
   }),
   foreach(at) {
     const loop = renderLoop(at)
-    return { command: `foreach ${loop.input}`, run: async () => await runForeach(at, loop) }
+    const { step: { suppress_details: isHidden, command, commands = [], url } = {} } = at.step
+    const each = isHidden === true ? [] : [command, ...commands, ...(at.step.step?.functions ?? []), url]
+    const shown = [`foreach ${loop.input}`, ...each].filter((line) => line !== undefined).join('\n')
+    return { command: shown, run: async () => await runForeach(at, loop) }
   },
   llm(at) {
     const call = renderLlm(at)
