@@ -30,17 +30,16 @@ class Alias extends Option {
   }
 }
 
-/** `--to` names a file. `-o` is the format elsewhere, and was the file of `report`. */
-export const addFile = (command: Command): Command => {
-  const file = (text: string): string => {
-    if (['table', 'json'].includes(text))
-      throw new InvalidArgumentError('this command prints no records; write to a file with --to FILE')
-    return text
-  }
-  return command
-    .option('--to <file>', 'file to write; default: standard output')
-    .addOption(new Alias('-o, --output <file>', 'to').argParser(file).hideHelp())
+const notFormat = (text: string): string => {
+  if (!['table', 'json'].includes(text)) return text
+  throw new InvalidArgumentError('this command prints no records; write to a file with --to FILE')
 }
+
+/** `--to` names a file. `-o` is the format elsewhere, and was the file of `report`. */
+export const addFile = (command: Command): Command =>
+  command
+    .option('--to <file>', 'file to write; default: standard output')
+    .addOption(new Alias('-o, --output <file>', 'to').argParser(notFormat).hideHelp())
 
 /** `-p`, `--param` and `--params`: the same in all commands. */
 export const addParams = (command: Command, description: string): Command =>

@@ -107,6 +107,12 @@ const shown = (one: Subscription): Static<typeof Subscribed> => ({
   updated_at: one.updatedAt,
 })
 
+const knownOf = async (context: ServerContext, name: string): Promise<Subscription> => {
+  const known = await context.store.webhooks.subscription(Number(await idOf(context, 'subscription', name)))
+  if (known === undefined) throw nothing('subscription', name)
+  return known
+}
+
 const checked = (draft: SubscriptionDraft, { receiver }: ServerContext): SubscriptionDraft => {
   const problems: FieldError[] = []
   const url = URL.parse(draft.url)
@@ -184,13 +190,10 @@ export const changeSubscription = route(
     errors: ['conflict'],
   },
   async (context, { params, body }) => {
-    const { store } = context
-    const id = Number(await idOf(context, 'subscription', params.id))
-    const known = await store.webhooks.subscription(id)
-    if (known === undefined) throw nothing('subscription', params.id)
+    const known = await knownOf(context, params.id)
     const { min_severity: minSeverity = known.minSeverity, ...changes } = body
     const draft = checked({ ...known, ...changes, minSeverity }, context)
-    const data = await store.webhooks.changeSubscription(id, draft)
+    const data = await context.store.webhooks.changeSubscription(known.id, draft)
     if (data === undefined) throw nothing('subscription', params.id)
     return { message: 'Subscription changed', data: shown(data) }
   },
@@ -231,13 +234,9 @@ export const testSubscription = route(
     errors: ['conflict'],
   },
   async (context, { params, http }) => {
-    const { store } = context
-    const id = Number(await idOf(context, 'subscription', params.id))
-    const known = await store.webhooks.subscription(id)
-    if (known === undefined) throw nothing('subscription', params.id)
+    const known = await knownOf(context, params.id)
     const options = { ...sendOptions(context), signal: http.signal() }
-    const sent = await sendEvent(known, exampleEvent(), 0, options)
-    const { status, answer, ms, problem } = sent
+    const { status, answer, ms, problem } = await sendEvent(known, exampleEvent(), 0, options)
     return { delivered: problem === '', status, answer, ms, problem }
   },
 )

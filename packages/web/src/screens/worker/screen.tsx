@@ -117,11 +117,7 @@ const Tools = ({ worker }: { worker: WorkerDetail }) => {
         <>
           <h3>
             <span className="tone-warn">▲ Missing</span>{' '}
-            <span className="muted">
-              {worker.kind === 'server'
-                ? 'Its runs cannot use them.'
-                : 'It takes no runs of workflows that require them.'}
-            </span>
+            <span className="muted">Runs of workflows that require them do not work here.</span>
           </h3>
           <Words words={missing} none="" />
         </>
