@@ -48,7 +48,6 @@ describe('foreach', () => {
     ])
     expect(recorder.story).toEqual(['make completed', 'loop completed'])
     expect(recorder.byName('loop').exports).toMatchObject({ foreach_total: '3', foreach_failed: '0' })
-    // The record shows what is done with each item.
     expect(recorder.byName('loop').command).toBe(
       `foreach ${output}/in\nif [[ -n x ]] 2>/dev/null; then :; fi; printf "%s|%s|%s\\n" [[ url ]] [[_url_]] {{_id_}} >> {{Output}}/out; echo [[url]]`,
     )
