@@ -233,9 +233,10 @@ test('a retry from a step says where it begins instead, and why', async () => {
   const [first = 0] = await harness.submit(steps, { targets: [target] })
   await harness.ended(first)
   expect(await begun(first, { from: { step: 'two' } })).toEqual({
-    'begins at': 'the start: no step before the first one to repeat is stored',
+    'begins at': 'step one, not two: steps between them have not ended or are not stored',
   })
   expect(await executions(target, 'one')).toBe('1\n1\n')
+  expect(await begun(first, { from: { step: 'one' } })).toEqual({})
   await executor.drain(0)
   await using _ = harness.executor(eager)
   const [second = 0] = await harness.submit(steps, { targets: [freshName()] })
@@ -243,6 +244,10 @@ test('a retry from a step says where it begins instead, and why', async () => {
   expect(await begun(second, { from: { step: 'four' } })).toEqual({
     'begins at': 'step three, not four: steps between them have not ended or are not stored',
   })
+  expect(await begun(second, { from: { step: 'one' } })).toEqual({})
+  const [third = 0] = await harness.submit([bash('one', 'exit 1'), bash('two', 'true')])
+  await harness.ended(third)
+  for (const from of ['failed', { step: 'one' }] as const) expect(await begun(third, { from })).toEqual({})
 })
 
 test('a retry of a failed run begins at the failed step, a named one, or the start, with the files as they were then', async () => {
