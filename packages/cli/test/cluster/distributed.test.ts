@@ -102,20 +102,23 @@ test(
   TEST_MS,
 )
 
-test(
-  'Cancelling a running run kills its whole process tree on the worker at once and returns the pids',
-  async () => {
+test.each([
+  { module: 'tree', processes: PROCESSES },
+  { module: 'waits', processes: 2 },
+])(
+  'Cancelling a running run kills all of its processes on the workers at once and returns the pids: $module',
+  async ({ module, processes }) => {
     const folder = await cluster.traces()
-    const jobId = await submit(cluster.client, { module: 'tree', targets: ['tree.test'], params: { folder } })
-    await until('the tree has grown', () => pidsOf(folder, 'tree.test').length === PROCESSES)
+    const jobId = await submit(cluster.client, { module, targets: ['tree.test'], params: { folder } })
+    await until('all processes run', () => pidsOf(folder, 'tree.test').length === processes)
     const pids = pidsOf(folder, 'tree.test')
-    expect(pids.filter(lives)).toHaveLength(PROCESSES)
+    expect(pids.filter(lives)).toHaveLength(processes)
 
     const uuid = (await readJob(cluster.client, jobId)).runs[0]?.run_uuid ?? ''
     const answer = await cluster.client.delete<{ killed_pids?: number[]; processes_terminated?: number }>(
       `/runs/${uuid}`,
     )
-    // Only the worker knows the pids: without its answer there would be a note instead.
+    // Only the workers know the pids: without their answer there would be a note instead.
     expect(pids.filter(lives)).toEqual([])
     expect(answer).toMatchObject({
       message: 'Run cancelled successfully',

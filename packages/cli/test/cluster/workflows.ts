@@ -122,6 +122,17 @@ steps:
       setsid sh -c 'echo $$ >> "$0"; while :; do sleep 1; done' {{folder}}/{{Target}}.pids &
       while :; do sleep 1; done
 `,
+  /** A loop of two items in two batches, whose processes record their pids. */
+  waits: `
+steps:
+  - {name: list, type: bash, command: 'seq 2 > {{Output}}/list'}
+  - name: each
+    type: foreach
+    input: '{{Output}}/list'
+    variable: item
+    spread: {batch: 1}
+    step: {name: one, type: bash, command: 'echo $$ >> {{folder}}/{{Target}}.pids; exec sleep 600'}
+`,
   /** Produces a report. */
   report: `
 steps:

@@ -29,8 +29,7 @@ export interface RestoreOptions {
 export const restore = async (options: RestoreOptions): Promise<Restored> => {
   const { artifacts, contents, folders, point } = options
   const state = await readEntries(artifacts, point, folders)
-  const hasAny = state.units.size + state.loops.size + state.values.size > 0
-  if (hasAny && state.inputs !== options.inputs)
+  if (state.inputs !== '' && state.inputs !== options.inputs)
     throw new Error('the workflow, its params or its workspace differ')
   const owner = await options.openDirectory()
   const files: StoredFiles = new Map()

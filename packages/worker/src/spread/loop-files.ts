@@ -1,7 +1,6 @@
 import type { Owner } from '../users/uids.ts'
 import { keptOf } from '../resume/changes.ts'
-import type { Contents, StoredFile } from '../resume/contents.ts'
-import { bytesOf } from '../resume/contents.ts'
+import { bytesOf, type Contents, type StoredFile } from '../resume/contents.ts'
 import type { KeptEntry } from '../resume/entries.ts'
 import type { Journal } from '../resume/journal.ts'
 import { inOrder, put, type Joined } from '../resume/put.ts'

@@ -1,6 +1,7 @@
-import { isTerminal, RunStatus, type RunDetail } from '@scanfarm/contracts'
+import { isTerminal, RunStatus, type Run, type RunDetail } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { cancelDeadlineMs, signalCancel, waitForEnd } from '../../cancel.ts'
+import type { ServerContext } from '../../context.ts'
 import { route } from '../../http/route.ts'
 import { noRun, RunPath } from './read-runs.ts'
 
@@ -27,7 +28,7 @@ export const cancelRun = route(
     endpoint: 'DELETE /runs/{id}',
     summary: 'Cancel a run and terminate its processes',
     description:
-      'Waits up to 5 seconds for the owner of the run to report the terminated processes. If the owner does not report within `runs.cancel_grace_ms` plus 4 seconds, the run is set to `cancelled` without it. With a longer grace period the answer has the `status` `running` and a `note`: poll the run. An ended run is not changed: the answer has its `status` and a `note`.',
+      'Waits up to 5 seconds for the owner of the run to report the terminated processes, and as long for those of runs that execute items of its loops. If the owner does not report within `runs.cancel_grace_ms` plus 4 seconds, the run is set to `cancelled` without it. With a longer grace period the answer has the `status` `running` and a `note`: poll the run. An ended run is not changed: the answer has its `status` and a `note`.',
     role: 'operator',
     params: RunPath,
     responses: { 200: Cancelled },
@@ -39,6 +40,10 @@ export const cancelRun = route(
     if (isTerminal(request.was)) return ended(request, request.was)
     if (request.status === 'cancelled') return answer(request, NO_PROCESS)
 
+    const batches = await store.runs.list(
+      { parent: request.id, status: 'running' },
+      { offset: 0, limit: 100 },
+    )
     await signalCancel(context, [request.id])
     const { cancelGraceMs } = context.config.runs
     const waited = await waitForEnd(store.runs, notifier, request.runUuid, ANSWER_MS)
@@ -47,24 +52,17 @@ export const cancelRun = route(
       return answer(request, 'The process that owns the run did not answer; the stored status was updated')
     const run = isOpen ? await store.runs.find(request.runUuid) : waited
     if (run === undefined) return answer(request, NO_PROCESS)
-    if (run.status === 'cancelled') return reported(run)
+    if (run.status === 'cancelled') return reported(run, await pidsOf(context, batches.data))
     return isTerminal(run.status) ? ended(request, run.status) : ending(request, run.status, cancelGraceMs)
   },
 )
 
+const DONE = 'Run cancelled successfully'
 const NO_PROCESS = 'No active process was found; the stored status was updated'
 
-interface Identity {
-  readonly id: number
-  readonly runUuid: string
-}
+type Identity = Readonly<{ id: number; runUuid: string }>
 
-const answer = ({ id, runUuid }: Identity, note: string) => ({
-  message: 'Run cancelled successfully',
-  id,
-  run_uuid: runUuid,
-  note,
-})
+const answer = ({ id, runUuid: run_uuid }: Identity, note: string) => ({ message: DONE, id, run_uuid, note })
 
 /** As Osmedeus clients expect: an ended run is not an error, and nothing changes. */
 const ended = (run: Identity, status: RunStatus) => ({
@@ -81,14 +79,17 @@ const ending = (run: Identity, status: RunStatus, cancelGraceMs: number) => ({
   status,
 })
 
-const reported = ({ id, run_uuid, killed_pids }: RunDetail) =>
-  killed_pids.length === 0
-    ? answer({ id, runUuid: run_uuid }, NO_PROCESS)
-    : {
-        message: 'Run cancelled successfully',
-        id,
-        run_uuid,
-        killed_pids,
-        processes_terminated: killed_pids.length,
-        kill_method: 'registry' as const,
-      }
+/** Those that the owners of runs report which execute items of an ended run. */
+const pidsOf = async (context: ServerContext, batches: readonly Run[]): Promise<number[]> => {
+  const ids = batches.map(({ id }) => id)
+  await signalCancel(context, ids)
+  const ended = ids.map((id) => waitForEnd(context.store.runs, context.notifier, `${id}`, ANSWER_MS))
+  return (await Promise.all(ended)).flatMap((run) => run?.killed_pids ?? [])
+}
+
+const reported = ({ id, run_uuid, killed_pids: own }: RunDetail, ofBatches: readonly number[]) => {
+  const pids = [...own, ...ofBatches]
+  if (pids.length === 0) return answer({ id, runUuid: run_uuid }, NO_PROCESS)
+  const kill_method = 'registry' as const
+  return { message: DONE, id, run_uuid, killed_pids: pids, processes_terminated: pids.length, kill_method }
+}
