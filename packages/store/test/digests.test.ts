@@ -56,6 +56,7 @@ test('An hour in which jobs ended, and a day with open findings, each have one e
       runs: { total: 2, completed: 2, failed: 0 },
       findings: { new: { high: 1, low: 6 }, back: {}, gone: {} },
       worst: ['high', 'low', 'low', 'low', 'low'].map((severity) => ({ severity, kind: 'new' })),
+      unclean: ['banner', 'telnet'].map(() => ({ outcome: 'nothing_done' })),
     },
   ])
   expect(await eventsOf('findings.reminder')).toEqual([

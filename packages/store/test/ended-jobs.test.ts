@@ -89,6 +89,7 @@ test('A job writes one event when it ends, which counts its runs, and the findin
           { kind: 'new', severity: 'high' },
           { kind: 'new', severity: 'low', title: 'c' },
         ],
+        unclean: [{ target: 'a.test', status: 'completed', outcome: 'nothing_done', reason: '' }],
         is_cancelled: false,
       },
     },

@@ -110,7 +110,7 @@ const TOLD = [
   'error_message',
 ]
 
-/** A one-line summary: the topic and the important data. The worst findings of a night have lines after it. */
+/** A one-line summary: the topic and the important data. A night has lines after it. */
 const lineOf = ({ topic, name, data, workflow_name }: EventLogEntry, publicUrl: string): string => {
   const values = dataOf(data)
   if (NIGHTS.has(topic)) return nightOf(values, workflow_name, publicUrl)
@@ -123,15 +123,18 @@ const lineOf = ({ topic, name, data, workflow_name }: EventLogEntry, publicUrl: 
   return [topic, name === topic ? '' : name, about].filter((part) => part !== '').join(' | ')
 }
 
+type Values = Readonly<Record<string, Json>>
+type Counts = Readonly<Record<string, number>>
+
 const NIGHTS: ReadonlySet<string> = new Set(['job.ended', 'schedule.ended', 'findings.digest'])
 const WORST_FIRST = ['critical', 'high', 'medium', 'low', 'info']
 const OUTCOMES = ['clean', 'partial', 'nothing_done']
 
 /**
  * `nightly ended: 3 new (1 critical, 2 low), 0 back, 4 gone, 1 not tested (1 high) | 10 runs: 9 clean, 1 nothing done | URL`,
- * and a line for each of the worst findings.
+ * and a line for each of the worst findings, and of the targets whose runs did not do all of their work.
  */
-const nightOf = (values: Readonly<Record<string, Json>>, workflow: string, publicUrl: string): string => {
+const nightOf = (values: Values, workflow: string, publicUrl: string): string => {
   const [runs, found] = [countsIn(values['runs']), objectIn(values['findings'])]
   const findings = ['new', 'back', 'gone', 'not_tested'].flatMap((kind) => {
     const counts = countsIn(found[kind])
@@ -147,23 +150,37 @@ const nightOf = (values: Readonly<Record<string, Json>>, workflow: string, publi
     `${plural(runs['total'] ?? 0, 'run')}${outcomes.length > 0 ? `: ${outcomes.join(', ')}` : ''}`,
     linkOf(values, publicUrl),
   ].filter((part) => part !== '')
-  return [line.join(' | '), ...worstOf(values, found)].join('\n')
+  return [line.join(' | '), ...worstOf(values, found), ...uncleanOf(values, runs)].join('\n')
 }
 
 /** `critical: Redis without a password at h:6379`, `high, back: …`, `and 12 more`. The texts come from scanned machines. */
-const worstOf = (
-  { worst }: Readonly<Record<string, Json>>,
-  found: Readonly<Record<string, Json>>,
-): string[] => {
-  const lines = (Array.isArray(worst) ? worst : []).slice(0, 5).flatMap((one) => {
-    const { kind, severity, title, place } = objectIn(one)
+const worstOf = ({ worst }: Values, found: Values): string[] => {
+  const total = ['new', 'back'].flatMap((key) => Object.values(countsIn(found[key])))
+  const sum = total.reduce((before, count) => before + count, 0)
+  return fiveOf(worst, sum, 'more', ({ kind, severity, title, place }) => {
     const [what, where] = [shortTextIn(title), shortTextIn(place)]
     const head = `${shortTextIn(severity)}${kind === 'back' ? ', back' : ''}`
-    return what === '' ? [] : [`${head}: ${what}${where === '' ? '' : ` at ${where}`}`]
+    return what === '' ? '' : `${head}: ${what}${where === '' ? '' : ` at ${where}`}`
   })
-  const total = ['new', 'back'].flatMap((key) => Object.values(countsIn(found[key])))
-  const more = total.reduce((sum, count) => sum + count, 0) - lines.length
-  return lines.length === 0 || more <= 0 ? lines : [...lines, `and ${more} more`]
+}
+
+/** `nothing done: 10.0.0.9: the host does not answer`, `partial: …`, `and 3 more not done`. */
+const uncleanOf = ({ unclean }: Values, { partial = 0, nothing_done: nothing = 0 }: Counts): string[] =>
+  fiveOf(unclean, partial + nothing, 'more not done', ({ target, status, outcome, reason }) => {
+    const end = shortTextIn(status === 'completed' ? outcome : status).replace('_', ' ')
+    return [end, shortTextIn(target), shortTextIn(reason)].filter((part) => part !== '').join(': ')
+  })
+
+/** The first of a list as lines, and how many of all are left out. */
+const fiveOf = (
+  list: Json | undefined,
+  all: number,
+  words: string,
+  lineOf: (one: Values) => string,
+): string[] => {
+  const first = (Array.isArray(list) ? list : []).slice(0, 5)
+  const lines = first.map((one) => lineOf(objectIn(one))).filter((line) => line !== '')
+  return lines.length === 0 || all <= lines.length ? lines : [...lines, `and ${all - lines.length} ${words}`]
 }
 
 const shortTextIn = (value: Json | undefined): string => {
@@ -174,7 +191,7 @@ const shortTextIn = (value: Json | undefined): string => {
 }
 
 /** `3 findings are open | 1 critical, the oldest for 9 days | 2 low, the oldest for 40 days | URL` */
-const reminderOf = (values: Readonly<Record<string, Json>>, publicUrl: string): string => {
+const reminderOf = (values: Values, publicUrl: string): string => {
   const [open, days] = [countsIn(values['open']), countsIn(values['oldest_days'])]
   const total = Object.values(open).reduce((sum, count) => sum + count, 0)
   const age = (count = 0): string => (count === 0 ? 'less than a day' : plural(count, 'day'))
@@ -189,14 +206,14 @@ const reminderOf = (values: Readonly<Record<string, Json>>, publicUrl: string): 
   ].join(' | ')
 }
 
-const linkOf = ({ path }: Readonly<Record<string, Json>>, publicUrl: string): string =>
+const linkOf = ({ path }: Values, publicUrl: string): string =>
   publicUrl === '' ? '' : `${publicUrl.replace(/\/$/, '')}${textIn(path).startsWith('/') ? textIn(path) : ''}`
 
 /** Any operator can emit these topics with other data. */
-export const objectIn = (value: Json | undefined): Readonly<Record<string, Json>> =>
+export const objectIn = (value: Json | undefined): Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {}
 
-export const countsIn = (value: Json | undefined): Readonly<Record<string, number>> =>
+export const countsIn = (value: Json | undefined): Counts =>
   Object.fromEntries(
     Object.entries(objectIn(value)).filter(
       (entry): entry is [string, number] => typeof entry[1] === 'number',

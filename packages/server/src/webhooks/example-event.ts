@@ -23,6 +23,7 @@ export const exampleEvent = (): EventLogEntry => {
       worst: [
         { id: 0, kind: 'new', severity: 'high', title: 'An example', place: 'https://host.example:8443' },
       ],
+      unclean: [{ target: 'db.example', status: 'completed', outcome: 'partial', reason: 'no answer' }],
       path: '/jobs',
     }),
     workspace: 'example',

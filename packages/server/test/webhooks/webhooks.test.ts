@@ -512,6 +512,14 @@ and 1 more`
       subject: `Scanfarm: nightly_1 ${line.split(' | ')[0]}`,
       text: `nightly_1 ${line.replace(' | ', '\n')}\nhttps://farm.example/jobs/0123\n${titles}\n`,
     })
+    const unclean = [
+      { target: '10.0.0.9', status: 'failed', outcome: 'nothing_done', reason: 'no\nanswer' },
+      7,
+    ]
+    const missed = { ...night, data: JSON.stringify({ ...(JSON.parse(night.data) as object), unclean }) }
+    expect(mailOf(missed, '').text).toMatch(
+      /1 nothing done\nfailed: 10\.0\.0\.9: no answer\nand 1 more not done\n$/,
+    )
     const digest = { ...night, topic: 'findings.digest', data: night.data.replace('nightly_1', '2 jobs') }
     expect(JSON.parse(bodyOf(digest, 'slack'))).toMatchObject({ text: `2 jobs ${line}` })
     const open = { open: { low: 2, critical: 1 }, oldest_days: { low: 0, critical: 9 }, path: '/findings' }

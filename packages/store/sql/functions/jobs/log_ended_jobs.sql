@@ -14,7 +14,9 @@ language sql as $$
            'is_cancelled', j.cancel_requested_at is not null,
            'runs', jsonb_build_object('total', j.target_count) || (j.final_counts - 'ended_at'),
            'findings', f.counts || jsonb_build_object('not_tested', not_tested_findings(array[j.id])),
-           'worst', f.worst, 'path', '/jobs/' || j.job_id)::text,
+           'worst', f.worst,
+           'unclean', case when j.cancel_requested_at is null then unclean_runs(j.id, null, 5) else '[]' end,
+           'path', '/jobs/' || j.job_id)::text,
          w.workspace, '', j.workflow_name, not e.wanted, case when not e.wanted then now() end
   from jobs j
   left join schedules s on s.id = j.schedule_id

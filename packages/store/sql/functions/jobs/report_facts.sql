@@ -6,7 +6,7 @@ language sql stable
 -- planner: read
 as $$
   with these as materialized (
-    select r.id, r.target, r.workspace, r.status, coalesce(r.outcome, '') as outcome, r.error_message, r.tally
+    select r.id, r.target, r.workspace, r.status, coalesce(r.outcome, '') as outcome
     from runs r where r.job_no = p_job_no and (p_workspace is null or r.workspace = p_workspace)
   ), spaces as materialized (
     select distinct workspace from these
@@ -34,10 +34,7 @@ as $$
     'workspace_count', (select count(*) from spaces),
     'targets', array(select without_password(target) from these order by id limit 20),
     'run_count', c.runs, 'clean_count', c.clean, 'open_count', c.open,
-    'unclean', (
-      select coalesce(jsonb_agg(jsonb_build_object('target', without_password(target), 'status', status, 'outcome', outcome,
-        'reason', left(coalesce(nullif(error_message, ''), tally -> 'reasons' ->> 0, ''), 300)) order by id), '[]')
-      from (select * from these where outcome not in ('clean', '') order by id limit 100) u),
+    'unclean', unclean_runs(p_job_no, p_workspace, 100),
     'ages', (
       select coalesce(jsonb_agg(to_jsonb(a) order by severity_rank(a.severity)), '[]') from (
         select severity, count(*) filter (where age < interval '7 days') as week,

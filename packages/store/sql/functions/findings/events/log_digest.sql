@@ -16,6 +16,8 @@ language sql as $$
       select distinct on (w -> 'id') w from ended, jsonb_path_query(data, '$.worst[*]') w
       order by w -> 'id', severity_rank(w ->> 'severity')) f
     order by severity_rank(w ->> 'severity'), w -> 'id' limit 5
+  ), unclean as (
+    select u from ended, jsonb_path_query(data, '$.unclean[*]') u order by u ->> 'outcome', u ->> 'target' limit 5
   ), runs as (
     select r.key as name, sum(r.value::bigint) as count
     from ended, jsonb_each_text(data -> 'runs') r where r.value ~ '^\d+$' group by r.key
@@ -33,6 +35,7 @@ language sql as $$
                   || jsonb_build_object('not_tested', not_tested_findings(array(
                        select id from jobs where job_id in (select data ->> 'job_id' from ended)))),
       'worst', coalesce((select jsonb_agg(w order by severity_rank(w ->> 'severity'), w -> 'id') from worst), '[]'),
+      'unclean', coalesce((select jsonb_agg(u order by u ->> 'outcome', u ->> 'target') from unclean), '[]'),
       'path', '/changes')::text), not event_is_wanted('findings.digest'), '')
   from ended having count(*) > 0
 $$;
