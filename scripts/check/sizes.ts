@@ -73,11 +73,11 @@ const FIGURES: readonly Figure[] = [
     ceiling: 90,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 133_840, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 133_860, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
-    ceiling: 77_000,
+    ceiling: 77_060,
     goal: 60_000,
   },
   {

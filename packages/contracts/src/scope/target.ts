@@ -17,7 +17,8 @@ export interface ScopeTarget {
 export type ReadTarget = ScopeTarget | 'no-host' | 'unclear'
 
 const SCHEME = /^([a-z][a-z0-9+.-]*):\/\//i
-const FILE = /^(\/|\.{1,2}(\/|$)|~|file:)/i
+// `//host` may be a URL without its scheme.
+const FILE = /^(\/(?!\/)|\.{1,2}(\/|$)|~|file:)/i
 const UNCLEAR = /[\p{Cc}\p{Z}\\]/u
 const MAX_PORT = 65_535
 

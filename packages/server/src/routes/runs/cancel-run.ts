@@ -28,7 +28,7 @@ export const cancelRun = route(
     endpoint: 'DELETE /runs/{id}',
     summary: 'Cancel a run and terminate its processes',
     description:
-      'Waits up to 5 seconds for the owner of the run to report the terminated processes, and as long for those of runs that execute items of its loops. If the owner does not report within `runs.cancel_grace_ms` plus 4 seconds, the run is set to `cancelled` without it. With a longer grace period the answer has the `status` `running` and a `note`: poll the run. An ended run is not changed: the answer has its `status` and a `note`.',
+      'Waits up to 5 seconds for the owner of the run, and those of the runs that execute items of its loops, to report the terminated processes. If the owner does not report within `runs.cancel_grace_ms` plus 4 seconds, the run is set to `cancelled` without it. With a longer grace period the answer has the `status` `running` and a `note`: poll the run. An ended run is not changed: the answer has its `status` and a `note`.',
     role: 'operator',
     params: RunPath,
     responses: { 200: Cancelled },
@@ -44,6 +44,7 @@ export const cancelRun = route(
       { parent: request.id, status: 'running' },
       { offset: 0, limit: 100 },
     )
+    const until = performance.now() + ANSWER_MS
     await signalCancel(context, [request.id])
     const { cancelGraceMs } = context.config.runs
     const waited = await waitForEnd(store.runs, notifier, request.runUuid, ANSWER_MS)
@@ -52,7 +53,7 @@ export const cancelRun = route(
       return answer(request, 'The process that owns the run did not answer; the stored status was updated')
     const run = isOpen ? await store.runs.find(request.runUuid) : waited
     if (run === undefined) return answer(request, NO_PROCESS)
-    if (run.status === 'cancelled') return reported(run, await pidsOf(context, batches.data))
+    if (run.status === 'cancelled') return reported(run, await pidsOf(context, batches.data, until))
     return isTerminal(run.status) ? ended(request, run.status) : ending(request, run.status, cancelGraceMs)
   },
 )
@@ -80,10 +81,11 @@ const ending = (run: Identity, status: RunStatus, cancelGraceMs: number) => ({
 })
 
 /** Those that the owners of runs report which execute items of an ended run. */
-const pidsOf = async (context: ServerContext, batches: readonly Run[]): Promise<number[]> => {
+const pidsOf = async (context: ServerContext, batches: readonly Run[], until: number): Promise<number[]> => {
   const ids = batches.map(({ id }) => id)
   await signalCancel(context, ids)
-  const ended = ids.map((id) => waitForEnd(context.store.runs, context.notifier, `${id}`, ANSWER_MS))
+  const left = until - performance.now()
+  const ended = ids.map((id) => waitForEnd(context.store.runs, context.notifier, `${id}`, left))
   return (await Promise.all(ended)).flatMap((run) => run?.killed_pids ?? [])
 }
 
