@@ -543,9 +543,10 @@ describe('findings', () => {
     })
     const target = join(folder, 'out.csv')
     expect((await run(['findings', 'export', '--format', 'csv', '--to', target])).out).toBe(`${target}\n`)
-    expect(await run(['findings', 'export', '--format', 'csv', '--to', folder])).toMatchObject({
+    const lost = join(folder, 'none/out.csv')
+    expect(await run(['findings', 'export', '--format', 'csv', '--to', lost])).toMatchObject({
       code: 1,
-      err: `scanfarm: ${folder} cannot be written: it is a directory\n`,
+      err: `scanfarm: ${lost} cannot be written: its folder does not exist\n`,
     })
     expect(readFileSync(target, 'utf8')).toContain('T-1')
     const wrong = await run(['findings', 'import', file, '--workspace', 'cli', '--format', 'sarif'])

@@ -12,8 +12,11 @@ const bodyOf = ({ body }: Response): Readable => {
   return Readable.fromWeb(body as ReadableStream<Uint8Array>)
 }
 
-export const notWritten = (path: string, error: unknown): CliError =>
-  new CliError(EXIT.failed, `${path} cannot be written: ${fileErrorText(error)}`)
+export const notWritten = (path: string, error: unknown): CliError => {
+  const noFolder = Error.isError(error) && 'code' in error && error.code === 'ENOENT'
+  const why = noFolder ? 'its folder does not exist' : fileErrorText(error)
+  return new CliError(EXIT.failed, `${path} cannot be written: ${why}`)
+}
 
 const isOfOutput = (error: unknown): boolean =>
   Error.isError(error) && 'syscall' in error && error.syscall === 'write'
