@@ -660,6 +660,17 @@ describe('scans that failed', () => {
     expect(log).toMatchObject({ errors: 1, failures: 1, failed: ['B.java'], reasons: ['B.java: Line 3'] })
   })
 
+  test('semgrep warns of a file that it read in part, and names it only in the text', async () => {
+    const texts = [
+      'Syntax error at line my dir/a.py:2:\n `x` was unexpected',
+      'Timeout when running r.x on b.js:\n slow',
+    ]
+    const warnings = texts.map((text) => ({ level: 'warning', message: { text } }))
+    const invocation = { executionSuccessful: true, toolExecutionNotifications: warnings }
+    const log = await read(logOf([result('c.py', 1)], { invocations: [invocation] }, { name: 'Semgrep OSS' }))
+    expect(log).toMatchObject({ errors: 2, failures: 2, failed: ['my dir/a.py', 'b.js'] })
+  })
+
   test('What tflint could not do are the results of another tool', async () => {
     const log = await read(logOf([result('main.tf', 2, { level: 'error' })], {}, { name: 'tflint-errors' }))
     expect(log).toMatchObject({ found: [], errors: 1, failures: 0, reasons: ['main.tf: Demo'] })

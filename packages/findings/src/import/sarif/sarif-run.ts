@@ -235,13 +235,21 @@ export class SarifRun {
   #filesOf(notification: unknown): string[] {
     return asList(at(notification, 'locations'))
       .map((location) => this.locationOf(location).file)
+      .concat(this.#unreadBySemgrep(notification))
       .filter((file) => file !== '')
+  }
+
+  #unreadBySemgrep(notification: unknown): string {
+    if (!/^semgrep/i.test(this.tool)) return ''
+    const [, parsed, analysed] = UNREAD_BY_SEMGREP.exec(asText(at(notification, 'message', 'text'))) ?? []
+    return this.fileOf({ uri: parsed ?? analysed, uriBaseId: '%SRCROOT%' })
   }
 
   #isError(notification: unknown, invocation: number): boolean {
     const descriptor = referenceIn(at(notification, 'descriptor'))
     const level = asText(at(notification, 'level'))
     if (level === '' && at(notification, 'exception') !== undefined) return true
+    if (this.#unreadBySemgrep(notification) !== '') return true
     return (level || this.#notifications.levelOf(descriptor, invocation)) === 'error'
   }
 
@@ -260,6 +268,9 @@ export class SarifRun {
     if (files.length === 0) yield { kind: 'failed', reason }
   }
 }
+
+/** A warning of semgrep names the file, of which it read only a part, in its text. */
+const UNREAD_BY_SEMGREP = /^[\w ]+ (?:at line (.+):\d+|when running \S+ on (.+)):$/m
 
 export const ruleIdOf = (result: Unknown): string => asText(at(result, 'ruleId') ?? at(result, 'rule', 'id'))
 
