@@ -73,7 +73,7 @@ const FIGURES: readonly Figure[] = [
     ceiling: 90,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 133_860, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 133_900, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),

@@ -384,7 +384,18 @@ describe('the proof of a scan', () => {
     const deep = ['http://H/.env', 'h:8080', 'h:9000', 'h:22', 'other:80', 'h:80/udp'].map((place) =>
       at(place, place),
     )
-    await scan({ ...job, sees: [ports(['h'], [22, 80, 8080, 9000]), by(workspace, 'deep', deep)] })
+    const urls = ['http://h/', 'http://h:9000/', 'http://other/'].map((url) =>
+      assetOf({ asset_value: url, url }),
+    )
+    const pages = { ...by(workspace, 'deep', []), records: { kind: 'asset' as const, items: urls } }
+    const urlsThat = async (state: 'open' | 'gone') => {
+      const { data } = await db.store.assets.list(
+        { workspaces: [workspace], state },
+        { offset: 0, limit: 99 },
+      )
+      return data.flatMap(({ url }) => (url === '' ? [] : url)).sort()
+    }
+    await scan({ ...job, sees: [ports(['h'], [22, 80, 8080, 9000]), by(workspace, 'deep', deep), pages] })
     await scan({ ...job, sees: [ports([], [])], steps: [row('deep', 'check', { status: 'skipped' })] })
     expect(Object.values(await seenOf(workspace)).map(([seen]) => seen)).toEqual(deep.map(() => 'not_tested'))
     const silent = [{ place: 'h:9000', reason: 'dropped', silent: true }]
@@ -402,8 +413,14 @@ describe('the proof of a scan', () => {
       'other:80': ['not_tested', expect.any(String)],
       'h:80/udp': ['not_tested', expect.any(String)],
     })
+    expect([await urlsThat('gone'), await urlsThat('open')]).toEqual([
+      ['http://h/'],
+      ['http://h:9000/', 'http://other/'],
+    ])
     await scan({ ...job, sees: [ports(['h'], [22, 8080]), by(workspace, 'deep', [at('h:8080', 'h:8080')])] })
     expect((await seenOf(workspace))['h:8080']?.[0]).toBe('open')
+    await scan({ ...job, sees: [ports(['h'], [22, 80]), pages] })
+    expect(await urlsThat('open')).toContain('http://h/')
   })
 
   test('One check that was not tested at a place leaves the other checks there', async () => {

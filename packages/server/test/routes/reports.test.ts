@@ -46,7 +46,8 @@ const scan = async (items: readonly ReturnType<typeof found>[]): Promise<string>
     records: { kind: 'vulnerability', items },
   })
   await endRun(server.runStore, first, {}, { tally: { ...NO_WORK, worked: true } })
-  const tally = { ...NO_WORK, worked: true, failedSteps: 1, reasons: [`tls failed ${HOSTILE}`] }
+  const reasons = [`step check of module tls failed: it hung up ${HOSTILE}`]
+  const tally = { ...NO_WORK, worked: true, failedSteps: 1, reasons }
   await endRun(server.runStore, second, {}, { tally })
   await server.store.scans.judge({ limit: 10, history: 3 })
   await server.store.jobs.settle(0, 100)
@@ -79,7 +80,7 @@ test('A report has coverage, counts, changes, ages and issues with advice, and h
   for (const words of [
     'All steps were done for 1 of 2 targets.',
     'Not scanned completely (1)',
-    'tls failed',
+    'it hung up',
     'New (1)',
     'Gone (1)',
     'Old TLS',
@@ -91,6 +92,7 @@ test('A report has coverage, counts, changes, ages and issues with advice, and h
     '&lt;script&gt;alert(1)&lt;/script&gt;',
   ])
     expect(text).toContain(words)
+  expect(text).not.toContain('step check')
   // No element, attribute or address comes from a text.
   const allowed =
     /^<(?:!doctype html|\/?(?:html|head|body|main|section|h[1-3]|p|table|thead|tbody|tr|th|td|div|span|strong|style|title|meta)(?: (?:class|scope|lang|charset|name|content|http-equiv)="[^"<>]*")*)(?: \/)?>$/
