@@ -307,7 +307,7 @@ test.concurrent.each<Scan>([
   expect(run.outcome_reasons.join()).toMatch(/did not answer|no host answered/)
 })
 
-/** A network of its own with a server at 127.0.0.9:80, in which the tools of a scan run. */
+/** A network namespace with a server at 127.0.0.9:80, in which the tools of a scan run. */
 const openNetwork = async (folder: string) => {
   const serve =
     "process.stdin.on('end', process.exit).resume();require('net').createServer((s) => s.on('error', () => {}).end()).listen(80, '127.0.0.9', () => console.log(1))"
