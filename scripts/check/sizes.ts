@@ -77,7 +77,7 @@ const FIGURES: readonly Figure[] = [
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
-    ceiling: 77_040,
+    ceiling: 77_045,
     goal: 60_000,
   },
   {

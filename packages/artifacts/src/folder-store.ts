@@ -1,6 +1,5 @@
 import { errorText } from '@scanfarm/platform'
 import { randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
 import { chmod, mkdir, open, opendir, rename, rm, rmdir, stat, unlink } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { Readable } from 'node:stream'
@@ -42,14 +41,12 @@ export function openFolderStore(options: FolderOptions): ArtifactStore {
     try {
       const shared = await isShared(root)
       await makeFolder(incoming, shared)
+      // Open already: a stream that fails while it opens its file creates it after it was removed.
+      const file = await open(temporary, 'wx', shared ? GROUP_READS : OWNER_ONLY)
       await pipeline(
         body,
         (source: AsyncIterable<Buffer>) => meter.through(source),
-        createWriteStream(temporary, {
-          flush: options.fsync ?? true,
-          highWaterMark: CHUNK_BYTES,
-          mode: shared ? GROUP_READS : OWNER_ONLY,
-        }),
+        file.createWriteStream({ flush: options.fsync ?? true, highWaterMark: CHUNK_BYTES }),
       )
       await publish(temporary, path, shared)
     } catch (error) {
