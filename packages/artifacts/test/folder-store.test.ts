@@ -17,6 +17,11 @@ artifactStoreConformance(async () => openArtifactStore({ kind: 'folder', folder:
 test('A folder store leaves no half-written files and no empty folders behind', async () => {
   const root = join(folder, 'tidy')
   await using store = openArtifactStore({ kind: 'folder', folder: root, fsync: false })
+  const half = async function* () {
+    yield Buffer.from('half')
+    throw new Error('gone')
+  }
+  await expect(store.put('a/b/c', Readable.from(half()))).rejects.toThrow('gone')
   const fail = async (): Promise<void> => {
     const failing: Readable = new Readable({ read: () => failing.destroy(new Error('gone')) })
     await expect(store.put('a/b/c', failing)).rejects.toThrow('gone')

@@ -7,7 +7,7 @@ const [LOWEST, HIGHEST] = [20_000, 32_000]
 const MOST_TRIES = 100
 const given = new Set<number>()
 
-/** A port of this machine that stays free until a program is told to listen there, and while it is stopped. */
+/** Returns a free port of the loopback address, each once. The system gives it to no other program by itself. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < MOST_TRIES; attempt += 1) {
     const port = randomInt(LOWEST, HIGHEST)
