@@ -9,7 +9,7 @@ import {
   Warnings,
   wrapped,
 } from '@scanfarm/contracts'
-import { tooManySchedules, type StoredSchedule } from '@scanfarm/store'
+import type { StoredSchedule } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { json } from '../../http/answer.ts'
@@ -116,7 +116,6 @@ export const createSchedule = route(
     const draft = await newDraft(context.catalog, body)
     await checkedTrigger(context.receiver, draft)
     const data = await context.store.schedules.add(draft)
-    if (data === undefined) throw tooManySchedules()
     await context.receiver.registry.current()
     return await changed(context, 'Schedule created', data, body)
   },
