@@ -15,6 +15,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0048-not-tested',
   '0049-limits-of-many-runs',
   '0050-names-of-functions',
+  '0051-tested-later',
 ]
 
 /** Name of the newest schema file that this program knows. */

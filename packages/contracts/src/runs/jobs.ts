@@ -102,7 +102,7 @@ export const Night = named('Night', {
   open: Severities,
   not_tested: Type.Integer({
     minimum: 0,
-    description: 'Open findings that the last scan could not test or reach',
+    description: 'Open findings that could not be tested or reached when the last job ended',
   }),
   workspace: Type.String({ description: 'The first workspace of the last job by name, or ""' }),
   workspace_count: Count,

@@ -49,7 +49,8 @@ const nightsOf = async (
              then json_build_object('job_id', n.job_id, 'created_at', utc_text(n.created_at)) end as running,
            l.job as last, p.job as previous,
            case when l.id is null then '{"new": {}, "back": {}, "gone": {}}' else (select counts from findings_of_job(l.id)) end as findings,
-           o.open, o.not_tested, coalesce(w.first, '') as workspace, coalesce(cardinality(w.names), 0) as workspace_count
+           o.open, case when l.id is null then 0 else (select count(*) from not_tested_findings(array[l.id], w.names)) end
+             as not_tested, coalesce(w.first, '') as workspace, coalesce(cardinality(w.names), 0) as workspace_count
     from unnest(${schedules}::text[]) s(id)
     left join lateral (
       select id, job_id, created_at, final_counts from jobs where schedule_id = s.id and schedule_id <> ''
@@ -60,8 +61,8 @@ const nightsOf = async (
       select min(workspace) as first, array_agg(workspace) as names
       from (select distinct workspace from runs where job_no = coalesce(l.id, n.id)) each) w on true
     cross join lateral (
-      select coalesce(jsonb_object_agg(severity, count), '{}') as open, coalesce(sum(untested), 0)::bigint as not_tested
-      from (select v.severity, count(*), count(*) filter (where v.seen in ('not_tested', 'unreachable')) as untested
+      select coalesce(jsonb_object_agg(severity, count), '{}') as open
+      from (select v.severity, count(*)
             from unnest(w.names) as each(workspace) join vulnerabilities v on v.workspace = each.workspace
             where v.state = 'open' group by v.severity) by_severity) o
   `.execute(db)

@@ -38,7 +38,7 @@ export const listNights = route(
     endpoint: 'GET /nights',
     summary: 'List the schedules with what their last job did and found',
     description:
-      'Those that ran last come first. `findings` counts what was not a false positive or accepted when the job ended. `open` and `not_tested` count in all workspaces of the last job.',
+      'Those that ran last come first. `findings` and `not_tested` are those of the end of the job, as in its changes; `open` counts what is open now in all its workspaces.',
     role: 'viewer',
     query: closed({
       offset: pageQuery.offset,

@@ -13,7 +13,7 @@ language sql as $$
            'outcome', job_outcome(j.final_counts, j.target_count),
            'is_cancelled', j.cancel_requested_at is not null,
            'runs', jsonb_build_object('total', j.target_count) || (j.final_counts - 'ended_at'),
-           'findings', f.counts || jsonb_build_object('not_tested', not_tested_findings(array[j.id])),
+           'findings', f.counts || jsonb_build_object('not_tested', not_tested_counts(array[j.id])),
            'worst', f.worst,
            'unclean', case when j.cancel_requested_at is null then unclean_runs(j.id, null, 5) else '[]' end,
            'path', '/jobs/' || j.job_id)::text,

@@ -59,7 +59,7 @@ const NotTested = ({ night }: { night: Night }) => {
       )}
       {left !== '' && night.not_tested > 0 ? <br /> : null}
       {night.not_tested === 0 ? null : (
-        <Link href={findingsOf(night, { seen: 'not_tested,unreachable' })} className="tone-warn">
+        <Link href={changes(night, 'not_tested')} className="tone-warn">
           {night.not_tested.toLocaleString()} {night.not_tested === 1 ? 'finding' : 'findings'}
         </Link>
       )}

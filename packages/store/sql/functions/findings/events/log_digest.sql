@@ -32,7 +32,7 @@ language sql as $$
       'runs', coalesce((select jsonb_object_agg(name, count) from runs), '{}'),
       'findings', '{"new": {}, "back": {}, "gone": {}}'::jsonb
                   || coalesce((select jsonb_object_agg(kind, counts) from found), '{}')
-                  || jsonb_build_object('not_tested', not_tested_findings(array(
+                  || jsonb_build_object('not_tested', not_tested_counts(array(
                        select id from jobs where job_id in (select data ->> 'job_id' from ended)))),
       'worst', coalesce((select jsonb_agg(w order by severity_rank(w ->> 'severity'), w -> 'id') from worst), '[]'),
       'unclean', coalesce((select jsonb_agg(u order by u ->> 'outcome', u ->> 'target') from unclean), '[]'),

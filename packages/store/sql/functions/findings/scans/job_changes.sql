@@ -5,21 +5,11 @@ returns jsonb
 language sql stable
 -- planner: read
 as $$
-  with ended as materialized (
-    select jobs_end(p_job_nos) as at
-  ), tested_later as materialized (
-    select distinct c.vulnerability_id as id from ended e join finding_changes c on c.changed_at > e.at
-    where c.changes #>> '{seen,from}' in ('not_tested', 'unreachable')
-  ), changed as materialized (
+  with changed as materialized (
     select c.kind, c.id, c.severity from changed_findings(p_job_nos) c
     where p_workspace is null or (select workspace from vulnerabilities where id = c.id) = p_workspace
     union all
-    select 'not_tested', v.id, coalesce(t.was ->> 'severity', v.severity)
-    from unnest(p_workspaces) w(workspace) join vulnerabilities v on v.workspace = w.workspace cross join ended e
-      left join lateral finding_then(v.id, e.at, p_job_nos) t on true
-    where (v.seen in ('not_tested', 'unreachable') or v.id in (select id from tested_later))
-      and coalesce(t.was ->> 'state', v.state) = 'open'
-      and coalesce(t.was ->> 'seen', v.seen) in ('not_tested', 'unreachable')
+    select 'not_tested', n.id, n.severity from not_tested_findings(p_job_nos, p_workspaces) n
   ), numbered as (
     select *, row_number() over (partition by kind order by severity_rank(severity), id) as n from changed
   ), kinds as (

@@ -1,12 +1,22 @@
--- The open findings in the workspaces of jobs that their last scan could not test or reach, by severity: {"critical": 1}.
-create or replace function not_tested_findings(p_job_nos bigint[]) returns jsonb
+-- The open findings of p_workspaces that could not be tested or reached at the end of jobs, with their severities then.
+create or replace function not_tested_findings(p_job_nos bigint[], p_workspaces text[])
+returns table (id bigint, severity text)
 language sql stable
 -- planner: walk
 as $$
-  with spaces as materialized (select distinct workspace from runs where job_no = any(p_job_nos))
-  select coalesce(jsonb_object_agg(severity, count), '{}')
-  from (
-    select v.severity, count(*) from spaces s join vulnerabilities v on v.workspace = s.workspace
-    where v.state = 'open' and v.seen in ('not_tested', 'unreachable') group by v.severity
-  ) c
+  with ended as materialized (
+    select jobs_end(p_job_nos) as at
+  ), candidates as (
+    select v.id from unnest(p_workspaces) w(workspace) join vulnerabilities v on v.workspace = w.workspace
+    where v.seen in ('not_tested', 'unreachable')
+    union
+    select c.vulnerability_id from ended e join finding_changes c on c.changed_at > e.at
+    where c.changes #>> '{seen,from}' in ('not_tested', 'unreachable')
+  )
+  select v.id, coalesce(t.was ->> 'severity', v.severity)
+  from candidates c join vulnerabilities v on v.id = c.id cross join ended e
+    left join lateral finding_then(v.id, e.at, p_job_nos) t on true
+  where v.workspace = any(p_workspaces)
+    and coalesce(t.was ->> 'state', v.state) = 'open'
+    and coalesce(t.was ->> 'seen', v.seen) in ('not_tested', 'unreachable')
 $$;
