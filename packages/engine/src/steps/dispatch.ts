@@ -1,4 +1,5 @@
 import { sendsNothing } from '@scanfarm/functions'
+import type { Step } from '@scanfarm/language'
 import type { StepContext } from '../step/step-context.ts'
 import { renderAgent, runAgent } from './agent.ts'
 import { renderLlm, runLlm } from './llm.ts'
@@ -29,6 +30,15 @@ const sendingBeside = ({ step }: StepContext): string[] =>
     ...(step.decision?.conditions ?? []).map(({ if: condition = '' }) => condition),
   ].filter((code) => !sendsNothing(code))
 
+/** What a step executes, as its author wrote it. */
+const sourcesOf = (step: Step): string[] =>
+  step.suppress_details === true
+    ? []
+    : [
+        ...[step.command ?? [], step.commands ?? [], functionsOf({ step }).list, step.url ?? []].flat(),
+        ...[step.parallel_steps ?? [], step.step ?? []].flat().flatMap(sourcesOf),
+      ]
+
 const kinds: Readonly<Record<string, (at: StepContext) => Prepared>> = {
   bash(at) {
     const { module } = at
@@ -53,10 +63,11 @@ const kinds: Readonly<Record<string, (at: StepContext) => Prepared>> = {
   }),
   foreach(at) {
     const loop = renderLoop(at)
-    const { step: { suppress_details: isHidden, command, commands = [], url } = {} } = at.step
-    const each = isHidden === true ? [] : [command, ...commands, ...(at.step.step?.functions ?? []), url]
-    const shown = [`foreach ${loop.input}`, ...each].filter((line) => line !== undefined).join('\n')
-    return { command: shown, run: async () => await runForeach(at, loop) }
+    const each = at.step.step === undefined ? [] : sourcesOf(at.step.step)
+    return {
+      command: [`foreach ${loop.input}`, ...each].join('\n'),
+      run: async () => await runForeach(at, loop),
+    }
   },
   llm(at) {
     const call = renderLlm(at)

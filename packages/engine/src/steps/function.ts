@@ -6,7 +6,9 @@ import { pool } from '../step/pool.ts'
 import { sideBySide } from '../step/side-by-side.ts'
 import { failed, type StepEnd } from '../step/step-end.ts'
 
-export const functionsOf = ({ step }: StepContext): { list: readonly string[]; parallel: boolean } => {
+export const functionsOf = ({
+  step,
+}: Pick<StepContext, 'step'>): { list: readonly string[]; parallel: boolean } => {
   if ((step.parallel_functions ?? []).length > 0)
     return { list: step.parallel_functions ?? [], parallel: true }
   if ((step.functions ?? []).length > 0) return { list: step.functions ?? [], parallel: false }

@@ -53,6 +53,32 @@ describe('foreach', () => {
     )
   })
 
+  test('the command of foreach names what it executes, however its step says it', async () => {
+    const { recorder, output } = await run(
+      module(`
+  - {name: make, type: bash, command: "echo 1 > {{Output}}/in"}
+  - name: one
+    type: foreach
+    input: "{{Output}}/in"
+    variable: n
+    step: {type: function, function: 'trim("[[n]]")'}
+  - name: beside
+    type: foreach
+    input: "{{Output}}/in"
+    variable: n
+    step:
+      type: parallel-steps
+      parallel_steps:
+        - {name: a, type: bash, commands: ['true a', 'true b']}
+        - {name: b, type: function, parallel_functions: ['trim("b")', 'trim("c")']}
+        - {name: c, type: bash, command: 'true secret', suppress_details: true}
+`),
+    )
+    const commandOf = (step: string) => recorder.byName(step).command
+    expect(commandOf('one')).toBe(`foreach ${output}/in\ntrim("[[n]]")`)
+    expect(commandOf('beside')).toBe(`foreach ${output}/in\ntrue a\ntrue b\ntrim("b")\ntrim("c")`)
+  })
+
   test('foreach runs all items, then fails with the first error and records the first failed items', async () => {
     const { status, errorMessage, recorder } = await run(
       module(`
