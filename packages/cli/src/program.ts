@@ -20,6 +20,33 @@ const inherit = (command: Command, path = command.name()): void => {
     inherit(child.copyInheritedSettings(command), `${path} ${child.name()}`)
 }
 
+/** Words of other programs for verbs of this one. */
+const SAME_VERBS = [
+  ['list', 'ls'],
+  ['show', 'get', 'describe', 'info', 'inspect', 'view'],
+  ['create', 'add', 'new'],
+  ['change', 'set', 'edit', 'update', 'modify'],
+  ['remove', 'destroy', 'delete', 'del', 'rm'],
+  ['cancel', 'stop', 'kill', 'abort'],
+  ['trigger', 'start', 'run', 'fire'],
+]
+
+const childOf = (command: Command, name: string): Command | undefined =>
+  command.commands.find((child) => [child.name(), ...child.aliases()].includes(name))
+
+/** Names the verb that is meant, for a noun that has only another word for it. */
+const hintAtVerb = (program: Command, args: readonly string[]): void => {
+  let noun = program
+  for (const word of args) {
+    const child = childOf(noun, word)
+    const meant = SAME_VERBS.find((verbs) => verbs.includes(word))?.find((verb) => childOf(noun, verb))
+    if (child === undefined && meant !== undefined && noun.registeredArguments.length === 0)
+      noun.error(`error: unknown command '${word}'\n(Did you mean ${meant}?)`)
+    if (child === undefined) return
+    noun = child
+  }
+}
+
 /** With the commands that `args` may mean: the one that is named first, or else all. */
 export const buildProgram = async (
   args: readonly string[],
@@ -68,6 +95,7 @@ export const runProgram = async (
 ): Promise<number> => {
   try {
     const program = await buildProgram(args, terminal, commands)
+    hintAtVerb(program, args)
     await program.parseAsync([...args], { from: 'user' })
     return EXIT.done
   } catch (error) {

@@ -23,6 +23,14 @@ describe('usage', () => {
   test.each([
     [['serve'], /unknown command 'serve'[^]*Did you mean server/],
     [['server', '--prot', '1'], /unknown option '--prot'[^]*Did you mean --port/],
+    [
+      ['schedules', 'delete', 'x'],
+      /unknown command 'delete'\n\(Did you mean remove\?\)\n +see: scanfarm schedules --help/,
+    ],
+    [['runs', 'stop', 'x'], /unknown command 'stop'\n\(Did you mean cancel\?\)/],
+    [['token', 'ls'], /unknown command 'ls'\n\(Did you mean list\?\)/],
+    [['notify', 'rm', 'x'], /Did you mean remove\?/],
+    [['cloud', 'delete', 'x'], /Did you mean destroy\?/],
     [['run', 'show'], /missing required argument 'run'/],
     [
       ['run', '-f', 'x', '-t', 'y', '--priority', 'urgent'],
