@@ -432,6 +432,13 @@ describe('operations', () => {
     expect(code).toBe(0)
   })
 
+  test('doctor -m says who executes runs while no worker is connected', async () => {
+    const { code, out } = await run(['doctor', '-m', 'noop'])
+    expect(out).toMatch(/workers +ok +none is connected: runs are executed by the server\n/)
+    expect(out).toMatch(/tools +ok +1 of 1 can run it\n/)
+    expect(code).toBe(0)
+  })
+
   test('doctor names the checks that fail and ends with exit code 1', async () => {
     const { code, out, err } = await run(['doctor'], { DATABASE_URL: 'postgres://u:p@127.0.0.1:1/d' })
     expect(code).toBe(1)

@@ -92,16 +92,19 @@ const byServer = async (terminal: Terminal, options: FlowOptions, name: string):
   const kind = options.flow === undefined ? 'module' : 'flow'
   if (data.kind !== kind)
     throw new CliError(EXIT.usage, `"${name}" is a ${data.kind}: use ${data.kind === 'flow' ? '-f' : '-m'}`)
-  const distributed = modes.includes('distributed')
-  const machines = data.workers.filter((worker) =>
-    worker.kind === 'worker' ? distributed : modes.includes('local'),
-  )
-  const workers = data.workers.filter((worker) => worker.kind === 'worker').length
-  if (distributed)
+  const workers = data.workers.filter((worker) => worker.kind === 'worker')
+  const isLocal = modes.includes('local') && (workers.length === 0 || !modes.includes('distributed'))
+  const machines = isLocal ? data.workers.filter(({ kind: one }) => one === 'server') : workers
+  if (modes.includes('distributed'))
     checks.push({
       part: 'workers',
-      status: workers === 0 ? 'warning' : 'ok',
-      message: workers === 0 ? 'none is connected: start one with "scanfarm worker"' : `${workers} connected`,
+      status: workers.length === 0 && !isLocal ? 'warning' : 'ok',
+      message:
+        workers.length > 0
+          ? `${workers.length} connected`
+          : isLocal
+            ? 'none is connected: runs are executed by the server'
+            : 'none is connected: start one with "scanfarm worker"',
     })
   checks.push({ part: 'workflow', status: 'ok', message: `${data.kind} ${data.name}` })
   checks.push(...paramChecks(data.problems), machineCheck(machines))
