@@ -163,6 +163,7 @@ export const Screen = () => {
             ]}
           />
           <Menu
+            framed
             label="Export"
             items={EXPORT_FORMATS.map((format) => ({
               label: `Export as ${format}`,

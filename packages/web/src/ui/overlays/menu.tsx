@@ -12,6 +12,8 @@ interface MenuProps {
   readonly label: string
   readonly children: ReactNode
   readonly items: readonly MenuItem[]
+  /** Beside other buttons. */
+  readonly framed?: boolean
 }
 
 /** Arrow keys, Home, End and the first letter move; Tab leaves. */
@@ -39,13 +41,13 @@ const move = (event: KeyboardEvent<HTMLElement>): void => {
 }
 
 /** Items that are checked keep the menu open. */
-export const Menu = ({ label, children, items }: MenuProps) => (
+export const Menu = ({ label, children, items, framed = false }: MenuProps) => (
   <Popover
     role="menu"
     label={label}
     trigger={children}
     triggerLabel={label}
-    triggerClass="button button-quiet"
+    triggerClass={framed ? 'button' : 'button button-quiet'}
     onKeyDown={move}
   >
     {items.map(({ label: text, onSelect, checked, danger }) => (
