@@ -22,6 +22,9 @@ import { bundlesOf, sourcesOf, stateOf, type BundleSources } from './current.ts'
 /** A library that finds files beside its own. */
 const FINDS_FILES = /^jq-wasm$/
 
+/** Large libraries that few runs use: each start would read them. */
+const LARGE = /\/node_modules\/(?:ae-cvss-calculator|croner|csv-parse|htmlparser2|re2js|tar-stream)\//
+
 /** Marks the questions of plugins, which are answered by esbuild alone. */
 const RESOLVING = Symbol('resolving')
 
@@ -181,6 +184,10 @@ const apart = (folder: string): esbuild.Plugin => ({
         ? { path: place, external: true }
         : { path: found.path, namespace: 'apart', pluginData: place }
     })
+    builder.onResolve({ filter: LARGE, namespace: 'late' }, ({ path }) => ({
+      path: `./${relative(folder, path)}`,
+      external: true,
+    }))
     // A script has no import statements.
     builder.onResolve({ filter: /.*/, namespace: 'apart' }, ({ path }) => ({ path, external: true }))
     builder.onLoad({ filter: /.*/, namespace: 'apart' }, async ({ path, pluginData }) => {

@@ -1,5 +1,6 @@
 // Starts the program from its bundle. If sources have changed since the bundle was built, it is built first; where that
 // is not possible, the program starts from the sources.
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { scriptOf } from '../../packages/cli/src/commands/client.ts'
 import { endWithoutOutput } from '../../packages/cli/src/terminal.ts'
@@ -27,6 +28,7 @@ const start = async (): Promise<void> => {
   const { script, cache } = scriptOf(process.argv[2])
   const bundle = currentBundle(ROOT, sourcesOf(script)) ?? build()
   if (bundle === undefined) return void (await import(join(ROOT, 'packages/cli/src/main.ts')))
+  if (script === 'main') enableCompileCache(join(ROOT, '.cache/compile'))
   await readScript(bundle, script, readCache(cacheOf(bundle, cache))).run()
   if (script !== 'main') await endProcess()
 }

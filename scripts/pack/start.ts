@@ -26,6 +26,7 @@ const STARTED_MS = 5_000
 /** The first run stores the functions that it has compiled: half of the start of the others. */
 const start = async (): Promise<void> => {
   const { script: name, cache } = scriptOf(process.argv[2])
+  if (name === 'main') enableCompileCache(CACHE)
   const path = cacheOf(CACHE, cache)
   // Node does not notice that they are of another file of the same length.
   const mark = Buffer.from(`\n${stateOf(join(LIB, `${name}.js`))}`)
@@ -43,10 +44,8 @@ const start = async (): Promise<void> => {
 }
 
 const answer = storedAnswer(process.argv.slice(2), () => LIB)
-if (answer === undefined) {
-  if (process.env.NODE_COMPILE_CACHE === undefined) enableCompileCache(CACHE)
-  await start()
-} else {
+if (answer === undefined) await start()
+else {
   endWithoutOutput()
   process.stdout.write(answer)
 }

@@ -2,7 +2,7 @@
 export const MAX_TARGET_LENGTH = 2048
 
 // Control characters (C0, DEL, C1), white space of any script, quotes, backslash, backtick and shell operators.
-const FORBIDDEN = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}\u200b-\u200f\u202a-\u202e\u2060\ufeff"`\\$|<>{}!]/u
+const FORBIDDEN = /[\s\0-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060"`\\$|<>{}!]/
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i
 const IPV6_AUTHORITY = /^(?:[^[\]/?#@]*@)?\[[0-9a-f:.]+(?:%25[a-z0-9._~-]+)?\](?::\d{1,5})?$/i
 /** An IPv6 address with a port, or alone. */

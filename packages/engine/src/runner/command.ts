@@ -129,7 +129,7 @@ const SHELL_REASONS: Readonly<Record<number, { readonly words: string; readonly 
 
 const MAX_REASON = 200
 // Escape sequences of terminals, then other control characters.
-const UNPRINTABLE = /\u001b\[[\d;?]*[a-z]|\p{Cc}/giu
+const UNPRINTABLE = /\u001b\[[\d;?]*[a-zA-Z]|[\0-\u001f\u007f-\u009f]/g
 
 /** Words of a line that names an error, and the last lines among which it is searched for. */
 const ERROR =

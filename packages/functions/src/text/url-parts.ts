@@ -18,7 +18,7 @@ export interface UrlParts {
 const PARTS = /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?$/is
 const AUTHORITY = /^(?:(.*)@)?(\[[0-9a-f:.]*\]|[^:\s{}|\\^`%@]*)(?::(\d*))?$/is
 /** Invalid characters and invalid escapes. */
-const BAD = /[\p{Cc}]|%(?![0-9a-f]{2})/iu
+const BAD = /[\0-\u001f\u007f-\u009f]|%(?![0-9a-f]{2})/i
 
 /** Decodes escapes; bytes that are not UTF-8 are replaced. */
 const unescaped = (text: string): string =>
