@@ -92,8 +92,8 @@ test('A schedule is named, and a name of several is refused', async () => {
     ].join('\n'),
   )
   expect((await run('schedules', 'trigger', 'one')).out).toContain('Schedule triggered')
-  await create('twice')
-  await create('twice')
+  expect((await create('twice')).err).toBe('')
+  expect((await create('twice')).err).toMatch(/^scanfarm: name: several schedules have this name: /)
   const refused = await run('schedules', 'remove', 'twice')
   expect(refused.code).toBe(5)
   expect(refused.err).toMatch(/kind schedule have the name "twice"; give an id: sch_\w+, sch_\w+/)

@@ -5,6 +5,7 @@ export { openStore, OTHER_CONNECTIONS, type Store, type StoreOptions } from './s
 export { openRunStore, type RunStoreOptions, type WorkerStore } from './run-store/open-run-store.ts'
 export { isFeedPosition, type FeedEntry, type FeedFilter, type FeedPosition } from './events/feed.ts'
 export {
+  tooManySchedules,
   type MissedPolicy,
   type Overlap,
   type ScheduledRun,

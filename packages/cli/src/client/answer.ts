@@ -1,3 +1,4 @@
+import type { Warnings } from '@scanfarm/contracts'
 import type { Client } from '@scanfarm/client'
 import type { Terminal } from '../terminal.ts'
 import { connect, wantsJson, type ClientOptions } from './connect.ts'
@@ -10,6 +11,11 @@ export const printAnswer = <T extends object>(
   answer: T,
   print: (answer: T) => void = (it) => printFields(terminal, it),
 ): void => (wantsJson(options) ? printJson(terminal, answer) : print(answer))
+
+/** Prints what the server made of fields otherwise than the caller may think, on the error stream. */
+export const printWarnings = (terminal: Terminal, warnings: Warnings = []): void => {
+  for (const { field, message } of warnings) terminal.err.write(`scanfarm: ${field}: ${message}\n`)
+}
 
 /** The action of a command whose argument is an id: calls the API with it and prints the answer. */
 export const actionOn =

@@ -1,7 +1,7 @@
 import type { Schedule } from '@scanfarm/contracts'
 import type { paths } from '@scanfarm/client'
 import { Command, Option } from 'commander'
-import { actionOn, printAnswer } from '../client/answer.ts'
+import { actionOn, printAnswer, printWarnings } from '../client/answer.ts'
 import { clientCommand, connect, type ClientOptions } from '../client/connect.ts'
 import { printRow, shortTime, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
@@ -120,7 +120,10 @@ const createCommand = (terminal: Terminal): Command =>
         jitter,
         ...deltaFields(options),
       }
-      const { data } = await connect(terminal, options).call(({ POST }) => POST('/schedules', { body }))
+      const { data, warnings } = await connect(terminal, options).call(({ POST }) =>
+        POST('/schedules', { body }),
+      )
+      printWarnings(terminal, warnings)
       const fields = [{ title: 'ID', value: () => data.id }, ...COLUMNS]
       printAnswer(terminal, options, data, (it) => printRow(terminal, fields, it))
     })

@@ -88,27 +88,12 @@ const withoutNo = ({ no: _, ...schedule }: Row): StoredSchedule => schedule
 
 export const newScheduleId = (): string => `sch_${randomBytes(8).toString('hex')}`
 
-/** Held to the end of the transaction: no other schedule takes a name meanwhile. */
-const holdNames = (tx: Kysely<Tables>) => sql`select acquire_lock('names of schedules')`.execute(tx)
-
-/** Schedules may share a name from before this was refused: a change that keeps the name of `id` is no reason. */
-const refuseTaken = async (tx: Kysely<Tables>, name: string, id = ''): Promise<void> => {
-  await holdNames(tx)
-  const isTaken = await firstValue(tx, false)`
-    select exists (select from schedules where name = ${storable(name)})
-       and not exists (select from schedules where name = ${storable(name)} and id = ${id}) as taken`
-  if (isTaken)
-    throw new AppError(
-      'conflict',
-      `there is already a schedule ${JSON.stringify(name)}: choose another name, or delete that one first`,
-    )
-}
-
-const insertSchedule = async (
+/** Undefined: the limit is reached. */
+export const insertSchedule = async (
   db: Kysely<Tables>,
   id: string,
   schedule: ScheduleDraft,
-): Promise<StoredSchedule> => {
+): Promise<StoredSchedule | undefined> => {
   const { rows } = await sql<Row>`
     insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule,
                            event_topic, watch_path, spec, is_enabled)
@@ -116,30 +101,26 @@ const insertSchedule = async (
     where (select count(*) from schedules) < ${MAX_SCHEDULES}
     returning ${COLUMNS}
   `.execute(db)
-  if (rows[0] === undefined)
-    throw new AppError('conflict', `the limit of ${MAX_SCHEDULES} schedules is reached: delete one first`)
-  return withoutNo(rows[0])
+  return rows[0] && withoutNo(rows[0])
 }
 
-/** A schedule that repeats a job, which counts as its first execution. A taken name gets a number. */
+/** A schedule that repeats a job, which counts as its first execution. Throws if the limit is reached. */
 export const insertRepeat = async (
   db: Kysely<Tables>,
   id: string,
   schedule: ScheduleDraft,
   jobNo: number,
 ): Promise<void> => {
-  await holdNames(db)
-  const name = await firstValue(db, schedule.name)`
-    select name from generate_series(1, ${MAX_SCHEDULES + 1}::int) n
-      cross join lateral (select ${storable(schedule.name)} || case n when 1 then '' else ' ' || n end as name) each
-    where not exists (select from schedules s where s.name = each.name) order by n limit 1`
-  await insertSchedule(db, id, { ...schedule, name })
+  if ((await insertSchedule(db, id, schedule)) === undefined) throw tooManySchedules()
   await sql`
     with firing as (
       insert into trigger_firings (trigger_key, fire_key, state, job_no) values (${id}, 'submitted', 'open', ${jobNo}))
     update schedules set last_run = now(), run_count = 1 where id = ${id}
   `.execute(db)
 }
+
+export const tooManySchedules = (): AppError =>
+  new AppError('conflict', `the limit of ${MAX_SCHEDULES} schedules is reached: delete one first`)
 
 export const makeSchedules = (db: Kysely<Tables>) => ({
   /** Newest first. */
@@ -171,25 +152,19 @@ export const makeSchedules = (db: Kysely<Tables>) => ({
     const { rows } = await sql<Row>`select ${COLUMNS} from schedules where id = ${id}`.execute(db)
     return rows[0] && withoutNo(rows[0])
   },
-  /** Throws if the name is taken, or the limit is reached. */
-  add: (schedule: ScheduleDraft): Promise<StoredSchedule> =>
-    db.transaction().execute(async (tx) => {
-      await refuseTaken(tx, schedule.name)
-      return await insertSchedule(tx, newScheduleId(), schedule)
-    }),
-  /** Undefined for an unknown id. Throws if another has the new name. */
+  /** Undefined: the limit is reached. */
+  add: (schedule: ScheduleDraft): Promise<StoredSchedule | undefined> =>
+    insertSchedule(db, newScheduleId(), schedule),
+  /** Undefined for an unknown id. */
   replace: async (id: string, schedule: ScheduleDraft): Promise<StoredSchedule | undefined> => {
     if (!canBeStored(id)) return undefined
-    return await db.transaction().execute(async (tx) => {
-      await refuseTaken(tx, schedule.name, id)
-      const { rows } = await sql<Row>`
-        update schedules
-        set (name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule, event_topic,
-             watch_path, spec, is_enabled) = (select ${valuesOf(schedule)}), updated_at = clock_timestamp()
-        where id = ${id} returning ${COLUMNS}
-      `.execute(tx)
-      return rows[0] && withoutNo(rows[0])
-    })
+    const { rows } = await sql<Row>`
+      update schedules
+      set (name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule, event_topic,
+           watch_path, spec, is_enabled) = (select ${valuesOf(schedule)}), updated_at = clock_timestamp()
+      where id = ${id} returning ${COLUMNS}
+    `.execute(db)
+    return rows[0] && withoutNo(rows[0])
   },
   remove: async (id: string): Promise<boolean> => {
     if (!canBeStored(id)) return false

@@ -1,5 +1,6 @@
 import { plural, type JobStatus, type RunsCreated } from '@scanfarm/contracts'
 import { type Command, Option } from 'commander'
+import { printWarnings } from '../../client/answer.ts'
 import { clientCommand, connect, wantsJson } from '../../client/connect.ts'
 import { printJson } from '../../client/table.ts'
 import { checkWork, WAIT_DESCRIPTION } from '../../client/check-work.ts'
@@ -46,8 +47,7 @@ const start = async (terminal: Terminal, options: RunOptions): Promise<void> => 
     printRefused(terminal, created)
     if (created.left_out_count !== undefined)
       terminal.err.write(`scanfarm: left out, since nothing changed: ${created.left_out_count}\n`)
-    for (const { field, message } of created.warnings ?? [])
-      terminal.err.write(`scanfarm: ${field}: ${message}\n`)
+    printWarnings(terminal, created.warnings)
     if (options.wait !== true) return printCreated(terminal, options, created)
     jobs.push(await waitForJob(terminal, api, created.job_id, created.infra_id))
   }

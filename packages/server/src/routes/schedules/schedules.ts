@@ -9,7 +9,7 @@ import {
   Warnings,
   wrapped,
 } from '@scanfarm/contracts'
-import type { StoredSchedule } from '@scanfarm/store'
+import { tooManySchedules, type StoredSchedule } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { json } from '../../http/answer.ts'
@@ -58,7 +58,8 @@ const changed = async (
   body: ChangeSchedule,
 ) => {
   const data = await shownOne(context, schedule)
-  const warnings = scheduleWarnings(body, data)
+  const named = body.name === undefined ? [] : await context.store.named.ids('schedule', schedule.name)
+  const warnings = scheduleWarnings(body, data, named)
   return { message, data, ...(warnings.length === 0 ? {} : { warnings }) }
 }
 
@@ -116,6 +117,7 @@ export const createSchedule = route(
     const draft = await newDraft(context.catalog, body)
     await checkedTrigger(context.receiver, draft)
     const data = await context.store.schedules.add(draft)
+    if (data === undefined) throw tooManySchedules()
     await context.receiver.registry.current()
     return await changed(context, 'Schedule created', data, body)
   },
