@@ -193,7 +193,11 @@ export const runBatch = async (
   const outputs = new ItemOutputs(run.limits.captureBytes)
   const trace = new UnitTrace(at.trace)
   scope.trackChanges()
-  const width = widthOf(run, renderLoop(at).threads)
+  const { batch = 'auto', workers } = at.step.spread ?? {}
+  const { threads } = renderLoop(at)
+  // Such batches fill all slots. One item after the other, lines that items append follow the order of the items.
+  const isAlone = threads === undefined && batch === 'auto' && workers === undefined
+  const width = isAlone ? 1 : widthOf(run, threads)
   let begun = 0
   const open = new Set<number>()
   const noted = async function* (): AsyncGenerator<{ item: string; index: number }> {

@@ -227,7 +227,7 @@ const stepFields = {
   variable_pre_process: text('Expression that converts the item into the value of the variable.'),
   threads: formed(
     'count',
-    'Most items that are processed in parallel; in a farm, as far as slots of the worker are free. Default: as many as are free; one in `scanfarm exec`.',
+    'Most items that are processed in parallel; in a farm, as far as slots of the worker are free. Default: as many as are free; one in `scanfarm exec`, and in batches of `spread: true`.',
   ),
   spread: object(
     () => spreadSpec,

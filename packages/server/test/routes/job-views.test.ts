@@ -58,6 +58,9 @@ describe('GET /jobs', () => {
     await fail(others, () => 'no')
     const second = await create(hosts(2, 'second'), { priority: 'high' })
 
+    // All runs have ended, and its outcome is not known yet.
+    expect((await get('/jobs')).data[1]).toMatchObject({ status: 'partial', ended_at: null, outcome: null })
+    expect((await get('/jobs?status=open')).data.map(({ job_id: id }) => id)).toEqual([second])
     expect((await server.store.jobs.settle(0, 100)).counted).toBe(1)
     const list = await get('/jobs')
     expect(list.data.map(({ job_id: id }) => id)).toEqual([second, first])

@@ -23,8 +23,9 @@ const Seconds = Type.Union([Type.Number({ minimum: 0 }), Type.Null()])
 
 type Status = Exclude<JobState, 'ended'>
 
-const statusOf = ({ ended_at: endedAt, counts, target_count: total }: CountedJob): Status => {
-  if (endedAt === null || counts === null) return 'open'
+/** Its runs may have ended seconds before the job has its outcome. */
+const statusOf = ({ counts, target_count: total }: CountedJob): Status => {
+  if (counts === null || counts.pending + counts.running > 0) return 'open'
   return (['completed', 'failed', 'cancelled'] as const).find((name) => counts[name] === total) ?? 'partial'
 }
 
@@ -74,7 +75,7 @@ export const listJobs = route(
       { limit, cursor, sort },
     )
     return {
-      data: data.map(shown),
+      data: data.map(shown).filter(({ status }) => state !== 'open' || status === 'open'),
       pagination: { limit, ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }) },
     }
   },
