@@ -205,14 +205,17 @@ describe('the time of a scope', () => {
     if (!permission.allowed) expect(permission.opensAt?.toISOString()).toBe(opens)
   })
 
-  // From 02:00 the clocks go to 03:00.
+  // From 02:00 the clocks go to 03:00, in October from 03:00 to 02:00.
   test.each([
+    ['02:10', '02:50', '2026-10-25T00:55:00Z', '2026-10-25T01:10:00.000Z'],
+    ['01:10', '02:20', '2026-10-25T00:55:00Z', '2026-10-25T01:00:00.000Z'],
+    ['02:10', '02:50', '2026-10-25T01:55:00Z', '2026-11-01T01:10:00.000Z'],
     ['02:15', '02:45', '2026-03-28T12:00:00Z', '2026-04-05T00:15:00.000Z'],
     ['02:15', '02:45', '2026-03-29T00:15:00Z', '2026-04-05T00:15:00.000Z'],
     ['02:15', '04:00', '2026-03-28T12:00:00Z', '2026-03-29T01:00:00.000Z'],
     ['02:15', '04:00', '2026-03-29T00:30:00Z', '2026-03-29T01:00:00.000Z'],
   ])(
-    'a window of Sundays from %s to %s, a time that is left out, opens after %s at %s',
+    'a window of Sundays from %s to %s, a time that is left out or comes twice, opens after %s at %s',
     (from, to, now, opens) => {
       const windows = [{ days: ['sun' as const], from, to }]
       expect(at(now, { ...night, windows })).toMatchObject({ cause: 'closed', opensAt: new Date(opens) })

@@ -85,7 +85,10 @@ export const opensNext = (windows: readonly TimeWindow[], zone: string, at: Date
       return time
     }),
   )
-  return new Date(Math.min(...times.filter(open)))
+  // A clock that goes back within the hour comes to open times once more.
+  const goesOn = minuteOfWeek(new Date(begin + 60 * MINUTE_MS), zone) === forward(now + 60)
+  const soon = goesOn ? [] : Array.from({ length: 60 }, (_, minute) => begin + (minute + 1) * MINUTE_MS)
+  return new Date(Math.min(...times.concat(soon).filter(open)))
 }
 
 export const windowsText = (windows: readonly TimeWindow[], zone: string): string =>
