@@ -208,6 +208,47 @@ test.concurrent(
   },
 )
 
+test.concurrent(
+  'What service-survey found is not gone when the web server, or a firewall before it, stops answering',
+  async () => {
+    await using scans = await openScans()
+    const { harness, scan } = scans
+    /** Paths whose requests are dropped while they are open, like by a firewall that has seen too many. */
+    let dropped = /never/
+    const server = createServer(({ url = '' }, response) => {
+      if (dropped.test(url)) response.socket?.resetAndDestroy()
+      else if (url === '/.env') response.end('SECRET=1')
+      else response.writeHead(404).end()
+    })
+    server.listen(0)
+    await once(server, 'listening')
+    const target = `127.0.0.1:${portOf(server)}`
+    const survey = () => scan({ kind: 'flow', name: 'service-survey', target })
+    const state = async () => {
+      const filter = { workspaces: [targetSpace(target)] }
+      const { data } = await harness.store.vulnerabilities.list(filter, { offset: 0, limit: 100 })
+      return data.find(({ vuln_title: title }) => title === 'Environment file is served')?.state
+    }
+    expect(await survey()).toMatchObject({ outcome: 'clean' })
+    expect(await state()).toBe('open')
+    dropped = /env/
+    const { outcome_reasons: reasons, ...partial } = await survey()
+    expect(partial).toMatchObject({ outcome: 'partial' })
+    expect(reasons.join()).toContain(`${target} did not answer to /.env`)
+    expect(await state()).toBe('open')
+    // It may speak something else now.
+    dropped = /./
+    await survey()
+    expect(await state()).toBe('open')
+    dropped = /never/
+    server.removeAllListeners('request')
+    server.on('request', (_request, response) => response.writeHead(404).end())
+    expect(await survey()).toMatchObject({ outcome: 'clean' })
+    expect(await state()).toBe('gone')
+    await closed(server)
+  },
+)
+
 test.concurrent('a file of hosts that is empty ends the module without a scan of the target', async () => {
   await using scans = await openScans()
   const { harness, scan } = scans
