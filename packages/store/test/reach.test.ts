@@ -129,8 +129,8 @@ describe('rows read with old statistics', () => {
     expect(rows).toEqual([{ counted: CROWD / 4 }])
   })
 
-  test('The search for acceptances that ended reads no finding without one, however many there are', async () => {
-    await asSuperuser(async (client) => {
+  const importCrowd = () =>
+    asSuperuser(async (client) => {
       await client.query('analyze vulnerabilities')
       await client.query(
         `select import_vulnerabilities('crowd', (select jsonb_agg(jsonb_build_object('vuln_info', 'check',
@@ -140,7 +140,22 @@ describe('rows read with old statistics', () => {
         [CROWD],
       )
     }, db.url)
+
+  test('The search for acceptances that ended reads no finding without one, however many there are', async () => {
+    await importCrowd()
     expect(await rowsRead('select expire_verdicts($1)', [BATCH], 'vulnerabilities')).toBe(0)
+  })
+
+  test('A change of many findings reads the history of each, however short all of them were', async () => {
+    await importCrowd()
+    await asSuperuser(async (client) => {
+      await client.query(
+        `update vulnerabilities set ticket = 'T-1' where id = (select min(id) from vulnerabilities)`,
+      )
+      await client.query('analyze finding_changes')
+    }, db.url)
+    const read = await rowsRead(`update vulnerabilities set ticket = 'T-2'`, [], 'finding_changes')
+    expect(read).toBeLessThan(4 * CROWD)
   })
 
   test('The changes of a night ask once when it ended, however many findings changed since', async () => {

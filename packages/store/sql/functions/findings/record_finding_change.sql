@@ -1,7 +1,9 @@
 -- Trigger: records a change of a finding and keeps the newest 100 by scans and the newest 1,000 by hand. The setting
 -- scanfarm.changed_by names who changed it by hand, and scanfarm.changing_run the run that saw it, or whose scan did not.
 create or replace function record_finding_change() returns trigger
-language plpgsql as $$
+language plpgsql
+-- planner: lookup
+as $$
 declare
   v_by text := coalesce(current_setting('scanfarm.changed_by', true), '');
 begin
