@@ -376,7 +376,12 @@ describe('the proof of a scan', () => {
       ...by(workspace, 'web', []),
       records: {
         kind: 'asset',
-        items: open.map((port) => assetOf({ asset_type: 'port', asset_value: `h:${port}`, url: '' })),
+        items: [
+          ...reached.map((host) =>
+            assetOf({ asset_type: 'ip', asset_value: host, open_ports: open.map(String) }),
+          ),
+          ...open.map((port) => assetOf({ asset_type: 'port', asset_value: `h:${port}` })),
+        ],
       },
       reached,
       failed: { hosts: [], files: [], places },
@@ -388,6 +393,11 @@ describe('the proof of a scan', () => {
       assetOf({ asset_value: url, url }),
     )
     const pages = { ...by(workspace, 'deep', []), records: { kind: 'asset' as const, items: urls } }
+    const portsOf = async (name: string) => {
+      const { data } = await db.store.assets.list({ workspaces: [workspace] }, { offset: 0, limit: 99 })
+      return data.find(({ asset_type: type, asset_value: value }) => type === 'ip' && value === name)
+        ?.open_ports
+    }
     const urlsThat = async (state: 'open' | 'gone') => {
       const { data } = await db.store.assets.list(
         { workspaces: [workspace], state },
@@ -421,6 +431,13 @@ describe('the proof of a scan', () => {
     expect((await seenOf(workspace))['h:8080']?.[0]).toBe('open')
     await scan({ ...job, sees: [ports(['h'], [22, 80]), pages] })
     expect(await urlsThat('open')).toContain('http://h/')
+
+    // A report without open ports does not say that there are none: only the closed ones leave the host.
+    expect(await portsOf('h')).toEqual(['22', '80'])
+    await scan({ ...job, sees: [ports(['h'], [], [{ place: 'h:80', reason: 'dropped', silent: true }])] })
+    expect(await portsOf('h')).toEqual(['80'])
+    await scan({ ...job, sees: [ports(['h'], [22, 80])] })
+    expect(await portsOf('h')).toEqual(['22', '80'])
   })
 
   test('One check that was not tested at a place leaves the other checks there', async () => {
