@@ -10,7 +10,7 @@ const farm = useConsole({
 kind: module
 name: demanding
 dependencies:
-  commands: [a-program-of-nobody]
+  commands: [bash, a-program-of-nobody]
 steps:
   - name: use
     type: bash
@@ -19,9 +19,9 @@ steps:
   },
 })
 
-const workers = async () => {
+const workers = async (of: 'worker' | 'server' = 'worker') => {
   const { data } = await farm().api.GET('/workers')
-  return data.data.filter(({ kind }) => kind === 'worker')
+  return data.data.filter(({ kind }) => kind === of)
 }
 
 const figure = (page: Page, name: string) =>
@@ -147,6 +147,26 @@ test('An operator pauses and resumes a worker in the list, by keyboard', async (
   await page.getByRole('button', { name: 'Resume' }).press('Enter')
   await dialog.getByRole('button', { name: `Resume ${name}` }).press('Enter')
   await row.getByText('idle').waitFor()
+})
+
+test('The programs of a server are in the list and on its page, with their versions', async () => {
+  const { server, bash } = await until(async () => {
+    const [one] = await workers('server')
+    const tool = one?.tools.find(({ name }) => name === 'bash')
+    return one && tool && { server: one, bash: tool }
+  })
+  const page = await farm().open('/workers?kind=server')
+  const row = page.getByRole('row').filter({ hasText: server.name })
+  await row.getByText(/\bbash\b/).waitFor()
+  await row.getByRole('link', { name: server.name }).click()
+  const tools = page.getByRole('region', { name: 'Tools' })
+  await tools.getByText(`bash ${bash.version}`).first().waitFor()
+  // It does not report programs that are not in the manifest: they may be there.
+  expect(await tools.innerText()).not.toContain('Missing')
+  const [worker] = await workers()
+  await page.goto(`${farm().url}/workers/${worker?.id}`)
+  await tools.getByText('Missing').waitFor()
+  await tools.getByText('a-program-of-nobody').waitFor()
 })
 
 test('An operator drains a worker, sees its last run end, and that it has left', async () => {

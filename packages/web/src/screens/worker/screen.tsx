@@ -97,14 +97,14 @@ const Words = ({ words, none }: { words: readonly string[]; none: string }) =>
     </ul>
   )
 
-/** What workflows require comes first: a machine has thousands of programs. */
+/** What workflows require comes first: a machine has thousands of programs, of which a server reports few. */
 const Tools = ({ worker }: { worker: WorkerDetail }) => {
   const { data } = useQuery(requiredToolsQuery)
   const has = toolsOf(worker)
   const required = data ?? []
   const versions = new Map(worker.tools.map(({ name, version }) => [name, version]))
   const withVersion = (name: string): string => [name, versions.get(name)].filter(Boolean).join(' ')
-  const missing = required.filter((tool) => !has.includes(tool))
+  const missing = worker.kind === 'server' ? [] : required.filter((tool) => !has.includes(tool))
   return (
     <section aria-labelledby="tools" className="tools stack gap-6">
       <h2 id="tools">Tools</h2>
@@ -211,7 +211,7 @@ export const Screen = () => {
           empty={<EmptyState title="It executes no run" />}
         />
       </section>
-      {worker.kind === 'worker' ? <Tools worker={worker} /> : null}
+      {worker.kind === 'worker' || worker.tools.length > 0 ? <Tools worker={worker} /> : null}
       <section aria-labelledby="labels">
         <h2 id="labels">Labels and abilities</h2>
         <Words words={labelsOf(worker)} none="None." />
