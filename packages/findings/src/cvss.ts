@@ -6,8 +6,9 @@ import { isRecord } from './fields.ts'
 const VERSIONS = { '2.0': 'Cvss2', '3.0': 'Cvss3P0', '3.1': 'Cvss3P1', '4.0': 'Cvss4P0' } as const
 const isVersion = (text: string): text is keyof typeof VERSIONS => Object.hasOwn(VERSIONS, text)
 
-/** CVSS 2 has no prefix. */
-const SHAPE = /^(?:CVSS:(\d\.\d)\/)?AV:[A-Z](?:\/[A-Za-z]{1,3}:[A-Za-z]{1,5}){5,40}$/
+/** CVSS 2 has no prefix. CVSS 3 allows each order of the metrics. */
+const SHAPE =
+  /^(?:CVSS:(\d\.\d)\/)?(?:AV|(?<=:3\..\/)[A-Z]{1,3}):[A-Z](?:\/[A-Za-z]{1,3}:[A-Za-z]{1,5}){5,40}$/
 const MAX_VECTOR = 400
 
 /** Undefined for a text that is no vector, or one without all base metrics. */

@@ -88,6 +88,7 @@ describe('Vectors of CVSS', () => {
     ['AV:N/AC:L/Au:N/C:P/I:P/A:P', '2.0', 7.5],
     ['CVSS:3.0/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H', '3.0', 9.8],
     ['CVSS:3.1/AV:N/AC:L/PR:N/UI:R/S:C/C:L/I:L/A:N/E:P', '3.1', 6.1],
+    ['CVSS:3.1/E:P/S:U/C:H/I:H/A:H/PR:N/UI:N/AC:L/AV:N', '3.1', 9.8],
     ['CVSS:4.0/AV:N/AC:L/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N', '4.0', 9.3],
   ])('%s has version and base score', (vector, version, score) => {
     expect(cvssOf({ info: { classification: { 'cvss-metrics': vector } } })).toEqual({
@@ -110,6 +111,7 @@ describe('Vectors of CVSS', () => {
     '',
     'AV:N',
     'CVSS:3.1/AV:N/AC:L',
+    'CVSS:4.0/AC:L/AV:N/AT:N/PR:N/UI:N/VC:H/VI:H/VA:H/SC:N/SI:N/SA:N',
     'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H/AV:P',
     'CVSS:3.1/AV:Q/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
     'CVSS:9.0/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H',
