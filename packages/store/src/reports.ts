@@ -1,9 +1,9 @@
 import type { ReportFacts } from '@scanfarm/contracts'
 import type { Kysely } from 'kysely'
 import { jobNoOf } from './jobs/job-no.ts'
-import { canBeStored } from './text.ts'
 import type { Tables } from './tables.ts'
 import { firstValue } from './rows.ts'
+import { canBeStored } from './text.ts'
 
 export const makeReports = (db: Kysely<Tables>) => ({
   /** The newest ended job with a run in the workspace. */
@@ -16,7 +16,7 @@ export const makeReports = (db: Kysely<Tables>) => ({
   },
   /** About a job and its workspaces, or about its part in one workspace. Undefined: there is no such job. */
   read: async (jobId: string, workspace?: string): Promise<ReportFacts | undefined> => {
-    const jobNo = canBeStored(jobId) ? await jobNoOf(db, jobId) : undefined
+    const jobNo = await jobNoOf(db, jobId)
     if (jobNo === undefined) return undefined
     return await firstValue<ReportFacts | undefined>(db, undefined)`
       select report_facts(${jobNo}, ${workspace ?? null}) as facts

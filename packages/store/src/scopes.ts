@@ -129,7 +129,7 @@ export const makeScopes = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => {
       { offset, limit }: PageRequest,
       ofDelta = false,
     ): Promise<PageOf<Refusal> | undefined> {
-      const no = /^[0-9a-f]{16}$/.test(jobId) ? await jobNoOf(db, jobId) : undefined
+      const no = await jobNoOf(db, jobId)
       if (no === undefined) return undefined
       const { rows } = await sql<Refusal>`
         select f.id, f.target, f.reason, f.place, f.created_at,

@@ -288,7 +288,7 @@ describe('cloud runs', () => {
     expect(await db.store.runs.requestCancel(String(runIds[2]))).toMatchObject({ status: 'cancelled' })
     expect(await db.store.jobs.requestCancel(jobId)).toMatchObject({
       cancelled: 1,
-      requested: [{ runId: running?.runId }],
+      requested: [running?.runId],
     })
     expect(await claim()).toEqual([])
     if (running) await db.store.runStore.finish([ended(running)])

@@ -77,16 +77,30 @@ describe('workspaces', () => {
     expect(total).toBe(3)
     expect(data.map(({ name }) => name)).toEqual(['Zoo', 'alone', 'shop'])
     expect(data[2]).toMatchObject({
-      source: 'local',
-      org: DEFAULT_ORG,
-      runs: 2,
-      assets: 5,
-      byType: { subdomain: 2, url: 1, ip: 1, link: 0, content: 0, archive: 0 },
-      bySeverity: { critical: 0, high: 2, medium: 0, low: 0, info: 1 },
-      workflow: 'probe',
+      data_source: 'local',
+      org_uuid: DEFAULT_ORG,
+      total_runs: 2,
+      total_assets: 5,
+      ...{
+        total_subdomains: 2,
+        total_urls: 1,
+        total_ips: 1,
+        total_links: 0,
+        total_content: 0,
+        total_archive: 0,
+      },
+      ...{ vuln_critical: 0, vuln_high: 2, vuln_medium: 0, vuln_low: 0, vuln_potential: 1 },
+      ...{ total_vulns: 3, risk_score: 7.5, run_workflow: 'probe' },
     })
-    expect(data[2]?.lastRun).not.toBeNull()
-    expect(data[1]).toMatchObject({ source: 'imported', runs: 0, assets: 1, lastRun: null, workflow: '' })
+    expect(data[2]?.last_run).not.toBeNull()
+    const imported = {
+      data_source: 'imported',
+      total_runs: 0,
+      total_assets: 1,
+      last_run: null,
+      run_workflow: '',
+    }
+    expect(data[1]).toMatchObject(imported)
     expect(data[1]?.id).not.toBe(data[2]?.id)
     expect(await db.store.workspaces.names(2)).toEqual(['Zoo', 'alone'])
     expect(await db.store.workspaces.exists('alone')).toBe(true)

@@ -83,9 +83,29 @@ export interface AssetStats {
 }
 
 export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
-  list: (filter: AssetFilter, page: SortRequest<AssetSort>): Promise<PageOf<Asset>> =>
-    list(db, totals, filter, page),
-  find: (id: number): Promise<Asset | undefined> => find(db, id),
+  async list(filter: AssetFilter, { sort, ...page }: SortRequest<AssetSort>): Promise<PageOf<Asset>> {
+    const search = searchOf(filter)
+    const total = await totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () =>
+      boundedSearch(db, search, (on) => countOf(on, sql`from assets ${where(conditionsOf(filter))}`)),
+    )
+    if (sort !== undefined) {
+      const conditions = conditionsOf(filter)
+      const source = { ...SOURCE, columns: COLUMNS }
+      return sortedPage(
+        db,
+        { keys: SORT_KEYS, table: sql`assets a`, source, conditions, search, total },
+        page,
+        sort,
+      )
+    }
+    const found =
+      total === 0
+        ? { rows: [], lastId: undefined, truncated: false }
+        : await boundedSearch(db, search, (on) => pageOfAssets(on, filter, page, total <= FEW))
+    return pageOf(found, { total, limit: page.limit })
+  },
+  find: (id: number): Promise<Asset | undefined> =>
+    firstRow(db)<Asset>`select ${COLUMNS} from assets a ${RUNS} where a.id = ${id}`,
   /** Those that exist, lowest ids first, at most one page of bytes. */
   all: async (ids: readonly number[]): Promise<Asset[]> =>
     (await assetsOf(db, sql`select unnest(${ids}::bigint[]) as id`, true)).rows,
@@ -110,7 +130,23 @@ export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
       () => countFacets(db, filter),
       ({ counted }) => counted,
     ),
-  stats: (workspaces: readonly string[] | undefined): Promise<AssetStats> => stats(db, workspaces),
+  async stats(workspaces: readonly string[] | undefined): Promise<AssetStats> {
+    const condition = where(isOneOf('workspace', workspaces))
+    const words = async (expression: RawBuilder<unknown>): Promise<string[]> => {
+      const { rows } = await sql<{ word: string }>`
+        select word from (select distinct ${expression} as word from assets ${condition}) w
+        where word <> '' order by word limit ${MAX_STATS}
+      `.execute(db)
+      return rows.map(({ word }) => word)
+    }
+    const [technologies, sources, remarks, asset_types] = await Promise.all([
+      words(sql`unnest(technologies)`),
+      words(sql`source`),
+      words(sql`unnest(remarks)`),
+      words(sql`asset_type`),
+    ])
+    return { technologies, sources, remarks, asset_types }
+  },
 })
 
 /** Fields of tools like httpx without columns. Patterns read them, since the text may be invalid JSON. */
@@ -182,33 +218,6 @@ export const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
   ...isAtHost(filter.host),
 ]
 
-const list = async (
-  db: Kysely<Tables>,
-  totals: Totals,
-  filter: AssetFilter,
-  { sort, ...page }: SortRequest<AssetSort>,
-): Promise<PageOf<Asset>> => {
-  const search = searchOf(filter)
-  const total = await totals.of(`assets ${JSON.stringify(Object.entries(filter).sort())}`, () =>
-    boundedSearch(db, search, (on) => countOf(on, sql`from assets ${where(conditionsOf(filter))}`)),
-  )
-  if (sort !== undefined) {
-    const conditions = conditionsOf(filter)
-    const source = { ...SOURCE, columns: COLUMNS }
-    return sortedPage(
-      db,
-      { keys: SORT_KEYS, table: sql`assets a`, source, conditions, search, total },
-      page,
-      sort,
-    )
-  }
-  const found =
-    total === 0
-      ? { rows: [], lastId: undefined, truncated: false }
-      : await boundedSearch(db, search, (on) => pageOfAssets(on, filter, page, total <= FEW))
-  return pageOf(found, { total, limit: page.limit })
-}
-
 const searchOf = ({ search = '', host = '' }: AssetFilter) =>
   search.length < host.length
     ? { part: host, parameter: 'host' }
@@ -247,27 +256,6 @@ const SOURCE = {
   bytes: sql`octet_length(a.asset_value) + octet_length(a.url) + octet_length(a.title)
     + octet_length(a.technologies::text) + octet_length(a.open_ports::text) + octet_length(a.dns_records::text)
     + octet_length(a.remarks::text) + octet_length(a.raw_json_data::text)`,
-}
-
-const find = (db: Kysely<Tables>, id: number): Promise<Asset | undefined> =>
-  firstRow(db)<Asset>`select ${COLUMNS} from assets a ${RUNS} where a.id = ${id}`
-
-const stats = async (db: Kysely<Tables>, workspaces: readonly string[] | undefined): Promise<AssetStats> => {
-  const condition = where(isOneOf('workspace', workspaces))
-  const words = async (expression: RawBuilder<unknown>): Promise<string[]> => {
-    const { rows } = await sql<{ word: string }>`
-      select word from (select distinct ${expression} as word from assets ${condition}) w
-      where word <> '' order by word limit ${MAX_STATS}
-    `.execute(db)
-    return rows.map(({ word }) => word)
-  }
-  const [technologies, sources, remarks, asset_types] = await Promise.all([
-    words(sql`unnest(technologies)`),
-    words(sql`source`),
-    words(sql`unnest(remarks)`),
-    words(sql`asset_type`),
-  ])
-  return { technologies, sources, remarks, asset_types }
 }
 
 const countFacets = (db: Kysely<Tables>, filter: AssetFilter): Promise<Facets<AssetFacet>> =>

@@ -14,14 +14,23 @@ export const createLeases = (db: Kysely<Tables>) => ({
    * Leases one infrastructure that is due and unleased to the owner for `leaseMs`. Due are open infrastructures and closed
    * ones that still have machines. Undefined when none is due.
    */
-  acquire: (owner: string, leaseMs: number): Promise<InfraRecord | undefined> => acquire(db, owner, leaseMs),
+  async acquire(owner: string, leaseMs: number): Promise<InfraRecord | undefined> {
+    for (;;) {
+      const no = await firstValue<number | undefined>(db, undefined)`
+        select acquire_infra(${owner}, ${inInt(leaseMs)}::int) as no
+      `
+      if (no === undefined) return undefined
+      await endRuns(db, no)
+      if (!(await firstValue(db, false)`select close_infra(${no}) as closed`)) return readRecord(db, no)
+    }
+  },
 
   /** Extends the lease and reads the infrastructure again; undefined when the owner has lost the lease. */
   async renew(infraNo: number, owner: string, leaseMs: number): Promise<InfraRecord | undefined> {
-    const { rows } = await sql<{ held: boolean }>`
+    const isHeld = await firstValue(db, false)`
       select renew_infra(${infraNo}, ${owner}, ${inInt(leaseMs)}::int) as held
-    `.execute(db)
-    return rows[0]?.held ? readRecord(db, infraNo) : undefined
+    `
+    return isHeld ? readRecord(db, infraNo) : undefined
   },
 
   /** The infrastructure is due again after `afterMs`, or at once if it was marked as due during the lease. */
@@ -80,20 +89,3 @@ export const createLeases = (db: Kysely<Tables>) => ({
       .execute()
   },
 })
-
-const acquire = async (
-  db: Kysely<Tables>,
-  owner: string,
-  leaseMs: number,
-): Promise<InfraRecord | undefined> => {
-  for (;;) {
-    const { rows } = await sql<{ no: number | null }>`
-      select acquire_infra(${owner}, ${inInt(leaseMs)}::int) as no
-    `.execute(db)
-    const no = rows[0]?.no ?? undefined
-    if (no === undefined) return undefined
-    await endRuns(db, no)
-    const closed = await sql<{ closed: boolean }>`select close_infra(${no}) as closed`.execute(db)
-    if (!closed.rows[0]?.closed) return readRecord(db, no)
-  }
-}

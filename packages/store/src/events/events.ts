@@ -18,7 +18,16 @@ export interface EventFilter {
 }
 
 export const makeEvents = (db: Kysely<Tables>, totals: Totals) => ({
-  list: (filter: EventFilter, page: PageRequest) => list(db, totals, filter, page),
+  list: (filter: EventFilter, page: PageRequest): Promise<PageOf<EventLogEntry>> =>
+    newestFirst(db, page, {
+      from: sql`event_logs e`,
+      id: sql`e.id`,
+      conditions: conditionsOf(filter),
+      bytes: sql`octet_length(data) + octet_length(error) + octet_length(name) + octet_length(topic)`,
+      columns: sql`e.id, topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name, processed,
+                   processed_at, error, created_at`,
+      total: (count) => totals.of(`events ${JSON.stringify(Object.entries(filter).sort())}`, count),
+    }),
   /** Deletes a bounded number of the oldest entries that are older than `days`; returns how many. */
   prune: (days: number): Promise<number> => changedRows(db)`
       delete from event_logs where id in (
@@ -53,22 +62,6 @@ const conditionsOf = (filter: EventFilter): RawBuilder<unknown>[] => {
   if (filter.processed !== undefined) conditions.push(filter.processed ? sql`processed` : sql`not processed`)
   return conditions
 }
-
-const list = (
-  db: Kysely<Tables>,
-  totals: Totals,
-  filter: EventFilter,
-  page: PageRequest,
-): Promise<PageOf<EventLogEntry>> =>
-  newestFirst(db, page, {
-    from: sql`event_logs e`,
-    id: sql`e.id`,
-    conditions: conditionsOf(filter),
-    bytes: sql`octet_length(data) + octet_length(error) + octet_length(name) + octet_length(topic)`,
-    columns: sql`e.id, topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name, processed,
-                 processed_at, error, created_at`,
-    total: (count) => totals.of(`events ${JSON.stringify(Object.entries(filter).sort())}`, count),
-  })
 
 /** Whether the column `topic` equals this topic or matches this shell glob. */
 export const topicCondition = (topic: string): RawBuilder<boolean> =>

@@ -2,6 +2,7 @@ import type { RecordChange, RecordChanges } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { canBeStored } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { firstValue } from '../rows.ts'
 
 type Kind = 'vulnerability' | 'asset'
 
@@ -27,12 +28,19 @@ export interface RunDiff {
 /** `upkeep`: the same database with a longer statement timeout. */
 export const makeScans = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
   /**
-   * Judges the scans of up to `limit` ended runs: records that a complete scan did not see, and that no other scope has
-   * seen since, become `gone`. One master at a time; resolves to the number of judged runs. Keeps the observations of
-   * the latest `history` runs of a scope.
+   * Judges the scans of up to `limit` ended runs: records that a complete scan did not see, and that no other scope
+   * has seen since, become `gone`. One master at a time; resolves to the number of judged runs. Keeps the
+   * observations of the latest `history` runs of a scope. One transaction for each run: locks of several runs would
+   * not be in the order of imports.
    */
-  judge: ({ limit, history }: { limit: number; history: number }): Promise<number> =>
-    judge(upkeep, limit, history),
+  async judge({ limit, history }: { limit: number; history: number }): Promise<number> {
+    let judged = 0
+    while (judged < limit) {
+      if ((await firstValue(upkeep, 0)`select judge_scans(1, ${history}) as judged`) !== 1) break
+      judged += 1
+    }
+    return judged
+  },
   /** Compares what runs `a` and `b` have seen. */
   async compare(a: number, b: number, part: ChangesPart): Promise<RunDiff> {
     const [vulnerabilities, assets] = await Promise.all([
@@ -45,17 +53,6 @@ export const makeScans = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
   changes: (kind: Kind, workspace: string, period: Period): Promise<RecordChanges> =>
     canBeStored(workspace) ? changes(db, kind, workspace, period) : Promise.resolve(NOTHING),
 })
-
-/** One transaction for each run: locks of several runs would not be in the order of imports. */
-const judge = async (db: Kysely<Tables>, limit: number, history: number): Promise<number> => {
-  let judged = 0
-  while (judged < limit) {
-    const { rows } = await sql<{ judged: number }>`select judge_scans(1, ${history}) as judged`.execute(db)
-    if (rows[0]?.judged !== 1) break
-    judged += 1
-  }
-  return judged
-}
 
 const NOTHING: RecordChanges = {
   new: [],

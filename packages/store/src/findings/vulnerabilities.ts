@@ -48,22 +48,40 @@ export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
     limit: number,
   ): Promise<Vulnerability[]> => (await pageOfVulnerabilities(db, filter, { below, offset: 0, limit })).rows,
   /** Always creates a new record, and the event `vuln.found` in the same transaction. */
-  create: (workspace: string, content: FindingContent): Promise<Vulnerability> =>
-    create(db, workspace, content),
+  async create(workspace: string, content: FindingContent): Promise<Vulnerability> {
+    const id = await firstValue(db, 0)`
+      select create_vulnerability(${storable(workspace)}, ${storableJson(content)}::jsonb) as id
+    `
+    const created = await findVulnerability(db, id)
+    if (created === undefined) throw new Error('the finding was deleted before it could be read')
+    return created
+  },
   /** False: it does not exist. */
-  remove: (id: number): Promise<boolean> => remove(db, id),
+  remove: (id: number): Promise<boolean> =>
+    firstValue(db, false)`select delete_vulnerability(${id}) as removed`,
   /**
-   * Saves records under their identity, many in two transactions, each with its events. Concurrent imports are safe. A record
-   * without what or where is always new. `source`: the format or another origin. `part`: equal results of different parts
-   * of an import become one record. A part may be saved before an earlier one has ended if both have the same `queues`.
+   * Saves records under their identity, many in two transactions, each with its events. Concurrent imports are safe.
+   * A record without what or where is always new. `source`: the format or another origin. `part`: equal results of
+   * different parts of an import become one record. A part may be saved before an earlier one has ended if both have
+   * the same `queues`.
    */
   import: (
     workspace: string,
     source: string,
-    items: readonly FindingContent[],
+    findings: readonly FindingContent[],
     part?: ImportPart,
     queues = new SaveQueues(),
-  ): Promise<ImportSummary> => importAll(db, workspace, source, items, part, queues),
+  ): Promise<ImportSummary> =>
+    importItems(db, findings, queues, (items) => {
+      const { contents, json } = itemsOf(workspace, source, { kind: 'vulnerability', items })
+      const results = items.map(({ occurrences = 1 }) => occurrences)
+      const ofPart = sql`${part?.of ?? null}::uuid, ${part?.no ?? null}::int`
+      return {
+        see: sql`see_known_findings(${byteas(contents)}::bytea[], ${results}::int[], ${ofPart})`,
+        save: () =>
+          sql`import_vulnerabilities(${storable(workspace)}, ${json()}::jsonb, ${source}, null, null, ${ofPart})`,
+      }
+    }),
   /** The folder that the files of known findings are relative to, by findings at absolute paths. */
   async knownFolder(workspace: string, findings: readonly FindingContent[]): Promise<string | undefined> {
     return await firstValue<string | undefined>(db, undefined)`
@@ -82,36 +100,3 @@ export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
     return Object.fromEntries(counts) as Record<Severity, number>
   },
 })
-
-const create = async (db: Kysely<Tables>, workspace: string, content: FindingContent) => {
-  const { rows } = await sql<{ id: number }>`
-    select create_vulnerability(${storable(workspace)}, ${storableJson(content)}::jsonb) as id
-  `.execute(db)
-  const created = await findVulnerability(db, rows[0]?.id ?? 0)
-  if (created === undefined) throw new Error('the finding was deleted before it could be read')
-  return created
-}
-
-const remove = async (db: Kysely<Tables>, id: number): Promise<boolean> => {
-  const { rows } = await sql<{ removed: boolean }>`select delete_vulnerability(${id}) as removed`.execute(db)
-  return rows[0]?.removed === true
-}
-
-const importAll = (
-  db: Kysely<Tables>,
-  workspace: string,
-  source: string,
-  findings: readonly FindingContent[],
-  part: ImportPart | undefined,
-  queues: SaveQueues,
-): Promise<ImportSummary> =>
-  importItems(db, findings, queues, (items) => {
-    const { contents, json } = itemsOf(workspace, source, { kind: 'vulnerability', items })
-    const results = items.map(({ occurrences = 1 }) => occurrences)
-    const ofPart = sql`${part?.of ?? null}::uuid, ${part?.no ?? null}::int`
-    return {
-      see: sql`see_known_findings(${byteas(contents)}::bytea[], ${results}::int[], ${ofPart})`,
-      save: () =>
-        sql`import_vulnerabilities(${storable(workspace)}, ${json()}::jsonb, ${source}, null, null, ${ofPart})`,
-    }
-  })

@@ -1,4 +1,5 @@
 import { sql, type Kysely } from 'kysely'
+import { isJobId } from './job-no.ts'
 import type { Tables } from '../tables.ts'
 import { firstRow, firstValue } from '../rows.ts'
 
@@ -6,11 +7,7 @@ export interface CancelledJob {
   /** Number of waiting runs that were cancelled, or that the masters are cancelling: they cannot start any more. */
   readonly cancelled: number
   /** Running runs whose cancel was requested. */
-  readonly requested: readonly {
-    readonly runId: number
-    readonly runUuid: string
-    readonly workerId: string
-  }[]
+  readonly requested: readonly number[]
 }
 
 /** Runs cancelled in one transaction. */
@@ -20,61 +17,66 @@ const LEASE_MS = 5_000
 
 const leaseEnd = sql`now() + ${LEASE_MS} * interval '1 ms'`
 
-/**
- * Marks the job as cancelled and commits before its runs are cancelled. From then on its waiting runs cannot be claimed,
- * targets without a run are expanded as cancelled, and freed slots are not given to the job's runs. Asks the running runs
- * to stop and cancels the first chunk of waiting ones; `finishCancel` cancels the others, at once or after a crash.
- */
-export const requestCancel = async (db: Kysely<Tables>, jobId: string): Promise<CancelledJob | undefined> => {
-  const { rows } = await sql<{ id: number; unmade: number }>`
-    update jobs set cancel_requested_at = coalesce(jobs.cancel_requested_at, now()), cancel_due_at = ${leaseEnd}
-    from (select id, cancel_requested_at from jobs where job_id = ${jobId} for no key update) before
-    where jobs.id = before.id
-    returning jobs.id, case when before.cancel_requested_at is null then
-      (select coalesce(sum(cardinality(targets)), 0) from job_targets where job_no = jobs.id) else 0 end as unmade
-  `.execute(db)
-  const [job] = rows
-  if (job === undefined) return undefined
-  const tally: Tally = { cancelled: Number(job.unmade), requested: [] }
-  await cancelStarted(db, job.id, tally)
-  if ((await cancelWaiting(db, job.id, 0, tally)) === undefined) {
-    await finish(db, job.id, tally)
+/** `upkeep`: the same database with a longer statement timeout. */
+export const makeJobCancels = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
+  /**
+   * Cancels all runs of the job: waiting ones at once (their outbox rows are deleted), running ones by setting
+   * `cancel_requested_at`. Marks the job as cancelled and commits before its runs are cancelled. From then on its waiting runs cannot be claimed,
+   * targets without a run are expanded as cancelled, and freed slots are not given to the job's runs. Asks the running runs
+   * to stop and cancels the first chunk of waiting ones; `finishCancel` cancels the others, at once or after a crash.
+   * Undefined for an unknown job.
+   */
+  async requestCancel(jobId: string): Promise<CancelledJob | undefined> {
+    if (!isJobId(jobId)) return undefined
+    const { rows } = await sql<{ id: number; unmade: number }>`
+      update jobs set cancel_requested_at = coalesce(jobs.cancel_requested_at, now()), cancel_due_at = ${leaseEnd}
+      from (select id, cancel_requested_at from jobs where job_id = ${jobId} for no key update) before
+      where jobs.id = before.id
+      returning jobs.id, case when before.cancel_requested_at is null then
+        (select coalesce(sum(cardinality(targets)), 0) from job_targets where job_no = jobs.id) else 0 end as unmade
+    `.execute(db)
+    const [job] = rows
+    if (job === undefined) return undefined
+    const tally: Tally = { cancelled: Number(job.unmade), requested: [] }
+    await cancelStarted(db, job.id, tally)
+    if ((await cancelWaiting(db, job.id, 0, tally)) === undefined) {
+      await finish(db, job.id, tally)
+      return tally
+    }
+    const left = await sql<{ count: number }>`
+      update jobs set cancel_due_at = '-infinity' where id = ${job.id}
+      returning (select count(*) from runs where job_no = ${job.id} and status || '' in ('pending', 'queued')) as count
+    `.execute(db)
+    tally.cancelled += left.rows[0]?.count ?? 0
     return tally
-  }
-  const left = await sql<{ count: number }>`
-    update jobs set cancel_due_at = '-infinity' where id = ${job.id}
-    returning (select count(*) from runs where job_no = ${job.id} and status || '' in ('pending', 'queued')) as count
-  `.execute(db)
-  tally.cancelled += left.rows[0]?.count ?? 0
-  return tally
-}
-
-/** Cancels the remaining runs of one job whose cancel is due; undefined when there is none. */
-export const finishCancel = async (
-  db: Kysely<Tables>,
-): Promise<(CancelledJob & { readonly jobId: string; readonly interrupted: boolean }) | undefined> => {
-  const job = await firstRow(db)<{ id: number; job_id: string; interrupted: boolean }>`
-    update jobs set cancel_due_at = ${leaseEnd}
-    from (select id, cancel_due_at from jobs where cancel_due_at < now() order by cancel_due_at limit 1
-          for update skip locked) due
-    where jobs.id = due.id
-    returning jobs.id, jobs.job_id, due.cancel_due_at > '-infinity' as interrupted
-  `
-  if (job === undefined) return undefined
-  const tally: Tally = { cancelled: 0, requested: [] }
-  await cancelStarted(db, job.id, tally)
-  const middle = await middleRun(db, job.id)
-  await Promise.all([
-    cancelAllWaiting(db, job.id, { after: 0, until: middle }, tally),
-    cancelAllWaiting(db, job.id, { after: middle }, tally),
-  ])
-  await finish(db, job.id, tally)
-  return { jobId: job.job_id, interrupted: job.interrupted, ...tally }
-}
+  },
+  /** Cancels the remaining runs of one job whose cancel is due; undefined when there is none. */
+  async finishCancel(): Promise<
+    (CancelledJob & { readonly jobId: string; readonly interrupted: boolean }) | undefined
+  > {
+    const job = await firstRow(upkeep)<{ id: number; job_id: string; interrupted: boolean }>`
+      update jobs set cancel_due_at = ${leaseEnd}
+      from (select id, cancel_due_at from jobs where cancel_due_at < now() order by cancel_due_at limit 1
+            for update skip locked) due
+      where jobs.id = due.id
+      returning jobs.id, jobs.job_id, due.cancel_due_at > '-infinity' as interrupted
+    `
+    if (job === undefined) return undefined
+    const tally: Tally = { cancelled: 0, requested: [] }
+    await cancelStarted(upkeep, job.id, tally)
+    const middle = await middleRun(upkeep, job.id)
+    await Promise.all([
+      cancelAllWaiting(upkeep, job.id, { after: 0, until: middle }, tally),
+      cancelAllWaiting(upkeep, job.id, { after: middle }, tally),
+    ])
+    await finish(upkeep, job.id, tally)
+    return { jobId: job.job_id, interrupted: job.interrupted, ...tally }
+  },
+})
 
 interface Tally {
   cancelled: number
-  readonly requested: CancelledJob['requested'][number][]
+  readonly requested: number[]
 }
 
 /** A claim that began before the mark may have started a run during the cancel. */
@@ -103,14 +105,12 @@ const cancelStarted = async (
     const last = chunk.rows.at(-1)
     if (!last) return
     after = last.id
-    const cancelled = await sql<{ id: number; run_uuid: string; worker_id: string; status: string }>`
-      select id, run_uuid, worker_id, status from request_cancel(${chunk.rows.map((row) => row.id)}::bigint[])
+    const cancelled = await sql<{ id: number; status: string }>`
+      select id, status from request_cancel(${chunk.rows.map((row) => row.id)}::bigint[])
     `.execute(db)
-    for (const run of cancelled.rows) {
-      if (run.status === 'running') {
-        tally.requested.push({ runId: run.id, runUuid: run.run_uuid, workerId: run.worker_id })
-      } else tally.cancelled++
-    }
+    for (const run of cancelled.rows)
+      if (run.status === 'running') tally.requested.push(run.id)
+      else tally.cancelled++
     await renewLease(db, jobNo)
   }
 }

@@ -3,6 +3,8 @@ import { sql, type Kysely } from 'kysely'
 import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from '../cloud/requests.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
+import { isJobId } from './job-no.ts'
+import { MAX_RUNS_AT_ONCE, newJobId } from './submit-job.ts'
 import { firstRow, firstValue } from '../rows.ts'
 
 /** Waiting runs whose priority is changed in one transaction. */
@@ -32,40 +34,104 @@ interface ChangeParts {
   readonly requirementClass: string
 }
 
-/**
- * Stores the new priority of a job, and commits it before its waiting runs get it, in chunks: runs that are created or
- * queued from then on have it already. With many waiting runs, or if the caller dies, `finishPriority` continues. Undefined
- * for an unknown job.
- */
-export const requestPriority = async (
-  db: Kysely<Tables>,
-  jobId: string,
-  priority: Priority,
-  onVoid: ChangeParts['onVoid'],
-): Promise<ChangedPriority | undefined> => {
-  const job = await firstRow(db)<{ id: number; requirement_class: string; previous: Priority; due: boolean }>`
-    update jobs set priority = ${priority},
-      priority_due_at = case when before.priority = ${priority} then before.priority_due_at else ${leaseEnd} end
-    from (select id, priority, priority_due_at from jobs where job_id = ${jobId} for no key update) before
-    where jobs.id = before.id
-    returning jobs.id, jobs.requirement_class, before.priority as previous, jobs.priority_due_at is not null as due
-  `
-  if (job === undefined) return undefined
-  const { id: jobNo, requirement_class: requirementClass, previous, due } = job
-  if (!due) return { previous, changed: 0, later: false }
-  const waiting = await countWaiting(db, jobNo)
-  if (waiting > AT_ONCE) {
-    await sql`update jobs set priority_due_at = '-infinity' where id = ${jobNo} and priority = ${priority}`.execute(
-      db,
+/** `upkeep`: the same database with a longer statement timeout. */
+export const makeJobChanges = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
+  /**
+   * Changes the priority of what waits. Stores the new priority of a job, and commits it before its waiting runs get it, in chunks: runs that are created or
+   * queued from then on have it already. With many waiting runs, or if the caller dies, `finishPriority` continues. Undefined
+   * for an unknown job. `onVoid` receives messages that the queue need not keep.
+   */
+  async changePriority(
+    jobId: string,
+    priority: Priority,
+    onVoid: ChangeParts['onVoid'],
+  ): Promise<ChangedPriority | undefined> {
+    if (!isJobId(jobId)) return undefined
+    const job = await firstRow(db)<{
+      id: number
+      requirement_class: string
+      previous: Priority
+      due: boolean
+    }>`
+      update jobs set priority = ${priority},
+        priority_due_at = case when before.priority = ${priority} then before.priority_due_at else ${leaseEnd} end
+      from (select id, priority, priority_due_at from jobs where job_id = ${jobId} for no key update) before
+      where jobs.id = before.id
+      returning jobs.id, jobs.requirement_class, before.priority as previous, jobs.priority_due_at is not null as due
+    `
+    if (job === undefined) return undefined
+    const { id: jobNo, requirement_class: requirementClass, previous, due } = job
+    if (!due) return { previous, changed: 0, later: false }
+    const waiting = await countWaiting(db, jobNo)
+    if (waiting > AT_ONCE) {
+      await sql`update jobs set priority_due_at = '-infinity' where id = ${jobNo} and priority = ${priority}`.execute(
+        db,
+      )
+      return { previous, changed: waiting, later: true }
+    }
+    return {
+      previous,
+      changed: await changeWaiting(db, { jobNo, priority, requirementClass, onVoid }),
+      later: false,
+    }
+  },
+  /** Makes one change of a priority that is left to the masters, or whose master died; undefined if there is none. */
+  async finishPriority(onVoid: ChangeParts['onVoid']): Promise<FinishedPriority | undefined> {
+    const job = await firstRow(upkeep)<{
+      id: number
+      job_id: string
+      priority: Priority
+      requirement_class: string
+      interrupted: boolean
+    }>`
+      update jobs set priority_due_at = ${leaseEnd}
+      from (select id, priority_due_at from jobs where priority_due_at < now() order by priority_due_at limit 1
+            for no key update skip locked) due
+      where jobs.id = due.id
+      returning jobs.id, job_id, priority, requirement_class, due.priority_due_at > '-infinity' as interrupted
+    `
+    if (job === undefined) return undefined
+    const { id: jobNo, job_id: jobId, priority, requirement_class: requirementClass, interrupted } = job
+    const changed = await changeWaiting(upkeep, { jobNo, priority, requirementClass, onVoid })
+    return { jobId, changed, interrupted }
+  },
+  async retrySource(jobId: string): Promise<RetrySource | undefined> {
+    if (!isJobId(jobId)) return undefined
+    return await firstRow(db)<RetrySource>`
+      select id as no, run_mode as "runMode", params, cloud, requirement_class as "requirementClass"
+      from jobs where job_id = ${jobId}
+    `
+  },
+  /**
+   * Whether the workflow of the job has the step; in a flow also `module/step`. The names of modules are not checked: a
+   * flow may give a module another name than its workflow has.
+   */
+  async hasStep(jobNo: number, step: string): Promise<boolean> {
+    const name = JSON.stringify(storable(step.slice(step.lastIndexOf('/') + 1)))
+    return await firstValue(db, false)`
+      select jsonb_path_exists(w.json::jsonb, '$.**.steps[*] ? (@.name == $name)',
+                               jsonb_build_object('name', ${name}::jsonb)) as has
+      from jobs j join pinned_workflows w on w.hash = j.workflow_hash where j.id = ${jobNo}
+    `
+  },
+  /** Creates a job that repeats runs of another one, in one transaction; undefined if there is nothing to repeat. */
+  async retry(
+    jobNo: number,
+    { statuses, outcomes, runIds }: RetrySelection,
+    { cloud, from = null, atOnce = MAX_RUNS_AT_ONCE }: RetryOptions = {},
+  ): Promise<Retried | undefined> {
+    const choice = cloud ? storableJson(cloudChoice(cloud, newInfraId())) : null
+    const { rows } = await refusing(
+      sql<{ job_id: string; runs: number; at_start: number }>`
+        select job_id, runs, at_start from retry_job(${jobNo}, ${newJobId()}, ${statuses}::text[], ${outcomes}::text[],
+          ${runIds ?? null}::bigint[], ${choice}::jsonb, ${atOnce}::int,
+          ${from === null ? null : JSON.stringify(from)}::jsonb)
+      `.execute(upkeep),
     )
-    return { previous, changed: waiting, later: true }
-  }
-  return {
-    previous,
-    changed: await changeWaiting(db, { jobNo, priority, requirementClass, onVoid }),
-    later: false,
-  }
-}
+    const [made] = rows
+    return made && { jobId: made.job_id, runs: made.runs, atStart: made.at_start }
+  },
+})
 
 const countWaiting = (db: Kysely<Tables>, jobNo: number): Promise<number> => firstValue(db, 0)`
     select count(*) from runs where job_no = ${jobNo} and status || '' = 'queued'
@@ -76,30 +142,6 @@ export interface FinishedPriority {
   readonly changed: number
   /** The master that made the change has died. */
   readonly interrupted: boolean
-}
-
-/** Makes one change of a priority that is left to the masters, or whose master died; undefined if there is none. */
-export const finishPriority = async (
-  db: Kysely<Tables>,
-  onVoid: ChangeParts['onVoid'],
-): Promise<FinishedPriority | undefined> => {
-  const job = await firstRow(db)<{
-    id: number
-    job_id: string
-    priority: Priority
-    requirement_class: string
-    interrupted: boolean
-  }>`
-    update jobs set priority_due_at = ${leaseEnd}
-    from (select id, priority_due_at from jobs where priority_due_at < now() order by priority_due_at limit 1
-          for no key update skip locked) due
-    where jobs.id = due.id
-    returning jobs.id, job_id, priority, requirement_class, due.priority_due_at > '-infinity' as interrupted
-  `
-  if (job === undefined) return undefined
-  const { id: jobNo, job_id: jobId, priority, requirement_class: requirementClass, interrupted } = job
-  const changed = await changeWaiting(db, { jobNo, priority, requirementClass, onVoid })
-  return { jobId, changed, interrupted }
 }
 
 interface ChangedRow {
@@ -148,23 +190,6 @@ export interface RetrySource {
   readonly requirementClass: string
 }
 
-export const retrySource = (db: Kysely<Tables>, jobId: string): Promise<RetrySource | undefined> => firstRow(
-  db,
-)<RetrySource>`
-    select id as no, run_mode as "runMode", params, cloud, requirement_class as "requirementClass"
-    from jobs where job_id = ${jobId}
-  `
-
-/** The names of modules are not checked: a flow may give a module another name than its workflow has. */
-export const hasStep = async (db: Kysely<Tables>, jobNo: number, step: string): Promise<boolean> => {
-  const name = JSON.stringify(storable(step.slice(step.lastIndexOf('/') + 1)))
-  return await firstValue(db, false)`
-    select jsonb_path_exists(w.json::jsonb, '$.**.steps[*] ? (@.name == $name)',
-                             jsonb_build_object('name', ${name}::jsonb)) as has
-    from jobs j join pinned_workflows w on w.hash = j.workflow_hash where j.id = ${jobNo}
-  `
-}
-
 export interface RetrySelection {
   readonly statuses: readonly ('failed' | 'cancelled')[]
   readonly outcomes: readonly ('partial' | 'nothing_done')[]
@@ -186,33 +211,4 @@ export interface RetryOptions {
   readonly from?: ResumePoint['from'] | null
   /** More runs are created later. */
   readonly atOnce?: number
-}
-
-/** Undefined: there is nothing to repeat. Rejects with a unique violation if the id is taken. */
-export const retryJob = async (
-  db: Kysely<Tables>,
-  {
-    jobNo,
-    jobId,
-    selection: { statuses, outcomes, runIds },
-    cloud,
-    from = null,
-    atOnce,
-  }: RetryOptions & {
-    readonly jobNo: number
-    readonly jobId: string
-    readonly selection: RetrySelection
-    readonly atOnce: number
-  },
-): Promise<Retried | undefined> => {
-  const choice = cloud ? storableJson(cloudChoice(cloud, newInfraId())) : null
-  const { rows } = await refusing(
-    sql<{ job_id: string; runs: number; at_start: number }>`
-      select job_id, runs, at_start from retry_job(${jobNo}, ${jobId}, ${statuses}::text[], ${outcomes}::text[],
-        ${runIds ?? null}::bigint[], ${choice}::jsonb, ${atOnce}::int,
-        ${from === null ? null : JSON.stringify(from)}::jsonb)
-    `.execute(db),
-  )
-  const [made] = rows
-  return made && { jobId: made.job_id, runs: made.runs, atStart: made.at_start }
 }

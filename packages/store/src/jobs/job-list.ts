@@ -103,47 +103,67 @@ export interface JobRequest extends Pick<SortRequest<JobSort>, 'limit' | 'sort'>
   readonly cursor?: string | undefined
 }
 
-/** Jobs, newest first unless sorted. */
-export async function listJobs(
-  db: Kysely<Tables>,
-  counter: JobCounter,
-  filter: JobFilter,
-  { limit, cursor, sort }: JobRequest,
-): Promise<JobPage> {
-  if (sort !== undefined) return await listSorted(db, counter, filter, { limit, cursor, sort })
-  const { state, idPrefix } = filter
-  const wanted = wantedOf(filter)
-  const before = cursor === undefined ? sql`` : sql`and id < ${decodeCursor(cursor)}`
-  // An index has these few jobs; all others are looked at one after another.
-  const isIndexed = state === 'open' || (idPrefix?.length ?? 0) >= INDEXED_PREFIX
-  const within = sql.join(
-    [
-      ...(state === 'open' ? [sql`final_counts is null`] : []),
-      ...(idPrefix !== undefined && isIndexed
-        ? [sql`job_id >= ${idPrefix} and job_id < ${`${idPrefix}g`}`]
-        : []),
-      sql`true`,
-    ],
-    sql` and `,
-  )
-  const { rows } = await sql<{ seen: number; seen_to: number | null; jobs: number[] }>`
-    with seen as materialized (
-      select id, workflow_name, trigger_type, priority, final_counts, target_count, job_id from jobs
-      where parent_run is null and ${within} ${before} order by id desc limit ${wanted.length === 0 ? limit : JOBS_SEEN}
+export const makeJobList = (db: Kysely<Tables>, upkeep: Kysely<Tables>, counter: JobCounter) => ({
+  /** Jobs with their counts, newest first unless sorted. The cost does not depend on how many runs are stored. */
+  async list(filter: JobFilter, { limit, cursor, sort }: JobRequest): Promise<JobPage> {
+    if (sort !== undefined) return await listSorted(db, counter, filter, { limit, cursor, sort })
+    const { state, idPrefix } = filter
+    const wanted = wantedOf(filter)
+    const before = cursor === undefined ? sql`` : sql`and id < ${decodeCursor(cursor)}`
+    // An index has these few jobs; all others are looked at one after another.
+    const isIndexed = state === 'open' || (idPrefix?.length ?? 0) >= INDEXED_PREFIX
+    const within = sql.join(
+      [
+        ...(state === 'open' ? [sql`final_counts is null`] : []),
+        ...(idPrefix !== undefined && isIndexed
+          ? [sql`job_id >= ${idPrefix} and job_id < ${`${idPrefix}g`}`]
+          : []),
+        sql`true`,
+      ],
+      sql` and `,
     )
-    select (select count(*) from seen) as seen, (select min(id) from seen) as seen_to, array(
-      select id from seen ${wanted.length === 0 ? sql`` : sql`where ${sql.join(wanted, sql` and `)}`}
-      order by id desc limit ${limit}) as jobs
-  `.execute(db)
-  const { seen = 0, seen_to: seenTo = null, jobs = [] } = rows[0] ?? {}
-  const nos = jobs.map(Number)
-  const mostSeen = wanted.length === 0 ? limit : JOBS_SEEN
-  const last = nos.length === limit ? nos.at(-1) : seen === mostSeen ? seenTo : undefined
-  return {
-    data: await summariesOf(db, counter, nos),
-    nextCursor: last === undefined || last === null ? undefined : encodeCursor(last),
-  }
-}
+    const { rows } = await sql<{ seen: number; seen_to: number | null; jobs: number[] }>`
+      with seen as materialized (
+        select id, workflow_name, trigger_type, priority, final_counts, target_count, job_id from jobs
+        where parent_run is null and ${within} ${before} order by id desc limit ${wanted.length === 0 ? limit : JOBS_SEEN}
+      )
+      select (select count(*) from seen) as seen, (select min(id) from seen) as seen_to, array(
+        select id from seen ${wanted.length === 0 ? sql`` : sql`where ${sql.join(wanted, sql` and `)}`}
+        order by id desc limit ${limit}) as jobs
+    `.execute(db)
+    const { seen = 0, seen_to: seenTo = null, jobs = [] } = rows[0] ?? {}
+    const nos = jobs.map(Number)
+    const mostSeen = wanted.length === 0 ? limit : JOBS_SEEN
+    const last = nos.length === limit ? nos.at(-1) : seen === mostSeen ? seenTo : undefined
+    return {
+      data: await summariesOf(db, counter, nos),
+      nextCursor: last === undefined || last === null ? undefined : encodeCursor(last),
+    }
+  },
+  async summary(jobId: string): Promise<CountedJob | undefined> {
+    const jobNo = await jobNoOf(db, jobId)
+    if (jobNo === undefined) return undefined
+    const [summary] = await summariesOf(db, counter, [jobNo])
+    return summary
+  },
+  /** When the last run of a job ended; null: one is open; undefined: there is no such job. */
+  async endOf(jobId: string): Promise<Date | null | undefined> {
+    const job = await firstRow(db)<{ at: string | null }>`
+      select coalesce(final_counts ->> 'ended_at', (
+        select utc_text(max(completed_at)) from runs where job_no = j.id
+        having count(*) = j.target_count and count(completed_at) = count(*))) as at
+      from jobs j where job_id = ${jobId}`
+    // The text has whole milliseconds.
+    return job && (job.at === null ? null : new Date(Date.parse(job.at) + 1))
+  },
+  /** Stores the final counts of jobs whose runs have all ended; `last`: the job to continue after. */
+  async settle(after: number, limit: number): Promise<{ counted: number; last: number | undefined }> {
+    const { rows } = await sql<{ counted: number; last_no: number | null }>`
+      select counted, last_no from settle_jobs(${after}, ${limit}::int)
+    `.execute(upkeep)
+    return { counted: rows[0]?.counted ?? 0, last: rows[0]?.last_no ?? undefined }
+  },
+})
 
 const listSorted = async (
   db: Kysely<Tables>,
@@ -169,28 +189,6 @@ const listSorted = async (
   }
 }
 
-export async function findJobSummary(
-  db: Kysely<Tables>,
-  counter: JobCounter,
-  jobId: string,
-): Promise<CountedJob | undefined> {
-  const jobNo = await jobNoOf(db, jobId)
-  if (jobNo === undefined) return undefined
-  const [summary] = await summariesOf(db, counter, [jobNo])
-  return summary
-}
-
-/** When the last run of a job ended; null: one is open; undefined: there is no such job. */
-export async function endOfJob(db: Kysely<Tables>, jobId: string): Promise<Date | null | undefined> {
-  const job = await firstRow(db)<{ at: string | null }>`
-    select coalesce(final_counts ->> 'ended_at', (
-      select utc_text(max(completed_at)) from runs where job_no = j.id
-      having count(*) = j.target_count and count(completed_at) = count(*))) as at
-    from jobs j where job_id = ${jobId}`
-  // The text has whole milliseconds.
-  return job && (job.at === null ? null : new Date(Date.parse(job.at) + 1))
-}
-
 const summariesOf = async (
   db: Kysely<Tables>,
   counter: JobCounter,
@@ -208,16 +206,4 @@ const summariesOf = async (
     const { ended_at: endedAt, ...counts } = final
     return { ...row, ended_at: endedAt, counts: { pending: 0, running: 0, ...counts } }
   })
-}
-
-/** Stores the final counts of jobs whose runs have all ended; `last`: the job to continue after. */
-export const settleJobs = async (
-  db: Kysely<Tables>,
-  after: number,
-  limit: number,
-): Promise<{ counted: number; last: number | undefined }> => {
-  const { rows } = await sql<{ counted: number; last_no: number | null }>`
-    select counted, last_no from settle_jobs(${after}, ${limit}::int)
-  `.execute(db)
-  return { counted: rows[0]?.counted ?? 0, last: rows[0]?.last_no ?? undefined }
 }

@@ -1,3 +1,4 @@
+import type { Run } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { estimateEnd, RECENT_ENDS, type Estimate } from './estimate-end.ts'
 import type { Totals } from '../totals.ts'
@@ -15,21 +16,13 @@ export interface JobProgress {
   readonly ended: number
   readonly running: number
   readonly waiting: number
-  readonly startedAt: string | null
-  readonly bucketSeconds: number
-  /** Runs that ended in each bucket since `startedAt`. */
-  readonly series: readonly {
-    readonly completed: number
-    readonly failed: number
-    readonly cancelled: number
-  }[]
+  readonly started_at: string | null
+  readonly bucket_seconds: number
+  /** Runs that ended in each bucket since `started_at`. */
+  readonly series: { completed: number; failed: number; cancelled: number }[]
   readonly estimate: Estimate
-  readonly oldestWaiting: {
-    readonly id: number
-    readonly runUuid: string
-    readonly target: string
-    readonly since: string
-  } | null
+  /** Its target is without a password. */
+  readonly oldest_waiting: (Pick<Run, 'id' | 'run_uuid' | 'target'> & { readonly since: string }) | null
 }
 
 interface Facts {
@@ -45,20 +38,18 @@ interface Facts {
   readonly durations: number[]
 }
 
-/** How the runs of a job ended over time, and when the last is expected to; undefined for an unknown job. */
-export async function jobProgress(
-  db: Kysely<Tables>,
-  totals: Totals,
-  jobId: string,
-): Promise<JobProgress | undefined> {
-  const jobNo = await jobNoOf(db, jobId)
-  if (jobNo === undefined) return undefined
-  return totals.group(
-    `progress of job ${jobNo}`,
-    () => readProgress(db, jobNo),
-    ({ total }) => total,
-  )
-}
+export const makeJobProgress = (db: Kysely<Tables>, totals: Totals) => ({
+  /** How the runs of a job ended over time, and when the last is expected to; undefined for an unknown job. */
+  async progress(jobId: string): Promise<JobProgress | undefined> {
+    const jobNo = await jobNoOf(db, jobId)
+    if (jobNo === undefined) return undefined
+    return totals.group(
+      `progress of job ${jobNo}`,
+      () => readProgress(db, jobNo),
+      ({ total }) => total,
+    )
+  },
+})
 
 const readProgress = async (db: Kysely<Tables>, jobNo: number): Promise<JobProgress> => {
   const facts = await readFacts(db, jobNo)
@@ -72,11 +63,11 @@ const readProgress = async (db: Kysely<Tables>, jobNo: number): Promise<JobProgr
     ended: total - open,
     running,
     waiting: waiting + unmade,
-    startedAt: started === null ? null : new Date(started * 1_000).toISOString(),
-    bucketSeconds: width,
+    started_at: started === null ? null : new Date(started * 1_000).toISOString(),
+    bucket_seconds: width,
     series: started === null ? [] : await readSeries(db, jobNo, { started, until, width }),
     estimate: estimateEnd({ open, running, started, now, recent, durations }),
-    oldestWaiting: waiting === 0 ? null : await readOldest(db, jobNo),
+    oldest_waiting: waiting === 0 ? null : await readOldest(db, jobNo),
   }
 }
 
@@ -135,10 +126,8 @@ const readSeries = async (
   return series
 }
 
-const readOldest = async (db: Kysely<Tables>, jobNo: number): Promise<JobProgress['oldestWaiting']> => {
-  const { rows } = await sql<NonNullable<JobProgress['oldestWaiting']>>`
-    select id, run_uuid as "runUuid", target, created_at as since from runs
+const readOldest = async (db: Kysely<Tables>, jobNo: number): Promise<JobProgress['oldest_waiting']> =>
+  (await firstRow(db)<NonNullable<JobProgress['oldest_waiting']>>`
+    select id, run_uuid, without_password(target) as target, created_at as since from runs
     where job_no = ${jobNo} and status || '' in ('pending', 'queued') order by id limit 1
-  `.execute(db)
-  return rows[0] ?? null
-}
+  `) ?? null

@@ -6,6 +6,7 @@ import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from '../runs/run-rows.ts'
 import { waitingReasons } from '../runs/waiting-reason.ts'
 import { COUNTS, countedJobs } from './job-counts.ts'
 import { firstRow } from '../rows.ts'
+import { isJobId } from './job-no.ts'
 
 /** Up to this many runs and bytes of targets, counters and runs are read in one statement, so they are consistent. */
 const RUNS_AT_ONCE = 20_000
@@ -35,19 +36,49 @@ export interface JobReport {
 // Only the target needs quoting: uuids, statuses and outcomes have nothing to quote.
 const ELEMENTS = sql<string>`string_agg('{"run_uuid":"' || run_uuid || '","target":' || to_json(without_password(target)) || ',"status":"' || status || '","outcome":"' || coalesce(outcome, '') || '"}', ',')`
 
-export async function jobReport(db: Kysely<Tables>, jobId: string): Promise<JobReport | undefined> {
-  const row = await firstRow(db)<JobCounts & Facts>`
-    select j.id as no, j.job_id, j.target_count as total_runs, ${COUNTS},
-           case when j.target_count <= ${RUNS_AT_ONCE} and r.target_bytes <= ${TARGET_BYTES_AT_ONCE} then
-             (select ${ELEMENTS} from (select run_uuid, target, status, outcome from runs where job_no = j.id order by id) in_order)
-           end as elements
-    from ${countedJobs(sql`, coalesce(sum(octet_length(target)), 0) as target_bytes`)} where j.job_id = ${jobId}
-  `
-  if (row === undefined) return undefined
-  const { no, elements, clean, partial, nothing_done, ...statuses } = row
-  const counts = { ...statuses, outcomes: { clean, partial, nothing_done } }
-  const isLarge = elements === null && counts.total_runs > 0
-  return { counts, isInMemory: !isLarge, pieces: isLarge ? piecesOf(db, no) : one(elements) }
+export const makeJobReports = (db: Kysely<Tables>) => {
+  const report = async (jobId: string): Promise<JobReport | undefined> => {
+    if (!isJobId(jobId)) return undefined
+    const row = await firstRow(db)<JobCounts & Facts>`
+      select j.id as no, j.job_id, j.target_count as total_runs, ${COUNTS},
+             case when j.target_count <= ${RUNS_AT_ONCE} and r.target_bytes <= ${TARGET_BYTES_AT_ONCE} then
+               (select ${ELEMENTS} from (select run_uuid, target, status, outcome from runs where job_no = j.id order by id) in_order)
+             end as elements
+      from ${countedJobs(sql`, coalesce(sum(octet_length(target)), 0) as target_bytes`)} where j.job_id = ${jobId}
+    `
+    if (row === undefined) return undefined
+    const { no, elements, clean, partial, nothing_done, ...statuses } = row
+    const counts = { ...statuses, outcomes: { clean, partial, nothing_done } }
+    const isLarge = elements === null && counts.total_runs > 0
+    return { counts, isInMemory: !isLarge, pieces: isLarge ? piecesOf(db, no) : one(elements) }
+  }
+  return {
+    /** The status of a job of any size, with bounded memory. */
+    report,
+    /** The first runs of a job with higher ids than `after`, in order, with all their fields. */
+    async runs(jobId: string, after: number): Promise<Run[]> {
+      const { rows } = await readPage<RunRow>(db, {
+        ids: sql`select r.id from runs r join jobs j on j.id = r.job_no
+               where j.job_id = ${jobId} and r.id > ${after} order by r.id limit ${RUNS_A_PIECE}`,
+        from: sql`(runs r join jobs j on j.id = r.job_no)`,
+        id: sql`r.id`,
+        ascending: true,
+        bytes: RUN_BYTES,
+        columns: RUN_COLUMNS,
+      })
+      const reasons = await waitingReasons(db, rows)
+      return rows.map((row) => toRun(row, reasons.get(row.id) ?? ''))
+    },
+    /** The report as one value. */
+    async status(jobId: string): Promise<JobStatus | undefined> {
+      const found = await report(jobId)
+      if (found === undefined) return undefined
+      const { counts, pieces } = found
+      const runs: JobStatus['runs'] = []
+      for await (const piece of pieces) runs.push(...(JSON.parse(`[${piece}]`) as JobStatus['runs']))
+      return { ...counts, runs }
+    },
+  }
 }
 
 async function* one(elements: string | null): AsyncGenerator<string> {
@@ -66,28 +97,4 @@ async function* piecesOf(db: Kysely<Tables>, jobNo: number): AsyncGenerator<stri
     yield elements
     after = last
   }
-}
-
-/** The first runs of a job with higher ids than `after`, in order, with all their fields. */
-export async function runsOfJob(db: Kysely<Tables>, jobId: string, after: number): Promise<Run[]> {
-  const { rows } = await readPage<RunRow>(db, {
-    ids: sql`select r.id from runs r join jobs j on j.id = r.job_no
-             where j.job_id = ${jobId} and r.id > ${after} order by r.id limit ${RUNS_A_PIECE}`,
-    from: sql`(runs r join jobs j on j.id = r.job_no)`,
-    id: sql`r.id`,
-    ascending: true,
-    bytes: RUN_BYTES,
-    columns: RUN_COLUMNS,
-  })
-  const reasons = await waitingReasons(db, rows)
-  return rows.map((row) => toRun(row, reasons.get(row.id) ?? ''))
-}
-
-/** The report as one value. */
-export async function jobStatus(db: Kysely<Tables>, jobId: string): Promise<JobStatus | undefined> {
-  const report = await jobReport(db, jobId)
-  if (report === undefined) return undefined
-  const runs: JobStatus['runs'] = []
-  for await (const piece of report.pieces) runs.push(...(JSON.parse(`[${piece}]`) as JobStatus['runs']))
-  return { ...report.counts, runs }
 }

@@ -1,4 +1,4 @@
-import type { RunOutcome, RunStatus } from '@scanfarm/contracts'
+import type { Run, RunOutcome, RunStatus } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { decodeCursor, encodeCursor } from '../page.ts'
 import { jobNoOf } from './job-no.ts'
@@ -11,11 +11,11 @@ export const STRIP_RUNS = 100_000
 export interface JobStrip {
   readonly total: number
   /** Targets that have no run yet. */
-  readonly withoutRun: number
+  readonly without_run: number
   /** One letter for each run, in order. */
   readonly letters: string
   /** The ids of the runs in order, as [first id, number of consecutive ids]. */
-  readonly ids: readonly (readonly [number, number])[]
+  readonly ids: [number, number][]
   readonly nextCursor: string | undefined
 }
 
@@ -23,47 +23,67 @@ const LETTER = sql.raw(`case status
   when 'pending' then 'p' when 'queued' then 'q' when 'running' then 'r' when 'failed' then 'f'
   when 'cancelled' then 'x' else case outcome when 'partial' then 'a' when 'nothing_done' then 'n' else 'c' end end`)
 
-/** The states of the runs of a job, in order; undefined for an unknown job. */
-export async function jobStrip(
-  db: Kysely<Tables>,
-  jobId: string,
-  cursor: string | undefined,
-  limit: number,
-): Promise<JobStrip | undefined> {
-  const after = cursor === undefined ? 0 : decodeCursor(cursor)
-  const row = await firstRow(db)<{
-    total: number
-    without_run: number
-    letters: string
-    ids: [number, number][]
-    last: number | null
-  }>`
-    select j.target_count as total, s.letters, s.ids, s.last,
-           (select coalesce(sum(cardinality(targets)), 0)::int from job_targets where job_no = j.id) as without_run
-    from jobs j cross join lateral (
-      select coalesce(string_agg(part.letters, '' order by part.first), '') as letters,
-             coalesce(json_agg(json_build_array(part.first, part.runs) order by part.first), '[]') as ids,
-             max(part.last) as last
-      from (
-        select min(id) as first, max(id) as last, count(*) as runs, string_agg(letter, '' order by id) as letters
-        from (select id, ${LETTER} as letter, id - row_number() over (order by id) as island
-              from (select id, status, outcome from runs where job_no = j.id and id > ${after}
-                    order by id limit ${limit}) chunk) marked
-        group by island
-      ) part
-    ) s
-    where j.job_id = ${jobId}
-  `
-  if (row === undefined) return undefined
-  const isFull = row.letters.length === limit && row.last !== null
-  return {
-    total: row.total,
-    withoutRun: row.without_run,
-    letters: row.letters,
-    ids: row.ids,
-    nextCursor: isFull && row.last !== null ? encodeCursor(row.last) : undefined,
-  }
-}
+/** The runs of a job side by side: their states, and why they failed. */
+export const makeJobStrips = (db: Kysely<Tables>) => ({
+  /** The states of the runs of a job, in order; undefined for an unknown job. */
+  async strip(jobId: string, cursor: string | undefined, limit: number): Promise<JobStrip | undefined> {
+    const after = cursor === undefined ? 0 : decodeCursor(cursor)
+    const row = await firstRow(db)<Omit<JobStrip, 'nextCursor'> & { readonly last: number | null }>`
+      select j.target_count as total, s.letters, s.ids, s.last,
+             (select coalesce(sum(cardinality(targets)), 0)::int from job_targets where job_no = j.id) as without_run
+      from jobs j cross join lateral (
+        select coalesce(string_agg(part.letters, '' order by part.first), '') as letters,
+               coalesce(json_agg(json_build_array(part.first, part.runs) order by part.first), '[]') as ids,
+               max(part.last) as last
+        from (
+          select min(id) as first, max(id) as last, count(*) as runs, string_agg(letter, '' order by id) as letters
+          from (select id, ${LETTER} as letter, id - row_number() over (order by id) as island
+                from (select id, status, outcome from runs where job_no = j.id and id > ${after}
+                      order by id limit ${limit}) chunk) marked
+          group by island
+        ) part
+      ) s
+      where j.job_id = ${jobId}
+    `
+    if (row === undefined) return undefined
+    const { last, ...strip } = row
+    const isFull = strip.letters.length === limit && last !== null
+    return { ...strip, nextCursor: isFull ? encodeCursor(last) : undefined }
+  },
+  /** Failed and partially completed runs of a job by their message; undefined for an unknown job. */
+  async failures(jobId: string): Promise<JobFailures | undefined> {
+    const jobNo = await jobNoOf(db, jobId)
+    if (jobNo === undefined) return undefined
+    const { rows } = await sql<{ seen: number; count: number; messages: MessageRow[] }>`
+      with ${failed(jobNo)}, messages as (
+        select status, outcome, message, count(*) as count, min(id) as first,
+               (array_agg(id order by id))[1:${sql.lit(RUNS_SHOWN)}] as ids
+        from failed group by status, outcome, message order by count(*) desc, min(id) limit ${MESSAGES}
+      )
+      select (select count(*) from seen) as seen, (select count(*) from failed) as count, coalesce(json_agg(
+        json_build_object('status', m.status, 'outcome', m.outcome, 'message', m.message, 'count', m.count, 'runs', (
+          select json_agg(json_build_object('id', r.id, 'run_uuid', r.run_uuid, 'target', without_password(r.target)) order by r.id)
+          from runs r where r.id = any(m.ids)))
+        order by m.first), '[]') as messages
+      from messages m
+    `.execute(db)
+    const { seen = 0, count = 0, messages = [] } = rows[0] ?? {}
+    const data = grouped(messages).slice(0, GROUPS)
+    const listed = data.reduce((sum, group) => sum + group.count, 0)
+    return { data, total: count, other_runs: count - listed, complete: seen < FAILURES_SEEN }
+  },
+  /** Runs of a job in the groups of `failures` with this pattern. */
+  async runsOfPattern(jobId: string, pattern: string): Promise<readonly number[]> {
+    const jobNo = await jobNoOf(db, jobId)
+    if (jobNo === undefined) return []
+    const { rows } = await sql<{ message: string; target: string; ids: number[] }>`
+      with ${failed(jobNo)}
+      select message, (array_agg(target order by id))[1] as target, json_agg(id order by id) as ids
+      from failed group by status, outcome, message order by count(*) desc, min(id) limit ${MESSAGES}
+    `.execute(db)
+    return rows.flatMap(({ message, target, ids }) => (patternOf(message, target) === pattern ? ids : []))
+  },
+})
 
 /** Runs of a job that one answer about its failures looks at. */
 export const FAILURES_SEEN = 200_000
@@ -73,11 +93,7 @@ const MESSAGE_CHARS = 300
 const GROUPS = 100
 const RUNS_SHOWN = 5
 
-export interface FailedRun {
-  readonly id: number
-  readonly run_uuid: string
-  readonly target: string
-}
+type FailedRun = Pick<Run, 'id' | 'run_uuid' | 'target'>
 
 export interface FailureGroup {
   readonly status: RunStatus
@@ -87,25 +103,21 @@ export interface FailureGroup {
   /** The message of the first run. */
   readonly example: string
   readonly count: number
-  readonly runs: readonly FailedRun[]
+  readonly runs: FailedRun[]
 }
 
 export interface JobFailures {
-  readonly groups: readonly FailureGroup[]
+  readonly data: FailureGroup[]
   /** Runs that failed or completed partially. */
-  readonly count: number
+  readonly total: number
   /** Those of them in groups that are not in the answer. */
-  readonly otherRuns: number
+  readonly other_runs: number
   /** Whether all runs of the job were looked at. */
   readonly complete: boolean
 }
 
-interface MessageRow {
-  readonly status: RunStatus
-  readonly outcome: RunOutcome | ''
+interface MessageRow extends Omit<FailureGroup, 'pattern' | 'example'> {
   readonly message: string
-  readonly count: number
-  readonly runs: FailedRun[]
 }
 
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi
@@ -135,50 +147,6 @@ const failed = (jobNo: number) => sql`seen as materialized (
              left(coalesce(nullif(error_message, ''), tally -> 'reasons' ->> 0, ''), ${MESSAGE_CHARS}) as message
       from seen where status = 'failed' or (status = 'completed' and outcome in ('partial', 'nothing_done'))
     )`
-
-/** Failed and partially completed runs of a job by their message; undefined for an unknown job. */
-export async function jobFailures(db: Kysely<Tables>, jobId: string): Promise<JobFailures | undefined> {
-  const jobNo = await jobNoOf(db, jobId)
-  if (jobNo === undefined) return undefined
-  const { rows } = await sql<{ seen: number; count: number; messages: MessageRow[] }>`
-    with ${failed(jobNo)}, messages as (
-      select status, outcome, message, count(*) as count, min(id) as first,
-             (array_agg(id order by id))[1:${sql.lit(RUNS_SHOWN)}] as ids
-      from failed group by status, outcome, message order by count(*) desc, min(id) limit ${MESSAGES}
-    )
-    select (select count(*) from seen) as seen, (select count(*) from failed) as count, coalesce(json_agg(
-      json_build_object('status', m.status, 'outcome', m.outcome, 'message', m.message, 'count', m.count, 'runs', (
-        select json_agg(json_build_object('id', r.id, 'run_uuid', r.run_uuid, 'target', without_password(r.target)) order by r.id)
-        from runs r where r.id = any(m.ids)))
-      order by m.first), '[]') as messages
-    from messages m
-  `.execute(db)
-  const { seen = 0, count = 0, messages = [] } = rows[0] ?? {}
-  const groups = grouped(messages)
-  const shown = groups.slice(0, GROUPS)
-  return {
-    groups: shown,
-    count,
-    otherRuns: count - shown.reduce((sum, group) => sum + group.count, 0),
-    complete: seen < FAILURES_SEEN,
-  }
-}
-
-/** The runs of the groups with this pattern. */
-export async function runsOfPattern(
-  db: Kysely<Tables>,
-  jobId: string,
-  pattern: string,
-): Promise<readonly number[]> {
-  const jobNo = await jobNoOf(db, jobId)
-  if (jobNo === undefined) return []
-  const { rows } = await sql<{ message: string; target: string; ids: number[] }>`
-    with ${failed(jobNo)}
-    select message, (array_agg(target order by id))[1] as target, json_agg(id order by id) as ids
-    from failed group by status, outcome, message order by count(*) desc, min(id) limit ${MESSAGES}
-  `.execute(db)
-  return rows.flatMap(({ message, target, ids }) => (patternOf(message, target) === pattern ? ids : []))
-}
 
 const grouped = (messages: readonly MessageRow[]): FailureGroup[] => {
   const groups = new Map<string, FailureGroup>()

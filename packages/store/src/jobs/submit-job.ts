@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { AppError, LISTED_REFUSALS } from '@scanfarm/contracts'
+import { AppError, LISTED_REFUSALS, type Priority } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { cloudChoice, refusing, submittedInfra } from '../cloud/requests.ts'
 import { isUniqueViolation } from '../database/connection.ts'
@@ -26,14 +26,14 @@ export type Submitted =
   { readonly job: SubmittedJob; readonly sent: readonly OutboxRow[] } | { readonly kept: KeptAnswer }
 
 /** New runs that are stored as sent, and their job. */
-export interface Sent {
+interface Sent {
   readonly sent: readonly number[]
   readonly job_no: number
   readonly owner: string
   readonly weight: number
 }
 
-export const sentRows = (
+const sentRows = (
   { sent, job_no: jobNo, owner, weight }: Sent,
   { priority, requirementClass }: Pick<OutboxRow, 'priority' | 'requirementClass'>,
 ): OutboxRow[] => {
@@ -44,36 +44,61 @@ export const sentRows = (
 /** The last 64 bits of a UUID, 62 of them random. Node reads random bytes ahead for UUIDs. */
 export const newJobId = (): string => randomUUID().replaceAll('-', '').slice(-16)
 
-export async function submit(
-  db: Kysely<Tables>,
-  draft: JobDraft,
-  targets: readonly TargetDraft[] | TargetStream,
-  options: SubmitOptions,
-): Promise<Submitted> {
-  const count = 'chunks' in targets ? targets.count : targets.length
-  if (count === 0 && draft.delta === undefined) throw new RangeError('a job needs at least one target')
-  if ((draft.runMode === 'cloud') !== (options.cloud !== undefined)) {
-    throw new RangeError('a cloud job needs an infrastructure, and no other job may have one')
-  }
-  for (;;) {
-    const job: SubmittedJob = {
-      jobId: newJobId(),
-      targetCount: count,
-      runUuid: count === 1 ? randomUUID() : undefined,
-      infra: options.cloud && (await submittedInfra(db, options.cloud)),
-      scheduleId: options.schedule && newScheduleId(),
+/** `upkeep`: the same database with a longer statement timeout. */
+export const makeSubmits = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
+  /**
+   * Stores in one transaction the job, its runs (`queued`, or `pending` with `start: false`), their outbox rows (the
+   * first `concurrency` of them `ready`) and, with `idempotency`, the response that `answer` returns. `claimLocal` takes
+   * the outbox rows of local runs, `cloud.bindRuns` and `claimCloud` those of cloud runs, the dispatcher all others. More
+   * than `runsAtOnce` targets are stored first and expanded in chunks by `expandOnce`. `cloud` is required for a cloud job; its
+   * infrastructure is created in the same transaction, and `fields` are stored for copies. A key that exists resolves to
+   * the stored response if the request hash is the same, and is rejected (`idempotency_conflict`) if not. `schedule` is
+   * created with the job, which counts as its first execution. With `send`, up to that many outbox rows are stored as
+   * sent, unless older or more urgent ones of the class wait; if the caller dies before it has added them to the queue,
+   * a dispatcher takes them as stale.
+   */
+  async submit(
+    draft: JobDraft,
+    targets: readonly TargetDraft[] | TargetStream,
+    options: SubmitOptions = {},
+  ): Promise<Submitted> {
+    const count = 'chunks' in targets ? targets.count : targets.length
+    if (count === 0 && draft.delta === undefined) throw new RangeError('a job needs at least one target')
+    if ((draft.runMode === 'cloud') !== (options.cloud !== undefined)) {
+      throw new RangeError('a cloud job needs an infrastructure, and no other job may have one')
     }
-    try {
-      return await refusing(insertJob(db, job, draft, targets, options))
-    } catch (error) {
-      const taken = isUniqueViolation(error) && (await exists(db, job.jobId))
-      if (!taken) throw error
+    for (;;) {
+      const job: SubmittedJob = {
+        jobId: newJobId(),
+        targetCount: count,
+        runUuid: count === 1 ? randomUUID() : undefined,
+        infra: options.cloud && (await submittedInfra(db, options.cloud)),
+        scheduleId: options.schedule && newScheduleId(),
+      }
+      try {
+        return await refusing(insertJob(db, job, draft, targets, options))
+      } catch (error) {
+        const taken = isUniqueViolation(error) && (await jobNoOf(db, job.jobId)) !== undefined
+        if (!taken) throw error
+      }
     }
-  }
-}
-
-const exists = async (db: Kysely<Tables>, jobId: string): Promise<boolean> =>
-  (await jobNoOf(db, jobId)) !== undefined
+  },
+  /**
+   * Creates the runs of one chunk of one large job; undefined if there is none. `capacity`: most rows of each class and
+   * priority that are stored as sent, as in `submit`; they are returned.
+   */
+  async expandOnce(
+    capacity: Readonly<Record<string, Readonly<Record<Priority, number>>>> = {},
+  ): Promise<readonly OutboxRow[] | undefined> {
+    const { rows } = await sql<{
+      made: (Sent & { readonly class: string; readonly priority: Priority }) | null
+    }>`
+      select expand_chunk(${JSON.stringify(capacity)}::jsonb) as made
+    `.execute(upkeep)
+    const made = rows[0]?.made
+    return made ? sentRows(made, { ...made, requirementClass: made.class }) : undefined
+  },
+})
 
 async function insertJob(
   db: Kysely<Tables>,

@@ -9,7 +9,6 @@ export interface KnownRun {
   readonly runUuid: string
   readonly status: RunStatus
   readonly outcome: RunOutcome | ''
-  readonly workerId: string
   readonly jobId: string
 }
 
@@ -42,8 +41,7 @@ export const identifyAll = async (db: Kysely<Tables>, refs: readonly RunRef[]): 
   const ids = keys.flatMap(({ id }) => id ?? [])
   const uuids = keys.flatMap(({ uuid }) => uuid ?? [])
   return await allRows(db)<KnownRun>`
-    select r.id, r.run_uuid as "runUuid", r.status, coalesce(r.outcome, '') as outcome, r.worker_id as "workerId",
-           j.job_id as "jobId"
+    select r.id, r.run_uuid as "runUuid", r.status, coalesce(r.outcome, '') as outcome, j.job_id as "jobId"
     from (select * from runs where id = any(${ids}::bigint[])
           union select * from runs where run_uuid = any(${uuids}::uuid[])) r
     join jobs j on j.id = r.job_no order by r.id

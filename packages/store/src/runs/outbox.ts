@@ -1,6 +1,7 @@
 import { PRIORITY_RANK, type Priority } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
+import { allRows } from '../rows.ts'
 
 const BY_RANK: readonly Priority[] = (Object.keys(PRIORITY_RANK) as Priority[]).sort(
   (a, b) => PRIORITY_RANK[a] - PRIORITY_RANK[b],
@@ -34,21 +35,6 @@ export interface OutboxRow {
   readonly share: { readonly jobNo: number; readonly owner: string; readonly weight: number }
 }
 
-export const makeOutbox = (db: Kysely<Tables>) => ({
-  /**
-   * Takes ready rows of the classes by priority, then by the shares of their jobs, and marks them as sent in a short transaction
-   * (`for update skip locked`). Rows that were marked more than `staleMs` ago are taken again. `capacity`: most rows of each
-   * priority.
-   */
-  take: (options: TakeOptions): Promise<OutboxRow[]> => take(db, options),
-  /** Deletes rows whose messages are in the queue, unless a claim has put them back since. */
-  remove: (rows: readonly { runId: number; epoch: number }[]): Promise<void> => remove(db, rows),
-  /** Classes with outbox rows, and their counts. */
-  classes: () => classes(db),
-  /** Classes of which `take` may return rows, including sent ones. The cost does not depend on the number of rows. */
-  takeableClasses: () => takeableClasses(db),
-})
-
 const priorityOfRank = (rank: number): Priority => {
   const priority = BY_RANK.find((one) => PRIORITY_RANK[one] === rank)
   if (!priority) throw new RangeError(`no priority has the rank ${rank}`)
@@ -63,51 +49,50 @@ const toOutboxRow = (row: TakenRow): OutboxRow => ({
   share: { jobNo: row.job_no, owner: row.owner, weight: row.weight },
 })
 
-const take = async (
-  db: Kysely<Tables>,
-  { classes, capacity, limit, staleMs }: TakeOptions,
-): Promise<OutboxRow[]> => {
-  const { rows } = await sql<TakenRow>`
-    select run_id, epoch, rank, class, job_no, owner, weight
-    from take_outbox(${classes}::text[], ${BY_RANK.map((priority) => Math.min(capacity[priority], MAX_INT))}::int[], ${limit}::int, ${staleMs}::int)
-  `.execute(db)
-  return rows.map(toOutboxRow)
-}
-
-const remove = async (
-  db: Kysely<Tables>,
-  rows: readonly { runId: number; epoch: number }[],
-): Promise<void> => {
-  await sql`
-    select remove_outbox(${rows.map((row) => row.runId)}::bigint[], ${rows.map((row) => row.epoch)}::int[])
-  `.execute(db)
-}
-
-const classes = async (
-  db: Kysely<Tables>,
-): Promise<{ requirementClass: string; ready: number; waiting: number }[]> => {
-  const { rows } = await sql<{ class: string; ready: number; waiting: number }>`
-    select class, count(*) filter (where ready) as ready, count(*) filter (where not ready) as waiting
+export const makeOutbox = (db: Kysely<Tables>) => ({
+  /**
+   * Takes ready rows of the classes by priority, then by the shares of their jobs, and marks them as sent in a short transaction
+   * (`for update skip locked`). Rows that were marked more than `staleMs` ago are taken again. `capacity`: most rows of each
+   * priority.
+   */
+  take: async ({ classes, capacity, limit, staleMs }: TakeOptions): Promise<OutboxRow[]> =>
+    (
+      await allRows(db)<TakenRow>`
+        select run_id, epoch, rank, class, job_no, owner, weight
+        from take_outbox(${classes}::text[], ${BY_RANK.map((priority) => Math.min(capacity[priority], MAX_INT))}::int[], ${limit}::int, ${staleMs}::int)
+      `
+    ).map(toOutboxRow),
+  /** Deletes rows whose messages are in the queue, unless a claim has put them back since. */
+  remove: async (rows: readonly { runId: number; epoch: number }[]): Promise<void> => {
+    await sql`
+      select remove_outbox(${rows.map((row) => row.runId)}::bigint[], ${rows.map((row) => row.epoch)}::int[])
+    `.execute(db)
+  },
+  /** Classes with outbox rows, and their counts. */
+  classes: (): Promise<{ requirementClass: string; ready: number; waiting: number }[]> => allRows(db)`
+    select class as "requirementClass", count(*) filter (where ready) as ready,
+           count(*) filter (where not ready) as waiting
     from outbox where run_mode = 'distributed' group by class order by class
-  `.execute(db)
-  return rows.map((row) => ({ requirementClass: row.class, ready: row.ready, waiting: row.waiting }))
-}
-
-/** Skips from class to class along the index of `take`, so that its cost does not depend on the number of rows. */
-const takeableClasses = async (db: Kysely<Tables>): Promise<string[]> => {
-  const { rows } = await sql<{ class: string }>`
-    with recursive ready as (
-      (select class from outbox
-       where ready and sent_at is null and run_mode = 'distributed' order by class limit 1)
-      union all
-      select (select o.class from outbox o
-              where o.ready and o.sent_at is null and o.run_mode = 'distributed' and o.class > r.class
-              order by o.class limit 1)
-      from ready r where r.class is not null
-    )
-    select class from ready where class is not null
-    union
-    select class from outbox where sent_at is not null and run_mode = 'distributed'
-  `.execute(db)
-  return rows.map((row) => row.class)
-}
+  `,
+  /**
+   * Classes of which `take` may return rows, including sent ones. Skips from class to class along the index of `take`, so
+   * that its cost does not depend on the number of rows.
+   */
+  takeableClasses: async (): Promise<string[]> => {
+    const rows = await allRows(db)<{ class: string }>`
+      with recursive ready as (
+        (select class from outbox
+         where ready and sent_at is null and run_mode = 'distributed' order by class limit 1)
+        union all
+        select (select o.class from outbox o
+                where o.ready and o.sent_at is null and o.run_mode = 'distributed' and o.class > r.class
+                order by o.class limit 1)
+        from ready r where r.class is not null
+      )
+      select class from ready where class is not null
+      union
+      select class from outbox where sent_at is not null and run_mode = 'distributed'
+    `
+    return rows.map((row) => row.class)
+  },
+})

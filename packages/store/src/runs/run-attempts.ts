@@ -24,25 +24,27 @@ interface Row extends Worker, Pick<RunAttempt, 'attempt' | 'worker_id' | 'machin
   readonly past_attempts: PastAttempt[]
 }
 
-/** The attempts of a run, oldest first; undefined for an unknown run. */
-export async function runAttempts(db: Kysely<Tables>, ref: RunRef): Promise<RunAttempt[] | undefined> {
-  const condition = byRef(ref)
-  if (condition === undefined) return undefined
-  const row = await firstRow(db)<Row>`
-    select r.status, r.attempt, coalesce(r.reported_attempt = r.attempt, false) as reported, r.worker_id,
-           coalesce(r.claimed_at, r.started_at) as claimed_at, r.completed_at, r.error_message, r.killed_pids,
-           coalesce(r.past_attempts, '[]') as past_attempts,
-           coalesce((select name from cloud_instances i where i.id = r.instance_no), '') as machine,
-           coalesce(w.name, p.name, '') as worker, coalesce(w.hostname, p.hostname, '') as hostname,
-           coalesce(w.pid, p.pid, 0) as pid, coalesce(w.version, p.version, '') as version
-    from runs r left join workers w on w.id = r.worker_id left join past_workers p on p.id = r.worker_id
-    where ${condition}
-  `
-  if (row === undefined) return undefined
-  const past = row.past_attempts.map(pastAttempt)
-  const hasLast = row.attempt > 0 && past.at(-1)?.attempt !== row.attempt
-  return hasLast ? [...past, lastAttempt(row)] : past
-}
+export const makeRunAttempts = (db: Kysely<Tables>) => ({
+  /** The attempts of a run, oldest first, at most 101; undefined for an unknown run. */
+  async attempts(ref: RunRef): Promise<RunAttempt[] | undefined> {
+    const condition = byRef(ref)
+    if (condition === undefined) return undefined
+    const row = await firstRow(db)<Row>`
+      select r.status, r.attempt, coalesce(r.reported_attempt = r.attempt, false) as reported, r.worker_id,
+             coalesce(r.claimed_at, r.started_at) as claimed_at, r.completed_at, r.error_message, r.killed_pids,
+             coalesce(r.past_attempts, '[]') as past_attempts,
+             coalesce((select name from cloud_instances i where i.id = r.instance_no), '') as machine,
+             coalesce(w.name, p.name, '') as worker, coalesce(w.hostname, p.hostname, '') as hostname,
+             coalesce(w.pid, p.pid, 0) as pid, coalesce(w.version, p.version, '') as version
+      from runs r left join workers w on w.id = r.worker_id left join past_workers p on p.id = r.worker_id
+      where ${condition}
+    `
+    if (row === undefined) return undefined
+    const past = row.past_attempts.map(pastAttempt)
+    const hasLast = row.attempt > 0 && past.at(-1)?.attempt !== row.attempt
+    return hasLast ? [...past, lastAttempt(row)] : past
+  },
+})
 
 const isoTime = (text: string | null | undefined): string | null =>
   text === null || text === undefined ? null : new Date(text).toISOString()

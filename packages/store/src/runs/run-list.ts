@@ -71,25 +71,34 @@ const SORT_KEYS = {
 export type RunSort = keyof typeof SORT_KEYS
 export const RUN_SORTS = Object.keys(SORT_KEYS) as RunSort[]
 
-/** Page of runs, newest first unless sorted. */
-export async function listRuns(
-  db: Kysely<Tables>,
-  totals: Totals,
-  filter: RunFilter,
-  { sort, ...page }: SortRequest<RunSort>,
-): Promise<PageOf<Run>> {
-  const counted = totals.of(`runs ${JSON.stringify(Object.entries(filter).sort())}`, () =>
-    countRuns(db, filter),
-  )
-  if (sort !== undefined) return await sortedRuns(db, filter, page, sort, await counted)
-  const [total, found] = await Promise.all([counted, pageOfRuns(db, filter, page)])
-  const reasons = await waitingReasons(db, found.rows)
-  return pageOf(found, {
-    total,
-    limit: page.limit,
-    item: (row) => toRun(row, reasons.get(row.id) ?? ''),
-  })
-}
+export const makeRunList = (db: Kysely<Tables>, totals: Totals) => ({
+  /** Page of runs, newest first unless sorted. */
+  async list(filter: RunFilter, { sort, ...page }: SortRequest<RunSort>): Promise<PageOf<Run>> {
+    const counted = totals.of(`runs ${JSON.stringify(Object.entries(filter).sort())}`, () =>
+      countRuns(db, filter),
+    )
+    if (sort !== undefined) return await sortedRuns(db, filter, page, sort, await counted)
+    const [total, found] = await Promise.all([counted, pageOfRuns(db, filter, page)])
+    const reasons = await waitingReasons(db, found.rows)
+    return pageOf(found, {
+      total,
+      limit: page.limit,
+      item: (row) => toRun(row, reasons.get(row.id) ?? ''),
+    })
+  },
+  counts: (): Promise<Partial<Record<RunStatus, number>>> =>
+    totals.group(
+      'runs by status',
+      async () => {
+        const { rows } = await sql<{ status: RunStatus; n: number }>`
+          select status, r.n - coalesce(b.n, 0) as n from (select status, count(*) as n from runs group by status) r
+          left join (select status, count(*) as n from runs where batch is not null group by status) b using (status)
+        `.execute(db)
+        return Object.fromEntries(rows.map(({ status, n }) => [status, n]))
+      },
+      (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0),
+    ),
+})
 
 const sortedRuns = async (
   db: Kysely<Tables>,
@@ -165,22 +174,6 @@ const conditionsOf = (filter: RunFilter): RawBuilder<unknown>[] => {
 
 const countRuns = (db: Kysely<Tables>, filter: RunFilter): Promise<number> =>
   countOf(db, sql`from runs where ${and(conditionsOf(filter))}`)
-
-export const countByStatus = (
-  db: Kysely<Tables>,
-  totals: Totals,
-): Promise<Partial<Record<RunStatus, number>>> =>
-  totals.group(
-    'runs by status',
-    async () => {
-      const { rows } = await sql<{ status: RunStatus; n: number }>`
-        select status, r.n - coalesce(b.n, 0) as n from (select status, count(*) as n from runs group by status) r
-        left join (select status, count(*) as n from runs where batch is not null group by status) b using (status)
-      `.execute(db)
-      return Object.fromEntries(rows.map(({ status, n }) => [status, n]))
-    },
-    (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0),
-  )
 
 const branchesOf = (
   statuses: readonly RunStatus[] | undefined,

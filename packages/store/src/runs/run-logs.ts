@@ -43,58 +43,49 @@ const logOfStep = (
     from runs r cross join lateral (select * from steps where run_id = r.id and ${step} limit 1) s where ${run}
   `
 
-export const logOf = async (
-  db: Kysely<Tables>,
-  ref: RunRef,
-  stepId: string | undefined,
-): Promise<LogState | undefined> => {
-  const run = byRef(ref)
-  if (!run) return undefined
-  if (stepId === undefined) return await logOfRun(db, run)
-  return isUuid(stepId) ? await logOfStep(db, run, sql`id = ${stepId} order by attempt desc`) : undefined
-}
-
-export const logAgain = async (
-  db: Kysely<Tables>,
-  { runId, attempt, step }: LogState,
-): Promise<LogState | undefined> => {
-  const run = sql`r.id = ${runId}`
-  if (step === undefined) return await logOfRun(db, run)
-  return await logOfStep(db, run, sql`attempt = ${attempt} and seq = ${step.seq}`)
-}
-
-/** Parallel steps may begin in another order: the nearest one with the same name. */
-export const logInLatest = async (
-  db: Kysely<Tables>,
-  { runId, attempt, step }: LogState,
-): Promise<LogState | undefined> => {
-  const run = sql`r.id = ${runId}`
-  if (step === undefined) return await logOfRun(db, run)
-  return await logOfStep(
-    db,
-    run,
-    sql`attempt = r.attempt and (name, type, module) = (
-          select name, type, module from steps
-          where run_id = ${runId} and attempt = ${attempt} and seq = ${step.seq})
-        order by abs(seq - ${step.seq})`,
-  )
-}
+export const makeRunLogs = (db: Kysely<Tables>) => ({
+  /** The log of a run, or of a step of any attempt; undefined if there is no such run or step. */
+  async log(ref: RunRef, stepId?: string): Promise<LogState | undefined> {
+    const run = byRef(ref)
+    if (!run) return undefined
+    if (stepId === undefined) return await logOfRun(db, run)
+    return isUuid(stepId) ? await logOfStep(db, run, sql`id = ${stepId} order by attempt desc`) : undefined
+  },
+  /** The same log at present; undefined once retention has removed the run. */
+  async logAgain({ runId, attempt, step }: LogState): Promise<LogState | undefined> {
+    const run = sql`r.id = ${runId}`
+    if (step === undefined) return await logOfRun(db, run)
+    return await logOfStep(db, run, sql`attempt = ${attempt} and seq = ${step.seq}`)
+  },
+  /**
+   * The same step in the latest attempt of its run, if it has begun there. Parallel steps may begin in another order: the nearest
+   * one with the same name.
+   */
+  async logInLatest({ runId, attempt, step }: LogState): Promise<LogState | undefined> {
+    const run = sql`r.id = ${runId}`
+    if (step === undefined) return await logOfRun(db, run)
+    return await logOfStep(
+      db,
+      run,
+      sql`attempt = r.attempt and (name, type, module) = (
+            select name, type, module from steps
+            where run_id = ${runId} and attempt = ${attempt} and seq = ${step.seq})
+          order by abs(seq - ${step.seq})`,
+    )
+  },
+  /** The workers of these runs store live copies of their logs for this long. */
+  async followLogs(runIds: readonly number[], ms: number): Promise<void> {
+    await sql`
+      insert into log_follows (run_id, until)
+      select id, now() + ${ms} * interval '1 ms' from unnest(${[...runIds]}::bigint[]) id order by id
+      on conflict (run_id) do update set until = greatest(log_follows.until, excluded.until)
+    `.execute(db)
+    await sql`
+      delete from log_follows where run_id in (
+        select run_id from log_follows where until < now() - ${EXPIRED} order by run_id for update skip locked)
+    `.execute(db)
+  },
+})
 
 /** How long expired rows may stay. */
 const EXPIRED = sql.raw("interval '1 minute'")
-
-export const followLogs = async (
-  db: Kysely<Tables>,
-  runIds: readonly number[],
-  ms: number,
-): Promise<void> => {
-  await sql`
-    insert into log_follows (run_id, until)
-    select id, now() + ${ms} * interval '1 ms' from unnest(${[...runIds]}::bigint[]) id order by id
-    on conflict (run_id) do update set until = greatest(log_follows.until, excluded.until)
-  `.execute(db)
-  await sql`
-    delete from log_follows where run_id in (
-      select run_id from log_follows where until < now() - ${EXPIRED} order by run_id for update skip locked)
-  `.execute(db)
-}

@@ -27,7 +27,26 @@ export interface OrgDraft {
 
 export const makeOrgs = (db: Kysely<Tables>, totals: Totals) => ({
   /** All organisations, the default one first. Counts of large ones may be a few seconds old. */
-  list: (): Promise<{ org: Org; stats: OrgStats }[]> => list(db, totals),
+  async list(): Promise<{ org: Org; stats: OrgStats }[]> {
+    const [{ rows }, counts, ofDefault, assigned] = await Promise.all([
+      sql<Row>`select ${COLUMNS} from orgs order by uuid <> ${DEFAULT_ORG}::uuid, lower(name) limit ${MAX_ORGS}`.execute(
+        db,
+      ),
+      countAll(db, totals),
+      namesIn(db, DEFAULT_ORG, MAX_NAMES_IN_LIST),
+      sql<{ org: string; names: string[] }>`
+        select o.uuid::text as org, array(
+          select workspace from org_workspaces w where w.org = o.uuid order by workspace limit ${MAX_NAMES_IN_LIST}
+        ) as names from orgs o
+      `.execute(db),
+    ])
+    const names = new Map(assigned.rows.map((row) => [row.org, row.names]))
+    names.set(DEFAULT_ORG, ofDefault)
+    return rows.map(toOrg).map((org) => ({
+      org,
+      stats: statsOf(org, counts.get(org.uuid) ?? NOTHING, names.get(org.uuid) ?? []),
+    }))
+  },
   /** By uuid or name. */
   find: (ref: string): Promise<Org | undefined> => find(db, ref),
   async stats(org: Org): Promise<OrgStats> {
@@ -39,8 +58,22 @@ export const makeOrgs = (db: Kysely<Tables>, totals: Totals) => ({
   /** Undefined: it does not exist. */
   change: (uuid: string, change: Partial<Omit<OrgDraft, 'uuid'>>): Promise<Org | 'taken' | undefined> =>
     orTaken(() => alter(db, uuid, change)),
-  /** Moves workspaces from their present organisations; returns how many changed. */
-  assign: (uuid: string, workspaces: readonly string[]): Promise<number> => assign(db, uuid, workspaces),
+  /**
+   * Moves workspaces from their present organisations; returns how many changed. In order, so that concurrent calls
+   * do not deadlock.
+   */
+  async assign(uuid: string, workspaces: readonly string[]): Promise<number> {
+    const names = [...new Set(workspaces)].filter(canBeStored).sort()
+    const { numAffectedRows } =
+      uuid === DEFAULT_ORG
+        ? await sql`delete from org_workspaces where workspace = any(${names})`.execute(db)
+        : await sql`
+            insert into org_workspaces (workspace, org)
+            select name, ${uuid}::uuid from unnest(${names}::text[]) name order by name
+            on conflict (workspace) do update set org = excluded.org where org_workspaces.org <> excluded.org
+          `.execute(db)
+    return Number(numAffectedRows ?? 0n)
+  },
   /** Its workspaces move to the default organisation. */
   async remove(uuid: string): Promise<boolean> {
     const { numAffectedRows } = await sql`
@@ -119,27 +152,6 @@ const statsOf = (org: Org, counts: Counts, workspaces: string[]): OrgStats => ({
   workspaces,
 })
 
-const list = async (db: Kysely<Tables>, totals: Totals): Promise<{ org: Org; stats: OrgStats }[]> => {
-  const [{ rows }, counts, ofDefault, assigned] = await Promise.all([
-    sql<Row>`select ${COLUMNS} from orgs order by uuid <> ${DEFAULT_ORG}::uuid, lower(name) limit ${MAX_ORGS}`.execute(
-      db,
-    ),
-    countAll(db, totals),
-    namesIn(db, DEFAULT_ORG, MAX_NAMES_IN_LIST),
-    sql<{ org: string; names: string[] }>`
-      select o.uuid::text as org, array(
-        select workspace from org_workspaces w where w.org = o.uuid order by workspace limit ${MAX_NAMES_IN_LIST}
-      ) as names from orgs o
-    `.execute(db),
-  ])
-  const names = new Map(assigned.rows.map((row) => [row.org, row.names]))
-  names.set(DEFAULT_ORG, ofDefault)
-  return rows.map(toOrg).map((org) => ({
-    org,
-    stats: statsOf(org, counts.get(org.uuid) ?? NOTHING, names.get(org.uuid) ?? []),
-  }))
-}
-
 const create = async (db: Kysely<Tables>, draft: OrgDraft): Promise<Org | 'full'> => {
   const { rows } = await sql<Row>`
     insert into orgs (uuid, name, description, tags)
@@ -160,18 +172,4 @@ const alter = async (
     where uuid = ${uuid}::uuid returning ${COLUMNS}
   `.execute(db)
   return rows[0] && toOrg(rows[0])
-}
-
-/** In order, so that concurrent calls do not deadlock. */
-const assign = async (db: Kysely<Tables>, uuid: string, workspaces: readonly string[]): Promise<number> => {
-  const names = [...new Set(workspaces)].filter(canBeStored).sort()
-  const { numAffectedRows } =
-    uuid === DEFAULT_ORG
-      ? await sql`delete from org_workspaces where workspace = any(${names})`.execute(db)
-      : await sql`
-          insert into org_workspaces (workspace, org)
-          select name, ${uuid}::uuid from unnest(${names}::text[]) name order by name
-          on conflict (workspace) do update set org = excluded.org where org_workspaces.org <> excluded.org
-        `.execute(db)
-  return Number(numAffectedRows ?? 0n)
 }

@@ -1,4 +1,4 @@
-import type { Severity, WorkspaceSource } from '@scanfarm/contracts'
+import type { Workspace } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { decodeCursor, encodeCursor, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored } from '../text.ts'
@@ -7,30 +7,22 @@ import { DEFAULT_ORG, namesThat, sourceOf, type WorkspaceFilter } from './names.
 import type { Tables } from '../tables.ts'
 import { firstValue } from '../rows.ts'
 
-/** The counts of a workspace. */
-export interface WorkspaceCounts {
-  readonly name: string
-  /** A hash of the name, for clients that need a number. */
-  readonly id: number
-  readonly org: string
-  readonly source: WorkspaceSource
-  readonly runs: number
-  readonly assets: number
-  /** Assets of the types that clients show separately. */
-  readonly byType: Readonly<Record<string, number>>
-  readonly bySeverity: Readonly<Record<Severity, number>>
-  /** Of the newest run; null without one. */
-  readonly lastRun: string | null
-  readonly workflow: string
-  readonly createdAt: string | null
-  readonly updatedAt: string | null
-}
-
-/** A workspace is a name in runs, assets, vulnerabilities or organisations. */
+/** A workspace is a name in runs, assets, vulnerabilities or organisations. Its id is a hash of the name, for clients that need a number. */
 export const makeWorkspaces = (db: Kysely<Tables>, totals: Totals) => ({
-  /** By name. */
-  list: (filter: WorkspaceFilter, page: PageRequest): Promise<PageOf<WorkspaceCounts>> =>
-    list(db, totals, filter, page),
+  /** By name. A cursor is the number of names before it: names are sorted and rarely change. */
+  async list(filter: WorkspaceFilter, page: PageRequest): Promise<PageOf<Workspace>> {
+    const offset = page.cursor === undefined ? page.offset : decodeCursor(page.cursor)
+    const [total, names] = await Promise.all([
+      countOf(db, totals, filter),
+      namesOf(db, filter, { offset, limit: page.limit }),
+    ])
+    return {
+      data: names.length === 0 ? [] : await countsOf(db, names),
+      total,
+      nextCursor: names.length === page.limit ? encodeCursor(offset + names.length) : undefined,
+      truncated: false,
+    }
+  },
   names: (limit: number): Promise<string[]> => namesOf(db, {}, { offset: 0, limit }),
   count: (): Promise<number> => countOf(db, totals, {}),
   async exists(name: string): Promise<boolean> {
@@ -63,44 +55,25 @@ const namesOf = async (
   return rows.map(({ name }) => name)
 }
 
-/** A cursor is the number of names before it: names are sorted and rarely change. */
-const list = async (
-  db: Kysely<Tables>,
-  totals: Totals,
-  filter: WorkspaceFilter,
-  page: PageRequest,
-): Promise<PageOf<WorkspaceCounts>> => {
-  const offset = page.cursor === undefined ? page.offset : decodeCursor(page.cursor)
-  const [total, names] = await Promise.all([
-    countOf(db, totals, filter),
-    namesOf(db, filter, { offset, limit: page.limit }),
-  ])
-  return {
-    data: names.length === 0 ? [] : await countsOf(db, names),
-    total,
-    nextCursor: names.length === page.limit ? encodeCursor(offset + names.length) : undefined,
-    truncated: false,
-  }
-}
+type Row = Omit<Workspace, 'local_path' | 'total_vulns' | 'risk_score' | 'tags'>
 
-type Counted = Severity | 'subdomain' | 'url' | 'ip' | 'link' | 'content' | 'archive' | 'runs' | 'assets'
+/** By the worst open finding, the worst first. */
+const RISKS = { vuln_critical: 10, vuln_high: 7.5, vuln_medium: 5, vuln_low: 2.5, vuln_potential: 0 } as const
+const SEVERITIES = Object.keys(RISKS) as (keyof typeof RISKS)[]
 
-interface Row extends Record<Counted, number> {
-  name: string
-  id: number
-  org: string | null
-  source: WorkspaceSource
-  last_run: string | null
-  workflow: string | null
-  created_at: string | null
-  updated_at: string | null
-}
+const toWorkspace = (row: Row): Workspace => ({
+  ...row,
+  local_path: '',
+  total_vulns: SEVERITIES.reduce((sum, severity) => sum + row[severity], 0),
+  risk_score: RISKS[SEVERITIES.find((severity) => row[severity] > 0) ?? 'vuln_potential'],
+  tags: [],
+})
 
 /**
  * Postgres counts from the indexes that begin with the workspace. The counts only contain these workspaces, so a full join
  * equals a left join, but is never planned as a nested loop, which outdated statistics could cause.
  */
-const countsOf = async (db: Kysely<Tables>, names: readonly string[]): Promise<WorkspaceCounts[]> => {
+const countsOf = async (db: Kysely<Tables>, names: readonly string[]): Promise<Workspace[]> => {
   const { rows } = await sql<Row>`
     with found as materialized (select unnest(${names}::text[]) collate "C" as name), run_counts as (
       select workspace, count(*) - (
@@ -123,15 +96,17 @@ const countsOf = async (db: Kysely<Tables>, names: readonly string[]): Promise<W
     ), assigned as (
       select workspace, org from org_workspaces where workspace = any(${names})
     )
-    select found.name, hashtextextended(found.name, 0) & ${MAX_ID}::bigint as id, o.org,
-           ${sourceOf(sql`newest.run_mode`)} as source,
-           coalesce(c.runs, 0) as runs, coalesce(a.assets, 0) as assets,
-           coalesce(a.subdomain, 0) as subdomain, coalesce(a.url, 0) as url, coalesce(a.ip, 0) as ip,
-           coalesce(a.link, 0) as link, coalesce(a.content, 0) as content, coalesce(a.archive, 0) as archive,
-           coalesce(v.critical, 0) as critical, coalesce(v.high, 0) as high, coalesce(v.medium, 0) as medium,
-           coalesce(v.low, 0) as low, coalesce(v.info, 0) as info,
-           coalesce(newest.started_at, newest.created_at) as last_run, newest.workflow_name as workflow,
-           oldest.created_at, newest.updated_at
+    select found.name, hashtextextended(found.name, 0) & ${MAX_ID}::bigint as id,
+           coalesce(o.org, ${DEFAULT_ORG}::uuid) as org_uuid, ${sourceOf(sql`newest.run_mode`)} as data_source,
+           coalesce(c.runs, 0) as total_runs, coalesce(a.assets, 0) as total_assets,
+           coalesce(a.subdomain, 0) as total_subdomains, coalesce(a.url, 0) as total_urls,
+           coalesce(a.ip, 0) as total_ips, coalesce(a.link, 0) as total_links,
+           coalesce(a.content, 0) as total_content, coalesce(a.archive, 0) as total_archive,
+           coalesce(v.critical, 0) as vuln_critical, coalesce(v.high, 0) as vuln_high,
+           coalesce(v.medium, 0) as vuln_medium, coalesce(v.low, 0) as vuln_low,
+           coalesce(v.info, 0) as vuln_potential,
+           coalesce(newest.started_at, newest.created_at) as last_run,
+           coalesce(newest.workflow_name, '') as run_workflow, oldest.created_at, newest.updated_at
     from found
     full join assigned o on o.workspace = found.name
     full join run_counts c on c.workspace = found.name
@@ -141,23 +116,8 @@ const countsOf = async (db: Kysely<Tables>, names: readonly string[]): Promise<W
     left join runs oldest on oldest.id = c.oldest
     order by found.name
   `.execute(db)
-  return rows.map(toCounts)
+  return rows.map(toWorkspace)
 }
 
 /** JavaScript numbers are exact up to this. */
 const MAX_ID = 2 ** 52 - 1
-
-const toCounts = ({ subdomain, url, ip, link, content, archive, ...row }: Row): WorkspaceCounts => ({
-  name: row.name,
-  id: row.id,
-  org: row.org ?? DEFAULT_ORG,
-  source: row.source,
-  runs: row.runs,
-  assets: row.assets,
-  byType: { subdomain, url, ip, link, content, archive },
-  bySeverity: { critical: row.critical, high: row.high, medium: row.medium, low: row.low, info: row.info },
-  lastRun: row.last_run,
-  workflow: row.workflow ?? '',
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-})

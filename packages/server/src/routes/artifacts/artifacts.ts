@@ -1,5 +1,5 @@
 import { AppError, closed, Artifact, ArtifactType, page, type ArtifactStore } from '@scanfarm/contracts'
-import { NEWEST_RUNS, type StoredArtifact } from '@scanfarm/store'
+import { NEWEST_RUNS, withoutStorage, type StoredArtifact } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
@@ -11,8 +11,6 @@ const TYPES = ArtifactType.enum
 /** Maximum artifacts of a page whose content is verified, and concurrent checks. */
 const MAX_VERIFIED = 1_000
 const VERIFIED_AT_ONCE = 16
-
-const withoutStorage = ({ store_key: _, sha256: __, ...artifact }: StoredArtifact): Artifact => artifact
 
 /** The artifacts whose content still exists, in order. */
 const verified = async (artifacts: ArtifactStore, found: readonly StoredArtifact[]) => {

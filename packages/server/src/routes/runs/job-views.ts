@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  closed,
-  JobSummary,
-  Priority,
-  RunOutcome,
-  RunStatus,
-  TriggerType,
-  withoutPassword,
-} from '@scanfarm/contracts'
+import { closed, JobSummary, Priority, RunOutcome, RunStatus, TriggerType } from '@scanfarm/contracts'
 import { JOB_SORTS, JOB_STATES, STRIP_RUNS, type CountedJob, type JobState } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { json, nothing } from '../../http/answer.ts'
@@ -129,13 +121,12 @@ export const getJobStrip = route(
   async ({ store }, { params, query, http }) => {
     const strip = await store.jobs.strip(params.job_id, query.cursor, query.limit ?? STRIP_RUNS)
     if (strip === undefined) throw noJob(params.job_id)
+    const { letters, nextCursor, ...counts } = strip
     const body = {
       job_id: params.job_id,
-      total: strip.total,
-      without_run: strip.withoutRun,
-      states: strip.letters.replaceAll(/([a-z])\1+/g, (run, letter: string) => `${letter}${run.length}`),
-      ids: strip.ids.map((pair) => [...pair]),
-      ...(strip.nextCursor === undefined ? {} : { next_cursor: strip.nextCursor }),
+      ...counts,
+      states: letters.replaceAll(/([a-z])\1+/g, (run, letter: string) => `${letter}${run.length}`),
+      ...(nextCursor === undefined ? {} : { next_cursor: nextCursor }),
     }
     const ETag = `"${createHash('sha256').update(JSON.stringify(body)).digest('base64url').slice(0, 22)}"`
     return http.headers['if-none-match'] === ETag ? nothing(304, { ETag }) : json(200, body, { ETag })
@@ -173,12 +164,7 @@ export const getJobFailures = route(
   async ({ store }, { params }) => {
     const found = await store.jobs.failures(params.job_id)
     if (found === undefined) throw noJob(params.job_id)
-    return {
-      data: found.groups.map((group) => ({ ...group, runs: [...group.runs] })),
-      total: found.count,
-      other_runs: found.otherRuns,
-      complete: found.complete,
-    }
+    return found
   },
 )
 
@@ -226,29 +212,13 @@ export const getJobProgress = route(
   async ({ store }, { params }) => {
     const found = await store.jobs.progress(params.job_id)
     if (found === undefined) throw noJob(params.job_id)
-    const { estimate, oldestWaiting: oldest } = found
+    const { estimate, ...counts } = found
+    const { rate, expected, early, late, reason } = estimate
     return {
       job_id: params.job_id,
-      total: found.total,
-      ended: found.ended,
-      running: found.running,
-      waiting: found.waiting,
-      started_at: found.startedAt,
-      bucket_seconds: found.bucketSeconds,
-      series: found.series.map((bucket) => ({ ...bucket })),
-      rate: estimate.rate,
-      eta: {
-        expected_seconds: estimate.expected,
-        early_seconds: estimate.early,
-        late_seconds: estimate.late,
-        reason: estimate.reason,
-      },
-      oldest_waiting: oldest && {
-        id: oldest.id,
-        run_uuid: oldest.runUuid,
-        target: withoutPassword(oldest.target),
-        since: oldest.since,
-      },
+      ...counts,
+      rate,
+      eta: { expected_seconds: expected, early_seconds: early, late_seconds: late, reason },
     }
   },
 )

@@ -113,10 +113,7 @@ export const cancelJob = route(
     const request = await context.store.jobs.requestCancel(params.job_id)
     if (request === undefined) throw noJob(params.job_id)
     const { cancelled, requested } = request
-    await signalCancel(
-      context,
-      requested.map(({ runId }) => runId),
-    )
+    await signalCancel(context, requested)
     const nothing = cancelled + requested.length === 0
     return {
       message: nothing ? 'All runs of the job have already ended' : 'Job cancelled successfully',

@@ -1,45 +1,9 @@
 import { closed, page, Workspace, WORKSPACE_SOURCES } from '@scanfarm/contracts'
-import type { WorkspaceCounts } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { orgOf, orgQuery } from './orgs.ts'
 import { MAX_LIMIT, pageBody, pageQuery, pageRequest } from '../paging.ts'
-
-const RISKS = { critical: 10, high: 7.5, medium: 5, low: 2.5, info: 0 } as const
-
-const shown = (counts: WorkspaceCounts): Workspace => {
-  const { bySeverity, byType } = counts
-  const { critical, high, medium, low, info } = bySeverity
-  const worst = (['critical', 'high', 'medium', 'low'] as const).find((severity) => bySeverity[severity] > 0)
-  return {
-    id: counts.id,
-    name: counts.name,
-    org_uuid: counts.org,
-    local_path: '',
-    data_source: counts.source,
-    total_runs: counts.runs,
-    total_assets: counts.assets,
-    total_subdomains: byType['subdomain'] ?? 0,
-    total_urls: byType['url'] ?? 0,
-    total_ips: byType['ip'] ?? 0,
-    total_links: byType['link'] ?? 0,
-    total_content: byType['content'] ?? 0,
-    total_archive: byType['archive'] ?? 0,
-    total_vulns: critical + high + medium + low + info,
-    vuln_critical: critical,
-    vuln_high: high,
-    vuln_medium: medium,
-    vuln_low: low,
-    vuln_potential: info,
-    risk_score: RISKS[worst ?? 'info'],
-    tags: [],
-    last_run: counts.lastRun,
-    run_workflow: counts.workflow,
-    created_at: counts.createdAt,
-    updated_at: counts.updatedAt,
-  }
-}
 
 const sourceOf = (text: string | undefined): (typeof WORKSPACE_SOURCES)[number] | undefined => {
   const word = text?.trim().toLowerCase() ?? ''
@@ -76,8 +40,10 @@ export const listWorkspaces = route(
     const request = pageRequest(query)
     const org = await orgOf(store, query.org)
     const filter = { search: query.search, source: sourceOf(query.data_source), org }
-    const { data, ...rest } = await store.workspaces.list(filter, request)
-    return { ...pageBody({ ...rest, data: data.map(shown) }, request), mode: 'database' as const }
+    return {
+      ...pageBody(await store.workspaces.list(filter, request), request),
+      mode: 'database' as const,
+    }
   },
 )
 
