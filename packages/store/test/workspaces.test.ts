@@ -76,22 +76,11 @@ describe('workspaces', () => {
     const { data, total } = await db.store.workspaces.list({}, PAGE)
     expect(total).toBe(3)
     expect(data.map(({ name }) => name)).toEqual(['Zoo', 'alone', 'shop'])
-    expect(data[2]).toMatchObject({
-      data_source: 'local',
-      org_uuid: DEFAULT_ORG,
-      total_runs: 2,
-      total_assets: 5,
-      ...{
-        total_subdomains: 2,
-        total_urls: 1,
-        total_ips: 1,
-        total_links: 0,
-        total_content: 0,
-        total_archive: 0,
-      },
-      ...{ vuln_critical: 0, vuln_high: 2, vuln_medium: 0, vuln_low: 0, vuln_potential: 1 },
-      ...{ total_vulns: 3, risk_score: 7.5, run_workflow: 'probe' },
-    })
+    const types = { total_subdomains: 2, total_urls: 1, total_ips: 1, total_links: 0, total_content: 0 }
+    const severities = { vuln_critical: 0, vuln_high: 2, vuln_medium: 0, vuln_low: 0, vuln_potential: 1 }
+    const of = { data_source: 'local', org_uuid: DEFAULT_ORG, total_runs: 2, run_workflow: 'probe' }
+    const sums = { total_assets: 5, total_archive: 0, total_vulns: 3, risk_score: 7.5 }
+    expect(data[2]).toMatchObject({ ...of, ...types, ...severities, ...sums })
     expect(data[2]?.last_run).not.toBeNull()
     const imported = {
       data_source: 'imported',

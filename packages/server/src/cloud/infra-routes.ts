@@ -9,10 +9,10 @@ import {
 } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { signalCancel } from '../cancel.ts'
-import { refuse } from '../http/refusal.ts'
+import { found, refuse } from '../http/refusal.ts'
 import { route } from '../http/route.ts'
-import { noInfra, refuseDisabled } from './plan-cloud-job.ts'
-import { pageBody, pageQuery, pageRequest } from '../routes/paging.ts'
+import { refuseDisabled } from './plan-cloud-job.ts'
+import { pageQuery } from '../http/paging.ts'
 import { InfraRequestBody, REFUSED_FIELDS, requestOf, requestProblems } from './infra-request.ts'
 
 /** `root`: the API root through which the request came. */
@@ -90,12 +90,9 @@ export const listInfras = route(
     responses: { 200: Type.Object({ data: Type.Array(CloudInfra), pagination: Pagination }) },
     errors: ['cloud_disabled'],
   },
-  async ({ store, config }, { query }) => {
+  async ({ store, config }, { query: { status, provider }, page }) => {
     refuseDisabled(config.cloud.enabled)
-    const { status, provider } = query
-    const filter = { ...(status && { status }), ...(provider && { provider }) }
-    const page = pageRequest(query)
-    return pageBody(await store.cloud.list(filter, page), page)
+    return await store.cloud.list({ status, provider }, page)
   },
 )
 
@@ -109,8 +106,7 @@ export const getInfra = route(
   },
   async ({ store, config }, { params }) => {
     refuseDisabled(config.cloud.enabled)
-    const infra = await store.cloud.find(params.infra_id)
-    if (infra === undefined) throw noInfra(params.infra_id)
+    const infra = found('infrastructure', params.infra_id, await store.cloud.find(params.infra_id))
     return { data: infra }
   },
 )
@@ -135,8 +131,7 @@ export const getInfraStatus = route(
   },
   async ({ store, config }, { params }) => {
     refuseDisabled(config.cloud.enabled)
-    const infra = await store.cloud.find(params.infra_id)
-    if (infra === undefined) throw noInfra(params.infra_id)
+    const infra = found('infrastructure', params.infra_id, await store.cloud.find(params.infra_id))
     const { infra_id, status, message, ready_count, total_count, expires_at, details } = infra
     return { infra_id, status, message, ready_count, total_count, expires_at, details }
   },
@@ -155,8 +150,11 @@ export const destroyInfra = route(
   async (context, { params, caller }) => {
     const { store, config, notifier } = context
     refuseDisabled(config.cloud.enabled)
-    const drained = await store.cloud.drain(params.infra_id, `destroyed by ${caller.name}`)
-    if (drained === undefined) throw noInfra(params.infra_id)
+    const drained = found(
+      'infrastructure',
+      params.infra_id,
+      await store.cloud.drain(params.infra_id, `destroyed by ${caller.name}`),
+    )
     await signalCancel(context, drained.cancelled)
     notifier.notify()
     const { infra_id, status } = drained.infra

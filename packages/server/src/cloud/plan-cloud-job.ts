@@ -15,9 +15,6 @@ export const refuseDisabled = (cloudEnabled: boolean): void => {
   )
 }
 
-export const noInfra = (id: string): AppError =>
-  new AppError('not_found', `there is no infrastructure ${JSON.stringify(id)}`)
-
 /** The cloud fields of the request, stored with the job for its copies. */
 export const cloudFields = (body: CreateRuns): CloudFields => ({
   cloud_provider: body.cloud_provider,

@@ -1,7 +1,7 @@
 import { AppError, closed, Pagination } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route, unsupportedRoute } from '../http/route.ts'
-import { pageQuery, pageRequest } from '../routes/paging.ts'
+import { pageQuery, pageRequest } from '../http/paging.ts'
 
 export const installFromRegistry = unsupportedRoute({
   endpoint: 'POST /registry-install',

@@ -46,6 +46,16 @@ export const refuse = (problems: readonly FieldError[], code?: ErrorCode): void 
   if (refusal !== undefined) throw refusal
 }
 
+/** What a path names does not exist. `hint`: where to look. */
+export const missing = (kind: string, ref: string, hint = ''): AppError =>
+  new AppError('not_found', `there is no ${kind} ${JSON.stringify(ref)}${hint}`)
+
+/** The record that a path names; throws if there is none. */
+export const found = <T>(kind: string, ref: string, record: T | undefined): T => {
+  if (record === undefined) throw missing(kind, ref)
+  return record
+}
+
 const MAX_PROBLEMS = 50
 
 const isPlain = (text: string): boolean => !text.includes('\0') && text.isWellFormed()

@@ -1,9 +1,18 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
-import { AppError, compile, type ErrorCode, type FieldError, type Role } from '@scanfarm/contracts'
+import {
+  AppError,
+  compile,
+  type ErrorCode,
+  type FieldError,
+  type Pagination,
+  type Role,
+} from '@scanfarm/contracts'
+import type { PageOf, PageRequest } from '@scanfarm/store'
 import { Type, type Static, type TObject, type TSchema, type TString } from 'typebox'
 import type { Caller } from '../access/authenticator.ts'
 import type { ServerContext } from '../context.ts'
 import type { Answer } from './answer.ts'
+import { isPage, pageBody, pageRequest, type PageQuery } from './paging.ts'
 import { fieldRefusal, refuse, textProblems } from './refusal.ts'
 import { tagOf, type Tag } from './subjects.ts'
 
@@ -104,14 +113,21 @@ export interface Input<P extends TSchema, Q extends TSchema, B extends TSchema> 
   readonly params: Static<P>
   readonly query: Static<Q>
   readonly body: Static<B>
+  /** The page that the query of a list asks for. */
+  readonly page: PageRequest
   /** The sender of the request; the guest for public routes. */
   readonly caller: Caller
   readonly http: Exchange
 }
 
 type Resource<R extends Responses> = {
-  [S in keyof R]: R[S] extends TSchema ? Static<R[S]> : never
+  [S in keyof R]: R[S] extends TSchema ? Static<R[S]> | PageFor<Static<R[S]>> : never
 }[keyof R]
+
+/** What the store says of a page of a list, with the other fields of the answer. */
+type PageFor<T> = T extends { data: (infer Item)[]; pagination: Pagination }
+  ? PageOf<Item> & Omit<T, 'data' | 'pagination'>
+  : never
 
 /** The request before validation. */
 export interface RawInput {
@@ -122,7 +138,7 @@ export interface RawInput {
   readonly http: Exchange
 }
 
-/** Returns a resource or an `Answer`. */
+/** Returns a resource or an `Answer`; a page of the store has become the resource of a list. */
 export type Handle = (context: ServerContext, raw: RawInput) => Promise<unknown>
 
 export interface Route {
@@ -134,7 +150,10 @@ export interface Route {
 /** The names in braces. */
 type NamesIn<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never
 
-/** A plain resource is sent with the first declared status; an `Answer` has its own. */
+/**
+ * A plain resource is sent with the first declared status; an `Answer` has its own. A page of the store is sent as the
+ * page of a list.
+ */
 export const route = <
   const R extends Responses,
   const E extends Endpoint['endpoint'],
@@ -154,14 +173,12 @@ export const route = <
     const { reads, rules } = endpoint
     const checked = rules === undefined ? plain : completing(plain, rules)
     const body = reads === undefined ? checked : (value: unknown) => checked(reads(value))
-    return (context, raw) =>
-      handler(context, {
-        params: params(raw.params),
-        query: query(raw.query),
-        body: body(raw.body),
-        caller: raw.caller,
-        http: raw.http,
-      })
+    return async (context, raw) => {
+      const input = { params: params(raw.params), query: query(raw.query), body: body(raw.body) }
+      const page = pageRequest(input.query as PageQuery)
+      const result = await handler(context, { ...input, page, caller: raw.caller, http: raw.http })
+      return isPage(result) ? pageBody(result, page) : result
+    }
   },
 })
 

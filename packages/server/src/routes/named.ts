@@ -2,6 +2,7 @@ import { AppError } from '@scanfarm/contracts'
 import type { NamedKind } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { ServerContext } from '../context.ts'
+import { missing } from '../http/refusal.ts'
 
 /** The path of a record that callers may also name. */
 export const NamedPath = Type.Object({ id: Type.String({ description: 'Id or name' }) })
@@ -14,7 +15,7 @@ export const idOf = async (
 ): Promise<string> => {
   const ids = await store.named.ids(kind, ref)
   const [id, another] = ids
-  if (id === undefined) throw new AppError('not_found', `there is no ${kind} ${JSON.stringify(ref)}`)
+  if (id === undefined) throw missing(kind, ref)
   if (another === undefined) return id
   throw new AppError(
     'conflict',

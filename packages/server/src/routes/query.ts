@@ -75,17 +75,12 @@ export const wordsOf = <W extends string>(
 
 const MAX_ID = 2 ** 31 - 1
 
-/** The row id in a path; undefined if it cannot be one, which counts as not found. */
-export const rowId = (text: string): number | undefined => {
-  const id = /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : undefined
-  return id !== undefined && id <= MAX_ID ? id : undefined
-}
+/** The row id in a path; 0, which no row has, for other texts. */
+export const rowId = (text: string, most = MAX_ID): number =>
+  /^[1-9][0-9]{0,15}$/.test(text) && Number(text) <= most ? Number(text) : 0
 
 /** Like `rowId` for 64-bit ids, as far as a number is exact. */
-export const longRowId = (text: string): number | undefined => {
-  const id = /^[1-9][0-9]{0,15}$/.test(text) ? Number(text) : undefined
-  return id !== undefined && Number.isSafeInteger(id) ? id : undefined
-}
+export const longRowId = (text: string): number => rowId(text, Number.MAX_SAFE_INTEGER)
 
 /** A time as text, RFC 3339 or seconds since 1970; throws for other text. */
 export const timeOf = (path: string, text: string, or = ''): Date => {

@@ -1,8 +1,8 @@
-import { closed, AuditEntry, page } from '@scanfarm/contracts'
+import { AuditEntry } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { pages } from '../../http/paging.ts'
 
 const Time = (description: string) => Type.Optional(Type.String({ format: 'date-time', description }))
 
@@ -21,20 +21,17 @@ export const listAudit = route(
     description:
       'Successful requests other than GET that need the role operator or admin. Their bodies are not recorded. Entries are deleted after 90 days, and the oldest of more than 1,000,000.',
     role: 'admin',
-    query: closed({
+    ...pages(AuditEntry, {
       caller: Type.Optional(Type.String({ maxLength: 128, description: 'Name of a user or token' })),
       method: Type.Optional(Type.Enum(['POST', 'PUT', 'PATCH', 'DELETE'])),
       path: Type.Optional(Type.String({ maxLength: 512, description: 'Part of the path' })),
       since: Time('Changes at this time or later'),
       until: Time('Changes before this time'),
-      ...pageQuery,
     }),
-    responses: { 200: page(AuditEntry) },
   },
-  async ({ store }, { query }) => {
+  async ({ store }, { query, page }) => {
     const { caller, method, path } = query
     const filter = { caller, method, path, since: timeOf(query, 'since'), until: timeOf(query, 'until') }
-    const request = pageRequest(query)
-    return pageBody(await store.audit.list(filter, request), request)
+    return await store.audit.list(filter, page)
   },
 )

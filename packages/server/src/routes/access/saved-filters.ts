@@ -74,7 +74,7 @@ export const removeSavedFilter = route(
   async ({ store }, { params, caller }) => {
     const id = rowId(params.id)
     const isAdmin = caller.role === 'admin'
-    if (id === undefined || !(await store.savedFilters.remove(id, ownerOf(caller), isAdmin)))
+    if (!(await store.savedFilters.remove(id, ownerOf(caller), isAdmin)))
       throw new AppError('not_found', `you have no saved filter ${JSON.stringify(params.id)}`)
     return { message: 'Filter removed', id }
   },

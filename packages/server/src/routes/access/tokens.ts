@@ -1,10 +1,10 @@
-import { closed, ApiToken, page, Role } from '@scanfarm/contracts'
+import { closed, ApiToken, Role } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { newToken, tokenHash } from '../../access/api-token.ts'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { idOf, NamedPath } from '../named.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { pages } from '../../http/paging.ts'
 
 const NewToken = closed({
   name: Type.String({ minLength: 1, maxLength: 128, pattern: '^[^\\u0000-\\u001f\\u007f]*$' }),
@@ -45,13 +45,9 @@ export const listTokens = route(
     endpoint: 'GET /tokens',
     summary: 'List the API tokens, without the tokens themselves',
     role: 'admin',
-    query: closed(pageQuery),
-    responses: { 200: page(ApiToken) },
+    ...pages(ApiToken, {}),
   },
-  async ({ store }, { query }) => {
-    const request = pageRequest(query)
-    return pageBody(await store.access.tokens(request), request)
-  },
+  ({ store }, { page }) => store.access.tokens(page),
 )
 
 export const removeToken = route(

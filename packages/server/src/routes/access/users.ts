@@ -1,12 +1,12 @@
-import { AppError, closed, page, Role, User, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, Role, User, wrapped } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { hashPassword } from '../../access/password.ts'
+import { pages } from '../../http/paging.ts'
+import { found, missing } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { rowId } from '../query.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
 
 const Password = Type.String({ minLength: 8, maxLength: 256 })
-const noUser = (id: string): AppError => new AppError('not_found', `there is no user ${JSON.stringify(id)}`)
 
 export const createUser = route(
   {
@@ -30,17 +30,8 @@ export const createUser = route(
 )
 
 export const listUsers = route(
-  {
-    endpoint: 'GET /users',
-    summary: 'List the users',
-    role: 'admin',
-    query: closed(pageQuery),
-    responses: { 200: page(User) },
-  },
-  async ({ store }, { query }) => {
-    const request = pageRequest(query)
-    return pageBody(await store.access.users(request), request)
-  },
+  { endpoint: 'GET /users', summary: 'List the users', role: 'admin', ...pages(User, {}) },
+  ({ store }, { page }) => store.access.users(page),
 )
 
 export const getUser = route(
@@ -50,12 +41,9 @@ export const getUser = route(
     role: 'admin',
     responses: { 200: wrapped(User) },
   },
-  async ({ store }, { params }) => {
-    const id = rowId(params.id)
-    const data = id === undefined ? undefined : await store.access.userById(id)
-    if (data === undefined) throw noUser(params.id)
-    return { data }
-  },
+  async ({ store }, { params: { id } }) => ({
+    data: found('user', id, await store.access.userById(rowId(id))),
+  }),
 )
 
 export const changeUser = route(
@@ -68,12 +56,9 @@ export const changeUser = route(
     body: closed({ role: Type.Optional(Role), password: Type.Optional(Password) }, { minProperties: 1 }),
     responses: { 200: Type.Object({ message: Type.String(), data: User }) },
   },
-  async ({ store, access }, { params, body }) => {
-    const id = rowId(params.id)
-    const { role, password } = body
+  async ({ store, access }, { params: { id }, body: { role, password } }) => {
     const passwordHash = password === undefined ? undefined : await hashPassword(password)
-    const data = id === undefined ? undefined : await store.access.setUser(id, { role, passwordHash })
-    if (data === undefined) throw noUser(params.id)
+    const data = found('user', id, await store.access.setUser(rowId(id), { role, passwordHash }))
     access.invalidate()
     return { message: 'User changed', data }
   },
@@ -90,7 +75,7 @@ export const removeUser = route(
   },
   async ({ store, access }, { params }) => {
     const id = rowId(params.id)
-    if (id === undefined || !(await store.access.removeUser(id))) throw noUser(params.id)
+    if (!(await store.access.removeUser(id))) throw missing('user', params.id)
     access.invalidate()
     return { message: 'User removed', id }
   },

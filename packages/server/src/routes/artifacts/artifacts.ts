@@ -1,9 +1,9 @@
-import { AppError, closed, Artifact, ArtifactType, page, type ArtifactStore } from '@scanfarm/contracts'
+import { AppError, closed, Artifact, ArtifactType, type ArtifactStore } from '@scanfarm/contracts'
 import { NEWEST_RUNS, withoutStorage, type StoredArtifact } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { pageBody, pages } from '../../http/paging.ts'
 import { aliased, List, nameList, wordsOf, WordList } from '../query.ts'
 import { ARTIFACT_RESPONSES, sendArtifact } from './send-artifact.ts'
 
@@ -41,7 +41,7 @@ export const listAllArtifacts = route(
     summary: 'List the artifacts of several runs, newest runs first',
     description: `Artifacts of the latest attempts. Only the newest ${NEWEST_RUNS} runs that match workspace and run are read.`,
     role: 'viewer',
-    query: closed({
+    ...pages(ListedArtifact, {
       workspace: List('Exact names, separated by commas'),
       artifact_type: WordList(TYPES, 'One or more, separated by commas'),
       search: Type.Optional(
@@ -57,14 +57,11 @@ export const listAllArtifacts = route(
           description: `Leave out artifacts whose content no longer exists; a limit above ${MAX_VERIFIED} is lowered to ${MAX_VERIFIED}`,
         }),
       ),
-      ...pageQuery,
     }),
-    responses: { 200: page(ListedArtifact) },
   },
-  async ({ store, artifacts }, { query }) => {
+  async ({ store, artifacts }, { query, page }) => {
     const verify = query.verify_exist === true
-    const asked = pageRequest(query)
-    const request = verify ? { ...asked, limit: Math.min(asked.limit, MAX_VERIFIED) } : asked
+    const request = verify ? { ...page, limit: Math.min(page.limit, MAX_VERIFIED) } : page
     const filter = {
       workspaces: nameList(query.workspace),
       types: wordsOf('artifact_type', query.artifact_type, TYPES),

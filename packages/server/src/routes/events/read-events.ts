@@ -1,10 +1,10 @@
-import { closed, EventLogEntry, page } from '@scanfarm/contracts'
+import { closed, EventLogEntry } from '@scanfarm/contracts'
 import { isFeedPosition } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { lastEvent, lastEventQuery, sendEvents } from '../../http/sent-events.ts'
 import { refuseBadGlob } from '../../triggers/topics.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { pages } from '../../http/paging.ts'
 import { aliased } from '../query.ts'
 import { isEstablished } from '../../compat/runs.ts'
 
@@ -13,7 +13,7 @@ export const listEventLogs = route(
     endpoint: 'GET /event-logs',
     summary: 'List the event log, newest first',
     role: 'viewer',
-    query: closed({
+    ...pages(EventLogEntry, {
       topic: Type.Optional(Type.String({ description: 'A topic or a shell glob, for example run.*' })),
       name: Type.Optional(Type.String()),
       source: Type.Optional(Type.String()),
@@ -23,24 +23,21 @@ export const listEventLogs = route(
       workflow_name: Type.Optional(Type.String()),
       workflow: Type.Optional(Type.String({ description: 'Alias of workflow_name' })),
       processed: Type.Optional(Type.Boolean()),
-      ...pageQuery,
     }),
-    responses: { 200: page(EventLogEntry) },
   },
-  async ({ store }, { query, http }) => {
+  async ({ store }, { query, page, http }) => {
     const { topic, name, source, workspace, processed } = query
     refuseBadGlob(topic)
     const runId = aliased(query, 'run_id', 'run_uuid')
     const workflowName = aliased(query, 'workflow_name', 'workflow')
-    const request = pageRequest(query)
     const filter = { topic, name, source, workspace, runId, workflowName, processed }
-    const found = await store.events.list(filter, request)
-    if (!isEstablished(http.root)) return pageBody(found, request)
+    const found = await store.events.list(filter, page)
+    if (!isEstablished(http.root)) return found
     const typed = found.data.map((event) => ({
       ...event,
       source_type: event.run_id === '' ? ('api' as const) : ('run' as const),
     }))
-    return pageBody({ ...found, data: typed }, request)
+    return { ...found, data: typed }
   },
 )
 
@@ -66,12 +63,7 @@ export const streamEvents = route(
     const { topic, workspace, run_id: runId, workflow_name: workflowName } = query
     refuseBadGlob(topic)
     const after = lastEvent(http, query, (text) => (isFeedPosition(text) ? text : undefined))
-    const filter = {
-      ...(topic === undefined ? {} : { topic }),
-      ...(workspace === undefined ? {} : { workspace }),
-      ...(runId === undefined ? {} : { runId }),
-      ...(workflowName === undefined ? {} : { workflowName }),
-    }
+    const filter = { topic, workspace, runId, workflowName }
     return sendEvents(await streams.open(`${caller.kind} ${caller.id}`, after, filter, http.signal()))
   },
 )

@@ -23,7 +23,7 @@ import { triggerEvent } from '../../triggers/plan-event.ts'
 import { scheduledEvent } from '../../triggers/plan-scheduled.ts'
 import { testTrigger, type TriggerTest } from '../../triggers/test-trigger.ts'
 import type { BrokenTrigger, ReadyTrigger } from '../../triggers/trigger.ts'
-import { pageQuery, pageRequest } from '../paging.ts'
+import { pageQuery } from '../../http/paging.ts'
 import { refuseLargeData } from './emit-event.ts'
 
 const Overlap = Type.Enum(['allow', 'skip', 'queue', 'cancel-previous'])
@@ -126,7 +126,7 @@ export const listTriggers = route(
     }),
     responses: { 200: page(ShownTrigger) },
   },
-  async ({ receiver, store }, { query }) => {
+  async ({ receiver, store }, { query, page }) => {
     const { type, enabled, workflow, source } = query
     const { ready, broken } = await receiver.registry.current()
     const found = [...ready, ...broken]
@@ -138,7 +138,7 @@ export const listTriggers = route(
           (source === undefined || (one.scheduleId === '') === (source === 'workflow')),
       )
       .sort((a, b) => a.workflow.name.localeCompare(b.workflow.name) || a.name.localeCompare(b.name))
-    const { offset, limit } = pageRequest(query)
+    const { offset, limit } = page
     const listed = found.slice(offset, offset + limit)
     const keys = listed.flatMap((one) => ('key' in one ? [one.key] : []))
     const [clocks, last] = await Promise.all([store.triggers.clocks(keys), store.triggers.lastFirings(keys)])

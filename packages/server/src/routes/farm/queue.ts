@@ -2,7 +2,8 @@ import { canServe, named, needsOf, Priority, PRIORITY_RANK, RunMode } from '@sca
 import { COUNTED_BEFORE, missingFor, type Offers, type OpenWorker, type WaitingGroup } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { route } from '../../http/route.ts'
-import { noRun, RunPath } from '../runs/read-runs.ts'
+import { RunPath } from '../runs/read-runs.ts'
+import { found } from '../../http/refusal.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 const OldestAt = Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
@@ -167,8 +168,7 @@ export const readQueuePlace = route(
     },
   },
   async ({ store }, { params }) => {
-    const data = await store.runs.queuePlace(params.id)
-    if (data === undefined) throw noRun(params.id)
+    const data = found('run', params.id, await store.runs.queuePlace(params.id))
     return { data }
   },
 )

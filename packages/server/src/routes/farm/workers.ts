@@ -3,13 +3,10 @@ import { parseDuration } from '@scanfarm/language'
 import { Type } from 'typebox'
 import type { Catalog } from '../../catalog/catalog.ts'
 import type { ServerContext } from '../../context.ts'
-import { refuse } from '../../http/refusal.ts'
+import { found, missing, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { idOf, NamedPath } from '../named.ts'
-import { part, partBody, partQuery } from '../paging.ts'
-
-const noWorker = (id: string): AppError =>
-  new AppError('not_found', `there is no worker ${JSON.stringify(id)}`)
+import { part, partBody, partQuery } from '../../http/paging.ts'
 
 const wantedTools = async (catalog: Catalog): Promise<Set<string>> => {
   const entries = await catalog.list()
@@ -51,8 +48,7 @@ export const getWorker = route(
   },
   async (context, { params }) => {
     const id = await idOf(context, 'worker', params.id)
-    const data = await context.store.workers.find(id)
-    if (data === undefined) throw noWorker(id)
+    const data = found('worker', id, await context.store.workers.find(id))
     return { ...data, data }
   },
 )
@@ -76,7 +72,7 @@ const direct = async (
   if (directed === 'stopping')
     throw new AppError('wrong_state', 'this worker already stops: start it again when it has ended')
   const worker = directed === 'ok' ? await store.workers.find(id) : undefined
-  if (worker === undefined) throw noWorker(id)
+  if (worker === undefined) throw missing('worker', id)
   await queue?.publishWorkers([id]).catch((error: unknown) => {
     log.warn('a worker could not be signalled; it will read the request with its next heartbeat', { error })
   })

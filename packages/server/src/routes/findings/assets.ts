@@ -1,9 +1,9 @@
-import { AppError, closed, Asset, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
+import { closed, Asset, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
 import { ASSET_SORTS, FACET_RECORDS, type AssetFilter, type Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
-import { refuse } from '../../http/refusal.ts'
+import { found, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { pageQuery } from '../../http/paging.ts'
 import {
   aliased,
   commaList,
@@ -101,11 +101,8 @@ export const listAssets = route(
     query: closed({ ...filterQuery, ...pageQuery, sort: Sort(ASSET_SORTS) }),
     responses: { 200: page(Asset) },
   },
-  async ({ store }, { query }) => {
-    const request = pageRequest(query)
-    const filter = await assetFilter(store, query)
-    return pageBody(await store.assets.list(filter, { ...request, sort: query.sort }), request)
-  },
+  async ({ store }, { query, page: request }) =>
+    store.assets.list(await assetFilter(store, query), { ...request, sort: query.sort }),
 )
 
 export const getAsset = route(
@@ -118,9 +115,7 @@ export const getAsset = route(
   },
   async ({ store }, { params }) => {
     const id = longRowId(params.id)
-    const data = id === undefined ? undefined : await store.assets.find(id)
-    if (id === undefined || data === undefined)
-      throw new AppError('not_found', `there is no asset ${JSON.stringify(params.id)}`)
+    const data = found('asset', params.id, await store.assets.find(id))
     return { data: { ...data, runs: await store.triage.seenBy('asset', id) } }
   },
 )

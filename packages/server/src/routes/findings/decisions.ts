@@ -12,10 +12,10 @@ import {
 import type { FindingChange } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import type { Caller } from '../../access/authenticator.ts'
-import { refuse } from '../../http/refusal.ts'
+import { missing, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { longRowId, timeOf } from '../query.ts'
-import { noVulnerability, VulnerabilityDetail, vulnerabilityDetail } from './vulnerabilities.ts'
+import { VulnerabilityDetail, vulnerabilityDetail } from './vulnerabilities.ts'
 
 const Tag = Type.String({ minLength: 1, maxLength: MAX_TAG_LENGTH })
 const Tags = Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS })
@@ -96,10 +96,9 @@ export const changeVulnerability = route(
   },
   async ({ store }, { params, body, caller }) => {
     const id = longRowId(params.id)
-    if (id === undefined) throw noVulnerability(params.id)
     refuse(decisionProblems(body))
     const [change] = await store.triage.change([id], decisionOf(body), authorOf(caller))
-    if (change?.outcome === 'not_found') throw noVulnerability(params.id)
+    if (change?.outcome === 'not_found') throw missing('vulnerability', params.id)
     if (change?.outcome === 'too_many_tags')
       refuse([{ path: '/add_tags', message: `a vulnerability has at most ${MAX_TAGS} tags: remove some` }])
     return { data: await vulnerabilityDetail(store, params.id) }

@@ -1,5 +1,4 @@
 import {
-  AppError,
   closed,
   RecordChange,
   RecordChanges,
@@ -10,7 +9,7 @@ import {
 } from '@scanfarm/contracts'
 import type { Store } from '@scanfarm/store'
 import { Type } from 'typebox'
-import { refuse } from '../../http/refusal.ts'
+import { found, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { timeOf } from '../query.ts'
 import { isEstablished } from '../../compat/runs.ts'
@@ -63,11 +62,8 @@ const sideOf = ({ id, run_uuid, workflow_name, target, workspace, status }: RunD
   status,
 })
 
-const runOf = async ({ runs }: Pick<Store, 'runs'>, ref: string): Promise<RunDetail> => {
-  const run = await runs.find(ref)
-  if (run === undefined) throw new AppError('not_found', `there is no run ${JSON.stringify(ref)}`)
-  return run
-}
+const runOf = async ({ runs }: Pick<Store, 'runs'>, ref: string): Promise<RunDetail> =>
+  found('run', ref, await runs.find(ref))
 
 export const diffRuns = route(
   {

@@ -11,7 +11,7 @@ import {
 } from '@scanfarm/contracts'
 import { MAX_RULES, PREVIEW, type Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
-import { refuse } from '../../http/refusal.ts'
+import { found, missing, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { authorOf, untilOf } from './decisions.ts'
 
@@ -63,10 +63,8 @@ const checked = <C extends Content>(content: C): { rule: C; network: boolean } =
   return { rule, network: isNetwork(content.match?.asset) }
 }
 
-const noRule = (ref: string): AppError => new AppError('not_found', `there is no rule ${JSON.stringify(ref)}`)
 const find = async ({ rules }: Store, ref: string): Promise<FindingRule> => {
-  const rule = await rules.find(ref)
-  if (rule === undefined) throw noRule(ref)
+  const rule = found('rule', ref, await rules.find(ref))
   return rule
 }
 
@@ -136,7 +134,7 @@ export const changeFindingRule = route(
     const { rule, network } = checked(body)
     const { id } = await find(store, params.rule)
     const outcome = await store.rules.change(id, rule, network, authorOf(caller))
-    return savedOf(outcome, body.name, noRule(params.rule))
+    return savedOf(outcome, body.name, missing('rule', params.rule))
   },
 )
 
@@ -151,7 +149,7 @@ export const removeFindingRule = route(
   async ({ store }, { params, caller }) => {
     const { id } = await find(store, params.rule)
     const outcome = await store.rules.remove(id, authorOf(caller))
-    if (outcome === undefined || outcome === 'taken') throw noRule(params.rule)
+    if (outcome === undefined || outcome === 'taken') throw missing('rule', params.rule)
     return { message: 'Rule removed', changed: outcome.changed }
   },
 )

@@ -1,5 +1,4 @@
 import {
-  AppError,
   closed,
   CONFIDENCES,
   Cvss,
@@ -31,9 +30,9 @@ import {
   type VulnerabilityFilter,
 } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
-import { refuse, textProblems } from '../../http/refusal.ts'
+import { found, missing, refuse, textProblems } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { pageQuery } from '../../http/paging.ts'
 import { aliased, Host, List, longRowId, nameList, NewSince, Sort, wordsOf, WordList } from '../query.ts'
 import { lookUp, orgQuery } from '../workspaces/orgs.ts'
 import { FACETS_COUNTED } from './facets.ts'
@@ -116,11 +115,8 @@ export const listVulnerabilities = route(
     query: closed({ ...vulnerabilityQuery, ...orgQuery, ...pageQuery, sort: Sort(VULNERABILITY_SORTS) }),
     responses: { 200: page(Vulnerability) },
   },
-  async ({ store }, { query }) => {
-    const request = pageRequest(query)
-    const filter = await vulnerabilityFilter(store, query)
-    return pageBody(await store.vulnerabilities.list(filter, { ...request, sort: query.sort }), request)
-  },
+  async ({ store }, { query, page: request }) =>
+    store.vulnerabilities.list(await vulnerabilityFilter(store, query), { ...request, sort: query.sort }),
 )
 
 const GroupSort = Type.Optional(
@@ -193,9 +189,6 @@ export const summariseVulnerabilities = route(
   },
 )
 
-export const noVulnerability = (id: string): AppError =>
-  new AppError('not_found', `there is no vulnerability ${JSON.stringify(id)}`)
-
 /** Of a finding or an asset. */
 export const SeenBy = Type.Array(
   Type.Object({
@@ -233,8 +226,7 @@ export const vulnerabilityDetail = async (
   ref: string,
 ): Promise<Static<typeof VulnerabilityDetail>> => {
   const id = longRowId(ref)
-  const data = id === undefined ? undefined : await vulnerabilities.find(id)
-  if (id === undefined || data === undefined) throw noVulnerability(ref)
+  const data = found('vulnerability', ref, await vulnerabilities.find(id))
   const [runs, rules, history] = await Promise.all([
     triage.seenBy('vulnerability', id),
     triage.rulesOf(id),
@@ -316,7 +308,7 @@ export const removeVulnerability = route(
   },
   async ({ store }, { params }) => {
     const id = longRowId(params.id)
-    if (id === undefined || !(await store.vulnerabilities.remove(id))) throw noVulnerability(params.id)
+    if (!(await store.vulnerabilities.remove(id))) throw missing('vulnerability', params.id)
     return { message: 'Vulnerability deleted successfully', id }
   },
 )

@@ -10,9 +10,9 @@ import {
 import type { RunNight } from '@scanfarm/store'
 import { Type, type TSchema } from 'typebox'
 import { route } from '../../http/route.ts'
-import { noJob } from '../runs/jobs.ts'
 import { shownAll } from '../schedules/schedules.ts'
-import { pageQuery } from '../paging.ts'
+import { pageQuery } from '../../http/paging.ts'
+import { missing } from '../../http/refusal.ts'
 
 const NOTHING: RunNight = {
   running: null,
@@ -122,7 +122,10 @@ export const getJobChanges = route(
   async ({ store }, { params: { job_id: jobId }, query: { since, limit = 200 } }) => {
     const found = await store.nights.changes(jobId, since, limit)
     if (found === undefined)
-      throw noJob(since === undefined || (await store.jobs.summary(jobId)) === undefined ? jobId : since)
+      throw missing(
+        'job',
+        since === undefined || (await store.jobs.summary(jobId)) === undefined ? jobId : since,
+      )
     return { data: { counts: found.counts, ...found.findings } }
   },
 )

@@ -4,8 +4,8 @@ import type { ServerContext } from '../../context.ts'
 import { text, type Answer } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { NamedPath } from '../named.ts'
-import { noJob } from '../runs/jobs.ts'
 import { foundSchedule } from '../schedules/schedules.ts'
+import { found } from '../../http/refusal.ts'
 
 const page = { 200: { media: ['text/html'], description: 'One page, to be read or printed' } } as const
 const DESCRIPTION =
@@ -17,8 +17,7 @@ const reportOf = async (
   title: string,
   workspace?: string,
 ): Promise<Answer> => {
-  const facts = await store.reports.read(jobId, workspace)
-  if (facts === undefined) throw noJob(jobId)
+  const facts = found('job', jobId, await store.reports.read(jobId, workspace))
   const body = reportPage({ title, facts, madeAt: new Date().toISOString() })
   return text(200, 'text/html; charset=utf-8', body, {
     'Content-Security-Policy': `${reportPolicy()}; sandbox; frame-ancestors 'none'`,

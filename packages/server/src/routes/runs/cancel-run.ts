@@ -3,7 +3,8 @@ import { Type } from 'typebox'
 import { cancelDeadlineMs, signalCancel, waitForEnd } from '../../cancel.ts'
 import type { ServerContext } from '../../context.ts'
 import { route } from '../../http/route.ts'
-import { noRun, RunPath } from './read-runs.ts'
+import { RunPath } from './read-runs.ts'
+import { found } from '../../http/refusal.ts'
 
 /** How long a request waits for the owner of the run to kill the processes and report. */
 const ANSWER_MS = 5_000
@@ -35,8 +36,7 @@ export const cancelRun = route(
   },
   async (context, { params }) => {
     const { store, notifier } = context
-    const request = await store.runs.requestCancel(params.id)
-    if (request === undefined) throw noRun(params.id)
+    const request = found('run', params.id, await store.runs.requestCancel(params.id))
     if (isTerminal(request.was)) return ended(request, request.was)
     if (request.status === 'cancelled') return answer(request, NO_PROCESS)
 

@@ -4,9 +4,9 @@ import { JOB_SORTS, JOB_STATES, STRIP_RUNS, type CountedJob, type JobState } fro
 import { Type } from 'typebox'
 import { json, nothing } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
-import { pageQuery } from '../paging.ts'
+import { pageQuery } from '../../http/paging.ts'
 import { Sort } from '../query.ts'
-import { noJob } from './jobs.ts'
+import { found } from '../../http/refusal.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 const Time = Type.String({ format: 'date-time' })
@@ -81,9 +81,7 @@ export const getJobSummary = route(
     responses: { 200: Type.Object({ data: JobSummary }) },
   },
   async ({ store }, { params }) => {
-    const job = await store.jobs.summary(params.job_id)
-    if (job === undefined) throw noJob(params.job_id)
-    return { data: shown(job) }
+    return { data: shown(found('job', params.job_id, await store.jobs.summary(params.job_id))) }
   },
 )
 
@@ -119,9 +117,9 @@ export const getJobStrip = route(
     errors: ['bad_request'],
   },
   async ({ store }, { params, query, http }) => {
-    const strip = await store.jobs.strip(params.job_id, query.cursor, query.limit ?? STRIP_RUNS)
-    if (strip === undefined) throw noJob(params.job_id)
-    const { letters, nextCursor, ...counts } = strip
+    const { cursor, limit = STRIP_RUNS } = query
+    const strip = await store.jobs.strip(params.job_id, cursor, limit)
+    const { letters, nextCursor, ...counts } = found('job', params.job_id, strip)
     const body = {
       job_id: params.job_id,
       ...counts,
@@ -162,9 +160,7 @@ export const getJobFailures = route(
     },
   },
   async ({ store }, { params }) => {
-    const found = await store.jobs.failures(params.job_id)
-    if (found === undefined) throw noJob(params.job_id)
-    return found
+    return found('job', params.job_id, await store.jobs.failures(params.job_id))
   },
 )
 
@@ -210,9 +206,8 @@ export const getJobProgress = route(
     },
   },
   async ({ store }, { params }) => {
-    const found = await store.jobs.progress(params.job_id)
-    if (found === undefined) throw noJob(params.job_id)
-    const { estimate, ...counts } = found
+    const progress = await store.jobs.progress(params.job_id)
+    const { estimate, ...counts } = found('job', params.job_id, progress)
     const { rate, expected, early, late, reason } = estimate
     return {
       job_id: params.job_id,

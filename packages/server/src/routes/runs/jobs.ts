@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { AppError, closed, JobStatus, Priority, Run } from '@scanfarm/contracts'
+import { closed, JobStatus, Priority, Run } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { signalCancel } from '../../cancel.ts'
 import type { ServerContext } from '../../context.ts'
@@ -8,9 +8,7 @@ import { route } from '../../http/route.ts'
 import { VoidMessageRemover } from '../../void-messages.ts'
 import { isEstablished, runShape } from '../../compat/runs.ts'
 import { listed } from './listed.ts'
-
-export const noJob = (id: string): AppError =>
-  new AppError('not_found', `there is no job ${JSON.stringify(id)}`)
+import { found } from '../../http/refusal.ts'
 
 const Count = Type.Integer({ minimum: 0 })
 
@@ -77,8 +75,7 @@ export const getJob = route(
     responses: { 200: JobAnswer },
   },
   async (context, { params, http }) => {
-    const report = await context.store.jobs.report(params.job_id)
-    if (report === undefined) throw noJob(params.job_id)
+    const report = found('job', params.job_id, await context.store.jobs.report(params.job_id))
     const { counts, isInMemory, pieces } = report
     const { job_id: jobId, total_runs: total, outcomes: _, ...states } = counts
     const progress = { total, ...states }
@@ -110,8 +107,7 @@ export const cancelJob = route(
     },
   },
   async (context, { params }) => {
-    const request = await context.store.jobs.requestCancel(params.job_id)
-    if (request === undefined) throw noJob(params.job_id)
+    const request = found('job', params.job_id, await context.store.jobs.requestCancel(params.job_id))
     const { cancelled, requested } = request
     await signalCancel(context, requested)
     const nothing = cancelled + requested.length === 0
@@ -151,8 +147,11 @@ export const changeJob = route(
   async ({ store, queue, notifier, log }, { params, body }) => {
     const { priority } = body
     const messages = new VoidMessageRemover(queue, log)
-    const change = await store.jobs.changePriority(params.job_id, priority, messages.remove)
-    if (change === undefined) throw noJob(params.job_id)
+    const change = found(
+      'job',
+      params.job_id,
+      await store.jobs.changePriority(params.job_id, priority, messages.remove),
+    )
     notifier.notify()
     await messages.finish()
     const { previous, changed, later } = change

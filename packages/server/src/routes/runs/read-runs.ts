@@ -1,5 +1,4 @@
 import {
-  AppError,
   closed,
   Artifact,
   page,
@@ -15,24 +14,21 @@ import { RUN_SORTS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { route } from '../../http/route.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { pageQuery } from '../../http/paging.ts'
 import { aliased, Sort, wordsOf, WordList } from '../query.ts'
 import { runShape } from '../../compat/runs.ts'
 import { listed } from './listed.ts'
 import { orgOf, orgQuery } from '../workspaces/orgs.ts'
+import { found } from '../../http/refusal.ts'
 
 export const RunPath = Type.Object({ id: Type.String({ description: 'Number or run_uuid of the run' }) })
-
-export const noRun = (id: string): AppError =>
-  new AppError('not_found', `there is no run ${JSON.stringify(id)}`)
 
 const parentOf = async (
   store: ServerContext['store'],
   parent: string | undefined,
 ): Promise<number | undefined> => {
   if (parent === undefined) return undefined
-  const run = await store.runs.find(parent)
-  if (run === undefined) throw noRun(parent)
+  const run = found('run', parent, await store.runs.find(parent))
   return run.id
 }
 
@@ -65,12 +61,11 @@ export const listRuns = route(
     responses: { 200: page(Run) },
     errors: ['not_found'],
   },
-  async (context, { query, http }) => {
+  async (context, { query, page: request, http }) => {
     const { store } = context
     const { status, target, workspace, run_mode: runMode, priority } = query
     const workflowName = aliased(query, 'workflow_name', 'workflow')
     const jobId = aliased(query, 'job_id', 'run_group_id')
-    const request = pageRequest(query)
     const outcomes = wordsOf('outcome', query.outcome, RunOutcome.enum)
     const org = await orgOf(store, query.org)
     const parent = await parentOf(store, query.parent)
@@ -86,9 +81,9 @@ export const listRuns = route(
       org,
       parent,
     }
-    const found = await store.runs.list(filter, { ...request, sort: query.sort })
+    const runs = await store.runs.list(filter, { ...request, sort: query.sort })
     const shown = await runShape(context, http.root)
-    return pageBody({ ...found, data: found.data.map((run) => listed(shown(run))) }, request)
+    return { ...runs, data: runs.data.map((run) => listed(shown(run))) }
   },
 )
 
@@ -118,8 +113,7 @@ export const getRun = route(
   },
   async (context, { params, query, http }) => {
     const { store } = context
-    const run = await store.runs.find(params.id)
-    if (run === undefined) throw noRun(params.id)
+    const run = found('run', params.id, await store.runs.find(params.id))
     const steps = query.include_steps ? await store.runs.steps(params.id) : undefined
     const artifacts = query.include_artifacts ? await store.runs.artifacts(params.id) : undefined
     const shown = await runShape(context, http.root)

@@ -2,11 +2,11 @@ import { AppError, needsOf, paramsProblems, WorkflowKind } from '@scanfarm/contr
 import type { CloudChoice } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
-import { refuse } from '../../http/refusal.ts'
+import { found, missing, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
 import { MODE_ERRORS, refuseMode } from '../../submission/plan-job.ts'
-import { noRun, RunPath } from './read-runs.ts'
+import { RunPath } from './read-runs.ts'
 
 const Uuid = Type.String({ format: 'uuid' })
 
@@ -33,14 +33,13 @@ export const duplicateRun = route(
     errors: ['invalid_input', 'target_refused'],
   },
   async ({ store, scopes }, { params }) => {
-    const source = await store.runs.find(params.id)
-    if (source === undefined) throw noRun(params.id)
+    const source = found('run', params.id, await store.runs.find(params.id))
     // The run may be older than the limits of params.
     refuse(paramsProblems(source.params))
     await scopes.demandScope(source.run_group_id, source.workspace)
     const copy = await store.runs.duplicate(params.id)
     const run = copy && (await store.runs.find(copy.runUuid))
-    if (copy === undefined || run === undefined) throw noRun(params.id)
+    if (copy === undefined || run === undefined) throw missing('run', params.id)
     return {
       message: 'Run duplicated',
       original_run_id: copy.originalRunUuid,
@@ -75,13 +74,15 @@ export const startRun = route(
   },
   async (context, { params }) => {
     const { store, scopes, notifier } = context
-    const before = await store.runs.find(params.id)
-    if (before === undefined) throw noRun(params.id)
+    const before = found('run', params.id, await store.runs.find(params.id))
     if (before.status !== 'pending') throw notPending(before.status)
     await scopes.demandScope(before.run_group_id, before.workspace)
     await refuseMode(before.run_mode, context)
-    const start = await store.runs.start(params.id, await machinesFor(context, params.id))
-    if (start === undefined) throw noRun(params.id)
+    const start = found(
+      'run',
+      params.id,
+      await store.runs.start(params.id, await machinesFor(context, params.id)),
+    )
     const { run, started } = start
     if (!started) throw notPending(run.status)
     notifier.notify()

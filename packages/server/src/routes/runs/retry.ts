@@ -4,11 +4,10 @@ import { Type } from 'typebox'
 import { signalCancel } from '../../cancel.ts'
 import { planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
 import type { ServerContext } from '../../context.ts'
-import { refuse } from '../../http/refusal.ts'
+import { found, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { MODE_ERRORS, refuseMode } from '../../submission/plan-job.ts'
 import { RUNS_AT_ONCE } from './create-runs.ts'
-import { noJob } from './jobs.ts'
 
 const START_ERRORS = ['not_found', 'invalid_input', 'target_refused', 'wrong_state', ...MODE_ERRORS] as const
 
@@ -37,8 +36,7 @@ const fromOf = async ({ store }: ServerContext, jobNo: number, from = 'failed') 
 /** Undefined: there is nothing to repeat. */
 const retryIn = async (context: ServerContext, jobId: string, selection: RetrySelection, from?: string) => {
   const { store, scopes, notifier } = context
-  const source = await store.jobs.retrySource(jobId)
-  if (source === undefined) throw noJob(jobId)
+  const source = found('job', jobId, await store.jobs.retrySource(jobId))
   // The job may be older than the limits of params.
   refuse(paramsProblems(source.params))
   await scopes.demandScope(jobId)

@@ -2,8 +2,9 @@ import { AppError, closed, Artifact, RunAttempt, Step } from '@scanfarm/contract
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { ARTIFACT_RESPONSES, sendArtifact } from '../artifacts/send-artifact.ts'
-import { part, partBody, partQuery } from '../paging.ts'
-import { noRun, RunPath } from './read-runs.ts'
+import { part, partBody, partQuery } from '../../http/paging.ts'
+import { RunPath } from './read-runs.ts'
+import { found } from '../../http/refusal.ts'
 
 export const listSteps = route(
   {
@@ -15,8 +16,7 @@ export const listSteps = route(
     responses: { 200: part(Step) },
   },
   async ({ store }, { params, query: { cursor } }) => {
-    const steps = await store.runs.steps(params.id, cursor)
-    if (steps === undefined) throw noRun(params.id)
+    const steps = found('run', params.id, await store.runs.steps(params.id, cursor))
     return partBody(steps, cursor)
   },
 )
@@ -32,8 +32,7 @@ export const listAttempts = route(
     responses: { 200: Type.Object({ data: Type.Array(RunAttempt) }) },
   },
   async ({ store }, { params }) => {
-    const data = await store.runs.attempts(params.id)
-    if (data === undefined) throw noRun(params.id)
+    const data = found('run', params.id, await store.runs.attempts(params.id))
     return { data }
   },
 )
@@ -48,8 +47,7 @@ export const listArtifacts = route(
     responses: { 200: part(Artifact) },
   },
   async ({ store }, { params, query: { cursor } }) => {
-    const artifacts = await store.runs.artifacts(params.id, cursor)
-    if (artifacts === undefined) throw noRun(params.id)
+    const artifacts = found('run', params.id, await store.runs.artifacts(params.id, cursor))
     return partBody(artifacts, cursor)
   },
 )

@@ -4,7 +4,7 @@ import { json, type Answer } from '../../http/answer.ts'
 import { route, type Handle } from '../../http/route.ts'
 import { createRuns } from './create-runs.ts'
 import { runShape } from '../../compat/runs.ts'
-import { noRun } from './read-runs.ts'
+import { found } from '../../http/refusal.ts'
 
 const Facts = Type.Pick(Run, [
   'workflow_name',
@@ -85,8 +85,7 @@ export const getTask = route(
     responses: { 200: TaskDetail },
   },
   async (context, { params: { id }, http }) => {
-    const run = await context.store.runs.find(id)
-    if (run === undefined) throw noRun(id)
+    const run = found('run', id, await context.store.runs.find(id))
     const shown = await runShape(context, http.root)
     return { ...task(shown(run)), error: run.error_message }
   },

@@ -1,14 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import {
-  AppError,
-  closed,
-  ChangeSchedule,
-  CreateSchedule,
-  page,
-  Schedule,
-  Warnings,
-  wrapped,
-} from '@scanfarm/contracts'
+import { AppError, ChangeSchedule, CreateSchedule, Schedule, Warnings, wrapped } from '@scanfarm/contracts'
 import { tooManySchedules, type StoredSchedule } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
@@ -27,7 +18,8 @@ import {
 import { refuseMode } from '../../submission/plan-job.ts'
 import { readScheduleForm } from '../../compat/read-forms.ts'
 import { idOf, NamedPath } from '../named.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { pages } from '../../http/paging.ts'
+import { found, missing } from '../../http/refusal.ts'
 
 const Changed = Type.Object({
   message: Type.String(),
@@ -63,16 +55,12 @@ const changed = async (
   return { message, data, ...(warnings.length === 0 ? {} : { warnings }) }
 }
 
-const noSchedule = (id: string): AppError =>
-  new AppError('not_found', `there is no schedule ${JSON.stringify(id)}`)
-
 export const foundSchedule = async (
   context: Pick<ServerContext, 'store'>,
   ref: string,
 ): Promise<StoredSchedule> => {
   const id = await idOf(context, 'schedule', ref)
-  const schedule = await context.store.schedules.find(id)
-  if (schedule === undefined) throw noSchedule(id)
+  const schedule = found('schedule', id, await context.store.schedules.find(id))
   return schedule
 }
 
@@ -81,13 +69,11 @@ export const listSchedules = route(
     endpoint: 'GET /schedules',
     summary: 'List the schedules, newest first',
     role: 'viewer',
-    query: closed(pageQuery),
-    responses: { 200: page(Schedule) },
+    ...pages(Schedule, {}),
   },
-  async ({ store }, { query }) => {
-    const request = pageRequest(query)
-    const { data, ...rest } = await store.schedules.list(request)
-    return pageBody({ ...rest, data: (await shownAll({ store }, data)).map(listed) }, request)
+  async ({ store }, { page }) => {
+    const { data, ...rest } = await store.schedules.list(page)
+    return { ...rest, data: (await shownAll({ store }, data)).map(listed) }
   },
 )
 
@@ -151,8 +137,7 @@ export const changeSchedule = route(
     const stored = await foundSchedule(context, params.id)
     const draft = await changedDraft(context.catalog, stored, restored(body, stored))
     await checkedTrigger(context.receiver, draft)
-    const data = await context.store.schedules.replace(stored.id, draft)
-    if (data === undefined) throw noSchedule(params.id)
+    const data = found('schedule', params.id, await context.store.schedules.replace(stored.id, draft))
     await context.receiver.registry.current()
     return await changed(context, 'Schedule updated', data, body)
   },
@@ -169,7 +154,7 @@ export const removeSchedule = route(
   },
   async (context, { params }) => {
     const id = await idOf(context, 'schedule', params.id)
-    if (!(await context.store.schedules.remove(id))) throw noSchedule(id)
+    if (!(await context.store.schedules.remove(id))) throw missing('schedule', id)
     return { message: 'Schedule deleted', id }
   },
 )
@@ -190,7 +175,7 @@ const switching = (word: 'enable' | 'disable') =>
         ...schedule,
         enabled: word === 'enable',
       })
-      if (data === undefined) throw noSchedule(params.id)
+      if (data === undefined) throw missing('schedule', params.id)
       await context.receiver.registry.current()
       return { message: `Schedule ${word}d`, data: await shownOne(context, data) }
     },

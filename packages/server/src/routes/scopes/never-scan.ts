@@ -16,7 +16,7 @@ import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { authorOf, untilOf } from '../findings/decisions.ts'
 import { idOf } from '../named.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { pageQuery } from '../../http/paging.ts'
 
 const MAX_PROBLEMS = 50
 const MAX_BODY_BYTES = 16 * 1024 * 1024
@@ -45,10 +45,7 @@ export const listNeverScan = route(
     }),
     responses: { 200: page(NeverScan) },
   },
-  async ({ store }, { query }) => {
-    const request = pageRequest(query)
-    return pageBody(await store.scopes.neverScan(query.search, request), request)
-  },
+  ({ store }, { query, page }) => store.scopes.neverScan(query.search, page),
 )
 
 export const addNeverScan = route(

@@ -1,7 +1,7 @@
 import { closed, page, Refusal } from '@scanfarm/contracts'
 import { route } from '../../http/route.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
-import { noJob } from '../runs/jobs.ts'
+import { pageQuery } from '../../http/paging.ts'
+import { found } from '../../http/refusal.ts'
 
 const { cursor: _, ...offsets } = pageQuery
 
@@ -15,12 +15,8 @@ const refusals = (path: 'refusals' | 'left-out', summary: string, description: s
       query: closed(offsets),
       responses: { 200: page(Refusal) },
     },
-    async ({ store }, { params, query }) => {
-      const request = pageRequest(query)
-      const found = await store.scopes.refusals(params.job_id, request, path === 'left-out')
-      if (found === undefined) throw noJob(params.job_id)
-      return pageBody(found, request)
-    },
+    async ({ store }, { params: { job_id: job }, page }) =>
+      found('job', job, await store.scopes.refusals(job, page, path === 'left-out')),
   )
 
 export const listJobRefusals = refusals(

@@ -13,7 +13,7 @@ import {
 } from '@scanfarm/contracts'
 import { MAX_SCOPES, type Store } from '@scanfarm/store'
 import { Type } from 'typebox'
-import { refuse } from '../../http/refusal.ts'
+import { found, missing, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { workspaceOf } from '../../submission/workspace-name.ts'
 import { authorOf } from '../findings/decisions.ts'
@@ -58,12 +58,8 @@ const checked = <S extends ChangeScope>(scope: S, now?: Scope): S => {
   return found
 }
 
-const noScope = (name: string): AppError =>
-  new AppError('not_found', `there is no scope ${JSON.stringify(name)}`)
-
 const find = async ({ scopes }: Store, name: string): Promise<Scope> => {
-  const scope = await scopes.find(name)
-  if (scope === undefined) throw noScope(name)
+  const scope = found('scope', name, await scopes.find(name))
   return scope
 }
 
@@ -71,7 +67,7 @@ const savedOf = (outcome: Awaited<ReturnType<Store['scopes']['add']>>, name: str
   if (outcome === 'taken') throw new AppError('conflict', `there is already a scope ${JSON.stringify(name)}`)
   if (outcome === 'full')
     throw new AppError('conflict', `there are ${MAX_SCOPES} scopes, the most that a farm has: remove one`)
-  if (outcome === undefined) throw noScope(name)
+  if (outcome === undefined) throw missing('scope', name)
   if ('boundTo' in outcome)
     throw new AppError(
       'conflict',
@@ -144,8 +140,7 @@ export const removeScope = route(
     errors: ['conflict'],
   },
   async ({ store }, { params }) => {
-    const removed = await store.scopes.remove(params.name)
-    if (removed === undefined) throw noScope(params.name)
+    const removed = found('scope', params.name, await store.scopes.remove(params.name))
     if (removed === 'removed') return { message: 'Scope removed' }
     throw new AppError(
       'conflict',

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { AppError, closed, NullableTimestamp, Timestamp } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { refuseDeepJson } from '../../http/body/json-depth.ts'
+import { missing } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { refuseLargeData } from '../events/emit-event.ts'
 import {
@@ -137,8 +138,7 @@ export const removeIncomingWebhook = route(
     responses: { 200: Type.Object({ message: Type.String(), name: Type.String() }) },
   },
   async ({ store }, { params }) => {
-    if (!(await store.webhooks.removeIncoming(params.name)))
-      throw new AppError('not_found', `there is no webhook ${JSON.stringify(params.name)}`)
+    if (!(await store.webhooks.removeIncoming(params.name))) throw missing('webhook', params.name)
     return { message: 'Webhook removed', name: params.name }
   },
 )

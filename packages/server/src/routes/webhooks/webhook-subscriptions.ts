@@ -5,7 +5,6 @@ import {
   Delivery,
   DeliveryStatus,
   named,
-  page,
   SEVERITIES,
   Timestamp,
   wrapped,
@@ -14,21 +13,18 @@ import {
 import { MAX_SUBSCRIPTIONS, type Subscription, type SubscriptionDraft } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import type { ServerContext } from '../../context.ts'
-import { refuse } from '../../http/refusal.ts'
+import { found, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { exampleEvent } from '../../webhooks/example-event.ts'
 import { mailAddresses } from '../../webhooks/send-mail.ts'
 import { sendEvent, sendOptions, templateProblem } from '../../webhooks/webhook-sender.ts'
 import { topicProblem } from '../../triggers/topics.ts'
 import { idOf, NamedPath } from '../named.ts'
-import { pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { pages } from '../../http/paging.ts'
 import { rowId } from '../query.ts'
 
 const Secret = Type.String({ minLength: 16, maxLength: 256 })
 const SECRET_BYTES = 32
-
-const nothing = (what: string, id: string): AppError =>
-  new AppError('not_found', `there is no ${what} ${JSON.stringify(id)}`)
 
 const Format = Type.Enum(['json', 'slack', 'discord', 'teams', 'mail'])
 const MinSeverity = Type.Enum(['', ...SEVERITIES], {
@@ -108,9 +104,8 @@ const shown = (one: Subscription): Static<typeof Subscribed> => ({
 })
 
 const knownOf = async (context: ServerContext, name: string): Promise<Subscription> => {
-  const known = await context.store.webhooks.subscription(Number(await idOf(context, 'subscription', name)))
-  if (known === undefined) throw nothing('subscription', name)
-  return known
+  const id = Number(await idOf(context, 'subscription', name))
+  return found('subscription', name, await context.store.webhooks.subscription(id))
 }
 
 const checked = (draft: SubscriptionDraft, { receiver }: ServerContext): SubscriptionDraft => {
@@ -194,8 +189,7 @@ export const changeSubscription = route(
     const { min_severity: minSeverity = known.minSeverity, ...changes } = body
     const draft = checked({ ...known, ...changes, minSeverity }, context)
     const data = await context.store.webhooks.changeSubscription(known.id, draft)
-    if (data === undefined) throw nothing('subscription', params.id)
-    return { message: 'Subscription changed', data: shown(data) }
+    return { message: 'Subscription changed', data: shown(found('subscription', params.id, data)) }
   },
 )
 
@@ -246,22 +240,13 @@ export const listDeliveries = route(
     endpoint: 'GET /webhook-deliveries',
     summary: 'List deliveries, newest first; failed ones have the status dead',
     role: 'admin',
-    query: closed({
+    ...pages(Delivery, {
       status: Type.Optional(DeliveryStatus),
       subscription_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
-      ...pageQuery,
     }),
-    responses: { 200: page(Delivery) },
   },
-  async ({ store }, { query }) => {
-    const request = pageRequest(query)
-    const { status, subscription_id: subscriptionId } = query
-    const filter = {
-      ...(status === undefined ? {} : { status }),
-      ...(subscriptionId === undefined ? {} : { subscriptionId }),
-    }
-    return pageBody(await store.webhooks.deliveries(filter, request), request)
-  },
+  ({ store }, { query: { status, subscription_id: subscriptionId }, page }) =>
+    store.webhooks.deliveries({ status, subscriptionId }, page),
 )
 
 export const redeliver = route(
@@ -272,9 +257,7 @@ export const redeliver = route(
     responses: { 202: wrapped(Delivery) },
   },
   async ({ store, notifier }, { params }) => {
-    const id = rowId(params.id)
-    const data = id === undefined ? undefined : await store.webhooks.redeliver(id)
-    if (data === undefined) throw nothing('delivery', params.id)
+    const data = found('delivery', params.id, await store.webhooks.redeliver(rowId(params.id)))
     notifier.notify()
     return { data }
   },

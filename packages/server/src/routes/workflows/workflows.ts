@@ -6,7 +6,7 @@ import { Type, type Static } from 'typebox'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { json, text } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
-import { MAX_LIMIT, pageQuery, pageRequest } from '../paging.ts'
+import { MAX_LIMIT, pageQuery, pageRequest } from '../../http/paging.ts'
 
 export const Param = Type.Object({
   name: Type.String(),

@@ -1,7 +1,7 @@
 import { AppError, closed, FINDING_LIMITS, Org, OrgStats, wrapped } from '@scanfarm/contracts'
 import { DEFAULT_ORG, MAX_ORGS, type Store } from '@scanfarm/store'
 import { Type } from 'typebox'
-import { refuse } from '../../http/refusal.ts'
+import { missing, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { newSinceOf } from '../query.ts'
 
@@ -14,13 +14,13 @@ const fields = {
   tags: Type.Array(Type.String({ maxLength: 256 }), { maxItems: 100 }),
 }
 
-const found = async ({ orgs }: Pick<Store, 'orgs'>, ref: string): Promise<Org> => {
+const noOrg = (ref: string): AppError => missing('organisation', ref, '; see GET /orgs')
+
+const find = async ({ orgs }: Pick<Store, 'orgs'>, ref: string): Promise<Org> => {
   const org = await orgs.find(ref)
   if (org === undefined) throw noOrg(ref)
   return org
 }
-const noOrg = (ref: string): AppError =>
-  new AppError('not_found', `there is no organisation ${JSON.stringify(ref)}; see GET /orgs`)
 
 const TAKEN = [{ path: '/name', message: 'another organisation has this name or uuid' }]
 
@@ -74,7 +74,7 @@ export const getOrg = route(
     params: OrgPath,
     responses: { 200: wrapped(Org) },
   },
-  async ({ store }, { params }) => ({ data: await found(store, params.org) }),
+  async ({ store }, { params }) => ({ data: await find(store, params.org) }),
 )
 
 export const getOrgStats = route(
@@ -86,7 +86,7 @@ export const getOrgStats = route(
     params: OrgPath,
     responses: { 200: wrapped(OrgStats) },
   },
-  async ({ store }, { params }) => ({ data: await store.orgs.stats(await found(store, params.org)) }),
+  async ({ store }, { params }) => ({ data: await store.orgs.stats(await find(store, params.org)) }),
 )
 
 export const changeOrg = route(
@@ -120,7 +120,7 @@ export const changeOrg = route(
     errors: ['forbidden'],
   },
   async ({ store }, { params, body: { name, description, tags, workspaces = [] } }) => {
-    const org = await found(store, params.org)
+    const org = await find(store, params.org)
     const renamed = name !== undefined && name !== '' && name !== org.name
     if (renamed && org.is_default)
       throw new AppError('forbidden', 'the default organisation cannot be renamed')
@@ -167,7 +167,7 @@ export const removeOrg = route(
           message: 'is not supported: retention deletes runs, assets and vulnerabilities',
         },
       ])
-    const { uuid, name } = await found(store, params.org)
+    const { uuid, name } = await find(store, params.org)
     if (uuid === DEFAULT_ORG) throw new AppError('forbidden', 'the default organisation cannot be deleted')
     if (!(await store.orgs.remove(uuid))) throw noOrg(params.org)
     return { message: 'Organisation deleted', uuid, name, purged: false as const }

@@ -1,7 +1,8 @@
-import { AppError, closed } from '@scanfarm/contracts'
+import { closed } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { attachment, bytes, type Answer } from '../../http/answer.ts'
+import { missing } from '../../http/refusal.ts'
 import { route, unsupportedRoute } from '../../http/route.ts'
 import { entriesOf } from './snapshot-entries.ts'
 import { zipOf } from './zip-stream.ts'
@@ -16,7 +17,7 @@ const send = async (
   workspace: string,
 ): Promise<Answer> => {
   if (!(await store.workspaces.exists(workspace)))
-    throw new AppError('not_found', `there is no workspace ${JSON.stringify(workspace)}; see GET /workspaces`)
+    throw missing('workspace', workspace, '; see GET /workspaces')
   const slot = snapshots.acquire()
   const zip = zipOf(entriesOf({ store, artifacts }, workspace))
   zip.once('close', () => slot[Symbol.dispose]())
@@ -86,9 +87,6 @@ export const removeSnapshot = route(
     responses: {},
   },
   async (_context, { params }) => {
-    throw new AppError(
-      'not_found',
-      `there is no snapshot ${JSON.stringify(params.name)}: snapshots are created for each download and not stored`,
-    )
+    throw missing('snapshot', params.name, ': snapshots are created for each download and not stored')
   },
 )

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { orgOf, orgQuery } from './orgs.ts'
-import { MAX_LIMIT, pageBody, pageQuery, pageRequest } from '../paging.ts'
+import { MAX_LIMIT, pageQuery } from '../../http/paging.ts'
 
 const sourceOf = (text: string | undefined): (typeof WORKSPACE_SOURCES)[number] | undefined => {
   const word = text?.trim().toLowerCase() ?? ''
@@ -36,14 +36,10 @@ export const listWorkspaces = route(
     }),
     responses: { 200: Type.Object({ ...page(Workspace).properties, mode: Type.Literal('database') }) },
   },
-  async ({ store }, { query }) => {
-    const request = pageRequest(query)
+  async ({ store }, { query, page: request }) => {
     const org = await orgOf(store, query.org)
     const filter = { search: query.search, source: sourceOf(query.data_source), org }
-    return {
-      ...pageBody(await store.workspaces.list(filter, request), request),
-      mode: 'database' as const,
-    }
+    return { ...(await store.workspaces.list(filter, request)), mode: 'database' as const }
   },
 )
 

@@ -8,9 +8,10 @@ import { lastEvent, lastEventQuery, sendEvents } from '../../../http/sent-events
 import type { Caller } from '../../../access/authenticator.ts'
 import type { ServerContext } from '../../../context.ts'
 import { rangeOf } from '../../artifacts/send-artifact.ts'
-import { noRun, RunPath } from '../read-runs.ts'
+import { RunPath } from '../read-runs.ts'
 import { startOfLine, type LogContent } from './log-files.ts'
 import type { LogPosition } from './log-streams.ts'
+import { found } from '../../../http/refusal.ts'
 
 const PLAIN = 'text/plain; charset=utf-8'
 
@@ -58,8 +59,7 @@ export const readRunLog = route(
     errors: ['range_not_satisfiable', 'too_many_requests', 'unavailable'],
   },
   async (context, { params, query, caller, http }) => {
-    const state = await context.store.runs.log(params.id)
-    if (state === undefined) throw noRun(params.id)
+    const state = found('run', params.id, await context.store.runs.log(params.id))
     return await answer(context, state, query, caller, http)
   },
 )

@@ -1,10 +1,16 @@
-import { closed, Pagination } from '@scanfarm/contracts'
+import { closed, page, Pagination } from '@scanfarm/contracts'
 import type { PageOf, PageRequest } from '@scanfarm/store'
-import { Type, type TSchema } from 'typebox'
+import { Type, type TProperties, type TSchema } from 'typebox'
 
 const DEFAULT_LIMIT = 20
 /** Higher limits are lowered to this instead of refused. */
 export const MAX_LIMIT = 10_000
+
+/** Query and answer of a list; `filters` are its other parameters. */
+export const pages = <T extends TSchema, F extends TProperties>(item: T, filters: F) => ({
+  query: closed({ ...filters, ...pageQuery }),
+  responses: { 200: page(item) },
+})
 
 /** Query parameters of every list. */
 export const pageQuery = {
@@ -32,7 +38,7 @@ export const pageQuery = {
   ),
 }
 
-interface PageQuery {
+export interface PageQuery {
   readonly offset?: number
   readonly limit?: number
   readonly cursor?: string
@@ -44,10 +50,15 @@ export const pageRequest = ({ offset = 0, limit = DEFAULT_LIMIT, cursor }: PageQ
   ...(cursor === undefined ? {} : { cursor }),
 })
 
-export const pageBody = <T>(
-  { data, total, nextCursor, truncated }: PageOf<T>,
+export const isPage = (result: unknown): result is PageOf<unknown> =>
+  typeof result === 'object' && result !== null && 'nextCursor' in result && 'truncated' in result
+
+/** The answer for a page of the store; further fields stay. */
+export const pageBody = <T, P extends PageOf<T>>(
+  { data, total, nextCursor, truncated, ...more }: P & PageOf<T>,
   { offset, limit }: Pick<PageRequest, 'offset' | 'limit'>,
-): { data: T[]; pagination: Pagination } => ({
+) => ({
+  ...more,
   data,
   pagination: {
     total,
