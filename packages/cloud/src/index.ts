@@ -10,11 +10,7 @@ export {
   type CloudContext,
   type InfraRequest,
 } from './draft-infra.ts'
-export {
-  startProvisioning,
-  type Provisioning,
-  type ProvisioningOptions,
-} from './provisioning/start-provisioning.ts'
+export { startProvisioning, type ProvisioningOptions } from './provisioning/start-provisioning.ts'
 export type { ProvisioningSettings } from './provisioning/settings.ts'
 export type { ProvisioningMetrics } from './provisioning/reconciliation.ts'
 export { createCloudRunners, type CloudRunnersOptions } from './runners/cloud-runners.ts'

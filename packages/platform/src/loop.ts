@@ -3,8 +3,8 @@ import { backoffMs, type Backoff } from '@scanfarm/contracts'
 
 export interface LoopOptions {
   readonly name: string
-  /** Time between the end of a turn and the next one. */
-  readonly intervalMs: number
+  /** Time between the end of a turn and the next one; a function is asked at the end of each turn. */
+  readonly intervalMs: number | (() => number)
   /**
    * One turn. Returns `true` if there is more to do: the next turn follows at once. Turns never overlap. The signal
    * aborts when the loop is stopped.
@@ -74,7 +74,8 @@ export class Loop implements AsyncDisposable {
   }
 
   #waitMs(): number {
-    if (this.#failures === 0) return this.#options.intervalMs
+    const { intervalMs } = this.#options
+    if (this.#failures === 0) return typeof intervalMs === 'number' ? intervalMs : intervalMs()
     return backoffMs(this.#failures, this.#options.backoff ?? DEFAULT_BACKOFF)
   }
 
@@ -86,5 +87,31 @@ export class Loop implements AsyncDisposable {
     await promise
     this.#endWait = undefined
     clearTimeout(timer)
+  }
+}
+
+/** One of several loops. */
+export interface LoopSpec extends Omit<LoopOptions, 'log'> {
+  /** `wake` of all loops wakes it. */
+  readonly isUrgent?: boolean
+}
+
+export interface Loops extends AsyncDisposable {
+  /** The urgent loops begin a turn without waiting for their interval. */
+  wake(): void
+}
+
+/** Starts loops. Disposing waits for the turns in flight. */
+export const startLoops = (specs: readonly LoopSpec[], log: Logger): Loops => {
+  const loops = specs.map((spec) => new Loop({ ...spec, log }))
+  const urgent = loops.filter((_, index) => specs[index]?.isUrgent === true)
+  for (const loop of loops) loop.start()
+  return {
+    wake() {
+      for (const loop of urgent) loop.wake()
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
+    },
   }
 }

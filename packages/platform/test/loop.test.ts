@@ -1,6 +1,6 @@
 import { once, EventEmitter } from 'node:events'
 import { expect, test } from '@jest/globals'
-import { Loop, silentLogger } from '../src/index.ts'
+import { Loop, silentLogger, startLoops } from '../src/index.ts'
 
 const NEVER_MS = 3_600_000
 
@@ -95,4 +95,37 @@ test('Stopping a loop aborts its signal and waits for its turn', async () => {
   await promise
   await loop[Symbol.asyncDispose]()
   expect(seen).toEqual(['turn ended'])
+})
+
+test('A loop asks a function for the time until its next turn, after each turn', async () => {
+  const { turn, events, count } = counted(async () => undefined)
+  const asked: number[] = []
+  const intervalMs = (): number => {
+    asked.push(count())
+    return count() < 3 ? 1 : NEVER_MS
+  }
+  const loop = new Loop({ name: 'x', intervalMs, turn, log: silentLogger })
+  const third = once(events, '3')
+  loop.start()
+  await third
+  await loop[Symbol.asyncDispose]()
+  expect(asked.slice(0, 2)).toEqual([1, 2])
+})
+
+test('Of loops that are started together, only the urgent ones are woken', async () => {
+  const [urgent, patient] = [counted(async () => undefined), counted(async () => undefined)]
+  const first = Promise.all([once(urgent.events, '1'), once(patient.events, '1')])
+  const loops = startLoops(
+    [
+      { name: 'urgent', intervalMs: NEVER_MS, isUrgent: true, turn: urgent.turn },
+      { name: 'patient', intervalMs: NEVER_MS, turn: patient.turn },
+    ],
+    silentLogger,
+  )
+  await first
+  const second = once(urgent.events, '2')
+  loops.wake()
+  await second
+  await loops[Symbol.asyncDispose]()
+  expect([urgent.count(), patient.count()]).toEqual([2, 1])
 })

@@ -1,11 +1,12 @@
+import { startLoops } from '@scanfarm/platform'
 import { createContext, type ContextOptions, type Overrides } from './create-context.ts'
 import { connectionLimits, createApp } from './http/app.ts'
 import { listenHttp } from './http/listen.ts'
 import { startCloud } from './cloud/start-cloud.ts'
-import { startLoops } from './loops/start-loops.ts'
-import { startRetention } from './loops/retention.ts'
-import { startOrphanSweep } from './loops/orphaned-objects.ts'
-import { startTriggerLoops } from './triggers/start-trigger-loops.ts'
+import { farmLoops } from './loops/farm-loops.ts'
+import { retentionLoops } from './loops/retention.ts'
+import { orphanLoop } from './loops/orphaned-objects.ts'
+import { triggerLoops } from './triggers/trigger-loops.ts'
 import { apiRoutes } from './routes/index.ts'
 import { startSlots } from './start-slots.ts'
 import type { Config } from './settings.ts'
@@ -28,12 +29,19 @@ export async function startServer(
   await using scope = new AsyncDisposableStack()
   const context = scope.use(await createContext(config, options, overrides))
   await using running = new AsyncDisposableStack()
-  const loops = running.use(startLoops(context))
+  const all = [
+    ...farmLoops(context),
+    ...triggerLoops(context),
+    ...retentionLoops(context),
+    orphanLoop(context),
+  ]
+  const loops = running.use(startLoops(all, context.log))
   running.use(context.notifier.onNotify(() => loops.wake()))
-  const triggers = running.use(startTriggerLoops(context))
-  running.use(context.notifier.onNotify(() => triggers.wake()))
-  running.use(startRetention(context))
-  running.use(startOrphanSweep(context))
+  context.receiver.running = context.receiver.enabled
+  running.defer(() => {
+    context.receiver.running = false
+    context.streams[Symbol.dispose]()
+  })
   const cloud = running.use(await startCloud(context))
   running.use(context.notifier.onNotify(() => cloud?.wake()))
   running.use(await startSlots(context))

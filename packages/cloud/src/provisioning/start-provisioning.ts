@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Loop, type Logger } from '@scanfarm/platform'
+import { startLoops, type Logger, type Loops, type LoopSpec } from '@scanfarm/platform'
 import type { CloudStore } from '@scanfarm/store'
 import type { CloudProviders } from '../open-providers.ts'
 import { reapMachines } from './reap-machines.ts'
@@ -21,46 +21,29 @@ export interface ProvisioningOptions {
   readonly metrics?: ProvisioningMetrics
 }
 
-export interface Provisioning extends AsyncDisposable {
-  /** Looks for infrastructures that are due now. */
-  wake(): void
-}
-
-/** Starts the loops that create, watch and destroy machines. Any number of servers may run them; leases divide the work. */
-export function startProvisioning(options: ProvisioningOptions): Provisioning {
+/**
+ * Starts the loops that create, watch and destroy machines. Any number of servers may run them; leases divide the work.
+ * Waking them looks for infrastructures that are due now.
+ */
+export function startProvisioning(options: ProvisioningOptions): Loops {
   const settings: ProvisioningSettings = { ...PROVISIONING_DEFAULTS, ...options.settings }
-  const reconcilers = Array.from({ length: settings.parallelReconciles }, () => reconciler(options, settings))
-  const loops = [...reconcilers, reaper(options, settings)]
-  for (const loop of loops) loop.start()
-  return {
-    wake() {
-      for (const loop of reconcilers) loop.wake()
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(loops.map((loop) => loop[Symbol.asyncDispose]()))
-    },
-  }
-}
-
-/** Each loop is a separate owner, so that two loops of one process never share a lease. */
-const reconciler = (options: ProvisioningOptions, settings: ProvisioningSettings): Loop => {
-  const owner = randomUUID()
-  return new Loop({
-    name: 'reconcile machines',
-    intervalMs: settings.pollMs,
-    log: options.log,
-    turn: (signal) => reconcileNext({ ...options, settings, owner, signal }),
-  })
-}
-
-const reaper = (options: ProvisioningOptions, settings: ProvisioningSettings): Loop => {
+  // Each loop is a separate owner, so that two loops of one process never share a lease.
+  const owners = Array.from({ length: settings.parallelReconciles }, () => randomUUID())
   const intervalMs = settings.reaperSeconds * 1000
-  return new Loop({
-    name: 'reap machines',
-    intervalMs,
-    log: options.log,
-    turn: (signal) => reapAll(options, intervalMs * REAPER_TOLERANCE, signal),
-  })
+  const loops: readonly LoopSpec[] = [
+    ...owners.map((owner) => ({
+      name: 'reconcile machines',
+      intervalMs: settings.pollMs,
+      isUrgent: true,
+      turn: (signal: AbortSignal) => reconcileNext({ ...options, settings, owner, signal }),
+    })),
+    {
+      name: 'reap machines',
+      intervalMs,
+      turn: (signal) => reapAll(options, intervalMs * REAPER_TOLERANCE, signal),
+    },
+  ]
+  return startLoops(loops, options.log)
 }
 
 async function reapAll(options: ProvisioningOptions, everyMs: number, signal: AbortSignal): Promise<void> {

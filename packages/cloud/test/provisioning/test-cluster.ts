@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { CloudInfra, RunDetail } from '@scanfarm/contracts'
-import { silentLogger } from '@scanfarm/platform'
+import { silentLogger, type Loops } from '@scanfarm/platform'
 import type { CloudBudget, CloudStore, InfraDraft, JobDraft, Store } from '@scanfarm/store'
 import { draft, testDatabase, type TestDatabase } from '@scanfarm/store/testing'
 import { until } from '@scanfarm/testing'
 import { reconcileNext, type ReconcileNextDeps } from '../../src/provisioning/reconcile-next.ts'
 import { PROVISIONING_DEFAULTS, type ProvisioningSettings } from '../../src/provisioning/settings.ts'
-import { startProvisioning, type Provisioning } from '../../src/provisioning/start-provisioning.ts'
+import { startProvisioning } from '../../src/provisioning/start-provisioning.ts'
 import { providersFrom, type CloudProviders } from '../../src/open-providers.ts'
 import { openFakeCloud, type FakeCloud } from '../fake-cloud.ts'
 
@@ -37,7 +37,7 @@ export interface TestCluster extends AsyncDisposable {
     infra: Partial<InfraDraft> | { reuse: string },
     steps?: readonly unknown[],
   ): Promise<{ infraId: string; runIds: number[] }>
-  loops(settings?: Partial<ProvisioningSettings>, store?: CloudStore): Provisioning
+  loops(settings?: Partial<ProvisioningSettings>, store?: CloudStore): Loops
   reconcile(changes?: Partial<ReconcileNextDeps>): Promise<boolean>
   infra(infraId: string): Promise<CloudInfra>
   untilInfra(infraId: string, what: (infra: CloudInfra) => boolean): Promise<CloudInfra>

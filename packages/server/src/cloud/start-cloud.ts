@@ -1,10 +1,11 @@
-import { startProvisioning, type Provisioning } from '@scanfarm/cloud'
+import { startProvisioning } from '@scanfarm/cloud'
+import type { Loops } from '@scanfarm/platform'
 import { workFolderOf } from '@scanfarm/worker'
 import type { ServerContext } from '../context.ts'
 import { createCloudMetrics } from './metrics.ts'
 
 /** Starts the provisioning of machines; undefined when cloud mode is off. */
-export async function startCloud(context: ServerContext): Promise<Provisioning | undefined> {
+export async function startCloud(context: ServerContext): Promise<Loops | undefined> {
   const { config, store, providers, log } = context
   if (!config.cloud.enabled) {
     await warnOfMachines(context)

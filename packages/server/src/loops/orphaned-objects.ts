@@ -1,5 +1,5 @@
 import type { ArtifactStore, RunStore } from '@scanfarm/contracts'
-import { Loop, type Logger } from '@scanfarm/platform'
+import type { Logger, LoopSpec } from '@scanfarm/platform'
 
 const EVERY_MS = 60_000
 /** Keys checked in one turn and in one query. */
@@ -19,13 +19,13 @@ export interface OrphanSweepParts {
 }
 
 /** Deletes objects whose row was never written, for example because the process was killed in between. */
-export const startOrphanSweep = (parts: OrphanSweepParts): AsyncDisposable => {
+export const orphanLoop = (parts: OrphanSweepParts): LoopSpec => {
   const sweeper = new OrphanSweeper(parts)
-  const { log } = parts
-  const turn = async (signal: AbortSignal): Promise<void> => void (await sweeper.sweepOnce(signal))
-  const loop = new Loop({ name: 'remove orphaned objects', intervalMs: EVERY_MS, log, turn })
-  loop.start()
-  return loop
+  return {
+    name: 'remove orphaned objects',
+    intervalMs: EVERY_MS,
+    turn: async (signal) => void (await sweeper.sweepOnce(signal)),
+  }
 }
 
 /** Walks through the artifact store, one part in each turn. */

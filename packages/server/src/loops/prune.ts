@@ -1,5 +1,4 @@
-import type { Logger } from '@scanfarm/platform'
-import type { Store } from '@scanfarm/store'
+import type { LoopContext } from './loop-context.ts'
 
 const HOUR_MS = 3_600_000
 /** How long lost workers stay in the list. */
@@ -7,16 +6,7 @@ export const KEEP_WORKERS_MS = 24 * HOUR_MS
 /** How long a repeated request returns its first answer. */
 export const KEEP_ANSWERS_MS = 24 * HOUR_MS
 
-export interface PruneParts {
-  readonly store: Pick<Store, 'maintain'> & {
-    readonly workers: Pick<Store['workers'], 'prune'>
-    readonly idempotency: Pick<Store['idempotency'], 'prune'>
-    readonly access: Pick<Store['access'], 'pruneSessions'>
-    readonly audit: Pick<Store['audit'], 'prune'>
-    readonly scopes: Pick<Store['scopes'], 'pruneRefusals'>
-  }
-  readonly log: Logger
-}
+type PruneParts = Pick<LoopContext, 'store' | 'log'>
 
 /** Deletes expired rows and creates the partitions that will be needed. */
 export const pruneOnce = async ({ store, log }: PruneParts): Promise<void> => {
@@ -36,18 +26,13 @@ const BATCHES = 20
 /** Machines that were offline for longer delete folders by their age alone. */
 const KEEP_PRUNED_WORKSPACES_DAYS = 30
 
-export interface UnusedParts {
-  readonly store: Pick<Store, 'retention'>
-  readonly log: Logger
-}
-
 /** Deletes pinned workflows and scopes that are no longer referenced. */
 export class UnusedRowRemover {
-  readonly #parts: UnusedParts
+  readonly #parts: PruneParts
   #afterHash = ''
   #afterScope = 0
 
-  constructor(parts: UnusedParts) {
+  constructor(parts: PruneParts) {
     this.#parts = parts
   }
 

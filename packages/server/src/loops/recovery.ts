@@ -1,28 +1,17 @@
-import type { Logger } from '@scanfarm/platform'
-import type { RunQueue } from '@scanfarm/queue'
-import type { Store } from '@scanfarm/store'
 import { cancelDeadlineMs } from '../cancel.ts'
 import { VoidMessageRemover } from '../void-messages.ts'
-import type { LoopMetrics } from './metrics.ts'
+import type { RecoveryParts } from './loop-context.ts'
 
 /** Runs requeued, or ended, in one statement. */
 const REAP_LIMIT = 1_000
 
-export interface ReapParts {
-  readonly recovery: Pick<Store['recovery'], 'reapOnce'>
-  readonly maxAttempts: number
-  readonly leaseMs: number
-  readonly metrics: LoopMetrics
-  readonly log: Logger
-}
-
 /** Requeues or ends the runs of workers whose lease has expired. Returns true if there may be more. */
-export const reapOnce = async (parts: ReapParts): Promise<boolean> => {
-  const { maxAttempts, leaseMs, metrics, log } = parts
-  const { heldBack, ...taken } = await parts.recovery.reapOnce({
+export const reapOnce = async ({ store, config, metrics, log }: RecoveryParts): Promise<boolean> => {
+  const { maxAttempts } = config.runs
+  const { heldBack, ...taken } = await store.recovery.reapOnce({
     maxAttempts,
     quarantineAfter: Math.max(1, maxAttempts - 1),
-    leaseMs,
+    leaseMs: config.worker.leaseMs,
     limit: REAP_LIMIT,
   })
   metrics.reaperHeldBack.set(heldBack === '' ? 0 : 1)
@@ -36,38 +25,21 @@ export const reapOnce = async (parts: ReapParts): Promise<boolean> => {
   return count >= REAP_LIMIT
 }
 
-export interface CancelParts {
-  readonly recovery: Pick<Store['recovery'], 'forceStaleCancels'>
-  readonly cancelGraceMs: number
-  readonly metrics: LoopMetrics
-  readonly log: Logger
-}
-
 /** Ends runs whose worker ignores a cancel request, and fences its later writes. True if there may be more. */
-export const forceCancels = async ({
-  recovery,
-  cancelGraceMs,
-  metrics,
-  log,
-}: CancelParts): Promise<boolean> => {
-  const forced = await recovery.forceStaleCancels(cancelDeadlineMs(cancelGraceMs), REAP_LIMIT)
+export const forceCancels = async ({ store, config, metrics, log }: RecoveryParts): Promise<boolean> => {
+  const deadlineMs = cancelDeadlineMs(config.runs.cancelGraceMs)
+  const forced = await store.recovery.forceStaleCancels(deadlineMs, REAP_LIMIT)
   if (forced > 0) log.warn('runs were cancelled because their workers did not answer', { forced })
   metrics.repairs.inc({ repair: 'cancel_forced' }, forced)
   return forced >= REAP_LIMIT
-}
-
-export interface FinishParts {
-  readonly jobs: Pick<Store['jobs'], 'finishCancel'>
-  readonly metrics: LoopMetrics
-  readonly log: Logger
 }
 
 /**
  * Finishes the cancel of a large job, or of one whose master died before it was complete; workers read the requests with
  * their heartbeats. Returns true if there may be more such jobs.
  */
-export const finishCancels = async ({ jobs, metrics, log }: FinishParts): Promise<boolean> => {
-  const job = await jobs.finishCancel()
+export const finishCancels = async ({ store, metrics, log }: RecoveryParts): Promise<boolean> => {
+  const job = await store.jobs.finishCancel()
   if (job === undefined) return false
   const { jobId, interrupted, cancelled, requested } = job
   if (!interrupted) return true
@@ -82,17 +54,10 @@ export const finishCancels = async ({ jobs, metrics, log }: FinishParts): Promis
   return true
 }
 
-export interface PriorityParts {
-  readonly jobs: Pick<Store['jobs'], 'finishPriority'>
-  readonly queue: Pick<RunQueue, 'remove'> | undefined
-  readonly metrics: LoopMetrics
-  readonly log: Logger
-}
-
 /** Changes the priority of the runs of a large job, or of one whose master died. Returns true if there may be more. */
-export const finishPriorities = async ({ jobs, queue, metrics, log }: PriorityParts): Promise<boolean> => {
+export const finishPriorities = async ({ store, queue, metrics, log }: RecoveryParts): Promise<boolean> => {
   const messages = new VoidMessageRemover(queue, log)
-  const job = await jobs.finishPriority(messages.remove)
+  const job = await store.jobs.finishPriority(messages.remove)
   await messages.finish()
   if (job === undefined) return false
   if (!job.interrupted) return true
@@ -107,15 +72,9 @@ export const finishPriorities = async ({ jobs, queue, metrics, log }: PriorityPa
 /** Jobs and rows checked in one turn. */
 const REPAIR_LIMIT = 1_000
 
-export interface SlotParts {
-  readonly recovery: Pick<Store['recovery'], 'recountSlots'>
-  readonly metrics: LoopMetrics
-  readonly log: Logger
-}
-
 /** Slots are freed in the transaction that ends a run, so a difference is a bug and is logged. */
-export const repairSlots = async ({ recovery, metrics, log }: SlotParts): Promise<boolean> => {
-  const repairs = await recovery.recountSlots(REPAIR_LIMIT)
+export const repairSlots = async ({ store, metrics, log }: RecoveryParts): Promise<boolean> => {
+  const repairs = await store.recovery.recountSlots(REPAIR_LIMIT)
   if (repairs > 0) log.warn('wrong slot counts of jobs were corrected', { repairs })
   metrics.repairs.inc({ repair: 'slots' }, repairs)
   return repairs >= REPAIR_LIMIT

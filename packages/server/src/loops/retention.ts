@@ -1,5 +1,5 @@
 import { UPLOADS, type ArtifactStore } from '@scanfarm/contracts'
-import { Loop, type Logger } from '@scanfarm/platform'
+import type { Logger, LoopSpec } from '@scanfarm/platform'
 import type { Store } from '@scanfarm/store'
 import type { Config } from '../settings.ts'
 
@@ -21,21 +21,15 @@ export interface RetentionParts {
 }
 
 /** Deletes expired runs and uploads if the settings have a retention. */
-export const startRetention = (parts: RetentionParts): AsyncDisposable | undefined => {
+export const retentionLoops = (parts: RetentionParts): readonly LoopSpec[] => {
   const { runDays, uploadDays } = parts.config.retention
-  if (runDays === 0 && uploadDays === 0) return undefined
+  if (runDays === 0 && uploadDays === 0) return []
   const keeper = new RetentionKeeper(parts)
-  const loop = new Loop({
-    name: 'delete expired runs and uploads',
-    intervalMs: EVERY_MS,
-    log: parts.log,
-    turn: async (signal) => {
-      await keeper.removeRuns(signal)
-      await keeper.removeUploads(signal)
-    },
-  })
-  loop.start()
-  return loop
+  const turn = async (signal: AbortSignal): Promise<void> => {
+    await keeper.removeRuns(signal)
+    await keeper.removeUploads(signal)
+  }
+  return [{ name: 'delete expired runs and uploads', intervalMs: EVERY_MS, turn }]
 }
 
 /** Objects are deleted before the rows that reference them, so that a crash leaves no orphaned objects. */

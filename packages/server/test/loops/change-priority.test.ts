@@ -161,7 +161,8 @@ test('the masters change the priority of a job with many waiting runs after the 
   expect(await change('high')).toEqual({ previous: 'low', changed: 10_001, later: true })
   expect(await change('critical')).toEqual({ previous: 'high', changed: 10_001, later: true })
   const metrics = createLoopMetrics(createMetrics())
-  const parts = { jobs: harness.store.jobs, queue, metrics, log: silentLogger }
+  const config = { worker: { leaseMs: 3_000 }, runs: { maxAttempts: 3, cancelGraceMs: 1_000 } }
+  const parts = { store: harness.store, queue, config, metrics, log: silentLogger }
   expect(await finishPriorities(parts)).toBe(true)
   expect(await finishPriorities(parts)).toBe(false)
   expect(await harness.sql('select rank, sent_at, count(*)::int as n from outbox group by 1, 2')).toEqual([

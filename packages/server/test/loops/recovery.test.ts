@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from '@jest/globals'
-import { createMetrics, silentLogger } from '@scanfarm/platform'
+import { createMetrics, silentLogger, startLoops } from '@scanfarm/platform'
 import { until } from '@scanfarm/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { Dispatcher } from '../../src/loops/dispatcher.ts'
@@ -7,7 +7,8 @@ import { LostMessages } from '../../src/loops/lost-messages.ts'
 import { createLoopMetrics } from '../../src/loops/metrics.ts'
 import { KEEP_WORKERS_MS, pruneOnce } from '../../src/loops/prune.ts'
 import { forceCancels } from '../../src/loops/recovery.ts'
-import { startLoops } from '../../src/loops/start-loops.ts'
+import { farmLoops } from '../../src/loops/farm-loops.ts'
+import type { LoopContext } from '../../src/loops/loop-context.ts'
 import { openLoopHarness } from './_loop-harness.ts'
 
 const never = new AbortController().signal
@@ -38,15 +39,19 @@ const finder = (found: string[] = []) =>
 /** The shortest lease that the settings allow; a reaper that starts waits for one lease. */
 const LEASE_MS = 3_000
 
-const start = () =>
-  startLoops({
-    store: harness.store,
-    queue: harness.queue,
-    dispatcher: newDispatcher(),
+const start = (parts: Partial<LoopContext> = {}) =>
+  startLoops(
+    farmLoops({
+      store: harness.store,
+      queue: harness.queue,
+      dispatcher: newDispatcher(),
+      log,
+      metrics: createMetrics(),
+      config: { worker: { leaseMs: LEASE_MS }, runs: { maxAttempts: 3, cancelGraceMs: 1_000 } },
+      ...parts,
+    }),
     log,
-    metrics: createMetrics(),
-    config: { worker: { leaseMs: LEASE_MS }, runs: { maxAttempts: 3, cancelGraceMs: 1_000 } },
-  })
+  )
 
 test('the search for lost messages finds nothing if nothing is lost', async () => {
   await harness.join()
@@ -123,7 +128,8 @@ test('a cancel that the worker does not answer is forced', async () => {
   await harness.runStore.claim(workerId, messages)
   await harness.store.runs.requestCancel(String(runId))
   const metrics = createLoopMetrics(createMetrics())
-  const parts = { recovery: harness.store.recovery, cancelGraceMs: 60_000, metrics, log }
+  const config = { worker: { leaseMs: LEASE_MS }, runs: { maxAttempts: 3, cancelGraceMs: 60_000 } }
+  const parts = { store: harness.store, queue: undefined, config, metrics, log }
   await forceCancels(parts)
   expect((await harness.store.runs.find(String(runId)))?.status).toBe('running')
   await harness.sql("update runs set cancel_requested_at = now() - interval '65 seconds'")
@@ -171,14 +177,7 @@ test('a finding whose acceptance is over is opened by the loops of a server', as
 })
 
 test('a server without a queue runs its loops and stops them in order', async () => {
-  const loops = startLoops({
-    store: harness.store,
-    queue: undefined,
-    dispatcher: undefined,
-    log,
-    metrics: createMetrics(),
-    config: { worker: { leaseMs: LEASE_MS }, runs: { maxAttempts: 3, cancelGraceMs: 1_000 } },
-  })
+  const loops = start({ queue: undefined, dispatcher: undefined })
   loops.wake()
   await loops[Symbol.asyncDispose]()
   await harness.submit(1)

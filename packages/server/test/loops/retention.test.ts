@@ -5,9 +5,9 @@ import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openArtifactStore } from '@scanfarm/artifacts'
 import type { ArtifactStore } from '@scanfarm/contracts'
-import { silentLogger } from '@scanfarm/platform'
+import { silentLogger, startLoops } from '@scanfarm/platform'
 import { until } from '@scanfarm/testing'
-import { RetentionKeeper, startRetention } from '../../src/loops/retention.ts'
+import { RetentionKeeper, retentionLoops } from '../../src/loops/retention.ts'
 import { openLoopHarness, type LoopHarness } from './_loop-harness.ts'
 
 const NEVER = new AbortController().signal
@@ -69,8 +69,8 @@ test('expired uploads are deleted and recent ones are kept', async () => {
   const then = new Date(Date.now() - 8 * DAY_MS)
   for (const key of ['uploads/0123456789abcdef-old.txt', 'runs/y/old.txt'])
     await utimes(join(folder, key), then, then)
-  expect(startRetention(parts(0, 0))).toBeUndefined()
-  await using _loop = startRetention(parts(0, 7))
+  expect(retentionLoops(parts(0, 0))).toEqual([])
+  await using _loops = startLoops(retentionLoops(parts(0, 7)), silentLogger)
   await until(async () => (await artifacts.size('uploads/0123456789abcdef-old.txt')) === undefined)
   expect(await artifacts.size('uploads/0123456789abcdef-new.txt')).toBe(5)
   expect(await artifacts.size('runs/y/old.txt')).toBe(5)
