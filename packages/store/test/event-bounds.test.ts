@@ -70,7 +70,7 @@ describe('the event log', () => {
       workflow_name, processed) values ('custom.old', 'evt_old', 'n', 's', 'd', repeat('x', 2000000), '', '', '', false)`)
     await sql('alter table event_logs enable trigger event_bounded')
     const claimed = await db.store.triggers.claimEvents({ limit: 10, leaseMs: 1_000 })
-    const [old] = claimed.filter(({ eventId }) => eventId === 'evt_old')
+    const [old] = claimed.filter(({ event_id }) => event_id === 'evt_old')
     expect(JSON.parse(old?.data ?? '')).toEqual({ truncated: true, bytes: 2_000_000 })
   })
 })

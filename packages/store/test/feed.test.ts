@@ -7,14 +7,14 @@ const database = forAllTests(() => testDatabase())
 
 const event = (name: string) => ({
   topic: 'custom.feed',
-  eventId: `evt_${name}`,
+  event_id: `evt_${name}`,
   name,
   source: 'api',
-  dataType: 'custom',
+  data_type: 'custom',
   data: '{}',
   workspace: '',
-  runId: '',
-  workflowName: '',
+  run_id: '',
+  workflow_name: '',
 })
 const INSERT = `select insert_event('{"topic": "custom.feed", "event_id": "evt_slow", "name": "slow", "source": "api",
   "data_type": "custom", "data": "{}", "workspace": "", "run_id": "", "workflow_name": ""}', true, '')`

@@ -42,14 +42,14 @@ export const eventDraft = (
   changes: Partial<EventDraft> = {},
 ): EventDraft => ({
   topic,
-  eventId: `evt_${randomUUID()}`,
+  event_id: `evt_${randomUUID()}`,
   name: topic,
   source: 'api',
-  dataType: 'custom',
+  data_type: 'custom',
   data: JSON.stringify(data),
   workspace: '',
-  runId: '',
-  workflowName: '',
+  run_id: '',
+  workflow_name: '',
   ...changes,
 })
 

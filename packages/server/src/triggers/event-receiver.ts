@@ -95,7 +95,7 @@ export class EventReceiver implements AsyncDisposable {
     event: ClaimedEvent,
     signal: AbortSignal,
   ): Promise<void> {
-    const plan = await planEvent(this.planning, set, triggerEvent(event, event.createdAt), signal)
+    const plan = await planEvent(this.planning, set, triggerEvent(event, event.created_at), signal)
     // Aborted: the event stays unprocessed and another master takes it.
     signal.throwIfAborted()
     await this.settle((await this.#parts.store.triggers.processEvent(event.id, plan)) ?? [])

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { EventPlan, EventDraft, ExecutionPlan } from '@scanfarm/store'
 import type { TriggerEvent } from '@scanfarm/engine'
 import { planExecution, reasonOf, type PlanContext } from './plan-execution.ts'
@@ -34,16 +35,27 @@ export const wouldLoop = async (
   return (trigger) => isWide(trigger) && (byEvent || trigger.workflow.name === event.workflow_name)
 }
 
+/** An event that no run writes. */
+export const newEvent = (
+  event: Pick<EventDraft, 'topic' | 'name' | 'source' | 'data_type' | 'data'> & Partial<EventDraft>,
+): EventDraft => ({
+  event_id: `evt_${randomUUID().replaceAll('-', '')}`,
+  workspace: '',
+  run_id: '',
+  workflow_name: '',
+  ...event,
+})
+
 export const triggerEvent = (event: EventDraft, timestamp: string): TriggerEvent => ({
   topic: event.topic,
-  id: event.eventId,
+  id: event.event_id,
   name: event.name,
   source: event.source,
-  data_type: event.dataType,
+  data_type: event.data_type,
   data: dataOf(event.data),
   workspace: event.workspace,
-  run_uuid: event.runId,
-  workflow_name: event.workflowName,
+  run_uuid: event.run_id,
+  workflow_name: event.workflow_name,
   timestamp,
 })
 

@@ -16,10 +16,10 @@ export interface FireContext {
 /** The event `schedule.triggered` of a fire context; equal on every master. */
 export const scheduledEvent = (trigger: ReadyTrigger, { fireKey, at, data }: FireContext): EventDraft => ({
   topic: 'schedule.triggered',
-  eventId: `evt_${createHash('sha256').update(`${trigger.key}\n${fireKey}`).digest('hex').slice(0, 32)}`,
+  event_id: `evt_${createHash('sha256').update(`${trigger.key}\n${fireKey}`).digest('hex').slice(0, 32)}`,
   name: trigger.name,
   source: 'scheduler',
-  dataType: 'schedule',
+  data_type: 'schedule',
   data: JSON.stringify({
     trigger: trigger.name,
     trigger_type: trigger.type,
@@ -30,8 +30,8 @@ export const scheduledEvent = (trigger: ReadyTrigger, { fireKey, at, data }: Fir
     ...data,
   }),
   workspace: trigger.workspace,
-  runId: '',
-  workflowName: trigger.workflow.name,
+  run_id: '',
+  workflow_name: trigger.workflow.name,
 })
 
 /** Plans the execution of a trigger and its event. `error`: why it cannot be planned. Rejects when aborted. */

@@ -1,5 +1,5 @@
 import { backoffMs, type EventLogEntry } from '@scanfarm/contracts'
-import type { TriggerEvent, TriggerLanguage } from '@scanfarm/engine'
+import type { TriggerLanguage } from '@scanfarm/engine'
 import { reportPage } from '@scanfarm/findings'
 import { errorText, retry, settlesWithin, type Logger } from '@scanfarm/platform'
 import type { DeliveryOutcome, DueDelivery, Store, Subscription } from '@scanfarm/store'
@@ -78,8 +78,8 @@ export class WebhookSender {
   }
 
   async #passes(subscription: Subscription, event: EventLogEntry, signal: AbortSignal): Promise<boolean> {
-    if (!isSevereEnough(event.data, subscription.minSeverity)) return false
-    const about = aboutEvent(event)
+    if (!isSevereEnough(event.data, subscription.min_severity)) return false
+    const about = triggerEvent(event, event.created_at)
     try {
       for (const filter of subscription.filters)
         if (!(await this.#parts.receiver.planning.language.value(filter, about, signal))) return false
@@ -218,22 +218,6 @@ export const sendEvent = async (
   }
 }
 
-const aboutEvent = (event: EventLogEntry): TriggerEvent =>
-  triggerEvent(
-    {
-      topic: event.topic,
-      eventId: event.event_id,
-      name: event.name,
-      source: event.source,
-      dataType: event.data_type,
-      data: event.data,
-      workspace: event.workspace,
-      runId: event.run_id,
-      workflowName: event.workflow_name,
-    },
-    event.created_at,
-  )
-
 /** Undefined: the usual text, also where the data of an event leave nothing of the template. */
 const ownText = (
   template: string,
@@ -241,7 +225,7 @@ const ownText = (
   language: SendOptions['language'],
 ): string | undefined => {
   try {
-    const text = template === '' ? '' : language.text(template, aboutEvent(event))
+    const text = template === '' ? '' : language.text(template, triggerEvent(event, event.created_at))
     return text.trim() === '' ? undefined : text
   } catch {
     return undefined
@@ -251,7 +235,8 @@ const ownText = (
 /** Why a template cannot be used, or "". */
 export const templateProblem = (template: string, language: SendOptions['language']): string => {
   try {
-    language.text(template, aboutEvent(exampleEvent()))
+    const event = exampleEvent()
+    language.text(template, triggerEvent(event, event.created_at))
     return ''
   } catch (error) {
     return errorText(error)

@@ -170,7 +170,13 @@ test(
     const mailServer = smtp.listen(0, '127.0.0.1')
     await Promise.all([once(endpoint, 'listening'), once(mailServer, 'listening')])
     const portOf = (server: { address(): unknown }) => (server.address() as AddressInfo).port
-    const same = { topics: ['job.ended'], filters: [], minSeverity: '', template: '', report: false } as const
+    const same = {
+      topics: ['job.ended'],
+      filters: [],
+      min_severity: '',
+      template: '',
+      report: false,
+    } as const
     for (const [format, url] of [
       ['json', `http://127.0.0.1:${portOf(endpoint)}/`],
       ['mail', 'mailto:ops@example.com'],

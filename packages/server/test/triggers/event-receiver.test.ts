@@ -48,7 +48,7 @@ describe('the event receiver', () => {
     const told = { target: 'https://user:***@a.test/x' }
     for (const data of [told, { target: 'https://other:***@a.test/' }])
       await harness.store.triggers.record(
-        eventDraft('run.completed', data, { workspace: 'space', runId: String(run?.['run_uuid']) }),
+        eventDraft('run.completed', data, { workspace: 'space', run_id: String(run?.['run_uuid']) }),
       )
     await receiver.receiveOnce(NEVER)
     const started = await harness.sql(

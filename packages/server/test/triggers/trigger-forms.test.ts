@@ -179,8 +179,8 @@ test('a dedupe key may contain keys with hyphens', async () => {
 const STARTED = '6f0e3a52-0d7c-4b43-9b43-1f2f6f0f2f11'
 
 test('a trigger for all topics ignores runs of its own workflow and runs started by events', async () => {
-  expect(await fire('run.started', {}, { workflowName: 'all' })).toEqual([])
-  expect(await fire('run.started', {}, { workflowName: 'plain' })).toEqual(['all'])
+  expect(await fire('run.started', {}, { workflow_name: 'all' })).toEqual([])
+  expect(await fire('run.started', {}, { workflow_name: 'plain' })).toEqual(['all'])
   await harness.sql(`update runs set run_uuid = '${STARTED}' where workflow_name = 'plain'`)
-  expect(await fire('run.started', {}, { workflowName: 'plain', runId: STARTED })).toEqual([])
+  expect(await fire('run.started', {}, { workflow_name: 'plain', run_id: STARTED })).toEqual([])
 })

@@ -68,7 +68,7 @@ const subscribe = (changes: Partial<SubscriptionDraft> = {}) =>
     topics: ['custom.*'],
     filters: [],
     format: 'json',
-    minSeverity: '',
+    min_severity: '',
     template: '',
     report: false,
     secret: SECRET,
@@ -124,7 +124,7 @@ describe('webhooks', () => {
   })
 
   test('a subscription with a least severity gets findings and ends of jobs that are at least so severe', async () => {
-    await subscribe({ minSeverity: 'high' })
+    await subscribe({ min_severity: 'high' })
     await record('custom.low', { severity: 'medium' })
     await record('custom.reminder', { open: { medium: 4 }, oldest_days: { medium: 90 } })
     await record('custom.night', { findings: { new: { low: 9 }, back: {}, gone: { critical: 2 } } })

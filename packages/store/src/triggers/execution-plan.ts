@@ -1,16 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { EventRecord } from '@scanfarm/contracts'
+import type { EventLogEntry } from '@scanfarm/contracts'
 import type { JobDraft, TargetDraft } from '../jobs/job-draft.ts'
 import { jobColumns, newJobId } from '../jobs/submit-job.ts'
 import type { Overlap } from './schedules.ts'
 
 /** An entry of the event log to be written. */
-export interface EventDraft extends EventRecord {
-  readonly workspace: string
-  /** run_uuid, or `""`. */
-  readonly runId: string
-  readonly workflowName: string
-}
+export type EventDraft = Pick<
+  EventLogEntry,
+  'topic' | 'event_id' | 'name' | 'source' | 'data_type' | 'data' | 'workspace' | 'run_id' | 'workflow_name'
+>
 
 /** The job that a trigger execution starts for an event, a time or a file. */
 export interface ExecutionPlan {
@@ -83,21 +81,9 @@ export const planJson = ({ triggerKey, overlap, dedupe, draft, targets }: Execut
   }
 }
 
-export const eventJson = (event: EventDraft) => ({
-  topic: event.topic,
-  event_id: event.eventId,
-  name: event.name,
-  source: event.source,
-  data_type: event.dataType,
-  data: event.data,
-  workspace: event.workspace,
-  run_id: event.runId,
-  workflow_name: event.workflowName,
-})
-
 export const scheduledJson = ({ fireKey, event, plan, error }: ScheduledPlan) => ({
   fire_key: fireKey,
-  event: eventJson(event),
+  event,
   firing: plan === undefined ? null : planJson(plan),
   error,
 })

@@ -3,7 +3,6 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { storable, storableJson } from '../text.ts'
 import {
   dedupeHash,
-  eventJson,
   resultsOf,
   scheduledJson,
   planJson,
@@ -19,7 +18,7 @@ import { allRows, firstValue } from '../rows.ts'
 /** An entry that a master has leased. */
 export interface ClaimedEvent extends EventDraft {
   readonly id: number
-  readonly createdAt: string
+  readonly created_at: string
 }
 
 /** Old entries, written before the limit existed, may exceed what a filter accepts. */
@@ -35,8 +34,7 @@ export const makeTriggers = (db: Kysely<Tables>) => ({
   claimEvents: ({ limit, leaseMs }: { limit: number; leaseMs: number }): Promise<ClaimedEvent[]> => allRows(
     db,
   )<ClaimedEvent>`
-      select id, topic, event_id as "eventId", name, source, data_type as "dataType", ${BOUNDED_DATA}, workspace,
-             run_id as "runId", workflow_name as "workflowName", created_at as "createdAt"
+      select id, topic, event_id, name, source, data_type, ${BOUNDED_DATA}, workspace, run_id, workflow_name, created_at
       from claim_events(${limit}, ${leaseMs}) order by id
     `,
   /** Undefined: another master has processed the event, and nothing was written. */
@@ -46,13 +44,13 @@ export const makeTriggers = (db: Kysely<Tables>) => ({
   emit: async (event: EventDraft, plan: EventPlan): Promise<ExecutionResult[]> =>
     (await fired(
       db,
-      sql`emit_event(${storableJson(eventJson(event))}::jsonb, ${storable(plan.error)},
+      sql`emit_event(${storableJson(event)}::jsonb, ${storable(plan.error)},
                      ${executionsOf(plan)}::jsonb)`,
     )) ?? [],
   /** Writes a new event. It is unprocessed if a trigger waits for its topic. */
   record: async (event: EventDraft): Promise<void> => {
     await sql`
-      select insert_event(${storableJson(eventJson(event))}::jsonb, not event_is_wanted(${storable(event.topic)}), '')
+      select insert_event(${storableJson(event)}::jsonb, not event_is_wanted(${storable(event.topic)}), '')
     `.execute(db)
   },
   /** Registers topics or shell globs that triggers wait for. Call it periodically: registrations expire. */

@@ -3,7 +3,7 @@ import { sql, type Kysely, type RawBuilder } from 'kysely'
 import type { FeedPosition } from '../events/feed.ts'
 import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
-import { eventJson, type EventDraft } from '../triggers/execution-plan.ts'
+import type { EventDraft } from '../triggers/execution-plan.ts'
 import type { Tables } from '../tables.ts'
 
 export type WebhookFormat = 'json' | 'slack' | 'discord' | 'teams' | 'mail'
@@ -16,7 +16,7 @@ export interface SubscriptionDraft {
   readonly filters: readonly string[]
   readonly format: WebhookFormat
   /** Events about findings need one that is at least this severe; `""`: all are sent. */
-  readonly minSeverity: Severity | ''
+  readonly min_severity: Severity | ''
   /** Of the text of a message; `""`: the usual text. */
   readonly template: string
   /** Whether a mail about the end of a job has the report attached. */
@@ -27,10 +27,12 @@ export interface SubscriptionDraft {
 
 export interface Subscription extends SubscriptionDraft {
   readonly id: number
+  readonly topics: string[]
+  readonly filters: string[]
   /** ISO 8601; earlier events are not delivered. */
   readonly since: string
-  readonly createdAt: string
-  readonly updatedAt: string
+  readonly created_at: string
+  readonly updated_at: string
 }
 
 export interface IncomingWebhook {
@@ -61,9 +63,8 @@ export interface DueDelivery {
 /** Limited, because each event is compared with all of them. */
 export const MAX_SUBSCRIPTIONS = 200
 
-const SUBSCRIPTION = sql`
-  id, name, url, topics, filters, format, min_severity as "minSeverity", template, report, secret, enabled, since, created_at as "createdAt", updated_at as "updatedAt"`
 const DRAFT = sql`name, url, topics, filters, format, min_severity, template, report, secret, enabled`
+const SUBSCRIPTION = sql`id, ${DRAFT}, since, created_at, updated_at`
 const DELIVERY = sql`
   d.id, subscription_id, event_id, topic, status, attempts, next_at, last_status, last_error, created_at, delivered_at,
   last_attempt_at, last_ms, last_answer,
@@ -131,7 +132,7 @@ const incoming = (db: Kysely<Tables>) => ({
         counted as (
           update incoming_webhooks set last_received_at = now(), received_count = received_count + 1
           where name in (select name from receipt))
-        select insert_event(${storableJson(eventJson(event))}::jsonb, not event_is_wanted(${storable(event.topic)}), '')
+        select insert_event(${storableJson(event)}::jsonb, not event_is_wanted(${storable(event.topic)}), '')
         from receipt`,
     )
     return row !== undefined
@@ -181,7 +182,7 @@ const skipAhead = async (tx: Kysely<Tables>): Promise<void> => {
 
 const valuesOf = (draft: SubscriptionDraft) => sql`
   ${storable(draft.name)}, ${storable(draft.url)}, ${draft.topics.map(storable)}::text[],
-  ${draft.filters.map(storable)}::text[], ${draft.format}, ${draft.minSeverity}, ${storable(draft.template)},
+  ${draft.filters.map(storable)}::text[], ${draft.format}, ${draft.min_severity}, ${storable(draft.template)},
   ${draft.report}::boolean, ${storable(draft.secret)}, ${draft.enabled}::boolean`
 
 const deliveries = (db: Kysely<Tables>) => ({

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   AppError,
   dataTypeOf,
@@ -10,6 +9,7 @@ import {
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import type { EventReceiver } from '../../triggers/event-receiver.ts'
+import { newEvent } from '../../triggers/plan-event.ts'
 
 /** An operator has to change the settings first. */
 const OFF_RETRY_SECONDS = 60
@@ -62,27 +62,20 @@ export const emitEvent = route(
     const { topic } = body
     const data = JSON.stringify(body.data)
     refuseLargeData(data)
-    const eventId = `evt_${randomUUID().replaceAll('-', '')}`
-    const fired = await receiver.emit(
-      {
-        topic,
-        eventId,
-        name: body.name ?? topic,
-        source: sourceOf(body.source),
-        dataType: body.data_type ?? dataTypeOf(topic),
-        data,
-        workspace: '',
-        runId: '',
-        workflowName: '',
-      },
-      http.signal(),
-    )
+    const event = newEvent({
+      topic,
+      name: body.name ?? topic,
+      source: sourceOf(body.source),
+      data_type: body.data_type ?? dataTypeOf(topic),
+      data,
+    })
+    const fired = await receiver.emit(event, http.signal())
     const names = [...new Set(fired)].sort()
     if (names.length > 0) notifier.notify()
     return {
       message: 'Event emitted successfully',
       topic,
-      event_id: eventId,
+      event_id: event.event_id,
       triggered_workflows: names,
       success: true as const,
       ...(names.length === 0 ? { note: 'No workflow was triggered by this event' } : {}),

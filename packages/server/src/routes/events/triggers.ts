@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   AppError,
   closed,
@@ -19,7 +18,7 @@ import type { ExecutionPlan, LastFiring } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { route } from '../../http/route.ts'
 import { upcomingTime } from '../../triggers/cron-times.ts'
-import { triggerEvent } from '../../triggers/plan-event.ts'
+import { newEvent, triggerEvent } from '../../triggers/plan-event.ts'
 import { scheduledEvent } from '../../triggers/plan-scheduled.ts'
 import { testTrigger, type TriggerTest } from '../../triggers/test-trigger.ts'
 import type { BrokenTrigger, ReadyTrigger } from '../../triggers/trigger.ts'
@@ -278,20 +277,17 @@ const eventFor = (trigger: ReadyTrigger, given: Static<typeof TestEvent>): Trigg
     return { ...base, data: { ...base.data, ...(given.data as TriggerEvent['data'] | undefined) } }
   }
   const { topic = trigger.event.topic, data = {} } = given
-  return triggerEvent(
-    {
-      topic,
-      eventId: `evt_${randomUUID().replaceAll('-', '')}`,
-      name: given.name ?? topic,
-      source: given.source ?? 'api',
-      dataType: given.data_type ?? dataTypeOf(topic),
-      data: JSON.stringify(data),
-      workspace: given.workspace ?? '',
-      runId: given.run_uuid ?? '',
-      workflowName: given.workflow_name ?? '',
-    },
-    at.toISOString(),
-  )
+  const event = newEvent({
+    topic,
+    name: given.name ?? topic,
+    source: given.source ?? 'api',
+    data_type: given.data_type ?? dataTypeOf(topic),
+    data: JSON.stringify(data),
+    workspace: given.workspace ?? '',
+    run_id: given.run_uuid ?? '',
+    workflow_name: given.workflow_name ?? '',
+  })
+  return triggerEvent(event, at.toISOString())
 }
 
 const reasonsOf = (

@@ -1,9 +1,10 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { AppError, closed, NullableTimestamp, Timestamp } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { refuseDeepJson } from '../../http/body/json-depth.ts'
 import { missing } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
+import { newEvent } from '../../triggers/plan-event.ts'
 import { refuseLargeData } from '../events/emit-event.ts'
 import {
   REPLAY_WINDOW_MS,
@@ -43,23 +44,13 @@ export const receiveWebhook = route(
     if (!sameSignature(given, wanted)) throw unfit()
     const data = JSON.stringify(jsonOf(body))
     refuseLargeData(data)
-    const eventId = `evt_${randomUUID().replaceAll('-', '')}`
-    const event = {
-      topic: 'webhook.received',
-      eventId,
-      name: params.name,
-      source: 'api',
-      dataType: 'webhook',
-      data,
-      workspace: '',
-      runId: '',
-      workflowName: '',
-    }
+    const topic = 'webhook.received'
+    const event = newEvent({ topic, name: params.name, source: 'api', data_type: 'webhook', data })
     const request = { name: params.name, signature: wanted, forgetMs: 2 * REPLAY_WINDOW_MS, event }
     if (!(await store.webhooks.receive(request)))
       throw new AppError('conflict', 'this request was already received')
     notifier.notify()
-    return { message: 'Webhook received', event_id: eventId, topic: 'webhook.received' }
+    return { message: 'Webhook received', event_id: event.event_id, topic }
   },
 )
 

@@ -88,20 +88,7 @@ const ChangeSubscription = closed(
   { minProperties: 1 },
 )
 
-const shown = (one: Subscription): Static<typeof Subscribed> => ({
-  id: one.id,
-  name: one.name,
-  url: one.url,
-  topics: [...one.topics],
-  filters: [...one.filters],
-  format: one.format,
-  min_severity: one.minSeverity,
-  template: one.template,
-  report: one.report,
-  enabled: one.enabled,
-  created_at: one.createdAt,
-  updated_at: one.updatedAt,
-})
+const shown = ({ secret: _, since: __, ...one }: Subscription): Static<typeof Subscribed> => one
 
 const knownOf = async (context: ServerContext, name: string): Promise<Subscription> => {
   const id = Number(await idOf(context, 'subscription', name))
@@ -138,6 +125,15 @@ const checked = (draft: SubscriptionDraft, { receiver }: ServerContext): Subscri
   return draft
 }
 
+const DEFAULTS = {
+  filters: [],
+  format: 'json',
+  min_severity: '',
+  template: '',
+  report: false,
+  enabled: true,
+} as const
+
 export const createSubscription = route(
   {
     endpoint: 'POST /webhook-subscriptions',
@@ -152,12 +148,7 @@ export const createSubscription = route(
   async (context, { body }) => {
     const { store } = context
     const secret = body.secret ?? randomBytes(SECRET_BYTES).toString('hex')
-    const { name, url, topics, filters = [], format = 'json', enabled = true } = body
-    const { min_severity: minSeverity = '', template = '', report = false } = body
-    const texts = { minSeverity, template, report }
-    const made = await store.webhooks.subscribe(
-      checked({ name, url, topics, filters, format, ...texts, secret, enabled }, context),
-    )
+    const made = await store.webhooks.subscribe(checked({ ...DEFAULTS, ...body, secret }, context))
     if (made === undefined)
       throw new AppError('conflict', `there are already ${MAX_SUBSCRIPTIONS} subscriptions: delete one first`)
     return { message: 'Subscription created', data: shown(made), secret }
@@ -186,8 +177,7 @@ export const changeSubscription = route(
   },
   async (context, { params, body }) => {
     const known = await knownOf(context, params.id)
-    const { min_severity: minSeverity = known.minSeverity, ...changes } = body
-    const draft = checked({ ...known, ...changes, minSeverity }, context)
+    const draft = checked({ ...known, ...body }, context)
     const data = await context.store.webhooks.changeSubscription(known.id, draft)
     return { message: 'Subscription changed', data: shown(found('subscription', params.id, data)) }
   },
