@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Findings in code go to the owners of the file, whom CODEOWNERS names. GitHub's page "About code owners" says that docs/* matches the files of docs but not of folders in it, that a blank in a path is written "\ ", and shows a comment at the end of a line.
-# One would guess that libraries for the file name the owners that GitHub names.
+# Findings in code go to the owners of the file, whom CODEOWNERS names. GitHub's page "About code owners" says that docs/* matches the files of docs but not of folders in it, and shows a comment at the end of a line; GitLab's example writes a blank in a path as "\ ", as .gitignore does.
+# One would guess that libraries for the file name the owners that these pages name.
 # codeowners (npm) takes the comment for owners, gives docs/* everything below docs, and gives paths with a blank to the owners of an earlier line. codeowners-utils (npm) does the last two.
 # There is no error: findings go to the wrong team. github-codeowners (npm) refuses such a file.
-# codeowners (PyPI) agrees with GitHub.
+# codeowners (PyPI) follows the pages.
 # Seen with codeowners 5.1.1 and codeowners-utils 1.0.2 (npm), github-codeowners 0.2.1 and codeowners 0.9.0 (PyPI).
 set -euo pipefail
 work=$(mktemp -d)
