@@ -20,76 +20,60 @@ export interface ScreenRoute {
   readonly load: () => Promise<ScreenFile>
 }
 
-const inGroup = (
-  group: ScreenRoute['group'],
-  ...screens: readonly Omit<ScreenRoute, 'group'>[]
-): readonly ScreenRoute[] => screens.map((screen) => ({ ...screen, group }))
+type Load = ScreenRoute['load']
+type Linked = Omit<ScreenRoute, 'group'>
+
+const screen = (path: string, title: string, load: Load): ScreenRoute => ({ path, title, load })
+/** A screen of the navigation. */
+const linked = (path: string, title: string, key: string, load: Load, role?: Role): Linked => ({
+  ...screen(path, title, load),
+  key,
+  role,
+})
+const inGroup = (group: ScreenRoute['group'], ...screens: readonly Linked[]): readonly ScreenRoute[] =>
+  screens.map((each) => ({ ...each, group }))
 
 export const ROUTES: readonly ScreenRoute[] = [
-  ...inGroup('', {
-    path: '/',
-    title: 'Nights',
-    key: 'o',
-    load: () => import('./screens/overview/screen.tsx'),
-  }),
+  ...inGroup(
+    '',
+    linked('/', 'Nights', 'o', () => import('./screens/overview/screen.tsx')),
+  ),
   ...inGroup(
     'Work',
-    { path: '/jobs', title: 'Jobs', key: 'j', load: () => import('./screens/jobs/screen.tsx') },
-    { path: '/runs', title: 'Runs', key: 'r', load: () => import('./screens/runs/screen.tsx') },
-    { path: '/queue', title: 'Queue', key: 'q', load: () => import('./screens/queue/screen.tsx') },
+    linked('/jobs', 'Jobs', 'j', () => import('./screens/jobs/screen.tsx')),
+    linked('/runs', 'Runs', 'r', () => import('./screens/runs/screen.tsx')),
+    linked('/queue', 'Queue', 'q', () => import('./screens/queue/screen.tsx')),
   ),
   ...inGroup(
     'Results',
-    { path: '/findings', title: 'Findings', key: 'f', load: () => import('./screens/findings/screen.tsx') },
-    { path: '/rules', title: 'Rules', key: 'l', load: () => import('./screens/rules/screen.tsx') },
-    { path: '/assets', title: 'Assets', key: 'a', load: () => import('./screens/assets/screen.tsx') },
-    { path: '/changes', title: 'Changes', key: 'n', load: () => import('./screens/changes/screen.tsx') },
+    linked('/findings', 'Findings', 'f', () => import('./screens/findings/screen.tsx')),
+    linked('/rules', 'Rules', 'l', () => import('./screens/rules/screen.tsx')),
+    linked('/assets', 'Assets', 'a', () => import('./screens/assets/screen.tsx')),
+    linked('/changes', 'Changes', 'n', () => import('./screens/changes/screen.tsx')),
   ),
   ...inGroup(
     'Automation',
-    {
-      path: '/workflows',
-      title: 'Workflows',
-      key: 'w',
-      load: () => import('./screens/workflows/screen.tsx'),
-    },
-    {
-      path: '/triggers',
-      title: 'Schedules & triggers',
-      key: 't',
-      load: () => import('./screens/triggers/screen.tsx'),
-    },
-    { path: '/events', title: 'Events', key: 'e', load: () => import('./screens/events/screen.tsx') },
-    {
-      path: '/webhooks',
-      title: 'Webhooks',
-      key: 'h',
-      role: 'admin',
-      load: () => import('./screens/webhooks/screen.tsx'),
-    },
-    { path: '/scopes', title: 'Scopes', key: 'p', load: () => import('./screens/scopes/screen.tsx') },
+    linked('/workflows', 'Workflows', 'w', () => import('./screens/workflows/screen.tsx')),
+    linked('/triggers', 'Schedules & triggers', 't', () => import('./screens/triggers/screen.tsx')),
+    linked('/events', 'Events', 'e', () => import('./screens/events/screen.tsx')),
+    linked('/webhooks', 'Webhooks', 'h', () => import('./screens/webhooks/screen.tsx'), 'admin'),
+    linked('/scopes', 'Scopes', 'p', () => import('./screens/scopes/screen.tsx')),
   ),
   ...inGroup(
     'Farm',
-    { path: '/workers', title: 'Workers', key: 'k', load: () => import('./screens/workers/screen.tsx') },
-    { path: '/cloud', title: 'Cloud', key: 'c', load: () => import('./screens/cloud/screen.tsx') },
+    linked('/workers', 'Workers', 'k', () => import('./screens/workers/screen.tsx')),
+    linked('/cloud', 'Cloud', 'c', () => import('./screens/cloud/screen.tsx')),
   ),
   ...inGroup(
     'Console',
-    {
-      path: '/settings',
-      title: 'Settings',
-      key: 's',
-      role: 'admin',
-      load: () => import('./screens/settings/screen.tsx'),
-    },
-    { path: '/access', title: 'Access', key: 'u', load: () => import('./screens/access/screen.tsx') },
+    linked('/settings', 'Settings', 's', () => import('./screens/settings/screen.tsx'), 'admin'),
+    linked('/access', 'Access', 'u', () => import('./screens/access/screen.tsx')),
   ),
-  { path: '/jobs/$id', title: 'Job', load: () => import('./screens/job/screen.tsx') },
-  { path: '/runs/$id', title: 'Run', load: () => import('./screens/run/screen.tsx') },
-  { path: '/findings/$id', title: 'Finding', load: () => import('./screens/finding/screen.tsx') },
-  { path: '/assets/$id', title: 'Asset', load: () => import('./screens/asset/screen.tsx') },
-  { path: '/hosts/$host', title: 'Host', load: () => import('./screens/host/screen.tsx') },
-  { path: '/workflows/$name', title: 'Workflow', load: () => import('./screens/workflow/screen.tsx') },
-  { path: '/workers/$id', title: 'Worker', load: () => import('./screens/worker/screen.tsx') },
+  screen('/jobs/$id', 'Job', () => import('./screens/job/screen.tsx')),
+  screen('/runs/$id', 'Run', () => import('./screens/run/screen.tsx')),
+  screen('/findings/$id', 'Finding', () => import('./screens/finding/screen.tsx')),
+  screen('/assets/$id', 'Asset', () => import('./screens/asset/screen.tsx')),
+  screen('/hosts/$host', 'Host', () => import('./screens/host/screen.tsx')),
+  screen('/workflows/$name', 'Workflow', () => import('./screens/workflow/screen.tsx')),
+  screen('/workers/$id', 'Worker', () => import('./screens/worker/screen.tsx')),
 ]

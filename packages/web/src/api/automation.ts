@@ -1,4 +1,4 @@
-import { answer, api, byId, byName, dataOf, type BodyOf, type Schemas, type SearchOf } from './client.ts'
+import { answer, api, byId, dataOf, type BodyOf, type Schemas, type SearchOf } from './client.ts'
 import { dataQuery, listQuery, offsetQuery } from './list.ts'
 
 export type Trigger = Schemas['Trigger']
@@ -23,14 +23,6 @@ export const triggersQuery = (filters: TriggerFilters) =>
 export const scheduleQuery = (id: string) =>
   dataQuery(['triggers', 'schedule', id], () => api.GET('/schedules/{id}', byId(id)))
 
-export const createSchedule = (body: ScheduleRequest) => answer(api.POST('/schedules', { body }))
-export const changeSchedule = (id: string, body: ScheduleRequest) =>
-  answer(api.PUT('/schedules/{id}', { ...byId(id), body }))
-export const removeSchedule = (id: string) => answer(api.DELETE('/schedules/{id}', byId(id)))
-export const enableSchedule = (id: string) => answer(api.POST('/schedules/{id}/enable', byId(id)))
-export const disableSchedule = (id: string) => answer(api.POST('/schedules/{id}/disable', byId(id)))
-export const triggerSchedule = (id: string) => answer(api.POST('/schedules/{id}/trigger', byId(id)))
-
 export const testTriggers = (body: TestRequest) => answer(api.POST('/triggers/test', { body }))
 export type TestResult = Awaited<ReturnType<typeof testTriggers>>['data'][number]
 
@@ -43,29 +35,16 @@ export const eventsQuery = (filters: EventFilters) =>
 export const lastEvent = async (topic: string): Promise<EventEntry | undefined> =>
   (await dataOf(api.GET('/event-logs', { params: { query: { topic, limit: 1 } } })))[0]
 
-export const emitEvent = (body: Schemas['EmitEvent']) => answer(api.POST('/events/emit', { body }))
-
 export const subscriptionsQuery = dataQuery(['webhooks', 'subscriptions'], () =>
   api.GET('/webhook-subscriptions'),
 )
 
-export const createSubscription = (body: SubscriptionRequest) =>
-  answer(api.POST('/webhook-subscriptions', { body }))
 export const changeSubscription = (id: number, body: Partial<SubscriptionRequest>) =>
   answer(api.PATCH('/webhook-subscriptions/{id}', { ...byId(id), body }))
-export const removeSubscription = (id: number) => answer(api.DELETE('/webhook-subscriptions/{id}', byId(id)))
 
 export const deliveriesQuery = (filters: DeliveryFilters) =>
   listQuery(['webhooks', 'deliveries', filters], (cursor) =>
     api.GET('/webhook-deliveries', { params: { query: { ...filters, cursor, limit: PAGE } } }),
   )
 
-/** Sends an example of an event to a subscription. */
-export const testSubscription = (id: number) => answer(api.POST('/webhook-subscriptions/{id}/test', byId(id)))
-
-export const redeliver = (id: number) => answer(api.POST('/webhook-deliveries/{id}/redeliver', byId(id)))
-
 export const incomingQuery = dataQuery(['webhooks', 'incoming'], () => api.GET('/incoming-webhooks'))
-
-export const createIncoming = (name: string) => answer(api.POST('/incoming-webhooks', { body: { name } }))
-export const removeIncoming = (name: string) => answer(api.DELETE('/incoming-webhooks/{name}', byName(name)))

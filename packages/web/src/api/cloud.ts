@@ -1,10 +1,9 @@
-import { answer, api, byName, type Schemas, type SearchOf } from './client.ts'
+import { api, type Schemas, type SearchOf } from './client.ts'
 import { answerQuery, dataQuery, listQuery } from './list.ts'
 
 export type Infra = Schemas['CloudInfra']
 export type Machine = Schemas['CloudInstance']
 export type InfraFilters = SearchOf<'/cloud/instances'>
-export type EstimateRequest = Schemas['EstimateCost']
 
 /** Changes of machines cause no events. */
 const refetchInterval = 5_000
@@ -19,7 +18,7 @@ export const infrasQuery = (filters: InfraFilters) => ({
   refetchInterval,
 })
 
-const pathOf = (infra_id: string) => ({ params: { path: { infra_id } } })
+export const pathOf = (infra_id: string) => ({ params: { path: { infra_id } } })
 
 export const infraQuery = (id: string) => ({
   ...dataQuery(['infra', id], () => api.GET('/cloud/instances/{infra_id}', pathOf(id))),
@@ -30,8 +29,3 @@ export const providersQuery = {
   ...answerQuery(['cloud-providers'], () => api.GET('/cloud/providers')),
   staleTime: 60_000,
 }
-
-export const destroyInfra = (id: string) => answer(api.DELETE('/cloud/instances/{infra_id}', pathOf(id)))
-export const validateProvider = (name: string) =>
-  answer(api.POST('/cloud/providers/{name}/validate', byName(name)))
-export const estimateCost = (body: EstimateRequest) => answer(api.POST('/cloud/estimate', { body }))

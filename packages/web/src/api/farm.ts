@@ -55,14 +55,9 @@ export const workerQuery = (id: string) => ({
   refetchInterval: HEARTBEAT_MS,
 })
 
-export const drainWorker = (id: string, body: { readonly stop?: boolean; readonly for?: string }) =>
-  answer(api.POST('/workers/{id}/drain', { ...byId(id), body }))
-export const resumeWorker = (id: string) => answer(api.POST('/workers/{id}/resume', byId(id)))
-
 export const settingsQuery = dataQuery(['settings'], () => api.GET('/settings'))
 export const settingsStatusQuery = answerQuery(['settings', 'status'], () => api.GET('/settings/status'))
 export const settingsYamlQuery = answerQuery(['settings', 'yaml'], () =>
   api.GET('/settings/yaml', { parseAs: 'text' }),
 )
 export const serverInfoQuery = answerQuery(['server-info'], () => api.GET('/server-info'))
-export const reloadSettings = () => answer(api.POST('/settings/reload'))

@@ -178,9 +178,15 @@ const fileBody = (file: File) => ({
 
 export type ImportFormat = NonNullable<SearchOf<'/vulnerabilities/import', 'post'>['format']>
 
-/** Without a format the server recognises it. */
-export const importFindings = (file: File, workspace: string, format: ImportFormat | undefined) =>
-  answer(api.POST('/vulnerabilities/import', { params: { query: { workspace, format } }, ...fileBody(file) }))
+interface Import {
+  readonly file: File
+  readonly workspace: string
+  /** Without one the server recognises it. */
+  readonly format: ImportFormat | undefined
+}
+
+export const importFindings = ({ file, ...query }: Import) =>
+  answer(api.POST('/vulnerabilities/import', { params: { query }, ...fileBody(file) }))
 
 export const enrichmentsQuery = dataQuery(['enrichments'], () => api.GET('/enrichments'))
 

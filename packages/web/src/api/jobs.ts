@@ -12,7 +12,7 @@ const COUNT_MS = 4_000
 /** Cells that a strip can show. */
 const MOST_CELLS = 200_000
 
-const pathOf = (id: string) => ({ params: { path: { job_id: id } } })
+export const pathOf = (id: string) => ({ params: { path: { job_id: id } } })
 
 export const jobsQuery = (filters: JobFilters) =>
   listQuery(['jobs', filters], (cursor) =>
@@ -60,8 +60,5 @@ export const progressQuery = (id: string, ended: boolean) => ({
   refetchInterval: ended ? (false as const) : COUNT_MS,
 })
 
-export const cancelJob = (id: string) => answer(api.POST('/jobs/{job_id}/cancel', pathOf(id)))
 export const retryJob = (id: string, body: BodyOf<'/jobs/{job_id}/retry', 'post'>) =>
   answer(api.POST('/jobs/{job_id}/retry', { ...pathOf(id), body }))
-export const changePriority = (id: string, priority: Schemas['JobSummary']['priority']) =>
-  answer(api.PATCH('/jobs/{job_id}', { ...pathOf(id), body: { priority } }))

@@ -6,9 +6,9 @@ export type Role = keyof typeof RANKS
 
 export const roleAllows = (own: Role, needed: Role): boolean => RANKS[own] >= RANKS[needed]
 
-/** Why the caller may not do what needs this role; undefined if they may. */
-export const useRefusal = (needed: Role): string | undefined => {
-  const { data } = useQuery(sessionQuery)
-  if (!data || roleAllows(data.role, needed)) return undefined
+/** Why the caller may not do what needs this role; undefined if they may, or if it needs none. */
+export const useRefusal = (needed: Role | undefined): string | undefined => {
+  const { data } = useQuery({ ...sessionQuery, enabled: needed !== undefined })
+  if (!data || needed === undefined || roleAllows(data.role, needed)) return undefined
   return `This needs the role ${needed}. You have the role ${data.role}.`
 }

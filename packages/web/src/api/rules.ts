@@ -1,4 +1,4 @@
-import { answer, api, dataOf, type BodyOf } from './client.ts'
+import { api, dataOf, type BodyOf } from './client.ts'
 import { dataQuery } from './list.ts'
 
 export type NewRule = BodyOf<'/finding-rules', 'post'>
@@ -6,6 +6,3 @@ export type NewRule = BodyOf<'/finding-rules', 'post'>
 export const rulesQuery = dataQuery(['finding-rules'], () => api.GET('/finding-rules'))
 
 export const previewRule = (body: NewRule) => dataOf(api.POST('/finding-rules/preview', { body }))
-export const addRule = (body: NewRule) => answer(api.POST('/finding-rules', { body }))
-export const removeRule = (id: number) =>
-  answer(api.DELETE('/finding-rules/{rule}', { params: { path: { rule: String(id) } } }))

@@ -80,10 +80,6 @@ export const runEventsQuery = (uuid: string) =>
     api.GET('/event-logs', { params: { query: { run_id: uuid, cursor, limit: PAGE } } }),
   )
 
-export const cancelRun = (id: string) => answer(api.DELETE('/runs/{id}', byId(id)))
-export const duplicateRun = (id: string) => answer(api.POST('/runs/{id}/duplicate', byId(id)))
-export const startRun = (id: string) => answer(api.POST('/runs/{id}/start', byId(id)))
-
 /** The routes take this many runs. */
 const BULK = 1_000
 

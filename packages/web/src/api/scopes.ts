@@ -1,4 +1,4 @@
-import { answer, api, byId, byName, type BodyOf, type Schemas } from './client.ts'
+import { api, type Schemas } from './client.ts'
 import { answerQuery, dataQuery, offsetQuery } from './list.ts'
 
 export type Scope = Schemas['Scope']
@@ -8,23 +8,12 @@ const PAGE = 200
 
 export const scopesQuery = dataQuery(['scopes'], () => api.GET('/scopes'))
 
-export const createScope = (body: BodyOf<'/scopes', 'post'>) => answer(api.POST('/scopes', { body }))
-export const changeScope = (name: string, body: BodyOf<'/scopes/{name}', 'patch'>) =>
-  answer(api.PATCH('/scopes/{name}', { ...byName(name), body }))
-export const removeScope = (name: string) => answer(api.DELETE('/scopes/{name}', byName(name)))
-
 export const farmLimitsQuery = dataQuery(['limits'], () => api.GET('/limits'))
-export const setFarmLimits = (body: Schemas['Limits']) => answer(api.PUT('/limits', { body }))
 
 export const neverScanQuery = (search: string | undefined) =>
   offsetQuery(['never-scan', search], (offset) =>
     api.GET('/never-scan', { params: { query: { search, offset, limit: PAGE } } }),
   )
-
-export const addNeverScan = (body: BodyOf<'/never-scan', 'post'>) => answer(api.POST('/never-scan', { body }))
-export const importNeverScan = (body: BodyOf<'/never-scan/import', 'post'>) =>
-  answer(api.POST('/never-scan/import', { body }))
-export const removeNeverScan = (id: number) => answer(api.DELETE('/never-scan/{id}', byId(id)))
 
 /** Targets of a job that a scope refused, or that mode delta left out. */
 export const refusalsQuery = (jobId: string, list: 'refusals' | 'left-out') =>

@@ -8,7 +8,6 @@ export type Credentials = BodyOf<'/session', 'post'>
 /** Who is logged in. */
 export const sessionQuery = { ...answerQuery(['session'], () => api.GET('/session')), staleTime: Infinity }
 
-export const logIn = (credentials: Credentials) => answer(api.POST('/session', { body: credentials }))
 const logOut = () => answer(api.DELETE('/session'))
 
 /** Ends the login of this browser. */

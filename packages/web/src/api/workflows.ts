@@ -54,5 +54,3 @@ export const lintWorkflow = (file: File, signal?: AbortSignal) =>
 export const uploadWorkflow = (file: File) => answer(api.POST('/workflow-upload', fileBody(file)))
 
 export const uploadTargets = (file: File) => answer(api.POST('/upload-file', fileBody(file)))
-
-export const startRuns = (body: StartRequest) => answer(api.POST('/runs', { body }))

@@ -80,35 +80,21 @@ const Drawer = ({ screens, onClose }: { screens: readonly ScreenRoute[]; onClose
   )
 }
 
-interface LiveStyle {
-  readonly sign: string
-  readonly tone: string
-  readonly meaning: string
-}
-
-const LIVE: Readonly<Record<LiveState, LiveStyle>> = {
-  connecting: { sign: '●', tone: 'muted', meaning: 'Connecting to the events of the farm.' },
-  live: {
-    sign: '●',
-    tone: 'tone-good',
-    meaning: 'Lists and pages follow the events of the farm. Press to read everything again.',
-  },
-  reconnecting: {
-    sign: '▲',
-    tone: 'muted',
-    meaning:
-      'The events of the farm do not arrive: the console connects again. Press to read everything again.',
-  },
-  paused: {
-    sign: '⊘',
-    tone: 'muted',
-    meaning: 'This tab was hidden, and follows no events. Press to read everything again.',
-  },
+/** The sign of a state, its tone, and what it means. */
+const LIVE: Readonly<Record<LiveState, readonly [sign: string, tone: string, meaning: string]>> = {
+  connecting: ['●', 'muted', 'Connecting to the events of the farm.'],
+  live: ['●', 'tone-good', 'Lists and pages follow the events of the farm. Press to read everything again.'],
+  reconnecting: [
+    '▲',
+    'muted',
+    'The events of the farm do not arrive: the console connects again. Press to read everything again.',
+  ],
+  paused: ['⊘', 'muted', 'This tab was hidden, and follows no events. Press to read everything again.'],
 }
 
 const Live = () => {
   const state = useLiveState()
-  const { sign, tone, meaning } = LIVE[state]
+  const [sign, tone, meaning] = LIVE[state]
   const queries = useQueryClient()
   return (
     <>
@@ -167,8 +153,9 @@ const Help = () => {
     new Map(shortcuts.map((each) => [each.keys, each])).values(),
     ({ group }) => group,
   )
+  if (!open) return null
   return (
-    <Dialog open={open} onClose={() => setOpen(false)} title="Keys" wide>
+    <Dialog onClose={() => setOpen(false)} title="Keys" wide>
       <div className="grid key-groups">
         {['This screen', 'Everywhere', 'Go to'].map((group) => {
           const listed = groups.get(group)

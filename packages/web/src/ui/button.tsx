@@ -1,3 +1,4 @@
+import { useRefusal, type Role } from '../api/role.ts'
 import { Link } from './link.tsx'
 import type { ComponentProps, ReactNode } from 'react'
 import { Tooltip } from './overlays/tooltip.tsx'
@@ -8,22 +9,26 @@ interface ButtonProps extends ComponentProps<'button'> {
   readonly kind?: Kind
   /** The action is under way: the button cannot be pressed again. */
   readonly busy?: boolean
-  /** Why the user cannot press it: it stays focusable, and shows the reason. */
+  /** The role that may press it. Others see the reason; the button stays focusable. */
+  readonly needs?: Role
+  /** Another reason why the user cannot press it. */
   readonly refusal?: string
 }
 
 export const Button = ({
   kind = 'plain',
   busy = false,
+  needs,
   refusal,
   type = 'button',
   className = '',
   ...rest
 }: ButtonProps) => {
   const classes = `button button-${kind} ${className}`
-  if (refusal !== undefined)
+  const reason = useRefusal(needs) ?? refusal
+  if (reason !== undefined)
     return (
-      <Tooltip text={refusal}>
+      <Tooltip text={reason}>
         <button type="button" className={classes} aria-disabled="true">
           {rest.children}
         </button>
@@ -41,16 +46,8 @@ export const Button = ({
 }
 
 /** A link of the console that looks like a button. */
-export const LinkButton = ({
-  to,
-  kind = 'plain',
-  children,
-}: {
-  to: string
-  kind?: Kind
-  children: ReactNode
-}) => (
-  <Link href={to} className={`button button-${kind}`}>
+export const LinkButton = ({ to, children }: { to: string; children: ReactNode }) => (
+  <Link href={to} className="button button-plain">
     {children}
   </Link>
 )

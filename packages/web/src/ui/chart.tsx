@@ -2,6 +2,8 @@ import 'uplot/dist/uPlot.min.css'
 import './chart.css'
 import { useEffect, useRef, useState } from 'react'
 import UPlot from 'uplot'
+import { colorOf, useTheme } from './color.ts'
+import { PlainTable } from './values/plain-table.tsx'
 
 export interface Series {
   readonly label: string
@@ -26,9 +28,6 @@ const DASHES: readonly number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3]]
 /** Tick distances: no fractions of a run. */
 const WHOLE = [1, 2, 5].flatMap((digit) => Array.from({ length: 10 }, (_, power) => digit * 10 ** power))
 
-const token = (name: string): string =>
-  getComputedStyle(document.documentElement).getPropertyValue(name).trim()
-
 /** Labels of an axis: as much of each time as tells it from its neighbours. */
 const timesOf = (splits: readonly number[]): string[] => {
   const [first = 0, second = first + DAY_SECONDS] = splits
@@ -50,9 +49,9 @@ const draw = (
   onPoint: (index: number | undefined) => void,
 ): UPlot => {
   const axis = {
-    stroke: token('--muted'),
-    font: `11px ${token('--sans')}`,
-    grid: { stroke: token('--line'), width: 1 },
+    stroke: colorOf('--muted'),
+    font: `11px ${getComputedStyle(element).fontFamily}`,
+    grid: { stroke: colorOf('--line'), width: 1 },
     ticks: { show: false },
   }
   return new UPlot(
@@ -79,7 +78,7 @@ const draw = (
         {},
         ...series.map(({ label, color }, index) => ({
           label,
-          stroke: token(color),
+          stroke: colorOf(color),
           width: 1.75,
           dash: DASHES[index % DASHES.length],
           points: { show: false },
@@ -99,7 +98,7 @@ const figureOf = ({ values, figure = 'sum' }: Series): number =>
 const Legend = ({ times, series, point }: Omit<ChartProps, 'title'> & { point: number | undefined }) => {
   const time = point === undefined ? undefined : times[point]
   return (
-    <p className="chart-legend small">
+    <p className="line chart-legend small">
       {series.map((each, index) => (
         <span key={each.label}>
           <svg width="20" height="8" aria-hidden="true" style={{ color: `var(${each.color})` }}>
@@ -129,26 +128,20 @@ export const Chart = (props: ChartProps) => {
   const holder = useRef<HTMLDivElement>(null)
   const [point, setPoint] = useState<number>()
   const [open, setOpen] = useState(false)
+  const theme = useTheme()
   useEffect(() => {
     const element = holder.current
     if (!element) return
-    let plot = draw(element, { title, times, series, height }, setPoint)
-    const again = () => {
-      plot.destroy()
-      plot = draw(element, { title, times, series, height }, setPoint)
-    }
+    const plot = draw(element, { title, times, series, height }, setPoint)
     const resized = new ResizeObserver(() =>
       plot.setSize({ width: element.clientWidth, height: plot.height }),
     )
     resized.observe(element)
-    const themed = new MutationObserver(again)
-    themed.observe(document.documentElement, { attributeFilter: ['data-theme'] })
     return () => {
       resized.disconnect()
-      themed.disconnect()
       plot.destroy()
     }
-  }, [title, times, series, height])
+  }, [title, times, series, height, theme])
   return (
     <figure className="chart">
       <figcaption>{title}</figcaption>
@@ -160,34 +153,19 @@ export const Chart = (props: ChartProps) => {
           // A scrollable region must be reachable by keyboard.
           // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex
           <div className="chart-table" tabIndex={0} role="region" aria-label={`${title}: numbers`}>
-            <table className="plain-table">
-              <thead>
-                <tr>
-                  <th scope="col">Time</th>
-                  {series.map(({ label }) => (
-                    <th scope="col" key={label}>
-                      {label}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {times.map((time, index) => (
-                  <tr key={time}>
-                    <td>
-                      <time dateTime={new Date(time * 1000).toISOString()} className="number">
-                        {new Date(time * 1000).toLocaleString()}
-                      </time>
-                    </td>
-                    {series.map(({ label, values }) => (
-                      <td key={label} className="number">
-                        {values[index] ?? '–'}
-                      </td>
-                    ))}
-                  </tr>
-                ))}
-              </tbody>
-            </table>
+            <PlainTable
+              head={['Time', ...series.map(({ label }) => label)]}
+              rows={times.map((time, index) => [
+                <time key="time" dateTime={new Date(time * 1000).toISOString()} className="number">
+                  {new Date(time * 1000).toLocaleString()}
+                </time>,
+                ...series.map(({ label, values }) => (
+                  <span key={label} className="number">
+                    {values[index] ?? '–'}
+                  </span>
+                )),
+              ])}
+            />
           </div>
         ) : null}
       </details>

@@ -61,8 +61,6 @@ export interface CommandLine {
   readonly cli?: readonly string[]
   /** Method and path below the API root: `['GET', '/runs?status=failed']`. */
   readonly api?: readonly [method: string, path: string, body?: unknown]
-  /** Other lines, as they are. */
-  readonly raw?: readonly string[]
 }
 
 const quoted = (text: string): string =>
@@ -77,11 +75,18 @@ const curlLine = ([method, path, body]: NonNullable<CommandLine['api']>): string
     quoted(`${window.location.origin}/api${path}`),
   ].join(' ')
 
-const linesOf = ({ cli, api, raw = [] }: CommandLine): string[] => [
-  ...raw,
+const linesOf = ({ cli, api }: CommandLine): string[] => [
   ...(cli ? [['scanfarm', ...cli].map(quoted).join(' ')] : []),
   ...(api ? [curlLine(api)] : []),
 ]
+
+/** A line with a button that copies it. */
+export const CopyLine = ({ text, label = 'this line' }: { text: string; label?: string }) => (
+  <div className="command">
+    <code>{text}</code>
+    <CopyButton text={text} label={label} />
+  </div>
+)
 
 /** Command lines, each with a button that copies it. */
 export const CommandLines = ({ lines }: { lines: readonly CommandLine[] }) =>
@@ -89,10 +94,7 @@ export const CommandLines = ({ lines }: { lines: readonly CommandLine[] }) =>
     <section key={line.title}>
       <h3>{line.title}</h3>
       {linesOf(line).map((text) => (
-        <div key={text} className="command">
-          <code>{text}</code>
-          <CopyButton text={text} label="this line" />
-        </div>
+        <CopyLine key={text} text={text} />
       ))}
     </section>
   ))

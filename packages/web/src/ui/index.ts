@@ -1,17 +1,29 @@
 export { Badge, OutcomeBadge, Severity, StatusBadge } from './values/badge.tsx'
 export { Button, LinkButton } from './button.tsx'
 export { Code, JsonView, prettyJson } from './values/code.tsx'
-export { CommandLines, Commands, copy, CopyButton, type CommandLine } from './commands.tsx'
+export { colorOf, useTheme } from './color.ts'
+export { CommandLines, Commands, copy, CopyButton, CopyLine, type CommandLine } from './commands.tsx'
 export { column, type Column } from './lists/column.ts'
 export { SortHead, useOrder } from './lists/sort.tsx'
 export { DataTable, type DataTableProps } from './lists/data-table.tsx'
 export { Confirm, ConfirmDialog, Dialog } from './overlays/dialog.tsx'
 export { ExternalLink } from './external-link.tsx'
 export { Facet, FacetedList, type FacetValue } from './lists/facets.tsx'
-export { Combobox, Field, Form, SelectField, TextField } from './forms/field.tsx'
+export { Combobox, Field, Form, SelectField, TextField, type Texts } from './forms/field.tsx'
 export { FilterBar, PRIORITY_FILTER, useFilters, type Filter } from './lists/filters.tsx'
 export { FilteredList } from './lists/filtered-list.tsx'
+export {
+  choice,
+  Fields,
+  FieldsInLine,
+  lines,
+  suggest,
+  text,
+  textsOf,
+  type FieldRow,
+} from './forms/fields.tsx'
 export { FormActions } from './forms/form-actions.tsx'
+export { DialogForm, FormDialog } from './forms/form-dialog.tsx'
 export { hrefWith } from './href.ts'
 export { JsonField, jsonObject } from './forms/json-field.tsx'
 export { KeyValues } from './values/key-values.tsx'
@@ -22,8 +34,8 @@ export { PlainTable } from './values/plain-table.tsx'
 export { plural } from './values/plural.ts'
 export { LongText, RawRecord } from './values/long-text.tsx'
 export { Markdown } from './values/markdown.tsx'
-export { Menu, type MenuItem } from './overlays/menu.tsx'
-export { EmptyState, ErrorPanel, Loaded, Page, Progress, Skeleton, usePageTitle } from './page.tsx'
+export { Menu, menuColumn, type MenuItem } from './overlays/menu.tsx'
+export { EmptyState, ErrorPanel, Loaded, OnlyFor, Page, Progress, Skeleton, usePageTitle } from './page.tsx'
 export { listScreen } from './lists/list-screen.tsx'
 export { More } from './lists/more.tsx'
 export { recordScreen } from './record-screen.tsx'
@@ -50,5 +62,5 @@ export { tab, Tabs, UrlTabs } from './tabs.tsx'
 export { Opener } from './overlays/opener.tsx'
 export { toast, toastError } from './overlays/toast.tsx'
 export { Tooltip } from './overlays/tooltip.tsx'
-export { useList } from './lists/use-list.ts'
+export { useList, useWholeList } from './lists/use-list.ts'
 export { Bytes, Duration, Time, useNow } from './values/values.tsx'

@@ -1,6 +1,8 @@
 import { use, useEffect, type ReactNode } from 'react'
 import { ApiError } from '../api/client.ts'
+import { useRefusal, type Role } from '../api/role.ts'
 import { Button } from './button.tsx'
+import { Commands, type CommandLine } from './commands.tsx'
 import { FormErrors, panelTexts } from './forms/form-errors.ts'
 
 export const usePageTitle = (title: string): void => {
@@ -13,17 +15,22 @@ interface PageProps {
   readonly title: string
   /** Shown instead of the title. */
   readonly heading?: ReactNode
+  /** The command lines that do or show what is on the screen. */
+  readonly commands?: readonly CommandLine[]
   readonly actions?: ReactNode
   readonly children: ReactNode
 }
 
-export const Page = ({ title, heading, actions, children }: PageProps) => {
+export const Page = ({ title, heading, commands, actions, children }: PageProps) => {
   usePageTitle(title)
   return (
     <div className="page stack gap-16">
       <header className="page-head line spread">
         <h1>{heading ?? title}</h1>
-        <div className="page-actions line">{actions}</div>
+        <div className="page-actions line">
+          {commands ? <Commands lines={commands} /> : null}
+          {actions}
+        </div>
       </header>
       {children}
     </div>
@@ -37,6 +44,18 @@ export const EmptyState = ({ title, children }: { title: string; children?: Reac
     <div>{children}</div>
   </div>
 )
+
+interface OnlyForProps {
+  readonly needs: Role
+  /** Says to others what they do not see. */
+  readonly title: string
+  readonly children: ReactNode
+}
+
+export const OnlyFor = ({ needs, title, children }: OnlyForProps) => {
+  const refusal = useRefusal(needs)
+  return refusal === undefined ? <>{children}</> : <EmptyState title={title}>{refusal}</EmptyState>
+}
 
 export const ErrorPanel = ({ error, onRetry }: { error: unknown; onRetry?: () => void }) => {
   const known = error instanceof ApiError
@@ -78,12 +97,14 @@ interface LoadedProps<T> {
     readonly refetch: () => unknown
   }
   readonly children: (data: T) => ReactNode
+  /** Where the content will be; default 8. */
+  readonly lines?: number
 }
 
 /** Content that is read; until then lines in its place, or why it cannot be read. */
-export const Loaded = <T,>({ query: { data, error, refetch }, children }: LoadedProps<T>) => {
+export const Loaded = <T,>({ query: { data, error, refetch }, children, lines = 8 }: LoadedProps<T>) => {
   if (data !== undefined) return <>{children(data)}</>
-  return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={8} />
+  return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={lines} />
 }
 
 /** The page of one record; `name` is its title until the record is read. */

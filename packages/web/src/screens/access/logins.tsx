@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { endSession, sessionsQuery } from '../../api/access.ts'
-import type { Schemas } from '../../api/client.ts'
+import { sessionsQuery } from '../../api/access.ts'
+import { api, byId, type Schemas } from '../../api/client.ts'
 import { sessionQuery, useLogOut } from '../../api/session.ts'
-import { column, Badge, Button, Confirm, DataTable, EmptyState, Time, type Column } from '../../ui/index.ts'
+import { useWholeList, column, Badge, Button, Confirm, DataTable, Time, type Column } from '../../ui/index.ts'
 
 type Session = Schemas['OwnSession']
 
@@ -14,12 +14,11 @@ const End = ({ id }: { id: string }) => (
     danger
     refresh={['sessions']}
     onConfirm={async () => {
-      await endSession(id)
+      await api.DELETE('/sessions/{id}', byId(id))
       return 'The login was ended.'
     }}
-  >
-    <p>It needs another login for its next step.</p>
-  </Confirm>
+    text="It needs another login for its next step."
+  />
 )
 
 const COLUMNS: readonly Column<Session>[] = [
@@ -36,7 +35,6 @@ const COLUMNS: readonly Column<Session>[] = [
 
 export const Logins = () => {
   const { data: me } = useQuery(sessionQuery)
-  const { data, error, refetch } = useQuery(sessionsQuery)
   const logOut = useLogOut()
   return (
     <div className="stack">
@@ -47,9 +45,9 @@ export const Logins = () => {
       <DataTable
         label="My logins"
         columns={COLUMNS}
-        list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
+        list={useWholeList(sessionsQuery)}
         keyOf={({ id }) => id}
-        empty={<EmptyState title="No logins" />}
+        none="No logins"
       />
       <div className="page-actions line">
         <Button onClick={() => void logOut()}>Log out here</Button>

@@ -1,4 +1,4 @@
-import { SelectField } from '../../ui/index.ts'
+import { choice } from '../../ui/index.ts'
 
 export const ROLES = ['viewer', 'operator', 'admin'] as const
 export type Role = (typeof ROLES)[number]
@@ -11,11 +11,8 @@ const MEANING: Readonly<Record<Role, string>> = {
 
 export const roleOf = (text: string | undefined): Role => ROLES.find((role) => role === text) ?? 'viewer'
 
-export const RoleField = ({ role = 'viewer' }: { role?: Role }) => (
-  <SelectField
-    name="role"
-    label="Role"
-    defaultValue={role}
-    options={ROLES.map((value) => ({ value, label: MEANING[value] }))}
-  />
+export const ROLE_FIELD = choice(
+  'role',
+  'Role',
+  ROLES.map((value) => ({ value, label: MEANING[value] })),
 )

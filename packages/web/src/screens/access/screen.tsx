@@ -1,9 +1,8 @@
-import './access.css'
 import { useQuery } from '@tanstack/react-query'
-import type { ReactNode } from 'react'
+import type { ReactElement } from 'react'
 import { useRefusal } from '../../api/role.ts'
 import { sessionQuery } from '../../api/session.ts'
-import { Commands, EmptyState, Page, tab, UrlTabs, type CommandLine } from '../../ui/index.ts'
+import { OnlyFor, Page, tab, UrlTabs, type CommandLine } from '../../ui/index.ts'
 import { Audit } from './audit.tsx'
 import { Logins } from './logins.tsx'
 import { Tokens } from './tokens.tsx'
@@ -25,10 +24,13 @@ const LINES: readonly CommandLine[] = [
 export const Screen = () => {
   const { data: me } = useQuery(sessionQuery)
   const refusal = useRefusal('admin')
-  const forAdmins = (content: ReactNode) =>
-    refusal === undefined ? content : <EmptyState title="Only administrators see this">{refusal}</EmptyState>
+  const forAdmins = (content: ReactElement) => (
+    <OnlyFor needs="admin" title="Only administrators see this">
+      {content}
+    </OnlyFor>
+  )
   return (
-    <Page title="Access" actions={<Commands lines={LINES} />}>
+    <Page title="Access" commands={LINES}>
       <p>
         {me ? (
           <>

@@ -1,14 +1,15 @@
 import { useAct } from '../../api/act.ts'
-import { createToken, removeToken, tokensQuery } from '../../api/access.ts'
-import type { Schemas } from '../../api/client.ts'
+import { tokensQuery } from '../../api/access.ts'
+import { answer, api, byId, type BodyOf, type Schemas } from '../../api/client.ts'
 import {
+  CopyLine,
+  Fields,
+  text,
+  type FieldRow,
   Badge,
   Button,
   Confirm,
-  CopyButton,
   Dialog,
-  EmptyState,
-  Field,
   Form,
   FormActions,
   Time,
@@ -17,7 +18,7 @@ import {
   type Column,
 } from '../../ui/index.ts'
 import { CreatedList } from './created-list.tsx'
-import { RoleField, roleOf } from './roles.tsx'
+import { ROLE_FIELD, roleOf } from './roles.tsx'
 
 type Token = Schemas['ApiToken']
 
@@ -35,12 +36,11 @@ const Remove = ({ token }: { token: Token }) => (
     danger
     refresh={['tokens']}
     onConfirm={async () => {
-      await removeToken(token)
+      await api.DELETE('/tokens/{id}', byId(token.id))
       return `The token ${token.name} was deleted.`
     }}
-  >
-    <p>Programs and browsers that use it are refused from now on. This cannot be undone.</p>
-  </Confirm>
+    text="Programs and browsers that use it are refused from now on. This cannot be undone."
+  />
 )
 
 const COLUMNS: readonly Column<Token>[] = [
@@ -62,10 +62,7 @@ const COLUMNS: readonly Column<Token>[] = [
 const Secret = ({ token, onClose }: { token: string; onClose: () => void }) => (
   <>
     <p>Copy the token now: only its hash is stored, and it is not shown again.</p>
-    <div className="panel secret">
-      <code>{token}</code>
-      <CopyButton text={token} label="the token" />
-    </div>
+    <CopyLine text={token} label="the token" />
     <p className="muted">
       Programs send it as <code>Authorization: Bearer …</code>; the command line reads it from{' '}
       <code>SCANFARM_TOKEN</code>.
@@ -78,10 +75,25 @@ const Secret = ({ token, onClose }: { token: string; onClose: () => void }) => (
   </>
 )
 
+const FIELDS: readonly FieldRow[] = [
+  [text('name', 'Name', { hint: 'Who or what uses it', maxLength: 128, required: true })],
+  [ROLE_FIELD],
+  [
+    text('days', 'Days until it expires', {
+      hint: 'Empty: it never expires',
+      type: 'number',
+      min: 1,
+      max: 36_500,
+    }),
+  ],
+]
+
 const Create = ({ onClose }: { onClose: () => void }) => {
-  const create = useAct(createToken, { refresh: ['tokens'] })
+  const create = useAct((body: BodyOf<'/tokens', 'post'>) => answer(api.POST('/tokens', { body })), {
+    refresh: ['tokens'],
+  })
   return (
-    <Dialog open onClose={onClose} title="Create an API token" keep={create.data !== undefined}>
+    <Dialog onClose={onClose} title="Create an API token" keep={create.data !== undefined}>
       {create.data ? (
         <Secret token={create.data.token} onClose={onClose} />
       ) : (
@@ -97,17 +109,7 @@ const Create = ({ onClose }: { onClose: () => void }) => {
             })
           }
         >
-          <Field name="name" label="Name" hint="Who or what uses it" maxLength={128} required />
-          <RoleField />
-          <Field
-            name="days"
-            label="Days until it expires"
-            hint="Empty: it never expires"
-            type="number"
-            min={1}
-            max={36_500}
-            defaultValue={DEFAULT_DAYS}
-          />
+          <Fields rows={FIELDS} values={{ days: String(DEFAULT_DAYS) }} />
           <FormActions call={create} onBack={onClose} action="Create the token" />
         </Form>
       )}
@@ -123,6 +125,7 @@ export const Tokens = () => (
     columns={COLUMNS}
     list={useList(tokensQuery)}
     keyOf={({ id }) => String(id)}
-    empty={<EmptyState title="No tokens">Programs need a token to call the API.</EmptyState>}
+    none="No tokens"
+    advice="Programs need a token to call the API."
   />
 )

@@ -2,8 +2,6 @@ import type { DataOf } from '../../api/list.ts'
 import { assetQuery, hostOf, hostPath } from '../../api/assets.ts'
 import {
   timeIf,
-  Commands,
-  EmptyState,
   ExternalLink,
   hrefWith,
   KeyValues,
@@ -21,26 +19,13 @@ import { FindingList } from '../findings/list.tsx'
 
 type Asset = DataOf<typeof assetQuery>
 
-const Findings = ({ workspace, place }: { workspace: string; place: string }) => {
-  const filters = { workspace, asset_value: place, state: 'open,gone' }
-  return (
-    <FindingList
-      label="Findings of the asset"
-      filters={filters}
-      empty={
-        <EmptyState title="No findings">No finding of this workspace has a place with “{place}”.</EmptyState>
-      }
-    />
-  )
-}
-
 const AssetPage = ({ asset }: { asset: Asset }) => {
-  const { workspace } = asset
-  const host = hostOf({ ...asset, asset_value: asset.url || asset.asset_value })
+  const { workspace, asset_value: place } = asset
+  const host = hostOf({ ...asset, asset_value: asset.url || place })
   return (
     <Page
-      title={asset.url || asset.asset_value}
-      actions={<Commands lines={[{ title: 'Read the asset', api: ['GET', `/assets/${asset.id}`] }]} />}
+      title={asset.url || place}
+      commands={[{ title: 'Read the asset', api: ['GET', `/assets/${asset.id}`] }]}
     >
       <p>
         <Link href={hrefWith('/assets', { workspace })}>← Assets of {workspace}</Link>
@@ -49,7 +34,7 @@ const AssetPage = ({ asset }: { asset: Asset }) => {
         facts={{
           Type: asset.asset_type,
           State: <RecordState state={asset.state} />,
-          Value: asset.asset_value,
+          Value: place,
           URL: asset.url === '' ? '' : <ExternalLink href={asset.url} />,
           Title: asset.title,
           Host: host === '' ? '' : <Link href={hostPath(host)}>{host}</Link>,
@@ -72,7 +57,16 @@ const AssetPage = ({ asset }: { asset: Asset }) => {
       <UrlTabs
         label="Parts of the asset"
         tabs={[
-          tab('findings', 'Findings', <Findings workspace={workspace} place={asset.asset_value} />),
+          tab(
+            'findings',
+            'Findings',
+            <FindingList
+              label="Findings of the asset"
+              filters={{ workspace, asset_value: place, state: 'open,gone' }}
+              none="No findings"
+              advice={`No finding of this workspace has a place with “${place}”.`}
+            />,
+          ),
           tab('runs', `Runs (${asset.runs.length})`, <SeenBy runs={asset.runs} kind="assets" />),
           tab(
             'raw',

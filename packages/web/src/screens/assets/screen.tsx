@@ -1,5 +1,4 @@
 import { useQueries, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import {
   ASSET_FILTERS,
   assetFacetsQuery,
@@ -10,9 +9,7 @@ import {
 } from '../../api/assets.ts'
 import { workspaceNamesQuery } from '../../api/findings.ts'
 import {
-  Commands,
   DataTable,
-  EmptyState,
   Facet,
   FacetedList,
   FilterBar,
@@ -50,7 +47,6 @@ const useFacets = (filters: AssetFilters) => {
 
 export const Screen = () => {
   const [filters, set] = useFilters(ASSET_FILTERS)
-  const navigate = useNavigate()
   const list = useList(assetsQuery(filters))
   const facets = useFacets(filters)
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
@@ -58,15 +54,11 @@ export const Screen = () => {
   return (
     <Page
       title="Assets"
+      commands={[{ title: 'List these assets', api: ['GET', hrefWith('/assets', assetQueryOf(filters))] }]}
       actions={
-        <>
-          <Commands
-            lines={[{ title: 'List these assets', api: ['GET', hrefWith('/assets', assetQueryOf(filters))] }]}
-          />
-          <LinkButton to={hrefWith('/changes', { kind: 'assets', workspace: filters.workspace, from: '7d' })}>
-            What changed
-          </LinkButton>
-        </>
+        <LinkButton to={hrefWith('/changes', { kind: 'assets', workspace: filters.workspace, from: '7d' })}>
+          What changed
+        </LinkButton>
       }
     >
       <StateViews path="/assets" filters={filters} totalOf={assetTotalQuery} />
@@ -94,20 +86,19 @@ export const Screen = () => {
           list={list}
           order={{ value: filters.sort ?? '', onChange: (sort) => set({ sort }) }}
           keyOf={({ id }) => String(id)}
-          onOpen={({ id }) => void navigate({ href: `/assets/${id}` })}
-          empty={
-            <EmptyState title={filters.since ? 'Nothing new' : 'No assets'}>
-              {isFiltered ? (
-                <>
-                  No asset matches these filters. <Link href="/assets">Show all open assets</Link>
-                </>
-              ) : (
-                <>
-                  Hosts, ports and URLs that runs find appear here.{' '}
-                  <Link href="/workflows">Start a workflow</Link>
-                </>
-              )}
-            </EmptyState>
+          hrefOf={({ id }) => `/assets/${id}`}
+          none={filters.since ? 'Nothing new' : 'No assets'}
+          advice={
+            isFiltered ? (
+              <>
+                No asset matches these filters. <Link href="/assets">Show all open assets</Link>
+              </>
+            ) : (
+              <>
+                Hosts, ports and URLs that runs find appear here.{' '}
+                <Link href="/workflows">Start a workflow</Link>
+              </>
+            )
           }
         />
       </FacetedList>

@@ -10,7 +10,7 @@ export const Kinds = <K extends string>({ names, countOf, chosen, onChange }: Ki
   <fieldset className="change-counts line">
     <legend className="unseen">Kind of change</legend>
     {(Object.keys(names) as K[]).map((kind) => (
-      <label key={kind} className="panel change-count">
+      <label key={kind} className="inline panel change-count">
         <input type="radio" name="change" checked={kind === chosen} onChange={() => onChange(kind)} />
         {names[kind]} <strong className="number">{countOf(kind)?.toLocaleString()}</strong>
       </label>

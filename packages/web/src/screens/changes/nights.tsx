@@ -103,7 +103,8 @@ const JobChanges = ({
             )}
             list={{ rows: changes[change], total: sumOf(changes.counts[change]) }}
             keyOf={({ id }) => String(id)}
-            empty={<EmptyState title="No such finding">Choose another kind of change.</EmptyState>}
+            none="No such finding"
+            advice="Choose another kind of change."
           />
         </>
       )

@@ -6,9 +6,10 @@ import { newSince } from '../../api/counts.ts'
 import { workspaceNamesQuery } from '../../api/findings.ts'
 import { isSettled, runQuery } from '../../api/runs.ts'
 import {
+  FieldsInLine,
+  suggest,
+  text,
   Button,
-  Combobox,
-  Commands,
   DataTable,
   EmptyState,
   ErrorPanel,
@@ -70,16 +71,15 @@ const PeriodForm = ({ search, set }: { search: Search; set: (changes: Search) =>
         })
       }
     >
-      <div className="form-line">
-        <Combobox
-          name="workspace"
-          label="Workspace"
-          suggestions={workspaces}
-          defaultValue={workspace}
-          required
+      <div className="line form-line">
+        <FieldsInLine
+          fields={[
+            suggest('workspace', 'Workspace', workspaces, { required: true }),
+            text('from', 'From', { type: 'datetime-local', required: true }),
+            text('to', 'To (empty: now)', { type: 'datetime-local' }),
+          ]}
+          values={{ workspace, from: localOf(from), to: localOf(to) }}
         />
-        <Field name="from" label="From" type="datetime-local" defaultValue={localOf(from)} required />
-        <Field name="to" label="To (empty: now)" type="datetime-local" defaultValue={localOf(to)} />
         <Button type="submit" kind="primary">
           Compare
         </Button>
@@ -104,7 +104,7 @@ const RunsForm = ({ search: { a, b }, set }: { search: Search; set: (changes: Se
     key={`${a} ${b}`}
     onSubmit={(values) => set({ a: values['a']?.trim() ?? '', b: values['b']?.trim() ?? '' })}
   >
-    <div className="form-line">
+    <div className="line form-line">
       <Field name="a" label="Earlier run (number or id)" defaultValue={a} required />
       <Field name="b" label="Later run (number or id)" defaultValue={b} required />
       <Button type="submit" kind="primary">
@@ -221,9 +221,8 @@ const Results = ({
           loadMore: () => void result.fetchNextPage(),
         }}
         keyOf={({ id }) => String(id)}
-        empty={
-          <EmptyState title={`Nothing ${change}`}>Choose another kind of change, or other times.</EmptyState>
-        }
+        none={`Nothing ${change}`}
+        advice="Choose another kind of change, or other times."
       />
     </>
   )
@@ -236,9 +235,9 @@ export const Screen = () => {
   const change = oneOf(CHANGES, search.change)
   const comparison =
     by === 'nights' ? undefined : comparisonOf(by === 'runs' ? search : { ...search, a: '', b: '' })
-  const commands = comparison ? commandOf(kind, comparison) : nightsCommand(search)
+  const command = comparison ? commandOf(kind, comparison) : nightsCommand(search)
   return (
-    <Page title="Changes" actions={<Commands lines={[commands]} />}>
+    <Page title="Changes" commands={[command]}>
       <Tabs
         label="What to compare"
         value={by}

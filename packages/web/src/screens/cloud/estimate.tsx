@@ -1,9 +1,11 @@
 import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
-import { estimateCost, providersQuery, type EstimateRequest } from '../../api/cloud.ts'
-import { ApiError } from '../../api/client.ts'
-import { Button, ErrorPanel, Field, Form, KeyValues, SelectField } from '../../ui/index.ts'
+import { providersQuery } from '../../api/cloud.ts'
+import { answer, api, type Schemas } from '../../api/client.ts'
+import { Button, choice, ErrorPanel, Fields, Form, KeyValues, text, type FieldRow } from '../../ui/index.ts'
 import { dollars } from './cost.ts'
+
+type EstimateRequest = Schemas['EstimateCost']
 
 /** Empty inputs are left to the settings and the provider. */
 const requestOf = ({
@@ -23,43 +25,30 @@ const requestOf = ({
     ...(spot && { use_spot: true }),
   }) as EstimateRequest
 
-const FIELDS = ['provider', 'instances', 'instance_type', 'region', 'hours']
-
-const concernsField = (error: unknown): boolean =>
-  error instanceof ApiError &&
-  error.details.length > 0 &&
-  error.details.every(({ path }) => FIELDS.includes(path.replace(/^\//, '')))
-
 export const Estimate = () => {
   const { data } = useQuery(providersQuery)
-  const estimate = useAct(estimateCost)
+  const providers = (data?.providers ?? []).filter(({ configured }) => configured).map(({ name }) => name)
+  const estimate = useAct((body: EstimateRequest) => answer(api.POST('/cloud/estimate', { body })))
   const found = estimate.data
+  const rows: readonly FieldRow[] = [
+    [
+      choice('provider', 'Provider', providers, {
+        none: `default${data?.default_provider ? ` (${data.default_provider})` : ''}`,
+      }),
+      text('instances', 'Machines', { type: 'number', min: 1, max: 10_000 }),
+      text('hours', 'Hours', { type: 'number', min: 1, max: 8760, placeholder: 'from the settings' }),
+      text('instance_type', 'Type', { maxLength: 128, placeholder: 'default' }),
+      text('region', 'Region', { maxLength: 128, placeholder: 'default' }),
+    ],
+  ]
   return (
-    <div className="estimate">
+    <div className="stack estimate">
       <Form error={estimate.error} onSubmit={(values) => estimate.mutate(requestOf(values))}>
-        <div className="grid">
-          <SelectField
-            name="provider"
-            label="Provider"
-            none={`default${data?.default_provider ? ` (${data.default_provider})` : ''}`}
-            options={(data?.providers ?? []).filter(({ configured }) => configured).map(({ name }) => name)}
-          />
-          <Field name="instances" label="Machines" type="number" min={1} max={10_000} defaultValue={1} />
-          <Field
-            name="hours"
-            label="Hours"
-            type="number"
-            min={1}
-            max={8760}
-            placeholder="from the settings"
-          />
-          <Field name="instance_type" label="Type" maxLength={128} placeholder="default" />
-          <Field name="region" label="Region" maxLength={128} placeholder="default" />
-        </div>
+        <Fields rows={rows} values={{ instances: '1' }} />
         <label className="check">
           <input type="checkbox" name="spot" /> Spot machines: cheaper, the provider may interrupt them
         </label>
-        {estimate.error && !concernsField(estimate.error) ? <ErrorPanel error={estimate.error} /> : null}
+        {estimate.error ? <ErrorPanel error={estimate.error} /> : null}
         <div>
           <Button type="submit" kind="primary" busy={estimate.isPending}>
             Estimate the cost

@@ -1,12 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { destroyInfra, hasEnded, infraQuery, type Infra, type Machine } from '../../api/cloud.ts'
-import { useRefusal } from '../../api/role.ts'
+import { answer, api } from '../../api/client.ts'
+import { hasEnded, infraQuery, pathOf, type Infra, type Machine } from '../../api/cloud.ts'
 import {
-  Commands,
   Confirm,
   DataTable,
   Duration,
-  EmptyState,
   ErrorPanel,
   KeyValues,
   Link,
@@ -58,7 +56,6 @@ const Course = ({ infra }: { infra: Infra }) => {
 }
 
 const Destroy = ({ infra }: { infra: Infra }) => {
-  const refusal = useRefusal('admin')
   const running = infra.details.reduce((sum, machine) => sum + machine.running_runs, 0)
   return (
     <Confirm
@@ -66,9 +63,10 @@ const Destroy = ({ infra }: { infra: Infra }) => {
       title={`Destroy infrastructure ${infra.infra_id}?`}
       action={`Destroy ${plural(infra.instances, 'machine')}`}
       danger
-      refusal={refusal ?? (infra.status === 'draining' ? 'Its machines are being destroyed.' : undefined)}
+      needs="admin"
+      refusal={infra.status === 'draining' ? 'Its machines are being destroyed.' : undefined}
       refresh={['cloud', 'infra', 'overview']}
-      onConfirm={() => destroyInfra(infra.infra_id)}
+      onConfirm={() => answer(api.DELETE('/cloud/instances/{infra_id}', pathOf(infra.infra_id)))}
     >
       <p>
         {running === 0 ? 'No run executes on its machines now.' : `${running} running runs are stopped.`} Runs
@@ -95,21 +93,11 @@ export const InfraPage = ({ id }: { id: string }) => {
     <Page
       title={`Infrastructure ${id}`}
       heading={heading}
-      actions={
-        <>
-          <Commands
-            lines={[
-              { title: 'Show it', cli: ['cloud', 'show', id], api: ['GET', `/cloud/instances/${id}`] },
-              {
-                title: 'Destroy it',
-                cli: ['cloud', 'destroy', id],
-                api: ['DELETE', `/cloud/instances/${id}`],
-              },
-            ]}
-          />
-          {hasEnded(infra) ? null : <Destroy infra={infra} />}
-        </>
-      }
+      commands={[
+        { title: 'Show it', cli: ['cloud', 'show', id], api: ['GET', `/cloud/instances/${id}`] },
+        { title: 'Destroy it', cli: ['cloud', 'destroy', id], api: ['DELETE', `/cloud/instances/${id}`] },
+      ]}
+      actions={hasEnded(infra) ? null : <Destroy infra={infra} />}
     >
       {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null}
       {infra.message === '' ? null : (
@@ -136,7 +124,7 @@ export const InfraPage = ({ id }: { id: string }) => {
         columns={COLUMNS}
         list={{ rows: infra.details, total: infra.details.length }}
         keyOf={({ name }) => name}
-        empty={<EmptyState title="No machines" />}
+        none="No machines"
       />
     </Page>
   )

@@ -1,4 +1,3 @@
-import { useNavigate } from '@tanstack/react-router'
 import { hasEnded, infrasQuery, type Infra, type InfraFilters } from '../../api/cloud.ts'
 import {
   Badge,
@@ -79,7 +78,6 @@ const COLUMNS: readonly Column<Infra>[] = [
 
 export const Infras = () => {
   const [filters] = useFilters(['status', 'provider'])
-  const navigate = useNavigate()
   return (
     <div className="stack">
       <FilteredList
@@ -88,7 +86,7 @@ export const Infras = () => {
         columns={COLUMNS}
         list={useList(infrasQuery(filters as InfraFilters))}
         keyOf={({ infra_id }) => infra_id}
-        onOpen={(infra) => void navigate({ href: infraPath(infra) })}
+        hrefOf={infraPath}
         none="No cloud machines"
         advice={
           <>

@@ -1,7 +1,7 @@
 import './cloud.css'
 import { useQuery } from '@tanstack/react-query'
 import { overviewQuery } from '../../api/farm.ts'
-import { Commands, EmptyState, Loaded, Page, Share, tab, UrlTabs, useFilters } from '../../ui/index.ts'
+import { EmptyState, Loaded, Page, Share, tab, UrlTabs, useFilters } from '../../ui/index.ts'
 import type { Overview } from '../overview/attention.ts'
 import { dollars } from './cost.ts'
 import { Estimate } from './estimate.tsx'
@@ -60,21 +60,19 @@ const Budget = ({
   </dl>
 )
 
-const Overall = ({ cloud }: { cloud: Cloud }) => {
-  return (
-    <>
-      <Budget cloud={cloud} />
-      <UrlTabs
-        label="Parts of the cloud"
-        tabs={[
-          tab('machines', 'Machines', <Infras />),
-          tab('providers', 'Providers', <Providers />),
-          tab('estimate', 'Estimate', <Estimate />),
-        ]}
-      />
-    </>
-  )
-}
+const Overall = ({ cloud }: { cloud: Cloud }) => (
+  <>
+    <Budget cloud={cloud} />
+    <UrlTabs
+      label="Parts of the cloud"
+      tabs={[
+        tab('machines', 'Machines', <Infras />),
+        tab('providers', 'Providers', <Providers />),
+        tab('estimate', 'Estimate', <Estimate />),
+      ]}
+    />
+  </>
+)
 
 export const Screen = () => {
   const [{ infra }] = useFilters(['infra'])
@@ -83,14 +81,10 @@ export const Screen = () => {
   return (
     <Page
       title="Cloud"
-      actions={
-        <Commands
-          lines={[
-            { title: 'List infrastructures', cli: ['cloud', 'list'], api: ['GET', '/cloud/instances'] },
-            { title: 'List providers', cli: ['cloud', 'providers'], api: ['GET', '/cloud/providers'] },
-          ]}
-        />
-      }
+      commands={[
+        { title: 'List infrastructures', cli: ['cloud', 'list'], api: ['GET', '/cloud/instances'] },
+        { title: 'List providers', cli: ['cloud', 'providers'], api: ['GET', '/cloud/providers'] },
+      ]}
     >
       <Loaded query={query}>
         {({ cloud }) =>

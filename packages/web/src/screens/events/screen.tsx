@@ -1,8 +1,10 @@
+import { answer, api, type Schemas } from '../../api/client.ts'
 import { useAct } from '../../api/act.ts'
 import { useState } from 'react'
-import { emitEvent, eventsQuery, type EventEntry, type EventFilters } from '../../api/automation.ts'
-import { useRefusal } from '../../api/role.ts'
+import { eventsQuery, type EventEntry, type EventFilters } from '../../api/automation.ts'
 import {
+  LinkButton,
+  Opener,
   workflowLink,
   runLink,
   Badge,
@@ -79,43 +81,36 @@ const columns = (open: (event: EventEntry) => void): readonly Column<EventEntry>
   column('workspace', 'Workspace', { width: '140px', hidden: true }, 'workspace'),
 ]
 
-const EventDialog = ({ event, onClose }: { event: EventEntry | undefined; onClose: () => void }) => (
-  <Dialog wide open={event !== undefined} onClose={onClose} title={event?.topic ?? ''}>
-    {event ? (
-      <>
-        {event.error === '' ? null : <p className="tone-bad">■ {event.error}</p>}
-        <KeyValues
-          facts={{
-            Time: new Date(event.created_at).toLocaleString(),
-            State: event.processed ? 'processed' : 'waiting',
-            Source: event.source,
-            Name: event.name === event.topic ? '' : event.name,
-            'Type of data': event.data_type,
-            Workflow: workflowLink(event.workflow_name),
-            Run: runLink(event.run_id),
-            Workspace: event.workspace,
-            Id: event.event_id,
-          }}
-        />
-        <JsonView value={event.data} label="Data of the event" />
-        <div className="dialog-actions line">
-          <CopyButton text={event.data} label="the data" />
-          <Link
-            className="button button-plain"
-            href={`/triggers?view=test&topic=${encodeURIComponent(event.topic)}`}
-          >
-            Test triggers with this topic
-          </Link>
-        </div>
-      </>
-    ) : null}
+const EventDialog = ({ event, onClose }: { event: EventEntry; onClose: () => void }) => (
+  <Dialog wide onClose={onClose} title={event.topic}>
+    {event.error === '' ? null : <p className="tone-bad">■ {event.error}</p>}
+    <KeyValues
+      facts={{
+        Time: new Date(event.created_at).toLocaleString(),
+        State: event.processed ? 'processed' : 'waiting',
+        Source: event.source,
+        Name: event.name === event.topic ? '' : event.name,
+        'Type of data': event.data_type,
+        Workflow: workflowLink(event.workflow_name),
+        Run: runLink(event.run_id),
+        Workspace: event.workspace,
+        Id: event.event_id,
+      }}
+    />
+    <JsonView value={event.data} label="Data of the event" />
+    <div className="dialog-actions line">
+      <CopyButton text={event.data} label="the data" />
+      <LinkButton to={`/triggers?view=test&topic=${encodeURIComponent(event.topic)}`}>
+        Test triggers with this topic
+      </LinkButton>
+    </div>
   </Dialog>
 )
 
 const EmitForm = () => {
   const [data, setData] = useState('{}')
   const { value, problem } = jsonObject(data)
-  const emit = useAct(emitEvent)
+  const emit = useAct((body: Schemas['EmitEvent']) => answer(api.POST('/events/emit', { body })))
   const started = emit.data?.triggered_workflows
   const send = ({ topic = '', source = '' }: Readonly<Record<string, string>>) =>
     emit.mutate({ topic, data: value ?? {}, ...(source === '' ? {} : { source }) })
@@ -153,8 +148,6 @@ const EmitForm = () => {
 export const Screen = () => {
   const [{ live, ...filters }, set] = useFilters(['live', ...NAMES])
   const [shown, setShown] = useState<EventEntry>()
-  const [emitting, setEmitting] = useState(false)
-  const refusal = useRefusal('operator')
   const paused = live === 'off'
   const { processed, ...texts } = filters as Record<string, string>
   const query = {
@@ -181,9 +174,13 @@ export const Screen = () => {
               { title: 'Follow the events', cli: ['events', 'follow'] },
             ]}
           />
-          <Button kind="primary" refusal={refusal} onClick={() => setEmitting(true)}>
-            Emit an event
-          </Button>
+          <Opener kind="primary" needs="operator" label="Emit an event">
+            {(close) => (
+              <Dialog wide keep onClose={close} title="Emit an event">
+                <EmitForm />
+              </Dialog>
+            )}
+          </Opener>
         </>
       }
     >
@@ -209,10 +206,7 @@ export const Screen = () => {
           {paused ? 'Paused: new events do not appear.' : 'Following: new events appear at the top.'}
         </p>
       </FilteredList>
-      <EventDialog event={shown} onClose={() => setShown(undefined)} />
-      <Dialog wide keep open={emitting} onClose={() => setEmitting(false)} title="Emit an event">
-        <EmitForm />
-      </Dialog>
+      {shown ? <EventDialog event={shown} onClose={() => setShown(undefined)} /> : null}
     </Page>
   )
 }

@@ -103,9 +103,8 @@ const Actions = ({ finding, filters }: { finding: Finding; filters: FindingFilte
           await navigate({ href: hrefWith('/findings', filters) })
           return 'Deleted.'
         }}
-      >
-        <p>Its history is deleted, too. A later scan that sees it adds it as new.</p>
-      </Confirm>
+        text="Its history is deleted, too. A later scan that sees it adds it as new."
+      />
     </>
   )
 }

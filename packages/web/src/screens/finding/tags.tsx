@@ -51,7 +51,7 @@ export const Tags = ({ id, tags }: { id: number; tags: readonly string[] }) => {
             if (tag.trim() !== '') change.mutate({ add_tags: [tag.trim()] })
           }}
         >
-          <div className="form-line">
+          <div className="line form-line">
             <Field name="tag" label="Add a tag" maxLength={256} />
             <Button type="submit" busy={change.isPending}>
               Add

@@ -34,12 +34,7 @@ export const columnsOf = (filters: FindingFilters): readonly Column<Finding>[] =
       </Link>
     )
   }),
-  column(
-    'workspace',
-    'Workspace',
-    { width: '100px', sort: 'workspace', hidden: true },
-    ({ workspace }) => workspace,
-  ),
+  column('workspace', 'Workspace', { width: '100px', sort: 'workspace', hidden: true }, 'workspace'),
   column('status', 'Status', '124px', (finding) => <FindingStatus finding={finding} />),
   ...SEEN_COLUMNS.filter(({ id }) => id !== 'state').map((each) => ({
     ...each,

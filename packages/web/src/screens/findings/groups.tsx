@@ -1,10 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { useState, type ReactNode } from 'react'
+import { useState } from 'react'
 import { findingGroupsQuery, FIRST_SORT, type FindingFilters, type GroupBy } from '../../api/findings.ts'
 import { hostPath } from '../../api/assets.ts'
 import type { DataOf } from '../../api/list.ts'
-import { column, DataTable, hrefWith, Link, Severity, type Column } from '../../ui/index.ts'
+import {
+  column,
+  DataTable,
+  hrefWith,
+  Link,
+  Severity,
+  type Column,
+  type DataTableProps,
+} from '../../ui/index.ts'
 
 type Group = DataOf<typeof findingGroupsQuery>['groups'][number]
 
@@ -57,15 +64,13 @@ const columnsOf = (filters: FindingFilters, by: GroupBy): readonly Column<Group>
   ),
 ]
 
-interface GroupsProps {
+interface GroupsProps extends Pick<DataTableProps<Group>, 'none' | 'advice'> {
   readonly filters: FindingFilters
   readonly by: GroupBy
-  readonly empty: ReactNode
 }
 
 /** Findings that match, one row for each check or host. */
-export const Groups = ({ filters, by, empty }: GroupsProps) => {
-  const navigate = useNavigate()
+export const Groups = ({ filters, by, ...empty }: GroupsProps) => {
   const [sort, setSort] = useState(FIRST_SORT)
   const { data, error, refetch } = useQuery(findingGroupsQuery(filters, by, sort || FIRST_SORT))
   return (
@@ -79,16 +84,13 @@ export const Groups = ({ filters, by, empty }: GroupsProps) => {
         </p>
       ) : null}
       <DataTable
+        {...empty}
         label={`${NAMES[by]} with findings`}
         columns={columnsOf(filters, by)}
         list={{ id: sort, rows: data?.groups, total: data?.total, error, retry: () => void refetch() }}
         order={{ value: sort, onChange: setSort }}
         keyOf={({ value }) => value}
-        onOpen={(group) => {
-          const href = pathOf(filters, by, group)
-          if (href !== '') void navigate({ href })
-        }}
-        empty={empty}
+        hrefOf={(group) => pathOf(filters, by, group)}
       />
     </>
   )

@@ -1,8 +1,20 @@
 import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
-import { useRef } from 'react'
 import { importFindings, workspaceNamesQuery, type ImportFormat } from '../../api/findings.ts'
-import { Button, Combobox, Dialog, ErrorPanel, Form, Link, SelectField, PlainTable } from '../../ui/index.ts'
+import {
+  choice,
+  Fields,
+  suggest,
+  text,
+  type FieldRow,
+  type Texts,
+  Button,
+  Dialog,
+  ErrorPanel,
+  Form,
+  Link,
+  PlainTable,
+} from '../../ui/index.ts'
 
 const FORMAT_NAMES: Readonly<Record<ImportFormat, string>> = {
   sarif: 'SARIF 2.1.0',
@@ -29,34 +41,29 @@ const FORMAT_NAMES: Readonly<Record<ImportFormat, string>> = {
 }
 const FORMATS = Object.entries(FORMAT_NAMES).map(([value, label]) => ({ value, label }))
 
+const fieldsOf = (workspaces: readonly string[]): readonly FieldRow[] => [
+  [text('file', 'File', { type: 'file', required: true })],
+  [choice('format', 'Format', FORMATS, { none: 'Recognise by the file' })],
+  [
+    suggest('workspace', 'Workspace', workspaces, {
+      hint: 'A new name makes a new workspace',
+      required: true,
+    }),
+  ],
+]
+
 /** The dialog with the file of a scanner, and what became of it. */
 export const ImportDialog = ({ workspace, onClose }: { workspace: string; onClose: () => void }) => {
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
-  const file = useRef<HTMLInputElement>(null)
-  const send = async ({ workspace: into = '', format = '' }: Readonly<Record<string, string>>) => {
-    const chosen = file.current?.files?.[0]
-    if (chosen === undefined) throw new Error('Choose a file.')
-    return await importFindings(chosen, into, format === '' ? undefined : (format as ImportFormat))
+  const sent = useAct(importFindings, { refresh: ['findings', 'counts'] })
+  const send = ({ workspace: into = '', format }: Texts, [file]: readonly File[]) => {
+    if (file)
+      sent.mutate({ file, workspace: into, format: (format || undefined) as ImportFormat | undefined })
   }
-  const sent = useAct(send, { refresh: ['findings', 'counts'] })
   return (
-    <Dialog open onClose={onClose} title="Import findings of a scanner">
-      <Form error={sent.error} onSubmit={(values) => sent.mutate(values)}>
-        <div className="field">
-          <label htmlFor="import-file" className="caption">
-            File
-          </label>
-          <input ref={file} id="import-file" className="input" type="file" required />
-        </div>
-        <SelectField name="format" label="Format" none="Recognise by the file" options={FORMATS} />
-        <Combobox
-          name="workspace"
-          label="Workspace"
-          hint="A new name makes a new workspace"
-          defaultValue={workspace}
-          suggestions={workspaces}
-          required
-        />
+    <Dialog onClose={onClose} title="Import findings of a scanner">
+      <Form error={sent.error} onSubmit={send}>
+        <Fields rows={fieldsOf(workspaces)} values={{ workspace }} />
         {sent.error ? <ErrorPanel error={sent.error} /> : null}
         {sent.data ? <Result data={sent.data} onOpen={onClose} /> : null}
         <div className="dialog-actions line">

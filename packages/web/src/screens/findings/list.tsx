@@ -1,29 +1,24 @@
-import { useNavigate } from '@tanstack/react-router'
-import { useState, type ReactNode } from 'react'
+import { useState } from 'react'
 import { findingsQuery, FIRST_SORT, type FindingFilters } from '../../api/findings.ts'
-import { DataTable, hrefWith, useList } from '../../ui/index.ts'
+import { DataTable, hrefWith, useList, type DataTableProps } from '../../ui/index.ts'
 import { columnsOf } from './columns.tsx'
 
-interface FindingListProps {
-  readonly label: string
+interface FindingListProps extends Pick<DataTableProps<never>, 'label' | 'none' | 'advice'> {
   readonly filters: FindingFilters
-  readonly empty: ReactNode
 }
 
 /** Findings on the page of something else. */
-export const FindingList = ({ label, filters: given, empty }: FindingListProps) => {
+export const FindingList = ({ filters: given, ...table }: FindingListProps) => {
   const [sort, setSort] = useState('')
-  const navigate = useNavigate()
   const filters = { ...given, ...(sort === '' ? {} : { sort }) }
   return (
     <DataTable
-      label={label}
+      {...table}
       columns={columnsOf(filters)}
       list={useList(findingsQuery(filters))}
       order={{ value: sort || FIRST_SORT, onChange: setSort }}
       keyOf={({ id }) => String(id)}
-      onOpen={({ id }) => void navigate({ href: hrefWith(`/findings/${id}`, filters) })}
-      empty={empty}
+      hrefOf={({ id }) => hrefWith(`/findings/${id}`, filters)}
     />
   )
 }

@@ -1,5 +1,4 @@
 import { useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import {
   EXPORT_FORMATS,
@@ -19,9 +18,7 @@ import {
 import { useRefusal } from '../../api/role.ts'
 import {
   Button,
-  Commands,
   DataTable,
-  EmptyState,
   Facet,
   FacetedList,
   FilterBar,
@@ -128,40 +125,35 @@ export const Screen = () => {
   const [filters, set] = useFilters(FINDING_FILTERS)
   const [{ group }] = useFilters(['group'])
   const by = GROUP_BY.find((each) => each === group)
-  const navigate = useNavigate()
-  const refusal = useRefusal('operator')
   const list = useList(findingsQuery(filters))
   const facets = useFacets(filters)
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
   const [triage, setTriage] = useState<{ scope: Scope; first?: ChangeId; clear?: () => void }>()
   const isFiltered = Object.keys(filters).length > 0
-  const empty = (
-    <EmptyState title={filters.since ? 'Nothing new' : 'No findings'}>
-      {isFiltered ? (
-        <>
-          No finding matches these filters. <Link href="/findings">Show all open findings</Link>
-        </>
-      ) : (
-        <>
-          Findings of runs appear here. <Link href="/workflows">Start a workflow</Link>, or import the file of
-          a scanner.
-        </>
-      )}
-    </EmptyState>
-  )
+  const empty = {
+    none: filters.since ? 'Nothing new' : 'No findings',
+    advice: isFiltered ? (
+      <>
+        No finding matches these filters. <Link href="/findings">Show all open findings</Link>
+      </>
+    ) : (
+      <>
+        Findings of runs appear here. <Link href="/workflows">Start a workflow</Link>, or import the file of a
+        scanner.
+      </>
+    ),
+  }
   const query = hrefWith('/vulnerabilities', findingQueryOf(filters))
   const total = list.total ?? 0
   return (
     <Page
       title="Findings"
+      commands={[
+        { title: 'List these findings', api: ['GET', query] },
+        { title: 'Export them', api: ['GET', exportPath(filters, 'sarif')] },
+      ]}
       actions={
         <>
-          <Commands
-            lines={[
-              { title: 'List these findings', api: ['GET', query] },
-              { title: 'Export them', api: ['GET', exportPath(filters, 'sarif')] },
-            ]}
-          />
           <Menu
             framed
             label="Export"
@@ -175,12 +167,12 @@ export const Screen = () => {
           {filters.workspace && workspaces.includes(filters.workspace) ? (
             <ReportLink of="workspaces" id={filters.workspace} />
           ) : null}
-          <Opener refusal={refusal} label="Import">
+          <Opener needs="operator" label="Import">
             {(close) => <ImportDialog workspace={filters.workspace ?? ''} onClose={close} />}
           </Opener>
           <Opener label="EPSS, KEV">{(close) => <FilesDialog onClose={close} />}</Opener>
           <Button
-            refusal={refusal}
+            needs="operator"
             disabled={total === 0}
             onClick={() => setTriage({ scope: { filters, total } })}
           >
@@ -211,19 +203,19 @@ export const Screen = () => {
         ))}
       >
         {by ? (
-          <Groups key={by} filters={filters} by={by} empty={empty} />
+          <Groups key={by} filters={filters} by={by} {...empty} />
         ) : (
           <DataTable
+            {...empty}
             label="Findings"
             columns={columnsOf(filters)}
             list={list}
             order={{ value: filters.sort ?? FIRST_SORT, onChange: (sort) => set({ sort }) }}
             keyOf={({ id }) => String(id)}
-            onOpen={({ id }) => void navigate({ href: hrefWith(`/findings/${id}`, filters) })}
+            hrefOf={({ id }) => hrefWith(`/findings/${id}`, filters)}
             bulk={(rows, clear) => (
               <Bulk rows={rows} onTriage={(ids, first) => setTriage({ scope: { ids }, first, clear })} />
             )}
-            empty={empty}
           />
         )}
       </FacetedList>

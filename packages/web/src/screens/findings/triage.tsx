@@ -1,4 +1,4 @@
-import { useRefresh } from '../../api/act.ts'
+import { useAct } from '../../api/act.ts'
 import { useRef, useState } from 'react'
 import {
   changeFindings,
@@ -8,15 +8,19 @@ import {
   type Scope,
 } from '../../api/findings.ts'
 import {
+  choice,
+  Fields,
+  lines,
+  plural,
+  text,
+  type FieldRow,
+  type Texts,
   Button,
   Dialog,
   ErrorPanel,
-  Field,
   Form,
   Link,
   Progress,
-  SelectField,
-  TextField,
   toast,
 } from '../../ui/index.ts'
 
@@ -42,21 +46,36 @@ const NOTES: Readonly<Partial<Record<ChangeId, string>>> = {
   none: 'This wins over rules.',
 }
 
+const TAGS: readonly FieldRow[] = [[text('tags', 'Tags', { hint: 'Separated by commas', required: true })]]
+const REASON = text('reason', 'Reason')
+/** The fields of a change; a verdict has a reason. */
+const FIELDS: Readonly<Partial<Record<ChangeId, readonly FieldRow[]>>> = {
+  accepted: [[text('until', 'Until', { type: 'date', hint: 'Empty: until it is opened again' })], [REASON]],
+  severity: [
+    [choice('severity', 'Severity', [...SEVERITIES, { value: '', label: 'as the scanner reports it' }])],
+  ],
+  assignee: [[text('assignee', 'Who takes care of it')]],
+  comment: [[lines('comment', 'Comment', { required: true })]],
+  add: TAGS,
+  remove: TAGS,
+  delete: [],
+}
+
 const OUTCOMES: Readonly<Record<string, string>> = {
   not_found: 'no longer exists',
   too_many_tags: 'would have too many tags',
 }
 
-const tagsOf = (text: string): string[] => [
+const tagsOf = (texts: string): string[] => [
   ...new Set(
-    text
+    texts
       .split(',')
       .map((tag) => tag.trim())
       .filter((tag) => tag !== ''),
   ),
 ]
 
-const changeOf = (id: ChangeId, values: Readonly<Record<string, string>>): FindingChange => {
+const changeOf = (id: ChangeId, values: Texts): FindingChange => {
   const { tags = '', reason = '', until = '', severity = '', assignee = '', comment = '' } = values
   if (id === 'add') return { add_tags: tagsOf(tags) }
   if (id === 'remove') return { remove_tags: tagsOf(tags) }
@@ -67,9 +86,7 @@ const changeOf = (id: ChangeId, values: Readonly<Record<string, string>>): Findi
   return { verdict: id, reason, ...(id === 'accepted' && until !== '' ? { until } : {}) }
 }
 
-const countOf = (scope: Scope): number => ('ids' in scope ? scope.ids.length : scope.total)
-const findings = (count: number): string =>
-  `${count.toLocaleString()} ${count === 1 ? 'finding' : 'findings'}`
+const findings = (count: number): string => plural(count, 'finding')
 
 interface TriageProps {
   readonly scope: Scope
@@ -82,49 +99,36 @@ interface TriageProps {
 
 /** Changes findings in bulk, shows how far it is, and what could not be changed. */
 export const Triage = ({ scope, first = 'confirmed', onClose, onDone }: TriageProps) => {
-  const refresh = useRefresh()
   const [id, setId] = useState<ChangeId>(first)
   const [progress, setProgress] = useState<BulkProgress>()
-  const [busy, setBusy] = useState(false)
-  const [ended, setEnded] = useState(false)
-  const [error, setError] = useState<unknown>()
   const stop = useRef<AbortController>(undefined)
-  const count = countOf(scope)
-
-  const start = async (values: Readonly<Record<string, string>>) => {
-    const control = new AbortController()
-    stop.current = control
-    setBusy(true)
-    setError(undefined)
-    try {
-      const result = await changeFindings(scope, changeOf(id, values), setProgress, control.signal)
-      setEnded(true)
-      onDone()
-      if (result.failed.length > 0 || control.signal.aborted) return
-      toast(
-        `${findings(result.changed)} changed${result.unchanged > 0 ? `, ${result.unchanged.toLocaleString()} unchanged` : ''}.`,
-      )
-      onClose()
-    } catch (reason) {
-      setError(reason)
-    } finally {
-      setBusy(false)
-      void refresh('findings', 'finding', 'counts')
-    }
+  const count = 'ids' in scope ? scope.ids.length : scope.total
+  const send = (values: Texts) => {
+    stop.current = new AbortController()
+    return changeFindings(scope, changeOf(id, values), setProgress, stop.current.signal)
   }
-
+  const call = useAct(send, {
+    refresh: ['findings', 'finding', 'counts'],
+    done: ({ changed, unchanged, failed }) => {
+      onDone()
+      if (failed.length > 0 || stop.current?.signal.aborted) return
+      const same = unchanged > 0 ? `, ${unchanged.toLocaleString()} unchanged` : ''
+      toast(`${findings(changed)} changed${same}.`)
+      onClose()
+    },
+  })
+  const { isPending: busy, isSuccess: ended, error } = call
   const close = () => {
     stop.current?.abort()
     onClose()
   }
   return (
     <Dialog
-      open
       onClose={close}
       title={'ids' in scope ? `Triage ${findings(count)}` : `Triage all ${findings(count)} that match`}
     >
       {ended ? null : (
-        <Form error={error} onSubmit={(values) => void start(values)}>
+        <Form error={error} onSubmit={(values) => call.mutate(values)}>
           {'ids' in scope ? null : <Filters filters={scope.filters} />}
           <fieldset className="stack gap-6" disabled={busy}>
             <legend>What to do</legend>
@@ -141,14 +145,14 @@ export const Triage = ({ scope, first = 'confirmed', onClose, onDone }: TriagePr
               </label>
             ))}
           </fieldset>
-          <Details id={id} />
+          <Fields key={id} rows={FIELDS[id] ?? [[REASON]]} />
           {id === 'delete' ? (
             <p className="tone-bad">
               ■ This cannot be undone. A later scan that sees a finding adds it as new.
             </p>
           ) : null}
           {NOTES[id] === undefined ? null : <p className="muted">{NOTES[id]}</p>}
-          {error === undefined ? null : <ErrorPanel error={error} />}
+          {error ? <ErrorPanel error={error} /> : null}
           {progress === undefined ? null : <Counts progress={progress} count={count} />}
           <div className="dialog-actions line">
             <Button onClick={close}>{busy ? 'Stop' : 'Back'}</Button>
@@ -170,32 +174,6 @@ export const Triage = ({ scope, first = 'confirmed', onClose, onDone }: TriagePr
         </>
       ) : null}
     </Dialog>
-  )
-}
-
-/** The fields of a change. */
-const Details = ({ id }: { id: ChangeId }) => {
-  if (id === 'delete') return null
-  if (id === 'add' || id === 'remove')
-    return <Field name="tags" label="Tags" hint="Separated by commas" required />
-  if (id === 'assignee') return <Field name="assignee" label="Who takes care of it" />
-  if (id === 'comment') return <TextField name="comment" label="Comment" required />
-  if (id === 'severity') {
-    return (
-      <SelectField
-        name="severity"
-        label="Severity"
-        options={[...SEVERITIES, { value: '', label: 'as the scanner reports it' }]}
-      />
-    )
-  }
-  return (
-    <>
-      {id === 'accepted' ? (
-        <Field name="until" label="Until" type="date" hint="Empty: until it is opened again" />
-      ) : null}
-      <Field name="reason" label="Reason" />
-    </>
   )
 }
 

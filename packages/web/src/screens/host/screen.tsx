@@ -1,11 +1,8 @@
-import { useNavigate } from '@tanstack/react-router'
 import { useState, type ReactNode } from 'react'
 import type { DataOf } from '../../api/list.ts'
 import { assetsQuery, hostPath, hostQuery } from '../../api/assets.ts'
 import {
-  Commands,
   DataTable,
-  EmptyState,
   hrefWith,
   KeyValues,
   Link,
@@ -28,35 +25,22 @@ import { FindingList } from '../findings/list.tsx'
 type Host = DataOf<typeof hostQuery>
 type Port = Host['ports'][number]
 
+/** Sorted by a field. */
+const by = (width: string, name: keyof Port) => ({
+  width,
+  sort: (port: Port) => port[name],
+})
+
 const PORTS: readonly Column<Port>[] = [
-  column('port', 'Port', { width: '90px', sort: ({ port }) => port }, ({ port }) => (
-    <span className="number">{port}</span>
-  )),
-  column(
-    'service',
-    'Service',
-    { width: 'minmax(160px, 3fr)', sort: ({ service }) => service },
-    ({ service }) => <span title={service}>{service}</span>,
-  ),
-  column(
-    'workspace',
-    'Workspace',
-    { width: 'minmax(100px, 1fr)', sort: ({ workspace }) => workspace },
-    ({ workspace }) => workspace,
-  ),
-  column('state', 'State', { width: '70px', sort: ({ state }) => state }, ({ state }) => (
-    <RecordState state={state} />
-  )),
-  column('first', 'First seen', { width: '84px', sort: ({ first_seen: at }) => at }, ({ first_seen: at }) => (
-    <Time at={at} />
-  )),
-  column('last', 'Last seen', { width: '84px', sort: ({ last_seen: at }) => at }, ({ last_seen: at }) => (
-    <Time at={at} />
-  )),
+  column('port', 'Port', by('90px', 'port'), ({ port }) => <span className="number">{port}</span>),
+  column('service', 'Service', by('minmax(160px, 3fr)', 'service'), 'service'),
+  column('workspace', 'Workspace', by('minmax(100px, 1fr)', 'workspace'), 'workspace'),
+  column('state', 'State', by('70px', 'state'), ({ state }) => <RecordState state={state} />),
+  column('first', 'First seen', by('84px', 'first_seen'), (port) => <Time at={port.first_seen} />),
+  column('last', 'Last seen', by('84px', 'last_seen'), (port) => <Time at={port.last_seen} />),
 ]
 
 const Assets = ({ host }: { host: string }) => {
-  const navigate = useNavigate()
   const [sort, setSort] = useState('')
   return (
     <DataTable
@@ -65,8 +49,9 @@ const Assets = ({ host }: { host: string }) => {
       list={useList(assetsQuery({ host, state: 'open,gone', ...(sort === '' ? {} : { sort }) }))}
       order={{ value: sort, onChange: setSort }}
       keyOf={({ id }) => String(id)}
-      onOpen={({ id }) => void navigate({ href: `/assets/${id}` })}
-      empty={<EmptyState title="No assets">Only findings name this host.</EmptyState>}
+      hrefOf={({ id }) => `/assets/${id}`}
+      none="No assets"
+      advice="Only findings name this host."
     />
   )
 }
@@ -89,10 +74,7 @@ const others = (hosts: readonly string[], host: string): ReactNode => {
 const HostPage = ({ found }: { found: Host }) => {
   const { host, ports } = found
   return (
-    <Page
-      title={host}
-      actions={<Commands lines={[{ title: 'Read the host', api: ['GET', hostPath(host)] }]} />}
-    >
+    <Page title={host} commands={[{ title: 'Read the host', api: ['GET', hostPath(host)] }]}>
       <KeyValues
         facts={{
           'Open findings': <SeverityCounts counts={found.findings} />,
@@ -120,9 +102,8 @@ const HostPage = ({ found }: { found: Host }) => {
             <FindingList
               label="Open findings of the host"
               filters={{ host, state: 'open' }}
-              empty={
-                <EmptyState title="No open findings">Gone lists those that are gone or decided.</EmptyState>
-              }
+              none="No open findings"
+              advice="Gone lists those that are gone or decided."
             />,
           ),
           tab(
@@ -131,7 +112,8 @@ const HostPage = ({ found }: { found: Host }) => {
             <FindingList
               label="Findings of the host that are gone or decided"
               filters={{ host, state: 'gone' }}
-              empty={<EmptyState title="Nothing is gone">No finding of this host was closed.</EmptyState>}
+              none="Nothing is gone"
+              advice="No finding of this host was closed."
             />,
           ),
           tab(
@@ -142,7 +124,8 @@ const HostPage = ({ found }: { found: Host }) => {
               columns={PORTS}
               list={{ rows: ports, total: ports.length }}
               keyOf={({ port, workspace }) => `${port} ${workspace}`}
-              empty={<EmptyState title="No ports">No scan found an open port.</EmptyState>}
+              none="No ports"
+              advice="No scan found an open port."
             />,
           ),
           tab('assets', `Assets (${found.assets})`, <Assets host={host} />),

@@ -1,53 +1,34 @@
-import { useAct } from '../../api/act.ts'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { cancelJob, changePriority, retryJob, type JobSummary } from '../../api/jobs.ts'
-import { useRefusal } from '../../api/role.ts'
-import {
-  Commands,
-  Confirm,
-  Dialog,
-  Form,
-  FormActions,
-  Opener,
-  plural,
-  SelectField,
-  toast,
-} from '../../ui/index.ts'
+import { answer, api } from '../../api/client.ts'
+import { pathOf, retryJob, type JobSummary } from '../../api/jobs.ts'
+import { type CommandLine, choice, FormDialog, Confirm, Opener, plural } from '../../ui/index.ts'
 
 const PRIORITIES = ['critical', 'high', 'normal', 'low'] as const
-type Priority = JobSummary['priority']
 
-const ChangePriority = ({ job, onClose }: { job: JobSummary; onClose: () => void }) => {
-  const change = useAct((priority: Priority) => changePriority(job.job_id, priority), {
-    refresh: ['job'],
-    done: ({ message }) => {
-      toast(message)
-      onClose()
-    },
-  })
-  return (
-    <Dialog open onClose={onClose} title="Priority of the waiting runs">
-      <Form
-        error={change.error}
-        onSubmit={({ priority }) => change.mutate(PRIORITIES.find((each) => each === priority) ?? 'normal')}
-      >
-        <SelectField
-          name="priority"
-          label="Priority"
-          hint="Waiting runs take their place in the queue by it. Running runs are not touched."
-          defaultValue={job.priority}
-          options={PRIORITIES}
-        />
-        <FormActions call={change} onBack={onClose} action="Change the priority" />
-      </Form>
-    </Dialog>
-  )
-}
+const ChangePriority = ({ job, onClose }: { job: JobSummary; onClose: () => void }) => (
+  <FormDialog
+    onClose={onClose}
+    title="Priority of the waiting runs"
+    fields={[
+      [
+        choice('priority', 'Priority', PRIORITIES, {
+          hint: 'Waiting runs take their place in the queue by it. Running runs are not touched.',
+        }),
+      ],
+    ]}
+    values={{ priority: job.priority }}
+    action="Change the priority"
+    refresh={['job']}
+    send={({ priority: wanted }) => {
+      const priority = PRIORITIES.find((each) => each === wanted) ?? 'normal'
+      return answer(api.PATCH('/jobs/{job_id}', { ...pathOf(job.job_id), body: { priority } }))
+    }}
+  />
+)
 
 const Retry = ({ job: { job_id: id, counts } }: { job: JobSummary }) => {
   const navigate = useNavigate()
-  const refusal = useRefusal('operator')
   const [incomplete, setIncomplete] = useState(false)
   const stopped = (counts?.failed ?? 0) + (counts?.cancelled ?? 0)
   const without = (counts?.completed ?? 0) - (counts?.clean ?? 0)
@@ -64,7 +45,7 @@ const Retry = ({ job: { job_id: id, counts } }: { job: JobSummary }) => {
       trigger="Retry what failed"
       title="Retry what failed?"
       action="Retry"
-      refusal={refusal}
+      needs="operator"
       onConfirm={async () => {
         const { message, job_id: made } = await retryJob(id, body)
         void navigate({ href: `/jobs/${made}` })
@@ -89,39 +70,34 @@ const Retry = ({ job: { job_id: id, counts } }: { job: JobSummary }) => {
   )
 }
 
+export const commandsOf = ({ job_id: id, status }: JobSummary): readonly CommandLine[] => {
+  const ofOpen: readonly CommandLine[] = [
+    { title: 'Wait for its end', cli: ['job', id, '--wait'] },
+    { title: 'Cancel the job', cli: ['cancel', id], api: ['POST', `/jobs/${id}/cancel`] },
+    {
+      title: 'Change its priority',
+      cli: ['job', 'priority', id, 'high'],
+      api: ['PATCH', `/jobs/${id}`, { priority: 'high' }],
+    },
+  ]
+  return [
+    { title: 'Read the job', cli: ['job', id], api: ['GET', `/jobs/${id}`] },
+    ...(status === 'open' ? ofOpen : []),
+    {
+      title: 'Retry what failed or was cancelled',
+      cli: ['job', 'retry', id],
+      api: ['POST', `/jobs/${id}/retry`, {}],
+    },
+  ]
+}
+
 export const Actions = ({ job }: { job: JobSummary }) => {
-  const refusal = useRefusal('operator')
   const id = job.job_id
   const open = job.status === 'open'
   return (
     <>
-      <Commands
-        lines={[
-          { title: 'Read the job', cli: ['job', id], api: ['GET', `/jobs/${id}`] },
-          ...(open
-            ? [
-                { title: 'Wait for its end', cli: ['job', id, '--wait'] },
-                {
-                  title: 'Cancel the job',
-                  cli: ['cancel', id],
-                  api: ['POST', `/jobs/${id}/cancel`] as const,
-                },
-                {
-                  title: 'Change its priority',
-                  cli: ['job', 'priority', id, 'high'],
-                  api: ['PATCH', `/jobs/${id}`, { priority: 'high' }] as const,
-                },
-              ]
-            : []),
-          {
-            title: 'Retry what failed or was cancelled',
-            cli: ['job', 'retry', id],
-            api: ['POST', `/jobs/${id}/retry`, {}],
-          },
-        ]}
-      />
       {open ? (
-        <Opener refusal={refusal} label="Priority">
+        <Opener needs="operator" label="Priority">
           {(close) => <ChangePriority job={job} onClose={close} />}
         </Opener>
       ) : null}
@@ -133,15 +109,14 @@ export const Actions = ({ job }: { job: JobSummary }) => {
           action="Cancel the job"
           danger
           disabled={job.cancel_requested_at !== null}
-          refusal={refusal}
+          needs="operator"
           refresh={['job']}
           onConfirm={async () => {
-            const { cancelled, stopping } = await cancelJob(id)
+            const { cancelled, stopping } = await answer(api.POST('/jobs/{job_id}/cancel', pathOf(id)))
             return `${plural(cancelled, 'run')} cancelled, ${stopping.toLocaleString()} stopping.`
           }}
-        >
-          <p>Waiting runs do not start. The processes of running ones are terminated.</p>
-        </Confirm>
+          text="Waiting runs do not start. The processes of running ones are terminated."
+        />
       ) : null}
     </>
   )

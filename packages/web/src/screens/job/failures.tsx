@@ -2,15 +2,13 @@ import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { failuresQuery, retryJob, type FailureGroup } from '../../api/jobs.ts'
-import { useRefusal } from '../../api/role.ts'
 import {
+  Loaded,
   Button,
   EmptyState,
-  ErrorPanel,
   Link,
   OutcomeBadge,
   RunLink,
-  Skeleton,
   StatusBadge,
   toast,
   toastError,
@@ -19,7 +17,6 @@ import {
 
 const RetryGroup = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
   const navigate = useNavigate()
-  const refusal = useRefusal('operator')
   const send = () => {
     const { status, outcome, pattern } = group
     const outcomes = outcome === 'partial' || outcome === 'nothing_done' ? [outcome] : []
@@ -35,7 +32,7 @@ const RetryGroup = ({ jobId, group }: { jobId: string; group: FailureGroup }) =>
   return (
     <Button
       busy={retry.isPending}
-      refusal={refusal}
+      needs="operator"
       aria-label={`Retry ${plural(group.count, 'run')}: ${group.pattern}`}
       onClick={() => retry.mutate()}
     >
@@ -85,30 +82,30 @@ const Group = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
 }
 
 /** What failed, by what the messages have in common. */
-export const Failures = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
-  const { data, error, refetch } = useQuery(failuresQuery(jobId, ended))
-  if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton lines={3} />
-  if (data.data.length === 0)
-    return (
-      <EmptyState title="Nothing failed">
-        {ended ? 'Each run did all of its work, or was cancelled.' : 'Failures are grouped here by message.'}
-      </EmptyState>
-    )
-  return (
-    <>
-      <ul className="panel list ruled" aria-label="Failures by message">
-        {data.data.map((group) => (
-          <Group key={`${group.status} ${group.outcome} ${group.pattern}`} jobId={jobId} group={group} />
-        ))}
-      </ul>
-      {data.other_runs === 0 ? null : (
-        <p className="muted">
-          {plural(data.other_runs, 'run')}{' '}
-          {data.other_runs === 1 ? 'has another message' : 'have other messages'}.
-        </p>
-      )}
-      {data.complete ? null : <p className="muted">Only the first 200,000 runs were looked at.</p>}
-    </>
-  )
-}
+export const Failures = ({ jobId, ended }: { jobId: string; ended: boolean }) => (
+  <Loaded query={useQuery(failuresQuery(jobId, ended))} lines={3}>
+    {({ data: groups, other_runs: others, complete }) =>
+      groups.length === 0 ? (
+        <EmptyState title="Nothing failed">
+          {ended
+            ? 'Each run did all of its work, or was cancelled.'
+            : 'Failures are grouped here by message.'}
+        </EmptyState>
+      ) : (
+        <>
+          <ul className="panel list ruled" aria-label="Failures by message">
+            {groups.map((group) => (
+              <Group key={`${group.status} ${group.outcome} ${group.pattern}`} jobId={jobId} group={group} />
+            ))}
+          </ul>
+          {others === 0 ? null : (
+            <p className="muted">
+              {plural(others, 'run')} {others === 1 ? 'has another message' : 'have other messages'}.
+            </p>
+          )}
+          {complete ? null : <p className="muted">Only the first 200,000 runs were looked at.</p>}
+        </>
+      )
+    }
+  </Loaded>
+)

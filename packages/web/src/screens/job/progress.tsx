@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useMemo } from 'react'
 import { progressQuery, type JobProgress } from '../../api/jobs.ts'
-import { Duration, ErrorPanel, Link, Progress as Bar, Skeleton, Time } from '../../ui/index.ts'
+import { Duration, KeyValues, Loaded, Progress as Bar, RunLink, Skeleton, Time } from '../../ui/index.ts'
 
 /** Charts are a file of their own: the page appears before it. */
 const Chart = lazy(async () => ({ default: (await import('../../ui/chart.tsx')).Chart }))
@@ -61,54 +61,48 @@ const Throughput = ({ progress }: { progress: JobProgress }) => {
 }
 
 /** How far the job is, how fast, and when it ends. */
-export const Progress = ({ jobId, ended }: { jobId: string; ended: boolean }) => {
-  const { data, error, refetch } = useQuery(progressQuery(jobId, ended))
-  if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton lines={3} />
-  const share = Math.floor((data.ended / Math.max(1, data.total)) * 100)
-  return (
-    <section className="panel pad columns job-progress" aria-label="Progress">
-      <div className="stack job-far">
-        <p>
-          <strong className="job-share number">{share}%</strong>{' '}
-          <span className="number">
-            {data.ended.toLocaleString()} of {data.total.toLocaleString()} ended
-          </span>
-          {data.ended === data.total ? null : (
-            <span className="muted number">
-              {' '}
-              · {data.running.toLocaleString()} running, {data.waiting.toLocaleString()} waiting
-            </span>
-          )}
-        </p>
-        <Bar value={data.ended} max={data.total} label="Ended runs" />
-        {data.ended === data.total ? null : (
-          <dl className="facts">
-            <div>
-              <dt className="caption">Ends</dt>
-              <dd>
-                <Estimate eta={data.eta} />
-              </dd>
-            </div>
-            <div>
-              <dt className="caption">Lately</dt>
-              <dd className="number">{data.rate === null ? '–' : rateText(data.rate)}</dd>
-            </div>
-            {data.oldest_waiting === null ? null : (
-              <div>
-                <dt className="caption">Waits longest</dt>
-                <dd>
-                  <Link href={`/runs/${data.oldest_waiting.run_uuid}`}>
-                    {data.oldest_waiting.target || `run ${data.oldest_waiting.id}`}
-                  </Link>
-                  , since <Time at={data.oldest_waiting.since} />
-                </dd>
-              </div>
-            )}
-          </dl>
-        )}
-      </div>
-      <Throughput progress={data} />
-    </section>
-  )
-}
+export const Progress = ({ jobId, ended }: { jobId: string; ended: boolean }) => (
+  <Loaded query={useQuery(progressQuery(jobId, ended))} lines={3}>
+    {(progress) => (
+      <section className="panel pad columns job-progress" aria-label="Progress">
+        <Counts progress={progress} />
+        <Throughput progress={progress} />
+      </section>
+    )}
+  </Loaded>
+)
+
+const Counts = ({
+  progress: { ended, total, running, waiting, eta, rate, oldest_waiting: oldest },
+}: {
+  progress: JobProgress
+}) => (
+  <div className="stack job-far">
+    <p>
+      <strong className="job-share number">{Math.floor((ended / Math.max(1, total)) * 100)}%</strong>{' '}
+      <span className="number">
+        {ended.toLocaleString()} of {total.toLocaleString()} ended
+      </span>
+      {ended === total ? null : (
+        <span className="muted number">
+          {' '}
+          · {running.toLocaleString()} running, {waiting.toLocaleString()} waiting
+        </span>
+      )}
+    </p>
+    <Bar value={ended} max={total} label="Ended runs" />
+    {ended === total ? null : (
+      <KeyValues
+        facts={{
+          Ends: <Estimate eta={eta} />,
+          Lately: <span className="number">{rate === null ? '–' : rateText(rate)}</span>,
+          'Waits longest': oldest && (
+            <>
+              <RunLink run={oldest} />, since <Time at={oldest.since} />
+            </>
+          ),
+        }}
+      />
+    )}
+  </div>
+)

@@ -1,5 +1,5 @@
 import { refusalsQuery, type Refusal } from '../../api/scopes.ts'
-import { column, DataTable, EmptyState, runLink, Time, useList, type Column } from '../../ui/index.ts'
+import { column, DataTable, runLink, Time, useList, type Column } from '../../ui/index.ts'
 
 const PLACES: Readonly<Record<Refusal['place'], string>> = {
   submit: 'when the job was submitted',
@@ -27,7 +27,8 @@ export const Refusals = ({ jobId }: { jobId: string }) => (
     columns={COLUMNS}
     list={useList(refusalsQuery(jobId, 'refusals'))}
     keyOf={({ id }) => String(id)}
-    empty={<EmptyState title="No longer listed">Refusals are listed for 90 days.</EmptyState>}
+    none="No longer listed"
+    advice="Refusals are listed for 90 days."
   />
 )
 
@@ -38,6 +39,7 @@ export const LeftOut = ({ jobId }: { jobId: string }) => (
     columns={COLUMNS.filter(({ id }) => id === 'target' || id === 'reason')}
     list={useList(refusalsQuery(jobId, 'left-out'))}
     keyOf={({ id }) => String(id)}
-    empty={<EmptyState title="No longer listed">They are listed for 90 days.</EmptyState>}
+    none="No longer listed"
+    advice="They are listed for 90 days."
   />
 )

@@ -1,5 +1,4 @@
 import './job.css'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { jobQuery, type JobSummary } from '../../api/jobs.ts'
 import { runsQuery, type RunFilters } from '../../api/runs.ts'
@@ -8,7 +7,6 @@ import {
   timeIf,
   jobLink,
   DataTable,
-  EmptyState,
   KeyValues,
   Link,
   Page,
@@ -22,14 +20,13 @@ import {
 import { JobStatus } from '../jobs/columns.tsx'
 import { BulkActions } from '../runs/bulk.tsx'
 import { COLUMNS } from '../runs/columns.tsx'
-import { Actions } from './actions.tsx'
+import { Actions, commandsOf } from './actions.tsx'
 import { Failures } from './failures.tsx'
 import { Progress } from './progress.tsx'
 import { LeftOut, Refusals } from './refusals.tsx'
 import { Strip } from './strip.tsx'
 
 const Runs = ({ jobId }: { jobId: string }) => {
-  const navigate = useNavigate()
   const [sort, setSort] = useState('')
   const filters = { job_id: jobId, ...(sort === '' ? {} : { sort }) } as RunFilters
   return (
@@ -39,9 +36,10 @@ const Runs = ({ jobId }: { jobId: string }) => {
       list={useList(runsQuery(filters))}
       order={{ value: sort, onChange: setSort }}
       keyOf={({ run_uuid: uuid }) => uuid}
-      onOpen={({ run_uuid: uuid }) => void navigate({ href: `/runs/${uuid}` })}
+      hrefOf={({ run_uuid: uuid }) => `/runs/${uuid}`}
       bulk={(runs, clear) => <BulkActions runs={runs} clear={clear} />}
-      empty={<EmptyState title="No run yet">The runs of this job are being created.</EmptyState>}
+      none="No run yet"
+      advice="The runs of this job are being created."
     />
   )
 }
@@ -99,6 +97,7 @@ const JobPage = ({ job }: { job: JobSummary }) => {
           {job.workflow_name} <span className="muted">· job {id}</span>
         </>
       }
+      commands={commandsOf(job)}
       actions={<Actions job={job} />}
     >
       <Facts job={job} />

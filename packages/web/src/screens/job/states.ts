@@ -9,7 +9,7 @@ export interface TargetState {
   /** The filter of the list of runs that shows these targets. */
   readonly filter: string
   /** Cells differ by their shape, too, for those who do not see their colours. */
-  readonly shape: 'full' | 'small' | 'dot' | 'frame' | 'bar' | 'half' | 'triangle' | 'cross'
+  readonly shape: 'full' | 'small' | 'dot' | 'frame' | 'bar' | 'half' | 'triangle'
 }
 
 export const STATES: readonly TargetState[] = [

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { stripQuery } from '../../api/jobs.ts'
 import { runQuery } from '../../api/runs.ts'
-import { ErrorPanel, Link, Skeleton, plural } from '../../ui/index.ts'
+import { colorOf, ErrorPanel, Link, Skeleton, plural, useTheme } from '../../ui/index.ts'
 import { lettersOf, runAt, STATES, stateOf, type TargetState } from './states.ts'
 
 /** Width of a cell with its gap, by the most cells that have it. */
@@ -58,8 +58,6 @@ const drawCell = (
       context.lineTo(x + size, y + size)
       context.lineTo(x, y + size)
       return context.fill()
-    case 'cross':
-      return context.fillRect(x, y, size, size)
   }
 }
 
@@ -77,23 +75,12 @@ const draw = (canvas: HTMLCanvasElement, letters: string, { step, columns }: Gri
   canvas.width = columns * step * ratio
   canvas.height = height * ratio
   context.scale(ratio, ratio)
-  const style = getComputedStyle(document.documentElement)
   const size = step <= 4 ? step - 0.5 : step - (step > 12 ? 3 : 2)
   for (const state of STATES) {
-    context.fillStyle = style.getPropertyValue(state.color).trim()
+    context.fillStyle = colorOf(state.color)
     for (let at = letters.indexOf(state.letter); at >= 0; at = letters.indexOf(state.letter, at + 1))
       drawCell(context, state.shape, (at % columns) * step, Math.floor(at / columns) * step, size)
   }
-}
-
-const useTheme = (): string => {
-  const [theme, setTheme] = useState(document.documentElement.dataset['theme'] ?? '')
-  useEffect(() => {
-    const watcher = new MutationObserver(() => setTheme(document.documentElement.dataset['theme'] ?? ''))
-    watcher.observe(document.documentElement, { attributeFilter: ['data-theme'] })
-    return () => watcher.disconnect()
-  }, [])
-  return theme
 }
 
 /** The target below the pointer or the keyboard's cursor. Its name is read when the cursor rests. */
@@ -239,7 +226,7 @@ const Legend = ({ jobId, letters }: { jobId: string; letters: string }) => {
     <ul className="list line strip-legend" aria-label="Targets by state">
       {STATES.filter(({ letter }) => counts.has(letter)).map((state) => (
         <li key={state.letter}>
-          <Link href={`/runs?job_id=${jobId}&${state.filter}`}>
+          <Link className="inline" href={`/runs?job_id=${jobId}&${state.filter}`}>
             <LegendCell state={state} />
             {state.name} <span className="number">{counts.get(state.letter)?.toLocaleString()}</span>
           </Link>

@@ -2,8 +2,19 @@ import './login.css'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState, type KeyboardEvent } from 'react'
-import { logIn, type Credentials } from '../../api/session.ts'
-import { Button, CopyButton, ErrorPanel, Field, Form, Tabs, usePageTitle } from '../../ui/index.ts'
+import { answer, api } from '../../api/client.ts'
+import { type Credentials } from '../../api/session.ts'
+import {
+  Fields,
+  text,
+  type FieldRow,
+  Button,
+  CopyLine,
+  ErrorPanel,
+  Form,
+  Tabs,
+  usePageTitle,
+} from '../../ui/index.ts'
 
 const CODE = /^#code=(.+)$/
 
@@ -25,27 +36,47 @@ const takeCode = (): string | undefined => {
   }
 }
 
-const Line = ({ text }: { text: string }) => (
-  <span className="command">
-    <code>{text}</code>
-    <CopyButton text={text} label={text} />
-  </span>
-)
-
 const Help = () => (
   <details>
     <summary>How do I get a token?</summary>
     <p>On a machine with a token in SCANFARM_TOKEN, open the console logged in:</p>
-    <Line text="scanfarm open" />
+    <CopyLine text="scanfarm open" label="scanfarm open" />
     <p>An administrator creates a token, or a user on the screen Access:</p>
-    <Line text="scanfarm token create NAME --role operator" />
+    <CopyLine
+      text="scanfarm token create NAME --role operator"
+      label="scanfarm token create NAME --role operator"
+    />
     <p>
       The first token of a farm is in the file admin-token of the data folder. If all tokens are lost, run
       beside the server:
     </p>
-    <Line text="scanfarm token create NAME --role admin --direct" />
+    <CopyLine
+      text="scanfarm token create NAME --role admin --direct"
+      label="scanfarm token create NAME --role admin --direct"
+    />
   </details>
 )
+
+const TOKEN: readonly FieldRow[] = [
+  [text('token', 'API token', { type: 'password', spellCheck: false, required: true })],
+]
+
+const passwordRows = (capsLock: boolean, onCapsLock: (on: boolean) => void): readonly FieldRow[] => {
+  const watch = (event: KeyboardEvent) => onCapsLock(event.getModifierState('CapsLock'))
+  return [
+    [text('username', 'User', { autoComplete: 'username', autoCapitalize: 'none', required: true })],
+    [
+      text('password', 'Password', {
+        type: 'password',
+        autoComplete: 'current-password',
+        hint: capsLock ? '▲ Caps lock is on.' : undefined,
+        onKeyDown: watch,
+        onKeyUp: watch,
+        required: true,
+      }),
+    ],
+  ]
+}
 
 export const LoginScreen = () => {
   usePageTitle('Log in')
@@ -54,7 +85,7 @@ export const LoginScreen = () => {
   const [tab, setTab] = useState('password')
   const [capsLock, setCapsLock] = useState(false)
   const login = useMutation({
-    mutationFn: (credentials: Credentials) => logIn(credentials),
+    mutationFn: (body: Credentials) => answer(api.POST('/session', { body })),
     onSuccess: () => {
       queries.clear()
       void navigate({ href: destination(), replace: true })
@@ -76,7 +107,6 @@ export const LoginScreen = () => {
         ? { token: values['token']?.trim() ?? '' }
         : { username: values['username'] ?? '', password: values['password'] ?? '' },
     )
-  const watchCapsLock = (event: KeyboardEvent) => setCapsLock(event.getModifierState('CapsLock'))
   const byLink = login.variables?.code !== undefined
   return (
     <main className="login">
@@ -99,36 +129,7 @@ export const LoginScreen = () => {
               ]}
             />
             <Form onSubmit={send} error={login.error}>
-              {tab === 'token' ? (
-                <Field
-                  key="token"
-                  name="token"
-                  label="API token"
-                  type="password"
-                  spellCheck={false}
-                  required
-                />
-              ) : (
-                <>
-                  <Field
-                    name="username"
-                    label="User"
-                    autoComplete="username"
-                    autoCapitalize="none"
-                    required
-                  />
-                  <Field
-                    name="password"
-                    label="Password"
-                    type="password"
-                    autoComplete="current-password"
-                    hint={capsLock ? '▲ Caps lock is on.' : undefined}
-                    onKeyDown={watchCapsLock}
-                    onKeyUp={watchCapsLock}
-                    required
-                  />
-                </>
-              )}
+              <Fields key={tab} rows={tab === 'token' ? TOKEN : passwordRows(capsLock, setCapsLock)} />
               {login.error ? <ErrorPanel error={login.error} /> : null}
               <Button type="submit" kind="primary" busy={login.isPending}>
                 Log in

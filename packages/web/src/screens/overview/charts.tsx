@@ -39,8 +39,12 @@ export const Charts = ({ range }: { range: Range }) => {
   if (!drawn) return <ChartsPlaceholder />
   return (
     <div className="charts">
-      <Chart title={`Ended runs per ${drawn.bucket}`} times={drawn.times} series={drawn.ended} />
-      <Chart title="Waiting runs by priority" times={drawn.times} series={drawn.waiting} />
+      <div className="panel pad">
+        <Chart title={`Ended runs per ${drawn.bucket}`} times={drawn.times} series={drawn.ended} />
+      </div>
+      <div className="panel pad">
+        <Chart title="Waiting runs by priority" times={drawn.times} series={drawn.waiting} />
+      </div>
     </div>
   )
 }

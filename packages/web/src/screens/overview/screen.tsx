@@ -4,8 +4,8 @@ import { lazy, Suspense, type ReactNode } from 'react'
 import { deadDeliveriesQuery, overviewQuery, queueQuery, RANGES, type Range } from '../../api/farm.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
-  Commands,
-  CopyButton,
+  CopyLine,
+  type CommandLine,
   Duration,
   ErrorPanel,
   hrefWith,
@@ -202,16 +202,9 @@ const Breakdown = ({ overview }: { overview: Overview }) => {
   )
 }
 
-const Line = ({ text }: { text: string }) => (
-  <div className="command">
-    <code>{text}</code>
-    <CopyButton text={text} label="this line" />
-  </div>
-)
-
 /** For a farm that has executed nothing yet. */
 const FirstSteps = ({ slots }: { slots: number }) => (
-  <section className="notice pad first-steps" aria-labelledby="first-steps">
+  <section className="notice notice-accent pad first-steps" aria-labelledby="first-steps">
     <h2 id="first-steps">This farm has no runs yet</h2>
     <ol className="bullets stack">
       <li>
@@ -220,13 +213,13 @@ const FirstSteps = ({ slots }: { slots: number }) => (
             ? 'Start a worker on a machine that has the tools, with the settings of this server.'
             : `${number(slots)} slots are ready. Start more workers on machines that have the tools, with the settings of this server.`}
         </p>
-        <Line text="scanfarm worker" />
+        <CopyLine text="scanfarm worker" />
       </li>
       <li>
         <p>
           Start a workflow: <Link href="/workflows">choose one here</Link>, or use the command line.
         </p>
-        <Line
+        <CopyLine
           text={`scanfarm run --url ${window.location.origin} -f baseline -t 127.0.0.1 --mode distributed`}
         />
       </li>
@@ -240,26 +233,22 @@ export const Screen = () => {
   const { data: queue } = useQuery(queueQuery)
   const isAdmin = useRefusal('admin') === undefined
   const { data: dead } = useQuery({ ...deadDeliveriesQuery, enabled: isAdmin })
-  const actions = (
-    <Commands
-      lines={[
-        { title: 'Read the nights', api: ['GET', '/nights'] },
-        { title: 'Read the capacity', api: ['GET', '/stats/overview'] },
-        { title: 'Read the charts', api: ['GET', `/stats/series?range=${rangeOf(range)}`] },
-      ]}
-    />
-  )
+  const commands: readonly CommandLine[] = [
+    { title: 'Read the nights', api: ['GET', '/nights'] },
+    { title: 'Read the capacity', api: ['GET', '/stats/overview'] },
+    { title: 'Read the charts', api: ['GET', `/stats/series?range=${rangeOf(range)}`] },
+  ]
   const failure = error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null
   if (!overview)
     return (
-      <Page title="Nights" actions={actions}>
+      <Page title="Nights" commands={commands}>
         <Nights />
         {failure ?? <Skeleton lines={12} />}
       </Page>
     )
   const isNew = STATUSES.every((status) => overview.runs[status] === 0)
   return (
-    <Page title="Nights" actions={actions}>
+    <Page title="Nights" commands={commands}>
       {isNew ? <FirstSteps slots={overview.workers.slots} /> : <Nights />}
       {failure}
       <Attention problems={problemsOf(overview, queue, dead)} />

@@ -1,6 +1,5 @@
 import './queue.css'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import { queueQuery } from '../../api/farm.ts'
@@ -8,7 +7,6 @@ import { runsQuery, type RunFilters } from '../../api/runs.ts'
 import {
   jobLink,
   Badge,
-  Commands,
   DataTable,
   Duration,
   EmptyState,
@@ -163,7 +161,6 @@ const COLUMNS: readonly Column<Run>[] = [
 ]
 
 const WaitingRuns = () => {
-  const navigate = useNavigate()
   const [sort, setSort] = useState('')
   const filters = { status: 'queued', ...(sort === '' ? {} : { sort }) } as RunFilters
   return (
@@ -173,8 +170,8 @@ const WaitingRuns = () => {
       list={useList(runsQuery(filters))}
       order={{ value: sort, onChange: setSort }}
       keyOf={({ run_uuid }) => run_uuid}
-      onOpen={({ run_uuid }) => void navigate({ href: `/runs/${run_uuid}` })}
-      empty={<EmptyState title="No run waits" />}
+      hrefOf={({ run_uuid }) => `/runs/${run_uuid}`}
+      none="No run waits"
     />
   )
 }
@@ -215,18 +212,14 @@ export const Screen = () => {
   return (
     <Page
       title="Queue"
-      actions={
-        <Commands
-          lines={[
-            { title: 'Read the queue', api: ['GET', '/queue'] },
-            {
-              title: 'List waiting runs',
-              cli: ['runs', '--status', 'queued'],
-              api: ['GET', '/runs?status=queued'],
-            },
-          ]}
-        />
-      }
+      commands={[
+        { title: 'Read the queue', api: ['GET', '/queue'] },
+        {
+          title: 'List waiting runs',
+          cli: ['runs', '--status', 'queued'],
+          api: ['GET', '/runs?status=queued'],
+        },
+      ]}
     >
       {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null}
       {queue ? (

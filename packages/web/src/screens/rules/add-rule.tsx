@@ -1,11 +1,54 @@
+import { answer, api } from '../../api/client.ts'
 import { useAct } from '../../api/act.ts'
 import { useState } from 'react'
 import { SEVERITIES } from '../../api/findings.ts'
-import { addRule, previewRule, type NewRule } from '../../api/rules.ts'
-import { Dialog, Field, Form, FormActions, Link, plural, SelectField, toast } from '../../ui/index.ts'
+import { previewRule, type NewRule } from '../../api/rules.ts'
+import {
+  choice,
+  Fields,
+  text,
+  type FieldRow,
+  type Texts,
+  Dialog,
+  Form,
+  FormActions,
+  Link,
+  plural,
+  toast,
+} from '../../ui/index.ts'
 
-const listOf = (text: string): string[] =>
-  text
+const MATCHES: readonly FieldRow[] = [
+  [
+    text('check', 'Check', { hint: 'Like CVE-2026-* or ssl-*' }),
+    text('title', 'Title'),
+    text('asset', 'Asset', { hint: 'Like *.test.example, or 10.0.0.0/8' }),
+  ],
+  [
+    text('workspace', 'Workspace'),
+    text('severity', 'Severities of the scanner', { hint: 'Separated by commas' }),
+    text('tool', 'Tool'),
+  ],
+]
+const SETS: readonly FieldRow[] = [
+  [
+    choice(
+      'verdict',
+      'Verdict',
+      ['confirmed', { value: 'false_positive', label: 'false positive' }, 'accepted'],
+      { none: 'no verdict' },
+    ),
+    text('until', 'Accepted until', { type: 'date' }),
+    text('reason', 'Reason'),
+  ],
+  [
+    choice('newSeverity', 'Severity', SEVERITIES, { none: 'as the scanner reports it' }),
+    text('assignee', 'Assignee'),
+    text('tags', 'Tags', { hint: 'Separated by commas' }),
+  ],
+]
+
+const listOf = (texts: string): string[] =>
+  texts
     .split(',')
     .map((one) => one.trim())
     .filter((one) => one !== '')
@@ -16,7 +59,7 @@ const given = <T extends object>(fields: T): Partial<T> =>
     Object.entries(fields).filter(([, value]) => (Array.isArray(value) ? value.length > 0 : value !== '')),
   ) as Partial<T>
 
-const ruleOf = (values: Readonly<Record<string, string>>): NewRule => {
+const ruleOf = (values: Texts): NewRule => {
   const { name = '', check = '', title = '', asset = '', workspace = '', tool = '', severity = '' } = values
   const { verdict = '', reason = '', until = '', newSeverity = '', assignee = '', tags = '' } = values
   return {
@@ -51,7 +94,7 @@ const intoView = (element: HTMLElement | null) => element?.scrollIntoView({ bloc
 export const AddRule = ({ onClose }: { onClose: () => void }) => {
   const [rule, setRule] = useState<NewRule>()
   const preview = useAct(previewRule)
-  const add = useAct(addRule, {
+  const add = useAct((body: NewRule) => answer(api.POST('/finding-rules', { body })), {
     refresh: ['finding-rules', 'findings', 'finding', 'counts'],
     done: ({ changed }) => {
       toast(`The rule changed ${plural(changed, 'finding')}.`)
@@ -60,7 +103,7 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
   })
   const shown = preview.data
   return (
-    <Dialog open wide keep onClose={onClose} title="New rule">
+    <Dialog wide keep onClose={onClose} title="New rule">
       <Form
         error={preview.error ?? add.error}
         onSubmit={(values) => {
@@ -70,42 +113,14 @@ export const AddRule = ({ onClose }: { onClose: () => void }) => {
           preview.mutate(next)
         }}
       >
-        <Field name="name" label="Name" required maxLength={128} />
+        <Fields rows={[[text('name', 'Name', { required: true, maxLength: 128 })]]} />
         <fieldset className="stack gap-6">
           <legend>It matches findings with all of these; * and ? stand for any text</legend>
-          <div className="field-row">
-            <Field name="check" label="Check" hint="Like CVE-2026-* or ssl-*" />
-            <Field name="title" label="Title" />
-            <Field name="asset" label="Asset" hint="Like *.test.example, or 10.0.0.0/8" />
-          </div>
-          <div className="field-row">
-            <Field name="workspace" label="Workspace" />
-            <Field name="severity" label="Severities of the scanner" hint="Separated by commas" />
-            <Field name="tool" label="Tool" />
-          </div>
+          <Fields rows={MATCHES} />
         </fieldset>
         <fieldset className="stack gap-6">
           <legend>It sets</legend>
-          <div className="field-row">
-            <SelectField
-              name="verdict"
-              label="Verdict"
-              none="no verdict"
-              options={['confirmed', { value: 'false_positive', label: 'false positive' }, 'accepted']}
-            />
-            <Field name="until" label="Accepted until" type="date" />
-            <Field name="reason" label="Reason" />
-          </div>
-          <div className="field-row">
-            <SelectField
-              name="newSeverity"
-              label="Severity"
-              none="as the scanner reports it"
-              options={SEVERITIES}
-            />
-            <Field name="assignee" label="Assignee" />
-            <Field name="tags" label="Tags" hint="Separated by commas" />
-          </div>
+          <Fields rows={SETS} />
         </fieldset>
         {shown === undefined ? null : (
           <section role="status" aria-label="Preview" ref={intoView}>

@@ -1,18 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
+import { answer, api } from '../../api/client.ts'
 import type { DataOf } from '../../api/list.ts'
-import { useRefusal } from '../../api/role.ts'
-import { removeRule, rulesQuery } from '../../api/rules.ts'
-import {
-  column,
-  Commands,
-  Confirm,
-  DataTable,
-  EmptyState,
-  Opener,
-  Page,
-  plural,
-  Time,
-} from '../../ui/index.ts'
+import { rulesQuery } from '../../api/rules.ts'
+import { useWholeList, column, Confirm, DataTable, Opener, Page, plural, Time } from '../../ui/index.ts'
 import { AddRule } from './add-rule.tsx'
 
 const fieldsText = (fields: object): string =>
@@ -23,18 +12,14 @@ const fieldsText = (fields: object): string =>
 
 /** Rules that decide about findings, in the order in which they apply. */
 export const Screen = () => {
-  const { data, error, refetch } = useQuery(rulesQuery)
-  const refusal = useRefusal('operator')
   return (
     <Page
       title="Rules"
+      commands={[{ title: 'List the rules', api: ['GET', '/finding-rules'] }]}
       actions={
-        <>
-          <Commands lines={[{ title: 'List the rules', api: ['GET', '/finding-rules'] }]} />
-          <Opener kind="primary" refusal={refusal} label="New rule">
-            {(close) => <AddRule onClose={close} />}
-          </Opener>
-        </>
+        <Opener kind="primary" needs="operator" label="New rule">
+          {(close) => <AddRule onClose={close} />}
+        </Opener>
       }
     >
       <p className="muted">
@@ -43,7 +28,7 @@ export const Screen = () => {
       </p>
       <DataTable<DataOf<typeof rulesQuery>[number]>
         label="Rules"
-        list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
+        list={useWholeList(rulesQuery)}
         keyOf={({ id }) => String(id)}
         columns={[
           column('name', 'Name', 'minmax(120px, 1fr)', ({ name }) => <strong>{name}</strong>),
@@ -64,23 +49,19 @@ export const Screen = () => {
               title={`Remove the rule ${name}?`}
               action="Remove the rule"
               danger
-              refusal={refusal}
+              needs="operator"
               refresh={['finding-rules', 'findings', 'finding', 'counts']}
               onConfirm={async () => {
-                const { changed } = await removeRule(id)
+                const params = { path: { rule: String(id) } }
+                const { changed } = await answer(api.DELETE('/finding-rules/{rule}', { params }))
                 return `Removed; ${plural(changed, 'finding')} changed.`
               }}
-            >
-              <p>What it set is taken back; decisions of people stay.</p>
-            </Confirm>
+              text="What it set is taken back; decisions of people stay."
+            />
           )),
         ]}
-        empty={
-          <EmptyState title="No rules">
-            A rule marks findings as false positives, accepts them until a date, or sets severity, tags and
-            assignee.
-          </EmptyState>
-        }
+        none="No rules"
+        advice="A rule marks findings as false positives, accepts them until a date, or sets severity, tags and assignee."
       />
     </Page>
   )

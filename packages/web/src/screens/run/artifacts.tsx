@@ -3,6 +3,7 @@ import type { Schemas } from '../../api/client.ts'
 import { api } from '../../api/client.ts'
 import { artifactsQuery } from '../../api/runs.ts'
 import {
+  useWholeList,
   Button,
   Bytes,
   Code,
@@ -108,9 +109,9 @@ const Preview = ({ id, artifact, onClose }: { id: string; artifact: Artifact; on
 }
 
 export const Artifacts = ({ id, ended }: { id: string; ended: boolean }) => {
-  const { data, error, refetch } = useQuery(artifactsQuery(id, ended))
+  const list = useWholeList(artifactsQuery(id, ended))
   const [{ artifact: chosen = '' }, set] = useFilters(['artifact'])
-  const artifact = data?.find((each) => each.id === chosen)
+  const artifact = list.rows?.find((each) => each.id === chosen)
   const open = (each: Artifact) => set({ artifact: each.id })
   return (
     <div className="stack">
@@ -119,10 +120,11 @@ export const Artifacts = ({ id, ended }: { id: string; ended: boolean }) => {
       )}
       <DataTable<Artifact>
         label="Artifacts"
-        list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
+        list={list}
         keyOf={(each) => each.id}
         onOpen={open}
-        empty={<EmptyState title="No artifacts">Files that the workflow reports appear here.</EmptyState>}
+        none="No artifacts"
+        advice="Files that the workflow reports appear here."
         columns={[
           column('name', 'Name', 'minmax(200px, 2fr)', (each) => (
             <button

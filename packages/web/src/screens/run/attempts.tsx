@@ -1,16 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/client.ts'
 import { attemptsQuery } from '../../api/runs.ts'
-import {
-  workerLink,
-  timeIf,
-  Badge,
-  Duration,
-  EmptyState,
-  ErrorPanel,
-  KeyValues,
-  Skeleton,
-} from '../../ui/index.ts'
+import { Loaded, workerLink, timeIf, Badge, Duration, EmptyState, KeyValues } from '../../ui/index.ts'
 
 type Attempt = Schemas['RunAttempt']
 
@@ -59,17 +50,18 @@ const OneAttempt = ({ attempt }: { attempt: Attempt }) => {
   )
 }
 
-export const Attempts = ({ id, ended }: { id: string; ended: boolean }) => {
-  const { data, error, refetch } = useQuery(attemptsQuery(id, ended))
-  if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton />
-  if (data.length === 0)
-    return <EmptyState title="No attempt yet">A worker has not claimed this run.</EmptyState>
-  return (
-    <ol className="list stack" aria-label="Attempts">
-      {data.toReversed().map((attempt) => (
-        <OneAttempt key={attempt.attempt} attempt={attempt} />
-      ))}
-    </ol>
-  )
-}
+export const Attempts = ({ id, ended }: { id: string; ended: boolean }) => (
+  <Loaded query={useQuery(attemptsQuery(id, ended))} lines={3}>
+    {(attempts) =>
+      attempts.length === 0 ? (
+        <EmptyState title="No attempt yet">A worker has not claimed this run.</EmptyState>
+      ) : (
+        <ol className="list stack" aria-label="Attempts">
+          {attempts.toReversed().map((attempt) => (
+            <OneAttempt key={attempt.attempt} attempt={attempt} />
+          ))}
+        </ol>
+      )
+    }
+  </Loaded>
+)

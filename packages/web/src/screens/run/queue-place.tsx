@@ -1,7 +1,7 @@
 import type { RunDetail } from '@scanfarm/client'
 import { useQuery } from '@tanstack/react-query'
 import { queuePlaceQuery } from '../../api/runs.ts'
-import { Link } from '../../ui/index.ts'
+import { Link, plural } from '../../ui/index.ts'
 
 /** From this many older runs on the API counts no further. */
 const DEEP = 1_000
@@ -9,8 +9,6 @@ const DEEP = 1_000
 const ENDINGS: Readonly<Record<string, string>> = { one: 'st', two: 'nd', few: 'rd' }
 const ordinal = (number: number): string =>
   `${number.toLocaleString()}${ENDINGS[new Intl.PluralRules('en', { type: 'ordinal' }).select(number)] ?? 'th'}`
-
-const runs = (count: number): string => `${count.toLocaleString()} ${count === 1 ? 'run' : 'runs'}`
 
 /** Where a waiting run is in the queue. */
 export const QueuePlace = ({ run }: { run: RunDetail }) => {
@@ -24,7 +22,7 @@ export const QueuePlace = ({ run }: { run: RunDetail }) => {
   return (
     <span>
       {where} at priority {run.priority}.
-      {urgent > 0 ? ` ${runs(urgent)} of higher priority start first.` : ''}{' '}
+      {urgent > 0 ? ` ${plural(urgent, 'run')} of higher priority start first.` : ''}{' '}
       <Link href={`/queue?priority=${run.priority}`}>See the queue</Link>
     </span>
   )

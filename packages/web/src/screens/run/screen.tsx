@@ -1,28 +1,19 @@
+import { answer, api, byId } from '../../api/client.ts'
 import { useAct } from '../../api/act.ts'
 import './run.css'
 import type { RunDetail } from '@scanfarm/client'
 import type { EventEntry } from '../../api/automation.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useRefusal } from '../../api/role.ts'
+import { attemptsQuery, retryRuns, runEventsQuery, runQuery } from '../../api/runs.ts'
 import {
-  attemptsQuery,
-  cancelRun,
-  duplicateRun,
-  retryRuns,
-  runEventsQuery,
-  runQuery,
-  startRun,
-} from '../../api/runs.ts'
-import {
+  type CommandLine,
   workflowLink,
   jobLink,
   Button,
-  Commands,
   Confirm,
   DataTable,
   Duration,
-  EmptyState,
   itemsText,
   JsonView,
   KeyValues,
@@ -50,7 +41,7 @@ const Events = ({ uuid }: { uuid: string }) => (
     label="Events of the run"
     list={useList(runEventsQuery(uuid))}
     keyOf={(event) => String(event.id)}
-    empty={<EmptyState title="No events yet" />}
+    none="No events yet"
     columns={[
       column('at', 'Time', '90px', (event) => <Time at={event.created_at} />),
       column('topic', 'Topic', '160px', 'topic'),
@@ -59,16 +50,23 @@ const Events = ({ uuid }: { uuid: string }) => (
   />
 )
 
+const commandsOf = ({ run_uuid: id, completed_at }: RunDetail): readonly CommandLine[] => [
+  { title: 'Read the run', cli: ['steps', id], api: ['GET', `/runs/${id}`] },
+  { title: 'Follow its log', cli: ['logs', id, '-f'], api: ['GET', `/runs/${id}/log?follow=true`] },
+  completed_at === null
+    ? { title: 'Cancel the run', cli: ['cancel', id], api: ['DELETE', `/runs/${id}`] }
+    : { title: 'Retry the run', api: ['POST', '/runs/retry', { ids: [id] }] },
+]
+
 const Actions = ({ run }: { run: RunDetail }) => {
   const id = run.run_uuid
   const navigate = useNavigate()
-  const refusal = useRefusal('operator')
   const ended = run.completed_at !== null
   const goodEnd = run.status === 'completed' && run.outcome !== 'partial' && run.outcome !== 'nothing_done'
   const open = (uuid: string | undefined) => void navigate({ href: `/runs/${uuid}` })
   const duplicate = async () => {
-    const copy = await duplicateRun(id)
-    await startRun(copy.run_uuid)
+    const copy = await answer(api.POST('/runs/{id}/duplicate', byId(id)))
+    await api.POST('/runs/{id}/start', byId(copy.run_uuid))
     return copy.run_uuid
   }
   const retryOne = async () => {
@@ -81,25 +79,11 @@ const Actions = ({ run }: { run: RunDetail }) => {
   const retry = useAct(retryOne, { done: open, failed: toastError })
   return (
     <>
-      <Commands
-        lines={[
-          { title: 'Read the run', cli: ['steps', id], api: ['GET', `/runs/${id}`] },
-          { title: 'Follow its log', cli: ['logs', id, '-f'], api: ['GET', `/runs/${id}/log?follow=true`] },
-          ...(ended
-            ? [
-                {
-                  title: 'Retry the run',
-                  api: ['POST', '/runs/retry', { ids: [id] }] as const,
-                },
-              ]
-            : [{ title: 'Cancel the run', cli: ['cancel', id], api: ['DELETE', `/runs/${id}`] as const }]),
-        ]}
-      />
-      <Button busy={again.isPending} refusal={refusal} onClick={() => again.mutate()}>
+      <Button busy={again.isPending} needs="operator" onClick={() => again.mutate()}>
         Duplicate
       </Button>
       {ended && !goodEnd ? (
-        <Button kind="primary" busy={retry.isPending} refusal={refusal} onClick={() => retry.mutate()}>
+        <Button kind="primary" busy={retry.isPending} needs="operator" onClick={() => retry.mutate()}>
           Retry
         </Button>
       ) : null}
@@ -109,12 +93,11 @@ const Actions = ({ run }: { run: RunDetail }) => {
           title="Cancel this run?"
           action="Cancel the run"
           danger
-          refusal={refusal}
+          needs="operator"
           refresh={['run']}
-          onConfirm={() => cancelRun(id)}
-        >
-          <p>Its processes are terminated. The page shows which ones were killed.</p>
-        </Confirm>
+          onConfirm={() => answer(api.DELETE('/runs/{id}', byId(id)))}
+          text="Its processes are terminated. The page shows which ones were killed."
+        />
       )}
     </>
   )
@@ -230,6 +213,7 @@ const RunPage = ({ run }: { run: RunDetail }) => {
           {run.target || `Run ${run.id}`} <span className="muted">· {run.workflow_name}</span>
         </>
       }
+      commands={commandsOf(run)}
       actions={<Actions run={run} />}
     >
       <Notices run={run} />

@@ -3,14 +3,13 @@ import type { RunDetail } from '@scanfarm/client'
 import type { Schemas } from '../../api/client.ts'
 import { stepsQuery } from '../../api/runs.ts'
 import {
+  Loaded,
   Code,
   CopyButton,
   Duration,
   EmptyState,
-  ErrorPanel,
   KeyValues,
   Link,
-  Skeleton,
   StatusBadge,
   Time,
   useFilters,
@@ -104,20 +103,21 @@ const StepDetails = ({ run, step }: { run: RunDetail; step: Step }) => {
 
 export const Steps = ({ run }: { run: RunDetail }) => {
   const [{ step: chosen = '' }, set] = useFilters(['step'])
-  const { data, error, refetch } = useQuery(stepsQuery(run.run_uuid, run.completed_at !== null))
-  if (error && !data) return <ErrorPanel error={error} onRetry={() => void refetch()} />
-  if (!data) return <Skeleton />
-  const step = data.find(({ id }) => id === chosen) ?? firstChoice(data)
-  if (step === undefined)
-    return (
-      <EmptyState title="No step has started yet">
-        {run.waiting_reason === '' ? 'Steps appear here when a worker begins the run.' : run.waiting_reason}
-      </EmptyState>
-    )
   return (
-    <div className="stack">
-      <Timeline steps={data} selected={step.id} onSelect={(id) => set({ step: id })} />
-      <StepDetails run={run} step={step} />
-    </div>
+    <Loaded query={useQuery(stepsQuery(run.run_uuid, run.completed_at !== null))} lines={3}>
+      {(steps) => {
+        const step = steps.find(({ id }) => id === chosen) ?? firstChoice(steps)
+        return step ? (
+          <div className="stack">
+            <Timeline steps={steps} selected={step.id} onSelect={(id) => set({ step: id })} />
+            <StepDetails run={run} step={step} />
+          </div>
+        ) : (
+          <EmptyState title="No step has started yet">
+            {run.waiting_reason || 'Steps appear here when a worker begins the run.'}
+          </EmptyState>
+        )
+      }}
+    </Loaded>
   )
 }

@@ -1,5 +1,4 @@
 import type { Schemas } from '../../api/client.ts'
-import { useRefusal } from '../../api/role.ts'
 import { cancelRuns, retryRuns } from '../../api/runs.ts'
 import { Confirm, plural } from '../../ui/index.ts'
 
@@ -10,18 +9,15 @@ const hasEnded = ({ status }: Run): boolean => ENDED.has(status)
 const canRetry = ({ status, outcome }: Run): boolean =>
   status === 'failed' || status === 'cancelled' || outcome === 'partial' || outcome === 'nothing_done'
 
-const counted = (count: number): string => plural(count, 'run')
-
 /** What can be done with the selected runs. */
 export const BulkActions = ({ runs, clear }: { runs: readonly Run[]; clear: () => void }) => {
-  const refusal = useRefusal('operator')
   const open = runs.filter((run) => !hasEnded(run))
   const failed = runs.filter(canRetry)
   const cancel = async () => {
     const results = await cancelRuns(open.map(({ run_uuid: id }) => id))
     const count = (wanted: string): number => results.filter(({ result }) => result === wanted).length
     clear()
-    return `${counted(count('cancelled'))} cancelled, ${count('stopping')} stopping.`
+    return `${plural(count('cancelled'), 'run')} cancelled, ${count('stopping')} stopping.`
   }
   const retry = async () => {
     const results = await retryRuns(failed.map(({ run_uuid: id }) => id))
@@ -30,33 +26,31 @@ export const BulkActions = ({ runs, clear }: { runs: readonly Run[]; clear: () =
     if (made === 0 && refused[0]) throw new Error(refused[0].message ?? 'These runs cannot be retried.')
     const left = refused[0] ? `, ${refused.length} refused: ${refused[0].message ?? ''}` : ''
     clear()
-    return `${counted(made)} queued again${left}.`
+    return `${plural(made, 'run')} queued again${left}.`
   }
   return (
     <>
       <Confirm
         trigger={`Cancel ${open.length}`}
-        title={`Cancel ${counted(open.length)}?`}
-        action={`Cancel ${counted(open.length)}`}
+        title={`Cancel ${plural(open.length, 'run')}?`}
+        action={`Cancel ${plural(open.length, 'run')}`}
         danger
         disabled={open.length === 0}
-        refusal={refusal}
+        needs="operator"
         refresh={['runs']}
         onConfirm={cancel}
-      >
-        <p>Waiting runs do not start. The processes of running ones are terminated.</p>
-      </Confirm>
+        text="Waiting runs do not start. The processes of running ones are terminated."
+      />
       <Confirm
         trigger={`Retry ${failed.length}`}
-        title={`Retry ${counted(failed.length)}?`}
-        action={`Retry ${counted(failed.length)}`}
+        title={`Retry ${plural(failed.length, 'run')}?`}
+        action={`Retry ${plural(failed.length, 'run')}`}
         disabled={failed.length === 0}
-        refusal={refusal}
+        needs="operator"
         refresh={['runs']}
         onConfirm={retry}
-      >
-        <p>The selected runs of each job that failed, were cancelled or left work out become a new job.</p>
-      </Confirm>
+        text="The selected runs of each job that failed, were cancelled or left work out become a new job."
+      />
     </>
   )
 }

@@ -41,12 +41,7 @@ export const COLUMNS: readonly Column<Run>[] = [
     const why = run.waiting_reason || run.error_message || run.outcome_reasons.join(' ')
     return <span title={why}>{why}</span>
   }),
-  column(
-    'workspace',
-    'Workspace',
-    { width: '140px', sort: 'workspace', hidden: true },
-    ({ workspace }) => workspace,
-  ),
+  column('workspace', 'Workspace', { width: '140px', sort: 'workspace', hidden: true }, 'workspace'),
   column('priority', 'Priority', { width: '80px', hidden: true }, 'priority'),
   column('mode', 'Mode', { width: '96px', hidden: true }, 'run_mode'),
   column('worker', 'Worker', { width: '140px', hidden: true }, 'worker_id'),

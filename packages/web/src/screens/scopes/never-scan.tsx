@@ -1,22 +1,18 @@
-import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
-import type { Schemas } from '../../api/client.ts'
-import { useRefusal } from '../../api/role.ts'
-import { addNeverScan, importNeverScan, neverScanQuery, removeNeverScan } from '../../api/scopes.ts'
+import { answer, api, byId, type Schemas } from '../../api/client.ts'
+import { neverScanQuery } from '../../api/scopes.ts'
 import { workflowNamesQuery } from '../../api/workflows.ts'
 import {
-  Button,
-  Combobox,
+  FormDialog,
+  Opener,
+  suggest,
+  text,
+  type FieldRow,
+  type Texts,
   Confirm,
-  Dialog,
-  Field,
   FilteredList,
-  Form,
-  FormActions,
   Time,
   timeOfLocal,
-  toast,
   useFilters,
   useList,
   column,
@@ -28,6 +24,14 @@ type Entry = Schemas['NeverScan']
 
 const FILTERS: readonly Filter[] = [{ name: 'search', label: 'Entry or reason' }]
 
+const ENTRY: FieldRow = [
+  text('entry', 'Host, domain or network', {
+    hint: 'A name also forbids what is below it.',
+    placeholder: '10.1.0.0/16',
+    required: true,
+  }),
+]
+
 interface EditorProps {
   /** The entries of a file, or one that is typed. */
   readonly byFile: boolean
@@ -36,52 +40,34 @@ interface EditorProps {
 
 const Editor = ({ byFile, onClose }: EditorProps) => {
   const { data: workflows = [] } = useQuery(workflowNamesQuery)
-  const file = useRef<HTMLInputElement>(null)
-  const send = async ({ entry = '', reason = '', until, workflow }: Readonly<Record<string, string>>) => {
+  const send = async ({ entry = '', reason = '', until, workflow }: Texts, [file]: readonly File[]) => {
     const times = until ? { until: timeOfLocal(until) } : {}
     const shared = { reason, ...times, ...(workflow ? { workflow } : {}) }
     if (!byFile) {
-      await addNeverScan({ entry: entry.trim(), ...shared })
+      await api.POST('/never-scan', { body: { entry: entry.trim(), ...shared } })
       return `${entry.trim()} is on the never-scan list.`
     }
-    const text = (await file.current?.files?.[0]?.text()) ?? ''
-    const { added, replaced } = await importNeverScan({ text, ...shared })
+    const content = (await file?.text()) ?? ''
+    const body = { text: content, ...shared }
+    const { added, replaced } = await answer(api.POST('/never-scan/import', { body }))
     return `${added.toLocaleString()} entries added, ${replaced.toLocaleString()} replaced.`
   }
-  const add = useAct(send, {
-    refresh: ['never-scan'],
-    done: (message) => {
-      toast(message)
-      onClose()
-    },
-  })
+  const hint = 'One entry in each line, with a reason behind # if it has its own. All are added, or none.'
   return (
-    <Dialog open keep onClose={onClose} title={byFile ? 'Import a file' : 'Never scan'}>
-      <Form error={add.error} onSubmit={(values) => add.mutate(values)}>
-        {byFile ? (
-          <Field
-            ref={file}
-            name="text"
-            label="File"
-            hint="One entry in each line, with a reason behind # if it has its own. All are added, or none."
-            type="file"
-            required
-          />
-        ) : (
-          <Field
-            name="entry"
-            label="Host, domain or network"
-            hint="A name also forbids what is below it."
-            placeholder="10.1.0.0/16"
-            required
-          />
-        )}
-        <Field name="reason" label="Reason" maxLength={1024} required />
-        <Field name="until" label="Until (empty: no end)" type="datetime-local" />
-        <Combobox name="workflow" label="Only for the workflow (empty: all)" suggestions={workflows} />
-        <FormActions call={add} onBack={onClose} action={byFile ? 'Import' : 'Add'} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      keep
+      onClose={onClose}
+      title={byFile ? 'Import a file' : 'Never scan'}
+      fields={[
+        byFile ? [text('text', 'File', { hint, type: 'file', required: true })] : ENTRY,
+        [text('reason', 'Reason', { maxLength: 1024, required: true })],
+        [text('until', 'Until (empty: no end)', { type: 'datetime-local' })],
+        [suggest('workflow', 'Only for the workflow (empty: all)', workflows)],
+      ]}
+      action={byFile ? 'Import' : 'Add'}
+      refresh={['never-scan']}
+      send={send}
+    />
   )
 }
 
@@ -96,47 +82,42 @@ const COLUMNS: readonly Column<Entry>[] = [
   column('added', 'Added', '84px', ({ created_at: at }) => <Time at={at} />),
 ]
 
+const REMOVE: Column<Entry> = column('actions', 'Actions', '90px', ({ id, entry }) => (
+  <Confirm
+    trigger="Remove"
+    title={`Remove ${entry}?`}
+    action="Remove the entry"
+    danger
+    needs="admin"
+    refresh={['never-scan']}
+    onConfirm={() => answer(api.DELETE('/never-scan/{id}', byId(id)))}
+    text="Runs may scan it again if their scope allows it."
+  />
+))
+
 /** Hosts, domains and networks that no run may scan. */
 export const NeverScanList = () => {
   const [{ search }] = useFilters(['search'])
-  const [adding, setAdding] = useState<'entry' | 'file'>()
-  const refusal = useRefusal('admin')
-  const remove: Column<Entry> = column('actions', 'Actions', '90px', ({ id, entry }) => (
-    <Confirm
-      trigger="Remove"
-      title={`Remove ${entry}?`}
-      action="Remove the entry"
-      danger
-      refusal={refusal}
-      refresh={['never-scan']}
-      onConfirm={() => removeNeverScan(id)}
-    >
-      <p>Runs may scan it again if their scope allows it.</p>
-    </Confirm>
-  ))
   return (
     <div className="stack">
-      <div className="form-line">
-        <Button kind="primary" refusal={refusal} onClick={() => setAdding('entry')}>
-          Add an entry
-        </Button>
-        <Button refusal={refusal} onClick={() => setAdding('file')}>
-          Import a file
-        </Button>
+      <div className="line form-line">
+        <Opener kind="primary" needs="admin" label="Add an entry">
+          {(close) => <Editor byFile={false} onClose={close} />}
+        </Opener>
+        <Opener needs="admin" label="Import a file">
+          {(close) => <Editor byFile onClose={close} />}
+        </Opener>
         <p className="muted">No run scans these, whatever its scope allows.</p>
       </div>
       <FilteredList
         filters={FILTERS}
         label="Never scan"
-        columns={[...COLUMNS, remove]}
+        columns={[...COLUMNS, REMOVE]}
         list={useList(neverScanQuery(search))}
         keyOf={({ id }) => String(id)}
         none="No entries"
         advice="Add a host, a domain or a network that must never be scanned."
       />
-      {adding === undefined ? null : (
-        <Editor byFile={adding === 'file'} onClose={() => setAdding(undefined)} />
-      )}
     </div>
   )
 }

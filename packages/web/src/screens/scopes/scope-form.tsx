@@ -1,21 +1,21 @@
-import { useAct } from '../../api/act.ts'
-import { limitsOfLines } from '@scanfarm/client'
 import { useQuery } from '@tanstack/react-query'
+import { answer, api, byName } from '../../api/client.ts'
 import { workspaceNamesQuery } from '../../api/findings.ts'
-import { changeScope, createScope, type Scope } from '../../api/scopes.ts'
+import { type Scope } from '../../api/scopes.ts'
 import {
-  Combobox,
-  Field,
-  Form,
-  FormActions,
+  choice,
+  FormDialog,
+  lines,
   linesOf,
-  SelectField,
   localTimeOf,
-  TextField,
+  suggest,
+  text,
+  textsOf,
   timeOfLocal,
-  toast,
+  type FieldRow,
+  type Texts,
 } from '../../ui/index.ts'
-import { LimitsField } from './limits-form.tsx'
+import { limitsField, limitsOf, limitsText } from './limits-form.tsx'
 
 type Window = Scope['windows'][number]
 
@@ -37,10 +37,10 @@ const windowOf = (line: string): Window => {
 }
 
 /** What was not changed keeps its seconds. */
-const timeOf = (text: string | undefined, before: string | null = null): string | null =>
-  text === localTimeOf(before) ? before : timeOfLocal(text) || null
+const timeOf = (local: string | undefined, before: string | null = null): string | null =>
+  local === localTimeOf(before) ? before : timeOfLocal(local) || null
 
-const bodyOf = (values: Readonly<Record<string, string>>, before?: Scope) => ({
+const bodyOf = (values: Texts, before?: Scope) => ({
   name: (values['name'] ?? '').trim(),
   allowed: linesOf(values['allowed']),
   denied: linesOf(values['denied']),
@@ -51,96 +51,81 @@ const bodyOf = (values: Readonly<Record<string, string>>, before?: Scope) => ({
   windows: linesOf(values['windows']).map(windowOf),
   zone: (values['zone'] ?? '').trim() || 'UTC',
   workspaces: linesOf(values['workspaces']),
-  limits: limitsOfLines(linesOf(values['limits'])),
+  limits: limitsOf(values['limits']),
   enforcement: values['enforcement'] === 'kernel' ? ('kernel' as const) : ('checked' as const),
 })
 
+const initialTexts = (scope: Scope | undefined): Texts => ({
+  zone: 'UTC',
+  ...textsOf(scope),
+  valid_from: localTimeOf(scope?.valid_from),
+  valid_until: localTimeOf(scope?.valid_until),
+  windows: (scope?.windows ?? []).map(windowText).join('\n'),
+  limits: limitsText(scope?.limits),
+})
+
+const fieldsOf = (workspaces: readonly string[]): readonly FieldRow[] => [
+  [text('name', 'Name', { required: true }), text('owner', 'Owner', { placeholder: 'who answers for it' })],
+  [
+    lines('allowed', 'Allowed, one a line', {
+      hint: 'A host, *.domain, network, range of addresses or URL prefix, also with :PORTS; * is all.',
+      placeholder: '*.shop.example\n10.0.0.0/8',
+      required: true,
+    }),
+    lines('denied', 'Denied, one a line; wins over what is allowed', {
+      hint: 'A host also denies what is below it.',
+    }),
+  ],
+  [
+    text('valid_from', 'Valid from (empty: always)', { type: 'datetime-local' }),
+    text('valid_until', 'Valid until (empty: no end)', { type: 'datetime-local' }),
+  ],
+  [
+    lines('windows', 'When runs may scan, one window a line', {
+      hint: 'None: always. Other runs wait for the next window.',
+      placeholder: 'mon,tue,wed 22:00-06:00',
+      rows: 3,
+    }),
+    suggest('zone', 'Time zone of the windows', ZONES),
+  ],
+  [limitsField('Limits of its runs, one a line')],
+  [
+    choice('enforcement', 'Packets of commands', [
+      { value: 'checked', label: 'forbidden ones are dropped where a worker can' },
+      { value: 'kernel', label: 'only workers that drop all that is not allowed' },
+    ]),
+  ],
+  [
+    lines('workspaces', 'Workspaces, one a line: all their runs keep to the scope', {
+      hint: workspaces.length === 0 ? undefined : `Known: ${workspaces.slice(0, 20).join(', ')}`,
+      rows: 3,
+    }),
+  ],
+  [lines('note', 'Note', { rows: 2 })],
+]
+
 /** A new scope, or all fields of one. */
-export const ScopeForm = ({ scope, onDone }: { scope?: Scope; onDone: () => void }) => {
+export const ScopeForm = ({ scope, onClose }: { scope?: Scope; onClose: () => void }) => {
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
-  const send = async (values: Readonly<Record<string, string>>) => {
-    const body = bodyOf(values, scope)
-    return scope === undefined ? createScope(body) : changeScope(scope.name, body)
-  }
-  const save = useAct(send, {
-    refresh: ['scopes'],
-    done: ({ data: { name } }) => {
-      toast(`The scope ${name} is saved.`)
-      onDone()
-    },
-  })
-  const entries = 'A host, *.domain, network, range of addresses or URL prefix, also with :PORTS; * is all.'
   return (
-    <Form error={save.error} onSubmit={(values) => save.mutate(values)}>
-      <div className="field-row">
-        <Field name="name" label="Name" defaultValue={scope?.name} required />
-        <Field name="owner" label="Owner" defaultValue={scope?.owner} placeholder="who answers for it" />
-      </div>
-      <div className="field-row">
-        <TextField
-          name="allowed"
-          label="Allowed, one a line"
-          hint={entries}
-          placeholder={'*.shop.example\n10.0.0.0/8'}
-          defaultValue={scope?.allowed.join('\n')}
-          required
-        />
-        <TextField
-          name="denied"
-          label="Denied, one a line; wins over what is allowed"
-          hint="A host also denies what is below it."
-          defaultValue={scope?.denied.join('\n')}
-        />
-      </div>
-      <div className="field-row">
-        <Field
-          name="valid_from"
-          label="Valid from (empty: always)"
-          type="datetime-local"
-          defaultValue={localTimeOf(scope?.valid_from)}
-        />
-        <Field
-          name="valid_until"
-          label="Valid until (empty: no end)"
-          type="datetime-local"
-          defaultValue={localTimeOf(scope?.valid_until)}
-        />
-      </div>
-      <div className="field-row">
-        <TextField
-          name="windows"
-          label="When runs may scan, one window a line"
-          hint="None: always. Other runs wait for the next window."
-          placeholder="mon,tue,wed 22:00-06:00"
-          rows={3}
-          defaultValue={scope?.windows.map(windowText).join('\n')}
-        />
-        <Combobox
-          name="zone"
-          label="Time zone of the windows"
-          suggestions={ZONES}
-          defaultValue={scope?.zone ?? 'UTC'}
-        />
-      </div>
-      <LimitsField label="Limits of its runs, one a line" limits={scope?.limits} />
-      <SelectField
-        name="enforcement"
-        label="Packets of commands"
-        options={[
-          { value: 'checked', label: 'forbidden ones are dropped where a worker can' },
-          { value: 'kernel', label: 'only workers that drop all that is not allowed' },
-        ]}
-        defaultValue={scope?.enforcement}
-      />
-      <TextField
-        name="workspaces"
-        label="Workspaces, one a line: all their runs keep to the scope"
-        hint={workspaces.length === 0 ? undefined : `Known: ${workspaces.slice(0, 20).join(', ')}`}
-        rows={3}
-        defaultValue={scope?.workspaces.join('\n')}
-      />
-      <TextField name="note" label="Note" rows={2} defaultValue={scope?.note} />
-      <FormActions call={save} onBack={onDone} action={scope === undefined ? 'Create' : 'Save'} />
-    </Form>
+    <FormDialog
+      wide
+      keep
+      onClose={onClose}
+      title={scope ? `Edit the scope ${scope.name}` : 'New scope'}
+      fields={fieldsOf(workspaces)}
+      values={initialTexts(scope)}
+      action={scope ? 'Save' : 'Create'}
+      refresh={['scopes']}
+      send={async (values) => {
+        const body = bodyOf(values, scope)
+        const { data } = await answer(
+          scope
+            ? api.PATCH('/scopes/{name}', { ...byName(scope.name), body })
+            : api.POST('/scopes', { body }),
+        )
+        return `The scope ${data.name} is saved.`
+      }}
+    />
   )
 }

@@ -1,16 +1,14 @@
 import { limitLines } from '@scanfarm/client'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { answer, api, byName } from '../../api/client.ts'
 import { useRefusal } from '../../api/role.ts'
-import { removeScope, scopesQuery, type Scope } from '../../api/scopes.ts'
+import { scopesQuery, type Scope } from '../../api/scopes.ts'
 import {
+  menuColumn,
+  Opener,
+  useWholeList,
   timeIf,
-  Button,
   ConfirmDialog,
   DataTable,
-  Dialog,
-  EmptyState,
-  Menu,
   Time,
   column,
   type Column,
@@ -39,70 +37,50 @@ const COLUMNS: readonly Column<Scope>[] = [
   column('changed', 'Changed', { width: '84px', hidden: true }, ({ updated_at }) => <Time at={updated_at} />),
 ]
 
-/** What runs may scan. */
-export const Scopes = () => {
-  const { data, error, refetch } = useQuery(scopesQuery)
-  const [editing, setEditing] = useState<Scope | 'new'>()
-  const [removing, setRemoving] = useState<Scope>()
-  const [limiting, setLimiting] = useState(false)
-  const refusal = useRefusal('admin')
-  const actions: Column<Scope> = column('actions', 'Actions', '90px', (scope) => (
-    <Menu
-      label={`Actions of ${scope.name}`}
-      items={[
-        { label: 'Edit', onSelect: () => setEditing(scope) },
-        { label: 'Delete', danger: true, onSelect: () => setRemoving(scope) },
-      ]}
-    >
-      Actions ▾
-    </Menu>
-  ))
-  return (
-    <div className="stack">
-      <div className="form-line">
-        <Button kind="primary" refusal={refusal} onClick={() => setEditing('new')}>
-          New scope
-        </Button>
-        <Button refusal={refusal} onClick={() => setLimiting(true)}>
-          Limits of all runs
-        </Button>
-        <p className="muted">
-          Runs keep to the scope of their request and to that of their workspace. Denied entries win.
-        </p>
-      </div>
-      <DataTable
-        label="Scopes"
-        columns={refusal === undefined ? [...COLUMNS, actions] : COLUMNS}
-        list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
-        keyOf={({ name }) => name}
-        empty={<EmptyState title="No scopes">A scope says what its runs may scan, and when.</EmptyState>}
-      />
-      <Dialog
-        wide
-        keep
-        open={editing !== undefined}
-        onClose={() => setEditing(undefined)}
-        title={editing === 'new' || editing === undefined ? 'New scope' : `Edit the scope ${editing.name}`}
-      >
-        <ScopeForm
-          {...(editing === 'new' || editing === undefined ? {} : { scope: editing })}
-          onDone={() => setEditing(undefined)}
+const ACTIONS = menuColumn<Scope>(
+  '90px',
+  ({ name }) => name,
+  (scope) => [
+    { label: 'Edit', dialog: (close) => <ScopeForm scope={scope} onClose={close} /> },
+    {
+      label: 'Delete',
+      danger: true,
+      dialog: (close) => (
+        <ConfirmDialog
+          onClose={close}
+          title={`Delete the scope ${scope.name}?`}
+          action="Delete the scope"
+          danger
+          refresh={['scopes']}
+          onConfirm={() => answer(api.DELETE('/scopes/{name}', byName(scope.name)))}
+          text="Waiting runs whose request names it are refused."
         />
-      </Dialog>
-      <Dialog keep open={limiting} onClose={() => setLimiting(false)} title="Limits of all runs">
-        <FarmLimits onDone={() => setLimiting(false)} />
-      </Dialog>
-      <ConfirmDialog
-        open={removing !== undefined}
-        onClose={() => setRemoving(undefined)}
-        title={`Delete the scope ${removing?.name ?? ''}?`}
-        action="Delete the scope"
-        danger
-        refresh={['scopes']}
-        onConfirm={() => removeScope(removing?.name ?? '')}
-      >
-        <p>Waiting runs whose request names it are refused.</p>
-      </ConfirmDialog>
+      ),
+    },
+  ],
+)
+
+/** What runs may scan. */
+export const Scopes = () => (
+  <div className="stack">
+    <div className="line form-line">
+      <Opener kind="primary" needs="admin" label="New scope">
+        {(close) => <ScopeForm onClose={close} />}
+      </Opener>
+      <Opener needs="admin" label="Limits of all runs">
+        {(close) => <FarmLimits onClose={close} />}
+      </Opener>
+      <p className="muted">
+        Runs keep to the scope of their request and to that of their workspace. Denied entries win.
+      </p>
     </div>
-  )
-}
+    <DataTable
+      label="Scopes"
+      columns={useRefusal('admin') === undefined ? [...COLUMNS, ACTIONS] : COLUMNS}
+      list={useWholeList(scopesQuery)}
+      keyOf={({ name }) => name}
+      none="No scopes"
+      advice="A scope says what its runs may scan, and when."
+    />
+  </div>
+)

@@ -1,5 +1,4 @@
-import { useRefusal } from '../../api/role.ts'
-import { Commands, EmptyState, Page, tab, UrlTabs, type CommandLine } from '../../ui/index.ts'
+import { OnlyFor, Page, tab, UrlTabs, type CommandLine } from '../../ui/index.ts'
 import { NeverScanList } from './never-scan.tsx'
 import { Scopes } from './scopes.tsx'
 import { WasItUs } from './was-it-us.tsx'
@@ -21,26 +20,21 @@ const LINES: readonly CommandLine[] = [
 ]
 
 /** What may be scanned, what never is, and who sent what. */
-export const Screen = () => {
-  const refusal = useRefusal('operator')
-  return (
-    <Page title="Scopes" actions={<Commands lines={LINES} />}>
-      <UrlTabs
-        label="Parts of the page"
-        tabs={[
-          tab('scopes', 'Scopes', <Scopes />),
-          tab(
-            'never-scan',
-            'Never scan',
-            refusal === undefined ? (
-              <NeverScanList />
-            ) : (
-              <EmptyState title="The never-scan list is for operators">{refusal}</EmptyState>
-            ),
-          ),
-          tab('was-it-us', 'Was that us?', <WasItUs />),
-        ]}
-      />
-    </Page>
-  )
-}
+export const Screen = () => (
+  <Page title="Scopes" commands={LINES}>
+    <UrlTabs
+      label="Parts of the page"
+      tabs={[
+        tab('scopes', 'Scopes', <Scopes />),
+        tab(
+          'never-scan',
+          'Never scan',
+          <OnlyFor needs="operator" title="The never-scan list is for operators">
+            <NeverScanList />
+          </OnlyFor>,
+        ),
+        tab('was-it-us', 'Was that us?', <WasItUs />),
+      ]}
+    />
+  </Page>
+)

@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import type { Schemas } from '../../api/client.ts'
 import { trafficQuery } from '../../api/scopes.ts'
 import {
+  FieldsInLine,
+  text,
   Button,
   DataTable,
-  EmptyState,
-  Field,
   Form,
   Link,
   localTimeOf,
@@ -67,11 +67,18 @@ const Answer = ({ address, from, to }: { address: string; from?: string; to?: st
         columns={COLUMNS}
         list={{ rows, total: rows?.length, error, retry: () => void refetch() }}
         keyOf={({ key }) => key}
-        empty={<EmptyState title="It was not us">No run that is kept had this host in this time.</EmptyState>}
+        none="It was not us"
+        advice="No run that is kept had this host in this time."
       />
     </>
   )
 }
+
+const FIELDS = [
+  text('address', 'Address or name of the host', { required: true }),
+  text('from', 'From (empty: a day before)', { type: 'datetime-local' }),
+  text('to', 'To (empty: now)', { type: 'datetime-local' }),
+]
 
 /** Which runs and commands may have sent traffic to a host. */
 export const WasItUs = () => {
@@ -88,15 +95,8 @@ export const WasItUs = () => {
           })
         }
       >
-        <div className="form-line">
-          <Field name="address" label="Address or name of the host" defaultValue={address} required />
-          <Field
-            name="from"
-            label="From (empty: a day before)"
-            type="datetime-local"
-            defaultValue={localTimeOf(from)}
-          />
-          <Field name="to" label="To (empty: now)" type="datetime-local" defaultValue={localTimeOf(to)} />
+        <div className="line form-line">
+          <FieldsInLine fields={FIELDS} values={{ address, from: localTimeOf(from), to: localTimeOf(to) }} />
           <Button type="submit" kind="primary">
             Search
           </Button>

@@ -2,20 +2,14 @@ import { useAct } from '../../api/act.ts'
 import './settings.css'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import type { Schemas } from '../../api/client.ts'
-import { useRefusal } from '../../api/role.ts'
+import { answer, api, type Schemas } from '../../api/client.ts'
+import { serverInfoQuery, settingsQuery, settingsStatusQuery, settingsYamlQuery } from '../../api/farm.ts'
 import {
-  reloadSettings,
-  serverInfoQuery,
-  settingsQuery,
-  settingsStatusQuery,
-  settingsYamlQuery,
-} from '../../api/farm.ts'
-import {
+  Loaded,
+  OnlyFor,
   Badge,
   Button,
   Code,
-  Commands,
   CopyButton,
   EmptyState,
   ErrorPanel,
@@ -58,14 +52,13 @@ const Description = ({ text }: { text: string }) =>
   text.split('`').map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>))
 
 const ReloadButton = () => {
-  const refusal = useRefusal('admin')
-  const reload = useAct(reloadSettings, {
+  const reload = useAct(() => answer(api.POST('/settings/reload')), {
     refresh: ['settings'],
     done: ({ message }) => toast(message),
     failed: toastError,
   })
   return (
-    <Button refusal={refusal} busy={reload.isPending} onClick={() => reload.mutate()}>
+    <Button needs="admin" busy={reload.isPending} onClick={() => reload.mutate()}>
       Reload
     </Button>
   )
@@ -124,7 +117,7 @@ const Row = ({ setting, pending }: { setting: Setting; pending: boolean }) => {
           <KeyValues facts={{ Environment: <code>{env}</code>, Type: kind, Default: fallback || 'none' }} />
         </details>
       </div>
-      <div className="setting-value">
+      <div className="stack setting-value">
         {text === '' ? <span className="muted">not set</span> : <code>{text}</code>}
         <span className={isDefault(setting) ? 'caption' : 'small setting-origin'}>{origin}</span>
         {pending ? <Badge tone="warn">changed, restart needed</Badge> : null}
@@ -175,49 +168,35 @@ const Settings = () => {
   )
 }
 
-const Yaml = () => {
-  const { data, error, refetch } = useQuery(settingsYamlQuery)
-  if (data === undefined)
-    return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={10} />
-  return (
-    <>
-      <p className="muted">
-        All settings that have a value, in the form of a settings file. Secrets are <code>***</code>.{' '}
-        <CopyButton text={data} label="the settings" />
-      </p>
-      <Code label="The settings as YAML">{data}</Code>
-    </>
-  )
-}
+const Yaml = () => (
+  <Loaded query={useQuery(settingsYamlQuery)} lines={10}>
+    {(yaml) => (
+      <>
+        <p className="muted">
+          All settings that have a value, in the form of a settings file. Secrets are <code>***</code>.{' '}
+          <CopyButton text={yaml} label="the settings" />
+        </p>
+        <Code label="The settings as YAML">{yaml}</Code>
+      </>
+    )}
+  </Loaded>
+)
 
-export const Screen = () => {
-  const refusal = useRefusal('admin')
-  return (
-    <Page
-      title="Settings"
-      actions={
-        <>
-          <Commands
-            lines={[
-              { title: 'Print the settings of this machine', cli: ['config'], api: ['GET', '/settings'] },
-              { title: 'Reload the workflows and check the settings', api: ['POST', '/settings/reload'] },
-            ]}
-          />
-          <ReloadButton />
-        </>
-      }
-    >
-      {refusal === undefined ? (
-        <>
-          <Status />
-          <UrlTabs
-            label="Forms of the settings"
-            tabs={[tab('list', 'Settings', <Settings />), tab('yaml', 'YAML', <Yaml />)]}
-          />
-        </>
-      ) : (
-        <EmptyState title="Only administrators see the settings">{refusal}</EmptyState>
-      )}
-    </Page>
-  )
-}
+export const Screen = () => (
+  <Page
+    title="Settings"
+    commands={[
+      { title: 'Print the settings of this machine', cli: ['config'], api: ['GET', '/settings'] },
+      { title: 'Reload the workflows and check the settings', api: ['POST', '/settings/reload'] },
+    ]}
+    actions={<ReloadButton />}
+  >
+    <OnlyFor needs="admin" title="Only administrators see the settings">
+      <Status />
+      <UrlTabs
+        label="Forms of the settings"
+        tabs={[tab('list', 'Settings', <Settings />), tab('yaml', 'YAML', <Yaml />)]}
+      />
+    </OnlyFor>
+  </Page>
+)

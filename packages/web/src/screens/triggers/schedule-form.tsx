@@ -1,22 +1,25 @@
+import { answer, api, byId } from '../../api/client.ts'
 import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useState } from 'react'
-import { changeSchedule, createSchedule, type Schedule, type ScheduleRequest } from '../../api/automation.ts'
-import { useRefusal } from '../../api/role.ts'
+import { type Schedule, type ScheduleRequest } from '../../api/automation.ts'
 import { workflowNamesQuery, workflowQuery } from '../../api/workflows.ts'
 import {
-  Button,
-  Combobox,
+  choice,
+  Fields,
+  FormActions,
+  lines,
+  suggest,
+  text,
+  textsOf,
+  type FieldRow,
+  type Texts,
   CommandLines,
-  ErrorPanel,
-  Field,
   Form,
   linesOf,
-  SelectField,
-  TextField,
   toast,
 } from '../../ui/index.ts'
-import { filledParams, ParamFields, type ParamValues } from '../workflow/param-fields.tsx'
+import { filledParams, ParamFields } from '../workflow/param-fields.tsx'
 import { ALL, FULL_EVERY, MAX_AGE, MODES, targetsOf } from '../workflow/start-request.ts'
 
 const CronPreview = lazy(async () => ({ default: (await import('./cron-preview.tsx')).CronPreview }))
@@ -24,30 +27,21 @@ const CronPreview = lazy(async () => ({ default: (await import('./cron-preview.t
 const ZONES = ['UTC', Intl.DateTimeFormat().resolvedOptions().timeZone]
 const CRONS = ['@hourly', '@daily', '@weekly', '@every 2h', '*/15 * * * *', '0 3 * * *', '0 9 * * 1-5']
 
-const initialTexts = (schedule: Schedule | undefined): Readonly<Record<string, string>> => ({
-  name: schedule?.name ?? '',
-  workflow_name: schedule?.workflow_name ?? '',
-  trigger_type: schedule?.trigger_type ?? 'cron',
-  schedule: schedule?.schedule ?? '',
-  timezone: schedule?.timezone ?? 'UTC',
-  missed: schedule?.missed ?? 'once',
-  event_topic: schedule?.event_topic ?? '',
-  filters: (schedule?.filters ?? []).join('\n'),
-  dedupe_key: schedule?.dedupe_key ?? '',
+const initialTexts = (schedule: Schedule | undefined): Texts => ({
+  trigger_type: 'cron',
+  timezone: 'UTC',
+  missed: 'once',
+  overlap: 'allow',
+  priority: 'normal',
+  max_age: '7d',
+  ...textsOf(schedule),
   dedupe_window: schedule?.dedupe_key ? schedule.dedupe_window : '',
-  watch_path: schedule?.watch_path ?? '',
   debounce: schedule?.trigger_type === 'watch' ? schedule.debounce : '',
   targets: (schedule?.targets ?? [schedule?.target ?? '']).join('\n'),
   input: Object.entries(schedule?.input ?? {})
     .map(([name, expression]) => `${name}=${expression}`)
     .join('\n'),
-  overlap: schedule?.overlap ?? 'allow',
-  run_mode: schedule?.run_mode ?? '',
-  priority: schedule?.priority ?? 'normal',
-  timeout: schedule?.timeout === undefined ? '' : String(schedule.timeout),
   mode: schedule?.mode === 'delta' ? 'delta' : '',
-  max_age: schedule?.max_age ?? '7d',
-  full_every: schedule?.full_every === undefined ? '' : String(schedule.full_every),
 })
 
 const inputOf = (text: string | undefined): Record<string, string> =>
@@ -61,7 +55,7 @@ const inputOf = (text: string | undefined): Record<string, string> =>
 const countOf = (text: string) => (text === '' ? {} : { full_every: Number(text) })
 
 /** Fields of other kinds are not sent. */
-const requestOf = (texts: Readonly<Record<string, string>>, params: ParamValues): ScheduleRequest => {
+const requestOf = (texts: Texts, params: Texts): ScheduleRequest => {
   const { trigger_type: type = 'cron', timeout = '', run_mode: mode = '' } = texts
   const targets = [...targetsOf(texts['targets'] ?? '')]
   const text = (name: string) => (texts[name] ?? '').trim()
@@ -122,6 +116,64 @@ const isOnlyApi = (body: ScheduleRequest): boolean =>
   body.priority !== 'normal' ||
   body.timeout !== undefined
 
+/** What the schedule is, and the fields of its kind. */
+const kindRows = (type: string | undefined, workflows: readonly string[]): readonly FieldRow[] => [
+  [
+    text('name', 'Name', { required: true }),
+    suggest('workflow_name', 'Workflow', workflows, { required: true }),
+    choice('trigger_type', 'Starts', [
+      { value: 'cron', label: 'at times (cron)' },
+      { value: 'event', label: 'on events' },
+      { value: 'watch', label: 'when files change' },
+    ]),
+  ],
+  type === 'cron' && [
+    suggest('schedule', 'Cron expression', CRONS, {
+      placeholder: 'minute hour day month weekday',
+      required: true,
+    }),
+    suggest('timezone', 'Time zone', ZONES),
+    choice('missed', 'Missed times', ['once', 'skip', 'all']),
+  ],
+  type === 'event' && [
+    text('event_topic', 'Topic or glob', { placeholder: 'custom.build', required: true }),
+    text('dedupe_key', 'Dedupe key', { placeholder: '{{event.data.host}}' }),
+    text('dedupe_window', 'Dedupe window', { placeholder: '10m' }),
+  ],
+  type === 'event' && [
+    lines('filters', 'Filters, one a line; all must be true', {
+      rows: 3,
+      placeholder: 'event.data.level > 3',
+    }),
+  ],
+  type === 'watch' && [
+    text('watch_path', 'Path or glob on the server', { placeholder: '/srv/drop/*.txt', required: true }),
+    text('debounce', 'Quiet for', { placeholder: '5s' }),
+  ],
+]
+
+const targetRow = (byCron: boolean): FieldRow => [
+  lines('targets', 'Targets, one a line', {
+    rows: 3,
+    hint: byCron ? undefined : 'None: the target is in the input, or in the event.',
+  }),
+  !byCron &&
+    lines('input', 'Input from the event, name=expression a line', {
+      rows: 3,
+      placeholder: 'target=event_data.host',
+    }),
+]
+
+const optionRow = (byDelta: boolean): FieldRow => [
+  choice('overlap', 'If earlier runs have not ended', ['allow', 'skip', 'queue', 'cancel-previous']),
+  choice('run_mode', 'Where', ['distributed', 'local'], { none: 'as the server does' }),
+  choice('priority', 'Priority', ['low', 'normal', 'high', 'critical']),
+  text('timeout', 'Time limit of each run', { placeholder: '30m, 2h' }),
+  choice('mode', 'Scan', MODES, { none: ALL }),
+  byDelta && text('max_age', MAX_AGE, { required: true }),
+  byDelta && text('full_every', FULL_EVERY, { type: 'number', min: 2, placeholder: 'never' }),
+]
+
 interface ScheduleFormProps {
   /** The schedule to change; without it a new one is created. */
   readonly schedule?: Schedule
@@ -130,149 +182,60 @@ interface ScheduleFormProps {
 
 export const ScheduleForm = ({ schedule, onDone }: ScheduleFormProps) => {
   const [texts, setTexts] = useState(() => initialTexts(schedule))
-  const [params, setParams] = useState<ParamValues>(schedule?.params ?? {})
+  const [params, setParams] = useState<Texts>(schedule?.params ?? {})
   const { data: names = [] } = useQuery(workflowNamesQuery)
-  const { workflow_name: workflowName = '', trigger_type: type, timezone = 'UTC' } = texts
+  const { workflow_name: workflowName = '', trigger_type: type, timezone } = texts
+  const byCron = type === 'cron'
+  const cron = byCron ? (texts['schedule'] ?? '').trim() : ''
   const { data: workflow } = useQuery({
     ...workflowQuery(workflowName),
     enabled: names.includes(workflowName) || workflowName === schedule?.workflow_name,
   })
-  const refusal = useRefusal('admin')
   const body = requestOf(texts, params)
-  const save = useAct(() => (schedule ? changeSchedule(schedule.id, body) : createSchedule(body)), {
+  const send = () =>
+    answer(
+      schedule
+        ? api.PUT('/schedules/{id}', { ...byId(schedule.id), body })
+        : api.POST('/schedules', { body }),
+    )
+  const save = useAct(send, {
     refresh: ['triggers'],
     done: ({ message, warnings = [] }) => {
       toast(message)
-      for (const { field, message: text } of warnings) toast(`${field}: ${text}`, 'bad')
+      for (const { field, message: warning } of warnings) toast(`${field}: ${warning}`, 'bad')
       onDone()
     },
   })
-  const bound = (name: string) => ({
-    name,
-    value: texts[name] ?? '',
-    onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
-      setTexts({ ...texts, [name]: event.currentTarget.value }),
-  })
   return (
     <Form onSubmit={() => save.mutate()} error={save.error}>
-      <div className="field-row">
-        <Field {...bound('name')} label="Name" required />
-        <Combobox {...bound('workflow_name')} label="Workflow" suggestions={names} required />
-        <SelectField
-          {...bound('trigger_type')}
-          label="Starts"
-          options={[
-            { value: 'cron', label: 'at times (cron)' },
-            { value: 'event', label: 'on events' },
-            { value: 'watch', label: 'when files change' },
-          ]}
-        />
-      </div>
-      {type === 'cron' ? (
-        <>
-          <div className="field-row">
-            <Combobox
-              {...bound('schedule')}
-              label="Cron expression"
-              suggestions={CRONS}
-              placeholder="minute hour day month weekday"
-              required
-            />
-            <Combobox {...bound('timezone')} label="Time zone" suggestions={ZONES} />
-            <SelectField {...bound('missed')} label="Missed times" options={['once', 'skip', 'all']} />
-          </div>
-          {(texts['schedule'] ?? '').trim() === '' ? null : (
-            <Suspense>
-              <CronPreview schedule={texts['schedule'] ?? ''} timezone={timezone || 'UTC'} />
+      <Fields
+        values={texts}
+        onChange={setTexts}
+        rows={[
+          ...kindRows(type, names),
+          cron !== '' && (
+            <Suspense key="cron">
+              <CronPreview schedule={cron} timezone={timezone || 'UTC'} />
             </Suspense>
-          )}
-        </>
-      ) : null}
-      {type === 'event' ? (
-        <>
-          <div className="field-row">
-            <Field {...bound('event_topic')} label="Topic or glob" placeholder="custom.build" required />
-            <Field {...bound('dedupe_key')} label="Dedupe key" placeholder="{{event.data.host}}" />
-            <Field {...bound('dedupe_window')} label="Dedupe window" placeholder="10m" />
-          </div>
-          <TextField
-            {...bound('filters')}
-            label="Filters, one a line; all must be true"
-            rows={3}
-            placeholder="event.data.level > 3"
-          />
-        </>
-      ) : null}
-      {type === 'watch' ? (
-        <div className="field-row">
-          <Field
-            {...bound('watch_path')}
-            label="Path or glob on the server"
-            placeholder="/srv/drop/*.txt"
-            required
-          />
-          <Field {...bound('debounce')} label="Quiet for" placeholder="5s" />
-        </div>
-      ) : null}
-      <div className="field-row">
-        <TextField
-          {...bound('targets')}
-          label="Targets, one a line"
-          rows={3}
-          hint={type === 'cron' ? undefined : 'None: the target is in the input, or in the event.'}
-        />
-        {type === 'cron' ? null : (
-          <TextField
-            {...bound('input')}
-            label="Input from the event, name=expression a line"
-            rows={3}
-            placeholder="target=event_data.host"
-          />
-        )}
-      </div>
-      {workflow && workflow.params.length > 0 ? (
-        <details open={Object.keys(filledParams(params)).length > 0 || undefined}>
-          <summary>Params of {workflow.name}</summary>
-          <div className="field-row">
-            <ParamFields
-              params={
-                type === 'cron'
-                  ? workflow.params
-                  : workflow.params.map((one) => ({ ...one, required: false }))
-              }
-              values={params}
-              onChange={setParams}
-            />
-          </div>
-        </details>
-      ) : null}
-      <div className="field-row">
-        <SelectField
-          {...bound('overlap')}
-          label="If earlier runs have not ended"
-          options={['allow', 'skip', 'queue', 'cancel-previous']}
-        />
-        <SelectField
-          {...bound('run_mode')}
-          label="Where"
-          none="as the server does"
-          options={['distributed', 'local']}
-        />
-        <SelectField
-          {...bound('priority')}
-          label="Priority"
-          options={['low', 'normal', 'high', 'critical']}
-        />
-        <Field {...bound('timeout')} label="Time limit of each run" placeholder="30m, 2h" />
-        <SelectField {...bound('mode')} label="Scan" none={ALL} options={MODES} />
-        {texts['mode'] === 'delta' ? (
-          <>
-            <Field {...bound('max_age')} label={MAX_AGE} required />
-            <Field {...bound('full_every')} label={FULL_EVERY} type="number" min={2} placeholder="never" />
-          </>
-        ) : null}
-      </div>
-      {save.error ? <ErrorPanel error={save.error} /> : null}
+          ),
+          targetRow(byCron),
+          workflow !== undefined && workflow.params.length > 0 && (
+            <details key="params" open={Object.keys(filledParams(params)).length > 0 || undefined}>
+              <summary>Params of {workflow.name}</summary>
+              <div className="grid field-row">
+                <ParamFields
+                  params={
+                    byCron ? workflow.params : workflow.params.map((one) => ({ ...one, required: false }))
+                  }
+                  values={params}
+                  onChange={setParams}
+                />
+              </div>
+            </details>
+          ),
+          optionRow(texts['mode'] === 'delta'),
+        ]}
+      />
       <details className="commands">
         <summary>The same on the command line</summary>
         <CommandLines
@@ -285,12 +248,7 @@ export const ScheduleForm = ({ schedule, onDone }: ScheduleFormProps) => {
           ]}
         />
       </details>
-      <div className="dialog-actions line">
-        <Button onClick={onDone}>Back</Button>
-        <Button type="submit" kind="primary" busy={save.isPending} refusal={refusal}>
-          {schedule ? 'Save' : 'Create'}
-        </Button>
-      </div>
+      <FormActions call={save} onBack={onDone} needs="admin" action={schedule ? 'Save' : 'Create'} />
     </Form>
   )
 }

@@ -1,36 +1,23 @@
+import { answer, api, byId } from '../../api/client.ts'
 import { useAct } from '../../api/act.ts'
 import './triggers.css'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
-import {
-  disableSchedule,
-  enableSchedule,
-  removeSchedule,
-  scheduleQuery,
-  triggerSchedule,
-  triggersQuery,
-  type Trigger,
-  type TriggerFilters,
-} from '../../api/automation.ts'
+import { scheduleQuery, triggersQuery, type Trigger, type TriggerFilters } from '../../api/automation.ts'
 import { useRefusal } from '../../api/role.ts'
 import { workflowNamesQuery } from '../../api/workflows.ts'
 import {
+  FilteredList,
+  Loaded,
+  menuColumn,
+  Opener,
   workflowLink,
   Badge,
-  Button,
-  Commands,
   ConfirmDialog,
-  DataTable,
   Dialog,
-  EmptyState,
-  ErrorPanel,
-  FilterBar,
   Link,
-  Menu,
   OutcomeBadge,
   Page,
-  Skeleton,
   Time,
   toast,
   toastError,
@@ -88,7 +75,7 @@ const State = ({ trigger: { problem, enabled } }: { trigger: Trigger }) =>
     </span>
   )
 
-const columns = (actions: (trigger: Trigger) => readonly MenuItem[]): readonly Column<Trigger>[] => [
+const COLUMNS: readonly Column<Trigger>[] = [
   column('name', 'Name', 'minmax(100px, 1.2fr)', ({ name }) => <strong>{name}</strong>),
   column('workflow', 'Workflow', 'minmax(100px, 1fr)', ({ workflow }) => workflowLink(workflow.name)),
   column('type', 'Kind', '48px', 'type'),
@@ -111,23 +98,19 @@ const columns = (actions: (trigger: Trigger) => readonly MenuItem[]): readonly C
   ),
   column('source', 'From', '40px', ({ source }) => (source === 'schedule' ? 'API' : 'file')),
   column('overlap', 'Overlap', { width: '120px', hidden: true }, 'overlap'),
-  column('actions', 'Actions', '104px', (trigger) => (
-    <Menu label={`Actions of ${trigger.name}`} items={actions(trigger)}>
-      Actions ▾
-    </Menu>
-  )),
 ]
 
 /** Loads a schedule and changes it. */
-const EditSchedule = ({ id, onDone }: { id: string; onDone: () => void }) => {
-  const { data, error } = useQuery({ ...scheduleQuery(id), staleTime: 0 })
-  if (data) return <ScheduleForm schedule={data} onDone={onDone} />
-  return error ? <ErrorPanel error={error} /> : <Skeleton lines={6} />
-}
+const EditSchedule = ({ id, onClose }: { id: string; onClose: () => void }) => (
+  <Dialog wide keep onClose={onClose} title="Edit the schedule">
+    <Loaded query={useQuery({ ...scheduleQuery(id), staleTime: 0 })} lines={6}>
+      {(schedule) => <ScheduleForm schedule={schedule} onDone={onClose} />}
+    </Loaded>
+  </Dialog>
+)
 
 const List = () => {
-  const names = ['workflow', 'type', 'enabled', 'source'] as const
-  const [filters, set] = useFilters([...names, 'view', 'key'])
+  const [filters, set] = useFilters(['workflow', 'type', 'enabled', 'source', 'view', 'key'])
   const { data: workflows = [] } = useQuery(workflowNamesQuery)
   const { type, enabled, workflow, source } = filters
   const query = { type, workflow, source, enabled: enabled && enabled === 'true' } as TriggerFilters
@@ -140,112 +123,87 @@ const List = () => {
   const navigate = useNavigate()
   const isAdmin = useRefusal('admin') === undefined
   const mayTest = useRefusal('operator') === undefined
-  const [editing, setEditing] = useState<string>()
-  const [removing, setRemoving] = useState<Trigger>()
-  const actions = (trigger: Trigger): readonly MenuItem[] => {
-    const { schedule_id: id, key } = trigger
-    return [
-      ...(mayTest && key !== ''
-        ? [{ label: 'Test with an event', onSelect: () => set({ view: 'test', key }) }]
+  const changesOf = ({ schedule_id: id, name, enabled: isEnabled }: Trigger): readonly MenuItem[] => [
+    {
+      label: 'Trigger now',
+      onSelect: () => act(() => answer(api.POST('/schedules/{id}/trigger', byId(id)))),
+    },
+    { label: 'Edit', dialog: (close) => <EditSchedule id={id} onClose={close} /> },
+    isEnabled
+      ? { label: 'Disable', onSelect: () => act(() => answer(api.POST('/schedules/{id}/disable', byId(id)))) }
+      : { label: 'Enable', onSelect: () => act(() => answer(api.POST('/schedules/{id}/enable', byId(id)))) },
+    {
+      label: 'Delete',
+      danger: true,
+      dialog: (close) => (
+        <ConfirmDialog
+          onClose={close}
+          title={`Delete ${name}?`}
+          action="Delete the schedule"
+          danger
+          refresh={['triggers']}
+          onConfirm={() => answer(api.DELETE('/schedules/{id}', byId(id)))}
+          text="It fires no more. Runs that it started are not changed."
+        />
+      ),
+    },
+  ]
+  const toFile = (name: string) => navigate({ href: `/workflows/${encodeURIComponent(name)}?tab=source` })
+  const actions = menuColumn<Trigger>(
+    '104px',
+    ({ name }) => name,
+    (trigger) => [
+      ...(mayTest && trigger.key !== ''
+        ? [{ label: 'Test with an event', onSelect: () => set({ view: 'test', key: trigger.key }) }]
         : []),
-      ...(isAdmin && id !== ''
-        ? [
-            { label: 'Trigger now', onSelect: () => act(() => triggerSchedule(id)) },
-            { label: 'Edit', onSelect: () => setEditing(id) },
-            trigger.enabled
-              ? { label: 'Disable', onSelect: () => act(() => disableSchedule(id)) }
-              : { label: 'Enable', onSelect: () => act(() => enableSchedule(id)) },
-            { label: 'Delete', danger: true, onSelect: () => setRemoving(trigger) },
-          ]
-        : []),
-      ...(id === ''
-        ? [
-            {
-              label: 'Show the workflow file',
-              onSelect: () =>
-                void navigate({ href: `/workflows/${encodeURIComponent(trigger.workflow.name)}?tab=source` }),
-            },
-          ]
+      ...(trigger.schedule_id === ''
+        ? [{ label: 'Show the workflow file', onSelect: () => void toFile(trigger.workflow.name) }]
         : isAdmin
-          ? []
-          : [{ label: 'Changes need the role admin', onSelect: () => undefined }]),
-    ]
-  }
+          ? changesOf(trigger)
+          : [{ label: 'Changes need the role admin' }]),
+    ],
+  )
   return (
     <div className="stack">
-      <FilterBar
+      <FilteredList
         filters={[
           { name: 'workflow', label: 'Workflow', suggestions: workflows },
           { name: 'type', label: 'Kind', options: ['cron', 'event', 'watch'] },
           { name: 'enabled', label: 'Enabled', options: ['true', 'false'] },
           { name: 'source', label: 'Source', options: ['workflow', 'schedule'] },
         ]}
-      />
-      <DataTable
         label="Triggers"
-        columns={columns(actions)}
+        columns={[...COLUMNS, actions]}
         list={list}
         keyOf={({ key, workflow: { name }, name: own }) => key || `${name} ${own}`}
-        empty={
-          <EmptyState title="No triggers">
-            {names.some((name) => filters[name] !== undefined)
-              ? 'No trigger matches these filters. Clear a filter to see more.'
-              : 'Create a schedule, or declare triggers in a workflow file.'}
-          </EmptyState>
-        }
+        none="No triggers"
+        advice="Create a schedule, or declare triggers in a workflow file."
       />
-      <Dialog
-        wide
-        keep
-        open={editing !== undefined}
-        onClose={() => setEditing(undefined)}
-        title="Edit the schedule"
-      >
-        {editing === undefined ? null : <EditSchedule id={editing} onDone={() => setEditing(undefined)} />}
-      </Dialog>
-      <ConfirmDialog
-        open={removing !== undefined}
-        onClose={() => setRemoving(undefined)}
-        title={`Delete ${removing?.name ?? ''}?`}
-        action="Delete the schedule"
-        danger
-        refresh={['triggers']}
-        onConfirm={() => removeSchedule(removing?.schedule_id ?? '')}
-      >
-        <p>It fires no more. Runs that it started are not changed.</p>
-      </ConfirmDialog>
     </div>
   )
 }
 
-export const Screen = () => {
-  const [creating, setCreating] = useState(false)
-  const refusal = useRefusal('admin')
-  return (
-    <Page
-      title="Schedules & triggers"
-      actions={
-        <>
-          <Commands
-            lines={[
-              { title: 'List the triggers', api: ['GET', '/triggers'] },
-              { title: 'List the schedules', cli: ['schedules', 'list'], api: ['GET', '/schedules'] },
-            ]}
-          />
-          <Button kind="primary" refusal={refusal} onClick={() => setCreating(true)}>
-            New schedule
-          </Button>
-        </>
-      }
-    >
-      <UrlTabs
-        name="view"
-        label="Parts of the page"
-        tabs={[tab('list', 'Triggers', <List />), tab('test', 'Test with an event', <TriggerTest />)]}
-      />
-      <Dialog wide keep open={creating} onClose={() => setCreating(false)} title="New schedule">
-        <ScheduleForm onDone={() => setCreating(false)} />
-      </Dialog>
-    </Page>
-  )
-}
+export const Screen = () => (
+  <Page
+    title="Schedules & triggers"
+    commands={[
+      { title: 'List the triggers', api: ['GET', '/triggers'] },
+      { title: 'List the schedules', cli: ['schedules', 'list'], api: ['GET', '/schedules'] },
+    ]}
+    actions={
+      <Opener kind="primary" needs="admin" label="New schedule">
+        {(close) => (
+          <Dialog wide keep onClose={close} title="New schedule">
+            <ScheduleForm onDone={close} />
+          </Dialog>
+        )}
+      </Opener>
+    }
+  >
+    <UrlTabs
+      name="view"
+      label="Parts of the page"
+      tabs={[tab('list', 'Triggers', <List />), tab('test', 'Test with an event', <TriggerTest />)]}
+    />
+  </Page>
+)

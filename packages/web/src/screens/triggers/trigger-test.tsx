@@ -177,7 +177,7 @@ export const TriggerTest = () => {
   const results = test.data?.data
   return (
     <div className="columns trigger-test">
-      <div className="form">
+      <div className="stack form">
         <Form onSubmit={() => test.mutate()} error={test.error}>
           <Chooser
             value={key}

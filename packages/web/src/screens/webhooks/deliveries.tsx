@@ -1,23 +1,21 @@
+import { api, byId } from '../../api/client.ts'
 import { useRefresh } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
   deliveriesQuery,
-  redeliver,
   subscriptionsQuery,
   type Delivery,
   type DeliveryFilters,
 } from '../../api/automation.ts'
 import {
+  FilteredList,
   Button,
   Code,
-  DataTable,
   Dialog,
   Duration,
-  EmptyState,
   KeyValues,
   plural,
-  SelectField,
   StatusBadge,
   Time,
   toast,
@@ -63,7 +61,7 @@ const sendAgain = async (deliveries: readonly Delivery[]): Promise<void> => {
   let sent = 0
   try {
     for (const { id } of deliveries) {
-      await redeliver(id)
+      await api.POST('/webhook-deliveries/{id}/redeliver', byId(id))
       sent += 1
     }
     toast(`${plural(sent, 'delivery is', 'deliveries are')} sent again.`)
@@ -73,47 +71,42 @@ const sendAgain = async (deliveries: readonly Delivery[]): Promise<void> => {
 }
 
 interface DetailsProps {
-  readonly delivery: Delivery | undefined
-  readonly to: string
+  readonly delivery: Delivery
   readonly onClose: () => void
   readonly onAgain: () => void
 }
 
-const Details = ({ delivery, to, onClose, onAgain }: DetailsProps) => (
-  <Dialog wide open={delivery !== undefined} onClose={onClose} title={`Delivery of ${delivery?.topic ?? ''}`}>
-    {delivery ? (
-      <>
-        <KeyValues
-          facts={{
-            Status: <StatusBadge status={delivery.status} />,
-            Subscription: to,
-            Attempts: delivery.attempts,
-            'Last attempt': <Time at={delivery.last_attempt_at} />,
-            Took: delivery.last_ms === null ? '' : <Duration ms={delivery.last_ms} />,
-            'Next attempt': delivery.status === 'pending' ? <Time at={delivery.next_at} /> : '',
-            'HTTP status': delivery.last_status || '',
-            Event: delivery.event_id,
-          }}
-        />
-        {delivery.last_error === '' ? null : <p className="tone-bad">■ {delivery.last_error}</p>}
-        {delivery.last_status === 0 ? null : delivery.last_answer === '' ? (
-          <p className="muted">The last answer had no content.</p>
-        ) : (
-          <Code label="Last answer">{delivery.last_answer}</Code>
-        )}
-        <div className="dialog-actions line">
-          <Button kind="primary" onClick={onAgain}>
-            Send again
-          </Button>
-        </div>
-      </>
-    ) : null}
+const Details = ({ delivery, onClose, onAgain }: DetailsProps) => (
+  <Dialog wide onClose={onClose} title={`Delivery of ${delivery.topic}`}>
+    <KeyValues
+      facts={{
+        Status: <StatusBadge status={delivery.status} />,
+        Subscription: delivery.subscription,
+        Attempts: delivery.attempts,
+        'Last attempt': <Time at={delivery.last_attempt_at} />,
+        Took: delivery.last_ms === null ? '' : <Duration ms={delivery.last_ms} />,
+        'Next attempt': delivery.status === 'pending' ? <Time at={delivery.next_at} /> : '',
+        'HTTP status': delivery.last_status || '',
+        Event: delivery.event_id,
+      }}
+    />
+    {delivery.last_error === '' ? null : <p className="tone-bad">■ {delivery.last_error}</p>}
+    {delivery.last_status === 0 ? null : delivery.last_answer === '' ? (
+      <p className="muted">The last answer had no content.</p>
+    ) : (
+      <Code label="Last answer">{delivery.last_answer}</Code>
+    )}
+    <div className="dialog-actions line">
+      <Button kind="primary" onClick={onAgain}>
+        Send again
+      </Button>
+    </div>
   </Dialog>
 )
 
 /** What was sent to the subscriptions, and what they answered. */
 export const Deliveries = () => {
-  const [{ status = '', subscription_id: subscription = '' }, set] = useFilters(['status', 'subscription_id'])
+  const [{ status = '', subscription_id: subscription = '' }] = useFilters(['status', 'subscription_id'])
   const { data: subscriptions = [] } = useQuery(subscriptionsQuery)
   const [shown, setShown] = useState<number>()
   const refresh = useRefresh()
@@ -130,25 +123,15 @@ export const Deliveries = () => {
   const current = list.rows?.find(({ id }) => id === shown)
   return (
     <div className="stack">
-      <search className="filters">
-        <SelectField
-          name="status"
-          label="Status"
-          value={status}
-          onChange={(event) => set({ status: event.currentTarget.value })}
-          none="any"
-          options={['pending', 'delivered', 'dead']}
-        />
-        <SelectField
-          name="subscription_id"
-          label="Subscription"
-          value={subscription}
-          onChange={(event) => set({ subscription_id: event.currentTarget.value })}
-          none="any"
-          options={subscriptions.map(({ id, name }) => ({ value: String(id), label: name }))}
-        />
-      </search>
-      <DataTable
+      <FilteredList
+        filters={[
+          { name: 'status', label: 'Status', options: ['pending', 'delivered', 'dead'] },
+          {
+            name: 'subscription_id',
+            label: 'Subscription',
+            options: subscriptions.map(({ id, name }) => ({ value: String(id), label: name })),
+          },
+        ]}
         label="Deliveries"
         columns={columns(({ id }) => setShown(id))}
         list={list}
@@ -164,22 +147,16 @@ export const Deliveries = () => {
             Send again
           </Button>
         )}
-        empty={
-          <EmptyState title="No deliveries">
-            {status === '' && subscription === ''
-              ? 'Events that a subscription wants appear here.'
-              : 'No delivery matches these filters.'}
-          </EmptyState>
-        }
+        none="No deliveries"
+        advice="Events that a subscription wants appear here."
       />
-      <Details
-        delivery={current}
-        to={current?.subscription ?? ''}
-        onClose={() => setShown(undefined)}
-        onAgain={() => {
-          if (current) void again([current])
-        }}
-      />
+      {current ? (
+        <Details
+          delivery={current}
+          onClose={() => setShown(undefined)}
+          onAgain={() => void again([current])}
+        />
+      ) : null}
     </div>
   )
 }

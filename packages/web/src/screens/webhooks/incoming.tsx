@@ -1,14 +1,14 @@
+import { answer, api, byName } from '../../api/client.ts'
 import { useAct } from '../../api/act.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { createIncoming, incomingQuery, removeIncoming } from '../../api/automation.ts'
+import { incomingQuery } from '../../api/automation.ts'
 import type { DataOf } from '../../api/list.ts'
 import {
+  useWholeList,
   Button,
   Confirm,
   CopyButton,
   DataTable,
-  EmptyState,
   ErrorPanel,
   Field,
   Form,
@@ -20,10 +20,9 @@ import { SecretDialog, type Made } from './secret.tsx'
 
 /** URLs of this server that accept events. */
 export const Incoming = () => {
-  const { data, error, refetch } = useQuery(incomingQuery)
   const [name, setName] = useState('')
   const [made, setMade] = useState<Made>()
-  const create = useAct(() => createIncoming(name.trim()), {
+  const create = useAct(() => answer(api.POST('/incoming-webhooks', { body: { name: name.trim() } })), {
     refresh: ['webhooks'],
     done: (hook) => {
       setMade(hook)
@@ -33,7 +32,7 @@ export const Incoming = () => {
   return (
     <div className="stack">
       <Form onSubmit={() => create.mutate()} error={create.error}>
-        <div className="form-line">
+        <div className="line form-line">
           <Field
             name="name"
             label="Name of a new webhook"
@@ -52,7 +51,7 @@ export const Incoming = () => {
       </Form>
       <DataTable<DataOf<typeof incomingQuery>[number]>
         label="Incoming webhooks"
-        list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
+        list={useWholeList(incomingQuery)}
         keyOf={(one) => one.name}
         columns={[
           column('name', 'Name', 'minmax(100px, 1fr)', (one) => <strong>{one.name}</strong>),
@@ -75,19 +74,15 @@ export const Incoming = () => {
               action="Delete the webhook"
               danger
               refresh={['webhooks']}
-              onConfirm={() => removeIncoming(one.name)}
-            >
-              <p>Requests to it are refused from then on.</p>
-            </Confirm>
+              onConfirm={() => answer(api.DELETE('/incoming-webhooks/{name}', byName(one.name)))}
+              text="Requests to it are refused from then on."
+            />
           )),
         ]}
-        empty={
-          <EmptyState title="No incoming webhooks">
-            Create one: signed requests to its URL become events with the topic webhook.received.
-          </EmptyState>
-        }
+        none="No incoming webhooks"
+        advice="Create one: signed requests to its URL become events with the topic webhook.received."
       />
-      <SecretDialog made={made} onClose={() => setMade(undefined)} />
+      {made ? <SecretDialog made={made} onClose={() => setMade(undefined)} /> : null}
     </div>
   )
 }

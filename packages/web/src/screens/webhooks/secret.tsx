@@ -1,4 +1,4 @@
-import { Button, CopyButton, Dialog } from '../../ui/index.ts'
+import { Button, CopyLine, Dialog } from '../../ui/index.ts'
 
 export interface Made {
   readonly name: string
@@ -6,13 +6,10 @@ export interface Made {
 }
 
 /** Shows a secret once. */
-export const SecretDialog = ({ made, onClose }: { made: Made | undefined; onClose: () => void }) => (
-  <Dialog keep open={made !== undefined} onClose={onClose} title={`The secret of ${made?.name ?? ''}`}>
+export const SecretDialog = ({ made, onClose }: { made: Made; onClose: () => void }) => (
+  <Dialog keep onClose={onClose} title={`The secret of ${made.name}`}>
     <p>Copy it now: it is not shown again.</p>
-    <div className="command">
-      <code>{made?.secret}</code>
-      <CopyButton text={made?.secret ?? ''} label="the secret" />
-    </div>
+    <CopyLine text={made.secret} label="the secret" />
     <p className="muted">
       Requests have the header X-Scanfarm-Timestamp and, in X-Scanfarm-Signature, sha256= and the HMAC-SHA256
       of TIMESTAMP.BODY with this secret.

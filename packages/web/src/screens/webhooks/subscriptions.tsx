@@ -1,124 +1,100 @@
-import { useAct } from '../../api/act.ts'
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { answer, api, byId } from '../../api/client.ts'
+import { useAct } from '../../api/act.ts'
 import {
   changeSubscription,
-  createSubscription,
-  removeSubscription,
   subscriptionsQuery,
   type Subscription,
   type SubscriptionRequest,
-  testSubscription,
 } from '../../api/automation.ts'
 import { SEVERITIES } from '../../api/findings.ts'
 import {
   Badge,
-  Button,
+  choice,
   ConfirmDialog,
   DataTable,
-  Dialog,
-  EmptyState,
-  Field,
-  Form,
-  FormActions,
+  FormDialog,
+  lines,
   Link,
   linesOf,
-  Menu,
-  SelectField,
-  TextField,
+  menuColumn,
+  Opener,
+  text,
+  textsOf,
   Time,
   toast,
   toastError,
+  useWholeList,
   column,
   type Column,
+  type FieldRow,
+  type Texts,
 } from '../../ui/index.ts'
 import { SecretDialog, type Made } from './secret.tsx'
 
+const FIELDS: readonly FieldRow[] = [
+  [
+    text('name', 'Name', { required: true }),
+    choice('format', 'Format', ['json', 'slack', 'discord', 'teams', 'mail']),
+  ],
+  [text('url', 'URL', { type: 'url', placeholder: 'https://example.com/hook', required: true })],
+  [
+    lines('topics', 'Topics or globs, one a line', { placeholder: 'run.*', required: true }),
+    lines('filters', 'Filters, one a line; all must be true', {
+      placeholder: 'event.data.severity == "critical"',
+    }),
+  ],
+  [
+    choice('min_severity', 'Least severity of findings', SEVERITIES.toReversed(), { none: 'any' }),
+    choice('report', 'Report of the job', [{ value: 'true', label: 'attached' }], {
+      none: 'not attached',
+      hint: 'For the format mail.',
+    }),
+  ],
+  [
+    lines('template', 'Text of the message (empty: the usual one)', {
+      hint: 'Not for the format json. The first line is the subject of a mail.',
+      placeholder: '{{event_data.schedule}} ended: {{event_data.outcome}}',
+    }),
+  ],
+]
+
+const requestOf = ({ name = '', url = '', template = '', ...texts }: Texts): SubscriptionRequest => ({
+  name,
+  url,
+  topics: linesOf(texts['topics']),
+  filters: linesOf(texts['filters']),
+  format: texts['format'] as 'json',
+  min_severity: texts['min_severity'] as '',
+  template,
+  report: texts['report'] === 'true',
+})
+
 interface EditorProps {
   readonly subscription?: Subscription
-  readonly onDone: (made?: Made) => void
+  readonly onClose: () => void
+  readonly onMade: (made: Made) => void
 }
 
-const Editor = ({ subscription, onDone }: EditorProps) => {
-  const send = async (values: Readonly<Record<string, string>>): Promise<Made | undefined> => {
-    const { name = '', url = '', format = 'json', min_severity: severity = '', template = '' } = values
-    const body: SubscriptionRequest = {
-      name,
-      url,
-      topics: linesOf(values['topics']),
-      filters: linesOf(values['filters']),
-      format: format as 'json',
-      min_severity: severity as '',
-      template,
-      report: values['report'] === 'yes',
-    }
-    if (!subscription) return { name, secret: (await createSubscription(body)).secret }
-    toast((await changeSubscription(subscription.id, body)).message)
-    return undefined
-  }
-  const save = useAct(send, { refresh: ['webhooks'], done: onDone })
-  return (
-    <Form onSubmit={(values) => save.mutate(values)} error={save.error}>
-      <div className="field-row">
-        <Field name="name" label="Name" defaultValue={subscription?.name} required />
-        <SelectField
-          name="format"
-          label="Format"
-          defaultValue={subscription?.format ?? 'json'}
-          options={['json', 'slack', 'discord', 'teams', 'mail']}
-        />
-      </div>
-      <Field
-        name="url"
-        label="URL"
-        type="url"
-        placeholder="https://example.com/hook"
-        defaultValue={subscription?.url}
-        required
-      />
-      <div className="field-row">
-        <TextField
-          name="topics"
-          label="Topics or globs, one a line"
-          placeholder="run.*"
-          defaultValue={subscription?.topics.join('\n')}
-          required
-        />
-        <TextField
-          name="filters"
-          label="Filters, one a line; all must be true"
-          placeholder={'event.data.severity == "critical"'}
-          defaultValue={subscription?.filters.join('\n')}
-        />
-      </div>
-      <div className="field-row">
-        <SelectField
-          name="min_severity"
-          label="Least severity of findings"
-          defaultValue={subscription?.min_severity ?? ''}
-          none="any"
-          options={SEVERITIES.toReversed()}
-        />
-        <SelectField
-          name="report"
-          label="Report of the job"
-          hint="For the format mail."
-          defaultValue={subscription?.report ? 'yes' : ''}
-          none="not attached"
-          options={[{ value: 'yes', label: 'attached' }]}
-        />
-      </div>
-      <TextField
-        name="template"
-        label="Text of the message (empty: the usual one)"
-        hint="Not for the format json. The first line is the subject of a mail."
-        placeholder="{{event_data.schedule}} ended: {{event_data.outcome}}"
-        defaultValue={subscription?.template}
-      />
-      <FormActions call={save} onBack={() => onDone()} action={subscription ? 'Save' : 'Create'} />
-    </Form>
-  )
-}
+const Editor = ({ subscription, onClose, onMade }: EditorProps) => (
+  <FormDialog
+    wide
+    keep
+    title={subscription ? 'Edit the subscription' : 'New subscription'}
+    action={subscription ? 'Save' : 'Create'}
+    fields={FIELDS}
+    values={textsOf(subscription)}
+    refresh={['webhooks']}
+    send={async (texts) => {
+      const body = requestOf(texts)
+      if (subscription) return await changeSubscription(subscription.id, body)
+      const { secret } = await answer(api.POST('/webhook-subscriptions', { body }))
+      onMade({ name: body.name, secret })
+      return undefined
+    }}
+    onClose={onClose}
+  />
+)
 
 const COLUMNS: readonly Column<Subscription>[] = [
   column('name', 'Name', 'minmax(120px, 1fr)', ({ name }) => <strong>{name}</strong>),
@@ -139,16 +115,16 @@ const COLUMNS: readonly Column<Subscription>[] = [
 
 /** URLs that receive events. */
 export const Subscriptions = () => {
-  const { data, error, refetch } = useQuery(subscriptionsQuery)
-  const [editing, setEditing] = useState<Subscription | 'new'>()
-  const [removing, setRemoving] = useState<Subscription>()
   const [made, setMade] = useState<Made>()
   const { mutate: pause } = useAct(
     ({ id, enabled }: Subscription) => changeSubscription(id, { enabled: !enabled }),
     { refresh: ['webhooks'], failed: toastError },
   )
   const { mutate: test } = useAct(
-    async ({ id, name }: Subscription) => ({ name, ...(await testSubscription(id)) }),
+    async ({ id, name }: Subscription) => ({
+      name,
+      ...(await answer(api.POST('/webhook-subscriptions/{id}/test', byId(id)))),
+    }),
     {
       done: ({ name, delivered, status, problem, ms }) =>
         delivered
@@ -157,61 +133,50 @@ export const Subscriptions = () => {
       failed: toastError,
     },
   )
-  const actions: Column<Subscription> = column('actions', 'Actions', '90px', (one) => (
-    <Menu
-      label={`Actions of ${one.name}`}
-      items={[
-        { label: 'Edit', onSelect: () => setEditing(one) },
-        { label: 'Send a test', onSelect: () => test(one) },
-        { label: one.enabled ? 'Pause' : 'Continue', onSelect: () => pause(one) },
-        { label: 'Delete', danger: true, onSelect: () => setRemoving(one) },
-      ]}
-    >
-      Actions ▾
-    </Menu>
-  ))
+  const actions = menuColumn<Subscription>(
+    '90px',
+    ({ name }) => name,
+    (one) => [
+      {
+        label: 'Edit',
+        dialog: (close) => <Editor subscription={one} onClose={close} onMade={setMade} />,
+      },
+      { label: 'Send a test', onSelect: () => test(one) },
+      { label: one.enabled ? 'Pause' : 'Continue', onSelect: () => pause(one) },
+      {
+        label: 'Delete',
+        danger: true,
+        dialog: (close) => (
+          <ConfirmDialog
+            onClose={close}
+            title={`Delete ${one.name}?`}
+            action="Delete the subscription"
+            danger
+            refresh={['webhooks']}
+            onConfirm={() => answer(api.DELETE('/webhook-subscriptions/{id}', byId(one.id)))}
+            text="Its deliveries are deleted, too."
+          />
+        ),
+      },
+    ],
+  )
   return (
     <div className="stack">
-      <div className="form-line">
-        <Button kind="primary" onClick={() => setEditing('new')}>
-          New subscription
-        </Button>
+      <div className="line form-line">
+        <Opener kind="primary" label="New subscription">
+          {(close) => <Editor onClose={close} onMade={setMade} />}
+        </Opener>
         <p className="muted">Events are sent to these URLs as signed requests.</p>
       </div>
       <DataTable
         label="Subscriptions"
         columns={[...COLUMNS, actions]}
-        list={{ rows: data, total: data?.length, error, retry: () => void refetch() }}
+        list={useWholeList(subscriptionsQuery)}
         keyOf={({ id }) => String(id)}
-        empty={<EmptyState title="No subscriptions">Create one to send events to a URL.</EmptyState>}
+        none="No subscriptions"
+        advice="Create one to send events to a URL."
       />
-      <Dialog
-        wide
-        keep
-        open={editing !== undefined}
-        onClose={() => setEditing(undefined)}
-        title={editing === 'new' ? 'New subscription' : 'Edit the subscription'}
-      >
-        <Editor
-          {...(editing === 'new' || editing === undefined ? {} : { subscription: editing })}
-          onDone={(next) => {
-            setEditing(undefined)
-            setMade(next)
-          }}
-        />
-      </Dialog>
-      <SecretDialog made={made} onClose={() => setMade(undefined)} />
-      <ConfirmDialog
-        open={removing !== undefined}
-        onClose={() => setRemoving(undefined)}
-        title={`Delete ${removing?.name ?? ''}?`}
-        action="Delete the subscription"
-        danger
-        refresh={['webhooks']}
-        onConfirm={() => removeSubscription(removing?.id ?? 0)}
-      >
-        <p>Its deliveries are deleted, too.</p>
-      </ConfirmDialog>
+      {made ? <SecretDialog made={made} onClose={() => setMade(undefined)} /> : null}
     </div>
   )
 }

@@ -5,7 +5,6 @@ import { ApiError, type Schemas } from '../../api/client.ts'
 import { requiredToolsQuery, versionQuery, workerQuery } from '../../api/farm.ts'
 import {
   jobLink,
-  Commands,
   DataTable,
   Duration,
   EmptyState,
@@ -156,22 +155,16 @@ export const Screen = () => {
   return (
     <Page
       title={worker.name || worker.id}
-      actions={
-        <>
-          <Commands
-            lines={[
-              { title: 'Read the worker', api: ['GET', `/workers/${worker.id}`] },
-              { title: 'Drain it', cli: ['worker', 'drain', worker.id] },
-              {
-                title: 'Resume it',
-                cli: ['worker', 'resume', worker.id],
-                api: ['POST', `/workers/${worker.id}/resume`],
-              },
-            ]}
-          />
-          <WorkerActions workers={[worker]} />
-        </>
-      }
+      commands={[
+        { title: 'Read the worker', api: ['GET', `/workers/${worker.id}`] },
+        { title: 'Drain it', cli: ['worker', 'drain', worker.id] },
+        {
+          title: 'Resume it',
+          cli: ['worker', 'resume', worker.id],
+          api: ['POST', `/workers/${worker.id}/resume`],
+        },
+      ]}
+      actions={<WorkerActions workers={[worker]} />}
     >
       {error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : null}
       <Explanation worker={worker} />
@@ -208,7 +201,7 @@ export const Screen = () => {
           columns={COLUMNS}
           list={{ rows: worker.runs, total: worker.runs.length }}
           keyOf={({ run_uuid }) => run_uuid}
-          empty={<EmptyState title="It executes no run" />}
+          none="It executes no run"
         />
       </section>
       {worker.kind === 'worker' || worker.tools.length > 0 ? <Tools worker={worker} /> : null}

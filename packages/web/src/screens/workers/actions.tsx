@@ -1,7 +1,6 @@
+import { api, byId, type BodyOf } from '../../api/client.ts'
 import { useRefresh } from '../../api/act.ts'
 import { useState } from 'react'
-import { drainWorker, resumeWorker } from '../../api/farm.ts'
-import { useRefusal } from '../../api/role.ts'
 import { Confirm, SelectField, toast } from '../../ui/index.ts'
 import { stateOf, type Worker } from './state.tsx'
 
@@ -13,27 +12,30 @@ interface Order {
   readonly send: (id: string, wait: string) => Promise<unknown>
 }
 
+const drain = (id: string, body: BodyOf<'/workers/{id}/drain', 'post'>) =>
+  api.POST('/workers/{id}/drain', { ...byId(id), body })
+
 const ORDERS: readonly Order[] = [
   {
     verb: 'Drain',
     done: 'drains and ends',
     text: 'It claims no more runs, finishes those it has, and its program ends. Runs that take longer start again on another worker. To use it again, start its program on its machine.',
     can: (worker) => worker.kind === 'worker' && !['stopping', 'lost'].includes(stateOf(worker)),
-    send: (id, wait) => drainWorker(id, wait === '' ? {} : { for: wait }),
+    send: (id, wait) => drain(id, wait === '' ? {} : { for: wait }),
   },
   {
     verb: 'Pause',
     done: 'finishes its runs and claims no more',
     text: 'It finishes the runs it has, without a time limit, and claims no more until you resume it.',
     can: (worker) => ['busy', 'idle'].includes(stateOf(worker)),
-    send: (id) => drainWorker(id, { stop: false }),
+    send: (id) => drain(id, { stop: false }),
   },
   {
     verb: 'Resume',
     done: 'claims runs again',
     text: 'It claims runs again.',
     can: (worker) => ['pausing', 'paused'].includes(stateOf(worker)),
-    send: resumeWorker,
+    send: (id) => api.POST('/workers/{id}/resume', byId(id)),
   },
 ]
 
@@ -49,7 +51,6 @@ const nameOf = (workers: readonly Worker[]): string =>
 /** Buttons that drain, pause and resume these workers. */
 export const WorkerActions = ({ workers, onDone }: { workers: readonly Worker[]; onDone?: () => void }) => {
   const refresh = useRefresh()
-  const refusal = useRefusal('operator')
   const [wait, setWait] = useState('')
   const act = async ({ send, done }: Order, those: readonly Worker[]) => {
     try {
@@ -72,7 +73,7 @@ export const WorkerActions = ({ workers, onDone }: { workers: readonly Worker[];
         action={`${order.verb} ${nameOf(those)}`}
         danger={order.verb === 'Drain'}
         disabled={those.length === 0}
-        refusal={refusal}
+        needs="operator"
         onConfirm={() => act(order, those)}
       >
         <p>{order.text}</p>

@@ -1,11 +1,9 @@
 import './workers.css'
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { versionQuery, workersQuery } from '../../api/farm.ts'
 import {
-  Commands,
-  CopyButton,
+  CopyLine,
   FilteredList,
   Link,
   Page,
@@ -107,7 +105,6 @@ const matches = (
 
 export const Screen = () => {
   const [filters] = useFilters(NAMES)
-  const navigate = useNavigate()
   const list = useList(workersQuery)
   const { dataUpdatedAt } = useInfiniteQuery(workersQuery)
   const { data: master } = useQuery(versionQuery)
@@ -118,14 +115,10 @@ export const Screen = () => {
   return (
     <Page
       title="Workers"
-      actions={
-        <Commands
-          lines={[
-            { title: 'List the workers', cli: ['workers'], api: ['GET', '/workers'] },
-            { title: 'Start one more on a machine', cli: ['worker', '--name', 'NAME', '--slots', '4'] },
-          ]}
-        />
-      }
+      commands={[
+        { title: 'List the workers', cli: ['workers'], api: ['GET', '/workers'] },
+        { title: 'Start one more on a machine', cli: ['worker', '--name', 'NAME', '--slots', '4'] },
+      ]}
     >
       <FilteredList
         filters={FILTERS}
@@ -133,16 +126,13 @@ export const Screen = () => {
         columns={columns}
         list={{ ...list, rows, total: isFiltered || !list.more ? rows?.length : list.total }}
         keyOf={({ id }) => id}
-        onOpen={(worker) => void navigate({ href: pathOf(worker) })}
+        hrefOf={pathOf}
         bulk={(workers, clear) => <WorkerActions workers={workers} onDone={clear} />}
         none="No workers"
         advice={
           <>
             <p>Start one on a machine that has the tools, with the settings of this server:</p>
-            <div className="command">
-              <code>scanfarm worker</code>
-              <CopyButton text="scanfarm worker" label="this line" />
-            </div>
+            <CopyLine text="scanfarm worker" />
           </>
         }
       >

@@ -1,5 +1,5 @@
 import type { Schemas } from '../../api/client.ts'
-import { Badge, Duration, Share } from '../../ui/index.ts'
+import { Badge, Duration, plural, Share } from '../../ui/index.ts'
 
 export type Worker = Schemas['Worker']
 type Tone = Parameters<typeof Badge>[0]['tone']
@@ -25,8 +25,6 @@ const TONES: Readonly<Record<State, Tone>> = {
   lost: 'bad',
 }
 
-const runs = (count: number): string => `${count} ${count === 1 ? 'run' : 'runs'}`
-
 /** With the runs that a worker still has to finish. */
 export const StateBadge = ({ worker }: { worker: Worker }) => {
   const state = stateOf(worker)
@@ -34,7 +32,7 @@ export const StateBadge = ({ worker }: { worker: Worker }) => {
   return (
     <Badge tone={TONES[state]}>
       {state}
-      {left ? `, ${runs(worker.busy_slots)} left` : ''}
+      {left ? `, ${plural(worker.busy_slots, 'run')} left` : ''}
     </Badge>
   )
 }

@@ -19,7 +19,11 @@ export const NodeFacts = ({ node, parts, open, onToggle, onLine }: NodeFactsProp
     ['On error', node.on_error],
   ] as const
   return (
-    <section className="notice stack node-facts" aria-label={`Part ${node.name}`} aria-live="polite">
+    <section
+      className="notice notice-accent stack node-facts"
+      aria-label={`Part ${node.name}`}
+      aria-live="polite"
+    >
       <header className="line gap-line">
         <h3>{node.name}</h3>
         <span className="muted">

@@ -1,10 +1,7 @@
 import type { WorkflowPage } from '../../api/workflows.ts'
-import { Field, SelectField } from '../../ui/index.ts'
+import { choice, text, type Texts } from '../../ui/index.ts'
 
 export type Param = WorkflowPage['params'][number]
-
-/** Texts by name of a param; an empty text is not sent. */
-export type ParamValues = Readonly<Record<string, string>>
 
 const defaultOf = ({ default: value }: Param): string =>
   value === null || value === undefined || value === '' ? '' : String(value as string | number | boolean)
@@ -18,20 +15,29 @@ const hintOf = (param: Param): string | undefined => {
   return [param.description, range, args].filter((text) => text !== '').join(' ') || undefined
 }
 
-const Choices = ({ param, value, onChange }: FieldOfProps) => {
-  const chosen = new Set(value.split(',').filter((text) => text !== ''))
+const labelOf = ({ name, type, required }: Param): string =>
+  `${name}${required ? ' (required)' : ''}, ${type}`
+
+interface ChoicesProps {
+  readonly param: Param
+  readonly value: string
+  readonly onChange: (value: string) => void
+}
+
+const Choices = ({ param, value, onChange }: ChoicesProps) => {
+  const chosen = new Set(value.split(',').filter((part) => part !== ''))
   const initial = defaultOf(param)
   return (
     <fieldset className="options line">
       <legend>{labelOf(param)}</legend>
-      {(param.choices ?? []).map((choice) => (
-        <label key={choice}>
+      {(param.choices ?? []).map((each) => (
+        <label key={each} className="inline">
           <input
             type="checkbox"
-            checked={chosen.has(choice)}
-            onChange={() => onChange([...chosen.symmetricDifference(new Set([choice]))].join(','))}
+            checked={chosen.has(each)}
+            onChange={() => onChange([...chosen.symmetricDifference(new Set([each]))].join(','))}
           />
-          {choice}
+          {each}
         </label>
       ))}
       <p className="caption">
@@ -41,67 +47,38 @@ const Choices = ({ param, value, onChange }: FieldOfProps) => {
   )
 }
 
-const labelOf = ({ name, type, required }: Param): string =>
-  `${name}${required ? ' (required)' : ''}, ${type}`
-
-interface FieldOfProps {
-  readonly param: Param
-  readonly value: string
-  readonly onChange: (value: string) => void
-}
-
-const ParamField = (props: FieldOfProps) => {
-  const { param, value, onChange } = props
+const fieldOf = (param: Param) => {
   const initial = defaultOf(param)
-  const needed = param.required && initial === ''
-  const common = {
-    name: `params.${param.name}`,
-    label: labelOf(param),
-    hint: hintOf(param),
-    required: needed,
-  }
-  if (param.type === 'choice' && param.multiple === true) return <Choices {...props} />
-  const choices =
-    param.type === 'bool' ? ['true', 'false'] : param.type === 'choice' ? param.choices : undefined
+  const { type, min, max } = param
+  const shared = { hint: hintOf(param), required: param.required && initial === '' }
+  const choices = type === 'bool' ? ['true', 'false'] : type === 'choice' ? param.choices : undefined
   if (choices)
-    return (
-      <SelectField
-        {...common}
-        value={value}
-        onChange={(event) => onChange(event.currentTarget.value)}
-        none={initial === '' ? '–' : `default (${initial})`}
-        options={choices}
-      />
-    )
-  const number = param.type === 'int' ? { type: 'number', min: param.min, max: param.max, step: 1 } : {}
-  return (
-    <Field
-      {...common}
-      {...number}
-      value={value}
-      placeholder={initial}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
-  )
+    return choice(`params.${param.name}`, labelOf(param), choices, {
+      ...shared,
+      none: initial === '' ? '–' : `default (${initial})`,
+    })
+  const number = type === 'int' ? { type: 'number', min, max, step: 1 } : {}
+  return text(`params.${param.name}`, labelOf(param), { ...shared, ...number, placeholder: initial })
 }
 
 interface ParamFieldsProps {
   readonly params: readonly Param[]
-  readonly values: ParamValues
-  readonly onChange: (values: ParamValues) => void
+  /** By the names of the params; an empty text is not sent. */
+  readonly values: Texts
+  readonly onChange: (values: Texts) => void
 }
 
 /** An input for each param: its type, default and choices are those of the workflow. */
 export const ParamFields = ({ params, values, onChange }: ParamFieldsProps) =>
-  params.map((param) => (
-    <ParamField
-      key={param.name}
-      param={param}
-      value={values[param.name] ?? ''}
-      onChange={(value) => onChange({ ...values, [param.name]: value })}
-    />
-  ))
+  params.map((param) => {
+    const { name, type, multiple } = param
+    const value = values[name] ?? ''
+    const set = (next: string) => onChange({ ...values, [name]: next })
+    if (type === 'choice' && multiple === true)
+      return <Choices key={name} param={param} value={value} onChange={set} />
+    return fieldOf(param).show({ value, onChange: ({ currentTarget }) => set(currentTarget.value) })
+  })
 
 /** The values that differ from nothing, for a request. */
-export const filledParams = (values: ParamValues): Record<string, string> =>
+export const filledParams = (values: Texts): Record<string, string> =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))

@@ -6,9 +6,7 @@ import { workflowQuery, type WorkflowPage } from '../../api/workflows.ts'
 import {
   Badge,
   Button,
-  Commands,
   DataTable,
-  EmptyState,
   KeyValues,
   Link,
   LinkButton,
@@ -127,7 +125,7 @@ const Body = ({ workflow }: { workflow: WorkflowPage }) => {
                 columns={PARAM_COLUMNS}
                 list={{ rows: workflow.params, total: workflow.params.length }}
                 keyOf={({ name }) => name}
-                empty={<EmptyState title="The workflow declares no params" />}
+                none="The workflow declares no params"
               />,
             ),
             tab(
@@ -138,7 +136,7 @@ const Body = ({ workflow }: { workflow: WorkflowPage }) => {
                 columns={TOOL_COLUMNS}
                 list={{ rows: workflow.tools, total: workflow.tools.length }}
                 keyOf={({ name }) => name}
-                empty={<EmptyState title="The workflow declares no programs" />}
+                none="The workflow declares no programs"
               />,
             ),
           ]}
@@ -158,14 +156,12 @@ export const Screen = () => {
   return (
     <Page
       title={name}
+      commands={[
+        { title: 'Read the workflow', api: ['GET', `/workflows/${path}`] },
+        { title: 'Read it as a graph', api: ['GET', `/workflows/${path}/graph`] },
+      ]}
       actions={
         <>
-          <Commands
-            lines={[
-              { title: 'Read the workflow', api: ['GET', `/workflows/${path}`] },
-              { title: 'Read it as a graph', api: ['GET', `/workflows/${path}/graph`] },
-            ]}
-          />
           <Button
             className="to-start"
             onClick={() => document.querySelector<HTMLElement>('#start textarea')?.focus()}

@@ -1,3 +1,4 @@
+import { answer, api } from '../../api/client.ts'
 import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -5,20 +6,23 @@ import { lazy, Suspense, useRef, useState } from 'react'
 import { providersQuery } from '../../api/cloud.ts'
 import { useRefusal } from '../../api/role.ts'
 import { scopesQuery } from '../../api/scopes.ts'
-import { startRuns, uploadTargets, type WorkflowPage } from '../../api/workflows.ts'
+import { uploadTargets, type WorkflowPage } from '../../api/workflows.ts'
 import {
+  choice,
+  Fields,
+  text,
+  type FieldRow,
+  type Texts,
   Button,
   CommandLines,
   ErrorPanel,
-  Field,
   Form,
   plural,
-  SelectField,
   TextField,
   toast,
   type CommandLine,
 } from '../../ui/index.ts'
-import { ParamFields, type ParamValues } from './param-fields.tsx'
+import { ParamFields } from './param-fields.tsx'
 import { ALL, FULL_EVERY, linesOf, MAX_AGE, MODES, requestOf, targetsOf } from './start-request.ts'
 
 const CronPreview = lazy(async () => ({
@@ -29,109 +33,66 @@ const CronPreview = lazy(async () => ({
 const MAX_INLINE = 200_000
 const WAIT_PATH = '(path)'
 
-interface OptionsProps {
-  readonly values: Readonly<Record<string, string>>
-  readonly onChange: (changes: Readonly<Record<string, string>>) => void
-  readonly isAdmin: boolean
-}
+const FLAG = ['true', 'false']
 
-const Options = ({ values, onChange, isAdmin }: OptionsProps) => {
-  const { run_mode: where = '', runner_type: runner = '', mode = '', schedule = '' } = values
+const cloudRow = (defaultProvider: string | undefined, providers: readonly string[]): FieldRow => [
+  choice('cloud_provider', 'Provider', providers, {
+    none: defaultProvider ? `default (${defaultProvider})` : 'default',
+  }),
+  text('cloud_instances', 'Machines', { type: 'number', min: 1, max: 10_000, placeholder: '1' }),
+  text('cloud_instance_type', 'Type of machine'),
+  text('cloud_region', 'Region'),
+  choice('cloud_use_spot', 'Spot machines', FLAG, { none: 'default' }),
+  choice('cloud_auto_destroy', 'Destroy after the last run', FLAG, { none: 'default' }),
+]
+
+const optionRow = ({ runner_type: runner, mode }: Texts, scopes: readonly string[]): FieldRow => [
+  choice('runner_type', 'Runner', ['host', 'docker', 'ssh'], { none: 'as the workflow says' }),
+  runner === 'docker' && text('docker_image', 'Image', { required: true }),
+  runner === 'ssh' && text('ssh_host', 'Host', { required: true }),
+  text('timeout', 'Time limit of each run', { placeholder: '30m, 2h' }),
+  text('concurrency', 'Targets at a time', { type: 'number', min: 1, placeholder: 'all' }),
+  text('workspace', 'Workspace', { placeholder: 'one for each target' }),
+  choice('scope', 'Scope', scopes, { none: 'of the workspace' }),
+  choice('strict', 'Targets out of scope', [{ value: 'true', label: 'refuse all targets' }], {
+    none: 'leave them out',
+  }),
+  choice('mode', 'Scan', MODES, { none: ALL }),
+  mode === 'delta' && text('max_age', MAX_AGE, { placeholder: '7d' }),
+  mode === 'delta' && text('full_every', FULL_EVERY, { type: 'number', min: 2, placeholder: 'never' }),
+]
+
+const Options = ({ values, onChange }: { values: Texts; onChange: (values: Texts) => void }) => {
+  const { run_mode: where, schedule = '' } = values
+  const isAdmin = useRefusal('admin') === undefined
   const { data: scopes = [] } = useQuery(scopesQuery)
   const { data: cloud } = useQuery({ ...providersQuery, enabled: where === 'cloud' })
-  const bound = (name: string) => ({
-    name,
-    value: values[name] ?? '',
-    onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
-      onChange({ [name]: event.currentTarget.value }),
-  })
+  const providers = (cloud?.providers ?? []).filter(({ configured }) => configured)
+  const rows: readonly FieldRow[] = [
+    [
+      choice('run_mode', 'Where', ['distributed', 'local', 'cloud'], { none: 'as the server does' }),
+      choice('priority', 'Priority', ['low', 'high', 'critical'], { none: 'normal' }),
+    ],
+    where === 'cloud' &&
+      cloudRow(
+        cloud?.default_provider,
+        providers.map(({ name }) => name),
+      ),
+    optionRow(
+      values,
+      scopes.map(({ name }) => name),
+    ),
+    [
+      text('schedule', 'Repeat by a cron expression (role admin)', {
+        placeholder: '0 3 * * *',
+        disabled: !isAdmin,
+        hint: 'The runs start now, and a schedule repeats them.',
+      }),
+    ],
+  ]
   return (
     <>
-      <div className="field-row">
-        <SelectField
-          {...bound('run_mode')}
-          label="Where"
-          none="as the server does"
-          options={['distributed', 'local', 'cloud']}
-        />
-        <SelectField
-          {...bound('priority')}
-          label="Priority"
-          none="normal"
-          options={['low', 'high', 'critical']}
-        />
-      </div>
-      {where === 'cloud' ? (
-        <div className="field-row">
-          <SelectField
-            {...bound('cloud_provider')}
-            label="Provider"
-            none={cloud?.default_provider ? `default (${cloud.default_provider})` : 'default'}
-            options={(cloud?.providers ?? []).filter(({ configured }) => configured).map(({ name }) => name)}
-          />
-          <Field
-            {...bound('cloud_instances')}
-            label="Machines"
-            type="number"
-            min={1}
-            max={10_000}
-            placeholder="1"
-          />
-          <Field {...bound('cloud_instance_type')} label="Type of machine" />
-          <Field {...bound('cloud_region')} label="Region" />
-          <SelectField
-            {...bound('cloud_use_spot')}
-            label="Spot machines"
-            none="default"
-            options={['true', 'false']}
-          />
-          <SelectField
-            {...bound('cloud_auto_destroy')}
-            label="Destroy after the last run"
-            none="default"
-            options={['true', 'false']}
-          />
-        </div>
-      ) : null}
-      <div className="field-row">
-        <SelectField
-          {...bound('runner_type')}
-          label="Runner"
-          none="as the workflow says"
-          options={['host', 'docker', 'ssh']}
-        />
-        {runner === 'docker' ? <Field {...bound('docker_image')} label="Image" required /> : null}
-        {runner === 'ssh' ? <Field {...bound('ssh_host')} label="Host" required /> : null}
-        <Field {...bound('timeout')} label="Time limit of each run" placeholder="30m, 2h" />
-        <Field {...bound('concurrency')} label="Targets at a time" type="number" min={1} placeholder="all" />
-        <Field {...bound('workspace')} label="Workspace" placeholder="one for each target" />
-        <SelectField
-          {...bound('scope')}
-          label="Scope"
-          none="of the workspace"
-          options={scopes.map(({ name }) => name)}
-        />
-        <SelectField
-          {...bound('strict')}
-          label="Targets out of scope"
-          none="leave them out"
-          options={[{ value: 'true', label: 'refuse all targets' }]}
-        />
-        <SelectField {...bound('mode')} label="Scan" none={ALL} options={MODES} />
-        {mode === 'delta' ? (
-          <>
-            <Field {...bound('max_age')} label={MAX_AGE} placeholder="7d" />
-            <Field {...bound('full_every')} label={FULL_EVERY} type="number" min={2} placeholder="never" />
-          </>
-        ) : null}
-      </div>
-      <Field
-        {...bound('schedule')}
-        label="Repeat by a cron expression (role admin)"
-        placeholder="0 3 * * *"
-        disabled={!isAdmin}
-        hint="The runs start now, and a schedule repeats them."
-      />
+      <Fields rows={rows} values={values} onChange={onChange} />
       {schedule === '' ? null : (
         <Suspense>
           <CronPreview schedule={schedule} timezone="UTC" />
@@ -150,19 +111,18 @@ interface Chosen {
 export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
   const [targets, setTargets] = useState('')
   const [chosen, setChosen] = useState<Chosen>()
-  const [params, setParams] = useState<ParamValues>({})
-  const [options, setOptions] = useState<Readonly<Record<string, string>>>({})
+  const [params, setParams] = useState<Texts>({})
+  const [options, setOptions] = useState<Texts>({})
   const chooser = useRef<HTMLInputElement>(null)
   const navigate = useNavigate()
   const refusal = useRefusal('operator')
-  const isAdmin = useRefusal('admin') === undefined
   const values = { targets, params, options }
   const count = chosen?.count ?? targetsOf(targets).length
   const byFile = chosen !== undefined || targets.length > MAX_INLINE
   const send = async () => {
     const file = chosen?.file ?? (byFile ? new File([targets], 'targets.txt') : undefined)
     const path = file === undefined ? undefined : (await uploadTargets(file)).path
-    return startRuns(requestOf(workflow, values, path))
+    return answer(api.POST('/runs', { body: requestOf(workflow, values, path) }))
   }
   const start = useAct(send, {
     done: ({
@@ -182,7 +142,7 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
   const take = async (file: File | undefined) => {
     if (file) setChosen({ file, count: targetsOf(await file.text()).length })
   }
-  const lines: readonly CommandLine[] = linesOf(
+  const commands: readonly CommandLine[] = linesOf(
     requestOf(workflow, values, byFile ? WAIT_PATH : undefined),
     chosen?.file.name,
   )
@@ -229,12 +189,8 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
         <ParamFields params={workflow.params} values={params} onChange={setParams} />
         <details open={Object.values(options).some((text) => text !== '') || undefined}>
           <summary>Where, when and how</summary>
-          <div className="form">
-            <Options
-              values={options}
-              isAdmin={isAdmin}
-              onChange={(changes) => setOptions((before) => ({ ...before, ...changes }))}
-            />
+          <div className="stack form">
+            <Options values={options} onChange={setOptions} />
           </div>
         </details>
         {error ? <ErrorPanel error={error} /> : null}
@@ -243,7 +199,7 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
         </Button>
       </Form>
       <section className="commands start-lines" aria-label="The same on the command line">
-        <CommandLines lines={lines} />
+        <CommandLines lines={commands} />
       </section>
     </div>
   )

@@ -1,12 +1,12 @@
 import type { StartRequest } from '../../api/workflows.ts'
-import type { CommandLine } from '../../ui/index.ts'
-import { filledParams, type ParamValues } from './param-fields.tsx'
+import type { CommandLine, Texts } from '../../ui/index.ts'
+import { filledParams } from './param-fields.tsx'
 
 export interface StartValues {
   readonly targets: string
-  readonly params: ParamValues
+  readonly params: Texts
   /** The other fields of the request as texts; an empty text is not sent. */
-  readonly options: Readonly<Record<string, string>>
+  readonly options: Texts
 }
 
 /** Lines of targets as the server reads them: blank lines, comments and duplicates are dropped. */

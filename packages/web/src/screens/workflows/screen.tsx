@@ -1,6 +1,5 @@
 import './workflows.css'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useRefusal } from '../../api/role.ts'
 import {
   failingQuery,
@@ -12,7 +11,6 @@ import {
 import {
   Badge,
   Button,
-  Commands,
   FilteredList,
   Link,
   Page,
@@ -74,7 +72,6 @@ const COLUMNS: readonly Column<Workflow>[] = [
 const List = () => {
   const { data: tags = [] } = useQuery(tagsQuery)
   const [filters] = useFilters(['search', 'kind', 'tags'])
-  const navigate = useNavigate()
   const list = useList(workflowsQuery(filters as WorkflowFilters))
   return (
     <FilteredList
@@ -87,7 +84,7 @@ const List = () => {
       columns={COLUMNS}
       list={list}
       keyOf={({ kind, name }) => `${kind} ${name}`}
-      onOpen={({ name }) => void navigate({ href: pathTo(name) })}
+      hrefOf={({ name }) => pathTo(name)}
       none="No workflows"
       advice="Add a workflow file, or place files in a folder of workflows.folders."
     />
@@ -102,17 +99,11 @@ export const Screen = () => {
     return (
       <Page
         title="Add or check a workflow"
-        actions={
-          <>
-            <Commands
-              lines={[
-                { title: 'Check a file', cli: ['workflow', 'lint', 'workflow.yaml'] },
-                { title: 'Add a file', cli: ['upload', '--workflow', 'workflow.yaml'] },
-              ]}
-            />
-            <Button onClick={() => set({ view: '' })}>Back to the list</Button>
-          </>
-        }
+        commands={[
+          { title: 'Check a file', cli: ['workflow', 'lint', 'workflow.yaml'] },
+          { title: 'Add a file', cli: ['upload', '--workflow', 'workflow.yaml'] },
+        ]}
+        actions={<Button onClick={() => set({ view: '' })}>Back to the list</Button>}
       >
         <AddWorkflow refusal={refusal} />
       </Page>
@@ -120,21 +111,17 @@ export const Screen = () => {
   return (
     <Page
       title="Workflows"
+      commands={[
+        {
+          title: 'List these workflows',
+          cli: ['workflows'],
+          api: ['GET', `/workflows${query && `?${query}`}`],
+        },
+      ]}
       actions={
-        <>
-          <Commands
-            lines={[
-              {
-                title: 'List these workflows',
-                cli: ['workflows'],
-                api: ['GET', `/workflows${query && `?${query}`}`],
-              },
-            ]}
-          />
-          <Button kind="primary" onClick={() => set({ view: 'add' })}>
-            Add or check
-          </Button>
-        </>
+        <Button kind="primary" onClick={() => set({ view: 'add' })}>
+          Add or check
+        </Button>
       }
     >
       <List />

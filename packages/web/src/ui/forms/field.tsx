@@ -1,27 +1,29 @@
 import { use, useEffect, useId, useState, type ComponentProps, type ReactNode } from 'react'
 import { FormErrors, problemOf } from './form-errors.ts'
 
+/** Texts by the names of their inputs. */
+export type Texts = Readonly<Record<string, string>>
+
 interface FormProps {
-  readonly onSubmit: (values: Readonly<Record<string, string>>) => void
+  readonly onSubmit: (values: Texts, files: readonly File[]) => void
   /** The error of the last call: each field shows what concerns it. */
   readonly error?: unknown
   readonly children: ReactNode
 }
 
-/** Calls `onSubmit` with the text of every named input. */
+/** Calls `onSubmit` with the text of every named input, and with the files of those for files. */
 export const Form = ({ onSubmit, error, children }: FormProps) => {
   const [names] = useState(() => new Set<string>())
   return (
     <FormErrors value={{ error, names }}>
       <form
-        className="form"
+        className="stack form"
         onSubmit={(event) => {
           event.preventDefault()
           const entries = [...new FormData(event.currentTarget)]
           onSubmit(
-            Object.fromEntries(
-              entries.flatMap(([name, value]) => (typeof value === 'string' ? [[name, value]] : [])),
-            ),
+            Object.fromEntries(entries.filter(([, value]) => typeof value === 'string')) as Texts,
+            entries.map(([, value]) => value).filter((value) => value instanceof File),
           )
         }}
       >
@@ -37,65 +39,45 @@ interface FrameProps {
   readonly hint?: string
 }
 
-const useFrame = ({ name, hint }: FrameProps) => {
-  const id = useId()
-  const { error, names } = use(FormErrors)
-  useEffect(() => {
-    names.add(name)
-    return () => void names.delete(name)
-  }, [names, name])
-  const problem = problemOf(error, name)
-  const about = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`]
-    .join(' ')
-    .trim()
-  return {
-    id,
-    problem,
-    props: {
-      id,
-      name,
-      'aria-invalid': problem !== undefined,
-      'aria-describedby': about === '' ? undefined : about,
-    },
-  }
-}
-
-const Frame = ({
-  id,
-  label,
-  hint,
-  problem,
-  children,
-}: FrameProps & { id: string; problem?: string; children: ReactNode }) => (
-  <div className="field">
-    <label htmlFor={id} className="caption">
-      {label}
-    </label>
-    {children}
-    {hint === undefined ? null : (
-      <p id={`${id}-hint`} className="caption">
-        {hint}
-      </p>
-    )}
-    {problem === undefined ? null : (
-      <p id={`${id}-problem`} className="field-problem">
-        {problem}
-      </p>
-    )}
-  </div>
-)
+/** What a control must have so that its label, hint and problem belong to it. */
+type Given = Pick<ComponentProps<'input'>, 'id' | 'name' | 'aria-invalid' | 'aria-describedby'>
 
 type PropsOf<E extends 'input' | 'select' | 'textarea'> = Omit<ComponentProps<E>, 'name'>
 
 /** A control with its label, hint and problem. */
-const framed =
-  <P extends object>(control: (own: P, given: ReturnType<typeof useFrame>['props']) => ReactNode) =>
-  ({ label, hint, name, ...own }: FrameProps & P) => {
-    const { id, problem, props } = useFrame({ name, label, hint })
+const framed = <P extends object>(control: (own: P, given: Given & { id: string }) => ReactNode) =>
+  function Framed({ label, hint, name, ...own }: FrameProps & P) {
+    const id = useId()
+    const { error, names } = use(FormErrors)
+    useEffect(() => {
+      names.add(name)
+      return () => void names.delete(name)
+    }, [names, name])
+    const problem = problemOf(error, name)
+    const notes = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`]
+    const given = {
+      id,
+      name,
+      'aria-invalid': problem !== undefined,
+      'aria-describedby': notes.join(' ').trim() || undefined,
+    }
     return (
-      <Frame id={id} name={name} label={label} hint={hint} problem={problem}>
-        {control(own as unknown as P, props)}
-      </Frame>
+      <div className="stack field">
+        <label htmlFor={id} className="caption">
+          {label}
+        </label>
+        {control(own as unknown as P, given)}
+        {hint === undefined ? null : (
+          <p id={`${id}-hint`} className="caption">
+            {hint}
+          </p>
+        )}
+        {problem === undefined ? null : (
+          <p id={`${id}-problem`} className="field-problem">
+            {problem}
+          </p>
+        )}
+      </div>
     )
   }
 

@@ -27,7 +27,7 @@ interface JsonFieldProps {
 export const JsonField = ({ name, label, value, onChange, rows = 8 }: JsonFieldProps) => {
   const { problem } = jsonObject(value)
   return (
-    <div className="json-field field">
+    <div className="json-field stack field">
       <TextField
         name={name}
         label={label}

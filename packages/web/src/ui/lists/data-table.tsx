@@ -1,9 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useNavigate } from '@tanstack/react-router'
 import { Button } from '../button.tsx'
 import type { Column, Order } from './column.ts'
 import { Menu } from '../overlays/menu.tsx'
-import { ErrorPanel, Skeleton } from '../page.tsx'
+import { EmptyState, ErrorPanel, Skeleton } from '../page.tsx'
 import { useShortcut } from '../shortcuts.ts'
 import { SortHead, useOrder } from './sort.tsx'
 
@@ -28,8 +29,11 @@ export interface DataTableProps<T> {
   /** How the server has sorted the list. */
   readonly order?: Order
   readonly keyOf: (row: T) => string
-  readonly empty: ReactNode
-  /** Enter on the row under the cursor. */
+  /** Shown without rows: what is missing, and what to do. */
+  readonly none: string
+  readonly advice?: ReactNode
+  /** Enter on the row under the cursor: the page that it opens, or what it does. */
+  readonly hrefOf?: (row: T) => string
   readonly onOpen?: (row: T) => void
   /** With it rows can be selected: the buttons for the selected rows. */
   readonly bulk?: (rows: readonly T[], clear: () => void) => ReactNode
@@ -87,10 +91,13 @@ export const DataTable = <T,>({
   list,
   order,
   keyOf,
-  empty,
+  none,
+  advice,
+  hrefOf,
   onOpen,
   bulk,
 }: DataTableProps<T>) => {
+  const navigate = useNavigate()
   const scroller = useRef<HTMLDivElement>(null)
   const [cursor, setCursor] = useState(-1)
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
@@ -130,6 +137,8 @@ export const DataTable = <T,>({
     const isFree = active === null || active === document.body || active === scroller.current
     if (row === undefined || (!isFree && !active.matches('input[type="checkbox"]'))) return false
     onOpen?.(row)
+    const href = hrefOf?.(row) ?? ''
+    if (href !== '') void navigate({ href })
     return true
   })
   useShortcut('x', 'Select the row', () => {
@@ -138,7 +147,7 @@ export const DataTable = <T,>({
   })
   if (list.error && !list.rows) return <ErrorPanel error={list.error} onRetry={list.retry} />
   if (!list.rows) return <Skeleton lines={8} />
-  if (rows.length === 0) return <>{empty}</>
+  if (rows.length === 0) return <EmptyState title={none}>{advice}</EmptyState>
   const visible = columns.filter(({ id }) => shown.includes(id))
   const tracks = `${bulk ? '32px ' : ''}${visible.map(({ width }) => width).join(' ')}`
   const chosen = rows.filter((row) => selected.has(keyOf(row)))

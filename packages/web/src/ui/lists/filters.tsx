@@ -1,5 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useCallback, useEffect, useMemo, useRef, useState, type ReactNode } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState, type ComponentProps, type ReactNode } from 'react'
 import { Button } from '../button.tsx'
 import { Combobox, SelectField } from '../forms/field.tsx'
 
@@ -8,7 +8,7 @@ export interface Filter {
   readonly name: string
   readonly label: string
   /** The values to choose from; without them the filter is a text. */
-  readonly options?: readonly string[]
+  readonly options?: ComponentProps<typeof SelectField>['options']
   readonly suggestions?: readonly string[]
   /** Of the choice that sets no filter; default `any`. */
   readonly none?: string
@@ -97,7 +97,7 @@ export const FilterBar = ({ filters, others = [], children }: FilterBarProps) =>
   const used = names.filter((name) => values[name] !== undefined)
   const [folded, setFolded] = useState(filters.length > MOST_UNFOLDED)
   return (
-    <search className={`filters ${folded ? 'folded' : ''}`}>
+    <search className={`line filters ${folded ? 'folded' : ''}`}>
       {filters.length > MOST_UNFOLDED ? (
         <Button className="narrow-only" aria-expanded={!folded} onClick={() => setFolded(!folded)}>
           {used.length === 0 ? 'Filters' : `Filters, ${used.length} set`}
@@ -112,7 +112,9 @@ export const FilterBar = ({ filters, others = [], children }: FilterBarProps) =>
             value={values[name] ?? ''}
             onChange={(event) => set({ [name]: event.currentTarget.value })}
             none={none}
-            options={options.map((value) => ({ value, label: value.replaceAll('_', ' ') }))}
+            options={options.map((value) =>
+              typeof value === 'string' ? { value, label: value.replaceAll('_', ' ') } : value,
+            )}
           />
         ) : (
           <TextFilter

@@ -1,6 +1,4 @@
-import { useNavigate } from '@tanstack/react-router'
 import type { listQuery } from '../../api/list.ts'
-import { Commands } from '../commands.tsx'
 import { Link } from '../link.tsx'
 import { Page } from '../page.tsx'
 import type { DataTableProps } from './data-table.tsx'
@@ -32,7 +30,6 @@ export const listScreen = <T,>({
   const names = [...filters.map((filter) => filter.name), 'sort']
   return function Screen() {
     const [values, set] = useFilters(names)
-    const navigate = useNavigate()
     const given = Object.entries(values as Record<string, string>)
     const words = given.map(([filter, value]) => [options[filter], value])
     const known = words.flat().filter((word) => word !== undefined)
@@ -43,7 +40,7 @@ export const listScreen = <T,>({
       ...(known.length === 2 * words.length && { cli: [name, ...known] }),
     }
     return (
-      <Page title={title} actions={<Commands lines={[line]} />}>
+      <Page title={title} commands={[line]}>
         <FilteredList
           {...table}
           screen={name}
@@ -52,7 +49,7 @@ export const listScreen = <T,>({
           list={useList(query(values))}
           order={{ value: values['sort'] ?? '', onChange: (sort) => set({ sort }) }}
           keyOf={idOf}
-          onOpen={(row) => void navigate({ href: `/${name}/${idOf(row)}` })}
+          hrefOf={(row) => `/${name}/${idOf(row)}`}
           none={`No ${name}`}
           advice={<Link href="/workflows">Start a workflow</Link>}
         />

@@ -1,13 +1,9 @@
+import { api, byId } from '../../api/client.ts'
 import { useAct } from '../../api/act.ts'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useRefusal } from '../../api/role.ts'
-import {
-  deleteSavedFilter,
-  saveFilter,
-  savedFiltersQuery,
-  type SavedFilter,
-} from '../../api/saved-filters.ts'
+import { savedFiltersQuery, type SavedFilter } from '../../api/saved-filters.ts'
 import { Button } from '../button.tsx'
 import { Field, Form } from '../forms/field.tsx'
 import { useFilters } from './filters.tsx'
@@ -58,7 +54,7 @@ const closePopover = (element: HTMLElement): void => element.closest<HTMLElement
 const Entry = ({ filter }: { filter: SavedFilter }) => {
   const { id, name, query, own, shared, owner_name, screen } = filter
   const refusal = useRefusal('admin')
-  const remove = useAct(() => deleteSavedFilter(id), { refresh: ['saved-filters'] })
+  const remove = useAct(() => api.DELETE('/saved-filters/{id}', byId(id)), { refresh: ['saved-filters'] })
   return (
     <li className="line">
       <Link
@@ -91,7 +87,7 @@ const SaveForm = ({ screen, names, known }: SavedFiltersProps & { known: readonl
   const query = new URLSearchParams(filters as Record<string, string>).toString()
   const replaces = known.some((one) => one.own && one.name === name)
   const save = useMutation({
-    mutationFn: (shared: boolean) => saveFilter({ screen, name, query, shared }),
+    mutationFn: (shared: boolean) => api.POST('/saved-filters', { body: { screen, name, query, shared } }),
     onSuccess: async () => {
       setName('')
       // A first answer that is still on its way does not have it, and would not be asked for again.

@@ -1,4 +1,4 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useQuery, type QueryKey, type UseQueryOptions } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { listQuery } from '../../api/list.ts'
 import { isGrowing } from '../../live/topics.ts'
@@ -22,4 +22,12 @@ export const useList = <T>(query: ReturnType<typeof listQuery<T>>) => {
     loading: result.isFetchingNextPage,
     loadMore: () => void result.fetchNextPage(),
   }
+}
+
+/** A list that one answer has whole, for `DataTable`. */
+export const useWholeList = <R extends readonly unknown[], K extends QueryKey>(
+  query: UseQueryOptions<R, Error, R, K>,
+) => {
+  const { data: rows, error, refetch } = useQuery(query)
+  return { rows, total: rows?.length, error, retry: () => void refetch() }
 }

@@ -1,11 +1,13 @@
-import { useId, useLayoutEffect, useRef, useState, type ReactNode } from 'react'
-import { useRefresh } from '../../api/act.ts'
+import { useId, useLayoutEffect, useRef, type ReactNode } from 'react'
+import { createPortal } from 'react-dom'
+import { useAct } from '../../api/act.ts'
+import type { Role } from '../../api/role.ts'
 import { Button } from '../button.tsx'
-import { ErrorPanel } from '../page.tsx'
-import { toast } from './toast.tsx'
+import { FormActions } from '../forms/form-actions.tsx'
+import { Opener } from './opener.tsx'
+import { say, type Said } from './toast.tsx'
 
 interface DialogProps {
-  readonly open: boolean
   readonly onClose: () => void
   readonly title: string
   readonly wide?: boolean
@@ -14,13 +16,12 @@ interface DialogProps {
   readonly children: ReactNode
 }
 
-export const Dialog = ({ open, ...rest }: DialogProps) => (open ? <OpenDialog {...rest} /> : null)
-
 /** Of a dialog that begins with a choice. */
 const CHOSEN = '.dialog-body input[type="radio"]:checked'
 const FIRST = '.dialog-body :is(input, select, textarea, button, a[href])'
 
-const OpenDialog = ({ onClose, title, wide = false, keep = false, children }: Omit<DialogProps, 'open'>) => {
+/** A dialog that is open while it is rendered. It has no style of the place that opens it, such as a row of a table. */
+export const Dialog = ({ onClose, title, wide = false, keep = false, children }: DialogProps) => {
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
@@ -31,7 +32,7 @@ const OpenDialog = ({ onClose, title, wide = false, keep = false, children }: Om
     // Closed before it is removed, so that the focus returns to where it was.
     return () => element?.close()
   }, [])
-  return (
+  return createPortal(
     <dialog
       ref={dialog}
       className={`popup dialog ${wide ? 'dialog-wide' : ''}`}
@@ -50,92 +51,72 @@ const OpenDialog = ({ onClose, title, wide = false, keep = false, children }: Om
         </Button>
       </header>
       <div className="dialog-body stack">{children}</div>
-    </dialog>
+    </dialog>,
+    document.body,
   )
 }
 
 interface ConfirmDialogProps {
-  readonly open: boolean
   readonly onClose: () => void
   readonly title: string
+  /** What happens then. */
+  readonly text?: string
   readonly children?: ReactNode
   /** The verb on the button that does it: "Cancel 3 runs". */
   readonly action: string
   readonly danger?: boolean
   /** The dialog closes when it succeeds, and shows the error when it fails. A text or message that it returns is said. */
-  readonly onConfirm: () => Promise<string | { readonly message: string } | void>
+  readonly onConfirm: () => Promise<Said>
   /** What it changes: queries by the first part of their keys. */
   readonly refresh?: readonly string[]
 }
 
 /** Asks before something is done; another control opens it. */
 export const ConfirmDialog = ({
-  open,
   onClose,
   title,
+  text,
   children,
   action,
   danger = false,
   onConfirm,
   refresh = [],
 }: ConfirmDialogProps) => {
-  const again = useRefresh()
-  const [busy, setBusy] = useState(false)
-  const [error, setError] = useState<unknown>()
-  const close = () => {
-    setError(undefined)
-    onClose()
-  }
-  const act = async () => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      const said = await onConfirm()
-      if (said !== undefined) toast(typeof said === 'string' ? said : said.message)
-      await again(...refresh)
-      close()
-    } catch (reason) {
-      setError(reason)
-    } finally {
-      setBusy(false)
-    }
-  }
+  const act = useAct(onConfirm, {
+    refresh,
+    done: (said) => {
+      say(said)
+      onClose()
+    },
+  })
   return (
-    <Dialog open={open} onClose={close} title={title}>
+    <Dialog onClose={onClose} title={title}>
+      {text === undefined ? null : <p>{text}</p>}
       {children}
-      {error === undefined ? null : <ErrorPanel error={error} />}
-      <div className="dialog-actions line">
-        <Button onClick={close}>Back</Button>
-        <Button kind={danger ? 'danger' : 'primary'} busy={busy} onClick={() => void act()}>
-          {action}
-        </Button>
-      </div>
+      <FormActions call={act} onBack={onClose} action={action} danger={danger} onAct={() => act.mutate()} />
     </Dialog>
   )
 }
 
-interface ConfirmProps extends Omit<ConfirmDialogProps, 'open' | 'onClose'> {
+interface ConfirmProps extends Omit<ConfirmDialogProps, 'onClose'> {
   /** The button that opens the dialog. */
   readonly trigger: string
   readonly disabled?: boolean
-  /** Why the user may not do it. */
+  /** The role that may do it. */
+  readonly needs?: Role
+  /** Another reason why the user may not do it. */
   readonly refusal?: string
 }
 
 /** A button that asks before it acts. */
-export const Confirm = ({ trigger, disabled, refusal, ...rest }: ConfirmProps) => {
-  const [open, setOpen] = useState(false)
-  return (
-    <>
-      <Button
-        kind={rest.danger ? 'danger' : 'plain'}
-        disabled={disabled}
-        refusal={refusal}
-        onClick={() => setOpen(true)}
-      >
-        {trigger}
-      </Button>
-      <ConfirmDialog {...rest} open={open} onClose={() => setOpen(false)} />
-    </>
-  )
-}
+export const Confirm = ({ trigger, disabled, needs, refusal, ...rest }: ConfirmProps) => (
+  <Opener
+    label={trigger}
+    kind={rest.danger ? 'danger' : 'plain'}
+    disabled={disabled}
+    needs={needs}
+    refusal={refusal}
+  >
+    {(close) => <ConfirmDialog {...rest} onClose={close} />}
+  </Opener>
+)

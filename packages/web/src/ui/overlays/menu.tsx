@@ -1,9 +1,12 @@
-import type { KeyboardEvent, ReactNode } from 'react'
+import { useState, type KeyboardEvent, type ReactNode } from 'react'
+import { column, type Column } from '../lists/column.ts'
 import { Popover } from './popover.tsx'
 
 export interface MenuItem {
   readonly label: string
-  readonly onSelect: () => void
+  readonly onSelect?: () => void
+  /** Or the dialog that it opens, which calls `close`. */
+  readonly dialog?: (close: () => void) => ReactNode
   readonly checked?: boolean
   readonly danger?: boolean
 }
@@ -41,36 +44,55 @@ const move = (event: KeyboardEvent<HTMLElement>): void => {
 }
 
 /** Items that are checked keep the menu open. */
-export const Menu = ({ label, children, items, framed = false }: MenuProps) => (
-  <Popover
-    role="menu"
-    label={label}
-    trigger={children}
-    triggerLabel={label}
-    triggerClass={framed ? 'button' : 'button button-quiet'}
-    onKeyDown={move}
-  >
-    {items.map(({ label: text, onSelect, checked, danger }) => (
-      <button
-        key={text}
-        type="button"
-        role={checked === undefined ? 'menuitem' : 'menuitemcheckbox'}
-        aria-checked={checked}
-        tabIndex={-1}
-        className={`bare menu-item ${danger === true ? 'tone-bad' : ''}`}
-        onPointerEnter={({ currentTarget }) => currentTarget.focus()}
-        onClick={({ currentTarget }) => {
-          if (checked === undefined) currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
-          onSelect()
-        }}
+export const Menu = ({ label, children, items, framed = false }: MenuProps) => {
+  const [dialog, setDialog] = useState<Pick<MenuItem, 'dialog'>>({})
+  return (
+    <>
+      <Popover
+        role="menu"
+        label={label}
+        trigger={children}
+        triggerLabel={label}
+        triggerClass={framed ? 'button' : 'button button-quiet'}
+        onKeyDown={move}
       >
-        {checked === undefined ? null : (
-          <span className="menu-check" aria-hidden="true">
-            {checked ? '✓' : ''}
-          </span>
-        )}
-        {text}
-      </button>
-    ))}
-  </Popover>
-)
+        {items.map(({ label: text, onSelect, dialog: opens, checked, danger }) => (
+          <button
+            key={text}
+            type="button"
+            role={checked === undefined ? 'menuitem' : 'menuitemcheckbox'}
+            aria-checked={checked}
+            tabIndex={-1}
+            className={`bare menu-item ${danger === true ? 'tone-bad' : ''}`}
+            onPointerEnter={({ currentTarget }) => currentTarget.focus()}
+            onClick={({ currentTarget }) => {
+              if (checked === undefined) currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
+              onSelect?.()
+              setDialog({ dialog: opens })
+            }}
+          >
+            {checked === undefined ? null : (
+              <span className="menu-check" aria-hidden="true">
+                {checked ? '✓' : ''}
+              </span>
+            )}
+            {text}
+          </button>
+        ))}
+      </Popover>
+      {dialog.dialog?.(() => setDialog({}))}
+    </>
+  )
+}
+
+/** The column with what can be done with a row. */
+export const menuColumn = <T,>(
+  width: string,
+  nameOf: (row: T) => string,
+  itemsOf: (row: T) => readonly MenuItem[],
+): Column<T> =>
+  column('actions', 'Actions', width, (row) => (
+    <Menu label={`Actions of ${nameOf(row)}`} items={itemsOf(row)}>
+      Actions ▾
+    </Menu>
+  ))

@@ -23,6 +23,13 @@ export const toast = (text: string, tone: Note['tone'] = 'good'): void => {
   setTimeout(() => change(notes.filter((other) => other !== note)), SHOWN_MS)
 }
 
+/** What a call that succeeded says: its message, a text, or nothing. */
+export type Said = string | { readonly message: string } | void
+
+export const say = (said: Said): void => {
+  if (said !== undefined) toast(typeof said === 'string' ? said : said.message)
+}
+
 export const toastError = (error: Error): void => toast(error.message, 'bad')
 
 const watch = (watcher: () => void) => {
@@ -31,7 +38,7 @@ const watch = (watcher: () => void) => {
 }
 
 export const ToastRegion = () => (
-  <div className="toasts" role="status" aria-live="polite">
+  <div className="stack toasts" role="status" aria-live="polite">
     {useSyncExternalStore(watch, () => notes).map(({ id, text, tone }) => (
       <p key={id} className={`notice toast notice-${tone}`}>
         {text}

@@ -13,7 +13,7 @@ const SHAPES: Readonly<Record<Tone, string>> = {
 }
 
 export const Badge = ({ tone, children }: { tone: Tone; children: ReactNode }) => (
-  <span className={`badge tone-${tone}`}>
+  <span className={`inline badge tone-${tone}`}>
     <span aria-hidden="true" className="badge-shape">
       {SHAPES[tone]}
     </span>
@@ -62,7 +62,7 @@ export const SEVERITY_TONES = {
 const isSeverity = (text: string): text is keyof typeof SEVERITY_TONES => Object.hasOwn(SEVERITY_TONES, text)
 
 export const Severity = ({ severity }: { severity: string }) => (
-  <span className={`severity tone-${isSeverity(severity) ? SEVERITY_TONES[severity] : 'wait'}`}>
+  <span className={`inline severity tone-${isSeverity(severity) ? SEVERITY_TONES[severity] : 'wait'}`}>
     <span aria-hidden="true" className="severity-letter">
       {isSeverity(severity) ? severity.charAt(0).toUpperCase() : '?'}
     </span>

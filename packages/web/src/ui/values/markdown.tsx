@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react'
+import { PlainTable } from './plain-table.tsx'
 
 type Block =
   | { readonly kind: 'heading'; readonly level: number; readonly text: string }
@@ -58,35 +59,12 @@ const blocksOf = (text: string): Block[] => {
   return blocks
 }
 
-const Table = ({ rows: [head = [], ...rows] }: { rows: readonly (readonly string[])[] }) => (
-  <table className="plain-table">
-    <thead>
-      <tr>
-        {head.map((cell, at) => (
-          <th key={at} scope="col">
-            {cell}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>
-      {rows.map((row, no) => (
-        <tr key={no}>
-          {row.map((cell, at) => (
-            <td key={at}>{cell}</td>
-          ))}
-        </tr>
-      ))}
-    </tbody>
-  </table>
-)
-
 const shown = (block: Block): ReactNode => {
   switch (block.kind) {
     case 'heading':
       return block.level === 1 ? <h3>{block.text}</h3> : <h4>{block.text}</h4>
     case 'table':
-      return <Table rows={block.rows} />
+      return <PlainTable head={block.rows[0] ?? []} rows={block.rows.slice(1)} />
     case 'code':
       return (
         <pre>

@@ -18,7 +18,7 @@ export const PlainTable = ({ head, rows, full = false }: PlainTableProps) => {
         <thead>
           <tr>
             {head.map((text, at) => (
-              <th key={text} scope="col" className={classOf(at)}>
+              <th key={at} scope="col" className={classOf(at)}>
                 {text}
               </th>
             ))}

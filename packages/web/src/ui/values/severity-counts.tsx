@@ -18,7 +18,7 @@ export const SeverityCounts = ({
       {some.map((severity) => (
         <span
           key={severity}
-          className={`severity tone-${SEVERITY_TONES[severity]}`}
+          className={`inline severity tone-${SEVERITY_TONES[severity]}`}
           title={`${counts[severity]} ${severity}`}
         >
           <span aria-hidden="true" className="severity-letter">

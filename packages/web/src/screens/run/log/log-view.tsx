@@ -230,7 +230,7 @@ const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
         <span className="log-found small muted number" role="status">
           {found}
         </span>
-        <span className="log-tools push">
+        <span className="line log-tools push">
           {phase === 'ended' || phase === 'failed' ? null : (
             <Button
               kind="quiet"
@@ -313,7 +313,7 @@ const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
           })}
         </div>
       </div>
-      <p className="log-foot small muted number">
+      <p className="line log-foot small muted number">
         <span role="status">{PHASES[phase]}</span>
         <span>{lines.toLocaleString()} lines</span>
         {first === 0 ? null : (
