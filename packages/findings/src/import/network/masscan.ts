@@ -154,18 +154,26 @@ const LINES = [
   /Discovered open port (?<port>\d+)\/(?<protocol>\S+) on (?<ip>\S+)/,
 ]
 
+/** The first and the last line of -oL and -oG. */
+const LIST_START = /^#masscan$|^# Masscan .* initiated\b/
+const LIST_END = /^# (?:end$|Masscan done)/
+
 async function* textRecords(body: AsyncIterable<Uint8Array>): Found {
   let number = 0
   let isOpen = false
+  let isReport = false
   for await (const raw of linesOf(body)) {
     const line = raw.trimEnd()
     number += 1
-    if (line === '#masscan' || line === '# end') isOpen = line === '#masscan'
+    const isStart = LIST_START.test(line)
+    isOpen = isStart || (isOpen && !LIST_END.test(line))
+    isReport ||= isStart || !line.startsWith('#')
     const found = LINES.map((pattern) => pattern.exec(line)?.groups).find((groups) => groups !== undefined)
     if (found !== undefined)
       yield { ip: '', port: '', protocol: '', name: '', banner: '', ...found, raw: line }
     else if (!/^(#|closed )|^\s*rate:|^(Starting masscan|Initiating|Scanning) /.test(line))
       yield unusable('it is not a line of masscan (-oL)', number)
   }
-  if (isOpen) yield unusable('the list has no "# end": masscan was stopped', number)
+  if (number > 0 && !isReport) throw unreadable(NO_REPORT)
+  if (isOpen) yield unusable('the list has no last line: masscan was stopped', number)
 }

@@ -1,6 +1,5 @@
 import { isIP } from 'node:net'
-import type { Imported } from '../read-body.ts'
-import { linesOf } from '../read-body.ts'
+import { linesOf, unreadable, type Imported } from '../read-body.ts'
 import { asset, failed, unusable } from '../records.ts'
 import { webContent } from './web-content.ts'
 
@@ -31,6 +30,7 @@ export async function* gobusterAssets(body: AsyncIterable<Uint8Array>): AsyncGen
   let number = 0
   // What gobuster prints has a heading and an end; a file of `-o` has neither.
   let isOpen = false
+  let isReport = false
   const waiting: (readonly [line: number, match: RegExpExecArray])[] = []
   for await (const raw of linesOf(body)) {
     number += 1
@@ -38,6 +38,7 @@ export async function* gobusterAssets(body: AsyncIterable<Uint8Array>): AsyncGen
     base = BASE.exec(line)?.[1] ?? base
     if (isOpen && START.test(line)) yield unusable(STOPPED, number)
     isOpen = START.test(line) || (isOpen && !END.test(line))
+    isReport ||= !OTHER.test(line) || isOpen
     const match = FOUND.exec(withSlash(line)) ?? SERVER.exec(line)
     if (match === null) {
       if (ERROR.test(line)) yield failed(line)
@@ -51,6 +52,7 @@ export async function* gobusterAssets(body: AsyncIterable<Uint8Array>): AsyncGen
     else yield record(match, base, number)
   }
   for (const [line, match] of waiting) yield record(match, base, line)
+  if (number > 0 && !isReport) throw unreadable('it is not text of gobuster')
   if (isOpen) yield unusable(STOPPED, number)
 }
 
