@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { expect, test } from '@jest/globals'
-import { openReport } from '../src/index.ts'
+import { openReport, readFindings } from '../src/index.ts'
 
 const MIB = 1024 * 1024
 
@@ -55,9 +55,12 @@ test.each([
 
 test.each([
   ['gzip', '1f8b0800'],
+  ['zstd', '28b52ffd'],
   ['zip', '504b030414'],
 ])('A file in %s is refused with what to do', async (_name, start) => {
-  await expect(openReport(undefined, Readable.from([Buffer.from(start, 'hex')]))).rejects.toThrow('unpack it')
+  const body = () => Readable.from([Buffer.from(start, 'hex')])
+  await expect(openReport(undefined, body())).rejects.toThrow('unpack it')
+  await expect(Array.fromAsync(readFindings('sarif', body()))).rejects.toThrow('unpack it')
 })
 
 test('Lines of text may be in UTF-16, as a shell of Windows writes them', async () => {

@@ -2,6 +2,7 @@ import { createReadStream, readFileSync, readdirSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { asList, at, isRecord } from '../src/fields.ts'
 import { openReport, readFindings, type ImportFormat } from '../src/index.ts'
+import { batchesOf } from '../src/import/batches.ts'
 import { bytesOf } from './records.ts'
 
 const collect = async (batches: AsyncIterable<Awaited<ReturnType<typeof first>>>) => {
@@ -239,12 +240,6 @@ describe('masscan', () => {
     expect(assets.at(-2)?.raw_json_data).toContain('HTTP/1.1 200 OK')
   })
 
-  test('a list that is cut short keeps what it has', async () => {
-    const report = await guess(`[\n${OPEN.join(',\n')},\n{"ip": "192.0.2.9", "por`)
-    expect(values(report)).toContain('ip 192.0.2.1 80 443')
-    expect(report.problems).toMatchObject([{ line: 6 }])
-  })
-
   const PLACES = [2, 3].flatMap((host) => [8000, 8443].map((port) => `10.213.34.${host}:${port}`))
   test.each(['masscan.xml', 'masscan.ndjson', 'masscan.list'])(
     '%s has the same hosts and ports',
@@ -272,11 +267,17 @@ describe('masscan', () => {
     expect(report).toMatchObject({ format: 'masscan', errors: 0 })
   })
 
-  test('a list of a masscan that was killed keeps its whole lines, and is no complete scan', async () => {
-    const report = await guess('#masscan\nopen tcp 80 192.0.2.1 1\nopen tcp 443 192.0.2')
-    expect(values(report)).toEqual(['port 192.0.2.1:80 80', 'ip 192.0.2.1 80'])
-    expect(report.problems).toMatchObject([{ line: 3 }, { reason: expect.stringContaining('# end') }])
-  })
+  test.each([
+    '#masscan\nopen tcp 80 192.0.2.1 1\nopen tcp 443 192.0.2',
+    '# Masscan 1.3.2 scan initiated\nTimestamp: 1\tHost: 192.0.2.1 ()\tPorts: 80/open/tcp////\nTimestamp: 1\tHost:',
+  ])(
+    'a list of a masscan that was killed keeps its whole lines, and is no complete scan: %s',
+    async (text) => {
+      const report = await guess(text)
+      expect(values(report)).toEqual(['port 192.0.2.1:80 80', 'ip 192.0.2.1 80'])
+      expect(report.problems).toMatchObject([{ line: 3 }, { reason: expect.stringContaining('was stopped') }])
+    },
+  )
 
   test('its XML has no hosts of nmap, even if the format nmap is named', async () => {
     const { assets } = await collect(readFindings('nmap', file('masscan.xml')))
@@ -469,14 +470,6 @@ describe('sslscan', () => {
       reached: ['a.example'],
     })
     expect(await guess(document(plain + unresolved))).toMatchObject({ failed: [], errors: 2, reached: [] })
-  })
-
-  test('a report that is cut short keeps its complete servers', async () => {
-    const report = await guess(
-      `<document title="SSLScan Results">${TEST}<ssltest host="b.example" port="443"><proto`,
-    )
-    expect(short(report)).toEqual(['sslscan-tls10 low a.example:443'])
-    expect(report.errors).toBeGreaterThan(0)
   })
 })
 
@@ -1226,7 +1219,35 @@ const reordered = (value: unknown, order: (names: string[]) => string[]): unknow
       ? Object.fromEntries(order(Object.keys(value)).map((name) => [name, reordered(value[name], order)]))
       : value
 
-const JSON_REPORTS = readdirSync(new URL('reports/', import.meta.url)).filter((name) =>
+const REPORTS = readdirSync(new URL('reports/', import.meta.url))
+const bytesOfReport = (name: string) => readFileSync(new URL(`reports/${name}`, import.meta.url))
+
+/** Without a process for large ones. A refused report has an error. */
+const readHere = async (format: ImportFormat, bytes: Uint8Array) => {
+  const report = collect(batchesOf(format, bytesOf(bytes, bytes.length), ''))
+  const { findings, assets, errors } = await report.catch(() => ({ findings: [], assets: [], errors: 1 }))
+  return { rows: new Set([...findings, ...assets].map((one) => JSON.stringify(one))), errors }
+}
+
+/** Lines that nothing follows: a report of fewer lines looks the same. */
+const HAS_NO_END = /^(?:gobuster(?:-web)?\.txt|masscan\.ndjson|zmap.*)$/
+const CUTS = 40
+
+test.each(REPORTS.filter((name) => !HAS_NO_END.test(name)))(
+  '%s that ends anywhere is not taken for a whole report',
+  async (name) => {
+    const bytes = bytesOfReport(name)
+    const { format } = await openReport(undefined, file(name))
+    const whole = await readHere(format, bytes)
+    for (let part = 1; part < CUTS; part += 1) {
+      const size = Math.floor((bytes.length * part) / CUTS)
+      const { rows, errors } = await readHere(format, bytes.subarray(0, size))
+      if (errors === 0) expect([size, rows]).toEqual([size, whole.rows])
+    }
+  },
+)
+
+const JSON_REPORTS = REPORTS.filter((name) =>
   /^(?!whatweb|masscan\.ndjson|zmap\.json).*\.(?:json|sarif)$/.test(name),
 )
 
@@ -1242,6 +1263,19 @@ test.each(JSON_REPORTS)('the order of keys changes nothing in %s', async (name) 
   const known = await told((names) => names)
   expect(await told((names) => names.toSorted())).toEqual(known)
   expect(await told((names) => names.toReversed())).toEqual(known)
+})
+
+test.each(JSON_REPORTS)('A list of %s and the same report is read as one behind the other', async (name) => {
+  const text = bytesOfReport(name).toString()
+  const list = Buffer.from(`[${text},\n${text}]`)
+  const { format } = await openReport(undefined, file(name))
+  const read = await readHere(format, list)
+  // These have objects and lists.
+  if (/^(?:ffuf|pip-audit|testssl)/.test(name) && text.startsWith('{')) expect(read.errors).toBeGreaterThan(0)
+  else {
+    expect(read).toEqual(await readHere(format, Buffer.from(`${text}\n${text}`)))
+    expect((await openReport(undefined, bytesOf(list, list.length))).format).toBe(format)
+  }
 })
 
 test('A report of grype that ends in its first list is recognised', async () => {
@@ -1266,12 +1300,20 @@ test.each([
   ['{"error":{"code":"ERR_PNPM_AUDIT_NO_LOCKFILE","message":"No pnpm-lock.yaml"}}', 'No pnpm-lock.yaml'],
   ['{"message":"request to http://a/ failed, reason: no","error":{"summary":""}}', 'request to http://a/'],
   ['{"error":{"summary":"","detail":""},"message":"network timeout at: http://a/"}', 'network timeout'],
+  ['{"message":"invalid json response body at http://a/ reason: x","error":{"summary":""}}', 'invalid json'],
 ])('an error of npm is recognised: %s', async (text, reason) => {
   expect(await guess(text)).toMatchObject({
     format: 'npm-audit',
     errors: 1,
     problems: [{ reason: expect.stringContaining(reason) }],
   })
+})
+
+test.each([
+  ['npm-audit', '{"error":"no audit here"}', 'no audit here'],
+  ['trivy', '[{"SchemaVersion":2,"ArtifactName":"a","Results":[]}]', 'a list of reports'],
+] as const)('%s: %s is no scan without results', async (format, text, reason) => {
+  expect((await read(format, text)).problems).toMatchObject([{ reason: expect.stringContaining(reason) }])
 })
 
 test.each([

@@ -125,12 +125,15 @@ test('a record that is too long or too deep is skipped', async () => {
   async function* body() {
     yield Buffer.from('[{"a":"')
     for (let mib = 0; mib < 17; mib++) yield Buffer.alloc(1024 * 1024, 'x')
-    yield Buffer.from(`"},\n${'['.repeat(201)}${']'.repeat(201)},{"a":2}]`)
+    yield Buffer.from(
+      `"},\n{"a":${'['.repeat(200)}${']'.repeat(200)}},${'['.repeat(9)}${']'.repeat(9)},{"a":2}]`,
+    )
   }
   expect(await Array.fromAsync(jsonParts(body(), '[]'))).toMatchObject([
     { kind: 'problem', line: 1, reason: 'it is longer than 16777216 characters' },
     { kind: 'problem', line: 2, reason: 'it has more than 200 levels of lists and objects' },
-    { kind: 'value', value: { a: 2 } },
+    { kind: 'problem', line: 2, reason: 'it is in more than 4 lists' },
+    { kind: 'value', path: ['3'], value: { a: 2 } },
   ])
 })
 

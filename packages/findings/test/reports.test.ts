@@ -95,15 +95,6 @@ test('ffuf: concatenated reports are read, and a server that refused is not name
   })
 })
 
-test('masscan: open ports become assets', async () => {
-  const { assets, errors } = await read('masscan', 'masscan.json')
-  expect(errors).toBe(0)
-  expect(assets).toMatchObject([
-    { asset_type: 'port', asset_value: '10.213.9.2:8000', host_ip: '10.213.9.2', open_ports: ['8000'] },
-    { asset_type: 'ip', asset_value: '10.213.9.2', open_ports: ['8000'] },
-  ])
-})
-
 const MASSCAN =
   '{"ip":"::1","ports":[{"port":53,"proto":"udp","status":"open"},{"port":80,"status":"closed"}]}'
 
@@ -118,11 +109,6 @@ test.each([
   const { assets, errors } = await text('masscan', content)
   expect(errors).toBe(0)
   expect([...new Set(assets.map(({ asset_value }) => asset_value))]).toEqual(['[::1]:53/udp', '::1'])
-})
-
-test('masscan: an empty file is a scan that found nothing', async () => {
-  expect(await text('masscan', '')).toEqual({ findings: [], assets: [], reached: [], errors: 0 })
-  expect(await text('masscan', '[{"ip":"192.0.2.1"}]')).toMatchObject({ errors: 1 })
 })
 
 test('wapiti: vulnerabilities and anomalies have the place, the parameter and the request', async () => {
@@ -193,12 +179,6 @@ test('sslscan: protocols, ciphers and certificates that are weak become findings
     asset_type: 'network',
     tags: ['sslscan', 'tls'],
   })
-})
-
-test('sslscan: a server without weak protocols and ciphers only has the finding of its certificate', async () => {
-  expect(short(await read('sslscan', 'sslscan-good.xml'))).toEqual([
-    'sslscan-cert-self-signed medium 127.0.0.1:18144',
-  ])
 })
 
 const sslscan = (inside: string) =>
@@ -413,15 +393,8 @@ test('nmap: a scan that failed is an error, and a host that sent nothing is not 
 
 const REPORTS = readdirSync(new URL('reports', import.meta.url))
 const SAMPLES: readonly (readonly [ImportFormat, string])[] = [
-  [
-    'nmap',
-    '<?xml version="1.0"?>\n<!DOCTYPE nmaprun>\n<!-- Nmap 7.93 -->\n<nmaprun scanner="nmap"></nmaprun>',
-  ],
-  ['sarif', '{"$schema":"https://json.schemastore.org/sarif-2.1.0.json","version":"2.1.0","runs":[]}'],
   ['sarif', '\ufeff{"version":"2.1.0","runs":[]}'],
-  ['nuclei', '{"template-id":"x","info":{"name":"x"},"matched-at":"http://a"}\n{"template-id":"y"}'],
   ['jsonl', '{"vuln_info":"x","asset_value":"a","raw_vuln_json":"{\\"template-id\\":1,\\"info\\":1}"}'],
-  ['whatweb', '[\n{"target":"http://a","http_status":200,"plugins":{}}\n]'],
 ]
 
 describe('The format of a file is recognised', () => {

@@ -39,7 +39,7 @@ const SIGNS: readonly (readonly [ImportFormat, string | RegExp])[] = [
   // The registry could not be reached.
   [
     'npm-audit',
-    /^\{\s*(?:"error"\s*:\s*\{[^{}]*\}\s*,\s*)?"message"\s*:\s*"(?:request to \S+ failed, reason|network timeout at): /,
+    /^\{\s*(?:"error"\s*:\s*\{[^{}]*\}\s*,\s*)?"message"\s*:\s*"(?:request to|network timeout at:|invalid json \w+ body at) http/,
   ],
   ['npm-audit', /^\{\s*"type"\s*:\s*"(?:audit[A-Z]\w+|info|warning|error)"[^{}]*"data"/],
   ['npm-audit', /^\{\s*"[^"]+"\s*:\s*\[\s*\{\s*"id"\s*:\s*\d+\s*,\s*"url"/],
@@ -62,18 +62,32 @@ const emptyFormat = (text: string): ImportFormat | undefined => {
   return /^(\[\s*\]\s*|null\s*|)$/.test(text) ? 'jsonl' : undefined
 }
 
-/** The first bytes of gzip and zip. */
-const PACKED = /^(?:1f8b|504b0304)/
+/** The first bytes of gzip, zip, zstd and xz. */
+const PACKED = /^(?:1f8b|504b0304|28b52ffd|fd377a58)/
+
+export const refusePacked = (head: Uint8Array): void => {
+  if (PACKED.test(Buffer.from(head.subarray(0, 4)).toString('hex')))
+    throw unreadable('it is compressed: unpack it first')
+}
 
 /** Recognises the format by the start of a file. */
 export const formatOfHead = (head: Uint8Array): ImportFormat | undefined => {
-  if (PACKED.test(Buffer.from(head.subarray(0, 4)).toString('hex')))
-    throw unreadable('it is compressed: unpack it first')
+  refusePacked(head)
   const text = decode(head).replaceAll(COLORS, '').trimStart()
   const report = text.slice(Math.max(text.search(REPORT), 0))
   if (report.startsWith('<')) return xmlFormat(report)
+  return emptyFormat(text) ?? jsonFormat(report) ?? textFormat(text, report) ?? formatOfList(report)
+}
+
+const jsonFormat = (report: string): ImportFormat | undefined => {
   const isList = report.startsWith('[')
-  return emptyFormat(text) ?? shapeOf(fieldsOf(report, isList ? 2 : 1), isList) ?? textFormat(text, report)
+  return shapeOf(fieldsOf(report, isList ? 2 : 1), isList)
+}
+
+/** A list of reports. */
+const formatOfList = (list: string): ImportFormat | undefined => {
+  const report = list.replace(/^\[\s*(?=[[{])/, '')
+  return report === list ? undefined : (jsonFormat(report) ?? textFormat('', report))
 }
 
 /** A key that no report has: lists and objects with it in a pattern are read through, and not kept. */

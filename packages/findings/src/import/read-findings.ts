@@ -3,7 +3,7 @@ import { on } from 'node:events'
 import { AppError, MAX_IMPORT_PROBLEMS } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
-import { formatOfHead, formatOfStart, notRecognised } from './guess-format.ts'
+import { formatOfHead, formatOfStart, notRecognised, refusePacked } from './guess-format.ts'
 import { beginsWithObject, MAX_INLINE, ObjectLines } from './object-lines.ts'
 import type { FromReader } from './read-process.ts'
 import { rejoined, unreadable } from './read-body.ts'
@@ -36,6 +36,7 @@ export async function* readFindings(
   const chunks = body[Symbol.asyncIterator]()
   try {
     const { first, isWhole } = await start(chunks, MAX_INLINE)
+    refusePacked(Buffer.concat(first))
     const whole = rejoined(first, chunks)
     const inProcess = (bytes: AsyncGenerator<Uint8Array>) =>
       readAhead(readInProcess([format, root], bytes, { ...LIMITS, ...limits }))

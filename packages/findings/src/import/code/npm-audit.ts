@@ -45,7 +45,8 @@ export async function* npmAuditFindings(body: AsyncIterable<Uint8Array>): AsyncG
     } else if (part.at === 'children') yield* packageRecords(yarnPackage(name, part.value))
     else if (part.at === 'message') yield failed(asText(part.value))
     else if (part.at === 'error') {
-      const reason = isRecord(part.value) ? pick(part.value, 'summary', 'detail', 'message', 'code') : ''
+      const named = isRecord(part.value) ? part.value : { message: part.value }
+      const reason = pick(named, 'summary', 'detail', 'message', 'code')
       if (isThere(reason)) yield failed(asText(reason))
     } else if (part.at === 'advisories.*' || part.at === 'data.advisory') yield* advisoryRecords(part.value)
     else if (part.at === 'vulnerabilities.*') yield* packageRecords(part.value)

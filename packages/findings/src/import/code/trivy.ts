@@ -28,6 +28,7 @@ const FACTS = [
 ]
 const PATTERNS = [
   '',
+  '[]',
   'ArtifactName',
   'ClusterName',
   ...under(RESOURCES, ['Error']),
@@ -57,14 +58,18 @@ export async function* trivyFindings(body: AsyncIterable<Uint8Array>): AsyncGene
     if (part.kind === 'value') facts.add(part.path, asText(part.value))
   facts.rewind()
   const fingerprints = new Fingerprints()
+  let others = 0
   for await (const part of jsonReport(replay.again(), isList, ...PATTERNS, ...SIGNS)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
+    else if (part.at === '[]') others += 1
+    else if (part.at === '[].Target') others -= 1
     else if (part.at === '') facts.next()
     else if (part.at.endsWith('].Error') && asText(part.value) !== '')
       yield failed(asText(part.value), { file: facts.resourceOf(part.path) })
     else if (RESULTS.some((list) => part.at.endsWith(`.${list}`)))
       yield* records(part.at, part.value, facts.targetOf(part.path.slice(0, -2)), fingerprints)
   }
+  if (others > 0) yield unusable('it is a list of reports: write them one behind the other instead')
 }
 
 class Facts {

@@ -11,6 +11,7 @@ const BACKSLASH = 92
 const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
+const MAX_LISTS = 4
 
 /**
  * Finds the values of a text that match patterns. Only their ends are looked for; `JSON.parse` reads them. Tolerates
@@ -136,27 +137,21 @@ export class JsonScanner {
     return at
   }
 
-  /** A character between values. */
+  /** A character between values. Outside of documents, what begins neither a list nor an object is a line of text. */
   #between(code: number, at: number): void {
     const level = this.#stack.at(-1)
     if (code === COMMA) return
-    if (level === undefined) this.#outside(code, at)
+    if (code === OPEN_LIST || code === OPEN_OBJECT) {
+      if (level === undefined || level.isList || level.key !== undefined) this.#open(code === OPEN_LIST, at)
+      else this.#restart(code, at)
+    } else if (level === undefined) this.#begin('line', this.#root, at)
     else if (code === CLOSE_LIST || code === CLOSE_OBJECT) this.#close(level, code === CLOSE_LIST)
     else if (code === COLON) {
       if (level.key === undefined) this.#problem(this.#line, 'an unexpected ":"')
-    } else if (code === OPEN_LIST || code === OPEN_OBJECT) {
-      if (level.isList || level.key !== undefined) this.#open(code === OPEN_LIST, at)
-      else this.#restart(code, at)
     } else if (code === QUOTE) {
       this.#begin('string', this.#patternOfNext(), at, !level.isList && level.key === undefined)
       this.#inString = true
     } else this.#begin('word', this.#patternOfNext(), at)
-  }
-
-  /** Outside of documents only lists and objects begin one; everything else is a line of text. */
-  #outside(code: number, at: number): void {
-    if (code === OPEN_LIST || code === OPEN_OBJECT) this.#open(code === OPEN_LIST, at)
-    else this.#begin('line', this.#root, at)
   }
 
   /** A list or object where a key is expected: another document begins, or something is missing. */
@@ -200,12 +195,20 @@ export class JsonScanner {
     return level.isList ? level.pattern?.item : underKey(level.pattern, level.key ?? '')
   }
 
+  /** Where in its report the next value is: lists around reports do not count. */
   #path(): string[] {
-    return this.#stack.map((level) => (level.isList ? String(level.index) : (level.key ?? '')))
+    return this.#stack
+      .filter((level) => !level.isList || level.pattern?.item !== this.#root)
+      .map((level) => (level.isList ? String(level.index) : (level.key ?? '')))
   }
 
   #open(isList: boolean, at: number): void {
-    const pattern = this.#patternOfNext()
+    let pattern = this.#patternOfNext()
+    const isAround = isList && pattern !== undefined && pattern.item === pattern
+    if (isAround && this.#stack.length >= MAX_LISTS) {
+      this.#problem(this.#line, `it is in more than ${MAX_LISTS} lists`)
+      pattern = undefined
+    }
     const goesOn = isList ? pattern?.item !== undefined : (pattern?.keys.size ?? 0) > 0
     this.hasDocument ||= !isList
     // Logs contain `[INF]`, so that the items of every outer list are looked at.
@@ -215,7 +218,7 @@ export class JsonScanner {
       this.#last = isList ? OPEN_LIST : OPEN_OBJECT
       return
     }
-    if (pattern?.at !== undefined && goesOn)
+    if (pattern?.at !== undefined && goesOn && !isAround)
       this.#found.push({
         kind: 'value',
         at: pattern.at,

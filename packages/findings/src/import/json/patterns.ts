@@ -25,6 +25,9 @@ export const patternsOf = (patterns: readonly string[]): Pattern => {
     }
     node.at = pattern
   }
+  // A list of reports, as `jq -s` writes it, and a list in the list of a report: their items are what they are in.
+  const repeated = root.item ?? root
+  repeated.item ??= repeated
   return root
 }
 
