@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Access logs tell what a scan sent. Apache escapes a quote in a request or header by a backslash ("Format Notes" of mod_log_config), and times have the offset of the server, +0530 in India.
+# Access logs tell what a scan sent. Apache writes a backslash before a quote in a request or header (page of mod_log_config, since version 2.0.46), and times have the offset of the server, +0530 in India.
 # One would guess that readers of the combined format know both.
 # jc and apache-log-parser (PyPI) cut the user agent at its first quote. clf-parser (npm) loses the status of a request with a quote, and the code 403 becomes the number of bytes.
-# apache-log-parser takes the minutes of an offset for tenths: the request is 27 minutes late. jc has no epoch_utc for an offset.
+# apache-log-parser reads one digit of the minutes of an offset: the request is 27 minutes late. jc has no epoch_utc for an offset.
 # There is no error: scans with quotes in their requests are missing in a search by agent or status.
-# apachelogs reads both right.
+# apachelogs (PyPI) reads both right.
 # Seen with jc 1.26.1, apache-log-parser 1.7.0, clf-parser 0.0.2 and apachelogs 0.6.1.
 set -euo pipefail
 work=$(mktemp -d)

@@ -3,7 +3,7 @@
 # One would guess that readers of certificates return an address as one reads it.
 # cert-info (npm) returns its bytes as text, among the names: 127.0.0.1 becomes four control characters. certpem (npm) returns an object of its decoder. x509.js (npm) drops addresses and mail addresses.
 # There is no error: a server that has a certificate for its address is missing, or is a host that no tool can look up. cert-info and certpem put mail addresses among the names too.
-# @fidm/x509 (npm), node-forge (npm) and Node itself read all of them.
+# @fidm/x509 (npm), node-forge (npm) 1.4.3 and Node itself read all of them.
 # Seen with cert-info 1.5.1, certpem 1.1.3, x509.js 1.0.0 and @fidm/x509 1.2.1.
 set -euo pipefail
 command -v openssl > /dev/null || { echo 'needs openssl' >&2; exit 2; }

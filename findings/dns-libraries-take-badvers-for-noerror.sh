@@ -2,7 +2,7 @@
 # The answer code of DNS has twelve bits: four in the header, eight in the OPT record (RFC 6891, section 6.1.3). BADVERS is 16 and BADCOOKIE 23, so the header alone says NOERROR and YXRRSET.
 # One would guess that libraries which decode the OPT record give the code of both.
 # dns-packet (npm), dnslib and scapy (PyPI) give that of the header: a server that refuses the version of EDNS has answered well, with no records, which means that the name has none of this type.
-# A check of servers for EDNS passes those that refuse it, and BADCOOKIE is an error about updates. dnspython (PyPI) and dns2 (npm) give the whole code.
+# An inventory of servers counts those that refuse EDNS among those that answer it, and names BADCOOKIE as an error of updates. dnspython (PyPI) and dns2 (npm) give the whole code.
 # With dns-packet, add 16 times extendedRcode of the OPT record.
 # Seen with dns-packet 5.6.1, dnslib 0.9.26, scapy 2.8.0, dns2 3.0.0 and dnspython 2.9.2.
 set -euo pipefail

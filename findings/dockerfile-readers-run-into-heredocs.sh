@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # A Dockerfile may hold scripts and files between <<NAME and NAME since version 1.4 of its syntax ("Here-Documents" in the reference). Their lines are no instructions.
-# One would guess that readers of Dockerfiles know it: the syntax is of 2022.
+# One would guess that readers of Dockerfiles know this syntax: it is of 2022.
 # dockerfile-parse (PyPI) and docker-file-parser (npm) read the lines as instructions: a mail whose header begins with "From" is a base image, a script that names USER changes the user, a file that mentions EXPOSE opens a port. There is no error.
 # dockerfilelint (npm) lints the text, and calls the end of it an invalid line.
 # An inventory of base images gets one that does not exist, and a check for "the last user is root" sees the script.

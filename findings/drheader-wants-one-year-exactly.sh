@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Strict-Transport-Security tells browsers for how many seconds a site is reached by TLS only: the longer, the stronger. Its value may stand in quotes (RFC 6797, sections 6.1 and 6.1.1), and "preload" is what the lists of browsers ask for.
+# Strict-Transport-Security tells browsers for how many seconds a site is reached by TLS only: the longer, the stronger. Its value may stand in quotes (RFC 6797, sections 6.1 and 6.1.1), and hstspreload.org, the list of browsers, asks for "preload" and at least one year.
 # One would guess that an audit of headers complains of less than its policy, not of more.
 # drheader compares texts: two years, and one year with preload, are findings of severity "high", as its policy is one year and includeSubDomains. The same year in quotes is one too.
-# The advice of the finding is the weaker value, and sites that follow the lists of browsers never get rid of it.
+# The advice of the finding is the weaker value, and sites that follow hstspreload.org never get rid of it.
 # Seen with drheader 2.0.0.
 set -euo pipefail
 work=$(mktemp -d)

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Gemfile.lock lists a gem with native code once for each platform: nokogiri (1.15.4), nokogiri (1.15.4-x86_64-linux), nokogiri (1.15.5-java). It may have several GIT and PATH sections.
-# One would guess that a reader for it returns nokogiri with three versions.
+# Gemfile.lock lists a gem with native code once for each platform: nokogiri (1.15.4), nokogiri (1.15.4-x86_64-linux), nokogiri (1.15.4-java). The file may have several GIT and PATH sections.
+# One would guess that a reader for it returns one gem nokogiri, or one for each platform.
 # @snyk/gemfile (npm) gives the name to the last, with the platform in its version, and names the others nokogiri0 and nokogiri1: gems that do not exist. The first of two GIT sections becomes GIT0.
-# An inventory made of it has gems without known weaknesses, and those of nokogiri are searched for the version of one platform only.
-# Gems without platforms are right, so small projects look well.
+# An inventory made of it has gems for which no database knows a weakness, and a version of nokogiri, 1.15.4-java, that a comparison of versions may not read.
+# Gems without platforms are right, so the fault shows in some projects only.
 # Seen with @snyk/gemfile 1.3.0.
 set -euo pipefail
 work=$(mktemp -d)
@@ -30,7 +30,7 @@ GEM
       racc (~> 1.4)
     nokogiri (1.15.4-x86_64-linux)
       racc (~> 1.4)
-    nokogiri (1.15.5-java)
+    nokogiri (1.15.4-java)
     racc (1.7.1)
 
 PLATFORMS
@@ -56,6 +56,6 @@ JS
 seen=$(node read.cjs)
 expected='GIT: two 2.0.0
 GIT0: one 1.0.0
-GEM: nokogiri 1.15.5-java, nokogiri0 1.15.4, nokogiri1 1.15.4-x86_64-linux, racc 1.7.1'
+GEM: nokogiri 1.15.4-java, nokogiri0 1.15.4, nokogiri1 1.15.4-x86_64-linux, racc 1.7.1'
 printf 'expected: one 1.0.0 and two 2.0.0 of GIT, nokogiri three times and racc of GEM\nseen:\n%s\n' "$seen"
 [[ "$seen" == "$expected" ]] || { printf 'The behaviour has changed. Before:\n%s\n' "$expected" >&2; exit 1; }

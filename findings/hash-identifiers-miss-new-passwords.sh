@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Who finds a hash in a file asks a program what it is. bcrypt of OpenBSD writes $2b$ since 2014, Debian stores passwords as yescrypt ($y$) since 2021, and Argon2 is the choice of RFC 9106. crypt(5) of Debian 12 names $2b$ as the prefix of bcrypt.
-# One would guess that hashid and its successor name-that-hash know them, and that the JSON of the latter (--greppable) is JSON.
+# A report about hashes in files names their kind. OpenBSD announced the prefix $2b$ for bcrypt in 2014, and crypt(5) of Debian 12 names it as the prefix of bcrypt. Debian stores passwords as yescrypt ($y$) since version 11, and RFC 9106 describes Argon2.
+# One would guess that hashid and the newer name-that-hash know them, and that the JSON of the latter (--greppable) is JSON.
 # Neither knows $2b$, while $2a$ and $2y$ are known. hashid, last released in 2015, calls yescrypt and Argon2 unknown too. The exit code is 0 each time.
 # name-that-hash wraps its JSON at 80 columns when it writes to a file or a pipe, also within strings: for yescrypt no parser reads it. COLUMNS=1000 before the command helps.
-# A triage by them takes the passwords of current systems for noise.
-# Seen with hashID 3.1.4 and name-that-hash 1.11.0. The hashes are of no password.
+# A report made with them leaves out the passwords of current systems, or calls them unknown.
+# Seen with hashID 3.1.4 and name-that-hash 1.11.0. The hashes below are made of one letter, and belong to no password.
 set -euo pipefail
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

@@ -2,8 +2,8 @@
 # A TXT record of DNS is one or several strings of 255 bytes at most; those who read SPF join them without a blank (RFC 7208, section 3.3). dig prints each in quotes, with \" for a quote in it (RFC 1035, section 5.1).
 # One would guess that the data which jc makes of dig's answer is the text.
 # jc removes the first and the last quote, and leaves the seam: an address that goes on in the second string becomes ip4:192" ".0.2.1. Quotes in a text keep their backslash.
-# Long SPF and DKIM records are then invalid for all that check them; short ones are right, so nobody notices at first.
-# `dig +short` does not help; join at `" "` and remove the backslashes.
+# A report then calls long SPF and DKIM records invalid; short ones are right, so the fault shows late.
+# Join the text at `" "` and remove the backslashes.
 # Seen with jc 1.26.1.
 set -euo pipefail
 work=$(mktemp -d)

@@ -2,7 +2,7 @@
 # `kubectl get -o yaml` writes several resources as one of kind List, and kubectl applies such a file.
 # One would guess that kubernetes-validate checks the items, as it checks each document of a file.
 # It warns that it has no schema for List and ends with 0: the type of replicas is not checked, nor an unknown field with --strict. With --no-warn there is no word.
-# A check of exported manifests passes whatever they hold. Write each item as a document of its own, for example by jq.
+# A check of exported manifests succeeds whatever they hold, and its log looks like that of a good file. Write each item as a document of its own, for example by jq.
 # Seen with kubernetes-validate 1.33.1.
 set -euo pipefail
 work=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# APIs name the next page of a list by the Link field: <URL>; rel="next". Names of parameters and relations are compared without regard to case, blanks may stand around "=", a parameter may have no value, and of two "rel" the first counts (RFC 8288, sections 2.1.1, 3 and 3.3, and appendix B.2).
+# APIs name the next page of a list by the Link field: <URL>; rel="next". A reader compares names of parameters and relations without regard to case, accepts blanks around "=" and parameters without a value, and takes the first of two "rel" (RFC 8288, sections 2.1.1, 3 and 3.3, and appendix B.3).
 # One would guess that libraries for this field find the next page, whatever form a server chooses.
 # http-link-header (npm) loses the relation behind a parameter without a value; parse-link-header (npm) in upper case, behind blanks, and where a second "rel" follows; linkheader-parser (PyPI) in upper case, without quotes and behind blanks.
 # There is no error: a client takes the first page for the whole list, so an inventory or a list of findings that is read by pages is short.

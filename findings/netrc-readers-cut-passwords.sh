@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Scanners and their uploads take logins from .netrc. The GNU page of the file (inetutils, "The .netrc file") has entries of words between blanks; curl and Python's netrc read a password in quotes, and take # for a comment at the start of a word only.
+# Scanners and their uploads take logins from .netrc. The manual of the file, netrc(5) of GNU inetutils, has words between blanks; curl and Python's netrc also read a password in quotes, and take # for a comment at the start of a word only.
 # One would guess that libraries find the login that curl sends.
 # netrc (npm), which node-netrc uses, cuts each line at the first #, also within a password. It splits a password in quotes at its blank; all words behind it then shift by one, so the entry gets the login and password of a later one, and the entries between are lost.
 # netrc-parser (npm) keeps the # and cuts a password in quotes at its blank, with the quote left in it.

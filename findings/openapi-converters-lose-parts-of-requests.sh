@@ -2,8 +2,8 @@
 # Scans of an API start from requests that a converter makes of its OpenAPI description. OpenAPI 3.0.3 has parameters in cookies ("Parameter Object"), a default for each variable in the address of a server ("Server Variable Object"), and parameters that are a part of a path segment, as in /report.{format} ("Path Templating").
 # One would guess that converters carry these over, as a request without them fails.
 # openapi-to-postmanv2 (npm) drops cookies, also required ones, without a warning. A parameter in a part of a segment loses its example: the path is report.string.
-# openapi-snippet (npm) keeps {stage} in the address, where %7Bstage%7D leads to 404 for each request.
-# A scan then reads errors, and reports an API without findings. Each does right what the other does not.
+# openapi-snippet (npm) keeps {stage} in the address, as %7Bstage%7D, which no server has as a path.
+# A scan then reads errors, and reports an API without findings. Each converter does right what the other does not.
 # Seen with openapi-to-postmanv2 6.3.3 and openapi-snippet 0.14.0.
 set -euo pipefail
 work=$(mktemp -d)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A pcapng file may hold packets of several interfaces, and each states the unit of its times (if_tsresol) and an offset in seconds (if_tsoffset); a file merged from several probes does (draft-ietf-opsawg-pcapng, sections 4.2 and 4.3).
+# A pcapng file may hold packets of several interfaces, and each states the unit of its times (if_tsresol) and an offset in seconds (if_tsoffset); a file merged from several probes may have both (draft-ietf-opsawg-pcapng, sections 4.2 and 4.3).
 # One would guess that readers give each packet the time that its interface says.
 # dpkt reads all packets by the first interface: nanoseconds of a second one become the year 57,868, milliseconds become 1970. python-pcapng and scapy know each unit, and ignore the offset: the packet is in 1970.
 # There is no error. A timeline of a scan made from such captures is wrong.

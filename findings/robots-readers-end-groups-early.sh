@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # robots.txt has groups: one or more User-agent lines and their rules. Groups of one agent are joined (RFC 9309, section 2.2.1), and other lines, such as Crawl-delay, must not interfere: "a Sitemaps record MUST NOT terminate a group" (section 2.2.4).
 # One would guess that readers apply the rules to all agents of a group.
-# A Crawl-delay line between two User-agent lines ends the group for protego (PyPI), robots-parser, robots-txt-guard and robots-txt-parser (npm): the first agent may fetch everything. A Sitemap line does it for the three of npm.
+# A Crawl-delay line between two User-agent lines ends the group for protego (PyPI), robots-parser, robots-txt-guard and robots-txt-parser (npm): they tell the first agent that it may fetch everything. A Sitemap line does it for the three of npm.
 # robots-txt-guard takes the first of two groups of an agent, and forgets the second.
-# A crawler that should keep out of a path enters it. fast-robotstxt (PyPI), a binding of the reader of the standard's authors, follows the RFC.
+# A crawler that wants to respect the file reads pages that the site asked it to leave alone. fast-robotstxt (PyPI), a binding of Google's reader, follows the RFC.
 # Seen with protego 0.7.0, robots-parser 3.0.1, robots-txt-guard 1.0.2 with robots-txt-parse 2.0.1, robots-txt-parser 2.0.3 and fast-robotstxt 1.1.0.
 set -euo pipefail
 work=$(mktemp -d)

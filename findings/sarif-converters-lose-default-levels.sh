@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A SARIF result without a level has the level of its rule, and a rule without one has "warning" (SARIF 2.1.0, sections 3.27.10 and 3.50.3). Several tools write no level in results.
-# One would guess that converters of SARIF know the defaults, as these are what fails a build.
+# A SARIF result without a level has the level of its rule, and a rule without one has "warning" (SARIF 2.1.0, sections 3.27.10 and 3.50.3).
+# One would guess that converters of SARIF know the defaults, as a report without errors is read as a clean one.
 # sarif-junit (npm) makes a passed test of each result without a level, also of errors: the JUnit report has no failure.
 # @security-alert/sarif-to-markdown (npm) leaves out all results of a rule without defaultConfiguration, also errors that state their level, and gives results with a level that of the rule.
 # There is no error. A report for sarif-junit needs a level in each result; one for sarif-to-markdown in each rule.
@@ -14,9 +14,9 @@ cat > report.sarif <<'JSON'
 {"version":"2.1.0","runs":[{
   "tool":{"driver":{"name":"lab","rules":[{"id":"strict","defaultConfiguration":{"level":"error"}},{"id":"plain"}]}},
   "results":[
-    {"ruleId":"strict","message":{"text":"an error by its rule"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.c"},"region":{"startLine":1}}}]},
-    {"ruleId":"plain","message":{"text":"a warning by default"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"b.c"},"region":{"startLine":2}}}]},
-    {"ruleId":"plain","level":"error","message":{"text":"an error by itself"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"c.c"},"region":{"startLine":3}}}]}
+    {"ruleId":"strict","ruleIndex":0,"message":{"text":"an error by its rule"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"a.c"},"region":{"startLine":1}}}]},
+    {"ruleId":"plain","ruleIndex":1,"message":{"text":"a warning by default"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"b.c"},"region":{"startLine":2}}}]},
+    {"ruleId":"plain","ruleIndex":1,"level":"error","message":{"text":"an error by itself"},"locations":[{"physicalLocation":{"artifactLocation":{"uri":"c.c"},"region":{"startLine":3}}}]}
   ]}]}
 JSON
 cat > convert.cjs <<'JS'

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Scans read security.txt to tell its contacts of findings. Since RFC 9116 (2022) the field Expires is required, a file past it is stale and should not be used (section 2.5.5), and a field for thanks is "Acknowledgments" (section 2.5.1).
 # One would guess that a parser for security.txt knows both.
-# securitytxt-parser (PyPI) calls a file valid that has expired, and one without Expires, and has no field for the date. It drops "Acknowledgments", as it waits for "acknowledgements", and drops CSAF.
-# A report by it passes sites whose file must not be used. sectxt (PyPI) reports both files.
+# securitytxt-parser (PyPI) calls a file valid that has expired, and one without Expires, and has no field for the date. It drops "Acknowledgments", as it waits for "acknowledgements".
+# A report made with it lists contacts as current that are stale. sectxt (PyPI) reports both files.
 # Seen with securitytxt-parser 1.1 and sectxt 0.9.8.
 set -euo pipefail
 work=$(mktemp -d)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # ssdeep hashes tell how alike two files are, such as two pages or two reports. A hash names its block size, and holds the blocks of twice that size too, so that files of other lengths can be compared.
 # One would guess that libraries give the hash and the score of ssdeep.
-# ssdeep.js (npm) compares hashes of one block size only: a file and three copies of it in a row have 52 for ssdeep and ppdeep (PyPI), and 0 for ssdeep.js. An edited file has 99 for ssdeep, 100 for ppdeep, and 96.97 here.
-# Its hashes of data that repeats have another block size and other letters than those of ssdeep, so that lists of hashes do not match.
+# ssdeep.js (npm) compares hashes of one block size only: a file and three copies of it in a row have 52 for ssdeep and ppdeep (PyPI), and 0 for ssdeep.js. An edited file has 99 for ssdeep, 100 for ppdeep, and 96.97 for ssdeep.js.
+# Its hash of data that repeats has another block size and another second part than that of ssdeep, so lists of hashes do not match.
+# A report that groups pages which are alike lists the longer ones apart.
 # Seen with ssdeep.js 0.0.3, ppdeep 20260221 and ssdeep 2.14.1 (Debian 12).
 set -euo pipefail
 found=$(dpkg-query -W -f '${Version}' ssdeep 2> /dev/null || true)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # A server offers several ways to log in by one WWW-Authenticate field: challenges stand one after another between commas, and one scheme may occur twice, as Digest does for two algorithms (RFC 9110, section 11.6.1; RFC 7616, section 3.7).
 # One would guess that libraries for this field return each challenge with its parameters.
-# auth-header (npm) returns the first scheme with the parameters of all challenges; the second scheme is its "token". It refuses a field of one word, such as Negotiate.
-# www-authenticate (npm) keeps the last of two Digest challenges, under a mixed name, drops Negotiate before Basic, and nothing tells.
+# auth-header (npm) returns the first scheme with the parameters of all challenges; the second scheme is its "token". It refuses a field that begins with a scheme without parameters, such as Negotiate.
+# www-authenticate (npm) keeps the last of two Digest challenges, under a mixed name, drops Negotiate before Basic, without an error.
 # www-authenticate (PyPI) keeps the last challenge of each scheme, so the weaker algorithm replaces the stronger that the server names first.
 # A scanner that logs in by them uses the wrong scheme or algorithm, and reports about logins miss what a server offers.
 # Seen with auth-header 1.0.0, www-authenticate 0.6.3 (npm) and www-authenticate 0.9.2 (PyPI).
