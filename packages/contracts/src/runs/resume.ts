@@ -13,6 +13,8 @@ export interface ResumePoint {
   readonly attempt: number
   /** Number of entries, which have the keys 1, 2, 3… */
   readonly entries: number
+  /** The first step that failed, which may not be in the entries. */
+  readonly failed?: string | undefined
   /** What is executed again, in a retry: the first step that failed, or this step, and all after it. */
   readonly from?: 'failed' | { readonly step: string } | undefined
 }

@@ -44,6 +44,13 @@ const CHECK_MS = 10
 /** What the first look at the folders is taken to cost. */
 const FIRST_LOOK_MS = 0.3
 
+/** The work of this thread: on a busy machine a look takes longer, but costs no more. Older versions of Node cannot tell. */
+const spentMs = (): number => {
+  if (!('threadCpuUsage' in process)) return performance.now()
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
+}
+
 const ownsRow = (unit: string, row: string): boolean =>
   row === unit || ['.', '/', '-'].some((mark) => row.startsWith(unit + mark))
 
@@ -77,7 +84,7 @@ export class Journal implements ResumeService {
   #waiting = 0
   #isFinding = false
   #stopped = false
-  #hasFailed = false
+  #failed: string | undefined
   #off = false
   /** Where an attempt is to begin. */
   #stop: string | undefined
@@ -129,11 +136,12 @@ export class Journal implements ResumeService {
     this.#running.delete(key)
     this.#loops.close(key)
     if (unit === undefined || this.#off) return
-    if (!this.#hasFailed && hasFailed(unit)) {
+    if (this.#failed === undefined && hasFailed(unit)) {
       // A retry begins here.
-      this.#hasFailed = true
+      this.#failed = unit.step
       if (this.#running.size > 0) await this.#look(true, 'failed')
       this.#flush()
+      this.#tellPoint()
     }
     this.#pending.push({ unit, rows, artifacts: this.#artifacts.splice(0) })
     this.#rows += rows.length
@@ -213,7 +221,7 @@ export class Journal implements ResumeService {
   #beginsAt(step: string): void {
     const stop = this.#stop
     this.#stop = undefined
-    if (stop === undefined || isNamed(step, stop)) return
+    if (stop === undefined || stop === '' || isNamed(step, stop)) return
     const where = step === '' ? 'the actions of a module' : `step ${step}`
     this.#options.recorder.beginsAt(
       `${where}, not ${stop}: steps between them have not ended or are not stored`,
@@ -230,6 +238,7 @@ export class Journal implements ResumeService {
     const isCheap = from - this.#lookedAt >= this.#cost / this.#options.share
     if ((isParallel && !isDue) || !(isCheap || isForced)) return
     this.#isFinding = true
+    const before = spentMs()
     try {
       if (this.#options.isShared()) {
         if (isDue) this.#giveUp('another run uses its workspace')
@@ -248,7 +257,7 @@ export class Journal implements ResumeService {
     } finally {
       this.#isFinding = false
       this.#lookedAt = performance.now()
-      this.#cost = this.#lookedAt - from
+      this.#cost = spentMs() - before
     }
   }
 
@@ -289,7 +298,7 @@ export class Journal implements ResumeService {
   }
 
   async #putEntry(parts: readonly (readonly [Part, StoredFiles])[]): Promise<void> {
-    const { run, recorder, artifacts, folders, secrets, inputs } = this.#options
+    const { run, artifacts, folders, secrets, inputs } = this.#options
     const values = Object.fromEntries(this.#values)
     const entries = parts.map(([part, stored], index): Entry => {
       // The first entry has everything that an earlier attempt left.
@@ -308,7 +317,14 @@ export class Journal implements ResumeService {
       for (const [path, file] of stored) this.files.set(path, file)
       for (const path of changes.removed) this.files.delete(path)
     }
-    recorder.resumePoint({ runUuid: run.runUuid, attempt: run.attempt, entries: number })
+    this.#tellPoint()
+  }
+
+  #tellPoint(): void {
+    const { run, recorder } = this.#options
+    const { runUuid, attempt } = run
+    if (this.#entries > 0)
+      recorder.resumePoint({ runUuid, attempt, entries: this.#entries, failed: this.#failed })
   }
 
   #giveUp(reason: string): void {

@@ -45,7 +45,8 @@ export const restore = async (options: RestoreOptions): Promise<Restored> => {
   }
   const units = new Map([...state.units].map(([key, ended]) => [key, withSource(ended, options)]))
   const loops = new Map([...state.loops].map(([key, loop]) => [key, withSource(loop, options)]))
-  const stop = typeof point.from === 'object' ? point.from.step : state.stop
+  const failed = point.from === 'failed' ? (state.stop ?? point.failed) : undefined
+  const stop = typeof point.from === 'object' ? point.from.step : failed
   return { ...state, units, loops, files, keys, stop }
 }
 
