@@ -37,12 +37,15 @@ const childOf = (command: Command, name: string): Command | undefined =>
 /** Names the verb that is meant, for a noun that has only another word for it. */
 const hintAtVerb = (program: Command, args: readonly string[]): void => {
   let noun = program
-  for (const word of args) {
+  for (const [index, word] of args.entries()) {
     const child = childOf(noun, word)
-    const meant = SAME_VERBS.find((verbs) => verbs.includes(word))?.find((verb) => childOf(noun, verb))
-    if (child === undefined && meant !== undefined && noun.registeredArguments.length === 0)
-      noun.error(`error: unknown command '${word}'\n(Did you mean ${meant}?)`)
-    if (child === undefined) return
+    if (child === undefined) {
+      const operands = args.slice(index).filter((one) => !one.startsWith('-')).length
+      const meant = SAME_VERBS.find((verbs) => verbs.includes(word))?.find((verb) => childOf(noun, verb))
+      if (meant !== undefined && operands > noun.registeredArguments.length)
+        noun.error(`error: unknown command '${word}'\n(Did you mean ${meant}?)`)
+      return
+    }
     noun = child
   }
 }

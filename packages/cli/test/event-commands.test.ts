@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -36,8 +36,8 @@ const run = (...args: string[]) =>
 
 const parsed = async <T>(...args: string[]): Promise<T> => JSON.parse((await run(...args, '--json')).out) as T
 
-const job = async (): Promise<string> => {
-  const { out } = await run('run', '-m', 'noop', '-t', 'night.test', '--wait', '--json')
+const job = async (module = 'noop'): Promise<string> => {
+  const { out } = await run('run', '-m', module, '-t', 'night.test', '--wait', '--json')
   return /"job_id": "([0-9a-f]{16})"/.exec(out)?.[1] ?? ''
 }
 
@@ -49,6 +49,18 @@ test('diff compares two jobs, and report writes a page about one thing', async (
     err: '',
   })
   expect((await run('diff', '0123456789abcdef', later)).code).toBe(5)
+  const line = (severity: string) =>
+    JSON.stringify({ 'template-id': severity, info: { name: severity, severity }, host: 'http://night.test' })
+  const lines = ['low', 'medium', 'critical'].map((severity) => `'${line(severity)}'`).join(' ')
+  const steps = [
+    { name: 'write', type: 'bash', command: `printf '%s\\n' ${lines} > found.jsonl` },
+    { name: 'record', type: 'function', function: 'db_import_vuln_from_file("", "found.jsonl")' },
+  ]
+  const finder = JSON.stringify({ kind: 'module', name: 'finder', steps })
+  writeFileSync(join(cluster.folder, 'workflows', 'finder.yaml'), finder)
+  expect((await run('diff', later, await job('finder'))).out).toMatch(
+    /^new: 1 critical, 1 medium, 1 low; back: 0; /,
+  )
   expect(await run('findings', 'list', '--since', later)).toMatchObject({ code: 0, err: '' })
   expect((await run('findings', 'list', '--since', '0123456789abcdef')).err).toContain('there is no job')
   const file = join(folder, 'report.html')

@@ -28,6 +28,7 @@ describe('usage', () => {
       /unknown command 'delete'\n\(Did you mean remove\?\)\n +see: scanfarm schedules --help/,
     ],
     [['runs', 'stop', 'x'], /unknown command 'stop'\n\(Did you mean cancel\?\)/],
+    [['job', 'stop', 'x'], /unknown command 'stop'\n\(Did you mean cancel\?\)/],
     [['token', 'ls'], /unknown command 'ls'\n\(Did you mean list\?\)/],
     [['notify', 'rm', 'x'], /Did you mean remove\?/],
     [['cloud', 'delete', 'x'], /Did you mean destroy\?/],

@@ -6,6 +6,7 @@ import { cut, printJson, printTable, type Column } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { addFile, idArgument } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
+import { SEVERITIES } from './findings/finding-decisions.ts'
 
 type Changes = paths['/jobs/{job_id}/changes']['get']['responses'][200]['content']['application/json']['data']
 type Changed = components['schemas']['ChangedFinding'] & { readonly change: string }
@@ -23,7 +24,9 @@ const COLUMNS: readonly Column<Changed>[] = [
 
 /** `new: 1 critical, 2 low`. */
 const countsText = (kind: (typeof KINDS)[number], changes: Changes): string => {
-  const counts = Object.entries(changes.counts[kind]).map(([severity, count]) => `${count} ${severity}`)
+  const counts = Object.entries(changes.counts[kind])
+    .toSorted(([a], [b]) => SEVERITIES.indexOf(a) - SEVERITIES.indexOf(b))
+    .map(([severity, count]) => `${count} ${severity}`)
   return `${kind.replace('_', ' ')}: ${counts.length === 0 ? '0' : counts.join(', ')}`
 }
 

@@ -58,7 +58,8 @@ const draw = (
     {
       width: element.clientWidth,
       height,
-      padding: [8, 8, 0, 0],
+      // Half of the last time is right of the lines.
+      padding: [8, 24, 0, 0],
       scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
       axes: [
         { ...axis, space: 64, size: 28, values: (_, splits) => timesOf(splits) },

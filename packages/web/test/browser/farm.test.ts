@@ -54,6 +54,18 @@ test('The overview shows the figures of the API, what needs attention, and chart
   await page.getByRole('link', { name: 'a.example' }).waitFor()
 })
 
+test('A chart has room for the last time below it', async () => {
+  const page = await farm().open('/')
+  const room = await page
+    .locator('.uplot')
+    .first()
+    .evaluate((chart) => {
+      const lines = chart.querySelector('.u-over')
+      return lines && chart.getBoundingClientRect().right - lines.getBoundingClientRect().right
+    })
+  expect(room).toBeGreaterThanOrEqual(24)
+})
+
 test('The queue shows for each class of runs why it waits', async () => {
   const page = await farm().open('/queue')
   const row = page.getByRole('row').filter({ hasText: 'the program a-program-of-nobody' })

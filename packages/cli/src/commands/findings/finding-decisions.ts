@@ -18,7 +18,7 @@ type Decision = paths['/vulnerabilities/{id}']['patch']['requestBody']['content'
 type NewRule = paths['/finding-rules']['post']['requestBody']['content']['application/json']
 
 const VERDICTS = ['none', 'confirmed', 'false_positive', 'accepted', 'fixed_claimed']
-const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
+export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
 
 /** The one word that says what to do about a finding. */
 export const statusOf = ({ back_at, verdict, seen }: Vulnerability): string =>

@@ -4,7 +4,7 @@ import { column, Link, SEEN_COLUMNS, type Column } from '../../ui/index.ts'
 
 /** Of every list of assets. */
 export const COLUMNS: readonly Column<Asset>[] = [
-  column('asset', 'Asset', { width: 'minmax(160px, 3fr)', sort: 'asset' }, ({ id, url, asset_value }) => (
+  column('asset', 'Asset', { width: 'minmax(240px, 3fr)', sort: 'asset' }, ({ id, url, asset_value }) => (
     <Link href={`/assets/${id}`} title={url || asset_value}>
       {url || asset_value}
     </Link>
