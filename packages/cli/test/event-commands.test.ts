@@ -49,15 +49,11 @@ test('diff compares two jobs, and report writes a page about one thing', async (
     err: '',
   })
   expect((await run('diff', '0123456789abcdef', later)).code).toBe(5)
-  const line = (severity: string) =>
-    JSON.stringify({ 'template-id': severity, info: { name: severity, severity }, host: 'http://night.test' })
-  const lines = ['low', 'medium', 'critical'].map((severity) => `'${line(severity)}'`).join(' ')
-  const steps = [
-    { name: 'write', type: 'bash', command: `printf '%s\\n' ${lines} > found.jsonl` },
-    { name: 'record', type: 'function', function: 'db_import_vuln_from_file("", "found.jsonl")' },
-  ]
-  const finder = JSON.stringify({ kind: 'module', name: 'finder', steps })
-  writeFileSync(join(cluster.folder, 'workflows', 'finder.yaml'), finder)
+  const line = `{"template-id":"%s","info":{"name":"x","severity":"%s"},"host":"http://night.test"}\\n`
+  const command = `for s in low medium critical; do printf '${line}' $s $s; done > found.jsonl`
+  const record = { name: 'record', type: 'function', function: 'db_import_vuln_from_file("", "found.jsonl")' }
+  const finder = { kind: 'module', name: 'finder', steps: [{ name: 'write', type: 'bash', command }, record] }
+  writeFileSync(join(cluster.folder, 'workflows', 'finder.yaml'), JSON.stringify(finder))
   expect((await run('diff', later, await job('finder'))).out).toMatch(
     /^new: 1 critical, 1 medium, 1 low; back: 0; /,
   )

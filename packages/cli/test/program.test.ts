@@ -29,9 +29,7 @@ describe('usage', () => {
     ],
     [['runs', 'stop', 'x'], /unknown command 'stop'\n\(Did you mean cancel\?\)/],
     [['job', 'stop', 'x'], /unknown command 'stop'\n\(Did you mean cancel\?\)/],
-    [['token', 'ls'], /unknown command 'ls'\n\(Did you mean list\?\)/],
     [['notify', 'rm', 'x'], /Did you mean remove\?/],
-    [['cloud', 'delete', 'x'], /Did you mean destroy\?/],
     [['run', 'show'], /missing required argument 'run'/],
     [
       ['run', '-f', 'x', '-t', 'y', '--priority', 'urgent'],

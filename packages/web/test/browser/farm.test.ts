@@ -175,10 +175,6 @@ test('The programs of a server are in the list and on its page, with their versi
   await tools.getByText(`bash ${bash.version}`).first().waitFor()
   // It does not report programs that are not in the manifest: they may be there.
   expect(await tools.innerText()).not.toContain('Missing')
-  const [worker] = await workers()
-  await page.goto(`${farm().url}/workers/${worker?.id}`)
-  await tools.getByText('Missing').waitFor()
-  await tools.getByText('a-program-of-nobody').waitFor()
 })
 
 test('An operator drains a worker, sees its last run end, and that it has left', async () => {
