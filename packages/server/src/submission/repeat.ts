@@ -73,15 +73,15 @@ export const planRepetition = (
   return {
     schedule: {
       name: `${draft.workflowName} ${times}`,
-      workflowName: draft.workflowName,
-      workflowKind: draft.workflowKind,
+      workflow_name: draft.workflowName,
+      workflow_kind: draft.workflowKind,
       target: more.length === 0 ? target : '',
       workspace: body.workspace ?? '',
       params: draft.params,
-      triggerType: 'cron',
+      trigger_type: 'cron',
       schedule: times,
-      eventTopic: '',
-      watchPath: '',
+      event_topic: '',
+      watch_path: '',
       spec: {
         overlap: 'skip',
         runMode: draft.runMode,
@@ -101,7 +101,7 @@ export const planRepetition = (
           concurrency: body.concurrency,
         },
       },
-      enabled: body.schedule_enabled ?? true,
+      is_enabled: body.schedule_enabled ?? true,
     },
     warnings:
       body.schedule !== undefined && body.repeat === true

@@ -176,8 +176,8 @@ const inputKey = (key: string): string => (key === 'Target' ? 'target' : key)
 /** Reads a schedule as a trigger. */
 export const triggerOfSchedule = (schedule: StoredSchedule): ReadTrigger => {
   const { spec } = schedule
-  const workflow = { name: schedule.workflowName, kind: schedule.workflowKind }
-  const { id: scheduleId, name, triggerType: type, enabled } = schedule
+  const workflow = { name: schedule.workflow_name, kind: schedule.workflow_kind }
+  const { id: scheduleId, name, trigger_type: type, is_enabled: enabled } = schedule
   const base = { name, type, enabled, workflow, scheduleId }
   try {
     return checked({
@@ -193,7 +193,7 @@ export const triggerOfSchedule = (schedule: StoredSchedule): ReadTrigger => {
       priority: spec.priority,
       run: spec.run ?? {},
       cron:
-        schedule.triggerType === 'cron'
+        type === 'cron'
           ? {
               schedule: schedule.schedule,
               timezone: spec.timezone ?? 'UTC',
@@ -203,9 +203,9 @@ export const triggerOfSchedule = (schedule: StoredSchedule): ReadTrigger => {
             }
           : undefined,
       event:
-        schedule.triggerType === 'event'
+        type === 'event'
           ? {
-              topic: schedule.eventTopic,
+              topic: schedule.event_topic,
               filters: spec.filters ?? [],
               dedupe:
                 spec.dedupeKey === undefined
@@ -214,9 +214,7 @@ export const triggerOfSchedule = (schedule: StoredSchedule): ReadTrigger => {
             }
           : undefined,
       watch:
-        schedule.triggerType === 'watch'
-          ? { path: schedule.watchPath, settleMs: spec.settleMs ?? SETTLE_MS }
-          : undefined,
+        type === 'watch' ? { path: schedule.watch_path, settleMs: spec.settleMs ?? SETTLE_MS } : undefined,
     })
   } catch (error) {
     return broken(base, error)

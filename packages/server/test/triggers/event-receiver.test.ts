@@ -117,17 +117,17 @@ describe('the event receiver', () => {
     await Promise.all([first, second].map((one) => one.registry.current()))
     await harness.store.schedules.add({
       name: 'late',
-      workflowName: 'first',
-      workflowKind: 'module',
+      workflow_name: 'first',
+      workflow_kind: 'module',
       target: 'late.test',
       workspace: '',
       params: {},
-      triggerType: 'event',
+      trigger_type: 'event',
       schedule: '',
-      eventTopic: 'custom.late',
-      watchPath: '',
+      event_topic: 'custom.late',
+      watch_path: '',
       spec: {},
-      enabled: true,
+      is_enabled: true,
     })
     await first.registry.current()
     const before = await runsOf('first')

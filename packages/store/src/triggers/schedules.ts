@@ -10,7 +10,7 @@ import { sql, type Kysely } from 'kysely'
 import { countOf, newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
-import { firstValue } from '../rows.ts'
+import { allRows, firstRow, firstValue } from '../rows.ts'
 
 export type Overlap = 'allow' | 'skip' | 'queue' | 'cancel-previous'
 export type MissedPolicy = 'skip' | 'once' | 'all'
@@ -18,17 +18,17 @@ export type MissedPolicy = 'skip' | 'once' | 'all'
 /** A trigger that was created over the API. */
 export interface ScheduleDraft {
   readonly name: string
-  readonly workflowName: string
-  readonly workflowKind: WorkflowKind
+  readonly workflow_name: string
+  readonly workflow_kind: WorkflowKind
   readonly target: string
   readonly workspace: string
   readonly params: Readonly<Record<string, string>>
-  readonly triggerType: 'cron' | 'event' | 'watch'
+  readonly trigger_type: 'cron' | 'event' | 'watch'
   readonly schedule: string
-  readonly eventTopic: string
-  readonly watchPath: string
+  readonly event_topic: string
+  readonly watch_path: string
   readonly spec: ScheduleSpec
-  readonly enabled: boolean
+  readonly is_enabled: boolean
 }
 
 /** Optional fields of a schedule. */
@@ -68,23 +68,19 @@ export type ScheduledRun = Pick<
 
 export interface StoredSchedule extends ScheduleDraft {
   readonly id: string
-  readonly lastRun: string | null
-  readonly runCount: number
-  readonly createdAt: string
-  readonly updatedAt: string
+  readonly last_run: string | null
+  readonly run_count: number
+  readonly created_at: string
+  readonly updated_at: string
 }
 
 /** Limited, because every master holds all of them in memory. */
 export const MAX_SCHEDULES = 10_000
 
-const COLUMNS = sql`
-  id, name, workflow_name as "workflowName", workflow_kind as "workflowKind", target, workspace, params,
-  trigger_type as "triggerType", schedule, event_topic as "eventTopic", watch_path as "watchPath", spec,
-  is_enabled as enabled, last_run as "lastRun", run_count as "runCount", created_at as "createdAt",
-  updated_at as "updatedAt", no`
-
-type Row = StoredSchedule & { no: number }
-const withoutNo = ({ no: _, ...schedule }: Row): StoredSchedule => schedule
+const DRAFT = sql`
+  name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule, event_topic, watch_path, spec,
+  is_enabled`
+const COLUMNS = sql`id, ${DRAFT}, last_run, run_count, created_at, updated_at`
 
 export const newScheduleId = (): string => `sch_${randomBytes(8).toString('hex')}`
 
@@ -94,14 +90,10 @@ export const insertSchedule = async (
   id: string,
   schedule: ScheduleDraft,
 ): Promise<StoredSchedule | undefined> => {
-  const { rows } = await sql<Row>`
-    insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule,
-                           event_topic, watch_path, spec, is_enabled)
-    select ${id}, ${valuesOf(schedule)}
-    where (select count(*) from schedules) < ${MAX_SCHEDULES}
-    returning ${COLUMNS}
-  `.execute(db)
-  return rows[0] && withoutNo(rows[0])
+  return await firstRow(db)<StoredSchedule>`
+    insert into schedules (id, ${DRAFT}) select ${id}, ${valuesOf(schedule)}
+    where (select count(*) from schedules) < ${MAX_SCHEDULES} returning ${COLUMNS}
+  `
 }
 
 /** A schedule that repeats a job, which counts as its first execution. Throws if the limit is reached. */
@@ -130,27 +122,22 @@ export const makeSchedules = (db: Kysely<Tables>) => ({
       id: sql`s.no`,
       bytes: sql`octet_length(target) + octet_length(params::text) + octet_length(watch_path) + octet_length(spec::text)`,
       columns: COLUMNS,
-      item: withoutNo,
     }),
   /** Those that ran last come first. */
   latest: async (limit: number, offset: number): Promise<{ data: StoredSchedule[]; total: number }> => {
-    const [{ rows }, total] = await Promise.all([
-      sql<Row>`select ${COLUMNS} from schedules order by last_run desc nulls last, no desc
-               limit ${limit} offset ${offset}`.execute(db),
+    const [data, total] = await Promise.all([
+      allRows(db)<StoredSchedule>`
+        select ${COLUMNS} from schedules order by last_run desc nulls last, no desc limit ${limit} offset ${offset}`,
       countOf(db, sql`from schedules`),
     ])
-    return { data: rows.map(withoutNo), total }
+    return { data, total }
   },
   /** At most `MAX_SCHEDULES`. */
-  all: async (): Promise<StoredSchedule[]> => {
-    const { rows } =
-      await sql<Row>`select ${COLUMNS} from schedules order by no limit ${MAX_SCHEDULES}`.execute(db)
-    return rows.map(withoutNo)
-  },
+  all: (): Promise<StoredSchedule[]> =>
+    allRows(db)`select ${COLUMNS} from schedules order by no limit ${MAX_SCHEDULES}`,
   find: async (id: string): Promise<StoredSchedule | undefined> => {
     if (!canBeStored(id)) return undefined
-    const { rows } = await sql<Row>`select ${COLUMNS} from schedules where id = ${id}`.execute(db)
-    return rows[0] && withoutNo(rows[0])
+    return await firstRow(db)<StoredSchedule>`select ${COLUMNS} from schedules where id = ${id}`
   },
   /** Undefined: the limit is reached. */
   add: (schedule: ScheduleDraft): Promise<StoredSchedule | undefined> =>
@@ -158,13 +145,10 @@ export const makeSchedules = (db: Kysely<Tables>) => ({
   /** Undefined for an unknown id. */
   replace: async (id: string, schedule: ScheduleDraft): Promise<StoredSchedule | undefined> => {
     if (!canBeStored(id)) return undefined
-    const { rows } = await sql<Row>`
-      update schedules
-      set (name, workflow_name, workflow_kind, target, workspace, params, trigger_type, schedule, event_topic,
-           watch_path, spec, is_enabled) = (select ${valuesOf(schedule)}), updated_at = clock_timestamp()
+    return await firstRow(db)<StoredSchedule>`
+      update schedules set (${DRAFT}) = (select ${valuesOf(schedule)}), updated_at = clock_timestamp()
       where id = ${id} returning ${COLUMNS}
-    `.execute(db)
-    return rows[0] && withoutNo(rows[0])
+    `
   },
   remove: async (id: string): Promise<boolean> => {
     if (!canBeStored(id)) return false
@@ -183,7 +167,7 @@ export const makeSchedules = (db: Kysely<Tables>) => ({
 })
 
 const valuesOf = (schedule: ScheduleDraft) => sql`
-  ${storable(schedule.name)}, ${storable(schedule.workflowName)}, ${schedule.workflowKind},
-  ${storable(schedule.target)}, ${schedule.workspace}, ${storableJson(schedule.params)}::jsonb, ${schedule.triggerType},
-  ${storable(schedule.schedule)}, ${storable(schedule.eventTopic)}, ${storable(schedule.watchPath)},
-  ${storableJson(schedule.spec)}::jsonb, ${schedule.enabled}::boolean`
+  ${storable(schedule.name)}, ${storable(schedule.workflow_name)}, ${schedule.workflow_kind},
+  ${storable(schedule.target)}, ${schedule.workspace}, ${storableJson(schedule.params)}::jsonb, ${schedule.trigger_type},
+  ${storable(schedule.schedule)}, ${storable(schedule.event_topic)}, ${storable(schedule.watch_path)},
+  ${storableJson(schedule.spec)}::jsonb, ${schedule.is_enabled}::boolean`

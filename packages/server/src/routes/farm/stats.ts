@@ -65,7 +65,10 @@ export const getStats = route(
         total: Object.values(severities).reduce((sum, count) => sum + count, 0),
         ...severities,
       },
-      schedules: { total: schedules.length, enabled: schedules.filter(({ enabled }) => enabled).length },
+      schedules: {
+        total: schedules.length,
+        enabled: schedules.filter(({ is_enabled }) => is_enabled).length,
+      },
     }
   },
 )

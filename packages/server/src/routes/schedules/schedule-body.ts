@@ -4,7 +4,6 @@ import {
   withoutPassword,
   withoutPasswords,
   type ChangeSchedule,
-  type CreateSchedule,
   type Schedule,
   type Warnings,
   type WorkflowKind,
@@ -39,18 +38,21 @@ const jitterMsOf = (text: string): number => {
   return ms
 }
 
+/** Those of the fields that have a value. */
+const picked = <T extends object, K extends keyof T>(of: T, names: readonly K[]): Pick<T, K> =>
+  Object.fromEntries(names.flatMap((name) => (of[name] === undefined ? [] : [[name, of[name]]]))) as Pick<
+    T,
+    K
+  >
+
 const specOf = (body: ChangeSchedule, base: ScheduleSpec): ScheduleSpec => ({
   ...base,
-  ...(body.timezone === undefined ? {} : { timezone: body.timezone }),
-  ...(body.missed === undefined ? {} : { missed: body.missed }),
+  ...picked(body, ['timezone', 'missed', 'overlap', 'filters', 'input']),
   ...(body.missed_window === undefined ? {} : { missedWindowMs: msOf('missed_window', body.missed_window) }),
   ...(body.jitter === undefined ? {} : { jitterMs: jitterMsOf(body.jitter) }),
-  ...(body.overlap === undefined ? {} : { overlap: body.overlap }),
-  ...(body.filters === undefined ? {} : { filters: body.filters }),
   ...(body.dedupe_key === undefined ? {} : { dedupeKey: body.dedupe_key || undefined }),
   ...(body.dedupe_window === undefined ? {} : { dedupeWindowMs: msOf('dedupe_window', body.dedupe_window) }),
   ...(body.debounce === undefined ? {} : { settleMs: msOf('debounce', body.debounce) }),
-  ...(body.input === undefined ? {} : { input: body.input }),
   ...(body.run_mode === undefined ? {} : { runMode: body.run_mode }),
   ...(body.priority === undefined ? {} : { priority: priorityOf(body) }),
   ...targetsOf(body, base),
@@ -82,33 +84,17 @@ const RUN_OPTIONS = [
   'concurrency',
 ] as const
 
-const optionsOf = (run: ScheduledRun) =>
-  Object.fromEntries(
-    RUN_OPTIONS.flatMap((name) => (run[name] === undefined ? [] : [[name, run[name]]])),
-  ) as Pick<ScheduledRun, (typeof RUN_OPTIONS)[number]>
-
 /** A new runner discards the image or host of the previous one, a new mode what belonged to the previous one. */
 const runOf = (body: ChangeSchedule): ScheduledRun => ({
   ...(body.runner_type === undefined
     ? {}
     : { docker_image: undefined, docker_network: undefined, ssh_host: undefined }),
   ...(body.mode === undefined ? {} : { max_age: undefined, full_every: undefined }),
-  ...optionsOf(body),
+  ...picked(body, RUN_OPTIONS),
   ...(body.timeout === undefined ? {} : { timeout: timeoutOf(body) ?? undefined }),
 })
 
 const NEEDED = { cron: 'schedule', event: 'event_topic', watch: 'watch_path' } as const
-
-export const newDraft = async (
-  catalog: Pick<Catalog, 'find' | 'pin'>,
-  body: CreateSchedule,
-): Promise<ScheduleDraft> => draftOf(catalog, body, undefined)
-
-export const changedDraft = async (
-  catalog: Pick<Catalog, 'find' | 'pin'>,
-  base: StoredSchedule,
-  body: ChangeSchedule,
-): Promise<ScheduleDraft> => draftOf(catalog, body, base)
 
 /** A schedule in a list: passwords in targets and params are only shown by the schedule itself. */
 export const listed = (schedule: Schedule): Schedule => ({
@@ -187,15 +173,20 @@ export const scheduleWarnings = (body: ChangeSchedule, now: Schedule, named: rea
 /** Other fields may change between a read and a write. */
 const READ_ONLY = ['id', 'created_at'] as const
 
-const draftOf = async (
+/** Fields that are stored as they are sent. */
+const KEPT = ['name', 'workspace', 'params', 'event_topic', 'watch_path'] as const
+const EMPTY = { name: '', workspace: '', params: {}, event_topic: '', watch_path: '' }
+
+/** `base`: the stored schedule; undefined: the body is that of a new one. */
+export const draftOf = async (
   catalog: Pick<Catalog, 'find' | 'pin'>,
   body: ChangeSchedule,
-  base: ScheduleDraft | undefined,
+  base?: ScheduleDraft,
 ): Promise<ScheduleDraft> => {
-  const workflowName = body.workflow_name ?? base?.workflowName ?? ''
-  const sameWorkflow = body.workflow_name === undefined ? base?.workflowKind : undefined
-  const workflowKind = await kindOf(catalog, workflowName, body.workflow_kind ?? sameWorkflow)
-  await catalog.pin(workflowName, workflowKind)
+  const workflow_name = body.workflow_name ?? base?.workflow_name ?? ''
+  const sameWorkflow = body.workflow_name === undefined ? base?.workflow_kind : undefined
+  const workflow_kind = await kindOf(catalog, workflow_name, body.workflow_kind ?? sameWorkflow)
+  await catalog.pin(workflow_name, workflow_kind)
   refuse([
     ...paramsProblems(body.params ?? {}),
     ...paramsProblems(body.input ?? {}, '/input'),
@@ -204,23 +195,20 @@ const draftOf = async (
   const { trigger_type: type } = body
   const byHand = type === 'manual'
   const draft: ScheduleDraft = {
-    name: body.name ?? base?.name ?? '',
-    workflowName,
-    workflowKind,
+    ...EMPTY,
+    ...(base && picked(base, KEPT)),
+    ...picked(body, KEPT),
+    workflow_name,
+    workflow_kind,
     target: (body.target ?? ((body.targets ?? []).length > 0 ? '' : base?.target) ?? '').trim(),
-    workspace: body.workspace ?? base?.workspace ?? '',
-    params: body.params ?? base?.params ?? {},
-    triggerType: (type === 'manual' ? undefined : type) ?? base?.triggerType ?? 'cron',
+    trigger_type: (type === 'manual' ? undefined : type) ?? base?.trigger_type ?? 'cron',
     schedule: (body.schedule ?? base?.schedule ?? '').trim() || (byHand ? ANY_TIME : ''),
-    eventTopic: body.event_topic ?? base?.eventTopic ?? '',
-    watchPath: body.watch_path ?? base?.watchPath ?? '',
     spec: specOf(body, base?.spec ?? {}),
-    enabled: !byHand && (body.enabled ?? base?.enabled ?? true),
+    is_enabled: !byHand && (body.enabled ?? base?.is_enabled ?? true),
   }
-  const needed = NEEDED[draft.triggerType]
-  const given = { schedule: draft.schedule, event_topic: draft.eventTopic, watch_path: draft.watchPath }
-  if (given[needed] === '')
-    refuse([{ path: `/${needed}`, message: `is required for trigger_type ${draft.triggerType}` }])
+  const needed = NEEDED[draft.trigger_type]
+  if (draft[needed] === '')
+    refuse([{ path: `/${needed}`, message: `is required for trigger_type ${draft.trigger_type}` }])
   refuse(deltaProblems({ ...draft.spec.run, run_mode: draft.spec.runMode }))
   return draft
 }
@@ -232,19 +220,19 @@ export const checkedTrigger = async (
 ): Promise<ReadyTrigger> => {
   const trigger = triggerOfSchedule({
     id: 'sch_new',
-    lastRun: null,
-    runCount: 0,
-    createdAt: '',
-    updatedAt: '',
+    last_run: null,
+    run_count: 0,
+    created_at: '',
+    updated_at: '',
     ...draft,
   })
   if ('problem' in trigger) {
     refuse(trigger.fields)
     throw new AppError('invalid_input', trigger.problem)
   }
-  const { resolved } = await receiver.planning.catalog.pin(draft.workflowName, draft.workflowKind)
+  const { resolved } = await receiver.planning.catalog.pin(draft.workflow_name, draft.workflow_kind)
   const given = { target: draft.target, targets: draft.spec.targets }
-  if (draft.triggerType === 'cron') {
+  if (draft.trigger_type === 'cron') {
     const at = new Date()
     const event = scheduledEvent(trigger, { fireKey: 'check', at, data: {} })
     const signal = AbortSignal.timeout(CHECK_MS)
@@ -274,25 +262,16 @@ const durationText = (ms: number): string => (ms % 1_000 === 0 ? `${ms / 1_000}s
 
 /** The API form of a schedule. `decidedUntil`: its clock, once the scheduler has started it. */
 export const shown = (schedule: StoredSchedule, decidedUntil: Date | undefined): Schedule => {
-  const { spec } = schedule
+  const { spec, params, ...stored } = schedule
   const timezone = spec.timezone ?? 'UTC'
-  const fires = schedule.enabled && schedule.triggerType === 'cron'
+  const fires = schedule.is_enabled && schedule.trigger_type === 'cron'
   return {
-    id: schedule.id,
-    name: schedule.name,
-    workflow_name: schedule.workflowName,
-    workflow_kind: schedule.workflowKind,
-    target: schedule.target,
+    ...stored,
     ...(spec.targets === undefined ? {} : { targets: [...spec.targets] }),
-    workspace: schedule.workspace,
-    params: { ...schedule.params },
-    input_config: { ...schedule.params, ...(schedule.target === '' ? {} : { target: schedule.target }) },
+    params: { ...params },
+    input_config: { ...params, ...(schedule.target === '' ? {} : { target: schedule.target }) },
     trigger_name: schedule.name,
-    trigger_type: schedule.triggerType,
-    schedule: schedule.schedule,
     timezone,
-    event_topic: schedule.eventTopic,
-    watch_path: schedule.watchPath,
     missed: spec.missed ?? 'once',
     missed_window: durationText(spec.missedWindowMs ?? MISSED_WINDOW_MS),
     jitter: durationText(spec.jitterMs ?? 0),
@@ -305,21 +284,16 @@ export const shown = (schedule: StoredSchedule, decidedUntil: Date | undefined):
     ...(spec.runMode === undefined ? {} : { run_mode: spec.runMode }),
     priority: spec.priority ?? 'normal',
     ...shownRun(spec.run),
-    is_enabled: schedule.enabled,
-    last_run: schedule.lastRun,
     next_run: fires
       ? upcomingTime(
           { schedule: schedule.schedule, timezone, delayMs: delayOf(schedule.id, spec.jitterMs ?? 0) },
           decidedUntil,
         )
       : null,
-    run_count: schedule.runCount,
-    created_at: schedule.createdAt,
-    updated_at: schedule.updatedAt,
   }
 }
 
 const shownRun = (run: ScheduledRun = {}): Partial<Schedule> => ({
-  ...optionsOf(run),
+  ...picked(run, RUN_OPTIONS),
   ...(run.timeout === undefined ? {} : { timeout: Number(run.timeout) }),
 })

@@ -6,15 +6,7 @@ import type { ServerContext } from '../../context.ts'
 import { json } from '../../http/answer.ts'
 import { route } from '../../http/route.ts'
 import { planScheduled } from '../../triggers/plan-scheduled.ts'
-import {
-  changedDraft,
-  checkedTrigger,
-  newDraft,
-  listed,
-  restored,
-  scheduleWarnings,
-  shown,
-} from './schedule-body.ts'
+import { checkedTrigger, draftOf, listed, restored, scheduleWarnings, shown } from './schedule-body.ts'
 import { refuseMode } from '../../submission/plan-job.ts'
 import { readScheduleForm } from '../../compat/read-forms.ts'
 import { idOf, NamedPath } from '../named.ts'
@@ -36,12 +28,9 @@ export const shownAll = async (
 }
 
 const shownOne = async (
-  context: Pick<ServerContext, 'store'>,
+  { store }: Pick<ServerContext, 'store'>,
   schedule: StoredSchedule,
-): Promise<Schedule> => {
-  const clocks = await context.store.triggers.clocks([schedule.id])
-  return shown(schedule, clocks.get(schedule.id))
-}
+): Promise<Schedule> => shown(schedule, (await store.triggers.clocks([schedule.id])).get(schedule.id))
 
 const changed = async (
   context: Pick<ServerContext, 'store'>,
@@ -60,8 +49,7 @@ export const foundSchedule = async (
   ref: string,
 ): Promise<StoredSchedule> => {
   const id = await idOf(context, 'schedule', ref)
-  const schedule = found('schedule', id, await context.store.schedules.find(id))
-  return schedule
+  return found('schedule', id, await context.store.schedules.find(id))
 }
 
 export const listSchedules = route(
@@ -100,7 +88,7 @@ export const createSchedule = route(
   },
   async (context, { body }) => {
     if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
-    const draft = await newDraft(context.catalog, body)
+    const draft = await draftOf(context.catalog, body)
     await checkedTrigger(context.receiver, draft)
     const data = await context.store.schedules.add(draft)
     if (data === undefined) throw tooManySchedules()
@@ -135,7 +123,7 @@ export const changeSchedule = route(
   async (context, { params, body }) => {
     if (body.run_mode === 'local') await refuseMode(body.run_mode, context)
     const stored = await foundSchedule(context, params.id)
-    const draft = await changedDraft(context.catalog, stored, restored(body, stored))
+    const draft = await draftOf(context.catalog, restored(body, stored), stored)
     await checkedTrigger(context.receiver, draft)
     const data = found('schedule', params.id, await context.store.schedules.replace(stored.id, draft))
     await context.receiver.registry.current()
@@ -171,13 +159,11 @@ const switching = (word: 'enable' | 'disable') =>
     },
     async (context, { params }) => {
       const schedule = await foundSchedule(context, params.id)
-      const data = await context.store.schedules.replace(schedule.id, {
-        ...schedule,
-        enabled: word === 'enable',
-      })
-      if (data === undefined) throw missing('schedule', params.id)
+      const switched = { ...schedule, is_enabled: word === 'enable' }
+      const data = await context.store.schedules.replace(schedule.id, switched)
       await context.receiver.registry.current()
-      return { message: `Schedule ${word}d`, data: await shownOne(context, data) }
+      const message = `Schedule ${word}d`
+      return { message, data: await shownOne(context, found('schedule', params.id, data)) }
     },
   )
 
@@ -221,7 +207,7 @@ export const triggerSchedule = route(
     return json(202, {
       message: 'Schedule triggered',
       schedule: schedule.name,
-      workflow: schedule.workflowName,
+      workflow: schedule.workflow_name,
       job_id: jobId,
       poll_url: `${http.root}/jobs/${jobId}`,
     })
