@@ -100,17 +100,15 @@ export const makeFigures = (db: Kysely<Tables>, totals: Totals) => ({
   },
   /** Counts further events. Returns whether there are more; any number of masters may call it. */
   count: async (): Promise<boolean> => {
-    const { rows } = await sql<{
-      seen: number | null
-    }>`select count_events(${EVENTS_AT_ONCE}) as seen`.execute(db)
-    return rows[0]?.seen === EVENTS_AT_ONCE
+    const seen = await firstValue(db, 0)`select count_events(${EVENTS_AT_ONCE}) as seen`
+    return seen === EVENTS_AT_ONCE
   },
   /** Records the depth of the queue, once a minute, and deletes old counts. */
   sample: async (): Promise<void> => {
-    const { rows } = await sql<{ due: boolean }>`
+    const isDue = await firstValue(db, false)`
       select not exists (select from farm_series where minute = date_trunc('minute', now()) and kind = 'queue') as due
-    `.execute(db)
-    if (rows[0]?.due !== true) return
+    `
+    if (!isDue) return
     const groups = await waitingGroups(db, totals)
     const depths = Object.keys(PRIORITY_RANK).map((priority) =>
       groups.reduce((sum, group) => sum + (group.priority === priority ? group.waiting : 0), 0),

@@ -86,14 +86,15 @@ interface SortedList {
   readonly table: RawBuilder<unknown>
   readonly source: Omit<PageSource, 'ids' | 'order'>
   readonly conditions: readonly RawBuilder<unknown>[]
-  readonly search: Parameters<typeof boundedSearch>[1]
+  /** Missing: the conditions are quick. */
+  readonly search?: Parameters<typeof boundedSearch>[1]
   readonly total: number
 }
 
 /** A page of a list in the order of a key. */
 export const sortedPage = async <T extends { readonly id: number }>(
   db: Kysely<Tables>,
-  { keys, table, source, conditions, search, total }: SortedList,
+  { keys, table, source, conditions, search = { part: undefined, parameter: '' }, total }: SortedList,
   { cursor, offset, limit }: PageRequest,
   sort: string,
 ): Promise<PageOf<T>> => {

@@ -2,8 +2,8 @@ import type { JobCounts, JobStatus, Run } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
 import { readPage } from '../page.ts'
-import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from '../runs/run-rows.ts'
-import { waitingReasons } from '../runs/waiting-reason.ts'
+import { RUNS, type RunRow } from '../runs/run-rows.ts'
+import { runsOf } from '../runs/waiting-reason.ts'
 import { COUNTS, countedJobs } from './job-counts.ts'
 import { firstRow } from '../rows.ts'
 import { isJobId } from './job-no.ts'
@@ -58,16 +58,12 @@ export const makeJobReports = (db: Kysely<Tables>) => {
     /** The first runs of a job with higher ids than `after`, in order, with all their fields. */
     async runs(jobId: string, after: number): Promise<Run[]> {
       const { rows } = await readPage<RunRow>(db, {
+        ...RUNS,
         ids: sql`select r.id from runs r join jobs j on j.id = r.job_no
                where j.job_id = ${jobId} and r.id > ${after} order by r.id limit ${RUNS_A_PIECE}`,
-        from: sql`(runs r join jobs j on j.id = r.job_no)`,
-        id: sql`r.id`,
         ascending: true,
-        bytes: RUN_BYTES,
-        columns: RUN_COLUMNS,
       })
-      const reasons = await waitingReasons(db, rows)
-      return rows.map((row) => toRun(row, reasons.get(row.id) ?? ''))
+      return await runsOf(db, rows)
     },
     /** The report as one value. */
     async status(jobId: string): Promise<JobStatus | undefined> {

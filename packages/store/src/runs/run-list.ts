@@ -16,18 +16,12 @@ import {
   type PageRows,
   decodeCursor,
 } from '../page.ts'
-import {
-  sortedBy,
-  SORTED_LETTERS,
-  type SortedRow,
-  type SortKey,
-  type SortRequest,
-} from '../findings/sorted.ts'
-import { RUN_BYTES, RUN_COLUMNS, toRun, type RunRow } from './run-rows.ts'
+import { sortedPage, SORTED_LETTERS, type SortKey, type SortRequest } from '../findings/sorted.ts'
+import { RUNS, type RunRow } from './run-rows.ts'
 import { canBeStored } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg } from '../workspaces/names.ts'
-import { waitingReasons } from './waiting-reason.ts'
+import { runsOf } from './waiting-reason.ts'
 import type { Tables } from '../tables.ts'
 
 export interface RunFilter {
@@ -77,14 +71,17 @@ export const makeRunList = (db: Kysely<Tables>, totals: Totals) => ({
     const counted = totals.of(`runs ${JSON.stringify(Object.entries(filter).sort())}`, () =>
       countRuns(db, filter),
     )
-    if (sort !== undefined) return await sortedRuns(db, filter, page, sort, await counted)
-    const [total, found] = await Promise.all([counted, pageOfRuns(db, filter, page)])
-    const reasons = await waitingReasons(db, found.rows)
-    return pageOf(found, {
-      total,
-      limit: page.limit,
-      item: (row) => toRun(row, reasons.get(row.id) ?? ''),
-    })
+    const found = async (): Promise<PageOf<RunRow>> => {
+      if (sort === undefined) {
+        const [total, rows] = await Promise.all([counted, pageOfRuns(db, filter, page)])
+        return pageOf(rows, { total, limit: page.limit })
+      }
+      const conditions = conditionsOf(filter)
+      const list = { keys: SORT_KEYS, table: sql`runs r`, source: RUNS, conditions, total: await counted }
+      return await sortedPage(db, list, page, sort)
+    }
+    const { data, ...rest } = await found()
+    return { ...rest, data: await runsOf(db, data) }
   },
   counts: (): Promise<Partial<Record<RunStatus, number>>> =>
     totals.group(
@@ -99,34 +96,6 @@ export const makeRunList = (db: Kysely<Tables>, totals: Totals) => ({
       (counts) => Object.values(counts).reduce((sum, n) => sum + n, 0),
     ),
 })
-
-const sortedRuns = async (
-  db: Kysely<Tables>,
-  filter: RunFilter,
-  { cursor, offset, limit }: PageRequest,
-  sort: string,
-  total: number,
-): Promise<PageOf<Run>> => {
-  const by = sortedBy(SORT_KEYS, sort, sql`r.id`)
-  by.demandFew(total)
-  const conditions = [...conditionsOf(filter), ...(cursor === undefined ? [] : [by.after(cursor)])]
-  const found = await readPage<RunRow & SortedRow>(db, {
-    ids: sql`select r.id from runs r where ${and(conditions)} order by ${by.order}
-             limit ${limit} offset ${cursor === undefined ? offset : 0}`,
-    from: FROM,
-    id: sql`r.id`,
-    bytes: RUN_BYTES,
-    columns: sql`${RUN_COLUMNS}, ${by.key} as sort_key`,
-    order: by.order,
-  })
-  const reasons = await waitingReasons(db, found.rows)
-  return pageOf(found, {
-    total,
-    limit,
-    cursorOf: by.cursorOf,
-    item: ({ sort_key: _, ...row }) => toRun(row, reasons.get(row.id) ?? ''),
-  })
-}
 
 const statusesOf = (status: RunStatus | undefined): readonly RunStatus[] | undefined =>
   status === undefined ? undefined : status === 'pending' ? WAITING : [status]
@@ -186,8 +155,6 @@ const branchesOf = (
   )
 }
 
-const FROM = sql`(runs r join jobs j on j.id = r.job_no)`
-
 /**
  * Reads the ids of the page from an index, then the rows: otherwise a deep offset fetches every row that it skips. The
  * indexes on (status, id), (workflow_name, status, id) and (outcome, id) are sorted within one status and outcome only,
@@ -215,9 +182,6 @@ const pageOfRuns = async (
     : sql`select id from runs where ${and(conditions)}`
   return readPage(db, {
     ids: sql`select id from (${candidates}) c order by id desc limit ${page.limit} offset ${offset}`,
-    from: FROM,
-    id: sql`r.id`,
-    bytes: RUN_BYTES,
-    columns: RUN_COLUMNS,
+    ...RUNS,
   })
 }

@@ -48,10 +48,10 @@ export type RunDetailRow = RunRow &
   }
 
 /** Bytes of a run `r` of a job `j`. */
-export const RUN_BYTES = sql`octet_length(j.params::text) + octet_length(r.target) + octet_length(r.workspace)
+const BYTES = sql`octet_length(j.params::text) + octet_length(r.target) + octet_length(r.workspace)
   + octet_length(r.error_message) + coalesce(octet_length(r.tally::text), 0)`
 
-export const RUN_COLUMNS = sql`r.id, r.run_uuid, r.workflow_name, j.workflow_kind, r.target, j.params, r.status,
+const COLUMNS = sql`r.id, r.run_uuid, r.workflow_name, j.workflow_kind, r.target, j.params, r.status,
   coalesce(r.outcome, '') as outcome, tally_count(r.tally, 'failedSteps') as failed_steps,
   tally_count(r.tally, 'leftOutModules') as left_out_modules, tally_count(r.tally, 'leftOutSteps') as left_out_steps,
   coalesce(r.tally -> 'reasons', '[]') as outcome_reasons, r.workspace, ${orgOfWorkspace(sql`r.workspace`)} as org_uuid,
@@ -59,6 +59,14 @@ export const RUN_COLUMNS = sql`r.id, r.run_uuid, r.workflow_name, j.workflow_kin
   r.created_at, r.updated_at, j.priority, r.run_mode, j.runner_type, r.attempt, r.worker_id, j.requirement_class,
   j.concurrency, r.error_message, case when r.batch is not null then
     jsonb_build_object('first', r.batch[1] + 1, 'last', r.batch[2] + 1) end as loop_items`
+
+/** Runs for pages. */
+export const RUNS = {
+  from: sql`(runs r join jobs j on j.id = r.job_no)`,
+  id: sql`r.id`,
+  bytes: BYTES,
+  columns: COLUMNS,
+}
 
 export const toRun = (
   { job_id, requirement_class: _class, concurrency: _concurrency, ...row }: RunRow,

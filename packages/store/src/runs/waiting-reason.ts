@@ -1,6 +1,14 @@
-import { canServe, CLOUD_SLOTS, ENFORCED, needsOf, type InfraStatus, type RunMode } from '@scanfarm/contracts'
+import {
+  canServe,
+  CLOUD_SLOTS,
+  ENFORCED,
+  needsOf,
+  type InfraStatus,
+  type Run,
+  type RunMode,
+} from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import type { RunRow } from './run-rows.ts'
+import { toRun, type RunRow } from './run-rows.ts'
 import type { Tables } from '../tables.ts'
 
 /** Why each queued run of a page waits, by id. Computed on every read, so it is never stale. */
@@ -23,6 +31,12 @@ export async function waitingReasons(
   ])
   const facts = new Map(outbox.rows.map((row) => [Number(row.id), row]))
   return new Map(queued.map((row) => [row.id, reason(row, facts.get(row.id), farm, infras.get(row.job_id))]))
+}
+
+/** Runs as callers see them. */
+export const runsOf = async (db: Kysely<Tables>, rows: readonly RunRow[]): Promise<Run[]> => {
+  const reasons = await waitingReasons(db, rows)
+  return rows.map((row) => toRun(row, reasons.get(row.id) ?? ''))
 }
 
 interface Facts {

@@ -1,10 +1,11 @@
 import type { Delivery, EventLogEntry, Severity } from '@scanfarm/contracts'
-import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { sql, type Kysely } from 'kysely'
 import type { FeedPosition } from '../events/feed.ts'
 import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import type { EventDraft } from '../triggers/execution-plan.ts'
 import type { Tables } from '../tables.ts'
+import { allRows, changedRows, firstRow, firstValue } from '../rows.ts'
 
 export type WebhookFormat = 'json' | 'slack' | 'discord' | 'teams' | 'mail'
 
@@ -77,9 +78,6 @@ export const makeWebhooks = (db: Kysely<Tables>) => ({
   ...deliveries(db),
 })
 
-const first = async <T>(db: Kysely<Tables>, query: RawBuilder<T>): Promise<T | undefined> =>
-  (await query.execute(db)).rows[0]
-
 const incoming = (db: Kysely<Tables>) => ({
   /** False if the name exists. */
   addIncoming: async (name: string, secret: string): Promise<boolean> =>
@@ -97,20 +95,11 @@ const incoming = (db: Kysely<Tables>) => ({
       .execute(),
   incomingSecret: async (name: string): Promise<string | undefined> => {
     if (!canBeStored(name)) return undefined
-    const row = await db
-      .selectFrom('incoming_webhooks')
-      .select('secret')
-      .where('name', '=', name)
-      .executeTakeFirst()
-    return row?.secret
+    return await firstValue<string | undefined>(db, undefined)`
+      select secret from incoming_webhooks where name = ${name}`
   },
-  removeIncoming: async (name: string): Promise<boolean> => {
-    const { numDeletedRows } = await db
-      .deleteFrom('incoming_webhooks')
-      .where('name', '=', storable(name))
-      .executeTakeFirst()
-    return numDeletedRows > 0n
-  },
+  removeIncoming: async (name: string): Promise<boolean> =>
+    (await changedRows(db)`delete from incoming_webhooks where name = ${storable(name)}`) > 0,
   /** Stores a signature and its event at once; false if it was stored before. Deletes those past `forgetMs`. */
   receive: async (request: {
     name: string
@@ -123,9 +112,7 @@ const incoming = (db: Kysely<Tables>) => ({
       .deleteFrom('webhook_receipts')
       .where('received_at', '<', sql<string>`now() - ${forgetMs} * interval '1 ms'`)
       .execute()
-    const row = await first(
-      db,
-      sql`
+    const row = await firstRow(db)`
         with receipt as (
           insert into webhook_receipts (name, signature) values (${name}, ${signature})
           on conflict do nothing returning name),
@@ -133,43 +120,36 @@ const incoming = (db: Kysely<Tables>) => ({
           update incoming_webhooks set last_received_at = now(), received_count = received_count + 1
           where name in (select name from receipt))
         select insert_event(${storableJson(event)}::jsonb, not event_is_wanted(${storable(event.topic)}), '')
-        from receipt`,
-    )
+        from receipt`
     return row !== undefined
   },
 })
 
 const subscriptions = (db: Kysely<Tables>) => ({
-  subscriptions: async () =>
-    (await sql<Subscription>`select ${SUBSCRIPTION} from webhook_subscriptions order by id`.execute(db)).rows,
+  subscriptions: (): Promise<Subscription[]> =>
+    allRows(db)`select ${SUBSCRIPTION} from webhook_subscriptions order by id`,
   subscription: (id: number): Promise<Subscription | undefined> =>
-    first(db, sql<Subscription>`select ${SUBSCRIPTION} from webhook_subscriptions where id = ${id}`),
+    firstRow(db)`select ${SUBSCRIPTION} from webhook_subscriptions where id = ${id}`,
   /** Undefined: the limit is reached. */
   subscribe: (draft: SubscriptionDraft): Promise<Subscription | undefined> =>
     db.transaction().execute(async (tx) => {
       await skipAhead(tx)
-      return first(
-        tx,
-        sql<Subscription>`
-          insert into webhook_subscriptions (${DRAFT})
-          select ${valuesOf(draft)} where (select count(*) from webhook_subscriptions) < ${MAX_SUBSCRIPTIONS}
-          returning ${SUBSCRIPTION}`,
-      )
+      return firstRow(tx)<Subscription>`
+        insert into webhook_subscriptions (${DRAFT})
+        select ${valuesOf(draft)} where (select count(*) from webhook_subscriptions) < ${MAX_SUBSCRIPTIONS}
+        returning ${SUBSCRIPTION}`
     }),
   changeSubscription: (id: number, draft: SubscriptionDraft): Promise<Subscription | undefined> =>
     db.transaction().execute(async (tx) => {
       await skipAhead(tx)
-      return first(
-        tx,
-        sql<Subscription>`
-          update webhook_subscriptions
-          set (${DRAFT}) = (select ${valuesOf(draft)}), updated_at = now(),
-              since = case when enabled then since else now() end
-          where id = ${id} returning ${SUBSCRIPTION}`,
-      )
+      return firstRow(tx)<Subscription>`
+        update webhook_subscriptions
+        set (${DRAFT}) = (select ${valuesOf(draft)}), updated_at = now(),
+            since = case when enabled then since else now() end
+        where id = ${id} returning ${SUBSCRIPTION}`
     }),
   unsubscribe: async (id: number): Promise<boolean> =>
-    (await first(db, sql`delete from webhook_subscriptions where id = ${id} returning id`)) !== undefined,
+    (await changedRows(db)`delete from webhook_subscriptions where id = ${id}`) > 0,
 })
 
 /** The cursor does not move while there is no subscription; this skips the events of that time. */
@@ -186,17 +166,14 @@ const valuesOf = (draft: SubscriptionDraft) => sql`
   ${draft.report}::boolean, ${storable(draft.secret)}, ${draft.enabled}::boolean`
 
 const deliveries = (db: Kysely<Tables>) => ({
-  cursor: async (): Promise<FeedPosition> =>
-    (await first(db, sql<{ position: string }>`select position from webhook_cursor`))?.position ?? '0-0',
+  cursor: (): Promise<FeedPosition> => firstValue(db, '0-0')`select position from webhook_cursor`,
   /** Creates deliveries and moves the cursor in one statement; false: another master has moved it. */
   advance: async (
     from: FeedPosition,
     to: FeedPosition,
     made: readonly { subscriptionId: number; event: EventLogEntry }[],
   ): Promise<boolean> => {
-    const row = await first(
-      db,
-      sql`
+    const row = await firstRow(db)`
         with moved as (update webhook_cursor set position = ${to} where position = ${from} returning position),
         made as (
           insert into webhook_deliveries (subscription_id, event_no, event_id, topic, status)
@@ -207,8 +184,7 @@ const deliveries = (db: Kysely<Tables>) => ({
           join webhook_subscriptions s on s.id = m.subscription_id
           where exists (select from moved)
           on conflict do nothing)
-        select position from moved`,
-    )
+        select position from moved`
     return row !== undefined
   },
   /**
@@ -285,12 +261,9 @@ const deliveries = (db: Kysely<Tables>) => ({
     }),
   /** Restarts a delivery from its first attempt; undefined for an unknown one. */
   redeliver: (id: number): Promise<Delivery | undefined> =>
-    first(
-      db,
-      sql<Delivery>`
-        update webhook_deliveries d set status = 'pending', attempts = 0, next_at = now(), delivered_at = null
-        where id = ${id} returning ${DELIVERY}`,
-    ),
+    firstRow(db)`
+      update webhook_deliveries d set status = 'pending', attempts = 0, next_at = now(), delivered_at = null
+      where id = ${id} returning ${DELIVERY}`,
   /** Deletes completed deliveries older than this. */
   prune: async (days: number): Promise<void> => {
     await sql`

@@ -27,11 +27,10 @@ export const makeWorkspaces = (db: Kysely<Tables>, totals: Totals) => ({
   count: (): Promise<number> => countOf(db, totals, {}),
   async exists(name: string): Promise<boolean> {
     if (!canBeStored(name)) return false
-    const { rows } = await sql<{ known: boolean }>`
+    return await firstValue(db, false)`
       select exists (select from runs where workspace = ${name}) or exists (select from assets where workspace = ${name})
           or exists (select from vulnerabilities where workspace = ${name}) as known
-    `.execute(db)
-    return rows[0]?.known === true
+    `
   },
 })
 
