@@ -14,7 +14,8 @@ const MAX_FILE_BYTES = 1 << 20
 
 /**
  * Runs a program and keeps its arguments, output, exit code, and the files that changed meanwhile. It starts when the
- * clock of files, which has steps of some milliseconds, has gone on.
+ * clock of files, which has steps of some milliseconds, has gone on. Its input is not kept: a copy would take the lines of
+ * the loop around the call. Whether it read a pipe cannot be told.
  */
 const wrapper = (name: string, real: string, { calls, output, temp }: CaseFolders): string => `#!/bin/sh
 [ -z "$SCANFARM_RECORDS" ] || exec ${quoted(real)} "$@"
@@ -28,9 +29,11 @@ until find "$call/tick" -newer "$call/began" 2> /dev/null | grep -q .; do : > "$
 mkfifo "$call/out" "$call/err"
 tee "$call/stdout" < "$call/out" &
 tee "$call/stderr" < "$call/err" >&2 &
+input=$(cat /proc/self/fdinfo/0)
 ${quoted(real)} "$@" > "$call/out" 2> "$call/err"
 code=$?
 wait
+if [ -p /dev/stdin ] || [ "$input" != "$(cat /proc/self/fdinfo/0)" ]; then : > "$call/fed"; fi
 mkdir "$call/files"
 find ${quoted(output)} ${quoted(temp)} -type f -cnewer "$call/began" -size -${MAX_FILE_BYTES / 1024}k -exec cp --parents -t "$call/files" {} +
 printf %s "$code" > "$call/code"
@@ -90,6 +93,8 @@ const filesOf = async (
 interface TimedCall {
   readonly began: bigint
   readonly ended: bigint
+  /** It read a file as its input, or may have read a pipe. */
+  readonly isFed: boolean
   readonly call: RecordedCall
 }
 
@@ -103,6 +108,7 @@ const readCall = async (folder: string, folders: CaseFolders): Promise<TimedCall
   return {
     began: BigInt((await text('began')).trim()),
     ended: (await stat(join(folder, 'code'), { bigint: true })).mtimeNs,
+    isFed: (await readdir(folder)).includes('fed'),
     call: {
       program: await text('program'),
       args: args.map(folders.hide),
@@ -130,12 +136,13 @@ const mixedUp = (calls: readonly TimedCall[]): RecordedCall | undefined => {
 /** The calls of a run, in order. A call that was killed has no exit code and is left out. */
 export const recordedCalls = async (
   folders: CaseFolders,
-): Promise<{ calls: RecordedCall[]; mixed: RecordedCall | undefined }> => {
+): Promise<{ calls: RecordedCall[]; mixed: RecordedCall | undefined; fed: string[] }> => {
   const found: TimedCall[] = []
   for (const name of await readdir(folders.calls)) {
     const folder = join(folders.calls, name)
     if ((await readdir(folder)).includes('code')) found.push(await readCall(folder, folders))
   }
   found.sort((a, b) => (a.began < b.began ? -1 : 1))
-  return { calls: found.map(({ call }) => call), mixed: mixedUp(found) }
+  const fed = new Set(found.filter(({ isFed }) => isFed).map(({ call }) => call.program))
+  return { calls: found.map(({ call }) => call), mixed: mixedUp(found), fed: [...fed] }
 }

@@ -118,7 +118,7 @@ export const recordCase = async (
     }
     const { seen, names, reports } = await runCase(resolved, input, folders, context)
     context.signal.throwIfAborted()
-    const { calls, mixed } = await recordedCalls(folders)
+    const { calls, mixed, fed } = await recordedCalls(folders)
     const one: WorkflowCase = {
       target: input.target,
       params: Object.fromEntries(Object.entries(param).map(([name, value]) => [name, folders.hide(value)])),
@@ -137,6 +137,10 @@ export const recordCase = async (
     if (mixed !== undefined)
       terminal.err.write(
         `scanfarm: calls of ${mixed.program} with equal arguments (${plain(JSON.stringify(mixed.args))}) ran side by side and gave different results, which the test may swap: give them different arguments, or run them one after the other\n`,
+      )
+    if (fed.length > 0)
+      terminal.err.write(
+        `scanfarm: ${fed.join(', ')} may have read an input, which the case does not contain: a test gives the same answer to any input; write it to a file that reports name to have it compared\n`,
       )
     const lines = await runFile(workflow, file, false, context)
     for (const line of lines) printLine(terminal, `  ${plain(line)}`)
