@@ -9,7 +9,7 @@ interface Context {
 }
 
 /** `nmap, httpx and docker` */
-const namesOf = (needs: readonly string[]): string => {
+export const namesOf = (needs: readonly string[]): string => {
   const names = [...toolsAmong(needs), ...needs.filter((need) => !need.startsWith('tool:'))]
   return [names.slice(0, -1).join(', '), ...names.slice(-1)].filter((part) => part !== '').join(' and ')
 }

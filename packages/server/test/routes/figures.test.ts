@@ -78,13 +78,13 @@ describe('GET /queue', () => {
 
   test('GET /queue puts needs into words and names what no worker has', async () => {
     await submit({ target: 'a.example', run_mode: 'distributed' })
-    await sql(`update jobs set requirement_class = 'docker label:region=eu tool:nmap'`)
-    await join({ capabilities: ['docker', 'tool:nmap'] })
+    await sql(`update jobs set requirement_class = 'docker label:region=eu tool:ffuf tool:nmap tool:sslscan'`)
+    await join({ capabilities: ['docker', 'tool:ffuf', 'tool:nmap', 'tool:sslscan'] })
     expect(await read('/queue')).toMatchObject({
       groups: [
         {
-          needs: ['docker', 'label:region=eu', 'tool:nmap'],
-          needs_text: 'docker, the label region=eu, the program nmap',
+          needs: ['docker', 'label:region=eu', 'tool:ffuf', 'tool:nmap', 'tool:sslscan'],
+          needs_text: 'docker, the label region=eu, the programs ffuf, nmap and sslscan',
           why: 'no live worker offers: label:region=eu',
         },
       ],

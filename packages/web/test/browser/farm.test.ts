@@ -68,7 +68,7 @@ test('A chart has room for the last time below it', async () => {
 
 test('The queue shows for each class of runs why it waits', async () => {
   const page = await farm().open('/queue')
-  const row = page.getByRole('row').filter({ hasText: 'the program a-program-of-nobody' })
+  const row = page.getByRole('row').filter({ hasText: 'the programs a-program-of-nobody and bash' })
   await row.getByText('cannot start').waitFor()
   expect(await row.textContent()).toContain('no live worker offers: tool:a-program-of-nobody')
   await page.getByLabel('Priority').selectOption('low')

@@ -1,7 +1,8 @@
-import { canServe, named, needsOf, Priority, PRIORITY_RANK, RunMode } from '@scanfarm/contracts'
+import { canServe, named, needsOf, Priority, PRIORITY_RANK, RunMode, TOOL } from '@scanfarm/contracts'
 import { COUNTED_BEFORE, missingFor, type Offers, type OpenWorker, type WaitingGroup } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { route } from '../../http/route.ts'
+import { namesOf } from '../../submission/missing-tools.ts'
 import { RunPath } from '../runs/read-runs.ts'
 import { found } from '../../http/refusal.ts'
 
@@ -56,11 +57,15 @@ const sum = (numbers: readonly number[]): number => numbers.reduce((total, n) =>
 export const oldestOf = (groups: readonly { readonly oldest_at: string }[]): string | null =>
   groups.map(({ oldest_at }) => oldest_at).toSorted((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null
 
-const inWords = (need: string): string => {
-  const [kind, ...rest] = need.split(':')
-  const name = rest.join(':')
-  if (kind === 'tool' && name !== '') return `the program ${name}`
-  return kind === 'label' && name !== '' ? `the label ${name}` : need
+/** `docker, the label region=eu, the programs ffuf and nmap` */
+const inWords = (needs: readonly string[]): string => {
+  const tools = needs.filter((need) => need.startsWith(TOOL))
+  const others = needs.filter((need) => !tools.includes(need))
+  const programs = `the ${tools.length === 1 ? 'program' : 'programs'} ${namesOf(tools)}`
+  return [
+    ...others.map((need) => need.replace(/^label:(?=.)/, 'the label ')),
+    ...(tools.length === 0 ? [] : [programs]),
+  ].join(', ')
 }
 
 const whyOf = (group: WaitingGroup, free: number, able: number, offers: Offers): string => {
@@ -94,7 +99,7 @@ const groupBody = (
     held,
     suspects,
     oldest_at,
-    needs_text: needs.length === 0 ? 'nothing in particular' : needs.map(inWords).join(', '),
+    needs_text: needs.length === 0 ? 'nothing in particular' : inWords(needs),
     infra_id: group.infra_id ?? '',
     workers: able
       .toSorted((a, b) => b.free_slots - a.free_slots)
