@@ -3,8 +3,8 @@ import { backoffMs, type Backoff } from '@scanfarm/contracts'
 
 export interface LoopOptions {
   readonly name: string
-  /** Time between the end of a turn and the next one; a function is asked at the end of each turn. */
-  readonly intervalMs: number | (() => number)
+  /** Time between the end of a turn and the next one. */
+  readonly intervalMs: number
   /**
    * One turn. Returns `true` if there is more to do: the next turn follows at once. Turns never overlap. The signal
    * aborts when the loop is stopped.
@@ -74,8 +74,7 @@ export class Loop implements AsyncDisposable {
   }
 
   #waitMs(): number {
-    const { intervalMs } = this.#options
-    if (this.#failures === 0) return typeof intervalMs === 'number' ? intervalMs : intervalMs()
+    if (this.#failures === 0) return this.#options.intervalMs
     return backoffMs(this.#failures, this.#options.backoff ?? DEFAULT_BACKOFF)
   }
 

@@ -97,21 +97,6 @@ test('Stopping a loop aborts its signal and waits for its turn', async () => {
   expect(seen).toEqual(['turn ended'])
 })
 
-test('A loop asks a function for the time until its next turn, after each turn', async () => {
-  const { turn, events, count } = counted(async () => undefined)
-  const asked: number[] = []
-  const intervalMs = (): number => {
-    asked.push(count())
-    return count() < 3 ? 1 : NEVER_MS
-  }
-  const loop = new Loop({ name: 'x', intervalMs, turn, log: silentLogger })
-  const third = once(events, '3')
-  loop.start()
-  await third
-  await loop[Symbol.asyncDispose]()
-  expect(asked.slice(0, 2)).toEqual([1, 2])
-})
-
 test('Of loops that are started together, only the urgent ones are woken', async () => {
   const [urgent, patient] = [counted(async () => undefined), counted(async () => undefined)]
   const first = Promise.all([once(urgent.events, '1'), once(patient.events, '1')])

@@ -6,6 +6,7 @@ import { startCloud } from './cloud/start-cloud.ts'
 import { farmLoops } from './loops/farm-loops.ts'
 import { retentionLoops } from './loops/retention.ts'
 import { orphanLoop } from './loops/orphaned-objects.ts'
+import { startSchedules } from './triggers/start-schedules.ts'
 import { triggerLoops } from './triggers/trigger-loops.ts'
 import { apiRoutes } from './routes/index.ts'
 import { startSlots } from './start-slots.ts'
@@ -37,6 +38,7 @@ export async function startServer(
   ]
   const loops = running.use(startLoops(all, context.log))
   running.use(context.notifier.onNotify(() => loops.wake()))
+  if (config.scheduler.enabled) running.use(startSchedules(context))
   context.receiver.running = context.receiver.enabled
   running.defer(() => {
     context.receiver.running = false

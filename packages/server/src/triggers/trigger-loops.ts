@@ -2,7 +2,6 @@ import type { LoopSpec } from '@scanfarm/platform'
 import type { ServerContext } from '../context.ts'
 import { sendOptions, WebhookSender } from '../webhooks/webhook-sender.ts'
 import { FileWatcher } from './file-watcher.ts'
-import { Scheduler } from './scheduler.ts'
 
 /** Topics that no master has requested for this long are no longer wanted. */
 const KEEP_TOPICS_MS = 600_000
@@ -11,18 +10,14 @@ const KEEP_DAYS = 365
 /** Maximum batches of old events deleted in one turn. */
 const MOST_BATCHES = 200
 
-/** Schedules fire at full seconds of the clock. */
-const untilNextSecond = (): number => 1_000 - (Date.now() % 1_000)
-
 /**
  * The loops that turn events, times and files into runs, and that send messages. Any number of servers may run them.
  * Events from the API are processed immediately; the intervals cover all others.
  */
 export const triggerLoops = (context: ServerContext): readonly LoopSpec[] => {
   const { receiver, store, log } = context
-  const { webhooks, feed, triggers } = store
-  const scheduler = new Scheduler(receiver, triggers)
-  const watcher = new FileWatcher(receiver, triggers, log)
+  const { webhooks, feed } = store
+  const watcher = new FileWatcher(receiver, store.triggers, log)
   const sender = new WebhookSender({ webhooks, feed, receiver, options: sendOptions(context), log })
   const always: readonly LoopSpec[] = [
     {
@@ -56,11 +51,6 @@ export const triggerLoops = (context: ServerContext): readonly LoopSpec[] => {
       name: 'watch files',
       intervalMs: 1_000,
       turn: (signal) => watcher.scanOnce(performance.now(), signal),
-    },
-    {
-      name: 'fire schedules',
-      intervalMs: untilNextSecond,
-      turn: (signal) => scheduler.tickOnce(new Date(), signal),
     },
     ...always,
   ]
