@@ -321,6 +321,17 @@ describe('the queue on a failing Redis', () => {
     expect(ofOther).toBeLessThan(1_760)
   })
 
+  test('A job whose messages were removed does not lower the share of its owner', async () => {
+    await using queue = await open()
+    const other = { jobNo: 1, owner: 'b', weight: 1 }
+    await fill(queue, 100_000, 500, other)
+    await fill(queue, 1_000, 400)
+    await queue.remove(Array.from({ length: 400 }, (_, n) => message(1_000 + n)))
+    await fill(queue, 2_000, 400)
+    const taken = await takenOf(queue, 300)
+    expect(taken.filter((runId) => runId < 100_000).length).toBeGreaterThan(135)
+  })
+
   test('A class that was empty for long does not precede the others when it gets messages', async () => {
     await using queue = await open()
     await fill(queue, 1, 300)
