@@ -13,8 +13,8 @@ import type { Redis } from 'ioredis'
  * the lower its weight is. The first messages of a new job come at once if nothing else of its owner waits, or nothing of
  * other owners, as long as the owner has had at most HEAD in advance of its share. `fair:RANK` has the last place of each
  * job whose messages wait, `fair:RANK:last` the last message of these jobs, `fair:RANK:owners` their number by owner, and
- * `fair:RANK:ahead` the place up to which an owner has had its share. A job whose last message is gone has another priority now: of the
- * jobs with the farthest places, CHECKED are looked at.
+ * `fair:RANK:ahead` the place up to which an owner has had its share. A job whose last message was removed waits no longer:
+ * of the jobs with the farthest places, CHECKED are looked at.
  *
  * KEYS: prioritized, places that were taken last, marker, meta, classes, prefix of messages. ARGV: class, most entries of
  * the event stream, time, number of jobs; for each job: priority, id, owner, weight; then for each message: id, data, the

@@ -8,6 +8,8 @@ export interface CancelledJob {
   readonly cancelled: number
   /** Running runs whose cancel was requested. */
   readonly requested: readonly number[]
+  /** Of the runs whose messages claim nothing any more, the last one. */
+  readonly lastSent?: { readonly runId: number; readonly epoch: number; readonly requirementClass: string }
 }
 
 /** Runs cancelled in one transaction. */
@@ -37,7 +39,8 @@ export const makeJobCancels = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
     `.execute(db)
     const [job] = rows
     if (job === undefined) return undefined
-    const tally: Tally = { cancelled: Number(job.unmade), requested: [] }
+    const lastSent = await lastSentOf(db, job.id)
+    const tally: Tally = { cancelled: Number(job.unmade), requested: [], ...(lastSent && { lastSent }) }
     await cancelStarted(db, job.id, tally)
     if ((await cancelWaiting(db, job.id, 0, tally)) === undefined) {
       await finish(db, job.id, tally)
@@ -77,7 +80,20 @@ export const makeJobCancels = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
 interface Tally {
   cancelled: number
   readonly requested: number[]
+  readonly lastSent?: CancelledJob['lastSent']
 }
+
+/** Messages are sent in the order of the runs: those before the first that waits in the outbox. */
+const lastSentOf = (db: Kysely<Tables>, jobNo: number) => firstRow(db)<NonNullable<CancelledJob['lastSent']>>`
+    select r.id as "runId", r.epoch, j.requirement_class as "requirementClass"
+    from jobs j cross join lateral (
+      select id, epoch from runs
+      where job_no = j.id and status || '' = 'queued' and id < coalesce(
+        (select min(run_id) from outbox where class = j.requirement_class and rank = priority_rank(j.priority)
+           and job_no = j.id and ready and sent_at is null and run_mode = 'distributed'), 9223372036854775807)
+      order by job_no desc, id desc limit 1
+    ) r where j.id = ${jobNo} and j.run_mode = 'distributed'
+  `
 
 /** A claim that began before the mark may have started a run during the cancel. */
 const finish = async (db: Kysely<Tables>, jobNo: number, tally: Tally): Promise<void> => {

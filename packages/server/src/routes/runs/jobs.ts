@@ -108,8 +108,12 @@ export const cancelJob = route(
   },
   async (context, { params }) => {
     const request = found('job', params.job_id, await context.store.jobs.requestCancel(params.job_id))
-    const { cancelled, requested } = request
+    const { cancelled, requested, lastSent } = request
     await signalCancel(context, requested)
+    // Without it the queue no longer counts the job in the share of its owner; workers drop the other messages.
+    const messages = new VoidMessageRemover(context.queue, context.log)
+    if (lastSent !== undefined) messages.remove([lastSent], lastSent.requirementClass)
+    await messages.finish()
     const nothing = cancelled + requested.length === 0
     return {
       message: nothing ? 'All runs of the job have already ended' : 'Job cancelled successfully',
