@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
-import type { QueueBackend, QueueLog } from '../src/index.ts'
+import type { Priority } from '@scanfarm/contracts'
+import type { QueueBackend, QueueLog, QueueMessage, RunQueue } from '../src/index.ts'
 import { startRedis } from './redis-server.ts'
 
 export { startRedis, type RedisServer } from './redis-server.ts'
@@ -16,6 +17,22 @@ export const quiet: QueueLog = {
   warn: () => undefined,
   error: () => undefined,
 }
+
+export const message = (
+  runId: number,
+  priority: Priority = 'normal',
+  requirementClass = '',
+  epoch = 1,
+): QueueMessage => ({ runId, epoch, priority, requirementClass, share: { jobNo: 1, owner: '', weight: 1 } })
+export const serveAll = { serves: () => true }
+export const patience = (): AbortSignal => AbortSignal.timeout(60_000)
+
+/** Repeats the call if the backend times out on a busy machine: adding a message twice has no effect. */
+export const added = (queue: RunQueue, messages: readonly QueueMessage[]): Promise<boolean> =>
+  queue.add(messages).then(
+    () => true,
+    () => false,
+  )
 
 /** Tests on one backend are isolated if each has its own farm. */
 export const newFarm = (): string => randomUUID()

@@ -3,15 +3,9 @@ import { until } from '@scanfarm/testing'
 import { startPgbouncer } from '@scanfarm/testing/pgbouncer'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openRunQueue, type QueueLog } from '../src/index.ts'
-import { newFarm, postgresBackend, quiet } from './backends.ts'
-
-const share = { jobNo: 1, owner: '', weight: 1 }
-const message = (runId: number) =>
-  ({ runId, epoch: 1, priority: 'normal', requirementClass: '', share }) as const
+import { message, newFarm, patience, postgresBackend, quiet, serveAll } from './backends.ts'
 
 const at = forAllTests(() => postgresBackend())
-
-const logOf = (lines: string[]): QueueLog => ({ ...quiet, warn: (line) => void lines.push(line) })
 
 test.each([
   ['session', false, 0],
@@ -22,6 +16,7 @@ test.each([
   async (mode, direct, warnings) => {
     await using pooler = await startPgbouncer(at.backend.url, mode)
     const lines: string[] = []
+    const log: QueueLog = { ...quiet, warn: (line) => void lines.push(line) }
     const backend = {
       kind: 'postgres',
       url: pooler.url,
@@ -29,12 +24,12 @@ test.each([
     } as const
     const farmId = newFarm()
     await using master = await openRunQueue(backend, { farmId, role: 'master', log: quiet })
-    await using worker = await openRunQueue(backend, { farmId, role: 'worker', log: logOf(lines) })
+    await using worker = await openRunQueue(backend, { farmId, role: 'worker', log })
     await master.check()
     await worker.check()
-    await using consumer = worker.consumer({ serves: () => true })
+    await using consumer = worker.consumer(serveAll)
     for (let runId = 1; runId <= 20; runId += 1) {
-      const taking = consumer.take(1, AbortSignal.timeout(60_000))
+      const taking = consumer.take(1, patience())
       await master.add([message(runId)])
       const [delivery] = await taking
       expect(delivery?.runId).toBe(runId)

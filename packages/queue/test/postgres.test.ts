@@ -8,13 +8,7 @@ import { until } from '@scanfarm/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openRunQueue } from '../src/index.ts'
 import { PostgresNotifier } from '../src/postgres/notifier.ts'
-import { newFarm, postgresBackend, quiet } from './backends.ts'
-
-const share = { jobNo: 1, owner: '', weight: 1 }
-const message = (runId: number) =>
-  ({ runId, epoch: 1, priority: 'normal', requirementClass: '', share }) as const
-const serveAll = { serves: () => true }
-const patience = () => AbortSignal.timeout(60_000)
+import { message, newFarm, patience, postgresBackend, quiet, serveAll } from './backends.ts'
 
 const at = forAllTests(() => postgresBackend())
 

@@ -1,22 +1,13 @@
 import { describe, expect, test } from '@jest/globals'
-import type { Priority } from '@scanfarm/contracts'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { openRunQueue, type Consumer, type Delivery, type QueueMessage, type RunQueue } from '../src/index.ts'
-import { BACKENDS, newFarm, quiet } from './backends.ts'
+import { added, BACKENDS, message, newFarm, quiet, serveAll } from './backends.ts'
 
 const PATIENCE_MS = 60_000
 /** The shortest of several measurements counts: a busy machine may delay the others. */
 const ROUNDS = 5
 const never = new AbortController().signal
-
-const message = (runId: number, priority: Priority, requirementClass = '', epoch = 1): QueueMessage => ({
-  runId,
-  epoch,
-  priority,
-  requirementClass,
-  share: { jobNo: 1, owner: '', weight: 1 },
-})
 
 /** Takes messages one by one, like a worker with a single slot. */
 const takeAll = async (consumer: Consumer, count: number): Promise<number[]> => {
@@ -30,13 +21,6 @@ const takeAll = async (consumer: Consumer, count: number): Promise<number[]> => 
   return order
 }
 
-/** Repeats the call if the backend times out on a busy machine: adding a message twice has no effect. */
-const added = (queue: RunQueue, messages: readonly QueueMessage[]): Promise<boolean> =>
-  queue.add(messages).then(
-    () => true,
-    () => false,
-  )
-
 describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
   const at = forAllTests(open)
 
@@ -47,7 +31,6 @@ describe.each(BACKENDS)('the run queue on $kind', ({ open }) => {
       log: quiet,
       redeliverMs: options.redeliverMs,
     })
-  const serveAll = { serves: () => true }
 
   test('Messages are delivered by priority, the oldest first within a priority', async () => {
     await using queue = await openQueue()

@@ -11,11 +11,9 @@ import { freePort, until } from '@scanfarm/testing'
 import { openRunQueue, QueueSetupError } from '../src/index.ts'
 import { redisAddress } from '../src/redis/address.ts'
 import { RIGHTS } from '../src/redis/rights.ts'
-import { newFarm, quiet, startRedis, type RedisServer } from './backends.ts'
+import { added, message, newFarm, patience, quiet, serveAll } from './backends.ts'
+import { startRedis, type RedisServer } from './redis-server.ts'
 
-const share = { jobNo: 1, owner: '', weight: 1 }
-const message = (runId: number) =>
-  ({ runId, epoch: 1, priority: 'normal', requirementClass: '', share }) as const
 const run = promisify(execFile)
 const portOf = (server: RedisServer): string => new URL(server.url).port
 
@@ -34,8 +32,8 @@ const roundTrip = async (url: string): Promise<void> => {
   await queue.check()
   const cancelled: number[] = []
   await using _listening = await queue.onSignal(({ runIds }) => cancelled.push(...runIds))
-  await using consumer = queue.consumer({ serves: () => true })
-  const taking = consumer.take(1, AbortSignal.timeout(60_000))
+  await using consumer = queue.consumer(serveAll)
+  const taking = consumer.take(1, patience())
   await queue.add([message(1)])
   const [delivery] = await taking
   expect(delivery?.runId).toBe(1)
@@ -233,7 +231,7 @@ describe('sentinels', () => {
     await using queue = await open(url)
     await queue.check()
     const before = await queue.generation()
-    await using consumer = queue.consumer({ serves: () => true })
+    await using consumer = queue.consumer(serveAll)
     const taken = new Set<number>()
     const stop = new AbortController()
     const consuming = (async () => {
@@ -246,7 +244,13 @@ describe('sentinels', () => {
     // Like the reconciler, which adds again what the queue has lost.
     const wanted = Array.from({ length: 400 }, (_, n) => n + 1)
     const missing = () => wanted.filter((id) => !taken.has(id))
-    const addAgain = () => queue.add(missing().slice(0, 50).map(message)).catch(() => undefined)
+    const addAgain = () =>
+      added(
+        queue,
+        missing()
+          .slice(0, 50)
+          .map((runId) => message(runId)),
+      )
     await until(async () => (await addAgain(), taken.size > 100))
     await primary.kill()
     await until(async () => (await addAgain(), missing().length === 0))

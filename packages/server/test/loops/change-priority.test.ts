@@ -123,21 +123,6 @@ describe.each(['redis', 'postgres'] as const)('on a queue in %s', (kind) => {
     expect(byId(order.slice(0, 3))).toEqual(job.messages.map(({ runId }) => runId))
     expect(order.slice(3)).toEqual(urgent.messages.map(({ runId }) => runId))
   })
-
-  test('a cancel names the last run of the job whose message was sent', async () => {
-    await using farm = await prepare()
-    const cancel = async ({ jobId }: { jobId: string }) =>
-      (await harness.store.jobs.requestCancel(jobId))?.lastSent
-    const half = await harness.submit(60)
-    await farm.dispatch(30)
-    expect(await cancel(half)).toEqual(half.messages[29])
-    const none = await harness.submit(5)
-    expect(await cancel(none)).toBeUndefined()
-    const all = await harness.submit(5)
-    await farm.dispatch()
-    expect(await cancel(all)).toEqual(all.messages[4])
-    expect(await cancel(all)).toBeUndefined()
-  })
 })
 
 const finish = () => harness.store.jobs.finishPriority(() => undefined)
