@@ -6,6 +6,7 @@ import { sessionQuery, useLogOut } from '../api/session.ts'
 import { useLiveState, useLiveStream, type LiveState } from '../live/live.ts'
 import { ROUTES, type ScreenRoute } from '../routes.ts'
 import { Button, Dialog, EmptyState, Menu, Page, Tooltip, useShortcut } from '../ui/index.ts'
+import { DialogHost } from '../ui/overlays/dialog-host.ts'
 import { useShortcutList, useShortcuts } from '../ui/shortcuts.ts'
 import { Banners } from './banners.tsx'
 import { Search } from './search.tsx'
@@ -235,6 +236,7 @@ export const Shell = () => {
       <main id="main" key={path} tabIndex={-1}>
         <Banners />
         <Outlet />
+        <DialogHost />
       </main>
       {drawer ? <Drawer screens={screens} onClose={close} /> : null}
       <Help />

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react'
 
-/** The text `ms` milliseconds after its last change. */
-export const useQuiet = (text: string, ms: number): string => {
-  const [quiet, setQuiet] = useState(text)
+/** The value `ms` milliseconds after its last change. */
+export const useQuiet = <T>(value: T, ms: number): T => {
+  const [quiet, setQuiet] = useState(value)
   useEffect(() => {
-    const timer = setTimeout(() => setQuiet(text), ms)
+    const timer = setTimeout(() => setQuiet(value), ms)
     return () => clearTimeout(timer)
-  }, [text, ms])
+  }, [value, ms])
   return quiet
 }

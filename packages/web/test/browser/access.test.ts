@@ -25,8 +25,7 @@ test('A new token is shown once and works until it is deleted', async () => {
   expect(await page.content()).not.toContain(token)
   await row.getByRole('button', { name: 'Delete' }).click()
   // The lines of the row do not wrap, those of its dialog do.
-  const beyond = (dialog: HTMLElement) => dialog.scrollWidth - dialog.clientWidth
-  expect(await page.getByRole('dialog').evaluate(beyond)).toBe(0)
+  expect(await page.getByRole('dialog').evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0)
   await page.getByRole('button', { name: 'Delete the token' }).click()
   await row.waitFor({ state: 'detached' })
   await expect(client.GET('/session')).rejects.toThrow('the token is unknown')

@@ -34,6 +34,11 @@ steps:
 
 const farm = useConsole({ modules: { listener: LISTENER } })
 
+/** An item of the menu of a row. */
+const choose = async (page: Page, row: string, item: string) => {
+  await page.getByRole('button', { name: `Actions of ${row}` }).click()
+  await page.getByRole('menuitem', { name: item }).click()
+}
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 })
 
 test('A workflow with an error is marked and not saved; the corrected one is saved and opens', async () => {
@@ -130,8 +135,7 @@ test('The keyboard walks through the graph and shows what a step does', async ()
 
 test('A test with an event explains each filter, and starts nothing', async () => {
   const page = await farm().open('/triggers')
-  await page.getByRole('button', { name: 'Actions of on-build' }).click()
-  await page.getByRole('menuitem', { name: 'Test with an event' }).click()
+  await choose(page, 'on-build', 'Test with an event')
   const data = page.getByLabel('Data of the event')
   await data.fill('{"level": 5, ')
   await page.getByText('This is not JSON').waitFor()
@@ -173,15 +177,17 @@ test('A schedule is created with its next times, disabled, and deleted', async (
   expect(data?.data).toContainEqual(
     expect.objectContaining({ name: 'nightly', mode: 'delta', max_age: '7d', full_every: 7 }),
   )
-  const choose = async (name: string) => {
-    await row.getByRole('button', { name: 'Actions of nightly' }).click()
-    await page.getByRole('menuitem', { name }).click()
-  }
-  await choose('Disable')
+  await choose(page, 'nightly', 'Disable')
   await row.getByText('disabled').waitFor()
-  await choose('Delete')
-  await page.getByRole('button', { name: 'Delete the schedule' }).click()
+  await choose(page, 'nightly', 'Edit')
+  const name = page.getByRole('dialog').getByLabel('Name')
+  await name.fill('typed')
+  const other = await farm().open('/triggers')
+  await choose(other, 'nightly', 'Delete')
+  await other.getByRole('button', { name: 'Delete the schedule' }).click()
+  // A dialog stays with what is typed when the row that opened it goes.
   await row.waitFor({ state: 'detached' })
+  expect(await name.inputValue()).toBe('typed')
 })
 
 test('An emitted event appears in the log and starts the workflow', async () => {
@@ -207,10 +213,8 @@ test('A subscription shows its secret once, and a delivery that failed is sent a
   await form.getByLabel(/^Topics/).fill('custom.hook')
   await form.getByLabel('Least severity of findings').selectOption('high')
   await form.getByRole('button', { name: 'Create' }).click()
-  await page
-    .getByRole('dialog', { name: 'The secret of chat' })
-    .getByText(/^[\da-f]{64}$/)
-    .waitFor()
+  const secret = page.getByRole('dialog', { name: 'The secret of chat' })
+  await secret.getByText(/^[\da-f]{64}$/).waitFor()
   await page.getByRole('button', { name: 'I have copied it' }).click()
   await farm().api.POST('/events/emit', { body: { topic: 'custom.hook', data: {} } })
   await page.getByRole('tab', { name: 'Deliveries' }).click()
@@ -243,11 +247,7 @@ test('A target out of a scope is refused, the job says why, and the command that
   await form.getByRole('button', { name: 'Create' }).click()
   const row = page.getByRole('row', { name: /shop/ })
   await row.getByText('00:00-00:00').waitFor()
-  const choose = async (name: string) => {
-    await row.getByRole('button', { name: 'Actions of shop' }).click()
-    await page.getByRole('menuitem', { name }).click()
-  }
-  await choose('Edit')
+  await choose(page, 'shop', 'Edit')
   const edit = page.getByRole('dialog', { name: 'Edit the scope shop' })
   await edit.getByLabel('Owner').fill('ada')
   await edit.getByLabel('Valid until').fill('2099-01-01T00:00')
@@ -288,7 +288,7 @@ test('A target out of a scope is refused, the job says why, and the command that
   expect(page.url()).toContain('address=pay.shop.test')
 
   await page.getByRole('tab', { name: 'Scopes' }).click()
-  await choose('Delete')
+  await choose(page, 'shop', 'Delete')
   await page.getByRole('button', { name: 'Delete the scope' }).click()
   await page.getByText('No scopes').waitFor()
 

@@ -47,10 +47,8 @@ const useFacets = (filters: AssetFilters) => {
 
 export const Screen = () => {
   const [filters, set] = useFilters(ASSET_FILTERS)
-  const list = useList(assetsQuery(filters))
   const facets = useFacets(filters)
   const { data: workspaces = [] } = useQuery(workspaceNamesQuery)
-  const isFiltered = Object.keys(filters).length > 0
   return (
     <Page
       title="Assets"
@@ -83,13 +81,13 @@ export const Screen = () => {
         <DataTable
           label="Assets"
           columns={COLUMNS}
-          list={list}
+          list={useList(assetsQuery(filters))}
           order={{ value: filters.sort ?? '', onChange: (sort) => set({ sort }) }}
           keyOf={({ id }) => String(id)}
           hrefOf={({ id }) => `/assets/${id}`}
           none={filters.since ? 'Nothing new' : 'No assets'}
           advice={
-            isFiltered ? (
+            Object.keys(filters).length > 0 ? (
               <>
                 No asset matches these filters. <Link href="/assets">Show all open assets</Link>
               </>

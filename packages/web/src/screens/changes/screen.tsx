@@ -129,49 +129,35 @@ const RunName = ({ id }: { id: string }) => {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-const nameOf = (kind: Kind, row: Row): string => {
-  const record = row.after ?? row.before ?? {}
-  return kind === 'assets'
-    ? textOf(record['url']) || textOf(record['asset_value'])
-    : textOf(record['vuln_title']) || textOf(record['vuln_info'])
-}
+/** A field of the record, as it is or was last. */
+const fieldOf = ({ after, before }: Row, name: string): string => textOf((after ?? before)?.[name])
 
-const columnsOf = (kind: Kind, change: Change, byRuns: boolean): readonly Column<Row>[] => [
-  ...(kind === 'vulnerabilities'
-    ? [
-        column('severity', 'Severity', '88px', ({ after, before }: Row) => (
-          <Severity severity={textOf((after ?? before)?.['severity'])} />
-        )),
-      ]
-    : [
-        column('type', 'Type', '88px', ({ after, before }: Row) => textOf((after ?? before)?.['asset_type'])),
-      ]),
-  column('name', kind === 'assets' ? 'Asset' : 'Finding', 'minmax(200px, 2fr)', (row) => {
-    const name = nameOf(kind, row) || `record ${row.id}`
-    const path = kind === 'assets' ? 'assets' : 'findings'
+const nameColumn = (path: string, label: string, fields: readonly string[]): Column<Row> =>
+  column('name', label, 'minmax(200px, 2fr)', (row) => {
+    const name = fields.map((field) => fieldOf(row, field)).find(Boolean) ?? `record ${row.id}`
     return (
       <Link href={`/${path}/${row.id}`} title={name}>
         {name}
       </Link>
     )
-  }),
-  ...(kind === 'vulnerabilities'
-    ? [
-        column('place', 'Asset', 'minmax(160px, 2fr)', ({ after, before }: Row) =>
-          textOf((after ?? before)?.['asset_value']),
-        ),
-      ]
-    : []),
-  column(
-    'what',
-    change === 'changed' && byRuns ? 'What changed' : 'Known of it',
-    'minmax(240px, 4fr)',
-    (row) => {
-      const text = differencesOf(row)
-      return <span title={text}>{text}</span>
-    },
-  ),
-]
+  })
+
+const COLUMNS: Readonly<Record<Kind, readonly Column<Row>[]>> = {
+  assets: [
+    column('type', 'Type', '88px', (row) => fieldOf(row, 'asset_type')),
+    nameColumn('assets', 'Asset', ['url', 'asset_value']),
+  ],
+  vulnerabilities: [
+    column('severity', 'Severity', '88px', (row) => <Severity severity={fieldOf(row, 'severity')} />),
+    nameColumn('findings', 'Finding', ['vuln_title', 'vuln_info']),
+    column('place', 'Asset', 'minmax(160px, 2fr)', (row) => fieldOf(row, 'asset_value')),
+  ],
+}
+
+const columnsOf = (kind: Kind, change: Change, byRuns: boolean): readonly Column<Row>[] => {
+  const label = change === 'changed' && byRuns ? 'What changed' : 'Known of it'
+  return [...COLUMNS[kind], column('what', label, 'minmax(240px, 4fr)', differencesOf)]
+}
 
 /** How often the changes of a run are read again that may get more of them. */
 const SETTLING_MS = 2_000

@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from 'react'
 import { stripQuery } from '../../api/jobs.ts'
 import { runQuery } from '../../api/runs.ts'
-import { colorOf, ErrorPanel, Link, Skeleton, plural, useTheme } from '../../ui/index.ts'
+import { useQuiet, colorOf, ErrorPanel, Link, Skeleton, plural, useTheme } from '../../ui/index.ts'
 import { lettersOf, runAt, STATES, stateOf, type TargetState } from './states.ts'
 
 /** Width of a cell with its gap, by the most cells that have it. */
@@ -85,13 +85,12 @@ const draw = (canvas: HTMLCanvasElement, letters: string, { step, columns }: Gri
 
 /** The target below the pointer or the keyboard's cursor. Its name is read when the cursor rests. */
 const useTarget = (id: number | undefined): string => {
-  const [rested, setRested] = useState<number>()
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(id), REST_MS)
-    return () => clearTimeout(timer)
-  }, [id])
-  const wanted = rested !== undefined && rested === id
-  const { data } = useQuery({ ...runQuery(String(id)), enabled: wanted, staleTime: 30_000 })
+  const wanted = useQuiet(id, REST_MS) === id
+  const { data } = useQuery({
+    ...runQuery(String(id)),
+    enabled: wanted && id !== undefined,
+    staleTime: 30_000,
+  })
   if (id === undefined) return ''
   if (!data || !wanted) return `run ${id}`
   const why = data.error_message || data.waiting_reason || data.outcome_reasons[0] || ''

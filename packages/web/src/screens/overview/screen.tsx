@@ -4,6 +4,7 @@ import { lazy, Suspense, type ReactNode } from 'react'
 import { deadDeliveriesQuery, overviewQuery, queueQuery, RANGES, type Range } from '../../api/farm.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
+  sumOf,
   CopyLine,
   type CommandLine,
   Duration,
@@ -26,7 +27,6 @@ import { ChartsPlaceholder } from './charts-placeholder.tsx'
 const Charts = lazy(async () => ({ default: (await import('./charts.tsx')).Charts }))
 
 const RANGE_NAMES: Readonly<Record<Range, string>> = { '1h': '1 hour', '24h': '24 hours', '7d': '7 days' }
-const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const
 const STATUSES = ['pending', 'queued', 'running', 'completed', 'failed', 'cancelled'] as const
 
 const number = (value: number): string => value.toLocaleString()
@@ -80,7 +80,7 @@ const Figure = ({
 const Figures = ({ overview }: { overview: Overview }) => {
   const { runs, throughput, queue, workers, findings_24h, cloud } = overview
   const oldest = queue.by_priority.flatMap(({ oldest_at }) => oldest_at ?? []).toSorted()[0]
-  const findings = SEVERITIES.reduce((sum, severity) => sum + findings_24h[severity], 0)
+  const findings = sumOf(findings_24h)
   return (
     <dl className="figures">
       <Figure name="Running" href="/runs?status=running" value={number(runs.running)}>

@@ -3,16 +3,15 @@ import type { Schemas } from '../../api/client.ts'
 import { api } from '../../api/client.ts'
 import { artifactsQuery } from '../../api/runs.ts'
 import {
+  Loaded,
   useWholeList,
   Button,
   Bytes,
   Code,
   DataTable,
   EmptyState,
-  ErrorPanel,
   JsonView,
   Markdown,
-  Skeleton,
   Time,
   useFilters,
   column,
@@ -29,15 +28,13 @@ const TEXT_NAME = /\.(?:txt|xml|csv|conf|json|jsonl|ya?ml|md|log)$/i
 const pathOf = (id: string, artifact: Artifact): string =>
   `/api/runs/${encodeURIComponent(id)}/artifacts/${artifact.id}/content`
 
-type Form = 'text' | 'frame' | 'none'
-
-const formOf = ({ content_type: type, name }: Artifact): Form => {
+const formOf = ({ content_type: type, name }: Artifact): 'text' | 'frame' | 'none' => {
   if (type === 'html' || type === 'pdf' || type === 'png' || FRAMED_NAME.test(name)) return 'frame'
   return TEXTS.includes(type) || (type === 'unknown' && TEXT_NAME.test(name)) ? 'text' : 'none'
 }
 
 const TextPreview = ({ id, artifact }: { id: string; artifact: Artifact }) => {
-  const { data, error, refetch } = useQuery({
+  const query = useQuery({
     queryKey: ['artifact', id, artifact.id],
     queryFn: async ({ signal }) => {
       const answer = await api.GET('/runs/{id}/artifacts/{artifact_id}/content', {
@@ -52,25 +49,27 @@ const TextPreview = ({ id, artifact }: { id: string; artifact: Artifact }) => {
     enabled: artifact.size_bytes > 0,
   })
   if (artifact.size_bytes === 0) return <EmptyState title="The file is empty" />
-  if (data === undefined)
-    return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={6} />
   const whole = artifact.size_bytes <= SHOWN
+  const label = `Content of ${artifact.name}`
+  const shown = (content: string) => {
+    if (artifact.content_type === 'json' && whole) return <JsonView value={content} label={label} />
+    if (artifact.content_type === 'md' && whole) return <Markdown label={label}>{content}</Markdown>
+    return <Code label={label}>{content}</Code>
+  }
   return (
-    <>
-      {artifact.content_type === 'json' && whole ? (
-        <JsonView value={data} label={`Content of ${artifact.name}`} />
-      ) : artifact.content_type === 'md' && whole ? (
-        <Markdown label={`Content of ${artifact.name}`}>{data}</Markdown>
-      ) : (
-        <Code label={`Content of ${artifact.name}`}>{data}</Code>
+    <Loaded query={query} lines={6}>
+      {(content) => (
+        <>
+          {shown(content)}
+          {whole ? null : (
+            <p className="muted">
+              The first <Bytes value={SHOWN} /> of <Bytes value={artifact.size_bytes} />. Download the file to
+              read the rest.
+            </p>
+          )}
+        </>
       )}
-      {whole ? null : (
-        <p className="muted">
-          The first <Bytes value={SHOWN} /> of <Bytes value={artifact.size_bytes} />. Download the file to
-          read the rest.
-        </p>
-      )}
-    </>
+    </Loaded>
   )
 }
 

@@ -47,11 +47,8 @@ export const useFilters = <N extends string>(names: readonly N[]) => {
   return [values, set] as const
 }
 
-interface TextFilterProps {
-  readonly name: string
-  readonly label: string
+interface TextFilterProps extends Pick<ComponentProps<typeof Combobox>, 'name' | 'label' | 'suggestions'> {
   readonly value: string
-  readonly suggestions: readonly string[]
   readonly onApply: (value: string) => void
 }
 

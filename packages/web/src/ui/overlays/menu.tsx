@@ -1,12 +1,13 @@
-import { useState, type KeyboardEvent, type ReactNode } from 'react'
+import type { KeyboardEvent, ReactNode } from 'react'
 import { column, type Column } from '../lists/column.ts'
+import { openDialog, type DialogMaker } from './dialog-host.ts'
 import { Popover } from './popover.tsx'
 
 export interface MenuItem {
   readonly label: string
   readonly onSelect?: () => void
   /** Or the dialog that it opens, which calls `close`. */
-  readonly dialog?: (close: () => void) => ReactNode
+  readonly dialog?: DialogMaker
   readonly checked?: boolean
   readonly danger?: boolean
 }
@@ -44,46 +45,40 @@ const move = (event: KeyboardEvent<HTMLElement>): void => {
 }
 
 /** Items that are checked keep the menu open. */
-export const Menu = ({ label, children, items, framed = false }: MenuProps) => {
-  const [dialog, setDialog] = useState<Pick<MenuItem, 'dialog'>>({})
-  return (
-    <>
-      <Popover
-        role="menu"
-        label={label}
-        trigger={children}
-        triggerLabel={label}
-        triggerClass={framed ? 'button' : 'button button-quiet'}
-        onKeyDown={move}
+export const Menu = ({ label, children, items, framed = false }: MenuProps) => (
+  <Popover
+    role="menu"
+    label={label}
+    trigger={children}
+    triggerLabel={label}
+    triggerClass={framed ? 'button' : 'button button-quiet'}
+    onKeyDown={move}
+  >
+    {items.map(({ label: text, onSelect, dialog, checked, danger }) => (
+      <button
+        key={text}
+        type="button"
+        role={checked === undefined ? 'menuitem' : 'menuitemcheckbox'}
+        aria-checked={checked}
+        tabIndex={-1}
+        className={`bare menu-item ${danger === true ? 'tone-bad' : ''}`}
+        onPointerEnter={({ currentTarget }) => currentTarget.focus()}
+        onClick={({ currentTarget }) => {
+          if (checked === undefined) currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
+          onSelect?.()
+          if (dialog) openDialog(dialog)
+        }}
       >
-        {items.map(({ label: text, onSelect, dialog: opens, checked, danger }) => (
-          <button
-            key={text}
-            type="button"
-            role={checked === undefined ? 'menuitem' : 'menuitemcheckbox'}
-            aria-checked={checked}
-            tabIndex={-1}
-            className={`bare menu-item ${danger === true ? 'tone-bad' : ''}`}
-            onPointerEnter={({ currentTarget }) => currentTarget.focus()}
-            onClick={({ currentTarget }) => {
-              if (checked === undefined) currentTarget.closest<HTMLElement>('[popover]')?.hidePopover()
-              onSelect?.()
-              setDialog({ dialog: opens })
-            }}
-          >
-            {checked === undefined ? null : (
-              <span className="menu-check" aria-hidden="true">
-                {checked ? '✓' : ''}
-              </span>
-            )}
-            {text}
-          </button>
-        ))}
-      </Popover>
-      {dialog.dialog?.(() => setDialog({}))}
-    </>
-  )
-}
+        {checked === undefined ? null : (
+          <span className="menu-check" aria-hidden="true">
+            {checked ? '✓' : ''}
+          </span>
+        )}
+        {text}
+      </button>
+    ))}
+  </Popover>
+)
 
 /** The column with what can be done with a row. */
 export const menuColumn = <T,>(

@@ -2,15 +2,13 @@ import { SEVERITY_TONES } from './badge.tsx'
 
 const ORDER = ['critical', 'high', 'medium', 'low', 'info'] as const
 
-export const sumOf = (counts: Readonly<Partial<Record<(typeof ORDER)[number], number>>>): number =>
+type Counts = Readonly<Partial<Record<(typeof ORDER)[number], number>>>
+
+export const sumOf = (counts: Counts): number =>
   ORDER.reduce((sum, severity) => sum + (counts[severity] ?? 0), 0)
 
 /** How many findings there are of each severity, the most severe first. */
-export const SeverityCounts = ({
-  counts,
-}: {
-  counts: Readonly<Partial<Record<(typeof ORDER)[number], number>>>
-}) => {
+export const SeverityCounts = ({ counts }: { counts: Counts }) => {
   const some = ORDER.filter((severity) => (counts[severity] ?? 0) > 0)
   if (some.length === 0) return <span className="muted">–</span>
   return (
