@@ -349,7 +349,7 @@ describe('schedules with the form of the Osmedeus dashboard', () => {
   })
 
   test('a schedule that was read can be sent back with changes', async () => {
-    const { data } = await create({ ...nightly, params: { depth: '2' }, dedupe_key: null })
+    const { data } = await create({ ...nightly, name: 'first', params: { depth: '2' }, dedupe_key: null })
     const back = { ...data, name: 'renamed', schedule: '0 4 * * *', is_enabled: false }
     const { body } = await server.admin.put(`/osm/api/schedules/${data.id}`).send(back).expect(200)
     expect(body.warnings).toBeUndefined()
@@ -398,7 +398,7 @@ describe('schedules with the form of the Osmedeus dashboard', () => {
   })
 
   test('a schedule with trigger_type manual runs only on request', async () => {
-    const { data, warnings } = await create({ ...nightly, trigger_type: 'manual', schedule: '' })
+    const { data, warnings } = await create({ ...nightly, name: 'one', trigger_type: 'manual', schedule: '' })
     expect(data).toMatchObject({ is_enabled: false, next_run: null })
     expect(warnings).toMatchObject([{ field: 'trigger_type' }])
     await server.operator.post(`/api/schedules/${data.id}/trigger`).expect(202)
