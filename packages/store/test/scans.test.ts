@@ -203,11 +203,13 @@ describe('the proof of a scan', () => {
   test('A module whose steps ended well closes findings although another module and the run failed', async () => {
     const workspace = workspaceOf('module')
     const target = 'module.test'
+    const file = finding('f', { asset_type: 'file', asset_value: 'My dir/ä.py:3' })
+    const entry = finding('p', { asset_type: 'package', asset_value: 'my.lock:p@1' })
     const first = await scan({
       job: flow,
       target,
       workspace,
-      sees: [by(workspace, 'web', [finding('w')]), by(workspace, 'tls', [finding('t')])],
+      sees: [by(workspace, 'web', [finding('w'), file, entry]), by(workspace, 'tls', [finding('t')])],
     })
     const run = await scan({
       job: flow,
@@ -223,10 +225,12 @@ describe('the proof of a scan', () => {
     })
     expect(await seenOf(workspace)).toEqual({
       w: ['gone', `nmap script w of module web reached w.example in run ${run}`],
+      f: ['gone', `nmap script f of module web reached My dir/ä.py in run ${run}`],
+      p: ['gone', `nmap script p of module web reached my.lock:p@1 in run ${run}`],
       t: ['not_tested', `module tls in run ${run}: step check failed: sslscan could not start`],
     })
     const { vulnerabilities } = await db.store.scans.compare(first, run, { limit: 10 })
-    expect(vulnerabilities).toMatchObject({ gone: [{ before: { vuln_info: 'w' } }], total_gone: 1 })
+    expect(vulnerabilities).toMatchObject({ total_gone: 3 })
   })
 
   test.each<[string, ReturnType<typeof row>, string]>([

@@ -70,7 +70,9 @@ begin
     update vulnerabilities v
     set seen = 'gone', seen_reason = format('%s %s of %s reached %s in run %s',
       case v.source when 'nmap' then t.tool || ' script' when 'workflow' then 'check' else t.tool || ' check' end,
-      coalesce(nullif(v.vuln_info, ''), v.vuln_title), scan_name(p_scan), host_of(v.asset_value), p_scan.run_id)
+      coalesce(nullif(v.vuln_info, ''), v.vuln_title), scan_name(p_scan),
+      case v.asset_type when 'file' then file_of(v.asset_value) when 'package' then v.asset_value else host_of(v.asset_value) end,
+      p_scan.run_id)
     from (select source, tool_of(p_scan.run_id, source) as tool
           from (select distinct source from vulnerabilities where id = any(v_ids)) s) t
     where v.id = any(v_ids) and v.seen <> 'gone' and t.source = v.source;
