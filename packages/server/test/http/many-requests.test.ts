@@ -84,7 +84,7 @@ describe('a connection that does not wait for answers', () => {
     const socket = connect(Number(port), hostname)
     socket.on('error', () => undefined)
     const head = `GET /health HTTP/1.1\r\nHost: ${hostname}\r\n`
-    socket.end(`${head}\r\n`.repeat(count - 1) + `${head}Connection: close\r\n\r\n`)
+    socket.write(`${head}\r\n`.repeat(count - 1) + `${head}Connection: close\r\n\r\n`)
     return text(socket).catch(() => '')
   }
   const answers = (received: string): number => received.split('HTTP/1.1 200').length - 1
