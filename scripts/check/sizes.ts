@@ -73,7 +73,7 @@ const FIGURES: readonly Figure[] = [
     ceiling: 90,
     goal: 90,
   },
-  { name: 'lines of source', count: sum(source), ceiling: 134_070, goal: 92_000 },
+  { name: 'lines of source', count: sum(source), ceiling: 132_620, goal: 92_000 },
   {
     name: 'lines of tests',
     count: sum(linesOf(['packages/*/test/**/*.{ts,tsx}'])),
@@ -83,7 +83,7 @@ const FIGURES: readonly Figure[] = [
   {
     name: 'lines of scripts',
     count: sum(linesOf(['scripts/**/*.{ts,js,sh,py}'])),
-    ceiling: 8_600,
+    ceiling: 8_590,
     goal: 6_000,
   },
   { name: `source files over ${MOST_LINES} lines`, count: large.length, ceiling: 0, goal: 0, places: large },
