@@ -65,8 +65,8 @@ export interface PageRows<T> {
 }
 
 /**
- * Rows of a page, ordered by id unless the source has another order. The database sums their bytes and returns only rows that fit, which bounds the memory
- * of the driver and this process.
+ * Rows of a page, ordered by id unless the source has another order. The database sums their bytes and returns only
+ * rows that fit, which bounds the memory of the driver and this process.
  */
 export async function readPage<T extends object>(
   db: Kysely<Tables>,

@@ -23,10 +23,10 @@ const leaseEnd = sql`now() + ${LEASE_MS} * interval '1 ms'`
 export const makeJobCancels = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
   /**
    * Cancels all runs of the job: waiting ones at once (their outbox rows are deleted), running ones by setting
-   * `cancel_requested_at`. Marks the job as cancelled and commits before its runs are cancelled. From then on its waiting runs cannot be claimed,
-   * targets without a run are expanded as cancelled, and freed slots are not given to the job's runs. Asks the running runs
-   * to stop and cancels the first chunk of waiting ones; `finishCancel` cancels the others, at once or after a crash.
-   * Undefined for an unknown job.
+   * `cancel_requested_at`. Marks the job as cancelled and commits before its runs are cancelled. From then on its
+   * waiting runs cannot be claimed, targets without a run are expanded as cancelled, and freed slots are not given to
+   * the job's runs. Asks the running runs to stop and cancels the first chunk of waiting ones; `finishCancel` cancels
+   * the others, at once or after a crash. Undefined for an unknown job.
    */
   async requestCancel(jobId: string): Promise<CancelledJob | undefined> {
     if (!isJobId(jobId)) return undefined

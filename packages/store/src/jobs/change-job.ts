@@ -37,9 +37,10 @@ interface ChangeParts {
 /** `upkeep`: the same database with a longer statement timeout. */
 export const makeJobChanges = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
   /**
-   * Changes the priority of what waits. Stores the new priority of a job, and commits it before its waiting runs get it, in chunks: runs that are created or
-   * queued from then on have it already. With many waiting runs, or if the caller dies, `finishPriority` continues. Undefined
-   * for an unknown job. `onVoid` receives messages that the queue need not keep.
+   * Changes the priority of what waits. Stores the new priority of a job, and commits it before its waiting runs get
+   * it, in chunks: runs that are created or queued from then on have it already. With many waiting runs, or if the
+   * caller dies, `finishPriority` continues. Undefined for an unknown job. `onVoid` receives messages that the queue
+   * need not keep.
    */
   async changePriority(
     jobId: string,

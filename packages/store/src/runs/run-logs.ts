@@ -58,8 +58,8 @@ export const makeRunLogs = (db: Kysely<Tables>) => ({
     return await logOfStep(db, run, sql`attempt = ${attempt} and seq = ${step.seq}`)
   },
   /**
-   * The same step in the latest attempt of its run, if it has begun there. Parallel steps may begin in another order: the nearest
-   * one with the same name.
+   * The same step in the latest attempt of its run, if it has begun there. Parallel steps may begin in another order:
+   * the nearest one with the same name.
    */
   async logInLatest({ runId, attempt, step }: LogState): Promise<LogState | undefined> {
     const run = sql`r.id = ${runId}`
