@@ -119,6 +119,20 @@ test('Equal results of one import do not change their record at the next import'
   ])
 })
 
+test('A conflict in one transaction of an import does not repeat the other one', async () => {
+  const conflictOnce = `
+    create sequence conflicts;
+    create function conflict_once() returns trigger language plpgsql security definer as $$
+    begin
+      if nextval('public.conflicts') = 1 then raise exception using errcode = '40P01'; end if;
+      return new;
+    end $$;
+    create trigger conflict before insert on vulnerabilities for each row
+      when (new.asset_value = 'https://h0.example/') execute function conflict_once()`
+  await asSuperuser((client) => client.query(conflictOnce), db.url)
+  expect(await importFindings(findings(300))).toEqual(counts({ new: 300 }))
+})
+
 test('Concurrent imports of the same findings save each once', async () => {
   const items = findings(300)
   await importFindings(items.slice(0, 150))

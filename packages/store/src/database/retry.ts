@@ -34,32 +34,41 @@ export async function persist<T>(statement: () => Promise<T>, options: Persisten
   }
 }
 
+/** Executes one transaction, and repeats it after conflicts with others. */
+export async function retryConflicts<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transaction()
+    } catch (error) {
+      if (!isConflict(error) || attempt > CONFLICT_RETRIES) throw error
+      await backOff(attempt, BACKOFF)
+    }
+  }
+}
+
 type Method = (...args: never[]) => Promise<unknown>
 
 const guardMethod =
   (method: Method, name: string, log: StoreLog | undefined): Method =>
   async (...args) => {
-    for (let attempt = 1; ; attempt++) {
-      try {
-        return await method(...args)
-      } catch (error) {
-        if (isConnectionLoss(error)) {
-          throw new AppError('unavailable', 'the database cannot be reached', {
-            retryAfter: 2,
-            cause: error,
-          })
-        }
-        if (isStatementTimeout(error)) {
-          log?.('a database statement exceeded its time limit and was cancelled', { call: name })
-          throw new AppError(
-            'unavailable',
-            'the request exceeded the time limit of database statements: request less data, or try again later',
-            { retryAfter: 10, cause: error },
-          )
-        }
-        if (!isConflict(error) || attempt > CONFLICT_RETRIES) throw error
-        await backOff(attempt, BACKOFF)
+    try {
+      return await retryConflicts(() => method(...args))
+    } catch (error) {
+      if (isConnectionLoss(error)) {
+        throw new AppError('unavailable', 'the database cannot be reached', {
+          retryAfter: 2,
+          cause: error,
+        })
       }
+      if (isStatementTimeout(error)) {
+        log?.('a database statement exceeded its time limit and was cancelled', { call: name })
+        throw new AppError(
+          'unavailable',
+          'the request exceeded the time limit of database statements: request less data, or try again later',
+          { retryAfter: 10, cause: error },
+        )
+      }
+      throw error
     }
   }
 

@@ -1,5 +1,6 @@
 import { addImports, NOTHING_IMPORTED, type ImportSummary } from '@scanfarm/contracts'
 import type { Kysely, RawBuilder } from 'kysely'
+import { retryConflicts } from '../database/retry.ts'
 import { firstValue } from '../rows.ts'
 import type { Tables } from '../tables.ts'
 import { halvesOf } from './import-item.ts'
@@ -7,7 +8,7 @@ import type { SaveQueues } from './save-queues.ts'
 
 /**
  * Saves items in two transactions, each with its events. `callsFor`: `see` only counts the items as seen, and is null if one
- * of them changes something; then `save` saves them.
+ * of them changes something; then `save` saves them. A conflict repeats its transaction alone: the other one has counted.
  */
 export const importItems = async <T extends Parameters<typeof halvesOf>[0][number]>(
   db: Kysely<Tables>,
@@ -19,7 +20,7 @@ export const importItems = async <T extends Parameters<typeof halvesOf>[0][numbe
   },
 ): Promise<ImportSummary> => {
   const answer = (call: RawBuilder<unknown>) =>
-    firstValue<ImportSummary | undefined>(db, undefined)`select ${call}`
+    retryConflicts(() => firstValue<ImportSummary | undefined>(db, undefined)`select ${call}`)
   const counts = await queues.save(halvesOf(items), async (half) => {
     if (half.length === 0) return NOTHING_IMPORTED
     const { see, save } = callsFor(half)
