@@ -85,7 +85,7 @@ export const opensNext = (windows: readonly TimeWindow[], zone: string, at: Date
       return time
     }),
   )
-  // A clock that goes back within the hour comes to open times once more.
+  // When the clock goes back within the hour, its times come again, and with them the open ones.
   const goesOn = minuteOfWeek(new Date(begin + 60 * MINUTE_MS), zone) === forward(now + 60)
   const soon = goesOn ? [] : Array.from({ length: 60 }, (_, minute) => begin + (minute + 1) * MINUTE_MS)
   return new Date(Math.min(...times.concat(soon).filter(open)))

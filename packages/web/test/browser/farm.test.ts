@@ -10,11 +10,11 @@ const farm = useConsole({
 kind: module
 name: demanding
 dependencies:
-  commands: [bash, a-program-of-nobody]
+  commands: [bash, an-absent-program]
 steps:
   - name: use
     type: bash
-    command: a-program-of-nobody {{Target}}
+    command: an-absent-program {{Target}}
 `,
   },
 })
@@ -68,9 +68,9 @@ test('A chart has room for the last time below it', async () => {
 
 test('The queue shows for each class of runs why it waits', async () => {
   const page = await farm().open('/queue')
-  const row = page.getByRole('row').filter({ hasText: 'the programs a-program-of-nobody and bash' })
+  const row = page.getByRole('row').filter({ hasText: 'the programs an-absent-program and bash' })
   await row.getByText('cannot start').waitFor()
-  expect(await row.textContent()).toContain('no live worker offers: tool:a-program-of-nobody')
+  expect(await row.textContent()).toContain('no live worker offers: tool:an-absent-program')
   await page.getByLabel('Priority').selectOption('low')
   await page.getByText('No class of waiting runs matches these filters').waitFor()
   await page.getByRole('tab', { name: 'Waiting runs' }).click()
