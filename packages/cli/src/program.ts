@@ -34,16 +34,27 @@ const SAME_VERBS = [
 const childOf = (command: Command, name: string): Command | undefined =>
   command.commands.find((child) => [child.name(), ...child.aliases()].includes(name))
 
-/** Names the verb that is meant, for a noun that has only another word for it. */
-const hintAtVerb = (program: Command, args: readonly string[]): void => {
+/** Names the verb that is meant, for a noun that has only another word for it, or whose plural has it: `run steps`. */
+const hintAtVerb = async (
+  program: Command,
+  args: readonly string[],
+  terminal: Terminal,
+  known: Commands,
+): Promise<void> => {
   let noun = program
   for (const [index, word] of args.entries()) {
     const child = childOf(noun, word)
     if (child === undefined) {
       const operands = args.slice(index).filter((one) => !one.startsWith('-')).length
-      const meant = SAME_VERBS.find((verbs) => verbs.includes(word))?.find((verb) => childOf(noun, verb))
-      if (meant !== undefined && operands > noun.registeredArguments.length)
-        noun.error(`error: unknown command '${word}'\n(Did you mean ${meant}?)`)
+      if (operands <= noun.registeredArguments.length) return
+      const verbs = SAME_VERBS.find((same) => same.includes(word)) ?? [word]
+      const load = noun.parent === program ? known[`${noun.name()}s`] : undefined
+      const nouns = load === undefined ? [noun] : [noun, (await load())(terminal)]
+      for (const one of nouns) {
+        const meant = verbs.find((verb) => childOf(one, verb))
+        const text = one === noun ? meant : `${one.name()} ${meant}`
+        if (meant !== undefined) noun.error(`error: unknown command '${word}'\n(Did you mean ${text}?)`)
+      }
       return
     }
     noun = child
@@ -98,7 +109,7 @@ export const runProgram = async (
 ): Promise<number> => {
   try {
     const program = await buildProgram(args, terminal, commands)
-    hintAtVerb(program, args)
+    await hintAtVerb(program, args, terminal, commands)
     await program.parseAsync([...args], { from: 'user' })
     return EXIT.done
   } catch (error) {

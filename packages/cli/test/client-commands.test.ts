@@ -509,7 +509,7 @@ describe('findings', () => {
     )
     const rule = ['--check', 't-*', '--verdict', 'false_positive', '--tag', 'lab']
     expect((await run(['findings', 'rules', 'preview', ...rule])).out).toMatch(
-      /^matches 1 finding and would change 1\nID .*\n\d+ +verdict false_positive, tags \["… +Weak +https:/,
+      /^matches 1 finding and would change 1\nID .*\n\d+ +verdict false_positive, tags lab +Weak +https:/,
     )
     expect((await run(['findings', 'rules', 'create', 'Lab', ...rule])).out).toMatch(
       /it changed 1 finding\n$/,

@@ -102,6 +102,9 @@ test('A schedule is named, and a name of several is refused', async () => {
   expect((await run('schedules', 'trigger', 'one')).out).toContain('Schedule triggered')
   expect((await create('twice')).err).toBe('')
   expect((await create('twice')).err).toMatch(/^scanfarm: name: several schedules have this name: /)
+  const hook = ['webhooks', 'create', 'two', 'http://127.0.0.1:9/']
+  expect((await run(...hook)).err).toBe('')
+  expect((await run(...hook)).err).toMatch(/^scanfarm: name: several subscriptions have this name: /)
   const refused = await run('schedules', 'remove', 'twice')
   expect(refused.code).toBe(5)
   expect(refused.err).toMatch(/kind schedule have the name "twice"; give an id: sch_\w+, sch_\w+/)

@@ -14,7 +14,7 @@ const execute = (statement: string) => asSuperuser((client) => client.query(stat
 const logDigests = () => Promise.all([db.store.nights.logDigests(), db.store.nights.logDigests()])
 
 const scan = async (workerId: string, name: string, severity: 'high' | 'low', count = 1): Promise<void> => {
-  await submitted(db.store, {}, [{ target: `${name}.test`, workspace: name }])
+  await submitted(db.store, {}, [{ target: 'both.test', workspace: name }])
   const [run] = await claimAll(db.store, db.runStore, workerId)
   if (run === undefined) throw new Error('nothing was claimed')
   const items = Array.from({ length: count }, (_, at) =>
@@ -56,7 +56,7 @@ test('An hour in which jobs ended, and a day with open findings, each have one e
       runs: { total: 2, completed: 2, failed: 0 },
       findings: { new: { high: 1, low: 6 }, back: {}, gone: {} },
       worst: ['high', 'low', 'low', 'low', 'low'].map((severity) => ({ severity, kind: 'new' })),
-      unclean: ['banner', 'telnet'].map(() => ({ outcome: 'nothing_done' })),
+      unclean: [{ target: 'both.test', outcome: 'nothing_done', jobs: 2 }],
     },
   ])
   expect(await eventsOf('findings.reminder')).toEqual([

@@ -68,19 +68,21 @@ export const cut = (text: string, length: number): string =>
 export const shortTime = (time: string | null | undefined): string =>
   time === null || time === undefined ? '' : time.slice(5, 16).replace('T', ' ')
 
-const fieldText = (value: unknown): string => {
-  if (typeof value === 'string') return value
-  return value === null || value === undefined ? '' : JSON.stringify(value)
+/** A value as text: `a, b` for a list, `name=value name=value` for an object. */
+export const valueText = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(valueText).join(', ')
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value)
+      .map(([name, one]) => `${name}=${valueText(one)}`)
+      .join(' ')
+  return value === null || value === undefined ? '' : String(value as string | number | boolean)
 }
-
-/** Of fields without a value. */
-const EMPTY = ['', '[]', '{}']
 
 /** Prints one record, a line for each field that has a value. */
 export const printFields = (terminal: Terminal, fields: object): void => {
   const texts = Object.entries(fields)
-    .map(([name, value]) => [name, fieldText(value)] as const)
-    .filter(([, text]) => !EMPTY.includes(text))
+    .map(([name, value]) => [name, valueText(value)] as const)
+    .filter(([, text]) => text !== '')
   const width = Math.max(...texts.map(([name]) => name.length))
   for (const [name, text] of texts) printLine(terminal, `${name.padEnd(width)}${GAP}${plain(text)}`)
 }

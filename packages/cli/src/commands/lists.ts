@@ -113,7 +113,12 @@ export const showRunCommand = (terminal: Terminal): Command =>
       const params = { path: { id } }
       const { data } = await connect(terminal, options).call(({ GET }) => GET('/runs/{id}', { params }))
       if (wantsJson(options)) printJson(terminal, data)
-      else printFields(terminal, { ...data, outcome_reasons: data.outcome_reasons.join('; ') })
+      else
+        printFields(terminal, {
+          ...data,
+          outcome_reasons: data.outcome_reasons.join('; '),
+          tools: data.tools.map(({ name, version }) => `${name} ${version}`),
+        })
     })
 
 export const stepsCommand = (terminal: Terminal): Command =>

@@ -1,7 +1,7 @@
 import type { ItemOf, paths } from '@scanfarm/client'
 import { SEVERITIES } from '@scanfarm/contracts'
 import { Command, Option } from 'commander'
-import { actionOn, printAnswer } from '../client/answer.ts'
+import { actionOn, printAnswer, printWarnings } from '../client/answer.ts'
 import { clientCommand, connect, type ClientOptions } from '../client/connect.ts'
 import type { Api } from '../client/api.ts'
 import { printRow, shortTime, type Column } from '../client/table.ts'
@@ -74,9 +74,10 @@ const createCommand = (terminal: Terminal): Command =>
         ...(template === undefined ? {} : { template }),
         ...(report === true ? { report } : {}),
       } as const
-      const { data, secret } = await connect(terminal, options).call(({ POST }) =>
+      const { data, secret, warnings } = await connect(terminal, options).call(({ POST }) =>
         POST('/webhook-subscriptions', { body }),
       )
+      printWarnings(terminal, warnings)
       const fields = [...COLUMNS, { title: 'SECRET', value: () => secret }]
       printAnswer(terminal, options, { ...data, secret }, (it) => printRow(terminal, fields, it))
     })

@@ -1,4 +1,4 @@
-import { AppError } from '@scanfarm/contracts'
+import { AppError, type Warnings } from '@scanfarm/contracts'
 import type { NamedKind } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { ServerContext } from '../context.ts'
@@ -22,3 +22,18 @@ export const idOf = async (
     `several of the kind ${kind} have the name ${JSON.stringify(ref)}; give an id: ${ids.join(', ')}`,
   )
 }
+
+/** A warning if a name that was sent no longer tells records apart. Existing clients create several of one name. */
+export const nameWarnings = async (
+  { store }: Pick<ServerContext, 'store'>,
+  kind: 'schedule' | 'subscription',
+  name: string | undefined,
+): Promise<Warnings> => {
+  const ids = name === undefined ? [] : await store.named.ids(kind, name)
+  const message = `several ${kind}s have this name: only their ids ${ids.join(', ')} tell them apart`
+  return ids.length < 2 ? [] : [{ field: 'name', message }]
+}
+
+/** Warnings in an answer, if there are any. */
+export const warned = (warnings: Warnings): { warnings?: Warnings } =>
+  warnings.length === 0 ? {} : { warnings }

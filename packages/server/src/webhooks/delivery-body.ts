@@ -164,12 +164,17 @@ const worstOf = ({ worst }: Values, found: Values): string[] => {
   })
 }
 
-/** `nothing done: 10.0.0.9: the host does not answer`, `partial: …`, `and 3 more not done`. */
+/** `nothing done: 10.0.0.9, 3 jobs: the host does not answer`, `partial: …`, `and 3 more not done`. */
 const uncleanOf = ({ unclean }: Values, { partial = 0, nothing_done: nothing = 0 }: Counts): string[] =>
-  fiveOf(unclean, partial + nothing, 'more not done', ({ target, status, outcome, reason }) => {
+  fiveOf(unclean, partial + nothing, 'more not done', ({ target, status, outcome, reason, jobs }) => {
     const end = shortTextIn(status === 'completed' ? outcome : status).replace('_', ' ')
-    return [end, shortTextIn(target), shortTextIn(reason)].filter((part) => part !== '').join(': ')
+    const where = [shortTextIn(target), jobsIn(jobs) > 1 ? plural(jobsIn(jobs), 'job') : '']
+    const parts = [end, where.filter((part) => part !== '').join(', '), shortTextIn(reason)]
+    return parts.filter((part) => part !== '').join(': ')
   })
+
+/** How many jobs a line of a digest stands for. */
+const jobsIn = (value: Json | undefined): number => (typeof value === 'number' ? value : 1)
 
 /** The first of a list as lines, and how many of all are left out. */
 const fiveOf = (
@@ -178,9 +183,10 @@ const fiveOf = (
   words: string,
   lineOf: (one: Values) => string,
 ): string[] => {
-  const first = (Array.isArray(list) ? list : []).slice(0, 5)
-  const lines = first.map((one) => lineOf(objectIn(one))).filter((line) => line !== '')
-  return lines.length === 0 || all <= lines.length ? lines : [...lines, `and ${all - lines.length} ${words}`]
+  const first = (Array.isArray(list) ? list : []).slice(0, 5).map(objectIn)
+  const told = first.filter((one) => lineOf(one) !== '')
+  const left = all - told.reduce((sum, { jobs }) => sum + jobsIn(jobs), 0)
+  return [...told.map(lineOf), ...(told.length === 0 || left <= 0 ? [] : [`and ${left} ${words}`])]
 }
 
 const shortTextIn = (value: Json | undefined): string => {

@@ -65,6 +65,23 @@ test('a name of several is refused with their ids; an id is never taken for a na
   for (const one of [...ids, other]) await server.admin.delete(`/api/schedules/${one}`).expect(200)
 })
 
+test('a subscription whose name another one has is accepted with a warning', async () => {
+  const hook = { name: 'chat', url: 'http://127.0.0.1:9/', topics: ['job.ended'] }
+  const path = '/api/webhook-subscriptions'
+  const first = (await server.admin.post(path).send(hook).expect(201)).body
+  expect(first).not.toHaveProperty('warnings')
+  const second = (await server.admin.post(path).send(hook).expect(201)).body
+  const [one, two] = [String(first.data.id), String(second.data.id)].toSorted()
+  const message = `several subscriptions have this name: only their ids ${one}, ${two} tell them apart`
+  expect(second.warnings).toEqual([{ field: 'name', message }])
+  const own = `${path}/${second.data.id}`
+  expect((await server.admin.patch(own).send({ enabled: false }).expect(200)).body).not.toHaveProperty(
+    'warnings',
+  )
+  expect((await server.admin.patch(own).send({ name: 'chat' }).expect(200)).body.warnings).toHaveLength(1)
+  for (const id of [one, two]) await server.admin.delete(`${path}/${id}`).expect(200)
+})
+
 test('a worker is named while it lives; a lost one of the same name only by its id', async () => {
   const join = async (): Promise<string> => {
     const workerId = randomUUID()

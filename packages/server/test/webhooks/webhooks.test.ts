@@ -520,6 +520,10 @@ and 1 more`
     expect(mailOf(missed, '').text).toMatch(
       /1 nothing done\nfailed: 10\.0\.0\.9: no answer\nand 1 more not done\n$/,
     )
+    const twice = missed.data.replace('"target":"10.0.0.9"', '"target":"10.0.0.9","jobs":2')
+    expect(mailOf({ ...missed, data: twice }, '').text).toMatch(
+      /1 nothing done\nfailed: 10\.0\.0\.9, 2 jobs: no answer\n$/,
+    )
     const digest = { ...night, topic: 'findings.digest', data: night.data.replace('nightly_1', '2 jobs') }
     expect(JSON.parse(bodyOf(digest, 'slack'))).toMatchObject({ text: `2 jobs ${line}` })
     const open = { open: { low: 2, critical: 1 }, oldest_days: { low: 0, critical: 9 }, path: '/findings' }

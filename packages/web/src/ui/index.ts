@@ -60,7 +60,7 @@ export { FindingStatus, RecordState, SEEN_COLUMNS } from './values/sightings.tsx
 export { StateViews } from './lists/state-views.tsx'
 export { tab, Tabs, UrlTabs } from './tabs.tsx'
 export { Opener } from './overlays/opener.tsx'
-export { toast, toastError } from './overlays/toast.tsx'
+export { say, toast, toastError } from './overlays/toast.tsx'
 export { Tooltip } from './overlays/tooltip.tsx'
 export { useList, useWholeList } from './lists/use-list.ts'
 export { Bytes, Duration, Time, useNow } from './values/values.tsx'

@@ -9,7 +9,7 @@ import type { paths } from '@scanfarm/client'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { actionOn } from '../../client/answer.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { cut, printFields, printJson, printTable, type Column } from '../../client/table.ts'
+import { cut, printFields, printJson, printTable, valueText, type Column } from '../../client/table.ts'
 import { CliError, EXIT } from '../../exit.ts'
 import { collect, idArgument, wholeNumber, wholeNumberOrZero } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
@@ -38,7 +38,7 @@ const WHY: readonly Column<Vulnerability['priority']['why'][number]>[] = [
 
 const changeText = (changes: Readonly<Record<string, { from?: unknown; to?: unknown }>>): string =>
   Object.entries(changes)
-    .map(([field, { to }]) => `${field} ${typeof to === 'string' ? to : JSON.stringify(to)}`)
+    .map(([field, { to }]) => `${field} ${valueText(to)}`)
     .join(', ')
 
 export const showCommand = (terminal: Terminal): Command =>
@@ -178,15 +178,10 @@ const RULES: readonly Column<FindingRule>[] = [
   {
     title: 'SETS',
     value: ({ set: { verdict, severity, ...others } }) =>
-      cut(fieldsText(defined({ verdict, severity, ...others })), 24),
+      cut(valueText(defined({ verdict, severity, ...others })), 24),
   },
-  { title: 'MATCHES', value: ({ match }) => fieldsText(match) },
+  { title: 'MATCHES', value: ({ match }) => valueText(match) },
 ]
-
-const fieldsText = (fields: object): string =>
-  Object.entries(fields)
-    .map(([name, value]) => `${name}=${Array.isArray(value) ? value.join(',') : String(value)}`)
-    .join(' ')
 
 interface RuleOptions extends ClientOptions, DecisionOptions {
   readonly setSeverity?: Severity

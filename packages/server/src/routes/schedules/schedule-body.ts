@@ -141,19 +141,8 @@ const kindOf = async (
   return hasBoth ? asked : kind
 }
 
-/**
- * Warnings for fields that had no effect, and for a name that no longer tells schedules apart. `now`: the stored
- * schedule. `named`: ids of the schedules of its name. Existing clients create several of one name.
- */
-export const scheduleWarnings = (body: ChangeSchedule, now: Schedule, named: readonly string[]): Warnings => [
-  ...(named.length < 2
-    ? []
-    : [
-        {
-          field: 'name',
-          message: `several schedules have this name: only their ids ${named.join(', ')} tell them apart`,
-        },
-      ]),
+/** Warnings for fields that had no effect. `now`: the stored schedule. */
+export const scheduleWarnings = (body: ChangeSchedule, now: Schedule): Warnings => [
   ...(body.workflow_kind === undefined || body.workflow_kind === now.workflow_kind
     ? []
     : [{ field: 'workflow_kind', message: `${now.workflow_name} is a ${now.workflow_kind}` }]),

@@ -9,7 +9,7 @@ import { planScheduled } from '../../triggers/plan-scheduled.ts'
 import { checkedTrigger, draftOf, listed, restored, scheduleWarnings, shown } from './schedule-body.ts'
 import { refuseMode } from '../../submission/plan-job.ts'
 import { readScheduleForm } from '../../compat/read-forms.ts'
-import { idOf, NamedPath } from '../named.ts'
+import { idOf, NamedPath, nameWarnings, warned } from '../named.ts'
 import { pages } from '../../http/paging.ts'
 import { found, missing } from '../../http/refusal.ts'
 
@@ -39,9 +39,8 @@ const changed = async (
   body: ChangeSchedule,
 ) => {
   const data = await shownOne(context, schedule)
-  const named = body.name === undefined ? [] : await context.store.named.ids('schedule', schedule.name)
-  const warnings = scheduleWarnings(body, data, named)
-  return { message, data, ...(warnings.length === 0 ? {} : { warnings }) }
+  const names = await nameWarnings(context, 'schedule', body.name)
+  return { message, data, ...warned([...names, ...scheduleWarnings(body, data)]) }
 }
 
 export const foundSchedule = async (

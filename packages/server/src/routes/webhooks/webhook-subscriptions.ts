@@ -7,6 +7,7 @@ import {
   named,
   SEVERITIES,
   Timestamp,
+  Warnings,
   wrapped,
   type FieldError,
 } from '@scanfarm/contracts'
@@ -19,7 +20,7 @@ import { exampleEvent } from '../../webhooks/example-event.ts'
 import { mailAddresses } from '../../webhooks/send-mail.ts'
 import { sendEvent, sendOptions, templateProblem } from '../../webhooks/webhook-sender.ts'
 import { topicProblem } from '../../triggers/topics.ts'
-import { idOf, NamedPath } from '../named.ts'
+import { idOf, NamedPath, nameWarnings, warned } from '../named.ts'
 import { pages } from '../../http/paging.ts'
 import { rowId } from '../query.ts'
 
@@ -88,6 +89,12 @@ const ChangeSubscription = closed(
   { minProperties: 1 },
 )
 
+const Changed = Type.Object({
+  message: Type.String(),
+  data: Subscribed,
+  warnings: Type.Optional(Warnings),
+})
+
 const shown = ({ secret: _, since: __, ...one }: Subscription): Static<typeof Subscribed> => one
 
 const knownOf = async (context: ServerContext, name: string): Promise<Subscription> => {
@@ -142,7 +149,7 @@ export const createSubscription = route(
       'Requests are signed like incoming ones. Private addresses are refused when a request is sent, unless the settings allow them. The secret is returned only in this answer.',
     role: 'admin',
     body: CreateSubscription,
-    responses: { 201: Type.Object({ message: Type.String(), data: Subscribed, secret: Type.String() }) },
+    responses: { 201: Type.Object({ ...Changed.properties, secret: Type.String() }) },
     errors: ['conflict'],
   },
   async (context, { body }) => {
@@ -151,7 +158,8 @@ export const createSubscription = route(
     const made = await store.webhooks.subscribe(checked({ ...DEFAULTS, ...body, secret }, context))
     if (made === undefined)
       throw new AppError('conflict', `there are already ${MAX_SUBSCRIPTIONS} subscriptions: delete one first`)
-    return { message: 'Subscription created', data: shown(made), secret }
+    const warnings = await nameWarnings(context, 'subscription', body.name)
+    return { message: 'Subscription created', data: shown(made), secret, ...warned(warnings) }
   },
 )
 
@@ -172,14 +180,19 @@ export const changeSubscription = route(
     role: 'admin',
     params: NamedPath,
     body: ChangeSubscription,
-    responses: { 200: Type.Object({ message: Type.String(), data: Subscribed }) },
+    responses: { 200: Changed },
     errors: ['conflict'],
   },
   async (context, { params, body }) => {
     const known = await knownOf(context, params.id)
     const draft = checked({ ...known, ...body }, context)
     const data = await context.store.webhooks.changeSubscription(known.id, draft)
-    return { message: 'Subscription changed', data: shown(found('subscription', params.id, data)) }
+    const warnings = await nameWarnings(context, 'subscription', body.name)
+    return {
+      message: 'Subscription changed',
+      data: shown(found('subscription', params.id, data)),
+      ...warned(warnings),
+    }
   },
 )
 

@@ -17,7 +17,7 @@ import {
   CommandLines,
   Form,
   linesOf,
-  toast,
+  say,
 } from '../../ui/index.ts'
 import { filledParams, ParamFields } from '../workflow/param-fields.tsx'
 import { ALL, FULL_EVERY, MAX_AGE, MODES, targetsOf } from '../workflow/start-request.ts'
@@ -200,9 +200,8 @@ export const ScheduleForm = ({ schedule, onDone }: ScheduleFormProps) => {
     )
   const save = useAct(send, {
     refresh: ['triggers'],
-    done: ({ message, warnings = [] }) => {
-      toast(message)
-      for (const { field, message: warning } of warnings) toast(`${field}: ${warning}`, 'bad')
+    done: (said) => {
+      say(said)
       onDone()
     },
   })

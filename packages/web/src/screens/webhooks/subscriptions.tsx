@@ -88,9 +88,9 @@ const Editor = ({ subscription, onClose, onMade }: EditorProps) => (
     send={async (texts) => {
       const body = requestOf(texts)
       if (subscription) return await changeSubscription(subscription.id, body)
-      const { secret } = await answer(api.POST('/webhook-subscriptions', { body }))
+      const { secret, warnings } = await answer(api.POST('/webhook-subscriptions', { body }))
       onMade({ name: body.name, secret })
-      return undefined
+      return { warnings }
     }}
     onClose={onClose}
   />

@@ -19,6 +19,7 @@ import {
   Form,
   plural,
   TextField,
+  say,
   toast,
   type CommandLine,
 } from '../../ui/index.ts'
@@ -130,12 +131,12 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
       target_count: runs,
       refused_count: refused = 0,
       left_out_count: left = 0,
-      warnings = [],
+      warnings,
     }) => {
       toast(`${plural(runs, 'run')} started.`)
       if (left > 0) toast(`${plural(left, 'target has', 'targets have')} not changed.`)
       if (refused > 0) toast(`${plural(refused, 'target is', 'targets are')} out of scope.`, 'bad')
-      for (const { field, message } of warnings) toast(`${field}: ${message}`, 'bad')
+      say({ warnings })
       void navigate({ href: `/jobs/${encodeURIComponent(job)}` })
     },
   })

@@ -23,11 +23,19 @@ export const toast = (text: string, tone: Note['tone'] = 'good'): void => {
   setTimeout(() => change(notes.filter((other) => other !== note)), SHOWN_MS)
 }
 
-/** What a call that succeeded says: its message, a text, or nothing. */
-export type Said = string | { readonly message: string } | void
+/** What a call that succeeded says: its message and warnings, a text, or nothing. */
+export type Said =
+  | string
+  | {
+      readonly message?: string
+      readonly warnings?: readonly { readonly field: string; readonly message: string }[]
+    }
+  | void
 
 export const say = (said: Said): void => {
-  if (said !== undefined) toast(typeof said === 'string' ? said : said.message)
+  const { message, warnings = [] } = typeof said === 'string' ? { message: said } : (said ?? {})
+  if (message !== undefined) toast(message)
+  for (const { field, message: warning } of warnings) toast(`${field}: ${warning}`, 'bad')
 }
 
 export const toastError = (error: Error): void => toast(error.message, 'bad')

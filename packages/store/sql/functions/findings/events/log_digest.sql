@@ -17,7 +17,11 @@ language sql as $$
       order by w -> 'id', severity_rank(w ->> 'severity')) f
     order by severity_rank(w ->> 'severity'), w -> 'id' limit 5
   ), unclean as (
-    select u from ended, jsonb_path_query(data, '$.unclean[*]') u order by u ->> 'outcome', u ->> 'target' limit 5
+    -- Once for each target, however many jobs did not do all of their work there.
+    select * from (
+      select distinct on (u ->> 'target') u || jsonb_build_object('jobs', count(*) over (partition by u ->> 'target')) as u
+      from ended, jsonb_path_query(data, '$.unclean[*]') u order by u ->> 'target', u ->> 'outcome') f
+    order by u ->> 'outcome', u ->> 'target' limit 5
   ), runs as (
     select r.key as name, sum(r.value::bigint) as count
     from ended, jsonb_each_text(data -> 'runs') r where r.value ~ '^\d+$' group by r.key
