@@ -1,4 +1,4 @@
-import type { Ticket } from '@scanfarm/contracts'
+import type { Ticket, WaitingJob } from '@scanfarm/contracts'
 import type { BullMessage } from './message.ts'
 import type { Signal } from './names.ts'
 import type { Head } from './plan-take.ts'
@@ -7,6 +7,8 @@ import type { Head } from './plan-take.ts'
 export interface Sender {
   /** Also lists the class of the queue among those in use. A message that exists is left alone. */
   addBulk(messages: BullMessage[]): Promise<unknown>
+  /** The messages of the job with this rank claim nothing any more. */
+  forget(job: WaitingJob, rank: number): Promise<void>
   getCountsPerPriority(ranks: number[]): Promise<Record<string, number>>
   remove(id: string): Promise<number>
   close(): Promise<void>

@@ -1,4 +1,4 @@
-import { PRIORITY_RANK, type Priority } from '@scanfarm/contracts'
+import { PRIORITY_RANK, type Priority, type WaitingJob } from '@scanfarm/contracts'
 import { QueueConsumer } from './consumer.ts'
 import type { Backend, Redelivery, Sender } from './backend.ts'
 import { bullMessage, messageId } from './message.ts'
@@ -54,6 +54,11 @@ export class BullRunQueue implements RunQueue {
       for (const batch of inBatches(group))
         await Promise.all(batch.map((message) => sender.remove(messageId(message))))
     }
+  }
+
+  async forget(job: WaitingJob): Promise<void> {
+    const sender = await this.#sender(job.requirementClass)
+    await sender.forget(job, PRIORITY_RANK[job.priority])
   }
 
   generation(): Promise<string> {

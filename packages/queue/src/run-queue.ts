@@ -1,4 +1,4 @@
-import type { Priority, Ticket } from '@scanfarm/contracts'
+import type { Priority, Ticket, WaitingJob } from '@scanfarm/contracts'
 import type { Signal } from './names.ts'
 
 /** Where messages are stored. The URL may contain credentials and is never logged. */
@@ -63,6 +63,8 @@ export interface RunQueue extends AsyncDisposable {
   has(messages: readonly MessageRef[]): Promise<boolean[]>
   /** Best effort: a message that a consumer has taken is not removed. */
   remove(messages: readonly MessageRef[]): Promise<void>
+  /** The messages of a job claim nothing any more: until consumers drop them, they do not lower the share of its owner. */
+  forget(job: WaitingJob): Promise<void>
   /** Changes when the backend may have lost messages: it was flushed, restarted or failed over. */
   generation(): Promise<string>
   /** The consumer of one process. `serves` is called once a second for each class in use. */

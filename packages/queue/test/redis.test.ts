@@ -310,14 +310,21 @@ describe('the queue on a failing Redis', () => {
     expect(ofOther).toBeLessThan(1_760)
   })
 
-  test('A job whose messages were removed does not lower the share of its owner', async () => {
+  test('A job that waits no longer does not lower the share of its owner, one whose last message was removed waits', async () => {
     await using queue = await open()
-    await fill(queue, 100_000, 500, { jobNo: 1, owner: 'b', weight: 1 })
-    await fill(queue, 1_000, 400)
+    const other = { jobNo: 1, owner: 'b', weight: 1 }
+    const own = { jobNo: 3, owner: 'a', weight: 1 }
+    await fill(queue, 100_000, 500, other)
+    await fill(queue, 2_000, 100, own)
+    await fill(queue, 1_000, 400, { ...own, jobNo: 2 })
+    await queue.forget({ jobNo: 2, owner: 'a', priority: 'normal', requirementClass: '' })
     await queue.remove(Array.from({ length: 400 }, (_, n) => message(1_000 + n)))
-    await fill(queue, 2_000, 400)
+    await queue.remove([message(2_099)])
+    await fill(queue, 3_000, 300, own)
     const taken = await takenOf(queue, 300)
-    expect(taken.filter((runId) => runId < 100_000).length).toBeGreaterThan(135)
+    const share = taken.filter((runId) => runId < 100_000).length
+    expect(share).toBeGreaterThan(135)
+    expect(share).toBeLessThan(180)
   })
 
   test('A class that was empty for long does not precede the others when it gets messages', async () => {

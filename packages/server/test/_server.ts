@@ -18,6 +18,8 @@ import { SETTINGS, type Config } from '../src/settings.ts'
 
 export interface TestServerOptions {
   readonly master?: boolean
+  /** URL of the Redis of its queue; missing: the queue is in Postgres. */
+  readonly redis?: string
   /** Settings by dotted key. */
   readonly settings?: Readonly<Record<string, unknown>>
   readonly limits?: Partial<ServerLimits>
@@ -142,7 +144,9 @@ export async function testServer(options: TestServerOptions = {}): Promise<TestS
   const queue = options.master
     ? scope.use(
         await openRunQueue(
-          { kind: 'postgres', url: database.url },
+          options.redis === undefined
+            ? { kind: 'postgres', url: database.url }
+            : { kind: 'redis', url: options.redis },
           { farmId: await database.store.farmId(), role: 'master', log: silentLogger },
         ),
       )

@@ -241,7 +241,7 @@ describe('large jobs', () => {
     )
     const jobId = 'job' in answer ? answer.job.jobId : ''
     await db.store.jobs.expandOnce()
-    expect(await db.store.jobs.requestCancel(jobId)).toEqual({ cancelled: 7, requested: [] })
+    expect(await db.store.jobs.requestCancel(jobId)).toMatchObject({ cancelled: 7, requested: [] })
     expect(await db.store.jobs.status(jobId)).toMatchObject({ pending: 0, cancelled: 7 })
     await db.store.jobs.expandOnce()
     const status = await db.store.jobs.status(jobId)

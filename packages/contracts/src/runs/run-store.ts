@@ -21,6 +21,14 @@ export interface Ticket {
   readonly epoch: number
 }
 
+/** A job of which messages of one priority may be in the queue. */
+export interface WaitingJob {
+  readonly jobNo: number
+  readonly owner: string
+  readonly priority: Priority
+  readonly requirementClass: string
+}
+
 /** A claimed run with all that a worker needs to execute it. */
 export interface ClaimedRun extends RunKey {
   readonly epoch: number

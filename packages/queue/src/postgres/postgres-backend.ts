@@ -95,6 +95,8 @@ export class PostgresBackend implements Backend {
       // On every call: the list of classes may have been emptied. In parallel with the messages, to save a round trip.
       addBulk: (messages) =>
         Promise.all([this.#keep(`class:${name}`, requirementClass), queue.addBulk(messages)]),
+      // It takes messages by priority and age, whatever their shares.
+      forget: async () => undefined,
       getCountsPerPriority: (ranks) => queue.getCountsPerPriority(ranks),
       remove: (id) => queue.remove(id),
       close: () => queue.close(),

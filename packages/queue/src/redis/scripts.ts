@@ -5,6 +5,19 @@ import type { Redis } from 'ioredis'
  * keys and the fields of a message are BullMQ's.
  */
 
+/** A job does not wait any more. */
+const FORGET_JOB = `
+local function forget(jobs, job)
+  local owners, owner = jobs .. ':owners', string.match(job, ':(.*)')
+  if redis.call('ZREM', jobs, job) == 1 and redis.call('HINCRBY', owners, owner, -1) < 1 then
+    redis.call('HDEL', owners, owner)
+  end
+end`
+
+/** KEYS: `fair:RANK`. ARGV: number and owner of the job. */
+const FORGET = `${FORGET_JOB}
+forget(KEYS[1], ARGV[1] .. ':' .. ARGV[2])`
+
 /**
  * Adds messages that do not exist yet, and the class of the queue to those in use, whose list may have been flushed.
  *
@@ -12,16 +25,15 @@ import type { Redis } from 'ioredis'
  * new job does not wait for what older ones have queued, and lie further apart the more jobs of its owner are queued and
  * the lower its weight is. The first messages of a new job come at once if nothing else of its owner waits, or nothing of
  * other owners, as long as the owner has had at most HEAD in advance of its share. `fair:RANK` has the last place of each
- * job whose messages wait, `fair:RANK:last` the last message of these jobs, `fair:RANK:owners` their number by owner, and
- * `fair:RANK:ahead` the place up to which an owner has had its share. A job whose last message was removed waits no longer:
- * of the jobs with the farthest places, CHECKED are looked at.
+ * job whose messages wait, `fair:RANK:owners` the number of these jobs by owner, and `fair:RANK:ahead` the place up to which
+ * an owner has had its share.
  *
  * KEYS: prioritized, places that were taken last, marker, meta, classes, prefix of messages. ARGV: class, most entries of
  * the event stream, time, number of jobs; for each job: priority, id, owner, weight; then for each message: id, data, the
  * number of its job.
  */
-const ADD = `
-local UNIT, HEAD, DENSE, CHECKED = 0x100000000, 32, 1 / 64, 16
+const ADD = `${FORGET_JOB}
+local UNIT, HEAD, DENSE = 0x100000000, 32, 1 / 64
 redis.call('SADD', KEYS[5], ARGV[1])
 redis.call('HSET', KEYS[4], 'opts.maxLenEvents', ARGV[2])
 local passed, isEmpty = {}, {}
@@ -29,22 +41,13 @@ local function start(rank, jobs, owners)
   local base = rank * UNIT
   local first = redis.call('ZRANGEBYSCORE', KEYS[1], '(' .. base, '(' .. base + UNIT, 'WITHSCORES', 'LIMIT', 0, 1)
   if #first == 0 then
-    redis.call('DEL', jobs, owners, jobs .. ':ahead', jobs .. ':last')
+    redis.call('DEL', jobs, owners, jobs .. ':ahead')
     isEmpty[rank] = true
     return (tonumber(redis.call('HGET', KEYS[2], rank)) or 0) % 0x80000000
   end
   local now = tonumber(first[2]) - base
-  local passed = redis.call('ZRANGEBYSCORE', jobs, '-inf', string.format('(%.17g', now))
-  for _, job in ipairs(redis.call('ZREVRANGE', jobs, 0, CHECKED - 1)) do
-    local last = redis.call('HGET', jobs .. ':last', job)
-    if not last or not redis.call('ZSCORE', KEYS[1], last) then passed[#passed + 1] = job end
-  end
-  for _, job in ipairs(passed) do
-    local owner = string.match(job, ':(.*)')
-    redis.call('HDEL', jobs .. ':last', job)
-    if redis.call('ZREM', jobs, job) == 1 and redis.call('HINCRBY', owners, owner, -1) < 1 then
-      redis.call('HDEL', owners, owner)
-    end
+  for _, job in ipairs(redis.call('ZRANGEBYSCORE', jobs, '-inf', string.format('(%.17g', now))) do
+    forget(jobs, job)
   end
   return now
 end
@@ -83,12 +86,10 @@ for i = at, #ARGV, 3 do
     added = added + 1
     scores[2 * added - 1] = job.rank * UNIT + job.place
     scores[2 * added] = id
-    job.last = id
   end
 end
 for _, job in ipairs(jobs) do
   redis.call('ZADD', job.key, job.place, job.member)
-  if job.last then redis.call('HSET', job.key .. ':last', job.member, job.last) end
 end
 if added > 0 then
   redis.call('ZADD', KEYS[1], unpack(scores))
@@ -146,6 +147,7 @@ for i = 3, #ARGV do
 end`
 
 interface Scripts {
+  scanfarmForget(...values: readonly (string | number)[]): Promise<unknown>
   scanfarmAdd(...values: readonly (string | number)[]): Promise<unknown>
   scanfarmTake(...values: readonly (string | number)[]): Promise<string[]>
   scanfarmSettle(...values: readonly (string | number)[]): Promise<unknown>
@@ -156,6 +158,7 @@ export type ScriptedRedis = Redis & Scripts
 /** Adds the scripts to a connection. */
 export const withScripts = (client: Redis): ScriptedRedis => {
   client.defineCommand('scanfarmAdd', { numberOfKeys: 6, lua: ADD })
+  client.defineCommand('scanfarmForget', { numberOfKeys: 1, lua: FORGET })
   client.defineCommand('scanfarmTake', { numberOfKeys: 7, lua: TAKE })
   client.defineCommand('scanfarmSettle', { numberOfKeys: 6, lua: SETTLE })
   return client as ScriptedRedis

@@ -1,3 +1,4 @@
+import type { WaitingJob } from '@scanfarm/contracts'
 import type { Queue } from 'bullmq'
 import type { Sender } from '../backend.ts'
 import type { BullMessage } from '../message.ts'
@@ -47,6 +48,11 @@ export class RedisSender implements Sender {
       ...jobs,
       ...rows,
     )
+  }
+
+  async forget({ jobNo, owner }: WaitingJob, rank: number): Promise<void> {
+    const { client, keyOf } = this.#options
+    await client.scanfarmForget(keyOf(`fair:${rank}`), jobNo, owner)
   }
 
   getCountsPerPriority(ranks: number[]): Promise<Record<string, number>> {

@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import { NO_WORK, type JobStatus } from '@scanfarm/contracts'
 import { silentLogger } from '@scanfarm/platform'
 import { openRunQueue } from '@scanfarm/queue'
+import { startRedis } from '@scanfarm/queue/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
@@ -96,24 +97,39 @@ describe('GET /jobs/{job_id}', () => {
 })
 
 describe('POST /jobs/{job_id}/cancel', () => {
-  test('a cancel removes the last message that was sent, by which the queue knows that the job waits', async () => {
-    await using master = await testServer({ master: true })
-    const { store, database } = master
+  test('a cancelled job no longer lowers the share of its owner, also if its last run was cancelled before', async () => {
+    await using redis = await startRedis()
+    await using master = await testServer({ master: true, redis: redis.url })
+    const { store } = master
     const farmId = await store.farmId()
-    const address = { kind: 'postgres' as const, url: database.url }
-    await using queue = await openRunQueue(address, { farmId, role: 'master', log: silentLogger })
-    const body = {
-      module: 'probe',
-      targets: ['a.example', 'b.example', 'c.example'],
-      run_mode: 'distributed',
+    await using queue = await openRunQueue(
+      { kind: 'redis', url: redis.url },
+      { farmId, role: 'master', log: silentLogger },
+    )
+    const capacity = { critical: 80, high: 80, normal: 80, low: 80 }
+    const send = async () => {
+      const body = {
+        module: 'probe',
+        targets: Array.from({ length: 80 }, (_, n) => `share-${n}.example`),
+        run_mode: 'distributed',
+      }
+      const { body: made } = await master.operator.post('/api/runs').send(body).expect(202)
+      const rows = await store.outbox.take({ classes: [''], capacity, limit: 80, staleMs: 10_000 })
+      await queue.add(rows)
+      return { jobId: String(made.job_id), rows }
     }
-    const { body: created } = await master.operator.post('/api/runs').send(body).expect(202)
-    const capacity = { critical: 9, high: 9, normal: 9, low: 9 }
-    const rows = await store.outbox.take({ classes: [''], capacity, limit: 2, staleMs: 10_000 })
-    await queue.add(rows)
-    await store.outbox.remove(rows)
-    await master.operator.post(`/api/jobs/${created.job_id}/cancel`).expect(202)
-    expect(await queue.has(rows)).toEqual([true, false])
+    const share = { jobNo: 9_999, owner: 'other', weight: 1 }
+    const other = { priority: 'normal' as const, requirementClass: '', epoch: 0, share }
+    await queue.add(Array.from({ length: 200 }, (_, n) => ({ ...other, runId: 100_000 + n })))
+    const cancelled = await send()
+    await master.operator.delete(`/api/runs/${cancelled.rows.at(-1)?.runId}`).expect(200)
+    await master.operator.post(`/api/jobs/${cancelled.jobId}/cancel`).expect(202)
+    await queue.remove(cancelled.rows.slice(0, -1))
+    const next = await send()
+    await using consumer = queue.consumer({ serves: () => true })
+    const taken = await consumer.take(90, AbortSignal.timeout(30_000))
+    const own = new Set(next.rows.map(({ runId }) => runId))
+    expect(taken.filter(({ runId }) => own.has(runId)).length).toBeGreaterThan(38)
   })
 
   test('a cancel ends waiting runs immediately and asks the others to stop', async () => {

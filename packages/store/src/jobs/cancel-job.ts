@@ -1,4 +1,6 @@
+import type { WaitingJob } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
+import { WAITING_JOB } from './change-job.ts'
 import { isJobId } from './job-no.ts'
 import type { Tables } from '../tables.ts'
 import { firstRow, firstValue } from '../rows.ts'
@@ -8,8 +10,8 @@ export interface CancelledJob {
   readonly cancelled: number
   /** Running runs whose cancel was requested. */
   readonly requested: readonly number[]
-  /** Of the runs whose messages claim nothing any more, the last one. */
-  readonly lastSent?: { readonly runId: number; readonly epoch: number; readonly requirementClass: string }
+  /** Its messages claim nothing any more. */
+  readonly waiting: WaitingJob
 }
 
 /** Runs cancelled in one transaction. */
@@ -30,32 +32,32 @@ export const makeJobCancels = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
    */
   async requestCancel(jobId: string): Promise<CancelledJob | undefined> {
     if (!isJobId(jobId)) return undefined
-    const { rows } = await sql<{ id: number; unmade: number }>`
+    const job = await firstRow(db)<WaitingJob & { unmade: number }>`
       update jobs set cancel_requested_at = coalesce(jobs.cancel_requested_at, now()), cancel_due_at = ${leaseEnd}
       from (select id, cancel_requested_at from jobs where job_id = ${jobId} for no key update) before
       where jobs.id = before.id
-      returning jobs.id, case when before.cancel_requested_at is null then
+      returning ${WAITING_JOB}, case when before.cancel_requested_at is null then
         (select coalesce(sum(cardinality(targets)), 0) from job_targets where job_no = jobs.id) else 0 end as unmade
-    `.execute(db)
-    const [job] = rows
+    `
     if (job === undefined) return undefined
-    const lastSent = await lastSentOf(db, job.id)
-    const tally: Tally = { cancelled: Number(job.unmade), requested: [], ...(lastSent && { lastSent }) }
-    await cancelStarted(db, job.id, tally)
-    if ((await cancelWaiting(db, job.id, 0, tally)) === undefined) {
-      await finish(db, job.id, tally)
-      return tally
+    const { unmade, ...waiting } = job
+    const { jobNo } = waiting
+    const tally: Tally = { cancelled: Number(unmade), requested: [] }
+    await cancelStarted(db, jobNo, tally)
+    if ((await cancelWaiting(db, jobNo, 0, tally)) === undefined) {
+      await finish(db, jobNo, tally)
+      return { ...tally, waiting }
     }
     const left = await sql<{ count: number }>`
-      update jobs set cancel_due_at = '-infinity' where id = ${job.id}
-      returning (select count(*) from runs where job_no = ${job.id} and status || '' in ('pending', 'queued')) as count
+      update jobs set cancel_due_at = '-infinity' where id = ${jobNo}
+      returning (select count(*) from runs where job_no = ${jobNo} and status || '' in ('pending', 'queued')) as count
     `.execute(db)
     tally.cancelled += left.rows[0]?.count ?? 0
-    return tally
+    return { ...tally, waiting }
   },
   /** Cancels the remaining runs of one job whose cancel is due; undefined when there is none. */
   async finishCancel(): Promise<
-    (CancelledJob & { readonly jobId: string; readonly interrupted: boolean }) | undefined
+    (Tally & { readonly jobId: string; readonly interrupted: boolean }) | undefined
   > {
     const job = await firstRow(upkeep)<{ id: number; job_id: string; interrupted: boolean }>`
       update jobs set cancel_due_at = ${leaseEnd}
@@ -80,20 +82,7 @@ export const makeJobCancels = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
 interface Tally {
   cancelled: number
   readonly requested: number[]
-  readonly lastSent?: CancelledJob['lastSent']
 }
-
-/** Messages are sent in the order of the runs: those before the first that waits in the outbox. */
-const lastSentOf = (db: Kysely<Tables>, jobNo: number) => firstRow(db)<NonNullable<CancelledJob['lastSent']>>`
-    select r.id as "runId", r.epoch, j.requirement_class as "requirementClass"
-    from jobs j cross join lateral (
-      select id, epoch from runs
-      where job_no = j.id and status || '' = 'queued' and id < coalesce(
-        (select min(run_id) from outbox where class = j.requirement_class and rank = priority_rank(j.priority)
-           and job_no = j.id and ready and sent_at is null and run_mode = 'distributed'), 9223372036854775807)
-      order by job_no desc, id desc limit 1
-    ) r where j.id = ${jobNo} and j.run_mode = 'distributed'
-  `
 
 /** A claim that began before the mark may have started a run during the cancel. */
 const finish = async (db: Kysely<Tables>, jobNo: number, tally: Tally): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { Priority, ResumePoint, RunMode } from '@scanfarm/contracts'
+import type { Priority, ResumePoint, RunMode, WaitingJob } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from '../cloud/requests.ts'
 import { storable, storableJson } from '../text.ts'
@@ -19,8 +19,12 @@ const leaseEnd = sql`now() + ${LEASE_MS} * interval '1 ms'`
 /** Messages that claim nothing any more. */
 export type VoidMessages = readonly { readonly runId: number; readonly epoch: number }[]
 
+export const WAITING_JOB = sql`jobs.id as "jobNo", jobs.submitted_by as owner, jobs.priority,
+  jobs.requirement_class as "requirementClass"`
+
 export interface ChangedPriority {
-  readonly previous: Priority
+  /** With the previous priority, of which no message claims anything any more. */
+  readonly waiting: WaitingJob
   /** Waiting runs whose place was changed; `later`: those whose place the masters change now. */
   readonly changed: number
   readonly later: boolean
@@ -48,30 +52,27 @@ export const makeJobChanges = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
     onVoid: ChangeParts['onVoid'],
   ): Promise<ChangedPriority | undefined> {
     if (!isJobId(jobId)) return undefined
-    const job = await firstRow(db)<{
-      id: number
-      requirement_class: string
-      previous: Priority
-      due: boolean
-    }>`
+    const job = await firstRow(db)<WaitingJob & { previous: Priority; due: boolean }>`
       update jobs set priority = ${priority},
         priority_due_at = case when before.priority = ${priority} then before.priority_due_at else ${leaseEnd} end
       from (select id, priority, priority_due_at from jobs where job_id = ${jobId} for no key update) before
       where jobs.id = before.id
-      returning jobs.id, jobs.requirement_class, before.priority as previous, jobs.priority_due_at is not null as due
+      returning ${WAITING_JOB}, before.priority as previous, jobs.priority_due_at is not null as due
     `
     if (job === undefined) return undefined
-    const { id: jobNo, requirement_class: requirementClass, previous, due } = job
-    if (!due) return { previous, changed: 0, later: false }
-    const waiting = await countWaiting(db, jobNo)
-    if (waiting > AT_ONCE) {
+    const { previous, due, ...now } = job
+    const { jobNo, requirementClass } = now
+    const waiting = { ...now, priority: previous }
+    if (!due) return { waiting, changed: 0, later: false }
+    const count = await countWaiting(db, jobNo)
+    if (count > AT_ONCE) {
       await sql`update jobs set priority_due_at = '-infinity' where id = ${jobNo} and priority = ${priority}`.execute(
         db,
       )
-      return { previous, changed: waiting, later: true }
+      return { waiting, changed: count, later: true }
     }
     return {
-      previous,
+      waiting,
       changed: await changeWaiting(db, { jobNo, priority, requirementClass, onVoid }),
       later: false,
     }

@@ -108,11 +108,10 @@ export const cancelJob = route(
   },
   async (context, { params }) => {
     const request = found('job', params.job_id, await context.store.jobs.requestCancel(params.job_id))
-    const { cancelled, requested, lastSent } = request
+    const { cancelled, requested, waiting } = request
     await signalCancel(context, requested)
-    // Without it the queue no longer counts the job in the share of its owner; workers drop the other messages.
     const messages = new VoidMessageRemover(context.queue, context.log)
-    if (lastSent !== undefined) messages.remove([lastSent], lastSent.requirementClass)
+    messages.forget(waiting)
     await messages.finish()
     const nothing = cancelled + requested.length === 0
     return {
@@ -156,9 +155,11 @@ export const changeJob = route(
       params.job_id,
       await store.jobs.changePriority(params.job_id, priority, messages.remove),
     )
+    const { waiting, changed, later } = change
+    const previous = waiting.priority
+    if (previous !== priority) messages.forget(waiting)
     notifier.notify()
     await messages.finish()
-    const { previous, changed, later } = change
     const same = previous === priority && changed === 0
     const runs = `${changed} waiting ${changed === 1 ? 'run' : 'runs'}`
     const message = same
