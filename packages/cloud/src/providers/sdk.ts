@@ -6,6 +6,7 @@ import { CloudError } from '../provider.ts'
 export const SDKS = {
   aws: ['@aws-sdk/client-ec2'],
   azure: ['@azure/arm-compute', '@azure/arm-network', '@azure/identity'],
+  gcp: ['google-auth-library'],
 } as const
 
 type Provider = keyof typeof SDKS

@@ -6,12 +6,11 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { signedHeaders } from '../../src/providers/gcp/aws-subject.ts'
 import { openIdentity } from '../../src/providers/gcp/credentials.ts'
 import type { GcpSettings } from '../../src/providers/settings.ts'
 
 // Enforced by: RFC 7523 and RFC 8693 for the grants, Google's documentation of workload identity and of the metadata server for
-// the rest. The signature for AWS is that of google-auth-library 11.3.4 for the same request and time.
+// the rest.
 
 const SCOPE = 'https://www.googleapis.com/auth/compute'
 
@@ -36,7 +35,7 @@ async function openServer(answers: Readonly<Record<string, string | object>>) {
       const path = request.url ?? ''
       asked.push({ path, headers: request.headers, body })
       const answer = answers[path.replace(/\?.*/, '')]
-      response.writeHead(answer === undefined ? 404 : 200)
+      response.writeHead(answer === undefined ? 404 : 200, { 'metadata-flavor': 'Google' })
       response.end(typeof answer === 'object' ? JSON.stringify(answer) : answer)
     })
   })
@@ -47,6 +46,12 @@ async function openServer(answers: Readonly<Record<string, string | object>>) {
     host: `127.0.0.1:${port}`,
     url: `http://127.0.0.1:${port}`,
     asked,
+    /** Sends the requests for a token of a service account to this server: the address is a constant of the library. */
+    fetch: (async (url, init) =>
+      fetch(
+        `http://127.0.0.1:${port}${new URL(url instanceof Request ? url.url : url).pathname}`,
+        init,
+      )) satisfies typeof fetch,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((closed) => server.close(closed))
@@ -83,9 +88,8 @@ describe('the credentials of gcp', () => {
         project_id: 'the-project',
         client_email: 'farm@the-project.iam.gserviceaccount.com',
         private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
-        private_key_id: 'key-1',
-        token_uri: `${server.url}/token`,
       }),
+      server.fetch,
     )
     expect(identity.project).toBe('the-project')
     expect(await Promise.all([identity.token(), identity.token()])).toEqual(['ours', 'ours'])
@@ -99,12 +103,12 @@ describe('the credentials of gcp', () => {
       const value: Record<string, unknown> = JSON.parse(Buffer.from(part, 'base64url').toString())
       return value
     }
-    expect(read(header)).toEqual({ alg: 'RS256', typ: 'JWT', kid: 'key-1' })
+    expect(read(header)).toEqual({ alg: 'RS256' })
     const { iss, scope, aud, iat, exp } = read(claims)
     expect({ iss, scope, aud }).toEqual({
       iss: 'farm@the-project.iam.gserviceaccount.com',
       scope: SCOPE,
-      aud: `${server.url}/token`,
+      aud: 'https://oauth2.googleapis.com/token',
     })
     expect(Number(exp) - Number(iat)).toBe(3_600)
     expect(Math.abs(Number(iat) - Date.now() / 1_000)).toBeLessThan(60)
@@ -121,8 +125,8 @@ describe('the credentials of gcp', () => {
         project_id: 'p',
         client_email: 'e',
         private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
-        token_uri: `${server.url}/token`,
       }),
+      server.fetch,
     )
     await identity.token()
     await identity.token()
@@ -173,7 +177,7 @@ describe('the credentials of gcp', () => {
   test('may be those of a machine of AWS', async () => {
     await using server = await openServer({
       '/imds': 'metadata-token',
-      '/zone': 'eu-west-1b\n',
+      '/zone': 'eu-west-1b',
       '/roles': 'farm-role',
       '/roles/farm-role': { AccessKeyId: 'AKIDEXAMPLE', SecretAccessKey: 'secret', Token: 'the-session' },
       '/sts': { access_token: 'federated', expires_in: 3_600 },
@@ -207,39 +211,19 @@ describe('the credentials of gcp', () => {
     expect(headers).toContainEqual({ key: 'x-goog-cloud-target-resource', value: AUDIENCE })
   })
 
-  test.each([
-    [undefined, 'host;x-amz-date', 'aa343ddcd6079e840d81486fb13e9a35bc065efa0cfa7b033f31a42679c73004'],
-    [
-      'the-session',
-      'host;x-amz-date;x-amz-security-token',
-      'd27ffa2d302e8ed008533efca32c0a60c6f077c232c92382ac3811c69665328f',
-    ],
-  ])('sign the request to AWS (session %s)', (session, names, signature) => {
-    const headers = signedHeaders(
-      'https://sts.eu-west-1.amazonaws.com?Action=GetCallerIdentity&Version=2011-06-15',
-      {
-        region: 'eu-west-1',
-        accessKey: 'AKIDEXAMPLE',
-        secretKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY',
-        session,
-      },
-      new Date('2026-01-31T12:34:56.789Z'),
-    )
-    expect(headers['authorization']).toBe(
-      `AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260131/eu-west-1/sts/aws4_request, SignedHeaders=${names}, Signature=${signature}`,
-    )
-  })
-
   test('are those of the machine if there is no file', async () => {
     const path = '/computeMetadata/v1/instance/service-accounts/default/token'
-    await using server = await openServer({ [path]: { access_token: 'of-the-machine', expires_in: 3_600 } })
+    await using server = await openServer({
+      '/computeMetadata/v1/instance': 'here',
+      [path]: { access_token: 'of-the-machine', expires_in: 3_600 },
+    })
     process.env['GCE_METADATA_HOST'] = server.host
+    process.env['METADATA_SERVER_DETECTION'] = 'assume-present'
     const identity = await openIdentity(await settings(undefined, 'p'))
     expect(await identity.token()).toBe('of-the-machine')
-    expect(server.asked[0]?.headers['metadata-flavor']).toBe('Google')
-    process.env['GCE_METADATA_HOST'] = '127.0.0.1:9'
-    const none = await openIdentity(await settings(undefined, 'p'))
-    await expect(none.token()).rejects.toMatchObject({
+    expect(server.asked.at(-1)).toMatchObject({ headers: { 'metadata-flavor': 'Google' } })
+    process.env['METADATA_SERVER_DETECTION'] = 'none'
+    await expect(openIdentity(await settings(undefined, 'p'))).rejects.toMatchObject({
       problem: 'credentials',
       message: expect.stringContaining('add gcp=@FILE to cloud.credentials'),
     })
@@ -292,12 +276,13 @@ describe('the credentials of gcp', () => {
 
   test('are refused with a key that is none, and without a project', async () => {
     const account = { type: 'service_account', client_email: 'e', private_key: 'not a key' }
-    const identity = await openIdentity(await settings(account, 'p'))
-    await expect(identity.token()).rejects.toMatchObject({
+    await expect(openIdentity(await settings(account, 'p'))).rejects.toMatchObject({
       problem: 'credentials',
       message: expect.stringContaining('private_key is not a key'),
     })
-    await expect(openIdentity(await settings(account))).rejects.toMatchObject({
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 })
+    const key = { ...account, private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }) }
+    await expect(openIdentity(await settings(key))).rejects.toMatchObject({
       problem: 'credentials',
       message: expect.stringContaining('add gcp=PROJECT to cloud.projects'),
     })

@@ -1,29 +1,17 @@
-import { existsSync } from 'node:fs'
+import { createPrivateKey } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
-import { compile } from '@scanfarm/contracts'
 import { errorText, fileErrorText, foreignVariable } from '@scanfarm/platform'
-import { Type, type Static } from 'typebox'
+import type {
+  AuthClient,
+  AwsClientOptions,
+  BaseExternalAccountClient,
+  IdentityPoolClientOptions,
+  JWTInput,
+} from 'google-auth-library'
 import { CloudError } from '../../provider.ts'
-import { parsedJson, property, textOf } from '../errors.ts'
+import { parsedJson, problemOfStatus, property, unreachable } from '../errors.ts'
+import { loadSdk } from '../sdk.ts'
 import type { GcpSettings } from '../settings.ts'
-import { AwsSource, awsSubjectToken } from './aws-subject.ts'
-import {
-  exchangedToken,
-  ExternalAccount,
-  impersonatedToken,
-  metadataToken,
-  OptionalText,
-  refused,
-  request,
-  ServiceAccount,
-  serviceAccountToken,
-  Text,
-  User,
-  userToken,
-  type Token,
-} from './tokens.ts'
 
 export interface Identity {
   readonly project: string
@@ -31,39 +19,66 @@ export interface Identity {
   token(): Promise<string>
 }
 
-type TokenSource = () => Promise<Token>
+const scopes = ['https://www.googleapis.com/auth/compute']
+/** Of one request. Tokens are shared by calls, so that the signal of one call does not end it. */
+const TIMEOUT_MS = 20_000
 
-/** A token is renewed this long before its end. */
-const RENEWED_BEFORE_MS = 300_000
+interface Options {
+  readonly transporterOptions: { readonly timeout: number; readonly fetchImplementation?: typeof fetch }
+}
 
-/** Rejects with `credentials` when there are none. The first call shows whether they are valid. */
-export async function openIdentity({ credentialsFile, project }: GcpSettings): Promise<Identity> {
-  const file = credentialsFile ?? usualFile()
-  const content = file === undefined ? undefined : await readCredentials(file)
-  const named = textOf(property(content, 'project_id')) ?? foreignVariable('GOOGLE_CLOUD_PROJECT')
-  const found = project ?? named
-  if (!found)
+/**
+ * The account of the credentials file, or else the one that Google's own programs would use. Rejects with `credentials` when
+ * there is none. The first token shows whether it is valid. Tests set `fetchImplementation`.
+ */
+export async function openIdentity(
+  { credentialsFile, project: given }: GcpSettings,
+  fetchImplementation?: typeof fetch,
+): Promise<Identity> {
+  const options: Options = {
+    transporterOptions: { timeout: TIMEOUT_MS, ...(fetchImplementation && { fetchImplementation }) },
+  }
+  const { client, project } =
+    credentialsFile === undefined
+      ? await usualAccount(given, options)
+      : await accountOf(await readCredentials(credentialsFile), given, options)
+  if (!project)
     throw new CloudError(
       'credentials',
       'the credentials for gcp name no project: add gcp=PROJECT to cloud.projects',
     )
-  const load = content === undefined ? machineToken : sourceOf(content, credentialsFile === undefined)
-  return { project: found, token: kept(load) }
+  return {
+    project,
+    async token() {
+      try {
+        const { token } = await client.getAccessToken()
+        if (token) return token
+      } catch (error) {
+        throw problemOf(error)
+      }
+      throw refused('the token server sends no token')
+    },
+  }
 }
 
-/** Where Google's own programs look for credentials. */
-function usualFile(): string | undefined {
-  const named = foreignVariable('GOOGLE_APPLICATION_CREDENTIALS')
-  if (named !== undefined) return named
-  const folder = foreignVariable('CLOUDSDK_CONFIG') ?? join(homedir(), '.config/gcloud')
-  const usual = join(folder, 'application_default_credentials.json')
-  return existsSync(usual) ? usual : undefined
+const library = async () => await loadSdk('gcp', async () => await import('google-auth-library'))
+
+interface Account {
+  readonly client: AuthClient
+  readonly project: string | undefined
 }
 
-async function machineToken(): Promise<Token> {
-  const host = foreignVariable('GCE_METADATA_HOST') ?? 'metadata.google.internal'
+/** The account that Google's own programs find: in a file, or at the metadata server of the machine. */
+async function usualAccount(project: string | undefined, clientOptions: Options): Promise<Account> {
+  const { GoogleAuth } = await library()
+  const auth = new GoogleAuth({
+    scopes,
+    clientOptions,
+    ...(project !== undefined && { projectId: project }),
+  })
   try {
-    return await metadataToken(host)
+    const client = await auth.getClient()
+    return { client, project: await auth.getProjectId().catch(() => undefined) }
   } catch (error) {
     throw new CloudError(
       'credentials',
@@ -72,18 +87,13 @@ async function machineToken(): Promise<Token> {
   }
 }
 
-/** One request for all calls that need a token at the same time. Failures are not kept. */
-function kept(load: TokenSource): () => Promise<string> {
-  let pending: Promise<Token> | undefined
-  let token: Token | undefined
-  return async () => {
-    if (token === undefined || Date.now() > token.expiresAtMs - RENEWED_BEFORE_MS)
-      token = await (pending ??= load().finally(() => (pending = undefined)))
-    return token.value
-  }
+/** The used fields of all kinds of credentials files. The library checks them. */
+interface Content extends JWTInput, Pick<AwsClientOptions, 'audience' | 'subject_token_type'> {
+  readonly credential_source?: AwsClientOptions['credential_source'] &
+    IdentityPoolClientOptions['credential_source']
 }
 
-async function readCredentials(path: string): Promise<object> {
+async function readCredentials(path: string): Promise<Content> {
   let text: string
   try {
     text = await readFile(path, 'utf8')
@@ -94,94 +104,60 @@ async function readCredentials(path: string): Promise<object> {
     )
   }
   const content = parsedJson(text)
-  if (typeof content === 'object' && content !== null) return content
+  // The library checks the fields.
+  if (typeof content === 'object' && content !== null) return content as Content
   throw new CloudError('credentials', `the credentials file of gcp, ${path}, does not contain a JSON object`)
 }
 
-const Impersonated = Type.Object({
-  source_credentials: Type.Object({}),
-  service_account_impersonation_url: Text,
-})
-const Format = Type.Object({
-  type: Type.Optional(Type.Union([Type.Literal('text'), Type.Literal('json')])),
-  subject_token_field_name: OptionalText,
-})
-const FileSource = Type.Object({ file: Text, format: Type.Optional(Format) })
-const UrlSource = Type.Object({
-  url: Text,
-  headers: Type.Optional(Type.Record(Type.String(), Type.String())),
-  format: Type.Optional(Format),
-})
-
-/** `usual`: the types that Google's own programs write are accepted too. */
-function sourceOf(content: object, usual: boolean): TokenSource {
-  const type = textOf(property(content, 'type'))
-  try {
-    if (type === 'service_account') {
-      const account = compile(ServiceAccount, SUBJECT)(content)
-      return () => serviceAccountToken(account)
-    }
-    if (type === 'external_account') return externalSource(content)
-    if (usual && type === 'authorized_user') {
-      const user = compile(User, SUBJECT)(content)
-      return () => userToken(user)
-    }
-    if (usual && type === 'impersonated_service_account') {
-      const account = compile(Impersonated, SUBJECT)(content)
-      const by = sourceOf(account.source_credentials, usual)
-      return async () => impersonatedToken(account.service_account_impersonation_url, await by())
-    }
-  } catch (error) {
-    throw error instanceof CloudError ? error : refused(errorText(error))
-  }
-  throw unsupported()
+async function accountOf(content: Content, given: string | undefined, options: Options): Promise<Account> {
+  const project = given ?? content.project_id ?? foreignVariable('GOOGLE_CLOUD_PROJECT')
+  return { client: await clientOf(content, options), project }
 }
 
-const SUBJECT = { subject: 'credentials file' }
-
-const unsupported = (): CloudError =>
-  new CloudError(
+/** Refuses sources that execute a program named in the file. */
+async function clientOf(content: Content, options: Options): Promise<AuthClient> {
+  const { AwsClient, IdentityPoolClient, JWT } = await library()
+  const { type, credential_source: source } = content
+  try {
+    if (type === 'service_account') {
+      const client = new JWT({ ...options, scopes })
+      assertKey(content.private_key)
+      client.fromJSON(content)
+      return client
+    }
+    if (type === 'external_account' && source?.environment_id)
+      return scoped(new AwsClient({ ...content, ...options }))
+    if (type === 'external_account' && (source?.file || source?.url))
+      return scoped(new IdentityPoolClient({ ...content, ...options }))
+  } catch (error) {
+    throw refused(errorText(error))
+  }
+  throw new CloudError(
     'credentials',
     'the credentials file of gcp is neither the key of a service account nor an external account whose token comes from a file, a URL or AWS',
   )
-
-/** Refuses sources that execute a program named in the file. */
-function externalSource(content: object): TokenSource {
-  const account = compile(ExternalAccount, SUBJECT)(content)
-  const subject = subjectSource(account)
-  return async () => exchangedToken(account, await subject())
 }
 
-function subjectSource({
-  audience,
-  credential_source: source,
-}: Static<typeof ExternalAccount>): () => Promise<string> {
-  if ('environment_id' in source) {
-    const aws = compile(AwsSource, SUBJECT)(source)
-    return () => awsSubjectToken(aws, audience)
-  }
-  if ('file' in source) {
-    const { file, format } = compile(FileSource, SUBJECT)(source)
-    return async () => subjectToken(await readSubject(file), format)
-  }
-  if ('url' in source) {
-    const { url, headers = {}, format } = compile(UrlSource, SUBJECT)(source)
-    return async () => subjectToken(await request(url, { headers }), format)
-  }
-  throw unsupported()
-}
-
-const readSubject = async (file: string): Promise<string> => {
+function assertKey(key: string | undefined): void {
   try {
-    return await readFile(file, 'utf8')
+    createPrivateKey(key ?? '')
   } catch (error) {
-    throw refused(`credential_source.file, ${file}, cannot be read: ${fileErrorText(error)}`)
+    throw new Error(`private_key is not a key: ${errorText(error)}`, { cause: error })
   }
 }
 
-function subjectToken(content: string, format: Static<typeof Format> | undefined): string {
-  const name = format?.subject_token_field_name ?? ''
-  const token = format?.type === 'json' ? textOf(property(parsedJson(content), name)) : content
-  if (token) return token
-  throw refused('credential_source has no token where its format says')
+function scoped<Client extends BaseExternalAccountClient>(client: Client): Client {
+  client.scopes = scopes
+  return client
+}
+
+const refused = (reason: string): CloudError =>
+  new CloudError('credentials', `the credentials for gcp are not valid: ${reason}`)
+
+/** An error of the library: without a response when no server was asked. */
+function problemOf(error: unknown): CloudError {
+  const status = property(property(error, 'response'), 'status')
+  if (typeof status === 'number' && problemOfStatus(status) !== 'unavailable')
+    return refused(errorText(error))
+  return property(error, 'config') === undefined ? refused(errorText(error)) : unreachable('Google', error)
 }
