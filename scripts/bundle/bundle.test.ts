@@ -21,7 +21,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** Libraries of servers, of stores, of machines elsewhere, of schemas and of functions that few runs call. */
 const HEAVY =
-  /\/(?:dockerode|ssh2|@aws-sdk|@azure|kysely|pg|express|bullmq|ioredis|winston|prom-client|typebox|re2js|htmlparser2)\//
+  /\/(?:dockerode|ssh2|@aws-sdk|@azure|kysely|pg|express|bullmq|ioredis|winston|prom-client|typebox|re2js|htmlparser2|google-auth-library)\//
 
 /** Code that loads a library when it is needed. */
 const LATER = /^late:/
