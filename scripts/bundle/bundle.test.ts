@@ -47,7 +47,7 @@ test('the version, exec and lists load none of the libraries of servers, and not
   const bundle = currentBundle(ROOT) ?? ''
   const [start = [], exec = [], client = []] = ['start', 'exec', 'client'].map((name) => loaded(bundle, name))
   expect(exec).toContain('packages/engine/src/execute.ts')
-  expect(client).toContain('packages/cli/src/commands/lists.ts')
+  expect(client).toContain('packages/cli/src/commands/runs/runs.ts')
   expect([...start, ...exec, ...client].filter((path) => HEAVY.test(path) && !LATER.test(path))).toEqual([])
   expect(start.filter((path) => path.includes('node_modules'))).toEqual([])
   expect(start.length).toBeLessThan(20)

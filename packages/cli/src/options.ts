@@ -47,42 +47,20 @@ export const addParams = (command: Command, description: string): Command =>
     .option('-p, --param <name=value>', `${description}; repeatable`, collectParam)
     .addOption(new Alias('--params <name=value>', 'param').argParser(collectParam))
 
+/** Reads the name of a flow or module, which is given once, by whatever option. */
+export const flowOrModule = (text: string, before?: string): string => {
+  if (before !== undefined) throw new InvalidArgumentError('name one flow or module')
+  return text
+}
+
 /** `-f` and `-m` name the flow or module, as in all commands; only one of them and `option` may be given. */
 export const addWorkflow = (command: Command, option: Option): Command => {
-  const only = (text: string, before?: string): string => {
-    if (before !== undefined) throw new InvalidArgumentError('name one flow or module')
-    return text
-  }
   const name = option.name()
-  command.addOption(option.argParser(only))
+  command.addOption(option.argParser(flowOrModule))
   for (const flags of ['-f, --flow <name>', '-m, --module <name>'])
-    if (!flags.includes(`--${name} `)) command.addOption(new Alias(flags, name).argParser(only))
+    if (!flags.includes(`--${name} `)) command.addOption(new Alias(flags, name).argParser(flowOrModule))
   return command
 }
-
-/** The options of jobs and schedules that run only what is new or changed. */
-export const addDelta = (command: Command): Command =>
-  command
-    .option('--delta', 'run only targets that are new, changed, or not scanned for --max-age')
-    .option('--max-age <duration>', 'with --delta: like 12h; default 7d')
-    .option(
-      '--full-every <count>',
-      'with --delta: the first and then each time of so many, run all targets',
-      wholeNumber,
-    )
-
-export interface DeltaOptions {
-  readonly delta?: boolean
-  readonly maxAge?: string
-  readonly fullEvery?: number
-}
-
-/** Fields of `POST /runs` and of schedules. */
-export const deltaFields = ({ delta, maxAge, fullEvery }: DeltaOptions) => ({
-  ...(delta === true ? { mode: 'delta' as const } : {}),
-  ...(maxAge === undefined ? {} : { max_age: maxAge }),
-  ...(fullEvery === undefined ? {} : { full_every: fullEvery }),
-})
 
 /** An id that becomes part of a path of the API. */
 export const idArgument = (text: string): string => {

@@ -25,6 +25,12 @@ export type QueryOf<P extends keyof paths> = paths[P] extends {
   ? NonNullable<Query>
   : never
 
+/** The JSON body of a request. */
+export type BodyOf<P extends keyof paths, Method extends 'post' | 'patch' = 'post'> =
+  paths[P] extends Record<Method, { requestBody?: { content: { 'application/json': infer Body } } }>
+    ? Body
+    : never
+
 /** A call with a body that is no JSON. Commands name the type of the answer. */
 type Send = (path: string, init: object) => Promise<{ data: unknown }>
 

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Warnings } from '@scanfarm/contracts'
 import { Command, Option } from 'commander'
 import { loadSettings, type Config } from '../settings.ts'
 import type { Terminal } from '../terminal.ts'
 import { Api } from './api.ts'
+import { printFields, printJson } from './table.ts'
 
 /** Which server a command calls. */
 interface ServerOptions {
@@ -11,10 +13,12 @@ interface ServerOptions {
   readonly config?: string
 }
 
-export interface ClientOptions extends ServerOptions {
+export interface OutputOptions {
   readonly output: 'table' | 'json'
   readonly json?: boolean
 }
+
+export interface ClientOptions extends ServerOptions, OutputOptions {}
 
 /** A command that calls a server, and prints no records. */
 export const callingCommand = (name: string, description: string): Command =>
@@ -23,13 +27,17 @@ export const callingCommand = (name: string, description: string): Command =>
     .option('--url <url>', 'URL of the server (SCANFARM_URL)')
     .option('--config <file>', 'settings file')
 
-/** A command that calls a server, with the options that all of them share. */
-export const clientCommand = (name: string, description: string): Command =>
-  callingCommand(name, description)
+/** Adds the options of a command that prints records. */
+export const withOutput = (command: Command): Command =>
+  command
     .addOption(
       new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'),
     )
     .option('--json', 'same as -o json')
+
+/** A command that calls a server, with the options that all of them share. */
+export const clientCommand = (name: string, description: string): Command =>
+  withOutput(callingCommand(name, description))
 
 /** The first token of the server, if the server is on this machine and this user may read its token. */
 const readFirstToken = ({ dataDir }: Config): string | undefined => {
@@ -45,4 +53,17 @@ export const connect = (terminal: Terminal, options: ServerOptions): Api => {
   return new Api({ url: config.client.url, token: config.client.token?.reveal() ?? readFirstToken(config) })
 }
 
-export const wantsJson = ({ output, json }: ClientOptions): boolean => json === true || output === 'json'
+export const wantsJson = ({ output, json }: OutputOptions): boolean => json === true || output === 'json'
+
+/** Prints an answer as JSON if that is asked for; otherwise its fields, or what `print` makes of it. */
+export const printAnswer = <T extends object>(
+  terminal: Terminal,
+  options: OutputOptions,
+  answer: T,
+  print: (answer: T) => void = (it) => printFields(terminal, it),
+): void => (wantsJson(options) ? printJson(terminal, answer) : print(answer))
+
+/** Prints what the server made of fields otherwise than the caller may think, on the error stream. */
+export const printWarnings = (terminal: Terminal, warnings: Warnings = []): void => {
+  for (const { field, message } of warnings) terminal.err.write(`scanfarm: ${field}: ${message}\n`)
+}

@@ -1,8 +1,5 @@
-import type { Command } from 'commander'
-import type { Terminal } from '../terminal.ts'
 import { commandNamed } from './names.ts'
-
-type MakeCommand = (terminal: Terminal) => Command
+import type { MakeCommand } from '../noun.ts'
 
 /** Commands by name, and how they are loaded. */
 export type Commands = Readonly<Record<string, () => Promise<MakeCommand>>>
@@ -12,18 +9,18 @@ export const CLIENT_COMMANDS: Commands = {
   health: async () => (await import('./operation/health.ts')).healthCommand,
   open: async () => (await import('./open.ts')).openCommand,
   run: async () => (await import('./runs/run.ts')).runCommand,
-  runs: async () => (await import('./groups.ts')).runsCommand,
+  runs: async () => (await import('./runs/runs.ts')).runsCommand,
   job: async () => (await import('./runs/job.ts')).jobCommand,
   cancel: async () => (await import('./runs/change-runs.ts')).cancelCommand,
   duplicate: async () => (await import('./runs/change-runs.ts')).duplicateCommand,
   start: async () => (await import('./runs/change-runs.ts')).startCommand,
-  steps: async () => (await import('./lists.ts')).stepsCommand,
+  steps: async () => (await import('./runs/runs.ts')).stepsCommand,
   logs: async () => (await import('./runs/logs.ts')).logsCommand,
   artifacts: async () => (await import('./runs/artifacts.ts')).artifactsCommand,
   findings: async () => (await import('./findings/findings.ts')).findingsCommand,
   assets: async () => (await import('./findings/findings.ts')).assetsCommand,
-  workflows: async () => (await import('./groups.ts')).workflowsCommand,
-  workers: async () => (await import('./groups.ts')).workersCommand,
+  workflows: async () => (await import('./workflows.ts')).workflowsCommand,
+  workers: async () => (await import('./operation/workers.ts')).workersCommand,
   queue: async () => (await import('./nights.ts')).queueCommand,
   diff: async () => (await import('./nights.ts')).diffCommand,
   report: async () => (await import('./nights.ts')).reportCommand,

@@ -1,26 +1,24 @@
 import type { FarmEvent, ItemOf } from '@scanfarm/client'
-import { Command } from 'commander'
+import type { Command } from 'commander'
+import type { QueryOf } from '../client/api.ts'
 import { clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
-import { plain, printFields, printJson, shortTime, type Column } from '../client/table.ts'
+import { addFields, fieldsOf, type CommandOptions, type FieldsOf } from '../client/fields.ts'
+import { inColumns, PAGE } from '../client/page.ts'
+import { plain, shortTime, type Column } from '../client/table.ts'
+import { verb } from '../client/verb.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { noun } from '../noun.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { paged, printPage, type PageOptions } from './lists.ts'
 
-type Entry = ItemOf<'/event-logs'>
+type Query = QueryOf<'/event-logs'>
 
-interface FilterOptions extends ClientOptions {
-  readonly topic?: string
-  readonly workspace?: string
-  readonly run?: string
-}
+const FILTERS = {
+  topic: ['--topic <topic>', 'topic of the events, or a shell glob'],
+  workspace: ['--workspace <name>', 'events of this workspace'],
+  run_id: ['--run <uuid>', 'events of this run'],
+} as const satisfies FieldsOf<Query>
 
-const filtered = (command: Command): Command =>
-  command
-    .option('--topic <topic>', 'topic of the events, or a shell glob')
-    .option('--workspace <name>', 'events of this workspace')
-    .option('--run <uuid>', 'events of this run')
-
-const COLUMNS: readonly Column<Entry>[] = [
+const COLUMNS: readonly Column<ItemOf<'/event-logs'>>[] = [
   { title: 'ID', value: (entry) => entry.id },
   { title: 'TIME', value: (entry) => shortTime(entry.created_at) },
   { title: 'TOPIC', value: (entry) => entry.topic },
@@ -29,15 +27,11 @@ const COLUMNS: readonly Column<Entry>[] = [
   { title: 'ERROR OR DATA', value: (entry) => entry.error || entry.data },
 ]
 
-const listCommand = (terminal: Terminal): Command =>
-  paged(filtered(clientCommand('list', 'List the event log, newest first.'))).action(
-    async (options: FilterOptions & PageOptions) => {
-      const { topic, workspace, run, limit, offset } = options
-      const params = { query: { topic, workspace, run_id: run, limit, offset } }
-      const page = await connect(terminal, options).call(({ GET }) => GET('/event-logs', { params }))
-      printPage(terminal, options, page, COLUMNS)
-    },
-  )
+const listCommand = verb('list', 'List the event log, newest first.', {
+  fields: { ...FILTERS, ...PAGE },
+  call: ({ GET }, query: Query) => GET('/event-logs', { params: { query } }),
+  print: inColumns(COLUMNS),
+})
 
 const dataOf = (text: string): Record<string, unknown> => {
   const data = parsed(text)
@@ -53,24 +47,23 @@ const parsed = (text: string): unknown => {
   }
 }
 
-interface EmitOptions extends ClientOptions {
+interface Emitted {
+  readonly topic: string
+  readonly data?: string
   readonly source?: string
-  readonly dataType?: string
+  readonly data_type?: string
 }
 
-const emitCommand = (terminal: Terminal): Command =>
-  clientCommand('emit', 'Emit an event and start the workflows that it triggers.')
-    .argument('<topic>', 'for example custom.build')
-    .argument('[data]', 'JSON object', '{}')
-    .option('--source <name>', 'source of the event (default: api)')
-    .option('--data-type <word>', 'type of the data (default: by topic)')
-    .action(async (topic: string, data: string, options: EmitOptions) => {
-      const { source, dataType } = options
-      const body = { topic, data: dataOf(data), source, data_type: dataType }
-      const answer = await connect(terminal, options).call(({ POST }) => POST('/events/emit', { body }))
-      if (wantsJson(options)) printJson(terminal, answer)
-      else printFields(terminal, { ...answer })
-    })
+const emitCommand = verb('emit', 'Emit an event and start the workflows that it triggers.', {
+  fields: {
+    topic: ['<topic>', 'for example custom.build'],
+    data: ['[data]', 'JSON object (default: "{}")'],
+    source: ['--source <name>', 'source of the event (default: api)'],
+    data_type: ['--data-type <word>', 'type of the data (default: by topic)'],
+  },
+  call: ({ POST }, { data = '{}', ...event }: Emitted) =>
+    POST('/events/emit', { body: { ...event, data: dataOf(data) } }),
+})
 
 const printEvent = (
   terminal: Terminal,
@@ -82,18 +75,17 @@ const printEvent = (
 }
 
 const followCommand = (terminal: Terminal): Command =>
-  filtered(clientCommand('follow', 'Print events as they happen, until it is interrupted.')).action(
-    async (options: FilterOptions) => {
-      const { topic, workspace, run: runId } = options
+  addFields(clientCommand('follow', 'Print events as they happen, until it is interrupted.'), FILTERS).action(
+    async (options: ClientOptions & CommandOptions) => {
+      const { run_id: runId, ...filters } = fieldsOf<Query>(FILTERS, options)
       await connect(terminal, options).with(async ({ events }) => {
-        for await (const event of events({ topic, workspace, runId })) printEvent(terminal, options, event)
+        for await (const event of events({ ...filters, runId })) printEvent(terminal, options, event)
       })
     },
   )
 
-export const eventsCommand = (terminal: Terminal): Command =>
-  new Command('events')
-    .description('List, follow and emit events.')
-    .addCommand(listCommand(terminal))
-    .addCommand(followCommand(terminal))
-    .addCommand(emitCommand(terminal))
+export const eventsCommand = noun('events', 'List, follow and emit events.', [
+  listCommand,
+  followCommand,
+  emitCommand,
+])

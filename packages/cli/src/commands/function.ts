@@ -4,6 +4,7 @@ import type { FunctionDefinition } from '@scanfarm/functions'
 import { Command } from 'commander'
 import { printJson, printTable } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { noun, type MakeCommand } from '../noun.ts'
 import { addParams } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
@@ -117,10 +118,9 @@ const showCommand = (terminal: Terminal): Command =>
     .option('--json', 'print JSON')
     .action((name: string, options: ListOptions) => showFunction(terminal, name, options))
 
-export const functionCommand = (terminal: Terminal): Command =>
-  new Command('function')
-    .alias('func')
-    .description('Evaluate expressions, and list the functions that they can call.')
-    .addCommand(evalCommand(terminal))
-    .addCommand(listCommand(terminal))
-    .addCommand(showCommand(terminal))
+export const functionCommand: MakeCommand = (terminal) =>
+  noun('function', 'Evaluate expressions, and list the functions that they can call.', [
+    evalCommand,
+    listCommand,
+    showCommand,
+  ])(terminal).alias('func')

@@ -1,14 +1,17 @@
-import type { paths, components } from '@scanfarm/client'
+import type { components, paths } from '@scanfarm/client'
+import { SEVERITIES } from '@scanfarm/contracts'
 import type { Command } from 'commander'
 import { callingCommand, clientCommand, connect, wantsJson, type ClientOptions } from '../client/connect.ts'
 import { writeBody } from '../client/files.ts'
 import { cut, printJson, printTable, type Column } from '../client/table.ts'
+import { dataOf, verb } from '../client/verb.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { addFile, idArgument } from '../options.ts'
 import { printLine, type Terminal } from '../terminal.ts'
-import { SEVERITIES } from './findings/finding-decisions.ts'
 
-type Changes = paths['/jobs/{job_id}/changes']['get']['responses'][200]['content']['application/json']['data']
+type AnswerOf<P extends '/jobs/{job_id}/changes' | '/queue'> =
+  paths[P]['get']['responses'][200]['content']['application/json']
+type Changes = AnswerOf<'/jobs/{job_id}/changes'>['data']
 type Changed = components['schemas']['ChangedFinding'] & { readonly change: string }
 
 const KINDS = ['new', 'back', 'gone', 'not_tested'] as const
@@ -22,31 +25,35 @@ const COLUMNS: readonly Column<Changed>[] = [
   { title: 'ASSET', value: ({ asset_value }) => asset_value },
 ]
 
+const rank = (severity: string): number => SEVERITIES.findIndex((word) => word === severity)
+
 /** `new: 1 critical, 2 low`. */
 const countsText = (kind: (typeof KINDS)[number], changes: Changes): string => {
   const counts = Object.entries(changes.counts[kind])
-    .toSorted(([a], [b]) => SEVERITIES.indexOf(a) - SEVERITIES.indexOf(b))
+    .toSorted(([a], [b]) => rank(a) - rank(b))
     .map(([severity, count]) => `${count} ${severity}`)
   return `${kind.replace('_', ' ')}: ${counts.length === 0 ? '0' : counts.join(', ')}`
 }
 
-export const diffCommand = (terminal: Terminal): Command =>
-  clientCommand(
-    'diff',
-    'Show which findings are new, back and gone between two jobs, and what was not tested.',
-  )
-    .argument('<earlier>', 'id of a job', idArgument)
-    .argument('<later>', 'id of a job that came after it', idArgument)
-    .action(async (earlier: string, later: string, options: ClientOptions) => {
-      const params = { path: { job_id: later }, query: { since: earlier, limit: MOST } }
-      const { data } = await connect(terminal, options).call(({ GET }) =>
-        GET('/jobs/{job_id}/changes', { params }),
-      )
-      if (wantsJson(options)) return printJson(terminal, data)
+export const diffCommand = verb(
+  'diff',
+  'Show which findings are new, back and gone between two jobs, and what was not tested.',
+  {
+    fields: {
+      since: ['<earlier>', 'id of a job', idArgument],
+      job_id: ['<later>', 'id of a job that came after it', idArgument],
+    },
+    call({ GET }, { since, ...path }: { readonly since: string; readonly job_id: string }) {
+      const params = { path, query: { since, limit: MOST } }
+      return dataOf(GET('/jobs/{job_id}/changes', { params }))
+    },
+    print(terminal, data) {
       printLine(terminal, KINDS.map((kind) => countsText(kind, data)).join('; '))
       const rows = KINDS.flatMap((kind) => data[kind].map((finding) => ({ ...finding, change: kind })))
       if (rows.length > 0) printTable(terminal, COLUMNS, rows)
-    })
+    },
+  },
+)
 
 interface ReportOptions extends Omit<ClientOptions, 'output' | 'json'> {
   readonly schedule?: string
@@ -63,14 +70,13 @@ export const reportCommand = (terminal: Terminal): Command =>
       if ([workspace, schedule, job].filter((one) => one !== undefined).length !== 1)
         throw new CliError(EXIT.usage, 'a report is about one thing: give a workspace, --schedule or --job')
       const api = connect(terminal, options)
-      const id = schedule ?? ''
       const parseAs = 'stream'
       const { response } = await api.with(({ GET }) => {
         if (workspace !== undefined)
           return GET('/reports/workspaces/{workspace}', { params: { path: { workspace } }, parseAs })
         if (job !== undefined)
           return GET('/reports/jobs/{job_id}', { params: { path: { job_id: job } }, parseAs })
-        return GET('/reports/schedules/{id}', { params: { path: { id } }, parseAs })
+        return GET('/reports/schedules/{id}', { params: { path: { id: schedule ?? '' } }, parseAs })
       })
       await writeBody(terminal, response, to)
     })
@@ -91,9 +97,7 @@ const WAITING: readonly Column<Waiting>[] = [
   { title: 'WORKFLOW', value: ({ workflow }) => workflow },
 ]
 
-const GROUPS: readonly Column<
-  paths['/queue']['get']['responses'][200]['content']['application/json']['groups'][number]
->[] = [
+const GROUPS: readonly Column<AnswerOf<'/queue'>['groups'][number]>[] = [
   { title: 'WAITING', value: ({ waiting }) => waiting },
   { title: 'PRIORITY', value: ({ priority }) => priority },
   { title: 'OLDEST', value: ({ oldest_at }) => (oldest_at === null ? '' : ageOf(oldest_at)) },

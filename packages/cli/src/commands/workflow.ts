@@ -7,6 +7,7 @@ import { Command, Option } from 'commander'
 import packageJson from '../../package.json' with { type: 'json' }
 import { printJson, printTable } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
+import { noun } from '../noun.ts'
 import { addParams, collect } from '../options.ts'
 import { loadSettings } from '../settings.ts'
 import { printLine, type Terminal } from '../terminal.ts'
@@ -179,10 +180,8 @@ const testCommand = (terminal: Terminal): Command =>
     .option('--config <file>', 'settings file')
     .action((paths: string[], options: TestCommandOptions) => testAll(terminal, paths, options))
 
-export const workflowCommand = (terminal: Terminal): Command =>
-  new Command('workflow')
-    .description('Check, test and show workflows, and print the schema of their language.')
-    .addCommand(lintCommand(terminal))
-    .addCommand(testCommand(terminal))
-    .addCommand(showCommand(terminal))
-    .addCommand(schemaCommand(terminal))
+export const workflowCommand = noun(
+  'workflow',
+  'Check, test and show workflows, and print the schema of their language.',
+  [lintCommand, testCommand, showCommand, schemaCommand],
+)

@@ -1,37 +1,54 @@
 import { basename } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import type { CreateRuns, MissingTools } from '@scanfarm/contracts'
+import { MISSING_TOOLS, PRIORITIES, type CreateRuns } from '@scanfarm/contracts'
 import type { Api } from '../client/api.ts'
 import type { ClientOptions } from '../client/connect.ts'
+import { fieldsOf, type CommandOptions, type FieldsOf } from '../client/fields.ts'
 import { readBlob } from '../client/files.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Terminal } from '../terminal.ts'
-import { deltaFields, type DeltaOptions } from '../options.ts'
+import { wholeNumber } from '../options.ts'
 import { localTarget } from './local-target.ts'
 import { readParams } from './params.ts'
-import { refuseTargets, spaceOf, type ScanOptions } from './scan-options.ts'
+import { DELTA, refuseTargets, spaceOf, type ScanOptions } from './scan-options.ts'
 import { readTargetLines, standardInput } from './target-lines.ts'
 
-/** Options of `run` in addition to those of all scans. */
-export interface RunOptions extends ClientOptions, ScanOptions, DeltaOptions {
-  readonly priority?: CreateRuns['priority']
-  readonly mode?: CreateRuns['run_mode']
-  readonly resume?: CreateRuns['resume']
-  readonly runner?: CreateRuns['runner_type']
-  readonly image?: string
-  readonly dockerNetwork?: string
-  readonly sshHost?: string
-  readonly cloudProvider?: CreateRuns['cloud_provider']
-  readonly instances?: number
-  readonly instanceType?: string
-  readonly region?: string
-  readonly spot?: boolean
-  readonly autoDestroy?: boolean
-  readonly reuse?: string
+/** Options of `run` in addition to those of all scans, by the fields of `POST /runs`. */
+export const REQUEST = {
+  ...DELTA,
+  priority: ['--priority <level>', 'order among queued runs', PRIORITIES],
+  run_mode: [
+    '--mode <mode>',
+    'where to run; default distributed if a worker is connected or the server has no local slots, or else local',
+    ['local', 'distributed', 'cloud'],
+  ],
+  runner_type: ['--runner <type>', 'where commands execute', ['host', 'docker', 'ssh']],
+  docker_image: ['--image <image>', 'image of the docker runner'],
+  docker_network: ['--docker-network <name>', 'network of the docker runner; host needs the role admin'],
+  ssh_host: ['--ssh-host <host>', 'host of the ssh runner'],
+  cloud_provider: ['--cloud-provider <name>', 'with --mode cloud: provider of the machines'],
+  cloud_instances: ['--instances <count>', 'number of machines', wholeNumber],
+  cloud_instance_type: ['--instance-type <type>', 'type of machine'],
+  cloud_region: ['--region <region>', 'region of the machines'],
+  cloud_use_spot: ['--spot', 'cheaper machines, which the provider may interrupt'],
+  cloud_auto_destroy: ['--auto-destroy', 'destroy the machines after the last run'],
+  cloud_reuse_infra: ['--reuse <id>', 'use the existing machines with this id (scanfarm cloud list)'],
+  missing_tools: [
+    '--missing-tools <what>',
+    'if no live worker has the programs of distributed runs: wait for one, or fail; default: as the server is set',
+    MISSING_TOOLS,
+  ],
+  scope: ['--scope <name>', 'scope that the runs keep to'],
+  strict: ['--strict', 'refuse all targets if one is out of scope; default: the others run'],
+  resume: [
+    '--resume <what>',
+    'what another attempt of a run takes over; default: as the workflow says',
+    ['steps', 'none'],
+  ],
+} as const satisfies FieldsOf<CreateRuns>
+
+export interface RunOptions extends ClientOptions, ScanOptions, CommandOptions {
   readonly wait?: boolean
-  readonly missingTools?: MissingTools
-  readonly scope?: string
-  readonly strict?: boolean
 }
 
 /** The body of `POST /runs` without the workflow. */
@@ -111,29 +128,14 @@ const defaultMode = async (api: Api): Promise<Request['run_mode']> => {
 export const requestOf = async (terminal: Terminal, api: Api, options: RunOptions): Promise<Request> => {
   const timeout = minutesOf(options.timeout)
   const params = await readParams(options)
+  const { run_mode: mode, ...given } = fieldsOf<Request>(REQUEST, options)
   return {
     ...(await targetsOf(terminal, api, options)),
     ...(Object.keys(params).length === 0 ? {} : { params }),
-    priority: options.priority,
-    run_mode: options.mode ?? (await defaultMode(api)),
+    run_mode: mode ?? (await defaultMode(api)),
     timeout,
     concurrency: options.concurrency,
-    runner_type: options.runner,
-    docker_image: options.image,
-    docker_network: options.dockerNetwork,
-    ssh_host: options.sshHost,
     workspace: spaceOf(options),
-    cloud_provider: options.cloudProvider,
-    cloud_instances: options.instances,
-    cloud_instance_type: options.instanceType,
-    cloud_region: options.region,
-    cloud_use_spot: options.spot,
-    cloud_auto_destroy: options.autoDestroy,
-    cloud_reuse_infra: options.reuse,
-    missing_tools: options.missingTools,
-    scope: options.scope,
-    strict: options.strict,
-    resume: options.resume,
-    ...deltaFields(options),
+    ...given,
   }
 }

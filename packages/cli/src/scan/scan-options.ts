@@ -1,5 +1,6 @@
 import { HEURISTICS } from '@scanfarm/contracts'
 import { Option, type Command } from 'commander'
+import type { Fields } from '../client/fields.ts'
 import { CliError, EXIT } from '../exit.ts'
 import { addParams, collect, duration, wholeNumber } from '../options.ts'
 
@@ -63,6 +64,22 @@ export const addScanOptions = (command: Command): Command =>
         'how targets are classified; advanced sends requests to them',
       ).choices(HEURISTICS),
     )
+
+/** The options of jobs and schedules that run only what is new or changed. */
+export const DELTA = {
+  mode: [
+    '--delta',
+    'run only targets that are new, changed, or not scanned for --max-age',
+    undefined,
+    { preset: 'delta' },
+  ],
+  max_age: ['--max-age <duration>', 'with --delta: like 12h; default 7d'],
+  full_every: [
+    '--full-every <count>',
+    'with --delta: the first and then each time of so many, run all targets',
+    wholeNumber,
+  ],
+} as const satisfies Fields
 
 export interface Choice {
   readonly name: string

@@ -1,24 +1,23 @@
 import {
   plural,
+  SEVERITIES,
   type FindingRule,
   type RulePreview,
-  type Severity,
   type Vulnerability,
 } from '@scanfarm/contracts'
-import type { paths } from '@scanfarm/client'
-import { Command, InvalidArgumentError, Option } from 'commander'
-import { actionOn } from '../../client/answer.ts'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { cut, printFields, printJson, printTable, valueText, type Column } from '../../client/table.ts'
+import { InvalidArgumentError, Option } from 'commander'
+import type { BodyOf } from '../../client/api.ts'
+import type { FieldsOf } from '../../client/fields.ts'
+import { inColumns } from '../../client/page.ts'
+import { cut, printFields, printTable, valueText, type Column } from '../../client/table.ts'
+import { dataOf, idField, verb, type Id } from '../../client/verb.ts'
 import { CliError, EXIT } from '../../exit.ts'
+import { noun } from '../../noun.ts'
 import { collect, idArgument, wholeNumber, wholeNumberOrZero } from '../../options.ts'
-import { printLine, type Terminal } from '../../terminal.ts'
+import { printLine } from '../../terminal.ts'
 
-type Decision = paths['/vulnerabilities/{id}']['patch']['requestBody']['content']['application/json']
-type NewRule = paths['/finding-rules']['post']['requestBody']['content']['application/json']
-
-const VERDICTS = ['none', 'confirmed', 'false_positive', 'accepted', 'fixed_claimed']
-export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
+type Decision = BodyOf<'/vulnerabilities/{id}', 'patch'>
+type NewRule = BodyOf<'/finding-rules'>
 
 /** The one word that says what to do about a finding. */
 export const statusOf = ({ back_at, verdict, seen }: Vulnerability): string =>
@@ -41,14 +40,13 @@ const changeText = (changes: Readonly<Record<string, { from?: unknown; to?: unkn
     .map(([field, { to }]) => `${field} ${valueText(to)}`)
     .join(', ')
 
-export const showCommand = (terminal: Terminal): Command =>
-  clientCommand('show', 'Show a finding with what scans saw, what people decided, and its history.')
-    .argument('<id>', 'id of the finding', idArgument)
-    .action(async (id: string, options: ClientOptions) => {
-      const { data } = await connect(terminal, options).call(({ GET }) =>
-        GET('/vulnerabilities/{id}', { params: { path: { id } } }),
-      )
-      if (wantsJson(options)) return printJson(terminal, data)
+export const showCommand = verb(
+  'show',
+  'Show a finding with what scans saw, what people decided, and its history.',
+  {
+    fields: idField('<id>', 'id of the finding'),
+    call: ({ GET }, path: Id) => dataOf(GET('/vulnerabilities/{id}', { params: { path } })),
+    print(terminal, data) {
       printFields(terminal, {
         id: data.id,
         finding: data.vuln_title || data.vuln_info,
@@ -93,133 +91,111 @@ export const showCommand = (terminal: Terminal): Command =>
       if (rows.length > 0) printTable(terminal, HISTORY, rows)
       if (!data.history_complete)
         printLine(terminal, 'older changes are not kept: only the newest 100 by scans and 1,000 by hand')
-    })
-
-interface DecisionOptions {
-  readonly verdict?: Decision['verdict']
-  readonly reason?: string
-  readonly until?: string
-  readonly severity?: Severity
-  readonly assignee?: string
-  readonly tag?: string[]
-}
+    },
+  },
+)
 
 /** What a person or a rule decides. */
-const deciding = (command: Command, verdicts: readonly string[]): Command =>
-  command
-    .addOption(new Option('--verdict <word>', 'verdict').choices(verdicts))
-    .option('--reason <text>', 'reason of the verdict')
-    .option('--until <time>', 'when an acceptance ends: a date, or RFC 3339')
-    .addOption(new Option('--set-severity <word>', 'severity').choices(SEVERITIES))
-    .option('--assignee <name>', 'who takes care of it')
-    .option('--tag <tag>', 'tag to add; repeatable', collect)
-
-interface TriageOptions extends ClientOptions, DecisionOptions {
-  readonly setSeverity?: Severity
-  readonly untag?: string[]
-  readonly ticket?: string
-  readonly comment?: string
-  readonly undo?: boolean
-}
-
-const defined = <T extends object>(fields: T): T =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T
+const decided = (verdicts: readonly string[]) =>
+  ({
+    verdict: ['--verdict <word>', 'verdict', verdicts],
+    reason: ['--reason <text>', 'reason of the verdict'],
+    until: ['--until <time>', 'when an acceptance ends: a date, or RFC 3339'],
+    set_severity: ['--set-severity <word>', 'severity', SEVERITIES],
+    assignee: ['--assignee <name>', 'who takes care of it'],
+    add_tags: ['--tag <tag>', 'tag to add; repeatable', collect],
+  }) as const
 
 const refuseSeverity = (): never => {
   throw new InvalidArgumentError('--set-severity sets the severity')
 }
 
-export const triageCommand = (terminal: Terminal): Command =>
-  deciding(clientCommand('triage', 'Decide about findings. Scans do not change what is decided.'), VERDICTS)
-    .argument('<ids...>', 'ids of findings', (id: string, before?: number[]) => [
-      ...(before ?? []),
-      wholeNumber(id),
-    ])
-    .option('--untag <tag>', 'tag to remove; repeatable', collect)
-    .option('--ticket <url>', 'link to a ticket')
-    .option('--comment <text>', 'comment for the history')
-    .addOption(new Option('--severity <word>').hideHelp().argParser(refuseSeverity))
-    .option('--undo', 'take verdict, severity, assignee and tags back, so that rules and scans decide')
-    .action(async (ids: number[], options: TriageOptions) => {
-      const { verdict, reason, until, setSeverity, assignee, tag, untag, ticket, comment, undo } = options
-      const given = defined({
-        verdict,
-        reason,
-        until,
-        severity: setSeverity,
-        assignee,
-        add_tags: tag,
-        remove_tags: untag,
-        ticket,
-        comment,
-      })
-      const undone =
-        undo === true ? defined({ verdict: null, severity: null, assignee: null, tags: null }) : {}
-      const change: Decision = { ...undone, ...given }
-      if (Object.keys(change).length === 0)
-        throw new CliError(
-          EXIT.usage,
-          'nothing to decide: give --verdict, --assignee, --tag or another option',
-        )
-      const answer = await connect(terminal, options).call(({ POST }) =>
-        POST('/vulnerabilities/bulk', { body: { ids, change } }),
-      )
-      if (wantsJson(options)) return printJson(terminal, answer)
-      for (const { id, outcome } of answer.data) printLine(terminal, `${id}  ${outcome.replaceAll('_', ' ')}`)
-      if (answer.data.some(({ outcome }) => outcome === 'not_found' || outcome === 'too_many_tags'))
-        throw new CliError(EXIT.failed, 'not all findings were changed')
-    })
+type Given = Omit<Decision, 'severity'> & {
+  readonly ids: number[]
+  readonly set_severity?: Decision['severity']
+  readonly undo?: true
+}
+
+/** What an undo takes back. */
+const UNDONE: Decision = { verdict: null, severity: null, assignee: null, tags: null }
+
+export const triageCommand = verb('triage', 'Decide about findings. Scans do not change what is decided.', {
+  fields: {
+    ids: [
+      '<ids...>',
+      'ids of findings',
+      (text: string, before: number[] = []) => [...before, wholeNumber(text)],
+    ],
+    ...decided(['none', 'confirmed', 'false_positive', 'accepted', 'fixed_claimed']),
+    remove_tags: ['--untag <tag>', 'tag to remove; repeatable', collect],
+    ticket: ['--ticket <url>', 'link to a ticket'],
+    comment: ['--comment <text>', 'comment for the history'],
+    undo: ['--undo', 'take verdict, severity, assignee and tags back, so that rules and scans decide'],
+  },
+  more: (command) => command.addOption(new Option('--severity <word>').hideHelp().argParser(refuseSeverity)),
+  call({ POST }, { ids, undo, set_severity: severity, ...given }: Given) {
+    const change = {
+      ...(undo === true ? UNDONE : {}),
+      ...given,
+      ...(severity === undefined ? {} : { severity }),
+    }
+    if (Object.keys(change).length === 0)
+      throw new CliError(EXIT.usage, 'nothing to decide: give --verdict, --assignee, --tag or another option')
+    return POST('/vulnerabilities/bulk', { body: { ids, change } })
+  },
+  print(terminal, { data }) {
+    for (const { id, outcome } of data) printLine(terminal, `${id}  ${outcome.replaceAll('_', ' ')}`)
+    if (data.some(({ outcome }) => outcome === 'not_found' || outcome === 'too_many_tags'))
+      throw new CliError(EXIT.failed, 'not all findings were changed')
+  },
+})
 
 const RULES: readonly Column<FindingRule>[] = [
   { title: 'ID', value: ({ id }) => id },
   { title: 'POS', value: ({ position }) => position },
   { title: 'NAME', value: ({ name }) => cut(name, 20) },
   { title: 'FINDINGS', value: ({ findings }) => findings },
-  {
-    title: 'SETS',
-    value: ({ set: { verdict, severity, ...others } }) =>
-      cut(valueText(defined({ verdict, severity, ...others })), 24),
-  },
+  { title: 'SETS', value: ({ set }) => cut(setText(set), 24) },
   { title: 'MATCHES', value: ({ match }) => valueText(match) },
 ]
 
-interface RuleOptions extends ClientOptions, DecisionOptions {
-  readonly setSeverity?: Severity
-  readonly check?: string
-  readonly title?: string
-  readonly asset?: string
-  readonly workspace?: string
-  readonly severity?: Severity
-  readonly tool?: string
-  readonly position?: number
-}
+/** The verdict and the severity come first. */
+const setText = ({ verdict, severity, ...others }: FindingRule['set']): string =>
+  valueText({ ...(verdict && { verdict }), ...(severity && { severity }), ...others })
 
-const matching = (command: Command): Command =>
-  deciding(command, ['confirmed', 'false_positive', 'accepted'])
-    .option('--check <glob>', 'identifier of the check')
-    .option('--title <glob>', 'title')
-    .option('--asset <glob>', 'place or host, or an address range like 10.0.0.0/8')
-    .option('--workspace <glob>', 'workspace')
-    .option('--severity <words>', 'severities of the scanner, separated by commas')
-    .option('--tool <glob>', 'source, or a tag of the scanner')
-    .option('--position <number>', 'lower ones apply first; default: after all others', wholeNumberOrZero)
+const wordsOf = (text: string): string[] => text.split(',').map((word) => word.trim())
 
-const ruleOf = (name: string, options: RuleOptions): NewRule => {
-  const { check, title, asset, workspace, severity, tool, position } = options
-  const { verdict, reason, until, setSeverity, assignee, tag } = options
-  return defined({
+const MATCHED = {
+  check: ['--check <glob>', 'identifier of the check'],
+  title: ['--title <glob>', 'title'],
+  asset: ['--asset <glob>', 'place or host, or an address range like 10.0.0.0/8'],
+  workspace: ['--workspace <glob>', 'workspace'],
+  severity: ['--severity <words>', 'severities of the scanner, separated by commas', wordsOf],
+  tool: ['--tool <glob>', 'source, or a tag of the scanner'],
+} as const satisfies FieldsOf<NewRule['match']>
+
+const RULE = {
+  ...decided(['confirmed', 'false_positive', 'accepted']),
+  ...MATCHED,
+  position: ['--position <number>', 'lower ones apply first; default: after all others', wholeNumberOrZero],
+} as const
+
+type GivenRule = Omit<NewRule['set'], 'severity' | 'tags'> &
+  NewRule['match'] & {
+    readonly set_severity?: NewRule['set']['severity']
+    readonly add_tags?: string[]
+    readonly name?: string
+    readonly position?: number
+  }
+
+const ruleOf = ({ name = '', position, set_severity, add_tags, ...given }: GivenRule): NewRule => {
+  const { check, title, asset, workspace, severity, tool, ...set } = given
+  return {
     name,
     position,
-    match: defined({
-      check,
-      title,
-      asset,
-      workspace,
-      severity: severity?.split(',').map((word) => word.trim()) as Severity[] | undefined,
-      tool,
-    }),
-    set: defined({ verdict, reason, until, severity: setSeverity, assignee, tags: tag }) as NewRule['set'],
-  })
+    match: { check, title, asset, workspace, severity, tool },
+    set: { ...set, severity: set_severity, tags: add_tags },
+  }
 }
 
 const PREVIEW: readonly Column<RulePreview['findings'][number]>[] = [
@@ -237,57 +213,42 @@ const PREVIEW: readonly Column<RulePreview['findings'][number]>[] = [
   { title: 'ASSET', value: ({ after }) => after.asset_value },
 ]
 
-const listRules = (terminal: Terminal): Command =>
-  clientCommand('list', 'List the rules in the order in which they apply.').action(
-    async (options: ClientOptions) => {
-      const { data } = await connect(terminal, options).call(({ GET }) => GET('/finding-rules'))
-      if (wantsJson(options)) return printJson(terminal, data)
-      printTable(terminal, RULES, data)
-    },
-  )
+const listRules = verb('list', 'List the rules in the order in which they apply.', {
+  call: ({ GET }) => dataOf(GET('/finding-rules')),
+  print: inColumns(RULES),
+})
 
-const createRule = (terminal: Terminal): Command =>
-  matching(clientCommand('create', 'Create a rule and apply it to present and future findings.').alias('add'))
-    .argument('<name>', 'name of the rule')
-    .action(async (name: string, options: RuleOptions) => {
-      const body = ruleOf(name, options)
-      const answer = await connect(terminal, options).call(({ POST }) => POST('/finding-rules', { body }))
-      if (wantsJson(options)) return printJson(terminal, answer)
-      printLine(terminal, `rule ${answer.data.id} created; it changed ${plural(answer.changed, 'finding')}`)
-    })
+const createRule = verb('create', 'Create a rule and apply it to present and future findings.', {
+  fields: { name: ['<name>', 'name of the rule'], ...RULE },
+  more: (command) => command.alias('add'),
+  call: ({ POST }, given: GivenRule) => POST('/finding-rules', { body: ruleOf(given) }),
+  print: (terminal, { data, changed }) =>
+    printLine(terminal, `rule ${data.id} created; it changed ${plural(changed, 'finding')}`),
+})
 
-const previewRule = (terminal: Terminal): Command =>
-  matching(clientCommand('preview', 'Show what a rule would change, without creating it.')).action(
-    async (options: RuleOptions) => {
-      const body = ruleOf('preview', options)
-      const { data } = await connect(terminal, options).call(({ POST }) =>
-        POST('/finding-rules/preview', { body }),
-      )
-      if (wantsJson(options)) return printJson(terminal, data)
-      const more = data.complete ? '' : ' of the newest'
-      printLine(
-        terminal,
-        `matches ${data.matched}${more} ${data.matched === 1 ? 'finding' : 'findings'} and would change ${data.changed}`,
-      )
-      if (data.findings.length > 0) printTable(terminal, PREVIEW, data.findings)
-    },
-  )
+const previewRule = verb('preview', 'Show what a rule would change, without creating it.', {
+  fields: RULE,
+  call: ({ POST }, given: GivenRule) =>
+    dataOf(POST('/finding-rules/preview', { body: ruleOf({ ...given, name: 'preview' }) })),
+  print(terminal, { matched, complete, changed, findings }) {
+    const more = complete ? '' : ' of the newest'
+    const what = matched === 1 ? 'finding' : 'findings'
+    printLine(terminal, `matches ${matched}${more} ${what} and would change ${changed}`)
+    if (findings.length > 0) printTable(terminal, PREVIEW, findings)
+  },
+})
 
-const removeRule = (terminal: Terminal): Command =>
-  clientCommand('remove', 'Remove a rule and what it set.')
-    .argument('<rule>', 'id or name', idArgument)
-    .action(
-      actionOn(
-        terminal,
-        ({ DELETE }, rule) => DELETE('/finding-rules/{rule}', { params: { path: { rule } } }),
-        ({ changed }) => printLine(terminal, `rule removed; ${plural(changed, 'finding')} changed`),
-      ),
-    )
+const removeRule = verb('remove', 'Remove a rule and what it set.', {
+  fields: { rule: ['<rule>', 'id or name', idArgument] },
+  call: ({ DELETE }, path: { readonly rule: string }) =>
+    DELETE('/finding-rules/{rule}', { params: { path } }),
+  print: (terminal, { changed }) =>
+    printLine(terminal, `rule removed; ${plural(changed, 'finding')} changed`),
+})
 
-export const rulesCommand = (terminal: Terminal): Command =>
-  new Command('rules')
-    .description('Rules that decide about present and future findings.')
-    .addCommand(listRules(terminal))
-    .addCommand(createRule(terminal))
-    .addCommand(previewRule(terminal))
-    .addCommand(removeRule(terminal))
+export const rulesCommand = noun('rules', 'Rules that decide about present and future findings.', [
+  listRules,
+  createRule,
+  previewRule,
+  removeRule,
+])

@@ -7,24 +7,26 @@ import {
   type ImportSummary,
   type Vulnerability,
 } from '@scanfarm/contracts'
-import { Command } from 'commander'
+import type { Command } from 'commander'
 import type { QueryOf } from '../../client/api.ts'
 import {
   callingCommand,
   clientCommand,
   connect,
-  wantsJson,
+  printAnswer,
   type ClientOptions,
 } from '../../client/connect.ts'
-import { addQuery, queryFrom, type CommandOptions, type QueryOptions } from '../../client/query.ts'
+import { addFields, fieldsOf, type CommandOptions, type FieldsOf } from '../../client/fields.ts'
 import { readBlob, writeBody } from '../../client/files.ts'
-import { cut, printFields, printJson, printTable, shortTime, type Column } from '../../client/table.ts'
+import { inColumns, PAGE } from '../../client/page.ts'
+import { cut, printFields, printTable, shortTime, type Column } from '../../client/table.ts'
+import { verb } from '../../client/verb.ts'
+import { noun } from '../../noun.ts'
 import { addFile, share } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
 import { rulesCommand, showCommand, statusOf, triageCommand } from './finding-decisions.ts'
-import { PAGE, printPage } from '../lists.ts'
 
-const FILTERS: QueryOptions = {
+const FILTERS = {
   workspace: ['--workspace <names>', 'of these workspaces, separated by commas'],
   severity: ['--severity <words>', 'critical, high, medium, low or info, separated by commas'],
   confidence: ['--confidence <words>', 'Certain, Firm, Tentative, Manual Review Required'],
@@ -42,7 +44,7 @@ const FILTERS: QueryOptions = {
   min_epss: ['--min-epss <share>', 'at least this probability of exploitation, from 0 to 1', share],
   run_uuid: ['--run <uuid>', 'last seen by this run'],
   new_since: ['--since <job>', 'found, or found again, since the end of this job; also a time'],
-}
+} as const satisfies FieldsOf<QueryOf<'/vulnerabilities'>>
 
 type Query = QueryOf<'/vulnerabilities'>
 
@@ -55,38 +57,34 @@ const COLUMNS: readonly Column<Vulnerability>[] = [
   { title: 'ASSET', value: (finding) => finding.asset_value },
 ]
 
-const LISTED: QueryOptions = {
-  ...FILTERS,
-  ...PAGE,
-  sort: [
-    '--sort <field>',
-    'priority, severity, epss, title, asset, workspace or last_seen; with - in reverse; default severity',
-  ],
-}
+/** `--all` lists also what the server leaves out by default. */
+type WithAll<Q> = Q & { readonly all?: true }
 
 /** A list shows what is open, unless it is asked for something else. */
-const openUnless = <Q extends Pick<Query, 'state' | 'seen' | 'verdict'>>(
-  query: Q,
-  { all }: CommandOptions,
-): Q => {
+const openUnless = <Q extends Pick<Query, 'state' | 'seen' | 'verdict'>>({ all, ...query }: WithAll<Q>) => {
   const { state, seen, verdict } = query
   const isAsked = all === true || seen !== undefined || verdict !== undefined
-  return { ...query, state: state ?? (isAsked ? undefined : 'open') }
+  return { ...query, state: state ?? (isAsked ? undefined : ('open' as const)) }
 }
 
-const listCommand = (terminal: Terminal): Command =>
-  addQuery(clientCommand('list', 'List open vulnerabilities, the most severe first.'), LISTED)
-    .option('--all', 'also those that are gone or decided')
-    .action(async (options: CommandOptions) => {
-      const { sort = 'severity', ...filters } = queryFrom<Query>(LISTED, options)
-      const query = { ...openUnless(filters, options), sort }
-      const page = await connect(terminal, options).call(({ GET }) =>
-        GET('/vulnerabilities', { params: { query } }),
-      )
-      printPage(terminal, options, page, COLUMNS)
-      if (page.data.length === 0 && query.state === 'open' && !wantsJson(options))
-        printLine(terminal, 'no open findings; --all lists those that are gone or decided, too')
-    })
+const listCommand = verb('list', 'List open vulnerabilities, the most severe first.', {
+  fields: {
+    ...FILTERS,
+    ...PAGE,
+    sort: [
+      '--sort <field>',
+      'priority, severity, epss, title, asset, workspace or last_seen; with - in reverse; default severity',
+    ],
+    all: ['--all', 'also those that are gone or decided'],
+  },
+  call: ({ GET }, given: WithAll<Query>) =>
+    GET('/vulnerabilities', { params: { query: { sort: 'severity', ...openUnless(given) } } }),
+  print(terminal, page, given) {
+    inColumns(COLUMNS)(terminal, page)
+    if (page.data.length === 0 && openUnless(given).state === 'open')
+      printLine(terminal, 'no open findings; --all lists those that are gone or decided, too')
+  },
+})
 
 interface ImportOptions extends ClientOptions {
   readonly workspace: string
@@ -131,14 +129,15 @@ const importCommand = (terminal: Terminal): Command =>
         basename(file),
         await readBlob(file),
       )
-      if (wantsJson(options)) return printJson(terminal, answer)
-      printFields(terminal, {
-        format: answer.format,
-        vulnerabilities: words(answer.vulnerabilities),
-        assets: words(answer.assets),
+      printAnswer(terminal, options, answer, () => {
+        printFields(terminal, {
+          format: answer.format,
+          vulnerabilities: words(answer.vulnerabilities),
+          assets: words(answer.assets),
+        })
+        for (const { line, reason } of answer.problems)
+          printLine(terminal, `problem${line === undefined ? '' : ` in line ${line}`}: ${reason}`)
       })
-      for (const { line, reason } of answer.problems)
-        printLine(terminal, line === undefined ? `problem: ${reason}` : `problem in line ${line}: ${reason}`)
     })
 
 interface Loaded {
@@ -166,56 +165,44 @@ const enrichCommand = (terminal: Terminal): Command =>
       const connection = connect(terminal, options)
       if (files.length === 0) {
         const { data } = await connection.call(({ GET }) => GET('/enrichments'))
-        if (wantsJson(options)) return printJson(terminal, data)
-        return printTable(terminal, ENRICHMENTS, data)
+        return printAnswer(terminal, options, data, () => printTable(terminal, ENRICHMENTS, data))
       }
       for (const file of files) {
         const answer = await connection.upload<Loaded>('/enrichments', basename(file), await readBlob(file))
-        if (wantsJson(options)) printJson(terminal, answer)
-        else
+        printAnswer(terminal, options, answer, ({ kind, cves, changed }) =>
           printLine(
             terminal,
-            `${file}: ${answer.kind}, ${plural(answer.cves, 'CVE')}, ${plural(answer.changed, 'finding')} changed`,
-          )
+            `${file}: ${kind}, ${plural(cves, 'CVE')}, ${plural(changed, 'finding')} changed`,
+          ),
+        )
       }
     })
 
-type ExportOptions = CommandOptions & {
-  readonly format: QueryOf<'/vulnerabilities/export'>['format']
-  readonly to?: string
-}
+type ExportQuery = QueryOf<'/vulnerabilities/export'>
+type ExportOptions = ClientOptions & CommandOptions & Pick<ExportQuery, 'format'> & { readonly to?: string }
 
 const exportCommand = (terminal: Terminal): Command =>
   addFile(
-    addQuery(callingCommand('export', 'Write vulnerabilities to a file, or to standard output.'), FILTERS),
+    addFields(callingCommand('export', 'Write vulnerabilities to a file, or to standard output.'), FILTERS),
   )
     .requiredOption('--format <format>', 'sarif, csv, jsonl, defectdojo or openvex')
     .action(async (options: ExportOptions) => {
-      const query = { format: options.format, ...queryFrom<Omit<Query, 'sort'>>(FILTERS, options) }
+      const query = { format: options.format, ...fieldsOf<Omit<Query, 'sort'>>(FILTERS, options) }
       const { response } = await connect(terminal, options).with(({ GET }) =>
         GET('/vulnerabilities/export', { params: { query }, parseAs: 'stream' }),
       )
       await writeBody(terminal, response, options.to)
     })
 
-export const findingsCommand = (terminal: Terminal): Command =>
-  new Command('findings')
-    .description('List, decide about, import and export vulnerabilities.')
-    .addCommand(listCommand(terminal))
-    .addCommand(showCommand(terminal))
-    .addCommand(triageCommand(terminal))
-    .addCommand(rulesCommand(terminal))
-    .addCommand(importCommand(terminal))
-    .addCommand(enrichCommand(terminal))
-    .addCommand(exportCommand(terminal))
-
-const ASSETS: QueryOptions = {
-  workspace: ['--workspace <names>', 'of these workspaces, separated by commas'],
-  search: ['--search <text>', 'part of value, URL or title'],
-  asset_type: ['--type <types>', 'types like http, port or ip, separated by commas'],
-  state: ['--state <word>', 'open or gone'],
-  ...PAGE,
-}
+export const findingsCommand = noun('findings', 'List, decide about, import and export vulnerabilities.', [
+  listCommand,
+  showCommand,
+  triageCommand,
+  rulesCommand,
+  importCommand,
+  enrichCommand,
+  exportCommand,
+])
 
 const ASSET_COLUMNS: readonly Column<Asset>[] = [
   { title: 'ID', value: (asset) => asset.id },
@@ -228,14 +215,18 @@ const ASSET_COLUMNS: readonly Column<Asset>[] = [
   { title: 'WORKSPACE', value: (asset) => asset.workspace },
 ]
 
-const listAssetsCommand = (terminal: Terminal): Command =>
-  addQuery(clientCommand('list', 'List open assets, newest first.'), ASSETS)
-    .option('--all', 'also those that are gone')
-    .action(async (options: CommandOptions) => {
-      const query = openUnless(queryFrom<QueryOf<'/assets'>>(ASSETS, options), options)
-      const page = await connect(terminal, options).call(({ GET }) => GET('/assets', { params: { query } }))
-      printPage(terminal, options, page, ASSET_COLUMNS)
-    })
+const listAssetsCommand = verb('list', 'List open assets, newest first.', {
+  fields: {
+    workspace: ['--workspace <names>', 'of these workspaces, separated by commas'],
+    search: ['--search <text>', 'part of value, URL or title'],
+    asset_type: ['--type <types>', 'types like http, port or ip, separated by commas'],
+    state: ['--state <word>', 'open or gone'],
+    ...PAGE,
+    all: ['--all', 'also those that are gone'],
+  },
+  call: ({ GET }, given: WithAll<QueryOf<'/assets'>>) =>
+    GET('/assets', { params: { query: openUnless(given) } }),
+  print: inColumns(ASSET_COLUMNS),
+})
 
-export const assetsCommand = (terminal: Terminal): Command =>
-  new Command('assets').description('List assets.').addCommand(listAssetsCommand(terminal))
+export const assetsCommand = noun('assets', 'List assets.', [listAssetsCommand])

@@ -1,11 +1,14 @@
 import type { NeverScan } from '@scanfarm/contracts'
 import { text as textOf } from 'node:stream/consumers'
-import { Command, Option } from 'commander'
-import { actionOn } from '../../client/answer.ts'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
+import type { Command } from 'commander'
+import type { BodyOf, QueryOf } from '../../client/api.ts'
+import { clientCommand, connect, printAnswer, type ClientOptions } from '../../client/connect.ts'
+import { addFields, fieldsOf, type CommandOptions, type FieldsOf } from '../../client/fields.ts'
 import { readBlob } from '../../client/files.ts'
-import { cut, printJson, printTable, type Column } from '../../client/table.ts'
-import { addWorkflow, idArgument } from '../../options.ts'
+import { cut, printTable, type Column } from '../../client/table.ts'
+import { dataOf, idField, verb, type Id } from '../../client/verb.ts'
+import { noun } from '../../noun.ts'
+import { flowOrModule } from '../../options.ts'
 import { standardInput } from '../../scan/target-lines.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
 
@@ -18,78 +21,55 @@ const ENTRIES: readonly Column<NeverScan>[] = [
 ]
 const LISTED = 10_000
 
-interface ListOptions extends ClientOptions {
-  readonly search?: string
-}
+const SEARCH = { search: ['--search <text>', 'part of an entry or a reason'] } as const
 
 const listEntries = (terminal: Terminal): Command =>
-  clientCommand('list', 'List what no run may scan.')
-    .option('--search <text>', 'part of an entry or a reason')
-    .action(async (options: ListOptions) => {
-      const { search } = options
-      const query = { limit: LISTED, ...(search === undefined ? {} : { search }) }
+  addFields(clientCommand('list', 'List what no run may scan.'), SEARCH).action(
+    async (options: ClientOptions & CommandOptions) => {
+      const query = { limit: LISTED, ...fieldsOf<QueryOf<'/never-scan'>>(SEARCH, options) }
       const { data, pagination } = await connect(terminal, options).call(({ GET }) =>
         GET('/never-scan', { params: { query } }),
       )
-      if (wantsJson(options)) return printJson(terminal, data)
-      printTable(terminal, ENTRIES, data)
-      if (pagination.total > data.length)
-        printLine(terminal, `the first ${data.length} of ${pagination.total}: use --search`)
-    })
+      printAnswer(terminal, options, data, () => {
+        printTable(terminal, ENTRIES, data)
+        if (pagination.total > data.length)
+          printLine(terminal, `the first ${data.length} of ${pagination.total}: use --search`)
+      })
+    },
+  )
 
-interface AddOptions extends ClientOptions {
-  readonly reason: string
-  readonly until?: string
-  readonly workflow?: string
-}
+type Entry = BodyOf<'/never-scan'>
 
-const withReason = (command: Command): Command =>
-  addWorkflow(command, new Option('--workflow <name>', 'only for runs of this flow or module'))
-    .requiredOption('--reason <text>', 'why')
-    .option('--until <time>', 'when it ends: a date, or RFC 3339; default: never')
+const SHARED = {
+  workflow: ['--workflow <name>', 'only for runs of this flow or module', flowOrModule],
+  reason: ['--reason <text>', 'why', undefined, { required: true }],
+  until: ['--until <time>', 'when it ends: a date, or RFC 3339; default: never'],
+} as const satisfies FieldsOf<Entry>
 
-const shared = ({ reason, until, workflow }: AddOptions) => ({
-  reason,
-  ...(until === undefined ? {} : { until }),
-  ...(workflow === undefined ? {} : { workflow }),
+const addEntry = verb('add', 'Forbid a host, a domain with all below it, or a network to all runs.', {
+  fields: { entry: ['<entry>', 'host, domain or network'], ...SHARED },
+  call: ({ POST }, body: Entry) => dataOf(POST('/never-scan', { body })),
+  print: (terminal, { entry, id }) => printLine(terminal, `${entry} added with id ${id}`),
 })
 
-const addEntry = (terminal: Terminal): Command =>
-  withReason(clientCommand('add', 'Forbid a host, a domain with all below it, or a network to all runs.'))
-    .argument('<entry>', 'host, domain or network')
-    .action(async (entry: string, options: AddOptions) => {
-      const body = { entry, ...shared(options) }
-      const { data } = await connect(terminal, options).call(({ POST }) => POST('/never-scan', { body }))
-      if (wantsJson(options)) return printJson(terminal, data)
-      printLine(terminal, `${data.entry} added with id ${data.id}`)
-    })
+const importEntries = verb('import', 'Add the entries of a file, one in each line, with reasons behind #.', {
+  fields: { file: ['<file>', 'file; - reads standard input'], ...SHARED },
+  async call({ POST }, { file, ...shared }: Omit<Entry, 'entry'> & { readonly file: string }, terminal) {
+    const text = file === '-' ? await textOf(standardInput(terminal)) : await (await readBlob(file)).text()
+    return await POST('/never-scan/import', { body: { text, ...shared } })
+  },
+  print: (terminal, { added, replaced }) => printLine(terminal, `${added} added, ${replaced} replaced`),
+})
 
-const importEntries = (terminal: Terminal): Command =>
-  withReason(clientCommand('import', 'Add the entries of a file, one in each line, with reasons behind #.'))
-    .argument('<file>', 'file; - reads standard input')
-    .action(async (file: string, options: AddOptions) => {
-      const text = file === '-' ? await textOf(standardInput(terminal)) : await (await readBlob(file)).text()
-      const body = { text, ...shared(options) }
-      const answer = await connect(terminal, options).call(({ POST }) => POST('/never-scan/import', { body }))
-      if (wantsJson(options)) return printJson(terminal, answer)
-      printLine(terminal, `${answer.added} added, ${answer.replaced} replaced`)
-    })
+const removeEntry = verb('remove', 'Remove an entry.', {
+  fields: idField('<entry>', 'the entry, or its id'),
+  call: ({ DELETE }, path: Id) => DELETE('/never-scan/{id}', { params: { path } }),
+  print: (terminal, _, { id }) => printLine(terminal, `entry ${id} removed`),
+})
 
-const removeEntry = (terminal: Terminal): Command =>
-  clientCommand('remove', 'Remove an entry.')
-    .argument('<entry>', 'the entry, or its id', idArgument)
-    .action(
-      actionOn(
-        terminal,
-        ({ DELETE }, id) => DELETE('/never-scan/{id}', { params: { path: { id } } }),
-        (_, id) => printLine(terminal, `entry ${id} removed`),
-      ),
-    )
-
-export const neverScanCommand = (terminal: Terminal): Command =>
-  new Command('never-scan')
-    .description('What no run may scan.')
-    .addCommand(listEntries(terminal))
-    .addCommand(addEntry(terminal))
-    .addCommand(importEntries(terminal))
-    .addCommand(removeEntry(terminal))
+export const neverScanCommand = noun('never-scan', 'What no run may scan.', [
+  listEntries,
+  addEntry,
+  importEntries,
+  removeEntry,
+])

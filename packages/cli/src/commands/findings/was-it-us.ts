@@ -1,8 +1,8 @@
 import type { Traffic } from '@scanfarm/contracts'
-import type { Command } from 'commander'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
-import { cut, printJson, printTable, shortTime, type Column } from '../../client/table.ts'
-import { printLine, type Terminal } from '../../terminal.ts'
+import type { QueryOf } from '../../client/api.ts'
+import { cut, printTable, shortTime, type Column } from '../../client/table.ts'
+import { verb } from '../../client/verb.ts'
+import { printLine } from '../../terminal.ts'
 
 const COLUMNS: readonly Column<Traffic>[] = [
   { title: 'RUN', value: ({ run_uuid: id }) => id },
@@ -19,29 +19,25 @@ const COLUMNS: readonly Column<Traffic>[] = [
   { title: 'SCOPE', value: ({ scope }) => scope },
 ]
 
-interface TrafficOptions extends ClientOptions {
-  readonly from?: string
-  readonly to?: string
-}
-
-export const wasItUsCommand = (terminal: Terminal): Command =>
-  clientCommand('was-it-us', 'Find the runs that may have sent traffic to a host, with their commands.')
-    .argument('<address>', 'address or name of the host')
-    .option('--from <time>', 'a date, or RFC 3339; default: a day before --to')
-    .option('--to <time>', 'the same; default: now')
-    .action(async (address: string, options: TrafficOptions) => {
-      const { from, to } = options
-      const query = { address, ...(from === undefined ? {} : { from }), ...(to === undefined ? {} : { to }) }
-      const answer = await connect(terminal, options).call(({ GET }) =>
-        GET('/traffic', { params: { query } }),
-      )
-      if (wantsJson(options)) return printJson(terminal, answer)
-      if (answer.data.length > 0) printTable(terminal, COLUMNS, answer.data)
-      for (const { run_uuid: run, steps } of answer.data)
+export const wasItUsCommand = verb(
+  'was-it-us',
+  'Find the runs that may have sent traffic to a host, with their commands.',
+  {
+    fields: {
+      address: ['<address>', 'address or name of the host'],
+      from: ['--from <time>', 'a date, or RFC 3339; default: a day before --to'],
+      to: ['--to <time>', 'the same; default: now'],
+    },
+    call: ({ GET }, query: QueryOf<'/traffic'>) => GET('/traffic', { params: { query } }),
+    print(terminal, { data, message }) {
+      if (data.length > 0) printTable(terminal, COLUMNS, data)
+      for (const { run_uuid: run, steps } of data)
         for (const { name, command, started_at: time } of steps.filter(({ sends_nothing: local }) => !local))
           printLine(
             terminal,
             `${run} ${time?.slice(0, 19) ?? ''} ${name}: ${cut(command.replaceAll(/\s+/g, ' '), 200)}`,
           )
-      printLine(terminal, answer.message)
-    })
+      printLine(terminal, message)
+    },
+  },
+)

@@ -1,23 +1,18 @@
 import { TOOL } from '@scanfarm/contracts'
 import { createLogger, errorText } from '@scanfarm/platform'
 import { installAdvice } from '@scanfarm/tools'
-import { connect, type ClientOptions } from '../../client/connect.ts'
-import { printJson, printTable } from '../../client/table.ts'
+import { connect, printAnswer, type ClientOptions } from '../../client/connect.ts'
+import { printTable } from '../../client/table.ts'
 import { CliError, EXIT } from '../../exit.ts'
 import { loadSettings, type Config } from '../../settings.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
+import { failedParts, printChecks, type Check } from './checks.ts'
 
 export interface FlowOptions extends ClientOptions {
   readonly flow?: string
   readonly module?: string
   readonly target?: string
   readonly param?: Record<string, string>
-}
-
-interface Check {
-  readonly part: string
-  readonly status: 'ok' | 'warning' | 'failed'
-  readonly message: string
 }
 
 interface Machine {
@@ -188,7 +183,6 @@ const printNeeds = (terminal: Terminal, { needs, machines }: Examined): void => 
 export const examineFlow = async (terminal: Terminal, options: FlowOptions): Promise<void> => {
   const { config } = loadSettings(terminal, options.config, { 'client.url': options.url })
   const name = options.flow ?? options.module ?? ''
-  const isJson = options.json === true || options.output === 'json'
   let examined: Examined
   try {
     examined = await byServer(terminal, options, name)
@@ -199,21 +193,11 @@ export const examineFlow = async (terminal: Terminal, options: FlowOptions): Pro
     examined = { ...local, checks: [{ part: 'master', status: 'warning', message }, ...local.checks] }
   }
   const { checks } = examined
-  if (isJson) printJson(terminal, examined)
-  else {
-    printTable(
-      terminal,
-      [
-        { title: 'PART', value: ({ part }: Check) => part },
-        { title: 'STATUS', value: ({ status }: Check) => status },
-        { title: '', value: ({ message }: Check) => message },
-      ],
-      checks,
-    )
+  printAnswer(terminal, options, examined, () => {
+    printChecks(terminal, checks)
     printLine(terminal, '')
     printNeeds(terminal, examined)
-  }
-  const failed = checks.filter(({ status }) => status === 'failed').map(({ part }) => part)
-  if (failed.length > 0)
-    throw new CliError(EXIT.failed, `"${name}" cannot run: ${[...new Set(failed)].join(', ')}`)
+  })
+  const failed = new Set(failedParts(checks))
+  if (failed.size > 0) throw new CliError(EXIT.failed, `"${name}" cannot run: ${[...failed].join(', ')}`)
 }

@@ -1,13 +1,15 @@
 import type { ApiToken, Role } from '@scanfarm/contracts'
 import { createLogger } from '@scanfarm/platform'
-import { Command, Option } from 'commander'
-import { actionOn, printAnswer } from '../../client/answer.ts'
-import { clientCommand, connect, type ClientOptions } from '../../client/connect.ts'
+import { Option, type Command } from 'commander'
+import type { QueryOf } from '../../client/api.ts'
+import { clientCommand, connect, printAnswer, type ClientOptions } from '../../client/connect.ts'
+import { inColumns, PAGE } from '../../client/page.ts'
 import type { Column } from '../../client/table.ts'
-import { idArgument, wholeNumber } from '../../options.ts'
+import { idField, verb, type Id } from '../../client/verb.ts'
+import { noun } from '../../noun.ts'
+import { wholeNumber } from '../../options.ts'
 import { loadSettings } from '../../settings.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
-import { paged, printPage, type PageOptions } from '../lists.ts'
 
 interface CreateOptions extends ClientOptions {
   readonly role: Role
@@ -17,8 +19,8 @@ interface CreateOptions extends ClientOptions {
 
 const DAY_MS = 86_400_000
 
-const expiry = (count: number | undefined): string | undefined =>
-  count === undefined ? undefined : new Date(Date.now() + count * DAY_MS).toISOString()
+const expiry = (count: number | undefined): Date | undefined =>
+  count === undefined ? undefined : new Date(Date.now() + count * DAY_MS)
 
 const issueDirectly = async (
   terminal: Terminal,
@@ -28,12 +30,7 @@ const issueDirectly = async (
   const { config } = loadSettings(terminal, file)
   const { issueToken } = await import('@scanfarm/server/operations')
   const log = createLogger({ level: 'warn', stream: terminal.err })
-  const until = expiry(days)
-  return await issueToken(
-    config,
-    { name, role, expiresAt: until === undefined ? null : new Date(until) },
-    log,
-  )
+  return await issueToken(config, { name, role, expiresAt: expiry(days) ?? null }, log)
 }
 
 const createCommand = (terminal: Terminal): Command =>
@@ -48,7 +45,7 @@ const createCommand = (terminal: Terminal): Command =>
     .option('--direct', 'write the token to the database of the settings, for example if all tokens are lost')
     .action(async (name: string, options: CreateOptions) => {
       if (options.direct) return printLine(terminal, await issueDirectly(terminal, name, options))
-      const body = { name, role: options.role, expires_at: expiry(options.days) }
+      const body = { name, role: options.role, expires_at: expiry(options.days)?.toISOString() }
       const answer = await connect(terminal, options).call(({ POST }) => POST('/tokens', { body }))
       printAnswer(terminal, options, answer, ({ token }) => printLine(terminal, token))
     })
@@ -61,24 +58,19 @@ const COLUMNS: readonly Column<ApiToken>[] = [
   { title: 'NAME', value: (token) => token.name },
 ]
 
-const listCommand = (terminal: Terminal): Command =>
-  paged(clientCommand('list', 'List the API tokens, without the tokens themselves.')).action(
-    async (options: ClientOptions & PageOptions) => {
-      const { limit, offset } = options
-      const params = { query: { limit, offset } }
-      const page = await connect(terminal, options).call(({ GET }) => GET('/tokens', { params }))
-      printPage(terminal, options, page, COLUMNS)
-    },
-  )
+const listCommand = verb('list', 'List the API tokens, without the tokens themselves.', {
+  fields: PAGE,
+  call: ({ GET }, query: QueryOf<'/tokens'>) => GET('/tokens', { params: { query } }),
+  print: inColumns(COLUMNS),
+})
 
-const removeCommand = (terminal: Terminal): Command =>
-  clientCommand('remove', 'Delete an API token.')
-    .argument('<token>', 'name or number', idArgument)
-    .action(actionOn(terminal, ({ DELETE }, id) => DELETE('/tokens/{id}', { params: { path: { id } } })))
+const removeCommand = verb('remove', 'Delete an API token.', {
+  fields: idField('<token>', 'name or number'),
+  call: ({ DELETE }, path: Id) => DELETE('/tokens/{id}', { params: { path } }),
+})
 
-export const tokenCommand = (terminal: Terminal): Command =>
-  new Command('token')
-    .description('Create, list and delete API tokens.')
-    .addCommand(createCommand(terminal))
-    .addCommand(listCommand(terminal))
-    .addCommand(removeCommand(terminal))
+export const tokenCommand = noun('token', 'Create, list and delete API tokens.', [
+  createCommand,
+  listCommand,
+  removeCommand,
+])

@@ -8,8 +8,10 @@ import {
   type Tool,
 } from '@scanfarm/tools'
 import { Command, Option } from 'commander'
+import { withOutput, wantsJson, type OutputOptions } from '../../client/connect.ts'
 import { printJson, printTable } from '../../client/table.ts'
 import { CliError, EXIT } from '../../exit.ts'
+import { noun } from '../../noun.ts'
 import { addWorkflow } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
 import { installTools, labelOf, useProxy } from '../../tools/install-tools.ts'
@@ -56,24 +58,15 @@ const statuses = async (tools: readonly Tool[], search: Parameters<typeof status
 
 const sourceName = ({ debian }: Tool): string => (debian === undefined ? 'release' : `debian ${debian}`)
 
-interface ListOptions extends ToolOptions {
-  readonly output: 'table' | 'json'
-  readonly json?: boolean
-}
-
 const listCommand = (terminal: Terminal): Command =>
-  forFlow(toolCommand('list', 'List the tools of workflows, and what this machine has of them.'))
+  withOutput(forFlow(toolCommand('list', 'List the tools of workflows, and what this machine has of them.')))
     .argument('[name...]', 'tools; all, if none is given')
-    .addOption(
-      new Option('-o, --output <format>', 'output format').choices(['table', 'json']).default('table'),
-    )
-    .option('--json', 'same as -o json')
     .action(
-      reporting(async (names: string[], options: ListOptions) => {
+      reporting(async (names: string[], options: ToolOptions & OutputOptions) => {
         const tools = openTools(terminal, options)
         const wanted = (await selectedTools(tools, names, options)) ?? [...tools.manifest.values()]
         const found = await statuses(wanted, tools.search)
-        if (options.json === true || options.output === 'json')
+        if (wantsJson(options))
           return printJson(
             terminal,
             found.map(({ tool, state, version, path, managed }) => ({
@@ -220,11 +213,8 @@ const mirrorCommand = (terminal: Terminal): Command =>
       }),
     )
 
-export const toolsCommand = (terminal: Terminal): Command =>
-  new Command('tools')
-    .description('Install and check the programs that workflows need on this machine.')
-    .addCommand(listCommand(terminal))
-    .addCommand(installCommand(terminal))
-    .addCommand(factsCommand(terminal))
-    .addCommand(verifyCommand(terminal))
-    .addCommand(mirrorCommand(terminal))
+export const toolsCommand = noun(
+  'tools',
+  'Install and check the programs that workflows need on this machine.',
+  [listCommand, installCommand, factsCommand, verifyCommand, mirrorCommand],
+)

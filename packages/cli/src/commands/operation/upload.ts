@@ -1,7 +1,6 @@
 import { basename } from 'node:path'
 import type { Command } from 'commander'
-import { printAnswer } from '../../client/answer.ts'
-import { clientCommand, connect, type ClientOptions } from '../../client/connect.ts'
+import { clientCommand, connect, printAnswer, type ClientOptions } from '../../client/connect.ts'
 import { readBlob } from '../../client/files.ts'
 import type { Terminal } from '../../terminal.ts'
 

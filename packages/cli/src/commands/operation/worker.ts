@@ -3,7 +3,7 @@ import { Command } from 'commander'
 import { collect } from '../../options.ts'
 import { loadSettings } from '../../settings.ts'
 import type { Terminal } from '../../terminal.ts'
-import { drainCommand, resumeCommand } from './change-workers.ts'
+import { drainCommand, resumeCommand } from './workers.ts'
 
 /** Time after the drain to kill commands and close connections. */
 const CLOSE_MS = 45_000

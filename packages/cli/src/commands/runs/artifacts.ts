@@ -3,15 +3,23 @@ import type { Artifact } from '@scanfarm/contracts'
 import { makeFolder } from '@scanfarm/platform'
 import type { Command } from 'commander'
 import type { Api } from '../../client/api.ts'
-import { clientCommand, connect, type ClientOptions } from '../../client/connect.ts'
+import { clientCommand, connect, printAnswer, type ClientOptions } from '../../client/connect.ts'
 import { notWritten, saveBody } from '../../client/files.ts'
+import { printTable, type Column } from '../../client/table.ts'
 import { idArgument } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
-import { listArtifacts } from '../lists.ts'
 
 interface ArtifactsOptions extends ClientOptions {
   readonly download?: string
 }
+
+const COLUMNS: readonly Column<Artifact>[] = [
+  { title: 'ID', value: (artifact) => artifact.id },
+  { title: 'TYPE', value: (artifact) => artifact.artifact_type },
+  { title: 'CONTENT', value: (artifact) => artifact.content_type },
+  { title: 'BYTES', value: (artifact) => artifact.size_bytes },
+  { title: 'NAME', value: (artifact) => artifact.name },
+]
 
 /** Names come from scanned machines: only the last part of the path is used, and the id makes it unique. */
 const fileName = ({ id, name }: Artifact): string => {
@@ -38,8 +46,9 @@ export const artifactsCommand = (terminal: Terminal): Command =>
     .action(async (run: string, options: ArtifactsOptions) => {
       const api = connect(terminal, options)
       const page = await api.all('/runs/{id}/artifacts', { params: { path: { id: run } } })
-      if (options.download === undefined) return listArtifacts(terminal, options, page)
       const folder = options.download
+      if (folder === undefined)
+        return printAnswer(terminal, options, page, ({ data }) => printTable(terminal, COLUMNS, data))
       await makeFolder(folder).catch((error: unknown) => {
         throw notWritten(folder, error)
       })

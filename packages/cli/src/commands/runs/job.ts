@@ -1,19 +1,19 @@
 import type { components } from '@scanfarm/client'
 import { PRIORITIES, type JobStatus, type Priority } from '@scanfarm/contracts'
-import { Argument, Option, type Command } from 'commander'
+import type { Command } from 'commander'
 import type { QueryOf } from '../../client/api.ts'
-import { printAnswer } from '../../client/answer.ts'
-import { clientCommand, connect, wantsJson, type ClientOptions } from '../../client/connect.ts'
+import { checkWork, WAIT_DESCRIPTION } from '../../client/check-work.ts'
+import { clientCommand, connect, printAnswer, wantsJson, type ClientOptions } from '../../client/connect.ts'
+import { addFields, fieldsOf, type CommandOptions, type FieldsOf } from '../../client/fields.ts'
 import { progressLine } from '../../client/progress.ts'
 import { printJson, printTable, shortTime, type Column } from '../../client/table.ts'
 import { waitForJob } from '../../client/wait.ts'
-import { addWorkflow, idArgument, wholeNumber } from '../../options.ts'
+import { verb } from '../../client/verb.ts'
+import { flowOrModule, idArgument, wholeNumber } from '../../options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
-import { checkWork, WAIT_DESCRIPTION } from '../../client/check-work.ts'
-import { cancelCommand, fromOption } from './change-runs.ts'
+import { cancelCommand, FROM } from './change-runs.ts'
 
-interface JobOptions
-  extends ClientOptions, Pick<QueryOf<'/jobs'>, 'status' | 'workflow' | 'limit' | 'cursor' | 'sort'> {
+interface JobOptions extends ClientOptions, CommandOptions {
   readonly wait?: boolean
 }
 
@@ -21,8 +21,7 @@ type JobSummary = components['schemas']['JobSummary']
 
 const SHOWN_RUNS = 50
 
-const printJob = (terminal: Terminal, options: JobOptions, job: JobStatus): void => {
-  if (wantsJson(options)) return printJson(terminal, job)
+const printJob = (terminal: Terminal, job: JobStatus): void => {
   printLine(terminal, progressLine(job))
   printTable(
     terminal,
@@ -48,100 +47,85 @@ const COLUMNS: readonly Column<JobSummary>[] = [
   { title: 'WORKFLOW', value: (job) => job.workflow_name },
 ]
 
-const listJobs = async (
-  terminal: Terminal,
-  { status, workflow, limit, cursor, sort, ...options }: JobOptions,
-): Promise<void> => {
-  const query = { status, workflow, limit, cursor, sort }
+const LISTED = {
+  workflow: ['--workflow <name>', 'list only jobs of this flow or module', flowOrModule],
+  status: [
+    '--status <status>',
+    'list only these',
+    ['open', 'ended', 'completed', 'failed', 'cancelled', 'partial'],
+  ],
+  limit: ['--limit <count>', 'maximum number of jobs to list', wholeNumber],
+  cursor: ['--cursor <cursor>', 'continue a list'],
+  sort: [
+    '--sort <field>',
+    'created, workflow, outcome, targets, failed, priority, trigger or ended; with - in reverse',
+  ],
+} as const satisfies FieldsOf<QueryOf<'/jobs'>>
+
+const listJobs = async (terminal: Terminal, options: JobOptions): Promise<void> => {
+  const query = fieldsOf<QueryOf<'/jobs'>>(LISTED, options)
   const page = await connect(terminal, options).call(({ GET }) => GET('/jobs', { params: { query } }))
-  if (wantsJson(options)) return printJson(terminal, page)
-  printTable(terminal, COLUMNS, page.data)
-  const { next_cursor: next } = page.pagination
-  if (next !== undefined) printLine(terminal, `there are more; continue with --cursor ${next}`)
-}
-
-const paramsOf = (id: string) => ({ path: { job_id: id } })
-
-interface RetryOptions extends ClientOptions {
-  readonly from?: string
-  readonly status?: ('failed' | 'cancelled')[]
-  readonly outcome?: ('partial' | 'nothing_done')[]
-}
-
-const retryCommand = (terminal: Terminal): Command =>
-  clientCommand('retry', 'Repeat what failed or was cancelled, as a new job.')
-    .argument('<job>', 'id of the job', idArgument)
-    .addOption(
-      new Option('--status <status...>', 'repeat runs with this status').choices(['failed', 'cancelled']),
-    )
-    .addOption(
-      new Option('--outcome <outcome...>', 'repeat runs with this outcome').choices([
-        'partial',
-        'nothing_done',
-      ]),
-    )
-    .addOption(fromOption())
-    .action(async (id: string, { status: statuses, outcome: outcomes, from, ...options }: RetryOptions) => {
-      const api = connect(terminal, options)
-      const init = { params: paramsOf(id), body: { statuses, outcomes, from } }
-      printAnswer(terminal, options, await api.call(({ POST }) => POST('/jobs/{job_id}/retry', init)))
-    })
-
-const priorityCommand = (terminal: Terminal): Command =>
-  clientCommand('priority', 'Change the priority of the waiting runs of a job.')
-    .argument('<job>', 'id of the job', idArgument)
-    .addArgument(new Argument('<priority>', 'the new priority').choices(PRIORITIES))
-    .action(async (id: string, priority: Priority, options: ClientOptions) => {
-      const api = connect(terminal, options)
-      const init = { params: paramsOf(id), body: { priority } }
-      printAnswer(terminal, options, await api.call(({ PATCH }) => PATCH('/jobs/{job_id}', init)))
-    })
-
-const listing = (command: Command): Command =>
-  addWorkflow(command, new Option('--workflow <name>', 'list only jobs of this flow or module'))
-    .addOption(
-      new Option('--status <status>', 'list only these').choices([
-        'open',
-        'ended',
-        'completed',
-        'failed',
-        'cancelled',
-        'partial',
-      ]),
-    )
-    .option('--limit <count>', 'maximum number of jobs to list', wholeNumber)
-    .option('--cursor <cursor>', 'continue a list')
-    .option(
-      '--sort <field>',
-      'created, workflow, outcome, targets, failed, priority, trigger or ended; with - in reverse',
-    )
-
-const listCommand = (terminal: Terminal): Command =>
-  listing(clientCommand('list', 'List jobs, newest first.')).action(async (options: JobOptions) => {
-    await listJobs(terminal, options)
+  printAnswer(terminal, options, page, ({ data, pagination }) => {
+    printTable(terminal, COLUMNS, data)
+    const { next_cursor: next } = pagination
+    if (next !== undefined) printLine(terminal, `there are more; continue with --cursor ${next}`)
   })
+}
 
-const showJob = async (terminal: Terminal, id: string, options: JobOptions): Promise<void> => {
+const JOB = { job_id: ['<job>', 'id of the job', idArgument] } as const
+
+interface JobId {
+  readonly job_id: string
+}
+
+interface Retry extends JobId {
+  readonly from?: string
+  readonly statuses?: ('failed' | 'cancelled')[]
+  readonly outcomes?: ('partial' | 'nothing_done')[]
+}
+
+const retryCommand = verb('retry', 'Repeat what failed or was cancelled, as a new job.', {
+  fields: {
+    ...JOB,
+    statuses: ['--status <status...>', 'repeat runs with this status', ['failed', 'cancelled']],
+    outcomes: ['--outcome <outcome...>', 'repeat runs with this outcome', ['partial', 'nothing_done']],
+    ...FROM,
+  },
+  call: ({ POST }, { job_id, ...body }: Retry) =>
+    POST('/jobs/{job_id}/retry', { params: { path: { job_id } }, body }),
+})
+
+const priorityCommand = verb('priority', 'Change the priority of the waiting runs of a job.', {
+  fields: { ...JOB, priority: ['<priority>', 'the new priority', PRIORITIES] },
+  call: ({ PATCH }, { job_id, ...body }: JobId & { readonly priority: Priority }) =>
+    PATCH('/jobs/{job_id}', { params: { path: { job_id } }, body }),
+})
+
+const showJob = async (terminal: Terminal, job: string, options: JobOptions): Promise<void> => {
   const api = connect(terminal, options)
   if (!options.wait) {
-    const params = paramsOf(id)
-    return printJob(terminal, options, await api.call(({ GET }) => GET('/jobs/{job_id}', { params })))
+    const params = { path: { job_id: job } }
+    const shown = await api.call(({ GET }) => GET('/jobs/{job_id}', { params }))
+    return printAnswer(terminal, options, shown, (it) => printJob(terminal, it))
   }
-  const job = await waitForJob(terminal, api, id)
-  if (wantsJson(options)) printJson(terminal, job)
-  await checkWork(terminal, api, [job])
+  const ended = await waitForJob(terminal, api, job)
+  if (wantsJson(options)) printJson(terminal, ended)
+  await checkWork(terminal, api, [ended])
 }
+
+const listCommand = (terminal: Terminal): Command =>
+  addFields(clientCommand('list', 'List jobs, newest first.'), LISTED).action((options: JobOptions) =>
+    listJobs(terminal, options),
+  )
 
 const showCommand = (terminal: Terminal): Command =>
   clientCommand('show', 'Show the runs that one request started.')
     .argument('<job>', 'id of the job', idArgument)
     .option('--wait', WAIT_DESCRIPTION)
-    .action(async (id: string, options: JobOptions) => {
-      await showJob(terminal, id, options)
-    })
+    .action((job: string, options: JobOptions) => showJob(terminal, job, options))
 
 export const jobCommand = (terminal: Terminal): Command =>
-  listing(clientCommand('job', 'List jobs, or show the runs that one request started.'))
+  addFields(clientCommand('job', 'List jobs, or show the runs that one request started.'), LISTED)
     .alias('jobs')
     // Options after the name of a subcommand belong to it.
     .enablePositionalOptions()
@@ -152,7 +136,7 @@ export const jobCommand = (terminal: Terminal): Command =>
     .addCommand(cancelCommand(terminal))
     .addCommand(retryCommand(terminal))
     .addCommand(priorityCommand(terminal))
-    .action(async (id: string | undefined, options: JobOptions) => {
-      if (id === undefined) await listJobs(terminal, options)
-      else await showJob(terminal, id, options)
+    .action(async (job: string | undefined, options: JobOptions) => {
+      if (job === undefined) await listJobs(terminal, options)
+      else await showJob(terminal, job, options)
     })

@@ -1,17 +1,16 @@
 import { plural, type JobStatus, type RunsCreated } from '@scanfarm/contracts'
-import { type Command, Option } from 'commander'
-import { printWarnings } from '../../client/answer.ts'
-import { clientCommand, connect, wantsJson } from '../../client/connect.ts'
-import { printJson } from '../../client/table.ts'
+import type { Command } from 'commander'
 import { checkWork, WAIT_DESCRIPTION } from '../../client/check-work.ts'
+import { clientCommand, connect, printWarnings, wantsJson } from '../../client/connect.ts'
+import { addFields } from '../../client/fields.ts'
+import { printJson } from '../../client/table.ts'
 import { waitForJob } from '../../client/wait.ts'
 import { CliError, EXIT } from '../../exit.ts'
-import { addDelta, wholeNumber } from '../../options.ts'
 import { checkRequests } from '../../scan/check-requests.ts'
-import { requestOf, type RunOptions } from '../../scan/request.ts'
+import { REQUEST, requestOf, type RunOptions } from '../../scan/request.ts'
 import { addScanOptions, chosenWorkflows } from '../../scan/scan-options.ts'
 import { printLine, type Terminal } from '../../terminal.ts'
-import { showRunCommand } from '../lists.ts'
+import { showRunCommand } from './runs.ts'
 
 const printCreated = (terminal: Terminal, options: RunOptions, created: RunsCreated): void => {
   if (wantsJson(options)) return printJson(terminal, created)
@@ -65,52 +64,14 @@ const printRefused = (terminal: Terminal, { refused = [], refused_count: count =
 }
 
 export const runCommand = (terminal: Terminal): Command =>
-  addDelta(
+  addFields(
     addScanOptions(
       clientCommand('run', 'Start a workflow on targets.').usage(
         '(-f FLOW | -m MODULE…) (-t TARGET… | -T FILE) [options]',
       ),
     ),
+    REQUEST,
   )
-    .addOption(
-      new Option('--priority <level>', 'order among queued runs').choices([
-        'low',
-        'normal',
-        'high',
-        'critical',
-      ]),
-    )
-    .addOption(
-      new Option(
-        '--mode <mode>',
-        'where to run; default distributed if a worker is connected or the server has no local slots, or else local',
-      ).choices(['local', 'distributed', 'cloud']),
-    )
-    .addOption(new Option('--runner <type>', 'where commands execute').choices(['host', 'docker', 'ssh']))
-    .option('--image <image>', 'image of the docker runner')
-    .option('--docker-network <name>', 'network of the docker runner; host needs the role admin')
-    .option('--ssh-host <host>', 'host of the ssh runner')
-    .option('--cloud-provider <name>', 'with --mode cloud: provider of the machines')
-    .option('--instances <count>', 'number of machines', wholeNumber)
-    .option('--instance-type <type>', 'type of machine')
-    .option('--region <region>', 'region of the machines')
-    .option('--spot', 'cheaper machines, which the provider may interrupt')
-    .option('--auto-destroy', 'destroy the machines after the last run')
-    .option('--reuse <id>', 'use the existing machines with this id (scanfarm cloud list)')
-    .addOption(
-      new Option(
-        '--missing-tools <what>',
-        'if no live worker has the programs of distributed runs: wait for one, or fail; default: as the server is set',
-      ).choices(['wait', 'fail']),
-    )
-    .option('--scope <name>', 'scope that the runs keep to')
-    .option('--strict', 'refuse all targets if one is out of scope; default: the others run')
-    .addOption(
-      new Option(
-        '--resume <what>',
-        'what another attempt of a run takes over; default: as the workflow says',
-      ).choices(['steps', 'none']),
-    )
     .option('--dry-run', 'start nothing; check the workflow and the targets, and print the request')
     .option('--wait', WAIT_DESCRIPTION)
     .action((options: RunOptions) => start(terminal, options))
