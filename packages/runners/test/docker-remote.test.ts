@@ -12,6 +12,7 @@ import type { RunnerContext } from '@scanfarm/contracts'
 import { freePort } from '@scanfarm/testing'
 import type { DockerSettings } from '../src/index.ts'
 import { connectEngine, createRunners, detectCapabilities, dockerOptions, reachEngine } from '../src/index.ts'
+import { registryOf } from '../src/docker/registry-auth.ts'
 import { startEngine, type PrivateEngine } from './docker-engine.ts'
 import { TEST_MS } from './processes.ts'
 import { startRegistry, type TestRegistry } from './registry.ts'
@@ -213,6 +214,8 @@ describe('the docker settings', () => {
     expect(auths({ auths: { 'ghcr.io': { identitytoken: 'tok' } } })?.get('ghcr.io')).toMatchObject({
       identitytoken: 'tok',
     })
+    // A capital letter makes the first part a host for Docker, as a dot and a port do.
+    expect(['Lab/app', 'lab/app', 'Lab/team/app:1'].map(registryOf)).toEqual(['Lab', 'docker.io', 'Lab'])
     expect(given({ dockerConfig: dockerConfig('hush, no JSON') })).toThrow(/^(?!.*hush).*it is not JSON/)
     expect(() => auths({ credsStore: 'desktop' })).toThrow('helper program')
     expect(() => auths({ auths: { 'ghcr.io': {} } })).toThrow('the entry of ghcr.io')

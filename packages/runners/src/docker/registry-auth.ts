@@ -26,10 +26,10 @@ export function readRegistryAuths(config: string | undefined): RegistryAuths {
   return new Map(Object.entries(auths).map(([name, entry]) => [registryName(name), readAuth(name, entry)]))
 }
 
-/** The registry of an image's name: the part before the first slash if it looks like a host. */
+/** The registry of an image's name: the part before the first slash if it cannot be a part of a name on Docker Hub. */
 export function registryOf(image: string): string {
   const [first = '', ...rest] = image.split('/')
-  const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost')
+  const isHost = rest.length > 0 && (/[.:A-Z]/.test(first) || first === 'localhost')
   return isHost ? registryName(first) : DOCKER_HUB
 }
 
