@@ -1,5 +1,6 @@
-import { useEffect, useSyncExternalStore } from 'react'
+import { useEffect } from 'react'
 import { useQueryClient, type QueryClient, type QueryKey } from '@tanstack/react-query'
+import { useWatched, Watched } from '../watched.ts'
 import { outage } from './outage.ts'
 import { keysOf } from './topics.ts'
 
@@ -21,7 +22,7 @@ const TOPIC = /"topic":"([^"\\]{1,100})"/
  * topic concerns, and refreshes those that a screen shows, in batches.
  */
 class LiveStream {
-  #state: LiveState = 'connecting'
+  readonly state = new Watched<LiveState>('connecting')
   #source: EventSource | undefined
   #isOld = false
   #queries: QueryClient | undefined
@@ -30,20 +31,13 @@ class LiveStream {
   #reconnect: ReturnType<typeof setTimeout> | undefined
   #hide: ReturnType<typeof setTimeout> | undefined
   #ask: ReturnType<typeof setInterval> | undefined
-  #watchers = new Set<() => void>()
-
-  readonly state = (): LiveState => this.#state
-  readonly watch = (watcher: () => void): (() => void) => {
-    this.#watchers.add(watcher)
-    return () => this.#watchers.delete(watcher)
-  }
 
   start(queries: QueryClient): () => void {
     this.#queries = queries
     document.addEventListener('visibilitychange', this.#visibility)
     this.#open()
     this.#ask = setInterval(() => document.hidden || outage.suspect(), ASK_MS)
-    const forget = outage.watch(this.#outage)
+    const forget = outage.since.watch(this.#outage)
     return () => {
       forget()
       clearInterval(this.#ask)
@@ -75,10 +69,10 @@ class LiveStream {
 
   /** The server may have lost the connection, too: a stream from before the outage is opened again, which reads everything. */
   readonly #outage = (): void => {
-    if (this.#state === 'paused') return
-    if (outage.since() !== undefined) {
+    if (this.state.get() === 'paused') return
+    if (outage.since.get() !== undefined) {
       this.#isOld = true
-      this.#set('reconnecting')
+      this.state.set('reconnecting')
     } else if (this.#isOld) {
       this.#close('reconnecting')
       this.#open()
@@ -91,7 +85,7 @@ class LiveStream {
     this.#source = source
     source.addEventListener('open', () => {
       this.#isOld = false
-      this.#set('live')
+      this.state.set('live')
       // What happened before the stream was open is not in it.
       void this.#queries?.invalidateQueries({ refetchType: 'active', predicate: isLiveKey })
     })
@@ -99,7 +93,7 @@ class LiveStream {
     source.addEventListener('error', () => {
       outage.suspect()
       // The browser reconnects by itself and sends Last-Event-ID, unless the server refused the stream.
-      if (source.readyState !== EventSource.CLOSED) return this.#set('reconnecting')
+      if (source.readyState !== EventSource.CLOSED) return this.state.set('reconnecting')
       this.#close('reconnecting')
       // A login that ended elsewhere is found here: on a page that asks for nothing, nothing else would tell.
       void this.#queries?.invalidateQueries({ queryKey: ['session'] })
@@ -110,7 +104,7 @@ class LiveStream {
   #close(state: LiveState): void {
     this.#source?.close()
     this.#source = undefined
-    this.#set(state)
+    this.state.set(state)
   }
 
   readonly #take = (event: MessageEvent<string>): void => {
@@ -134,12 +128,6 @@ class LiveStream {
       } else void this.#queries?.invalidateQueries({ queryKey, refetchType: 'active' })
     }
   }
-
-  #set(state: LiveState): void {
-    if (state === this.#state) return
-    this.#state = state
-    for (const watcher of this.#watchers) watcher()
-  }
 }
 
 const isLiveKey = ({ queryKey }: { queryKey: QueryKey }): boolean => queryKey[0] !== 'session'
@@ -154,4 +142,4 @@ export const useLiveStream = (): void => {
 
 export const closeStreamFor = (logOut: () => Promise<unknown>): Promise<void> => stream.closeFor(logOut)
 
-export const useLiveState = (): LiveState => useSyncExternalStore(stream.watch, stream.state)
+export const useLiveState = (): LiveState => useWatched(stream.state)

@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { useWatched, Watched } from '../watched.ts'
 
 const REPEAT_MS = 3_000
 /** A server that takes longer for its simplest answer does not answer. */
@@ -14,16 +14,9 @@ const answers = async (): Promise<boolean> => {
 
 /** Whether the server answers. It is asked again and again from the first sign that it does not, until it does. */
 class Outage {
-  #since: number | undefined
-  #checking = false
-  #watchers = new Set<() => void>()
-
   /** When the answers stopped; undefined: the server answers. */
-  readonly since = (): number | undefined => this.#since
-  readonly watch = (watcher: () => void): (() => void) => {
-    this.#watchers.add(watcher)
-    return () => this.#watchers.delete(watcher)
-  }
+  readonly since = new Watched<number | undefined>(undefined)
+  #checking = false
 
   /** Something was not answered. */
   suspect(): void {
@@ -36,13 +29,10 @@ class Outage {
     const isOver = await answers()
     if (!isOver) setTimeout(() => void this.#check(since), REPEAT_MS)
     else this.#checking = false
-    const next = isOver ? undefined : since
-    if (next === this.#since) return
-    this.#since = next
-    for (const watcher of this.#watchers) watcher()
+    this.since.set(isOver ? undefined : since)
   }
 }
 
 export const outage = new Outage()
 
-export const useOutage = (): number | undefined => useSyncExternalStore(outage.watch, outage.since)
+export const useOutage = (): number | undefined => useWatched(outage.since)

@@ -5,7 +5,7 @@ import { roleAllows } from '../api/role.ts'
 import { sessionQuery, useLogOut } from '../api/session.ts'
 import { useLiveState, useLiveStream, type LiveState } from '../live/live.ts'
 import { ROUTES, type ScreenRoute } from '../routes.ts'
-import { Button, Dialog, EmptyState, Menu, Page, Tooltip, useShortcut } from '../ui/index.ts'
+import { Button, Dialog, EmptyState, Menu, Page, PlainTable, Tooltip, useShortcut } from '../ui/index.ts'
 import { DialogHost } from '../ui/overlays/dialog-host.ts'
 import { useShortcutList, useShortcuts } from '../ui/shortcuts.ts'
 import { Banners } from './banners.tsx'
@@ -157,24 +157,18 @@ const Help = () => {
   if (!open) return null
   return (
     <Dialog onClose={() => setOpen(false)} title="Keys" wide>
-      <div className="grid key-groups">
+      <div className="grid roomy">
         {['This screen', 'Everywhere', 'Go to'].map((group) => {
           const listed = groups.get(group)
           return listed ? (
             <section key={group}>
               <h3>{group}</h3>
-              <dl className="keys">
-                {listed.map(({ keys, does }) => (
-                  <div key={keys}>
-                    <dt>
-                      {keys.split(' ').map((key, index) => (
-                        <kbd key={index}>{key}</kbd>
-                      ))}
-                    </dt>
-                    <dd>{does}</dd>
-                  </div>
-                ))}
-              </dl>
+              <PlainTable
+                rows={listed.map(({ keys, does }) => [
+                  keys.split(' ').map((key, index) => <kbd key={index}>{key}</kbd>),
+                  does,
+                ])}
+              />
             </section>
           ) : null
         })}

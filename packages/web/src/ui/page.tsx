@@ -4,6 +4,7 @@ import { useRefusal, type Role } from '../api/role.ts'
 import { Button } from './button.tsx'
 import { Commands, type CommandLine } from './commands.tsx'
 import { FormErrors, panelTexts } from './forms/form-errors.ts'
+import { Notice } from './values/notice.tsx'
 
 export const usePageTitle = (title: string): void => {
   useEffect(() => {
@@ -61,7 +62,7 @@ export const ErrorPanel = ({ error, onRetry }: { error: unknown; onRetry?: () =>
   const known = error instanceof ApiError
   const { text, others } = panelTexts(error, use(FormErrors))
   return (
-    <div className="error-panel" role="alert">
+    <Notice tone="bad" className="stack gap-6 error-panel" role="alert">
       <p>{text}</p>
       {others.length > 0 ? (
         <ul>
@@ -72,7 +73,7 @@ export const ErrorPanel = ({ error, onRetry }: { error: unknown; onRetry?: () =>
       ) : null}
       {known && error.requestId !== '' ? <p className="muted">Request {error.requestId}</p> : null}
       {onRetry ? <Button onClick={onRetry}>Try again</Button> : null}
-    </div>
+    </Notice>
   )
 }
 

@@ -1,4 +1,5 @@
-import { useEffect, useRef, useSyncExternalStore } from 'react'
+import { useEffect, useRef } from 'react'
+import { useWatched, Watched } from '../watched.ts'
 
 interface Shortcut {
   /** One key, or two after each other: `g r`. `Ctrl+k` also works with the command key, and in inputs. */
@@ -11,15 +12,16 @@ interface Shortcut {
 
 /** How long the second key of a pair is waited for. */
 const PAIR_MS = 1_500
-let active: readonly Shortcut[] = []
+const active = new Watched<readonly Shortcut[]>([])
 let first = ''
 let firstAt = 0
-const watchers = new Set<() => void>()
-const change = (next: readonly Shortcut[]): void => {
-  if (active.length === 0 && next.length > 0) window.addEventListener('keydown', take)
-  if (next.length === 0) window.removeEventListener('keydown', take)
-  active = next
-  for (const watcher of watchers) watcher()
+
+/** Lists more keys until they are dropped again. */
+const add = (shortcuts: readonly Shortcut[]): (() => void) => {
+  // A listener that is there is not added again.
+  window.addEventListener('keydown', take)
+  active.set([...active.get(), ...shortcuts])
+  return () => active.set(active.get().filter((other) => !shortcuts.includes(other)))
 }
 
 /** A checkbox needs no letters: keys work after a click on one. */
@@ -36,9 +38,10 @@ const take = (event: KeyboardEvent): void => {
   const keys = first !== '' && event.timeStamp - firstAt < PAIR_MS ? `${first} ${key}` : key
   first = ''
   // The newest first: a screen may use a key of the shell.
-  for (const entry of active.toReversed())
+  for (const entry of active.get().toReversed())
     if (entry.keys === keys && entry.act() !== false) return event.preventDefault()
-  if (active.some((entry) => entry.keys.startsWith(`${key} `))) [first, firstAt] = [key, event.timeStamp]
+  if (active.get().some((entry) => entry.keys.startsWith(`${key} `)))
+    [first, firstAt] = [key, event.timeStamp]
 }
 
 /**
@@ -51,25 +54,13 @@ export const useShortcut = (keys: string, does: string, act: () => unknown, grou
     latest.current = act
   })
   useEffect(() => {
-    const entry = { keys, does, group, act: () => latest.current() }
-    change([...active, entry])
-    return () => change(active.filter((other) => other !== entry))
+    return add([{ keys, does, group, act: () => latest.current() }])
   }, [keys, does, group])
 }
 
 /** Many shortcuts of one group. */
 export const useShortcuts = (shortcuts: readonly Shortcut[]): void => {
-  useEffect(() => {
-    change([...active, ...shortcuts])
-    return () => change(active.filter((other) => !shortcuts.includes(other)))
-  }, [shortcuts])
+  useEffect(() => add(shortcuts), [shortcuts])
 }
 
-export const useShortcutList = (): readonly Shortcut[] =>
-  useSyncExternalStore(
-    (watcher) => {
-      watchers.add(watcher)
-      return () => watchers.delete(watcher)
-    },
-    () => active,
-  )
+export const useShortcutList = (): readonly Shortcut[] => useWatched(active)

@@ -84,7 +84,7 @@ test('Machines are shown with their age, cost and share of the budget, and destr
   const row = page.getByRole('row').filter({ hasText: id })
   await row.getByText('provisioning').waitFor()
   expect(await row.innerText()).toMatch(/0 of 2\s[\s\S]*digitalocean[\s\S]*\$1\.00[\s\S]*\$2\.00/)
-  const booked = page.locator('.budget > div', { hasText: 'Booked until the machines expire' })
+  const booked = page.locator('.figure', { hasText: 'Booked until the machines expire' })
   await booked.getByText('$2.00').waitFor()
   expect(await booked.innerText()).toContain('of $5.00')
   await row.getByRole('link', { name: id }).click()

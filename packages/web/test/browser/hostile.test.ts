@@ -280,13 +280,13 @@ test('Screens of figures, changes, machines and settings show hostile texts in a
     // A program that no worker has, and a workflow whose runs fail.
     ['/', '.attention li:has(.tone-bad)'],
     ['/', '.attention li:has(.tone-warn)'],
-    ['/', '.nights'],
+    ['/', '.card-table'],
     ['/', '[aria-labelledby="failing"]'],
     ['/changes?workspace=hostile&from=24h', '[role="tabpanel"] .table-scroll'],
     ['/changes?workspace=hostile&from=24h&kind=assets', '[role="tabpanel"] .table-scroll'],
     [`/changes?a=${before}&b=${after}`, 'main p'],
     ['/cloud', '.table-scroll'],
-    ['/cloud?tab=providers', '.providers-message'],
+    ['/cloud?tab=providers', '.table-scroll'],
     [`/cloud?infra=${INFRA}`, 'main > * .tone-bad, main p.tone-bad'],
     [`/cloud?infra=${INFRA}`, '.table-scroll'],
     // What the file has now, and what the server has read from it.

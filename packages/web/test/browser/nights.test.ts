@@ -216,16 +216,16 @@ test('More schedules are loaded as one scrolls', async () => {
     return (await names.count()) === data.pagination.total
   })
   await page.getByText('Loading…').waitFor({ state: 'detached' })
-  const links = page.locator('.nights tbody th > a')
+  const links = page.locator('.card-table tbody th > a')
   const all = await links.allInnerTexts()
   const sort = page.getByRole('columnheader', { name: 'Schedule' }).getByRole('button')
   await sort.click()
   await sort.click()
-  await page.locator('.nights [aria-sort=descending]').waitFor()
+  await page.locator('.card-table [aria-sort=descending]').waitFor()
   const reverse = all.toSorted((a, b) => b.localeCompare(a, undefined, { numeric: true }))
   expect(await links.allInnerTexts()).toEqual(reverse)
   await page.getByRole('columnheader', { name: 'Open critical, high' }).getByRole('button').click()
-  await page.locator('.nights [aria-sort=ascending]', { hasText: 'Open' }).waitFor()
+  await page.locator('.card-table [aria-sort=ascending]', { hasText: 'Open' }).waitFor()
 })
 
 test('The summary of a run is shown as a document, in which the texts of tools stay texts', async () => {

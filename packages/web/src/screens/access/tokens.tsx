@@ -9,6 +9,7 @@ import {
   Badge,
   Button,
   Confirm,
+  deletion,
   Dialog,
   Form,
   FormActions,
@@ -30,10 +31,7 @@ const isExpired = ({ expires_at }: Token): boolean =>
 
 const Remove = ({ token }: { token: Token }) => (
   <Confirm
-    trigger="Delete"
-    title={`Delete the token ${token.name}?`}
-    action="Delete the token"
-    danger
+    {...deletion('token', token.name)}
     refresh={['tokens']}
     onConfirm={async () => {
       await api.DELETE('/tokens/{id}', byId(token.id))

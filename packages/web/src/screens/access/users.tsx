@@ -1,6 +1,16 @@
 import { usersQuery } from '../../api/access.ts'
 import { answer, api, byId, type Schemas } from '../../api/client.ts'
-import { FormDialog, text, column, Confirm, Opener, Time, useList, type Column } from '../../ui/index.ts'
+import {
+  FormDialog,
+  text,
+  column,
+  Confirm,
+  deletion,
+  Opener,
+  Time,
+  useList,
+  type Column,
+} from '../../ui/index.ts'
 import { CreatedList } from './created-list.tsx'
 import { ROLE_FIELD, roleOf } from './roles.tsx'
 
@@ -62,10 +72,7 @@ const Actions = ({ user }: { user: User }) => (
   <span className="page-actions line">
     <Opener label="Change">{(close) => <Change user={user} onClose={close} />}</Opener>
     <Confirm
-      trigger="Delete"
-      title={`Delete the user ${user.username}?`}
-      action="Delete the user"
-      danger
+      {...deletion('user', user.username)}
       refresh={['users']}
       onConfirm={async () => {
         await api.DELETE('/users/{id}', byId(user.id))

@@ -11,16 +11,16 @@ import {
   Page,
   plural,
   Skeleton,
+  StatusBadge,
   Time,
   column,
   type Column,
 } from '../../ui/index.ts'
 import { costSoFar, dollars } from './cost.ts'
-import { CloudStatus } from './infras.tsx'
 
 const COLUMNS: readonly Column<Machine>[] = [
   column('name', 'Machine', 'minmax(220px, 2fr)', 'name'),
-  column('status', 'Status', '120px', ({ status }) => <CloudStatus status={status} />),
+  column('status', 'Status', '120px', ({ status }) => <StatusBadge status={status} />),
   column('runs', 'Runs', { width: '60px', align: 'end' }, 'running_runs'),
   column('address', 'Address', 'minmax(120px, 1fr)', 'address'),
   column('age', 'Existed for', { width: '90px', align: 'end' }, ({ created_at, destroyed_at }) => (
@@ -106,7 +106,7 @@ export const InfraPage = ({ id }: { id: string }) => {
       <Course infra={infra} />
       <KeyValues
         facts={{
-          Status: <CloudStatus status={infra.status} />,
+          Status: <StatusBadge status={infra.status} />,
           'Ready machines': `${infra.ready_count} of ${infra.instances}`,
           'Cost so far': dollars(costSoFar(infra, dataUpdatedAt)),
           'Cost an hour': dollars(infra.hourly_cost, 4),

@@ -1,8 +1,8 @@
 import { hasEnded, infrasQuery, type Infra, type InfraFilters } from '../../api/cloud.ts'
 import {
-  Badge,
   FilteredList,
   Link,
+  StatusBadge,
   Time,
   useFilters,
   useList,
@@ -11,8 +11,6 @@ import {
   type Filter,
 } from '../../ui/index.ts'
 import { costSoFar, dollars } from './cost.ts'
-
-type Tone = Parameters<typeof Badge>[0]['tone']
 
 const FILTERS: readonly Filter[] = [
   {
@@ -27,22 +25,6 @@ const FILTERS: readonly Filter[] = [
   },
 ]
 
-const TONES: Readonly<Record<string, Tone>> = {
-  requested: 'wait',
-  provisioning: 'busy',
-  booting: 'busy',
-  ready: 'good',
-  draining: 'warn',
-  destroying: 'warn',
-  destroyed: 'off',
-  failed: 'bad',
-}
-
-/** Of an infrastructure or a machine. */
-export const CloudStatus = ({ status }: { status: string }) => (
-  <Badge tone={TONES[status] ?? 'off'}>{status}</Badge>
-)
-
 export const infraPath = ({ infra_id }: Infra): string => `/cloud?infra=${encodeURIComponent(infra_id)}`
 
 const COLUMNS: readonly Column<Infra>[] = [
@@ -51,7 +33,7 @@ const COLUMNS: readonly Column<Infra>[] = [
       <code>{infra.infra_id}</code>
     </Link>
   )),
-  column('status', 'Status', '112px', ({ status }) => <CloudStatus status={status} />),
+  column('status', 'Status', '112px', ({ status }) => <StatusBadge status={status} />),
   column('machines', 'Ready', { width: '64px', align: 'end' }, ({ ready_count, instances }) => (
     <span className="number">
       {ready_count} of {instances}

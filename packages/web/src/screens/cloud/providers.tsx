@@ -2,7 +2,10 @@ import { answer, api, byName } from '../../api/client.ts'
 import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
 import { providersQuery } from '../../api/cloud.ts'
-import { Badge, Button, Loaded, toast, toastError } from '../../ui/index.ts'
+import type { DataOf } from '../../api/list.ts'
+import { Badge, Button, column, DataTable, toast, toastError, type Column } from '../../ui/index.ts'
+
+type Provider = DataOf<typeof providersQuery>['providers'][number]
 
 const STATES = {
   valid: ['good', 'credentials accepted'],
@@ -28,22 +31,31 @@ const Check = ({ name }: { name: string }) => {
   )
 }
 
-export const Providers = () => (
-  <Loaded query={useQuery(providersQuery)} lines={6}>
-    {({ providers }) => (
-      <ul className="providers panel list ruled">
-        {providers.map(({ name, status, configured, is_default, message }) => (
-          <li key={name}>
-            <strong>
-              {name}
-              {is_default ? <span className="muted"> default</span> : null}
-            </strong>
-            <Badge tone={STATES[status][0]}>{STATES[status][1]}</Badge>
-            <span className="muted providers-message">{message}</span>
-            {configured ? <Check name={name} /> : null}
-          </li>
-        ))}
-      </ul>
-    )}
-  </Loaded>
-)
+const COLUMNS: readonly Column<Provider>[] = [
+  column('name', 'Provider', '150px', ({ name, is_default }) => (
+    <>
+      <strong>{name}</strong> {is_default ? <span className="muted">default</span> : null}
+    </>
+  )),
+  column('status', 'Credentials', '190px', ({ status }) => (
+    <Badge tone={STATES[status][0]}>{STATES[status][1]}</Badge>
+  )),
+  column('message', 'Message', 'minmax(200px, 1fr)', 'message'),
+  column('actions', 'Actions', '110px', ({ name, configured }) =>
+    configured ? <Check name={name} /> : null,
+  ),
+]
+
+export const Providers = () => {
+  const { data, error, refetch } = useQuery(providersQuery)
+  const rows = data?.providers
+  return (
+    <DataTable
+      label="Providers"
+      columns={COLUMNS}
+      list={{ rows, total: rows?.length, error, retry: () => void refetch() }}
+      keyOf={({ name }) => name}
+      none="No providers"
+    />
+  )
+}

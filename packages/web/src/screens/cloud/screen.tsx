@@ -1,7 +1,7 @@
 import './cloud.css'
 import { useQuery } from '@tanstack/react-query'
 import { overviewQuery } from '../../api/farm.ts'
-import { EmptyState, Loaded, Page, Share, tab, UrlTabs, useFilters } from '../../ui/index.ts'
+import { EmptyState, Figure, Loaded, Page, Share, tab, UrlTabs, useFilters } from '../../ui/index.ts'
 import type { Overview } from '../overview/attention.ts'
 import { dollars } from './cost.ts'
 import { Estimate } from './estimate.tsx'
@@ -11,30 +11,25 @@ import { Providers } from './providers.tsx'
 
 type Cloud = Overview['cloud']
 
+interface LimitProps {
+  readonly name: string
+  readonly used: number
+  readonly most: number | null
+  readonly text: (amount: number) => string
+}
+
 /** How much of a limit is used. */
-const Limit = ({
-  name,
-  used,
-  most,
-  text,
-}: {
-  name: string
-  used: number
-  most: number | null
-  text: (amount: number) => string
-}) => (
-  <div>
-    <dt className="caption">{name}</dt>
-    <dd>
-      <strong className="number">{text(used)}</strong>
-      <span className="muted">{most === null ? ' without a limit' : ` of ${text(most)}`}</span>
-    </dd>
-    {most === null ? null : (
-      <dd>
+const Limit = ({ name, used, most, text }: LimitProps) => (
+  <Figure name={name} value={text(used)}>
+    {most === null ? (
+      'without a limit'
+    ) : (
+      <>
+        of {text(most)}
         <Share value={used} of={most} tone={used > most * 0.8 ? 'warn' : undefined} label={name} />
-      </dd>
+      </>
     )}
-  </div>
+  </Figure>
 )
 
 const Budget = ({
@@ -42,21 +37,13 @@ const Budget = ({
 }: {
   cloud: Cloud
 }) => (
-  <dl className="grid budget">
+  <dl className="figures">
     <Limit name="Booked until the machines expire" used={booked_cost} most={max_cost} text={dollars} />
     <Limit name="Machines" used={machines} most={max_machines} text={(count) => count.toLocaleString()} />
-    <div>
-      <dt className="caption">Now</dt>
-      <dd>
-        <strong className="number">{dollars(hourly_cost, 4)}</strong> <span className="muted">an hour</span>
-      </dd>
-    </div>
-    <div>
-      <dt className="caption">Last 24 hours</dt>
-      <dd>
-        <strong className="number">{dollars(cost_24h)}</strong>
-      </dd>
-    </div>
+    <Figure name="Now" value={dollars(hourly_cost, 4)}>
+      an hour
+    </Figure>
+    <Figure name="Last 24 hours" value={dollars(cost_24h)} />
   </dl>
 )
 

@@ -10,6 +10,7 @@ import {
 import {
   choice,
   Fields,
+  itemsOf,
   lines,
   plural,
   text,
@@ -66,14 +67,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   too_many_tags: 'would have too many tags',
 }
 
-const tagsOf = (texts: string): string[] => [
-  ...new Set(
-    texts
-      .split(',')
-      .map((tag) => tag.trim())
-      .filter((tag) => tag !== ''),
-  ),
-]
+const tagsOf = (text: string): string[] => [...new Set(itemsOf(text))]
 
 const changeOf = (id: ChangeId, values: Texts): FindingChange => {
   const { tags = '', reason = '', until = '', severity = '', assignee = '', comment = '' } = values

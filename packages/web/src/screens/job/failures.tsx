@@ -44,9 +44,9 @@ const RetryGroup = ({ jobId, group }: { jobId: string; group: FailureGroup }) =>
 const Group = ({ jobId, group }: { jobId: string; group: FailureGroup }) => {
   const filter = group.status === 'failed' ? 'status=failed' : `outcome=${group.outcome}`
   return (
-    <li className="failure pad stack gap-4">
+    <li className="pad stack gap-4">
       <header className="line failure-head">
-        <strong className="failure-count number">{group.count.toLocaleString()}</strong>
+        <strong className="number">{group.count.toLocaleString()}</strong>
         {group.status === 'failed' ? (
           <StatusBadge status="failed" />
         ) : (

@@ -77,7 +77,7 @@ const Counts = ({
 }: {
   progress: JobProgress
 }) => (
-  <div className="stack job-far">
+  <div className="stack">
     <p>
       <strong className="job-share number">{Math.floor((ended / Math.max(1, total)) * 100)}%</strong>{' '}
       <span className="number">

@@ -1,3 +1,4 @@
+import './nights.css'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { nightsQuery, type Night } from '../../api/nights.ts'
 import { ErrorPanel, Link, More, SeverityCounts, Skeleton } from '../../ui/index.ts'

@@ -1,17 +1,15 @@
-import './nights.css'
 import { SEVERITIES } from '../../api/findings.ts'
 import type { Night } from '../../api/nights.ts'
 import {
   Badge,
+  CardTable,
+  type CardColumn,
   hrefWith,
   Link,
   OutcomeBadge,
   ReportLink,
   SeverityCounts,
-  SortHead,
   Time,
-  useOrder,
-  type Column,
 } from '../../ui/index.ts'
 
 /** What the last ended job of a schedule did, which the other columns are about, and the job that is running. */
@@ -74,9 +72,26 @@ const changes = ({ last }: Night, change: string): string =>
 const weightOf = (counts: Readonly<Record<string, number>>): string =>
   SEVERITIES.map((severity) => String(counts[severity] ?? 0).padStart(9, '0')).join('')
 
-const SCHEDULE = { id: 'schedule', label: 'Schedule', sort: ({ name }: Night) => name } as const
-
-const COLUMNS: readonly Omit<Column<Night>, 'width'>[] = [
+const COLUMNS: readonly CardColumn<Night>[] = [
+  {
+    id: 'schedule',
+    label: 'Schedule',
+    sort: ({ name }) => name,
+    cell: (night) => (
+      <>
+        <Link href={changes(night, '')}>{night.name}</Link>
+        <span className="muted small note">
+          {night.workflow_name}
+          {night.last ? (
+            <>
+              {' · '}
+              <ReportLink of="schedules" id={night.schedule_id} name={night.name} />
+            </>
+          ) : null}
+        </span>
+      </>
+    ),
+  },
   {
     id: 'last',
     label: 'Last run',
@@ -129,58 +144,21 @@ const COLUMNS: readonly Omit<Column<Night>, 'width'>[] = [
   },
 ]
 
-/** A line for each schedule. */
-export const NightsTable = ({
-  nights,
-  isWhole,
-  chosen,
-}: {
-  nights: readonly Night[]
-  /** Without it the order of the list stays: only a whole list can be sorted. */
-  isWhole: boolean
+interface NightsTableProps {
+  readonly nights: readonly Night[]
+  readonly isWhole: boolean
   /** The job whose changes are on the screen. */
-  chosen?: string | undefined
-}) => {
-  const heads = [SCHEDULE, ...COLUMNS]
-  const { rows, orderOf } = useOrder(heads, nights, { given: undefined, isWhole })
-  return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- the keyboard can scroll it
-    <div className="panel nights" tabIndex={0} role="region" aria-label="Last runs of the schedules">
-      <table className="plain-table full-table">
-        <thead>
-          <tr>
-            {heads.map((column) => (
-              <SortHead key={column.id} as="th" column={column} order={orderOf(column)} />
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((night) => (
-            <tr
-              key={night.schedule_id}
-              className={chosen !== undefined && chosen === night.last?.job_id ? 'chosen' : ''}
-            >
-              <th scope="row">
-                <Link href={changes(night, '')}>{night.name}</Link>
-                <span className="muted small note">
-                  {night.workflow_name}
-                  {night.last ? (
-                    <>
-                      {' · '}
-                      <ReportLink of="schedules" id={night.schedule_id} name={night.name} />
-                    </>
-                  ) : null}
-                </span>
-              </th>
-              {COLUMNS.map(({ id, label, cell }) => (
-                <td key={id} data-label={label}>
-                  {cell(night)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  )
+  readonly chosen?: string | undefined
 }
+
+/** A line for each schedule. */
+export const NightsTable = ({ nights, isWhole, chosen }: NightsTableProps) => (
+  <CardTable
+    label="Last runs of the schedules"
+    columns={COLUMNS}
+    rows={nights}
+    keyOf={({ schedule_id: id }) => id}
+    isChosen={({ last }) => chosen !== undefined && chosen === last?.job_id}
+    isWhole={isWhole}
+  />
+)

@@ -38,7 +38,7 @@ export const Charts = ({ range }: { range: Range }) => {
   if (error && !drawn) return <ErrorPanel error={error} onRetry={() => void refetch()} />
   if (!drawn) return <ChartsPlaceholder />
   return (
-    <div className="charts">
+    <div className="grid charts">
       <div className="panel pad">
         <Chart title={`Ended runs per ${drawn.bucket}`} times={drawn.times} series={drawn.ended} />
       </div>

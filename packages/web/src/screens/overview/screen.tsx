@@ -1,6 +1,6 @@
 import './overview.css'
 import { useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, type ReactNode } from 'react'
+import { lazy, Suspense } from 'react'
 import { deadDeliveriesQuery, overviewQuery, queueQuery, RANGES, type Range } from '../../api/farm.ts'
 import { useRefusal } from '../../api/role.ts'
 import {
@@ -9,8 +9,10 @@ import {
   type CommandLine,
   Duration,
   ErrorPanel,
+  Figure,
   hrefWith,
   Link,
+  Notice,
   Page,
   PlainTable,
   Share,
@@ -32,10 +34,10 @@ const STATUSES = ['pending', 'queued', 'running', 'completed', 'failed', 'cancel
 const number = (value: number): string => value.toLocaleString()
 
 const Attention = ({ problems }: { problems: readonly Problem[] }) => (
-  <section aria-labelledby="attention">
+  <section aria-labelledby="attention" className="stack gap-6">
     <h2 id="attention">Needs attention</h2>
     {problems.length === 0 ? (
-      <p className="attention-none">
+      <p>
         <span className="tone-good" aria-hidden="true">
           ●
         </span>{' '}
@@ -44,7 +46,7 @@ const Attention = ({ problems }: { problems: readonly Problem[] }) => (
     ) : (
       <ul className="panel list ruled attention">
         {problems.map(({ tone, text, action, href }) => (
-          <li key={text}>
+          <li key={text} className="line">
             <span className={`tone-${tone}`} aria-hidden="true">
               {tone === 'bad' ? '■' : '▲'}
             </span>
@@ -55,26 +57,6 @@ const Attention = ({ problems }: { problems: readonly Problem[] }) => (
       </ul>
     )}
   </section>
-)
-
-const Figure = ({
-  name,
-  href,
-  value,
-  children,
-}: {
-  name: string
-  href: string
-  value: ReactNode
-  children?: ReactNode
-}) => (
-  <div className="figure">
-    <dt>
-      <Link href={href}>{name}</Link>
-    </dt>
-    <dd className="figure-value number">{value}</dd>
-    <dd className="figure-note small muted">{children}</dd>
-  </div>
 )
 
 const Figures = ({ overview }: { overview: Overview }) => {
@@ -146,8 +128,8 @@ const Breakdown = ({ overview }: { overview: Overview }) => {
   const { runs, queue, failing_workflows_24h: failing } = overview
   const all = STATUSES.reduce((sum, status) => sum + runs[status], 0)
   return (
-    <div className="grid breakdown">
-      <section aria-labelledby="by-priority">
+    <div className="grid roomy breakdown">
+      <section aria-labelledby="by-priority" className="stack gap-6">
         <h2 id="by-priority">Queue by priority</h2>
         <PlainTable
           full
@@ -167,7 +149,7 @@ const Breakdown = ({ overview }: { overview: Overview }) => {
           ])}
         />
       </section>
-      <section aria-labelledby="by-status">
+      <section aria-labelledby="by-status" className="stack gap-6">
         <h2 id="by-status">Runs by status</h2>
         <PlainTable
           full
@@ -180,7 +162,7 @@ const Breakdown = ({ overview }: { overview: Overview }) => {
           ])}
         />
       </section>
-      <section aria-labelledby="failing">
+      <section aria-labelledby="failing" className="stack gap-6">
         <h2 id="failing">Workflows with failed runs in 24 hours</h2>
         {failing.length === 0 ? (
           <p className="muted">No run has failed.</p>
@@ -204,7 +186,7 @@ const Breakdown = ({ overview }: { overview: Overview }) => {
 
 /** For a farm that has executed nothing yet. */
 const FirstSteps = ({ slots }: { slots: number }) => (
-  <section className="notice notice-accent pad first-steps" aria-labelledby="first-steps">
+  <Notice tone="accent" className="pad stack gap-6 first-steps" role="region" aria-labelledby="first-steps">
     <h2 id="first-steps">This farm has no runs yet</h2>
     <ol className="bullets stack">
       <li>
@@ -224,7 +206,7 @@ const FirstSteps = ({ slots }: { slots: number }) => (
         />
       </li>
     </ol>
-  </section>
+  </Notice>
 )
 
 export const Screen = () => {
@@ -256,7 +238,7 @@ export const Screen = () => {
         <h2 id="capacity">Capacity</h2>
         <Figures overview={overview} />
       </section>
-      <section aria-labelledby="over-time">
+      <section aria-labelledby="over-time" className="stack">
         <header className="line spread">
           <h2 id="over-time">Over time</h2>
           <Ranges />

@@ -1,4 +1,3 @@
-import './queue.css'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schemas } from '../../api/client.ts'
@@ -7,10 +6,13 @@ import { runsQuery, type RunFilters } from '../../api/runs.ts'
 import {
   jobLink,
   Badge,
+  CardTable,
+  type CardColumn,
   DataTable,
   Duration,
   EmptyState,
   ErrorPanel,
+  Figure,
   FilterBar,
   Link,
   Page,
@@ -42,21 +44,15 @@ const number = (value: number): string => value.toLocaleString()
 const Depths = ({ queue }: { queue: Queue }) => (
   <dl className="figures">
     {queue.by_priority.map(({ priority, waiting, oldest_at }) => (
-      <div key={priority} className="figure">
-        <dt>
-          <Link href={`/queue?priority=${priority}`}>{priority}</Link>
-        </dt>
-        <dd className="figure-value number">{number(waiting)}</dd>
-        <dd className="muted">
-          {oldest_at === null ? (
-            'none'
-          ) : (
-            <>
-              oldest <Duration from={oldest_at} />
-            </>
-          )}
-        </dd>
-      </div>
+      <Figure key={priority} name={priority} href={`/queue?priority=${priority}`} value={number(waiting)}>
+        {oldest_at === null ? (
+          'none'
+        ) : (
+          <>
+            oldest <Duration from={oldest_at} />
+          </>
+        )}
+      </Figure>
     ))}
   </dl>
 )
@@ -102,51 +98,30 @@ const Why = ({ group }: { group: Group }) => {
   )
 }
 
-const HEADINGS = ['Priority', 'Waiting', 'Oldest', 'Needs', 'Why they wait', 'Who can take them']
-
-/** A table that becomes a list of cards on a narrow screen. */
-const Classes = ({ groups, truncated }: { groups: readonly Group[]; truncated: boolean }) => (
-  <div className="panel">
-    <div role="table" aria-label="Classes of waiting runs">
-      <div role="row" className="class-row wide-only class-head caption">
-        {HEADINGS.map((heading) => (
-          <span role="columnheader" key={heading}>
-            {heading}
-          </span>
-        ))}
-      </div>
-      {groups.map((group) => (
-        <div
-          role="row"
-          className="class-row"
-          key={`${group.priority} ${group.run_mode} ${group.infra_id} ${group.needs.join(' ')}`}
-        >
-          <div role="rowheader">
-            <strong>{group.priority}</strong> <span className="note small muted">{group.run_mode}</span>
-          </div>
-          <div role="cell" className="number">
-            {number(group.waiting)} <span className="narrow-only muted">waiting</span>
-          </div>
-          <div role="cell">
-            {group.oldest_at === null ? '–' : <Duration from={group.oldest_at} />}{' '}
-            <span className="narrow-only muted">oldest</span>
-          </div>
-          <div role="cell">
-            <span className="narrow-only muted">needs </span>
-            {group.needs_text}
-          </div>
-          <div role="cell">
-            <Why group={group} />
-          </div>
-          <div role="cell">
-            <Servers group={group} />
-          </div>
-        </div>
-      ))}
-    </div>
-    {truncated ? <p className="muted">These are the first 500 classes; the counts contain all.</p> : null}
-  </div>
-)
+const CLASSES: readonly CardColumn<Group>[] = [
+  {
+    id: 'priority',
+    label: 'Priority',
+    cell: ({ priority, run_mode }) => (
+      <>
+        <strong>{priority}</strong> <span className="note small muted">{run_mode}</span>
+      </>
+    ),
+  },
+  {
+    id: 'waiting',
+    label: 'Waiting',
+    cell: ({ waiting }) => <span className="number">{number(waiting)}</span>,
+  },
+  {
+    id: 'oldest',
+    label: 'Oldest',
+    cell: ({ oldest_at }) => (oldest_at === null ? '–' : <Duration from={oldest_at} />),
+  },
+  { id: 'needs', label: 'Needs', cell: ({ needs_text }) => needs_text },
+  { id: 'why', label: 'Why they wait', cell: (group) => <Why group={group} /> },
+  { id: 'servers', label: 'Who can take them', cell: (group) => <Servers group={group} /> },
+]
 
 const COLUMNS: readonly Column<Run>[] = [
   column('target', 'Target', { width: 'minmax(160px, 2fr)', sort: 'target' }, (run) => <RunLink run={run} />),
@@ -201,8 +176,18 @@ const ClassesTab = ({ queue }: { queue: Queue }) => {
           Clear a filter to see more.
         </EmptyState>
       ) : (
-        <Classes groups={groups} truncated={queue.truncated} />
+        <CardTable
+          label="Classes of waiting runs"
+          columns={CLASSES}
+          rows={groups}
+          keyOf={({ priority, run_mode, infra_id, needs }) =>
+            [priority, run_mode, infra_id, ...needs].join(' ')
+          }
+        />
       )}
+      {queue.truncated ? (
+        <p className="muted">These are the first 500 classes; the counts contain all.</p>
+      ) : null}
     </>
   )
 }

@@ -6,6 +6,7 @@ import { previewRule, type NewRule } from '../../api/rules.ts'
 import {
   choice,
   Fields,
+  itemsOf,
   text,
   type FieldRow,
   type Texts,
@@ -47,12 +48,6 @@ const SETS: readonly FieldRow[] = [
   ],
 ]
 
-const listOf = (texts: string): string[] =>
-  texts
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '')
-
 /** Without the fields that were left empty. */
 const given = <T extends object>(fields: T): Partial<T> =>
   Object.fromEntries(
@@ -64,14 +59,14 @@ const ruleOf = (values: Texts): NewRule => {
   const { verdict = '', reason = '', until = '', newSeverity = '', assignee = '', tags = '' } = values
   return {
     name: name.trim(),
-    match: given({ check, title, asset, workspace, tool, severity: listOf(severity) }) as NewRule['match'],
+    match: given({ check, title, asset, workspace, tool, severity: itemsOf(severity) }) as NewRule['match'],
     set: given({
       verdict,
       reason,
       until: verdict === 'accepted' ? until : '',
       severity: newSeverity,
       assignee,
-      tags: listOf(tags),
+      tags: itemsOf(tags),
     }) as NewRule['set'],
   }
 }

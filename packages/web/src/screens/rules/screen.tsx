@@ -1,7 +1,17 @@
 import { answer, api } from '../../api/client.ts'
 import type { DataOf } from '../../api/list.ts'
 import { rulesQuery } from '../../api/rules.ts'
-import { useWholeList, column, Confirm, DataTable, Opener, Page, plural, Time } from '../../ui/index.ts'
+import {
+  useWholeList,
+  column,
+  Confirm,
+  deletion,
+  DataTable,
+  Opener,
+  Page,
+  plural,
+  Time,
+} from '../../ui/index.ts'
 import { AddRule } from './add-rule.tsx'
 
 const fieldsText = (fields: object): string =>
@@ -45,10 +55,7 @@ export const Screen = () => {
           column('changed', 'Changed', '84px', ({ updated_at }) => <Time at={updated_at} />),
           column('actions', 'Actions', '90px', ({ id, name }) => (
             <Confirm
-              trigger="Remove"
-              title={`Remove the rule ${name}?`}
-              action="Remove the rule"
-              danger
+              {...deletion('rule', name, 'Remove')}
               needs="operator"
               refresh={['finding-rules', 'findings', 'finding', 'counts']}
               onConfirm={async () => {

@@ -18,6 +18,7 @@ import {
   JsonView,
   KeyValues,
   Link,
+  Notice,
   OutcomeBadge,
   Page,
   recordScreen,
@@ -107,33 +108,33 @@ const Actions = ({ run }: { run: RunDetail }) => {
 const Notices = ({ run }: { run: RunDetail }) => (
   <>
     {run.waiting_reason === '' ? null : (
-      <p className="notice notice-warn">
+      <Notice tone="warn">
         <strong>Waiting:</strong> {run.waiting_reason}. <QueuePlace run={run} />
-      </p>
+      </Notice>
     )}
     {run.error_message === '' ? null : (
-      <p className="notice notice-bad">
+      <Notice tone="bad">
         <strong>{run.status === 'failed' ? 'Failed:' : 'Error:'}</strong> {run.error_message}
-      </p>
+      </Notice>
     )}
     {run.outcome_reasons.length === 0 ? null : (
-      <div className="notice notice-warn">
+      <Notice tone="warn">
         <strong>Why not all work was done</strong>
         <ul className="bullets">
           {run.outcome_reasons.map((reason) => (
             <li key={reason}>{reason}</li>
           ))}
         </ul>
-      </div>
+      </Notice>
     )}
     {run.status === 'cancelled' ? (
-      <p className="notice notice-off" role="status">
+      <Notice tone="off" role="status">
         {run.killed_pids.length > 0 ? (
           <Killed pids={run.killed_pids} />
         ) : (
           'Cancelled. No process of the run was reported as killed.'
         )}
-      </p>
+      </Notice>
     ) : null}
   </>
 )

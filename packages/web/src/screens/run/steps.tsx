@@ -10,6 +10,7 @@ import {
   EmptyState,
   KeyValues,
   Link,
+  PlainTable,
   StatusBadge,
   Time,
   useFilters,
@@ -33,18 +34,14 @@ const Exports = ({ values }: { values: Readonly<Record<string, string>> }) => {
       <summary>
         Exports <span className="muted">({entries.length})</span>
       </summary>
-      <dl className="exports">
-        {entries.map(([name, value]) => (
-          <div key={name}>
-            <dt>
-              <code>{name}</code>
-            </dt>
-            <dd>
-              <code>{value}</code>
-            </dd>
-          </div>
-        ))}
-      </dl>
+      <PlainTable
+        rows={entries.map(([name, value]) => [
+          <code key="name">{name}</code>,
+          <code key="value" className="export">
+            {value}
+          </code>,
+        ])}
+      />
     </details>
   )
 }

@@ -10,6 +10,7 @@ import {
   type FieldRow,
   type Texts,
   Confirm,
+  deletion,
   FilteredList,
   Time,
   timeOfLocal,
@@ -84,10 +85,7 @@ const COLUMNS: readonly Column<Entry>[] = [
 
 const REMOVE: Column<Entry> = column('actions', 'Actions', '90px', ({ id, entry }) => (
   <Confirm
-    trigger="Remove"
-    title={`Remove ${entry}?`}
-    action="Remove the entry"
-    danger
+    {...deletion('entry', entry, 'Remove')}
     needs="admin"
     refresh={['never-scan']}
     onConfirm={() => answer(api.DELETE('/never-scan/{id}', byId(id)))}

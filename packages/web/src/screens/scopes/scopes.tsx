@@ -7,8 +7,8 @@ import {
   Opener,
   useWholeList,
   timeIf,
-  ConfirmDialog,
   DataTable,
+  deleteItem,
   Time,
   column,
   type Column,
@@ -42,21 +42,11 @@ const ACTIONS = menuColumn<Scope>(
   ({ name }) => name,
   (scope) => [
     { label: 'Edit', dialog: (close) => <ScopeForm scope={scope} onClose={close} /> },
-    {
-      label: 'Delete',
-      danger: true,
-      dialog: (close) => (
-        <ConfirmDialog
-          onClose={close}
-          title={`Delete the scope ${scope.name}?`}
-          action="Delete the scope"
-          danger
-          refresh={['scopes']}
-          onConfirm={() => answer(api.DELETE('/scopes/{name}', byName(scope.name)))}
-          text="Waiting runs whose request names it are refused."
-        />
-      ),
-    },
+    deleteItem('scope', scope.name, {
+      refresh: ['scopes'],
+      onConfirm: () => answer(api.DELETE('/scopes/{name}', byName(scope.name))),
+      text: 'Waiting runs whose request names it are refused.',
+    }),
   ],
 )
 

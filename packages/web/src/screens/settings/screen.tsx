@@ -15,6 +15,7 @@ import {
   ErrorPanel,
   FilterBar,
   KeyValues,
+  Notice,
   Page,
   Skeleton,
   toast,
@@ -73,14 +74,14 @@ const Status = () => {
   return (
     <>
       {problems.length === 0 ? null : (
-        <div className="error-panel" role="alert">
+        <Notice tone="bad" role="alert">
           <p>The settings have changed since the start of the server. It would not start again:</p>
           <ul>
             {problems.map((problem) => (
               <li key={problem}>{problem}</li>
             ))}
           </ul>
-        </div>
+        </Notice>
       )}
       {pending.length === 0 ? null : (
         <p className="notice tone-warn" role="status">
@@ -107,9 +108,11 @@ const Row = ({ setting, pending }: { setting: Setting; pending: boolean }) => {
   return (
     <li className="setting">
       <div>
-        <code className="setting-key">{key}</code>
+        <strong>
+          <code>{key}</code>
+        </strong>
         <CopyButton text={key} label={key} />
-        <p className="setting-about">
+        <p className="wrap">
           <Description text={description} />
         </p>
         <details>
@@ -119,7 +122,7 @@ const Row = ({ setting, pending }: { setting: Setting; pending: boolean }) => {
       </div>
       <div className="stack setting-value">
         {text === '' ? <span className="muted">not set</span> : <code>{text}</code>}
-        <span className={isDefault(setting) ? 'caption' : 'small setting-origin'}>{origin}</span>
+        <span className={isDefault(setting) ? 'caption' : 'small'}>{origin}</span>
         {pending ? <Badge tone="warn">changed, restart needed</Badge> : null}
       </div>
     </li>
@@ -145,13 +148,13 @@ const Settings = () => {
   if (!groups)
     return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={10} />
   return (
-    <>
+    <div className="stack gap-16">
       <FilterBar filters={FILTERS} />
       {groups.length === 0 ? (
         <EmptyState title="No setting matches">Clear a filter to see more.</EmptyState>
       ) : null}
       {groups.map(([group, settings]) => (
-        <section key={group} className="setting-group" aria-labelledby={`group-${group}`}>
+        <section key={group} className="stack gap-6" aria-labelledby={`group-${group}`}>
           <h2 id={`group-${group}`}>{group}</h2>
           <ul className="panel list ruled">
             {settings.map((setting) => (
@@ -164,7 +167,7 @@ const Settings = () => {
           </ul>
         </section>
       ))}
-    </>
+    </div>
   )
 }
 

@@ -13,7 +13,7 @@ import {
   Opener,
   workflowLink,
   Badge,
-  ConfirmDialog,
+  deleteItem,
   Dialog,
   Link,
   OutcomeBadge,
@@ -132,21 +132,11 @@ const List = () => {
     isEnabled
       ? { label: 'Disable', onSelect: () => act(() => answer(api.POST('/schedules/{id}/disable', byId(id)))) }
       : { label: 'Enable', onSelect: () => act(() => answer(api.POST('/schedules/{id}/enable', byId(id)))) },
-    {
-      label: 'Delete',
-      danger: true,
-      dialog: (close) => (
-        <ConfirmDialog
-          onClose={close}
-          title={`Delete ${name}?`}
-          action="Delete the schedule"
-          danger
-          refresh={['triggers']}
-          onConfirm={() => answer(api.DELETE('/schedules/{id}', byId(id)))}
-          text="It fires no more. Runs that it started are not changed."
-        />
-      ),
-    },
+    deleteItem('schedule', name, {
+      refresh: ['triggers'],
+      onConfirm: () => answer(api.DELETE('/schedules/{id}', byId(id))),
+      text: 'It fires no more. Runs that it started are not changed.',
+    }),
   ]
   const toFile = (name: string) => navigate({ href: `/workflows/${encodeURIComponent(name)}?tab=source` })
   const actions = menuColumn<Trigger>(

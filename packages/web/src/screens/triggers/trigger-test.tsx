@@ -80,7 +80,7 @@ const Result = ({ result }: { result: TestResult }) => {
         </p>
       ) : null}
       {filters.length === 0 ? null : (
-        <ol className="list filter-results stack gap-6" aria-label="Filters">
+        <ol className="list badged stack gap-6" aria-label="Filters">
           {filters.map(({ expression, passed, result: value, error }, index) => (
             <li key={index}>
               <Badge tone={passed ? 'good' : 'bad'}>

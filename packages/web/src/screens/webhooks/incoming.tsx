@@ -7,6 +7,7 @@ import {
   useWholeList,
   Button,
   Confirm,
+  deletion,
   CopyButton,
   DataTable,
   ErrorPanel,
@@ -69,10 +70,7 @@ export const Incoming = () => {
           )),
           column('actions', 'Actions', '90px', (one) => (
             <Confirm
-              trigger="Delete"
-              title={`Delete ${one.name}?`}
-              action="Delete the webhook"
-              danger
+              {...deletion('webhook', one.name)}
               refresh={['webhooks']}
               onConfirm={() => answer(api.DELETE('/incoming-webhooks/{name}', byName(one.name)))}
               text="Requests to it are refused from then on."

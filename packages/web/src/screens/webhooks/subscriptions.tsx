@@ -11,8 +11,8 @@ import { SEVERITIES } from '../../api/findings.ts'
 import {
   Badge,
   choice,
-  ConfirmDialog,
   DataTable,
+  deleteItem,
   FormDialog,
   lines,
   Link,
@@ -143,21 +143,11 @@ export const Subscriptions = () => {
       },
       { label: 'Send a test', onSelect: () => test(one) },
       { label: one.enabled ? 'Pause' : 'Continue', onSelect: () => pause(one) },
-      {
-        label: 'Delete',
-        danger: true,
-        dialog: (close) => (
-          <ConfirmDialog
-            onClose={close}
-            title={`Delete ${one.name}?`}
-            action="Delete the subscription"
-            danger
-            refresh={['webhooks']}
-            onConfirm={() => answer(api.DELETE('/webhook-subscriptions/{id}', byId(one.id)))}
-            text="Its deliveries are deleted, too."
-          />
-        ),
-      },
+      deleteItem('subscription', one.name, {
+        refresh: ['webhooks'],
+        onConfirm: () => answer(api.DELETE('/webhook-subscriptions/{id}', byId(one.id))),
+        text: 'Its deliveries are deleted, too.',
+      }),
     ],
   )
   return (

@@ -87,9 +87,9 @@ const Words = ({ words, none }: { words: readonly string[]; none: string }) =>
   words.length === 0 ? (
     <p className="muted">{none}</p>
   ) : (
-    <ul className="list line gap-6 words">
+    <ul className="list line gap-6">
       {words.map((word) => (
-        <li key={word} className="panel">
+        <li key={word} className="chip">
           {word}
         </li>
       ))}
@@ -205,7 +205,7 @@ export const Screen = () => {
         />
       </section>
       {worker.kind === 'worker' || worker.tools.length > 0 ? <Tools worker={worker} /> : null}
-      <section aria-labelledby="labels">
+      <section aria-labelledby="labels" className="stack gap-6">
         <h2 id="labels">Labels and abilities</h2>
         <Words words={labelsOf(worker)} none="None." />
       </section>

@@ -1,13 +1,12 @@
 import type { Schemas } from '../../api/client.ts'
-import { Badge, Duration, plural, Share } from '../../ui/index.ts'
+import { Badge, Duration, plural, Share, StatusBadge } from '../../ui/index.ts'
 
 export type Worker = Schemas['Worker']
-type Tone = Parameters<typeof Badge>[0]['tone']
 
 const TOOL = 'tool:'
 
 export const STATES = ['busy', 'idle', 'pausing', 'paused', 'stopping', 'lost'] as const
-export type State = (typeof STATES)[number]
+type State = (typeof STATES)[number]
 
 /** The status of the API with what an operator wants of the worker. */
 export const stateOf = ({ status, wanted, busy_slots }: Worker): State => {
@@ -16,25 +15,11 @@ export const stateOf = ({ status, wanted, busy_slots }: Worker): State => {
   return 'stopping'
 }
 
-const TONES: Readonly<Record<State, Tone>> = {
-  busy: 'busy',
-  idle: 'good',
-  pausing: 'warn',
-  paused: 'off',
-  stopping: 'warn',
-  lost: 'bad',
-}
-
 /** With the runs that a worker still has to finish. */
 export const StateBadge = ({ worker }: { worker: Worker }) => {
   const state = stateOf(worker)
   const left = (state === 'pausing' || state === 'stopping') && worker.busy_slots > 0
-  return (
-    <Badge tone={TONES[state]}>
-      {state}
-      {left ? `, ${plural(worker.busy_slots, 'run')} left` : ''}
-    </Badge>
-  )
+  return <StatusBadge status={state} note={left ? `, ${plural(worker.busy_slots, 'run')} left` : ''} />
 }
 
 /** Slots in use: one cell each, or one bar if there are many. */

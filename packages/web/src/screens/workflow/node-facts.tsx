@@ -1,5 +1,5 @@
 import type { GraphNode } from '../../api/workflows.ts'
-import { Button, KeyValues } from '../../ui/index.ts'
+import { Button, KeyValues, Notice } from '../../ui/index.ts'
 
 interface NodeFactsProps {
   readonly node: GraphNode
@@ -19,8 +19,10 @@ export const NodeFacts = ({ node, parts, open, onToggle, onLine }: NodeFactsProp
     ['On error', node.on_error],
   ] as const
   return (
-    <section
-      className="notice notice-accent stack node-facts"
+    <Notice
+      tone="accent"
+      className="stack node-facts"
+      role="region"
       aria-label={`Part ${node.name}`}
       aria-live="polite"
     >
@@ -70,6 +72,6 @@ export const NodeFacts = ({ node, parts, open, onToggle, onLine }: NodeFactsProp
           </div>
         ),
       )}
-    </section>
+    </Notice>
   )
 }

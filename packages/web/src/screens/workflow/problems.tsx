@@ -14,7 +14,7 @@ interface ProblemsProps {
 /** What the checker found, each with a button that shows its line. */
 export const Problems = ({ problems, onLine, file }: ProblemsProps) =>
   problems.length === 0 ? null : (
-    <ol className="list problems stack gap-6" aria-label="Problems">
+    <ol className="list badged problems stack gap-6" aria-label="Problems">
       {problems.map((problem, index) => {
         const here = file === undefined || problem.file === file
         const place = `${here ? '' : `${problem.file}, `}line ${problem.line}, column ${problem.column}`

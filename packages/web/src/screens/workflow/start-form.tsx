@@ -24,7 +24,7 @@ import {
   type CommandLine,
 } from '../../ui/index.ts'
 import { ParamFields } from './param-fields.tsx'
-import { ALL, FULL_EVERY, linesOf, MAX_AGE, MODES, requestOf, targetsOf } from './start-request.ts'
+import { ALL, commandsOf, FULL_EVERY, MAX_AGE, MODES, requestOf, targetsOf } from './start-request.ts'
 
 const CronPreview = lazy(async () => ({
   default: (await import('../triggers/cron-preview.tsx')).CronPreview,
@@ -143,7 +143,7 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
   const take = async (file: File | undefined) => {
     if (file) setChosen({ file, count: targetsOf(await file.text()).length })
   }
-  const commands: readonly CommandLine[] = linesOf(
+  const commands: readonly CommandLine[] = commandsOf(
     requestOf(workflow, values, byFile ? WAIT_PATH : undefined),
     chosen?.file.name,
   )
@@ -162,7 +162,7 @@ export const StartForm = ({ workflow }: { workflow: WorkflowPage }) => {
           placeholder={workflow.example_targets.join('\n') || 'example.com'}
           onChange={(event) => setTargets(event.currentTarget.value)}
         />
-        <div className="target-bar line spread">
+        <div className="line spread">
           <span className="number" aria-live="polite">
             {count.toLocaleString()} {count === 1 ? 'target' : 'targets'}
             {chosen ? ` in ${chosen.file.name}` : ''}

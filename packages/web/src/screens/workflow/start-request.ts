@@ -1,5 +1,5 @@
 import type { StartRequest } from '../../api/workflows.ts'
-import type { CommandLine, Texts } from '../../ui/index.ts'
+import { linesOf, type CommandLine, type Texts } from '../../ui/index.ts'
 import { filledParams } from './param-fields.tsx'
 
 export interface StartValues {
@@ -11,12 +11,7 @@ export interface StartValues {
 
 /** Lines of targets as the server reads them: blank lines, comments and duplicates are dropped. */
 export const targetsOf = (text: string): readonly string[] => [
-  ...new Set(
-    text
-      .split('\n')
-      .map((line) => line.trim())
-      .filter((line) => line !== '' && !line.startsWith('#')),
-  ),
+  ...new Set(linesOf(text).filter((line) => !line.startsWith('#'))),
 ]
 
 /** Choices of the field `mode`, and what `max_age` and `full_every` are called. */
@@ -98,7 +93,7 @@ const SWITCHES: Readonly<Record<string, string>> = {
 const MAX_WORDS = 5
 
 /** The command lines that send this request. Targets beyond a few are read from `targets.txt`. */
-export const linesOf = (request: StartRequest, fileName = 'targets.txt'): readonly CommandLine[] => {
+export const commandsOf = (request: StartRequest, fileName = 'targets.txt'): readonly CommandLine[] => {
   const { flow, module, target, targets = [], target_file: file, params = {}, schedule, ...options } = request
   const named = target === undefined ? targets : [target]
   const byFile = file !== undefined || named.length > MAX_WORDS

@@ -250,7 +250,7 @@ export const DataTable = <T,>({
           </div>
         </div>
         {more ? (
-          <div className="more muted" role="status">
+          <div className="pad muted" role="status">
             {error ? <Button onClick={loadMore}>Load the next rows again</Button> : 'Loading…'}
           </div>
         ) : null}

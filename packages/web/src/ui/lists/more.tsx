@@ -12,7 +12,7 @@ export const More = ({ onSight }: { onSight: (() => void) | undefined }) => {
     return () => seen.disconnect()
   }, [onSight])
   return (
-    <div ref={end} className="more muted" role="status">
+    <div ref={end} className="pad muted" role="status">
       Loading…
     </div>
   )

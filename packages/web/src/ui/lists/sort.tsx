@@ -43,7 +43,7 @@ export const SortHead = <T,>({
   return (
     <Tag role="columnheader" className={align === 'end' ? 'end' : ''} aria-sort={at}>
       {order ? (
-        <button type="button" className="sort" onClick={() => order.onChange(next)}>
+        <button type="button" className="bare sort" onClick={() => order.onChange(next)}>
           {label}
           <span aria-hidden="true">{at === undefined ? '' : at === 'ascending' ? ' ↑' : ' ↓'}</span>
         </button>

@@ -29,7 +29,7 @@ export const StateViews = <F extends Filters, K extends QueryKey>({
 }: StateViewsProps<F, K>) => {
   const totals = useQueries({ queries: VIEWS.map((view) => totalOf({ ...filters, ...view.filters })) })
   return (
-    <nav className="views line gap-4" aria-label="Views">
+    <nav className="tabs" aria-label="Views">
       {VIEWS.map(({ label, filters: { state, since } }, index) => (
         <Link
           key={label}

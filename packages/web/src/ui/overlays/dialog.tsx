@@ -56,7 +56,7 @@ export const Dialog = ({ onClose, title, wide = false, keep = false, children }:
   )
 }
 
-interface ConfirmDialogProps {
+export interface ConfirmDialogProps {
   readonly onClose: () => void
   readonly title: string
   /** What happens then. */
@@ -107,6 +107,14 @@ interface ConfirmProps extends Omit<ConfirmDialogProps, 'onClose'> {
   /** Another reason why the user may not do it. */
   readonly refusal?: string
 }
+
+/** What `Confirm` says before a record is deleted: `Delete the token ci?`. */
+export const deletion = (kind: string, name: string, verb = 'Delete') => ({
+  trigger: verb,
+  title: `${verb} the ${kind} ${name}?`,
+  action: `${verb} the ${kind}`,
+  danger: true,
+})
 
 /** A button that asks before it acts. */
 export const Confirm = ({ trigger, disabled, needs, refusal, ...rest }: ConfirmProps) => (

@@ -1,5 +1,6 @@
 import type { KeyboardEvent, ReactNode } from 'react'
 import { column, type Column } from '../lists/column.ts'
+import { ConfirmDialog, deletion, type ConfirmDialogProps } from './dialog.tsx'
 import { openDialog, type DialogMaker } from './dialog-host.ts'
 import { Popover } from './popover.tsx'
 
@@ -79,6 +80,20 @@ export const Menu = ({ label, children, items, framed = false }: MenuProps) => (
     ))}
   </Popover>
 )
+
+/** The item that deletes a record, after a question. */
+export const deleteItem = (
+  kind: string,
+  name: string,
+  rest: Pick<ConfirmDialogProps, 'text' | 'refresh' | 'onConfirm'>,
+): MenuItem => {
+  const { trigger: label, ...question } = deletion(kind, name)
+  return {
+    label,
+    danger: true,
+    dialog: (close) => <ConfirmDialog {...question} {...rest} onClose={close} />,
+  }
+}
 
 /** The column with what can be done with a row. */
 export const menuColumn = <T,>(

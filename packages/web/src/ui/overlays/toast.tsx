@@ -1,4 +1,5 @@
-import { useSyncExternalStore } from 'react'
+import { useWatched, Watched } from '../../watched.ts'
+import { Notice } from '../values/notice.tsx'
 
 interface Note {
   readonly id: number
@@ -8,19 +9,14 @@ interface Note {
 
 const SHOWN_MS = 6_000
 const MOST = 4
-let notes: readonly Note[] = []
+const notes = new Watched<readonly Note[]>([])
 let count = 0
-const watchers = new Set<() => void>()
-const change = (next: readonly Note[]): void => {
-  notes = next
-  for (const watcher of watchers) watcher()
-}
 
 /** Says in a corner what has happened. Errors that the user must act on belong beside what they did. */
 export const toast = (text: string, tone: Note['tone'] = 'good'): void => {
   const note = { id: ++count, text, tone }
-  change([...notes, note].slice(-MOST))
-  setTimeout(() => change(notes.filter((other) => other !== note)), SHOWN_MS)
+  notes.set([...notes.get(), note].slice(-MOST))
+  setTimeout(() => notes.set(notes.get().filter((other) => other !== note)), SHOWN_MS)
 }
 
 /** What a call that succeeded says: its message and warnings, a text, or nothing. */
@@ -40,17 +36,12 @@ export const say = (said: Said): void => {
 
 export const toastError = (error: Error): void => toast(error.message, 'bad')
 
-const watch = (watcher: () => void) => {
-  watchers.add(watcher)
-  return () => watchers.delete(watcher)
-}
-
 export const ToastRegion = () => (
   <div className="stack toasts" role="status" aria-live="polite">
-    {useSyncExternalStore(watch, () => notes).map(({ id, text, tone }) => (
-      <p key={id} className={`notice toast notice-${tone}`}>
+    {useWatched(notes).map(({ id, text, tone }) => (
+      <Notice key={id} tone={tone} className="toast">
         {text}
-      </p>
+      </Notice>
     ))}
   </div>
 )

@@ -22,6 +22,9 @@ export const Badge = ({ tone, children }: { tone: Tone; children: ReactNode }) =
 )
 
 const STATUS_TONES: Readonly<Record<string, Tone>> = {
+  busy: 'busy',
+  idle: 'good',
+  ready: 'good',
   completed: 'good',
   active: 'good',
   live: 'good',
@@ -30,14 +33,23 @@ const STATUS_TONES: Readonly<Record<string, Tone>> = {
   lost: 'bad',
   dead: 'bad',
   running: 'busy',
+  provisioning: 'busy',
+  booting: 'busy',
   draining: 'warn',
+  destroying: 'warn',
+  pausing: 'warn',
+  stopping: 'warn',
+  requested: 'wait',
   pending: 'wait',
   queued: 'wait',
 }
 
-/** Of a run, a step, a job, a worker or a delivery. */
-export const StatusBadge = ({ status }: { status: string }) => (
-  <Badge tone={STATUS_TONES[status] ?? 'off'}>{status}</Badge>
+/** Of a run, a step, a job, a worker, a machine or a delivery; `note` is shown behind it. */
+export const StatusBadge = ({ status, note = '' }: { status: string; note?: string }) => (
+  <Badge tone={STATUS_TONES[status] ?? 'off'}>
+    {status}
+    {note}
+  </Badge>
 )
 
 const OUTCOMES: Readonly<Record<string, readonly [Tone, string]>> = {

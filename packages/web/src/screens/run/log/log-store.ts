@@ -1,4 +1,5 @@
 import { api } from '../../../api/client.ts'
+import { Watched } from '../../../watched.ts'
 
 export interface LogSource {
   /** `run_uuid`. */
@@ -74,18 +75,13 @@ export class LogStore {
   #begin = 0
   #attempt: number
   #state = EMPTY
-  #watchers = new Set<() => void>()
+  /** The state that the screen knows. */
+  readonly state = new Watched(EMPTY)
   #notifying: ReturnType<typeof setTimeout> | undefined
 
   constructor(source: LogSource) {
     this.#source = source
     this.#attempt = source.attempt
-  }
-
-  readonly state = (): LogState => this.#state
-  readonly watch = (watcher: () => void): (() => void) => {
-    this.#watchers.add(watcher)
-    return () => this.#watchers.delete(watcher)
   }
 
   /** The text of a line of the log, from 0. */
@@ -269,6 +265,6 @@ export class LogStore {
   #notify(): void {
     clearTimeout(this.#notifying)
     this.#notifying = undefined
-    for (const watcher of this.#watchers) watcher()
+    this.state.set(this.#state)
   }
 }

@@ -1,8 +1,9 @@
 import './log.css'
 import { useLocation, useNavigate } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState, useSyncExternalStore, type MouseEvent } from 'react'
+import { useEffect, useRef, useState, type MouseEvent } from 'react'
 import { Bytes, Button, copy, ErrorPanel, toast, useShortcut } from '../../../ui/index.ts'
+import { useWatched } from '../../../watched.ts'
 import { plainOf } from './ansi.ts'
 import { LogLine } from './log-line.tsx'
 import { LogStore, type LogSource, type LogState } from './log-store.ts'
@@ -88,7 +89,7 @@ interface ViewerProps extends LogViewProps {
 }
 
 const Viewer = ({ run, step, label, file, store, loadAll }: ViewerProps) => {
-  const state = useSyncExternalStore(store.watch, store.state)
+  const state = useWatched(store.state)
   const { first, lines, phase } = state
   const [query, setQuery] = useState('')
   const [wrap, setWrap] = useState(() => localStorage.getItem('log wrap') !== 'no')
