@@ -107,7 +107,7 @@ test('A job writes one event when it ends, which counts its runs, and the findin
   ])
   expect(await eventsOf('schedule.ended')).toEqual([])
   // A false positive that comes and goes is not counted.
-  const { data } = await db.store.vulnerabilities.list({ workspaces: ['w'] }, { offset: 0, limit: 10 })
+  const { data } = await db.store.vulnerabilities.list({ workspace: ['w'] }, { offset: 0, limit: 10 })
   expect(data.find(({ vuln_info: name }) => name === 'c')?.seen_reason).toMatch(
     /^check c of module probe reached a\.test in run \d+$/,
   )
@@ -208,7 +208,7 @@ test('What a job changed stays as it was when it ended, whatever scans see and p
   ])
   expect((await eventsOf('job.ended'))[0]?.data['findings']).toEqual(before[2]?.counts)
   const records = async () =>
-    (await db.store.vulnerabilities.list({ workspaces: ['past'] }, { offset: 0, limit: 10 })).data
+    (await db.store.vulnerabilities.list({ workspace: ['past'] }, { offset: 0, limit: 10 })).data
   const idsOf = async (name: string) =>
     (await records()).filter(({ vuln_info: check }) => check === name).map(({ id }) => id)
   await db.store.triage.change(await idsOf('b'), { severity: 'info' }, 'user:ann')

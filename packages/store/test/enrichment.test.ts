@@ -24,15 +24,11 @@ const imported = (workspace: string, ...items: Partial<FindingContent>[]): Promi
   db.store.vulnerabilities.import(workspace, 'nuclei', items.map(findingOf))
 const listed = async (
   workspace: string,
-  filter: { isExploited?: boolean; minEpss?: number } = {},
+  filter: { kev?: boolean; min_epss?: number } = {},
   sort?: 'priority' | '-priority' | 'epss',
 ): Promise<Vulnerability[]> =>
-  (
-    await db.store.vulnerabilities.list(
-      { workspaces: [workspace], ...filter },
-      { offset: 0, limit: 50, sort },
-    )
-  ).data
+  (await db.store.vulnerabilities.list({ workspace: [workspace], ...filter }, { offset: 0, limit: 50, sort }))
+    .data
 const only = async (workspace: string): Promise<Vulnerability> => {
   const [one, ...others] = await listed(workspace)
   if (one === undefined || others.length > 0) throw new Error('not one finding')
@@ -117,9 +113,9 @@ test('Filters and orders read what files say', async () => {
     { vuln_info: 'weak', severity: 'critical', asset_value: 'https://shop.example.com' },
   )
   const names = (rows: readonly Vulnerability[]): string[] => rows.map(({ vuln_info }) => vuln_info)
-  expect(names(await listed('filters', { isExploited: true }))).toEqual(['CVE-2026-3003'])
-  expect(await listed('filters', { isExploited: false })).toHaveLength(3)
-  expect(names(await listed('filters', { minEpss: 0.1 }))).toEqual(['CVE-2026-3002'])
+  expect(names(await listed('filters', { kev: true }))).toEqual(['CVE-2026-3003'])
+  expect(await listed('filters', { kev: false })).toHaveLength(3)
+  expect(names(await listed('filters', { min_epss: 0.1 }))).toEqual(['CVE-2026-3002'])
   expect(names(await listed('filters', {}, 'epss')).slice(0, 2)).toEqual(['CVE-2026-3002', 'CVE-2026-3001'])
   const byPriority = ['weak', 'CVE-2026-3003', 'CVE-2026-3001', 'CVE-2026-3002']
   expect(

@@ -223,7 +223,7 @@ describe('the record of a scanner', () => {
       ...changes,
     })
   const found = async () => {
-    const { data } = await db.store.vulnerabilities.list({ workspaces: ['once'] }, { offset: 0, limit: 10 })
+    const { data } = await db.store.vulnerabilities.list({ workspace: ['once'] }, { offset: 0, limit: 10 })
     expect(data).toHaveLength(1)
     return data[0]
   }

@@ -52,7 +52,7 @@ describe('a database without pg_trgm', () => {
       finding('https://Shop.example'),
       finding('https://other.example'),
     ])
-    const found = async () => (await store.vulnerabilities.list({ assetValue: 'SHOP' }, page)).data
+    const found = async () => (await store.vulnerabilities.list({ asset_value: 'SHOP' }, page)).data
     expect(await found()).toMatchObject([{ asset_value: 'https://Shop.example' }])
 
     await asSuperuser(async (client) => {
@@ -67,7 +67,7 @@ describe('a database without pg_trgm', () => {
   })
 
   test('A search for a short part succeeds, and is refused if it takes too long', async () => {
-    const short = await store.vulnerabilities.list({ assetValue: 'sh' }, page)
+    const short = await store.vulnerabilities.list({ asset_value: 'sh' }, page)
     expect(short).toMatchObject({ total: 1, data: [{ asset_value: 'https://Shop.example' }] })
     const db = new Kysely<Tables>({
       dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: database.url, max: 1 }) }),

@@ -58,7 +58,7 @@ const scan = async ({
 }
 
 const listed = async (workspace: string) =>
-  (await db.store.vulnerabilities.list({ workspaces: [workspace] }, { offset: 0, limit: 100 })).data
+  (await db.store.vulnerabilities.list({ workspace: [workspace] }, { offset: 0, limit: 100 })).data
 
 const states = async (workspace = 'w'): Promise<Record<string, string>> => {
   const pairs = (await listed(workspace)).map(({ vuln_info, state }): [string, string] => [vuln_info, state])
@@ -161,7 +161,7 @@ describe('judging scans', () => {
     const workspace = 'counted'
     await scan({ sees: [found([finding('x')], { workspace }), found([finding('x')], { workspace })] })
     const last = await scan({ sees: [found([finding('x')], { workspace })] })
-    const [x] = (await db.store.vulnerabilities.list({ workspaces: [workspace] }, { offset: 0, limit: 1 }))
+    const [x] = (await db.store.vulnerabilities.list({ workspace: [workspace] }, { offset: 0, limit: 1 }))
       .data
     const run = await db.store.runs.find(String(last))
     expect(x).toMatchObject({ times_seen: 2, run_uuid: run?.run_uuid, first_run_uuid: expect.any(String) })
@@ -398,15 +398,12 @@ describe('the proof of a scan', () => {
     )
     const pages = { ...by(workspace, 'deep', []), records: { kind: 'asset' as const, items: urls } }
     const portsOf = async (name: string) => {
-      const { data } = await db.store.assets.list({ workspaces: [workspace] }, { offset: 0, limit: 99 })
+      const { data } = await db.store.assets.list({ workspace: [workspace] }, { offset: 0, limit: 99 })
       return data.find(({ asset_type: type, asset_value: value }) => type === 'ip' && value === name)
         ?.open_ports
     }
     const urlsThat = async (state: 'open' | 'gone') => {
-      const { data } = await db.store.assets.list(
-        { workspaces: [workspace], state },
-        { offset: 0, limit: 99 },
-      )
+      const { data } = await db.store.assets.list({ workspace: [workspace], state }, { offset: 0, limit: 99 })
       return data.flatMap(({ url }) => (url === '' ? [] : url)).sort()
     }
     await scan({ ...job, sees: [ports(['h'], [22, 80, 8080, 9000]), by(workspace, 'deep', deep), pages] })

@@ -63,7 +63,7 @@ class Histories {
 
   async check(steps: readonly string[]): Promise<void> {
     const { data } = await db.store.vulnerabilities.list(
-      { workspaces: [this.#workspace] },
+      { workspace: [this.#workspace] },
       { offset: 0, limit: AT_ONCE },
     )
     for (const { id, vuln_info } of data) this.#ids.set(vuln_info, id)

@@ -15,7 +15,7 @@ beforeAll(async () => {
 const openFinding = async (workspace: string, first: Partial<FindingContent> = {}) => {
   const item = findingOf({ asset_value: 'http://h', ...first })
   const read = async (): Promise<Vulnerability> => {
-    const { data } = await db.store.vulnerabilities.list({ workspaces: [workspace] }, { offset: 0, limit: 2 })
+    const { data } = await db.store.vulnerabilities.list({ workspace: [workspace] }, { offset: 0, limit: 2 })
     if (data[0] === undefined || data.length > 1) throw new Error(`${data.length} findings`)
     return data[0]
   }
@@ -163,7 +163,7 @@ describe('verdicts and scans', () => {
     })
     expect(await it.decide({ tags: ['only'] })).toMatchObject({ ...own, tags: ['only'] })
     const listed = await db.store.vulnerabilities.list(
-      { severities: ['critical'], assignee: 'bob', verdicts: ['none'], seen: ['open'], isBack: false },
+      { severity: ['critical'], assignee: 'bob', verdict: ['none'], seen: ['open'], back: false },
       { offset: 0, limit: 9 },
     )
     expect(listed.data.map(({ id }) => id)).toEqual([it.id])

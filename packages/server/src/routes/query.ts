@@ -1,4 +1,4 @@
-import { AppError, type FieldError } from '@scanfarm/contracts'
+import { AppError, FINDING_STATES, type FieldError, type FindingState } from '@scanfarm/contracts'
 import { SORTED_RECORDS, type Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { WORDS } from '../http/word-list.ts'
@@ -72,6 +72,19 @@ export const wordsOf = <W extends string>(
   refuse(wrong.slice(0, 1))
   return found
 }
+
+/** Of findings and assets. All states are no filter. */
+export const stateOf = (text: string | undefined): FindingState | undefined => {
+  const states = wordsOf('state', text, FINDING_STATES)
+  return states?.length === 1 ? states[0] : undefined
+}
+
+/** Those of the fields that have a value. */
+export const picked = <T extends object, K extends keyof T>(of: T, names: readonly K[]): Pick<T, K> =>
+  Object.fromEntries(names.flatMap((name) => (of[name] === undefined ? [] : [[name, of[name]]]))) as Pick<
+    T,
+    K
+  >
 
 const MAX_ID = 2 ** 31 - 1
 

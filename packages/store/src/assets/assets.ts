@@ -14,7 +14,16 @@ import { importItems } from '../findings/import-items.ts'
 import { SaveQueues } from '../findings/save-queues.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { FACET_RECORDS, FACET_VALUES, facetsOf, type FacetRow, type Facets } from '../findings/facets.ts'
-import { contains, has, isLastRun, isOneOf, where } from '../findings/condition.ts'
+import {
+  conditionsBy,
+  contains,
+  has,
+  isLastRun,
+  isOneOf,
+  oneOf,
+  where,
+  type ValuesOf,
+} from '../findings/condition.ts'
 import { sortedPage, SORTED_LETTERS, type SortKey, type SortRequest } from '../findings/sorted.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
@@ -24,35 +33,6 @@ import { firstRow } from '../rows.ts'
 
 /** Most values of each kind in the stats. */
 const MAX_STATS = 1_000
-
-export interface AssetFilter {
-  readonly workspaces?: readonly string[]
-  readonly assetTypes?: readonly string[]
-  readonly statusCodes?: readonly number[]
-  readonly technology?: string
-  readonly port?: string
-  /** One of them. */
-  readonly technologies?: readonly string[]
-  readonly remarks?: readonly string[]
-  /** Parts, case-insensitive, of which one matches. */
-  readonly contentTypes?: readonly string[]
-  /** Part of value, URL or address, case-insensitive. */
-  readonly location?: string
-  readonly tls?: string
-  /** Bytes of the body as reported by the tool; 0 if missing. */
-  readonly minContentLength?: number
-  readonly maxContentLength?: number
-  readonly sources?: readonly string[]
-  readonly state?: FindingState
-  /** Part of value, URL or title, case-insensitive. */
-  readonly search?: string
-  readonly runUuid?: string
-  /** Found, or found again, after this time. */
-  readonly newSince?: Date
-  readonly org?: string
-  /** A name or an address: that of its place, or its address. */
-  readonly host?: string
-}
 
 const SORT_KEYS = {
   asset: {
@@ -167,24 +147,23 @@ const RUNS = sql`
   join asset_sightings t on t.asset_id = a.id
   left join runs f on f.id = a.first_run left join runs l on l.id = t.last_run`
 
-const overlaps = (column: string, values: readonly string[] | undefined): RawBuilder<unknown>[] =>
-  values === undefined ? [] : [sql`${sql.ref(column)} && ${values.filter(canBeStored)}::text[]`]
+const overlaps = (column: string, values: readonly string[]): RawBuilder<unknown>[] => [
+  sql`${sql.ref(column)} && ${values.filter(canBeStored)}::text[]`,
+]
 
 /** A port without a protocol matches every protocol. */
-const portNames = (port: string | undefined): string[] | undefined => {
-  if (port === undefined) return undefined
-  return /^\d+$/.test(port) ? [port, `${port}/tcp`, `${port}/udp`] : [port]
-}
+const portNames = (port: string): string[] =>
+  /^\d+$/.test(port) ? [port, `${port}/tcp`, `${port}/udp`] : [port]
 
-const anyOf = (conditions: readonly RawBuilder<unknown>[] | undefined): RawBuilder<unknown>[] =>
-  conditions === undefined || conditions.length === 0 ? [] : [sql`(${sql.join(conditions, sql` or `)})`]
+const anyOf = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown>[] =>
+  conditions.length === 0 ? [] : [sql`(${sql.join(conditions, sql` or `)})`]
 
 /** The same expression as in the index. */
 const TEXT = sql`(asset_value || ' ' || url || ' ' || title)`
 const HOST = sql`host_of(coalesce(nullif(url, ''), asset_value))`
 
-const isAtHost = (given: string | undefined): RawBuilder<unknown>[] => {
-  if (given === undefined || given === '') return []
+const isAtHost = (given: string): RawBuilder<unknown>[] => {
+  if (given === '') return []
   const host = sql`lower(${storable(given)})`
   return [
     sql`(host_ip = ${host} and host_ip <> '' or ${sql.join(contains(TEXT, given), sql` and `)}
@@ -192,31 +171,38 @@ const isAtHost = (given: string | undefined): RawBuilder<unknown>[] => {
   ]
 }
 
-export const conditionsOf = (filter: AssetFilter): RawBuilder<unknown>[] => [
-  ...isOneOf('workspace', filter.workspaces),
-  ...isOneOf('asset_type', filter.assetTypes),
-  ...isOneOf('state', filter.state === undefined ? undefined : [filter.state]),
-  ...isOneOf('source', filter.sources),
-  ...(filter.statusCodes === undefined ? [] : [sql`status_code = any(${filter.statusCodes}::int[])`]),
-  ...has('technologies', filter.technology),
-  ...overlaps('technologies', filter.technologies),
-  ...overlaps('remarks', filter.remarks),
-  ...overlaps('open_ports', portNames(filter.port)),
-  ...anyOf(filter.contentTypes?.flatMap((type) => contains(sql`content_type`, type))),
-  ...contains(sql`(asset_value || ' ' || url || ' ' || host_ip)`, filter.location),
-  ...(filter.tls === undefined ? [] : [sql`${word('tls_version')} = ${storable(filter.tls)}`]),
-  ...(filter.minContentLength === undefined
-    ? []
-    : [sql`${number('content_length')} >= ${filter.minContentLength}`]),
-  ...(filter.maxContentLength === undefined
-    ? []
-    : [sql`${number('content_length')} <= ${filter.maxContentLength}`]),
-  ...isLastRun('asset', filter.runUuid),
-  ...(filter.newSince === undefined ? [] : [sql`opened_at > ${filter.newSince}`]),
-  ...ofOrg(sql`workspace`, filter.org),
-  ...contains(TEXT, filter.search),
-  ...isAtHost(filter.host),
-]
+const FILTERS = {
+  workspace: oneOf('workspace'),
+  asset_type: oneOf('asset_type'),
+  state: (state: FindingState) => isOneOf('state', [state]),
+  source: oneOf('source'),
+  status_code: (codes: readonly number[]) => [sql`status_code = any(${codes}::int[])`],
+  technology: (technology: string) => has('technologies', technology),
+  /** One of them. */
+  tech: (technologies: readonly string[]) => overlaps('technologies', technologies),
+  remarks: (remarks: readonly string[]) => overlaps('remarks', remarks),
+  port: (port: string) => overlaps('open_ports', portNames(port)),
+  /** Parts, case-insensitive, of which one matches. */
+  content_type: (types: readonly string[]) =>
+    anyOf(types.flatMap((type) => contains(sql`content_type`, type))),
+  /** Part of value, URL or address, case-insensitive. */
+  location: (part: string) => contains(sql`(asset_value || ' ' || url || ' ' || host_ip)`, part),
+  tls: (version: string) => [sql`${word('tls_version')} = ${storable(version)}`],
+  /** Bytes of the body as reported by the tool; 0 if missing. */
+  min_content_length: (bytes: number) => [sql`${number('content_length')} >= ${bytes}`],
+  max_content_length: (bytes: number) => [sql`${number('content_length')} <= ${bytes}`],
+  run_id: (uuid: string) => isLastRun('asset', uuid),
+  /** Found, or found again, after this time. */
+  new_since: (time: Date) => [sql`opened_at > ${time}`],
+  org: (org: string) => ofOrg(sql`workspace`, org),
+  /** Part of value, URL or title, case-insensitive. */
+  search: (part: string) => contains(TEXT, part),
+  /** A name or an address: that of its place, or its address. */
+  host: isAtHost,
+}
+export type AssetFilter = ValuesOf<typeof FILTERS>
+
+export const conditionsOf = conditionsBy(FILTERS)
 
 const searchOf = ({ search = '', host = '' }: AssetFilter) =>
   search.length < host.length

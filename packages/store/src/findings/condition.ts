@@ -1,8 +1,32 @@
 import { sql, type RawBuilder } from 'kysely'
 import { canBeStored, isUuid } from '../text.ts'
 
+type Conditions = RawBuilder<unknown>[]
+
+/** The filters of a list by the names that the API has for them: each makes the conditions of its value. */
+type Filters = Readonly<Record<string, (value: never) => Conditions>>
+
+/** Values of filters; those that are missing filter nothing. */
+export type ValuesOf<F extends Filters> = {
+  readonly [N in keyof F]?: Parameters<F[N]>[0] | undefined
+}
+
+export const conditionsBy =
+  <F extends Filters>(filters: F) =>
+  (values: ValuesOf<F>): Conditions =>
+    Object.entries(filters).flatMap(([name, conditionsOf]) => {
+      const value = values[name]
+      return value === undefined ? [] : conditionsOf(value as never)
+    })
+
+/** A filter by the values of a column. */
+export const oneOf =
+  <W extends string>(column: string) =>
+  (values: readonly W[]): Conditions =>
+    isOneOf(column, values)
+
 /** Conditions of a where clause. An absent value adds none; a value that cannot be stored matches nothing. */
-export const isOneOf = (column: string, values: readonly string[] | undefined): RawBuilder<unknown>[] => {
+export const isOneOf = (column: string, values: readonly string[] | undefined): Conditions => {
   if (values === undefined) return []
   const [only] = values
   if (values.length === 1 && only !== undefined)
@@ -11,14 +35,14 @@ export const isOneOf = (column: string, values: readonly string[] | undefined): 
 }
 
 /** Case-insensitive; `%` and `_` are literal. */
-export const contains = (text: RawBuilder<unknown>, part: string | undefined): RawBuilder<unknown>[] => {
+export const contains = (text: RawBuilder<unknown>, part: string | undefined): Conditions => {
   if (part === undefined || part === '') return []
   if (!canBeStored(part)) return [sql`false`]
   return [sql`${text} ilike ${`%${part.replaceAll(/[\\%_]/g, '\\$&')}%`}`]
 }
 
 /** The array of the column has the value. */
-export const has = (column: string, value: string | undefined): RawBuilder<unknown>[] => {
+export const has = (column: string, value: string | undefined): Conditions => {
   if (value === undefined) return []
   return [canBeStored(value) ? sql`${sql.ref(column)} @> array[${value}]::text[]` : sql`false`]
 }
@@ -30,7 +54,7 @@ const SIGHTINGS = {
 }
 
 /** The run that saw a record last, by its uuid. */
-export const isLastRun = (kind: keyof typeof SIGHTINGS, uuid: string | undefined): RawBuilder<unknown>[] => {
+export const isLastRun = (kind: keyof typeof SIGHTINGS, uuid: string | undefined): Conditions => {
   if (uuid === undefined) return []
   if (!isUuid(uuid)) return [sql`false`]
   return [

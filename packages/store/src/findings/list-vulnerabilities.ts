@@ -5,42 +5,10 @@ import { storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import { ofOrg, orgOfWorkspace } from '../workspaces/names.ts'
 import { boundedSearch } from './bounded-search.ts'
-import { contains, has, isLastRun, isOneOf, where } from './condition.ts'
+import { conditionsBy, contains, has, isLastRun, isOneOf, oneOf, where, type ValuesOf } from './condition.ts'
 import { sortedPage, SORTED_LETTERS, type SortKey, type SortRequest } from './sorted.ts'
 import type { Tables } from '../tables.ts'
 import { firstRow } from '../rows.ts'
-
-export interface VulnerabilityFilter {
-  /** One of them. */
-  readonly workspaces?: readonly string[]
-  readonly severities?: readonly Severity[]
-  readonly confidences?: readonly Confidence[]
-  readonly assetTypes?: readonly string[]
-  /** Part of the value, case-insensitive. */
-  readonly assetValue?: string
-  /** Part of title, identifier or asset, case-insensitive. */
-  readonly search?: string
-  readonly tag?: string
-  /** Found, or found again, after this time. */
-  readonly newSince?: Date
-  readonly state?: FindingState
-  readonly seen?: readonly Seen[]
-  readonly verdicts?: readonly Verdict[]
-  /** Whether a scan has seen it again after a fix was claimed. */
-  readonly isBack?: boolean
-  readonly assignee?: string
-  readonly source?: string
-  /** The run that saw it last. */
-  readonly runUuid?: string
-  readonly org?: string
-  /** The identifier, or the title of a finding without one. */
-  readonly check?: string
-  /** The host of its place. */
-  readonly host?: string
-  /** Whether one of its CVEs is known to be exploited. */
-  readonly isExploited?: boolean
-  readonly minEpss?: number
-}
 
 /** What rules and groups call the check of a finding. */
 export const CHECK = sql`(case vuln_info when '' then vuln_title else vuln_info end)`
@@ -88,34 +56,41 @@ const RUNS = sql`
 /** The same expression as in the index. */
 const TEXT = sql`(vuln_title || ' ' || vuln_info || ' ' || asset_value)`
 
-export const conditionsOf = (filter: VulnerabilityFilter): RawBuilder<unknown>[] => [
-  ...isOneOf('workspace', filter.workspaces),
-  ...isOneOf('severity', filter.severities),
-  ...isOneOf('confidence', filter.confidences),
-  ...isOneOf('asset_type', filter.assetTypes),
-  ...isOneOf('state', filter.state === undefined ? undefined : [filter.state]),
-  ...isOneOf('seen', filter.seen),
-  ...isOneOf('verdict', filter.verdicts),
-  ...(filter.isBack === undefined ? [] : [filter.isBack ? sql`back_at is not null` : sql`back_at is null`]),
-  ...isOneOf('assignee', filter.assignee === undefined ? undefined : [filter.assignee]),
-  ...(filter.isExploited === undefined ? [] : [filter.isExploited ? sql`kev` : sql`not kev`]),
-  ...(filter.minEpss === undefined ? [] : [sql`epss >= ${filter.minEpss}`]),
-  ...isOneOf('source', filter.source === undefined ? undefined : [filter.source]),
-  ...isLastRun('vulnerability', filter.runUuid),
-  ...ofOrg(sql`workspace`, filter.org),
-  ...(filter.newSince === undefined ? [] : [sql`opened_at > ${filter.newSince}`]),
-  ...has('tags', filter.tag),
-  ...contains(TEXT, filter.search),
-  // The first of them is what the index serves.
-  ...contains(TEXT, filter.assetValue),
-  ...contains(sql`asset_value`, filter.assetValue),
-  ...contains(TEXT, filter.check),
-  ...(filter.check === undefined || filter.check === '' ? [] : [sql`${CHECK} = ${storable(filter.check)}`]),
-  ...contains(TEXT, filter.host),
-  ...(filter.host === undefined || filter.host === ''
-    ? []
-    : [sql`${HOST} = lower(${storable(filter.host)})`]),
-]
+const FILTERS = {
+  workspace: oneOf('workspace'),
+  severity: oneOf<Severity>('severity'),
+  confidence: oneOf<Confidence>('confidence'),
+  asset_type: oneOf('asset_type'),
+  state: (state: FindingState) => isOneOf('state', [state]),
+  seen: oneOf<Seen>('seen'),
+  verdict: oneOf<Verdict>('verdict'),
+  /** Whether a scan has seen it again after a fix was claimed. */
+  back: (isBack: boolean) => [isBack ? sql`back_at is not null` : sql`back_at is null`],
+  assignee: (name: string) => isOneOf('assignee', [name]),
+  /** Whether one of its CVEs is known to be exploited. */
+  kev: (isExploited: boolean) => [isExploited ? sql`kev` : sql`not kev`],
+  min_epss: (least: number) => [sql`epss >= ${least}`],
+  source: (source: string) => isOneOf('source', [source]),
+  /** The run that saw it last. */
+  run_id: (uuid: string) => isLastRun('vulnerability', uuid),
+  org: (org: string) => ofOrg(sql`workspace`, org),
+  /** Found, or found again, after this time. */
+  new_since: (time: Date) => [sql`opened_at > ${time}`],
+  tag: (tag: string) => has('tags', tag),
+  /** Part of title, identifier or asset, case-insensitive. */
+  search: (part: string) => contains(TEXT, part),
+  /** Part of the asset. The first condition of this and the following ones is what the index serves. */
+  asset_value: (part: string) => [...contains(TEXT, part), ...contains(sql`asset_value`, part)],
+  /** The identifier, or the title of a finding without one. */
+  check: (check: string) =>
+    check === '' ? [] : [...contains(TEXT, check), sql`${CHECK} = ${storable(check)}`],
+  /** The host of its place. */
+  host: (host: string) =>
+    host === '' ? [] : [...contains(TEXT, host), sql`${HOST} = lower(${storable(host)})`],
+}
+export type VulnerabilityFilter = ValuesOf<typeof FILTERS>
+
+export const conditionsOf = conditionsBy(FILTERS)
 
 export const totalOf = (db: Kysely<Tables>, totals: Totals, filter: VulnerabilityFilter): Promise<number> =>
   totals.of(`vulnerabilities ${JSON.stringify(Object.entries(filter).sort())}`, () =>
@@ -125,10 +100,8 @@ export const totalOf = (db: Kysely<Tables>, totals: Totals, filter: Vulnerabilit
   )
 
 /** The longest part decides whether the index serves the search. */
-export const searchOf = ({ assetValue = '', search = '', check = '', host = '' }: VulnerabilityFilter) => {
-  const parts = Object.entries({ search, asset_value: assetValue, check, host }).filter(
-    ([, part]) => part !== '',
-  )
+export const searchOf = ({ asset_value = '', search = '', check = '', host = '' }: VulnerabilityFilter) => {
+  const parts = Object.entries({ search, asset_value, check, host }).filter(([, part]) => part !== '')
   const [longest] = parts.sort(([, a], [, b]) => b.length - a.length)
   return { part: longest?.[1], parameter: longest?.[0] ?? 'search' }
 }

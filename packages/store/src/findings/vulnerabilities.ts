@@ -89,12 +89,12 @@ export const makeVulnerabilities = (db: Kysely<Tables>, totals: Totals) => ({
     `
   },
   async summary(
-    filter: Pick<VulnerabilityFilter, 'workspaces' | 'state'>,
+    filter: Pick<VulnerabilityFilter, 'workspace' | 'state'>,
   ): Promise<Readonly<Record<Severity, number>>> {
     const counts = await Promise.all(
       SEVERITIES.map(async (severity): Promise<[Severity, number]> => [
         severity,
-        await totalOf(db, totals, { ...filter, severities: [severity] }),
+        await totalOf(db, totals, { ...filter, severity: [severity] }),
       ]),
     )
     return Object.fromEntries(counts) as Record<Severity, number>

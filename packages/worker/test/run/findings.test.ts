@@ -153,7 +153,7 @@ test('A tool that the timeout stops closes nothing, although it exits with 0 and
     const run = await harness.ended(runId)
     await harness.store.scans.judge({ limit: 100, history: 10 })
     const { data } = await harness.store.vulnerabilities.list(
-      { workspaces: ['stopped'] },
+      { workspace: ['stopped'] },
       { offset: 0, limit: 10 },
     )
     const states = Object.fromEntries(data.map(({ vuln_info, state }) => [vuln_info, state]))
@@ -175,8 +175,8 @@ const importReport = async (workspace: string, format: string, report: string) =
   await harness.store.scans.judge({ limit: 100, history: 10 })
   const [, step] = await harness.steps(runId)
   const page = { offset: 0, limit: 100 }
-  const assets = await harness.store.assets.list({ workspaces: [workspace] }, page)
-  const findings = await harness.store.vulnerabilities.list({ workspaces: [workspace] }, page)
+  const assets = await harness.store.assets.list({ workspace: [workspace] }, page)
+  const findings = await harness.store.vulnerabilities.list({ workspace: [workspace] }, page)
   const records = [...assets.data, ...findings.data]
   return {
     status,
@@ -243,7 +243,7 @@ test('An empty file closes nothing if the tool also writes a report when it find
 /** The finding of each place: what scans see of it. */
 const seenOf = async (workspace: string) => {
   const { data } = await harness.store.vulnerabilities.list(
-    { workspaces: [workspace] },
+    { workspace: [workspace] },
     { offset: 0, limit: 50 },
   )
   return Object.fromEntries(
@@ -365,7 +365,7 @@ test('A line with ! in the file of reached hosts names a place that was not test
     expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
     await harness.store.scans.judge({ limit: 100, history: 10 })
     const { data } = await harness.store.vulnerabilities.list(
-      { workspaces: ['untested.test'] },
+      { workspace: ['untested.test'] },
       { offset: 0, limit: 10 },
     )
     return Object.fromEntries(data.map(({ vuln_info, seen }) => [vuln_info, seen]))

@@ -100,12 +100,12 @@ const openScans = async (more = '') => {
   }
 
   const assets = async (target: string): Promise<Record<string, string>> => {
-    const { data } = await store.assets.list({ workspaces: [targetSpace(target)] }, { offset: 0, limit: 100 })
+    const { data } = await store.assets.list({ workspace: [targetSpace(target)] }, { offset: 0, limit: 100 })
     return Object.fromEntries(data.map(({ asset_value, url, state }) => [url || asset_value, state]))
   }
 
   const vulnerabilities = async (target: string) => {
-    const filter = { workspaces: [targetSpace(target)] }
+    const filter = { workspace: [targetSpace(target)] }
     return (await store.vulnerabilities.list(filter, { offset: 0, limit: 100 })).data
   }
   const findings = async (target: string) =>
@@ -318,7 +318,7 @@ test.concurrent('a network in which nothing is alive is a run without a scan of 
   expect(steps).toContainEqual(['scan', 'skipped'])
   expect(steps).not.toContainEqual(['probe', 'completed'])
   const { data } = await harness.store.assets.list(
-    { workspaces: [targetSpace(target)] },
+    { workspace: [targetSpace(target)] },
     { offset: 0, limit: 1 },
   )
   expect(data).toEqual([])

@@ -45,7 +45,7 @@ export const getStats = route(
       store.runs.counts(),
       store.workspaces.count(),
       store.assets.list({}, one),
-      store.assets.list({ assetTypes: ['subdomain'] }, one),
+      store.assets.list({ asset_type: ['subdomain'] }, one),
       store.vulnerabilities.summary({}),
       store.schedules.all(),
     ])

@@ -12,8 +12,9 @@ import {
   longRowId,
   nameList,
   NewSince,
+  picked,
   Sort,
-  wordsOf,
+  stateOf,
   WordList,
 } from '../query.ts'
 import { lookUp, orgQuery } from '../workspaces/orgs.ts'
@@ -69,26 +70,18 @@ const assetFilter = async (
   store: Pick<Store, 'jobs' | 'orgs'>,
   query: Static<typeof FilterQuery>,
 ): Promise<AssetFilter> => {
-  const states = wordsOf('state', query.state, FINDING_STATES)
-  const [state] = states?.length === 1 ? states : []
   return {
-    workspaces: nameList(query.workspace),
-    assetTypes: lowerToo(nameList(query.asset_type)),
-    statusCodes: statusCodes(query.status_code),
-    technology: query.technology,
-    port: query.port,
-    host: query.host,
-    technologies: nameList(query.tech),
+    ...picked(query, ['technology', 'port', 'host', 'location', 'tls', 'search']),
+    ...picked(query, ['min_content_length', 'max_content_length']),
+    workspace: nameList(query.workspace),
+    asset_type: lowerToo(nameList(query.asset_type)),
+    status_code: statusCodes(query.status_code),
+    tech: nameList(query.tech),
     remarks: nameList(query.remarks),
-    contentTypes: commaList(query.content_type),
-    location: query.location,
-    tls: query.tls,
-    minContentLength: query.min_content_length,
-    maxContentLength: query.max_content_length,
-    sources: nameList(query.source),
-    state,
-    search: query.search,
-    runUuid: aliased(query, 'run_id', 'run_uuid'),
+    content_type: commaList(query.content_type),
+    source: nameList(query.source),
+    state: stateOf(query.state),
+    run_id: aliased(query, 'run_id', 'run_uuid'),
     ...(await lookUp(store, query)),
   }
 }

@@ -33,7 +33,19 @@ import { Type, type Static } from 'typebox'
 import { found, missing, refuse, textProblems } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { pageQuery } from '../../http/paging.ts'
-import { aliased, Host, List, longRowId, nameList, NewSince, Sort, wordsOf, WordList } from '../query.ts'
+import {
+  aliased,
+  Host,
+  List,
+  longRowId,
+  nameList,
+  NewSince,
+  picked,
+  Sort,
+  stateOf,
+  wordsOf,
+  WordList,
+} from '../query.ts'
 import { lookUp, orgQuery } from '../workspaces/orgs.ts'
 import { FACETS_COUNTED } from './facets.ts'
 
@@ -82,27 +94,18 @@ export const vulnerabilityFilter = async (
   store: Pick<Store, 'jobs' | 'orgs'>,
   query: Static<typeof VulnerabilityQuery> & { readonly org?: string },
 ): Promise<VulnerabilityFilter> => {
-  const states = wordsOf('state', query.state, FINDING_STATES)
-  const [state] = states?.length === 1 ? states : []
   return {
-    workspaces: nameList(query.workspace),
-    severities: wordsOf('severity', query.severity, SEVERITIES),
-    confidences: wordsOf('confidence', query.confidence, CONFIDENCES),
-    assetTypes: nameList(query.asset_type),
-    assetValue: query.asset_value,
-    search: query.search,
-    tag: query.tag === '' ? undefined : query.tag,
-    state,
+    ...picked(query, ['asset_value', 'search', 'back', 'kev', 'min_epss', 'source', 'check', 'host']),
+    workspace: nameList(query.workspace),
+    severity: wordsOf('severity', query.severity, SEVERITIES),
+    confidence: wordsOf('confidence', query.confidence, CONFIDENCES),
+    asset_type: nameList(query.asset_type),
+    state: stateOf(query.state),
     seen: wordsOf('seen', query.seen, SEEN),
-    verdicts: wordsOf('verdict', query.verdict, VERDICTS),
-    isBack: query.back,
-    isExploited: query.kev,
-    minEpss: query.min_epss,
-    assignee: query.assignee === '' ? undefined : query.assignee,
-    source: query.source,
-    check: query.check,
-    host: query.host,
-    runUuid: aliased(query, 'run_id', 'run_uuid'),
+    verdict: wordsOf('verdict', query.verdict, VERDICTS),
+    tag: query.tag || undefined,
+    assignee: query.assignee || undefined,
+    run_id: aliased(query, 'run_id', 'run_uuid'),
     ...(await lookUp(store, query)),
   }
 }
@@ -182,8 +185,8 @@ export const summariseVulnerabilities = route(
     },
   },
   async ({ store }, { query }) => {
-    const { workspaces, state } = await vulnerabilityFilter(store, { ...query, state: query.state || 'open' })
-    const by_severity = await store.vulnerabilities.summary({ workspaces, state })
+    const state = stateOf(query.state || 'open')
+    const by_severity = await store.vulnerabilities.summary({ workspace: nameList(query.workspace), state })
     const total = Object.values(by_severity).reduce((sum, count) => sum + count, 0)
     return { data: { by_severity, total, workspace: query.workspace ?? '' } }
   },

@@ -12,6 +12,7 @@ import type { ScheduledRun, ScheduleDraft, ScheduleSpec, StoredSchedule } from '
 import { checkParams } from '@scanfarm/engine'
 import { parseDuration } from '@scanfarm/language'
 import type { Catalog } from '../../catalog/catalog.ts'
+import { picked } from '../query.ts'
 import { refuse } from '../../http/refusal.ts'
 import { priorityOf } from '../../submission/plan-job.ts'
 import { deltaProblems } from '../../submission/delta.ts'
@@ -37,13 +38,6 @@ const jitterMsOf = (text: string): number => {
   if (ms > MAX_JITTER_MS) refuse([{ path: '/jitter', message: `"${text}" is longer than 24h` }])
   return ms
 }
-
-/** Those of the fields that have a value. */
-const picked = <T extends object, K extends keyof T>(of: T, names: readonly K[]): Pick<T, K> =>
-  Object.fromEntries(names.flatMap((name) => (of[name] === undefined ? [] : [[name, of[name]]]))) as Pick<
-    T,
-    K
-  >
 
 const specOf = (body: ChangeSchedule, base: ScheduleSpec): ScheduleSpec => ({
   ...base,

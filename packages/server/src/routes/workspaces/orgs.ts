@@ -197,4 +197,4 @@ export const orgOf = async (
 export const lookUp = async (
   store: Pick<Store, 'jobs' | 'orgs'>,
   { new_since: since, org }: { readonly new_since?: string; readonly org?: string },
-) => ({ newSince: await newSinceOf(store, since), org: await orgOf(store, org) })
+) => ({ new_since: await newSinceOf(store, since), org: await orgOf(store, org) })

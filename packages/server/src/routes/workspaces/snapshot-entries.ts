@@ -33,8 +33,8 @@ export async function* entriesOf(
     open: async () => Readable.from(jsonLines(read, (count) => (counts[name] = count))),
   })
   yield lines('runs', (page) => runs.list({ workspace }, page))
-  yield lines('assets', (page) => assets.list({ workspaces: [workspace] }, page))
-  yield lines('vulnerabilities', (page) => vulnerabilities.list({ workspaces: [workspace] }, page))
+  yield lines('assets', (page) => assets.list({ workspace: [workspace] }, page))
+  yield lines('vulnerabilities', (page) => vulnerabilities.list({ workspace: [workspace] }, page))
   let files = 0
   let leftOut = 0
   let missing = 0
