@@ -1,6 +1,7 @@
 import type { InfraRequest } from '@scanfarm/cloud'
 import { closed, CloudProviderName, type FieldError } from '@scanfarm/contracts'
 import { Type, type Static } from 'typebox'
+import { problemAt } from '../http/refusal.ts'
 
 const Text = Type.String({ minLength: 1, maxLength: 128 })
 const Count = Type.Integer({ minimum: 1, maximum: 10_000 })
@@ -27,15 +28,13 @@ export const REFUSED_FIELDS = {
   tags: 'is not supported: machines only get the tags by which the farm finds them',
 }
 
-export const requestProblems = ({ instances, instance_count }: InfraRequestBody): FieldError[] =>
-  instances === undefined || instance_count === undefined || instances === instance_count
-    ? []
-    : [
-        {
-          path: '/instance_count',
-          message: 'is another name of instances but has another value: send one of them',
-        },
-      ]
+export const requestProblems = ({ instances, instance_count: count }: InfraRequestBody): FieldError[] => {
+  const differ = instances !== undefined && count !== undefined && instances !== count
+  return problemAt(
+    '/instance_count',
+    differ && 'is another name of instances but has another value: send one of them',
+  )
+}
 
 export const requestOf = (body: InfraRequestBody): InfraRequest => ({
   provider: body.provider,

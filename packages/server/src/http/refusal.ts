@@ -46,6 +46,10 @@ export const refuse = (problems: readonly FieldError[], code?: ErrorCode): void 
   if (refusal !== undefined) throw refusal
 }
 
+/** The error for one field; `/` is the path of a field at the top. */
+export const wrongField = (path: string, message: string): AppError =>
+  new AppError('invalid_input', `${path.slice(1)}: ${message}`, { details: [{ path, message }] })
+
 /** What a path names does not exist. `hint`: where to look. */
 export const missing = (kind: string, ref: string, hint = ''): AppError =>
   new AppError('not_found', `there is no ${kind} ${JSON.stringify(ref)}${hint}`)
@@ -55,6 +59,10 @@ export const found = <T>(kind: string, ref: string, record: T | undefined): T =>
   if (record === undefined) throw missing(kind, ref)
   return record
 }
+
+/** The problem of a field, if there is one: `problemAt('/port', port > MOST && 'is too large')`. */
+export const problemAt = (path: string, message: string | false | undefined): FieldError[] =>
+  message === undefined || message === false ? [] : [{ path, message }]
 
 const MAX_PROBLEMS = 50
 

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import { AppError } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import type { Notifier } from '../notifier.ts'
+import { wrongField } from './refusal.ts'
 import { bytes, type Answer } from './answer.ts'
 
 /** Maximum wait of an idle stream before it checks whether it was closed. */
@@ -136,6 +137,5 @@ export const lastEvent = <T>(
   const position = read(given)
   if (position !== undefined) return position
   const path = given === header ? '/Last-Event-ID' : '/last_event_id'
-  const message = 'must be the id of an event of this stream'
-  throw new AppError('invalid_input', `${path.slice(1)}: ${message}`, { details: [{ path, message }] })
+  throw wrongField(path, 'must be the id of an event of this stream')
 }

@@ -13,7 +13,7 @@ import type { TargetDraft, TargetStream } from '@scanfarm/store'
 import { targetMismatch } from '@scanfarm/engine'
 import { needsTarget, type ResolvedWorkflow } from '@scanfarm/language'
 import type { Pinned } from '../catalog/catalog.ts'
-import { refuse } from '../http/refusal.ts'
+import { problemAt, refuse } from '../http/refusal.ts'
 import type { Refusing } from './scopes.ts'
 import { SeenHashes } from './seen-hashes.ts'
 import { linesOf, openTargetFile, type Lines } from './target-file.ts'
@@ -203,10 +203,9 @@ export const targetTypeProblems = (
   targets: readonly string[],
   given: { readonly target?: string | undefined; readonly targets?: readonly string[] | undefined },
 ): FieldError[] =>
-  targets.flatMap((target) => {
-    const message = target === '' ? undefined : targetMismatch(resolved, target)
-    return message === undefined ? [] : [{ path: pathOf(target, given), message }]
-  })
+  targets.flatMap((target) =>
+    problemAt(pathOf(target, given), target === '' ? undefined : targetMismatch(resolved, target)),
+  )
 
 /** Duplicates are dropped, so the index in the request differs from the index among the targets. */
 const pathOf = (target: string, given: Parameters<typeof targetTypeProblems>[2]): string => {

@@ -1,5 +1,6 @@
-import { AppError, withoutPassword, type CreateRuns, type FieldError } from '@scanfarm/contracts'
+import { withoutPassword, type CreateRuns, type FieldError } from '@scanfarm/contracts'
 import { parseDuration } from '@scanfarm/language'
+import { problemAt, wrongField } from '../http/refusal.ts'
 import type { DeltaDraft, JobDraft, Store, TargetDraft, TargetStream } from '@scanfarm/store'
 
 const DEFAULT_MAX_AGE = '7d'
@@ -20,18 +21,18 @@ export const deltaProblems = ({
   full_every,
   run_mode,
 }: DeltaBody & Pick<CreateRuns, 'run_mode'>): FieldError[] => {
-  if (mode === 'delta')
+  if (mode !== 'delta')
     return [
-      ...(run_mode === 'cloud'
-        ? [{ path: '/mode', message: 'cannot be delta with run_mode cloud, whose machines need runs' }]
-        : []),
-      ...(max_age === undefined || isAge(max_age)
-        ? []
-        : [{ path: '/max_age', message: 'must be a duration up to 3650d, for example 12h or 7d' }]),
+      ...problemAt('/max_age', max_age !== undefined && 'requires mode delta'),
+      ...problemAt('/full_every', full_every !== undefined && 'requires mode delta'),
     ]
+  const isWrong = max_age !== undefined && !isAge(max_age)
   return [
-    ...(max_age === undefined ? [] : [{ path: '/max_age', message: 'requires mode delta' }]),
-    ...(full_every === undefined ? [] : [{ path: '/full_every', message: 'requires mode delta' }]),
+    ...problemAt(
+      '/mode',
+      run_mode === 'cloud' && 'cannot be delta with run_mode cloud, whose machines need runs',
+    ),
+    ...problemAt('/max_age', isWrong && 'must be a duration up to 3650d, for example 12h or 7d'),
   ]
 }
 
@@ -49,9 +50,7 @@ export const chooseTargets = async (
 ): Promise<Chosen | undefined> => {
   if (mode !== 'delta') return undefined
   if ('chunks' in drafts)
-    throw new AppError('invalid_input', 'mode: delta takes at most 100,000 targets of a file: divide it', {
-      details: [{ path: '/mode', message: 'delta takes at most 100,000 targets of a file: divide it' }],
-    })
+    throw wrongField('/mode', 'delta takes at most 100,000 targets of a file: divide it')
   const turn = await store.delta.turn(plan)
   const full = fullEvery !== undefined && turn % fullEvery === 0
   const fields = { max_age: maxAge, full_every: fullEvery ?? null, turn, full }

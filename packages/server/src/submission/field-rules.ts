@@ -11,6 +11,7 @@ import {
   type Warnings,
 } from '@scanfarm/contracts'
 import { parseDuration } from '@scanfarm/language'
+import { problemAt } from '../http/refusal.ts'
 import { deltaProblems } from './delta.ts'
 import { repeatProblems } from './repeat.ts'
 
@@ -65,16 +66,11 @@ const paramProblems = ({ params: sent }: { readonly params?: unknown }): FieldEr
   const params = textsOf(sent)
   const beyondBounds = paramsProblems(params)
   if (beyondBounds.length > 0) return beyondBounds
-  return Object.entries(params).flatMap(([name, value]) => {
-    const message = paramProblem(value)
-    return message === undefined ? [] : [{ path: `/params/${name}`, message }]
-  })
+  return Object.entries(params).flatMap(([name, value]) => problemAt(`/params/${name}`, paramProblem(value)))
 }
 
-const workspaceProblems = ({ workspace }: CreateRuns): FieldError[] => {
-  const message = workspace === undefined ? undefined : workspaceProblem(workspace)
-  return message === undefined ? [] : [{ path: '/workspace', message }]
-}
+const workspaceProblems = ({ workspace }: CreateRuns): FieldError[] =>
+  problemAt('/workspace', workspace === undefined ? undefined : workspaceProblem(workspace))
 
 /** Without a runner_type, the runner is checked later, when the workflow is known. */
 const runnerProblems = ({
@@ -93,34 +89,30 @@ const runnerProblems = ({
     ...requiresRunner('/docker_image', docker_image, 'docker'),
     ...requiresRunner('/docker_network', docker_network, 'docker'),
     ...requiresRunner('/ssh_host', ssh_host, 'ssh'),
-    ...imageAndHostProblems(docker_image, ssh_host),
-    ...networkProblems(docker_network),
+    ...problemAt(
+      '/docker_image',
+      isNot(IMAGE, docker_image) && 'must be the name of an image, for example debian:12',
+    ),
+    ...problemAt(
+      '/ssh_host',
+      ssh_host !== undefined &&
+        !isSshAddress(ssh_host) &&
+        'must have the form user@host:port; user and port are optional',
+    ),
+    ...problemAt(
+      '/docker_network',
+      isNot(NETWORK, docker_network) && 'must be the name of a docker network, for example none or bridge',
+    ),
   ]
 }
 
 /** The characters of image references; the engine checks the rest. */
 const IMAGE = /^[A-Za-z0-9][A-Za-z0-9._:/@-]*$/
 
-const imageAndHostProblems = (image: string | undefined, host: string | undefined): FieldError[] => [
-  ...(image === undefined || IMAGE.test(image)
-    ? []
-    : [{ path: '/docker_image', message: 'must be the name of an image, for example debian:12' }]),
-  ...(host === undefined || isSshAddress(host)
-    ? []
-    : [{ path: '/ssh_host', message: 'must have the form user@host:port; user and port are optional' }]),
-]
-
 const NETWORK = /^(container:)?[A-Za-z0-9][A-Za-z0-9_.-]*$/
 
-const networkProblems = (network: string | undefined): FieldError[] =>
-  network === undefined || NETWORK.test(network)
-    ? []
-    : [
-        {
-          path: '/docker_network',
-          message: 'must be the name of a docker network, for example none or bridge',
-        },
-      ]
+const isNot = (pattern: RegExp, text: string | undefined): boolean =>
+  text !== undefined && !pattern.test(text)
 
 const isSshAddress = (text: string): boolean => {
   try {
@@ -145,49 +137,36 @@ const NEW_INFRA_FIELDS = CLOUD_FIELDS.filter(
   (name) => name !== 'cloud_auto_destroy' && name !== 'cloud_reuse_infra',
 )
 
+/** A problem of each of the fields that is present. */
+const allAt = (body: CreateRuns, names: readonly (keyof CreateRuns)[], message: string): FieldError[] =>
+  present(body, names).map((name) => ({ path: `/${name}`, message }))
+
 const cloudProblems = (body: CreateRuns): FieldError[] => {
-  if (body.run_mode !== 'cloud')
-    return present(body, CLOUD_FIELDS).map((name) => ({
-      path: `/${name}`,
-      message: 'requires run_mode cloud',
-    }))
-  const reuse = body.cloud_reuse_infra === undefined ? [] : present(body, NEW_INFRA_FIELDS)
+  const { run_mode, runner_type = 'host', cloud_reuse_infra: reused } = body
+  if (run_mode !== 'cloud') return allAt(body, CLOUD_FIELDS, 'requires run_mode cloud')
   return [
-    ...reuse.map((name) => ({
-      path: `/${name}`,
-      message: 'cannot be combined with cloud_reuse_infra, whose machines already exist',
-    })),
-    ...cloudRunnerProblems(body),
+    ...allAt(
+      body,
+      reused === undefined ? [] : NEW_INFRA_FIELDS,
+      'cannot be combined with cloud_reuse_infra, whose machines already exist',
+    ),
+    ...problemAt(
+      '/runner_type',
+      runner_type !== 'host' &&
+        `must be host with run_mode cloud, not ${runner_type}: the machine is the runner`,
+    ),
+    ...allAt(
+      body,
+      ['docker_image', 'docker_network', 'ssh_host'],
+      'cannot be combined with run_mode cloud: the machine is the runner',
+    ),
   ]
 }
-
-const cloudRunnerProblems = ({
-  runner_type = 'host',
-  docker_image,
-  docker_network,
-  ssh_host,
-}: CreateRuns): FieldError[] => [
-  ...(runner_type === 'host'
-    ? []
-    : [
-        {
-          path: '/runner_type',
-          message: `must be host with run_mode cloud, not ${runner_type}: the machine is the runner`,
-        },
-      ]),
-  ...present({ docker_image, docker_network, ssh_host }, ['docker_image', 'docker_network', 'ssh_host']).map(
-    (name) => ({
-      path: `/${name}`,
-      message: 'cannot be combined with run_mode cloud: the machine is the runner',
-    }),
-  ),
-]
 
 /** Targets are checked when they are collected; this covers requests that are refused before. */
 export const singleTargetProblems = ({ target }: CreateRuns): FieldError[] => {
   const named = typeof target === 'string' ? target.trim() : ''
-  const message = named === '' ? undefined : targetProblem(named)
-  return message === undefined ? [] : [{ path: '/target', message }]
+  return problemAt('/target', named === '' ? undefined : targetProblem(named))
 }
 
 const MINUTE_MS = 60_000

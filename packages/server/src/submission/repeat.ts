@@ -8,6 +8,7 @@ import {
 import type { JobDraft, ScheduleDraft } from '@scanfarm/store'
 import { cronProblem, parseDuration } from '@scanfarm/language'
 import type { Caller } from '../access/authenticator.ts'
+import { problemAt } from '../http/refusal.ts'
 
 const DEFAULT_WAIT = '1m'
 
@@ -19,17 +20,15 @@ const timesOf = (body: CreateRuns): string | undefined =>
   body.schedule ?? (body.repeat === true ? everyOf(body) : undefined)
 
 export const repeatProblems = (body: CreateRuns): FieldError[] => {
-  const wait = body.repeat_wait_time
-  const cron = typeof body.schedule === 'string' ? cronProblem(body.schedule, 'UTC') : undefined
-  const unclear = typeof wait === 'string' && parseDuration(wait) === undefined
-  const problem = unclear
-    ? `"${wait}" is not a duration; for example: 30m, 2h, 1d`
-    : typeof wait === 'string'
-      ? cronProblem(everyOf(body), 'UTC')
-      : undefined
+  const { schedule, repeat_wait_time: wait } = body
+  const isUnclear = typeof wait === 'string' && parseDuration(wait) === undefined
   return [
-    ...(problem === undefined ? [] : [{ path: '/repeat_wait_time', message: problem }]),
-    ...(cron === undefined ? [] : [{ path: '/schedule', message: cron }]),
+    ...problemAt('/repeat_wait_time', isUnclear && `"${wait}" is not a duration; for example: 30m, 2h, 1d`),
+    ...problemAt(
+      '/repeat_wait_time',
+      typeof wait === 'string' && !isUnclear && cronProblem(everyOf(body), 'UTC'),
+    ),
+    ...problemAt('/schedule', typeof schedule === 'string' && cronProblem(schedule, 'UTC')),
   ]
 }
 

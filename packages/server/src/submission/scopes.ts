@@ -14,6 +14,7 @@ import {
 import type { Registry } from '@scanfarm/platform'
 import type { Refused, ScopeBook, Store, TargetDraft } from '@scanfarm/store'
 import { countRefusals } from '@scanfarm/worker'
+import { wrongField } from '../http/refusal.ts'
 
 /** Decides about the targets of one request. */
 export interface Keeper {
@@ -61,9 +62,7 @@ export class Scopes {
     const at = new Date()
     const named = name === undefined ? undefined : book.named(name)
     if (name !== undefined && named === undefined)
-      throw new AppError('invalid_input', `scope: there is no scope ${JSON.stringify(name)}`, {
-        details: [{ path: '/scope', message: `there is no scope ${JSON.stringify(name)}` }],
-      })
+      throw wrongField('/scope', `there is no scope ${JSON.stringify(name)}`)
     const neverScan = book.neverScan(workflow, at)
     let isEnforced = false
     const permission = (target: string, workspace: () => string): Permission => {

@@ -1,11 +1,9 @@
 import { isAbsolute, normalize } from 'node:path'
 import { AppError, uploadKeyOf, type ArtifactStore } from '@scanfarm/contracts'
 import { Folder, partsBelow, walk, type PathLocation } from '@scanfarm/paths'
+import { wrongField } from '../http/refusal.ts'
 
-const refusal = (message: string): AppError =>
-  new AppError('invalid_input', `target_file: ${message}`, {
-    details: [{ path: '/target_file', message }],
-  })
+const refusal = (message: string): AppError => wrongField('/target_file', message)
 
 /**
  * Opens the file named by `target_file`: an upload, by the path that the upload returned (on any master), or a file

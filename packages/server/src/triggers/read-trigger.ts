@@ -20,6 +20,7 @@ import {
 } from '@scanfarm/language'
 import { errorText } from '@scanfarm/platform'
 import type { StoredSchedule } from '@scanfarm/store'
+import { problemAt } from '../http/refusal.ts'
 import { topicProblem } from './topics.ts'
 import { delayOf, MAX_JITTER_MS } from './cron-times.ts'
 import {
@@ -224,27 +225,25 @@ export const triggerOfSchedule = (schedule: StoredSchedule): ReadTrigger => {
 /** Throws with all problems that can be found before the first execution. */
 const checked = (trigger: ReadyTrigger): ReadyTrigger => {
   const { cron, event, watch, input, params, target, targets, workspace } = trigger
-  const wrong = (path: string, message: string | undefined): FieldError[] =>
-    message === undefined ? [] : [{ path, message }]
   const fields = [
     ...(cron === undefined ? [] : cronProblems(cron)),
-    ...(event === undefined ? [] : wrong('/event_topic', topicProblem(event.topic))),
-    ...(watch === undefined ? [] : wrong('/watch_path', pathProblem(watch.path))),
+    ...(event === undefined ? [] : problemAt('/event_topic', topicProblem(event.topic))),
+    ...(watch === undefined ? [] : problemAt('/watch_path', pathProblem(watch.path))),
     ...(event?.filters ?? []).flatMap((filter, index) =>
-      wrong(`/filters/${index}`, filterProblem(filter, FUNCTIONS)),
+      problemAt(`/filters/${index}`, filterProblem(filter, FUNCTIONS)),
     ),
-    ...(event?.dedupe === undefined ? [] : wrong('/dedupe_key', templateProblem(event.dedupe.key))),
+    ...(event?.dedupe === undefined ? [] : problemAt('/dedupe_key', templateProblem(event.dedupe.key))),
     ...Object.entries(input).flatMap(([name, text]) =>
-      wrong(`/input/${name}`, inputProblem(text, FUNCTIONS)),
+      problemAt(`/input/${name}`, inputProblem(text, FUNCTIONS)),
     ),
     ...paramsProblems(params),
     ...paramsProblems(input, '/input').map(({ path, message }) => ({ path, message: `input: ${message}` })),
-    ...Object.entries(params).flatMap(([name, value]) => wrong(`/params/${name}`, paramProblem(value))),
-    ...(target === '' ? [] : wrong('/target', targetProblem(target))),
+    ...Object.entries(params).flatMap(([name, value]) => problemAt(`/params/${name}`, paramProblem(value))),
+    ...(target === '' ? [] : problemAt('/target', targetProblem(target))),
     ...targets.flatMap((one, index) =>
-      wrong(`/targets/${index}`, one === '' ? undefined : targetProblem(one)),
+      problemAt(`/targets/${index}`, one === '' ? undefined : targetProblem(one)),
     ),
-    ...(workspace === '' ? [] : wrong('/workspace', workspaceProblem(workspace))),
+    ...(workspace === '' ? [] : problemAt('/workspace', workspaceProblem(workspace))),
   ]
   if (fields.length > 0) throw new TriggerError(fields)
   return trigger

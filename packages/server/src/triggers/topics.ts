@@ -1,5 +1,5 @@
 import { EVENT_WORD_LENGTH, isTopicGlob, topicGlob } from '@scanfarm/contracts'
-import { refuse } from '../http/refusal.ts'
+import { problemAt, refuse } from '../http/refusal.ts'
 
 /** Events with the first topic also match triggers on the second one. */
 const OTHER_NAME: Readonly<Record<string, string>> = {
@@ -37,5 +37,5 @@ export const topicProblem = (glob: string): string | undefined => {
 /** Validates the topic filter of an event list; a string without glob characters is a plain topic. */
 export const refuseBadGlob = (topic: string | undefined): void => {
   const message = topic !== undefined && isTopicGlob(topic) ? topicProblem(topic) : undefined
-  refuse(message === undefined ? [] : [{ path: '/topic', message }])
+  refuse(problemAt('/topic', message))
 }

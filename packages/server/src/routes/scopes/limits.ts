@@ -1,19 +1,17 @@
 import { closed, LIMIT_KINDS, Limits, wrapped, type FieldError } from '@scanfarm/contracts'
-import { refuse } from '../../http/refusal.ts'
+import { problemAt, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 
 /** A run has at least one connection a second. `at`: where the limits are in the body. */
 export const limitProblems = (limits: Limits | undefined, at = ''): FieldError[] =>
   LIMIT_KINDS.flatMap((kind) => {
     const { rate, runs = 1 } = limits?.[kind] ?? {}
-    return rate === undefined || runs <= rate
-      ? []
-      : [
-          {
-            path: `${at}/${kind}/runs`,
-            message: `must not be more than the rate, ${rate}, which the runs share: got ${runs}`,
-          },
-        ]
+    return problemAt(
+      `${at}/${kind}/runs`,
+      rate !== undefined &&
+        runs > rate &&
+        `must not be more than the rate, ${rate}, which the runs share: got ${runs}`,
+    )
   })
 
 export const getLimits = route(

@@ -12,7 +12,7 @@ import {
 import type { Store } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { Caller } from '../../access/authenticator.ts'
-import { refuse } from '../../http/refusal.ts'
+import { problemAt, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { authorOf, untilOf } from '../findings/decisions.ts'
 import { idOf } from '../named.ts'
@@ -60,8 +60,7 @@ export const addNeverScan = route(
     errors: ['conflict'],
   },
   async ({ store }, { body, caller }) => {
-    const message = entryProblem(body.entry)
-    refuse(message === undefined ? [] : [{ path: '/entry', message }])
+    refuse(problemAt('/entry', entryProblem(body.entry)))
     const { ids } = await add(store, [{ ...body, ...untilFor(body.until) }], caller)
     const entry = await store.scopes.oneNeverScan(ids[0] ?? 0)
     if (entry === undefined) throw new AppError('conflict', 'another request removed the entry')
@@ -113,7 +112,7 @@ export const importNeverScan = route(
       const message =
         entryProblem(entry) ??
         (reason.length > MAX_REASON ? `has a reason of more than ${MAX_REASON} characters` : undefined)
-      return message === undefined ? [] : [{ path: '/text', message: `line ${line}: ${message}` }]
+      return problemAt('/text', message && `line ${line}: ${message}`)
     })
     if (lines.length === 0) problems.push({ path: '/text', message: 'contains no entry' })
     refuse(problems.slice(0, MAX_PROBLEMS))

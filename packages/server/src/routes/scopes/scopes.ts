@@ -13,7 +13,7 @@ import {
 } from '@scanfarm/contracts'
 import { MAX_SCOPES, type Store } from '@scanfarm/store'
 import { Type } from 'typebox'
-import { found, missing, refuse } from '../../http/refusal.ts'
+import { found, missing, problemAt, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { workspaceOf } from '../../submission/workspace-name.ts'
 import { authorOf } from '../findings/decisions.ts'
@@ -25,10 +25,7 @@ const MAX_PROBLEMS = 50
 
 const entryProblems = (field: string, entries: readonly string[] = []): FieldError[] =>
   entries
-    .flatMap((entry, index) => {
-      const message = entryProblem(entry)
-      return message === undefined ? [] : [{ path: `/${field}/${index}`, message }]
-    })
+    .flatMap((entry, index) => problemAt(`/${field}/${index}`, entryProblem(entry)))
     .slice(0, MAX_PROBLEMS)
 
 const momentOf = (field: 'valid_from' | 'valid_until', text: string | null | undefined) =>
@@ -36,16 +33,14 @@ const momentOf = (field: 'valid_from' | 'valid_until', text: string | null | und
 
 /** The scope with its times in UTC; throws for what is wrong with it. `now`: the stored scope. */
 const checked = <S extends ChangeScope>(scope: S, now?: Scope): S => {
-  const zone = scope.zone === undefined ? undefined : zoneProblem(scope.zone)
   refuse([
     ...entryProblems('allowed', scope.allowed),
     ...entryProblems('denied', scope.denied),
     ...limitProblems(scope.limits, '/limits'),
-    ...(zone === undefined ? [] : [{ path: '/zone', message: zone }]),
-    ...(scope.workspaces ?? []).flatMap((workspace, index) => {
-      const message = workspaceProblem(workspace)
-      return message === undefined ? [] : [{ path: `/workspaces/${index}`, message }]
-    }),
+    ...problemAt('/zone', scope.zone === undefined ? undefined : zoneProblem(scope.zone)),
+    ...(scope.workspaces ?? []).flatMap((workspace, index) =>
+      problemAt(`/workspaces/${index}`, workspaceProblem(workspace)),
+    ),
   ])
   const found = {
     ...scope,

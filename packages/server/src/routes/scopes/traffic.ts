@@ -1,6 +1,7 @@
-import { AppError, closed, hostSearchOf, MAX_TARGET_LENGTH, Traffic } from '@scanfarm/contracts'
+import { closed, hostSearchOf, MAX_TARGET_LENGTH, Traffic } from '@scanfarm/contracts'
 import { sendsNothing } from '@scanfarm/functions'
 import { Type } from 'typebox'
+import { wrongField } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 
 const MOST_RUNS = 100
@@ -9,13 +10,13 @@ const DAY_MS = 86_400_000
 const moment = (otherwise: string) =>
   Type.Optional(Type.String({ description: `RFC 3339, or a date; default: ${otherwise}` }))
 
-const wrong = (name: string, message: string): AppError =>
-  new AppError('invalid_input', `${name}: ${message}`, { details: [{ path: `/${name}`, message }] })
-
 const timeOf = (name: string, text: string | undefined, otherwise: number): Date => {
   const time = text === undefined ? otherwise : Date.parse(text)
   if (Number.isNaN(time))
-    throw wrong(name, `${JSON.stringify(text)} is no time: write it like 2026-11-27T20:00:00Z or 2026-11-27`)
+    throw wrongField(
+      `/${name}`,
+      `${JSON.stringify(text)} is no time: write it like 2026-11-27T20:00:00Z or 2026-11-27`,
+    )
   return new Date(time)
 }
 
@@ -52,10 +53,10 @@ export const findTraffic = route(
   async ({ store }, { query }) => {
     const search = hostSearchOf(query.address.trim())
     if (search === undefined)
-      throw wrong('address', `${JSON.stringify(query.address)} is not the address or name of one host`)
+      throw wrongField('/address', `${JSON.stringify(query.address)} is not the address or name of one host`)
     const to = timeOf('to', query.to, Date.now())
     const from = timeOf('from', query.from, to.getTime() - DAY_MS)
-    if (from > to) throw wrong('from', 'must not be after to')
+    if (from > to) throw wrongField('/from', 'must not be after to')
     const { data, truncated, oldestRun } = await store.traffic.find({ ...search, from, to }, MOST_RUNS)
     const count =
       data.length === 0

@@ -11,7 +11,7 @@ import { rangeOf } from '../../artifacts/send-artifact.ts'
 import { RunPath } from '../read-runs.ts'
 import { startOfLine, type LogContent } from './log-files.ts'
 import type { LogPosition } from './log-streams.ts'
-import { found } from '../../../http/refusal.ts'
+import { found, wrongField } from '../../../http/refusal.ts'
 
 const PLAIN = 'text/plain; charset=utf-8'
 
@@ -93,7 +93,8 @@ const answer = async (
 ): Promise<Answer> => {
   if (query.follow !== true) return await sendPart(await logStreams.content(state), query, http)
   for (const name of ['limit', 'line'] as const)
-    if (query[name] !== undefined) throw refusal(`/${name}`, 'cannot be combined with follow: leave it out')
+    if (query[name] !== undefined)
+      throw wrongField(`/${name}`, 'cannot be combined with follow: leave it out')
   const after =
     lastEvent(http, query, positionOf) ??
     (query.offset === undefined ? undefined : { attempt: state.attempt, offset: query.offset })
@@ -107,7 +108,7 @@ const sendPart = async (
 ): Promise<Answer> => {
   const { kind, size } = content
   if (byte !== undefined && line !== undefined)
-    throw refusal('/line', 'cannot be combined with offset: leave one out')
+    throw wrongField('/line', 'cannot be combined with offset: leave one out')
   const offset = line === undefined ? byte : await startOfLine(content, line, signal())
   const isPart = offset !== undefined || limit !== undefined
   const range = isPart ? undefined : rangeOf(headers.range, size)
@@ -132,6 +133,3 @@ const positionOf = (text: string): LogPosition | undefined => {
   const { groups } = POSITION.exec(text) ?? {}
   return groups && { attempt: Number(groups['attempt']), offset: Number(groups['offset']) }
 }
-
-const refusal = (path: string, message: string): AppError =>
-  new AppError('invalid_input', `${path.slice(1)}: ${message}`, { details: [{ path, message }] })
