@@ -78,7 +78,8 @@ const namesIn = (list: string): string[] =>
     .filter((name) => name !== '' && !name.startsWith('type '))
 
 /** A schema without use is left out, and with the last one its library. */
-const SCHEMA = /^((?:export )?const \w+ = )((?:Type\.|closed\(|named\().*(?:(?:\n(?: .*)?)*\n[)\]}].*)?)/gm
+const SCHEMA =
+  /^((?:export )?const \w+ = )((?:Type\.|(?:closed|named|text|flag|count|nullable)\().*(?:(?:\n(?: .*)?)*\n[)\]}].*)?)/gm
 
 /** Imports from a package load all of it: they become imports from its files. */
 const direct = (text: string, packages: ReadonlyMap<string, ReadonlyMap<string, string>>): string =>

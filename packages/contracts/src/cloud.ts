@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { CloudProviderName } from './enums.ts'
-import { named } from './objects.ts'
+import { Count, named, nullable, text } from './objects.ts'
 
 /**
  * An infrastructure is a group of machines that are requested together. `requested`: its rows exist, but the provider has not
@@ -52,18 +52,15 @@ export const INSTANCE_MOVES: Readonly<Record<InstanceStatus, readonly InstanceSt
 }
 
 const Timestamp = Type.String({ format: 'date-time' })
-const NullableTimestamp = Type.Union([Timestamp, Type.Null()])
-const Count = Type.Integer({ minimum: 0 })
+const NullableTimestamp = nullable(Timestamp)
 const Money = Type.Union([Type.Number({ description: 'US dollars' }), Type.Null()])
 
 /** One machine, without its keys. */
 export const CloudInstance = named('CloudInstance', {
-  resource_id: Type.String({ description: 'The provider\'s id, or "" before there is one' }),
+  resource_id: text('The provider\'s id, or "" before there is one'),
   name: Type.String(),
   status: InstanceStatus,
-  message: Type.String({
-    description: 'The reason for the status, if possible in the words of the provider',
-  }),
+  message: text('The reason for the status, if possible in the words of the provider'),
   address: Type.String(),
   running_runs: Count,
   created_at: Timestamp,
@@ -73,7 +70,7 @@ export const CloudInstance = named('CloudInstance', {
 export type CloudInstance = Static<typeof CloudInstance>
 
 export const CloudInfra = named('CloudInfra', {
-  infra_id: Type.String({ description: '16 lower-case hex characters' }),
+  infra_id: text('16 lower-case hex characters'),
   status: InfraStatus,
   provider: CloudProviderName,
   region: Type.String(),

@@ -3,7 +3,7 @@ import { CreateRuns, Timeout } from './runs/create-run.ts'
 import { NullableTimestamp, StringMap, Timestamp } from './resources.ts'
 import { Priority, RunMode, RunnerType, WorkflowKind } from './enums.ts'
 import { EVENT_WORD_LENGTH } from './event-limits.ts'
-import { closed, named } from './objects.ts'
+import { closed, Count, count, flag, named, nullable, text } from './objects.ts'
 
 /** Data types of events by topic; those of all other topics are `custom`. */
 const DATA_TYPES: Readonly<Record<string, string>> = {
@@ -64,7 +64,7 @@ export const EventEmitted = named('EventEmitted', {
   event_id: Type.String({ pattern: '^evt_' }),
   triggered_workflows: Type.Array(Type.String()),
   success: Type.Literal(true),
-  note: Type.Optional(Type.String({ description: 'Only when no workflow was triggered' })),
+  note: Type.Optional(text('Only when no workflow was triggered')),
 })
 export type EventEmitted = Static<typeof EventEmitted>
 
@@ -78,9 +78,9 @@ export const EventLogEntry = named('EventLogEntry', {
     Type.Enum(['run', 'api'], { description: 'run: an event of a run; only below /osm/api' }),
   ),
   data_type: Type.String(),
-  data: Type.String({ description: 'JSON text' }),
+  data: text('JSON text'),
   workspace: Type.String(),
-  run_id: Type.String({ description: 'run_uuid, or ""' }),
+  run_id: text('run_uuid, or ""'),
   workflow_name: Type.String(),
   processed: Type.Boolean(),
   processed_at: NullableTimestamp,
@@ -95,7 +95,7 @@ export const DeliveryStatus = Type.Enum(['pending', 'delivered', 'dead'])
 export const Delivery = named('WebhookDelivery', {
   id: Type.Integer(),
   subscription_id: Type.Integer(),
-  subscription: Type.String({ description: 'Its name' }),
+  subscription: text('Its name'),
   event_id: Type.String(),
   topic: Type.String(),
   status: DeliveryStatus,
@@ -106,23 +106,21 @@ export const Delivery = named('WebhookDelivery', {
   created_at: Timestamp,
   delivered_at: NullableTimestamp,
   last_attempt_at: NullableTimestamp,
-  last_ms: Type.Union([Type.Integer(), Type.Null()], { description: 'How long the last attempt took' }),
-  last_answer: Type.String({ description: 'The first 1,024 bytes of the last answer' }),
+  last_ms: nullable(Type.Integer(), 'How long the last attempt took'),
+  last_answer: text('The first 1,024 bytes of the last answer'),
 })
 export type Delivery = Static<typeof Delivery>
 
 export const ScheduledTriggerType = Type.Enum(['cron', 'event', 'watch'])
 export type ScheduledTriggerType = Static<typeof ScheduledTriggerType>
 
-const Count = Type.Integer({ minimum: 0 })
-
 export const EventReceiverStatus = named('EventReceiverStatus', {
   enabled: Type.Boolean(),
   running: Type.Boolean(),
   triggers: Type.Object({ cron: Count, event: Count, watch: Count }),
   workflows_loaded: Count,
-  workflow_count: Type.Integer({ minimum: 0, description: 'Same as workflows_loaded' }),
-  trigger_count: Type.Integer({ minimum: 0, description: 'Triggers of all types' }),
+  workflow_count: count('Same as workflows_loaded'),
+  trigger_count: count('Triggers of all types'),
   last_event_at: NullableTimestamp,
 })
 export type EventReceiverStatus = Static<typeof EventReceiverStatus>
@@ -136,10 +134,8 @@ export const ReceiverTrigger = named('ReceiverTrigger', {
   next_run: Type.Optional(NullableTimestamp),
   topic: Type.Optional(Type.String()),
   path: Type.Optional(Type.String()),
-  schedule_id: Type.Optional(Type.String({ description: 'Set if the trigger is a schedule' })),
-  problem: Type.Optional(
-    Type.String({ description: 'The reason why it does not work, or why its runs would wait' }),
-  ),
+  schedule_id: Type.Optional(text('Set if the trigger is a schedule')),
+  problem: Type.Optional(text('The reason why it does not work, or why its runs would wait')),
 })
 export type ReceiverTrigger = Static<typeof ReceiverTrigger>
 
@@ -192,7 +188,7 @@ const options = {
   ),
   debounce: Type.Optional(Duration),
   overlap: Type.Optional(Overlap),
-  target: Type.Optional(Type.String({ description: '"" for a workflow that needs no target' })),
+  target: Type.Optional(text('"" for a workflow that needs no target')),
   targets: Type.Optional(
     Type.Array(Type.String(), {
       maxItems: SCHEDULE_TARGETS,
@@ -215,7 +211,7 @@ const options = {
   input: Type.Optional(Type.Record(Type.String({ maxLength: 128 }), Type.String({ maxLength: 4096 }))),
   run_mode: Type.Optional(Type.Enum(['local', 'distributed'])),
   priority: CreateRuns.properties.priority,
-  enabled: Type.Optional(Type.Boolean({ description: 'Alias: is_enabled' })),
+  enabled: Type.Optional(flag('Alias: is_enabled')),
   input_config: Type.Optional(
     Type.Record(Type.String(), Type.Unknown(), {
       description: 'Target and params combined; used only if neither target nor params is given',

@@ -11,14 +11,12 @@ import {
   TriggerType,
   WorkflowKind,
 } from './enums.ts'
-import { named } from './objects.ts'
+import { Count, count, flag, named, nullable, text } from './objects.ts'
 
 /** ISO 8601 in UTC, for example `2026-01-31T12:00:00.000Z`. */
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
-export const NullableTimestamp = Type.Union([Timestamp, Type.Null()])
+export const NullableTimestamp = nullable(Timestamp)
 export const StringMap = Type.Record(Type.String(), Type.String())
-const Count = Type.Integer({ minimum: 0 })
-
 /** `""` until the run has ended. */
 const Outcome = Type.Enum([...RunOutcome.enum, ''], {
   description:
@@ -34,15 +32,9 @@ const runFields = {
   params: StringMap,
   status: RunStatus,
   outcome: Outcome,
-  failed_steps: Type.Integer({
-    minimum: 0,
-    description: 'Failed steps, including those with on_error: continue',
-  }),
-  left_out_modules: Type.Integer({ minimum: 0, description: 'Modules that were due and could not start' }),
-  left_out_steps: Type.Integer({
-    minimum: 0,
-    description: 'Steps of started modules that were due but not reached',
-  }),
+  failed_steps: count('Failed steps, including those with on_error: continue'),
+  left_out_modules: count('Modules that were due and could not start'),
+  left_out_steps: count('Steps of started modules that were due but not reached'),
   outcome_reasons: Type.Array(Type.String(), {
     maxItems: OUTCOME_REASONS,
     description: 'The first reasons why something failed or was left out',
@@ -54,7 +46,7 @@ const runFields = {
   total_steps: Count,
   completed_steps: Count,
   trigger_type: TriggerType,
-  run_group_id: Type.String({ description: 'The job id of the request that created the run' }),
+  run_group_id: text('The job id of the request that created the run'),
   created_at: Timestamp,
   updated_at: Timestamp,
   priority: Priority,
@@ -62,8 +54,8 @@ const runFields = {
   run_mode: RunMode,
   runner_type: RunnerType,
   attempt: Count,
-  worker_id: Type.String({ description: 'Worker that executes or last executed it, or ""' }),
-  waiting_reason: Type.String({ description: 'Why a queued run waits, or ""' }),
+  worker_id: text('Worker that executes or last executed it, or ""'),
+  waiting_reason: text('Why a queued run waits, or ""'),
   loop_items: Type.Union(
     [Type.Object({ first: Type.Integer({ minimum: 1 }), last: Type.Integer({ minimum: 1 }) }), Type.Null()],
     { description: 'Items of the loop of another run that it executes; null: it executes its workflow' },
@@ -71,9 +63,9 @@ const runFields = {
   error_message: Type.String(),
   ...Type.Partial(
     Type.Object({
-      hooks_enabled: Type.Boolean({ description: 'Whether the workflow has hooks; only below /osm/api' }),
-      is_queued: Type.Boolean({ description: 'Whether it waits for a worker; only below /osm/api' }),
-      input_is_file: Type.Boolean({ description: 'Always false; only below /osm/api' }),
+      hooks_enabled: flag('Whether the workflow has hooks; only below /osm/api'),
+      is_queued: flag('Whether it waits for a worker; only below /osm/api'),
+      input_is_file: flag('Always false; only below /osm/api'),
     }),
   ).properties,
 }
@@ -91,16 +83,16 @@ export const RunDetail = named('RunDetail', {
   trigger_name: Type.String(),
   timeout: Type.Union([Type.Integer({ description: 'minutes' }), Type.Null()]),
   docker_image: Type.String(),
-  docker_network: Type.String({ description: 'Network that the caller requested, or ""' }),
+  docker_network: text('Network that the caller requested, or ""'),
   ssh_host: Type.String(),
   facts: StringMap,
   tools: Type.Array(Type.Object({ name: Type.String(), version: Type.String() }), {
     description: 'Versions of the programs that the workflow declares, if they tell one',
   }),
   killed_pids: Type.Array(Type.Integer()),
-  loop_run_uuid: Type.String({ description: 'Run whose loop has the items that this run executes, or ""' }),
-  infra_id: Type.String({ description: 'Infrastructure of a cloud run, or ""' }),
-  cloud_instance: Type.String({ description: 'Machine that a cloud run is bound to, by name, or ""' }),
+  loop_run_uuid: text('Run whose loop has the items that this run executes, or ""'),
+  infra_id: text('Infrastructure of a cloud run, or ""'),
+  cloud_instance: text('Machine that a cloud run is bound to, by name, or ""'),
 })
 export type RunDetail = Static<typeof RunDetail>
 
@@ -116,13 +108,13 @@ export type AttemptEnding = Static<typeof AttemptEnding>
 export const RunAttempt = named('RunAttempt', {
   attempt: Type.Integer({ minimum: 1 }),
   ending: AttemptEnding,
-  reason: Type.String({ description: 'Why it ended, in words, or ""' }),
+  reason: text('Why it ended, in words, or ""'),
   worker_id: Type.String(),
-  worker: Type.String({ description: 'Name of the worker, or "" if it is not known any more' }),
+  worker: text('Name of the worker, or "" if it is not known any more'),
   hostname: Type.String(),
   pid: Type.Integer({ description: 'Process of the worker; 0 if not known' }),
   version: Type.String(),
-  machine: Type.String({ description: 'Cloud machine, or ""' }),
+  machine: text('Cloud machine, or ""'),
   started_at: NullableTimestamp,
   ended_at: NullableTimestamp,
   heard_at: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
@@ -140,22 +132,22 @@ export const Step = named('Step', {
   run_uuid: Type.String({ format: 'uuid' }),
   step_name: Type.String(),
   step_type: Type.String(),
-  module: Type.String({ description: 'Module of a flow, or ""' }),
+  module: text('Module of a flow, or ""'),
   status: StepStatus,
   command: Type.String(),
-  output: Type.String({ description: 'The last 16 KiB; the whole output is in log_file' }),
+  output: text('The last 16 KiB; the whole output is in log_file'),
   error_message: Type.String(),
-  error: Type.String({ description: 'Same as error_message' }),
+  error: text('Same as error_message'),
   exports: StringMap,
-  exit_code: Type.Union([Type.Integer(), Type.Null()]),
+  exit_code: nullable(Type.Integer()),
   duration_ms: Count,
-  log_file: Type.String({ description: 'Path below the API root that serves the whole log, or ""' }),
+  log_file: text('Path below the API root that serves the whole log, or ""'),
   attempt: Count,
   taken_from: Type.Union(
     [Type.Object({ run_uuid: Type.String({ format: 'uuid' }), attempt: Count }), Type.Null()],
     { description: 'The earlier attempt or the batch that executed the step; null: this attempt did' },
   ),
-  items_job_id: Type.String({ description: 'Job whose runs executed the items of the loop, or ""' }),
+  items_job_id: text('Job whose runs executed the items of the loop, or ""'),
   started_at: NullableTimestamp,
   completed_at: NullableTimestamp,
   created_at: Timestamp,
@@ -183,7 +175,7 @@ export const JobStatus = named('JobStatus', {
   completed: Count,
   running: Count,
   failed: Count,
-  pending: Type.Integer({ minimum: 0, description: 'Pending and queued runs' }),
+  pending: count('Pending and queued runs'),
   cancelled: Count,
   outcomes: Type.Object(
     { clean: Count, partial: Count, nothing_done: Count },
@@ -218,11 +210,11 @@ export const AuditEntry = named('AuditEntry', {
   at: Timestamp,
   kind: Type.Enum(['user', 'token']),
   caller_id: Type.Integer({ description: 'Id of the user or token' }),
-  caller: Type.String({ description: 'Name of the user or token at that time' }),
+  caller: text('Name of the user or token at that time'),
   role: Role,
   method: Type.String(),
-  route: Type.String({ description: 'Pattern of the route: `/users/{id}`' }),
-  path: Type.String({ description: 'The path with its ids, at most 500 characters' }),
+  route: text('Pattern of the route: `/users/{id}`'),
+  path: text('The path with its ids, at most 500 characters'),
   status: Type.Integer(),
 })
 export type AuditEntry = Static<typeof AuditEntry>
@@ -231,12 +223,11 @@ export const Pagination = named('Pagination', {
   total: Count,
   offset: Count,
   limit: Count,
-  next_cursor: Type.Optional(Type.String({ description: 'Pass as cursor to get the next page' })),
+  next_cursor: Type.Optional(text('Pass as cursor to get the next page')),
   truncated: Type.Optional(
-    Type.Boolean({
-      description:
-        'The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records',
-    }),
+    flag(
+      'The page reached its size limit: it has fewer records than limit, and more exist. Continue with next_cursor, or with offset plus the number of records',
+    ),
   ),
 })
 export type Pagination = Static<typeof Pagination>

@@ -1,14 +1,12 @@
 import { Type, type Static } from 'typebox'
 import { Wanted } from './enums.ts'
 import { NullableTimestamp, Timestamp } from './resources.ts'
-import { named } from './objects.ts'
-
-const Count = Type.Integer({ minimum: 0 })
+import { Count, count, named, nullable, text } from './objects.ts'
 
 export const WorkerTool = named('WorkerTool', {
   name: Type.String(),
-  version: Type.String({ description: '"" if the program does not tell it' }),
-  path: Type.String({ description: 'Its file on the worker' }),
+  version: text('"" if the program does not tell it'),
+  path: text('Its file on the worker'),
 })
 export type WorkerTool = Static<typeof WorkerTool>
 
@@ -23,34 +21,28 @@ export const Worker = named('Worker', {
   slots: Count,
   busy_slots: Count,
   capabilities: Type.Array(Type.String()),
-  enforcement_gap: Type.Union([Type.String(), Type.Null()], {
-    description:
-      'Why its kernel does not keep packets of commands within scopes: then targets are checked, and it gets no run of a scope with enforcement kernel. "": it does. null: a worker of an older version',
-  }),
+  enforcement_gap: nullable(
+    Type.String(),
+    'Why its kernel does not keep packets of commands within scopes: then targets are checked, and it gets no run of a scope with enforcement kernel. "": it does. null: a worker of an older version',
+  ),
   tools: Type.Array(WorkerTool, {
     description:
       'Programs of the shipped manifest that it has, with their versions. Empty until it has asked them, and for workers of older versions',
   }),
   wanted: Wanted,
-  drain_until: Type.Union([Timestamp, Type.Null()], { description: 'It waits for its runs until then' }),
+  drain_until: nullable(Timestamp, 'It waits for its runs until then'),
   joined_at: Timestamp,
   last_heartbeat: Timestamp,
-  lease_age_ms: Type.Integer({ minimum: 0, description: 'Milliseconds since last_heartbeat' }),
+  lease_age_ms: count('Milliseconds since last_heartbeat'),
   lease_until: Type.String({
     format: 'date-time',
     description: 'A worker that does not renew its lease until then is lost',
   }),
   lost_at: NullableTimestamp,
-  current_runs: Type.Array(Type.String({ description: 'run_uuid' })),
-  current_task: Type.String({ description: 'The first of current_runs, or ""' }),
-  tasks_complete: Type.Integer({
-    minimum: 0,
-    description: 'Completed runs among the newest 10,000 of the farm',
-  }),
-  tasks_failed: Type.Integer({
-    minimum: 0,
-    description: 'Failed runs among the newest 10,000 of the farm',
-  }),
+  current_runs: Type.Array(text('run_uuid')),
+  current_task: text('The first of current_runs, or ""'),
+  tasks_complete: count('Completed runs among the newest 10,000 of the farm'),
+  tasks_failed: count('Failed runs among the newest 10,000 of the farm'),
 })
 export type Worker = Static<typeof Worker>
 

@@ -1,8 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from './resources.ts'
-import { named } from './objects.ts'
-
-const Count = Type.Integer({ minimum: 0 })
+import { Count, count, flag, named, nullable, text } from './objects.ts'
 
 /** `imported`: the workspace has no runs. */
 export const WORKSPACE_SOURCES = ['local', 'cloud', 'imported'] as const
@@ -13,12 +11,12 @@ export const Workspace = named('Workspace', {
   id: Type.Integer({ description: 'A number derived from the name' }),
   name: Type.String(),
   org_uuid: Type.String({ format: 'uuid' }),
-  local_path: Type.String({ description: 'Always "": files are kept as artifacts' }),
+  local_path: text('Always "": files are kept as artifacts'),
   data_source: WorkspaceSource,
   total_runs: Count,
   total_assets: Count,
-  total_subdomains: Type.Integer({ minimum: 0, description: 'Assets of the type subdomain' }),
-  total_urls: Type.Integer({ minimum: 0, description: 'Assets of the types url, http and web' }),
+  total_subdomains: count('Assets of the type subdomain'),
+  total_urls: count('Assets of the types url, http and web'),
   total_ips: Count,
   total_links: Count,
   total_content: Count,
@@ -28,13 +26,13 @@ export const Workspace = named('Workspace', {
   vuln_high: Count,
   vuln_medium: Count,
   vuln_low: Count,
-  vuln_potential: Type.Integer({ minimum: 0, description: 'Findings of severity info' }),
+  vuln_potential: count('Findings of severity info'),
   risk_score: Type.Number({
     description: 'By the worst severity: critical 10, high 7.5, medium 5, low 2.5, none 0',
   }),
   tags: Type.Array(Type.String()),
-  last_run: Type.Union([Timestamp, Type.Null()], { description: 'Start of the newest run' }),
-  run_workflow: Type.String({ description: 'Workflow of the newest run, or ""' }),
+  last_run: nullable(Timestamp, 'Start of the newest run'),
+  run_workflow: text('Workflow of the newest run, or ""'),
   created_at: NullableTimestamp,
   updated_at: NullableTimestamp,
 })
@@ -45,7 +43,7 @@ export const Org = named('Org', {
   name: Type.String(),
   description: Type.String(),
   tags: Type.Array(Type.String()),
-  is_default: Type.Boolean({ description: 'It has all workspaces that belong to no other' }),
+  is_default: flag('It has all workspaces that belong to no other'),
   created_at: Timestamp,
   updated_at: Timestamp,
 })

@@ -3,7 +3,7 @@ import { FindingState, Severity, Verdict } from './findings.ts'
 import { DECISION_LIMITS, FINDING_LIMITS, MAX_TAG_LENGTH } from './limits.ts'
 import { Timestamp } from '../resources.ts'
 import { SEVERITIES } from './severities.ts'
-import { closed, named } from '../objects.ts'
+import { closed, count, flag, named, text } from '../objects.ts'
 
 const glob = (description: string, maxLength = 1024) =>
   Type.Optional(Type.String({ minLength: 1, maxLength, description: `${description}; * and ? in any case` }))
@@ -23,7 +23,7 @@ const Match = closed({
 const Set = closed({
   verdict: Type.Optional(Type.Enum(['confirmed', 'false_positive', 'accepted'])),
   reason: Type.Optional(Type.String({ maxLength: DECISION_LIMITS.reason, description: 'Of the verdict' })),
-  until: Type.Optional(Type.String({ description: 'When an acceptance ends: RFC 3339' })),
+  until: Type.Optional(text('When an acceptance ends: RFC 3339')),
   severity: Type.Optional(Severity),
   assignee: Type.Optional(Type.String({ minLength: 1, maxLength: DECISION_LIMITS.assignee })),
   tags: Type.Optional(
@@ -63,7 +63,7 @@ export const FindingRule = named('FindingRule', {
   position,
   match: Match,
   set: Set,
-  findings: Type.Integer({ minimum: 0, description: 'Findings that it matches' }),
+  findings: count('Findings that it matches'),
   created_by: Type.String(),
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -85,12 +85,9 @@ const Side = Type.Object({
 
 /** What a rule would do. */
 export const RulePreview = Type.Object({
-  matched: Type.Integer({
-    minimum: 0,
-    description: 'Findings that it matches, or that it no longer matches',
-  }),
-  complete: Type.Boolean({ description: 'False: it matches more, which were not read' }),
-  changed: Type.Integer({ minimum: 0, description: 'Those that would change' }),
+  matched: count('Findings that it matches, or that it no longer matches'),
+  complete: flag('False: it matches more, which were not read'),
+  changed: count('Those that would change'),
   findings: Type.Array(Type.Object({ id: Type.Integer(), before: Side, after: Side }), {
     description: 'Newest first',
   }),

@@ -2,7 +2,7 @@ import { Type, type Static } from 'typebox'
 import { NullableTimestamp, Timestamp } from '../resources.ts'
 import { FINDING_LIMITS, MAX_TAG_LENGTH, MAX_TAGS } from './limits.ts'
 import { CONFIDENCES, SEVERITIES } from './severities.ts'
-import { closed, named } from '../objects.ts'
+import { closed, count, flag, named, nullable, text } from '../objects.ts'
 
 export const Severity = Type.Enum([...SEVERITIES])
 export type Severity = Static<typeof Severity>
@@ -25,25 +25,25 @@ export const VERDICTS = ['none', 'confirmed', 'false_positive', 'accepted', 'fix
 export const Verdict = Type.Enum([...VERDICTS], { description: 'What people decide; scans do not change it' })
 export type Verdict = Static<typeof Verdict>
 
-const text = (field: keyof typeof FINDING_LIMITS, description: string) =>
+const limited = (field: keyof typeof FINDING_LIMITS, description: string) =>
   Type.String({ maxLength: FINDING_LIMITS[field], description })
 
 const contentFields = {
-  vuln_info: text('vuln_info', 'CVE or other identifier'),
-  vuln_title: text('vuln_title', 'Title'),
-  vuln_desc: text('vuln_desc', 'Description'),
-  vuln_poc: text('vuln_poc', 'Proof of concept'),
+  vuln_info: limited('vuln_info', 'CVE or other identifier'),
+  vuln_title: limited('vuln_title', 'Title'),
+  vuln_desc: limited('vuln_desc', 'Description'),
+  vuln_poc: limited('vuln_poc', 'Proof of concept'),
   severity: Severity,
   confidence: Confidence,
-  asset_type: text('asset_type', 'For example web, api, network'),
-  asset_value: text('asset_value', 'URL or other identifier of what is affected'),
+  asset_type: limited('asset_type', 'For example web, api, network'),
+  asset_value: limited('asset_value', 'URL or other identifier of what is affected'),
   tags: Type.Array(Type.String({ maxLength: MAX_TAG_LENGTH }), { maxItems: MAX_TAGS }),
-  detail_http_request: text('detail_http_request', 'Raw HTTP request'),
-  detail_http_response: text('detail_http_response', 'Raw HTTP response'),
-  raw_vuln_json: text('raw_vuln_json', 'Raw scanner output, as JSON text'),
+  detail_http_request: limited('detail_http_request', 'Raw HTTP request'),
+  detail_http_response: limited('detail_http_response', 'Raw HTTP response'),
+  raw_vuln_json: limited('raw_vuln_json', 'Raw scanner output, as JSON text'),
 }
 
-const fingerprint = text(
+const fingerprint = limited(
   'fingerprint',
   'What tells the results of one check at one place apart: a matcher, a commit, a column, the text of a line. Part of the identity; in a file it replaces the number of the line there',
 )
@@ -68,9 +68,9 @@ const seenFields = {
   last_seen_at: Type.String({ format: 'date-time', description: 'Same as last_seen' }),
   times_seen: Type.Integer({ minimum: 1, description: 'Runs and imports that found it' }),
   gone_at: NullableTimestamp,
-  first_run_uuid: Type.String({ description: 'Run that found it first, or ""' }),
-  run_uuid: Type.String({ description: 'Run that found it last, or ""' }),
-  source: Type.String({ description: 'Origin: api, workflow, or the format of the import' }),
+  first_run_uuid: text('Run that found it first, or ""'),
+  run_uuid: text('Run that found it last, or ""'),
+  source: text('Origin: api, workflow, or the format of the import'),
   created_at: Timestamp,
   updated_at: Type.String({
     format: 'date-time',
@@ -80,15 +80,15 @@ const seenFields = {
 
 const decisionFields = {
   seen: Seen,
-  seen_reason: Type.String({ description: 'Why the last scan did not see it, or ""' }),
+  seen_reason: text('Why the last scan did not see it, or ""'),
   verdict: Verdict,
-  reason: Type.String({ description: 'Of the verdict, or ""' }),
+  reason: text('Of the verdict, or ""'),
   until: NullableTimestamp,
-  decided_by: Type.String({ description: 'user:name, token:name or rule:name, or ""' }),
+  decided_by: text('user:name, token:name or rule:name, or ""'),
   decided_at: NullableTimestamp,
   back_at: NullableTimestamp,
-  assignee: Type.String({ description: 'Or ""' }),
-  ticket: Type.String({ description: 'Link to a ticket, or ""' }),
+  assignee: text('Or ""'),
+  ticket: text('Link to a ticket, or ""'),
   scan_severity: Severity,
 }
 
@@ -98,16 +98,12 @@ export const PRIORITY_FACTORS = ['severity', 'kev', 'epss', 'exposure'] as const
 /** From files about CVEs: see enrichment. */
 const enrichmentFields = {
   cves: Type.Array(Type.String(), { description: 'CVEs that its identifier and tags name' }),
-  epss: Type.Union([Type.Number(), Type.Null()], {
-    description:
-      'The highest probability of its CVEs to be exploited within 30 days, from 0 to 1; null: not known',
-  }),
-  epss_percentile: Type.Union([Type.Number(), Type.Null()], {
-    description: 'The share of all CVEs with at most this probability',
-  }),
-  kev: Type.Boolean({
-    description: 'One of its CVEs is in the catalog of exploited vulnerabilities of CISA',
-  }),
+  epss: nullable(
+    Type.Number(),
+    'The highest probability of its CVEs to be exploited within 30 days, from 0 to 1; null: not known',
+  ),
+  epss_percentile: nullable(Type.Number(), 'The share of all CVEs with at most this probability'),
+  kev: flag('One of its CVEs is in the catalog of exploited vulnerabilities of CISA'),
   kev_due: Type.Union([Type.String({ format: 'date' }), Type.Null()], {
     description: 'When CISA wants it fixed',
   }),
@@ -138,8 +134,8 @@ export type Cvss = Static<typeof Cvss>
 /** A file about CVEs that is stored. */
 export const Enrichment = named('Enrichment', {
   kind: Type.Enum(['epss', 'kev'], { description: 'epss: scores of FIRST; kev: the catalog of CISA' }),
-  version: Type.String({ description: 'Of the model or the catalog, or ""' }),
-  published: Type.String({ description: 'As the file names it, or ""' }),
+  version: text('Of the model or the catalog, or ""'),
+  published: text('As the file names it, or ""'),
   cves: Type.Integer({ minimum: 1 }),
   loaded_at: Timestamp,
   loaded_by: Type.String(),
@@ -155,7 +151,7 @@ export const Vulnerability = named('Vulnerability', {
   ...enrichmentFields,
   fingerprint,
   occurrences,
-  finding_hash: Type.String({ description: 'Identity in hex; "" when what or where is missing' }),
+  finding_hash: text('Identity in hex; "" when what or where is missing'),
   ...seenFields,
 })
 export type Vulnerability = Static<typeof Vulnerability>
@@ -168,8 +164,8 @@ export type NewVulnerability = Static<typeof NewVulnerability>
 
 /** The content of an asset, from any source. */
 export const AssetContent = Type.Object({
-  asset_type: Type.String({ description: 'http, dns, url, subdomain, ip, port, technology, file…' }),
-  asset_value: Type.String({ description: 'Host, address, host:port, path…' }),
+  asset_type: text('http, dns, url, subdomain, ip, port, technology, file…'),
+  asset_value: text('Host, address, host:port, path…'),
   url: Type.String(),
   host_ip: Type.String(),
   scheme: Type.String(),
@@ -180,7 +176,7 @@ export const AssetContent = Type.Object({
   open_ports: Type.Array(Type.String()),
   dns_records: Type.Array(Type.String()),
   remarks: Type.Array(Type.String()),
-  raw_json_data: Type.String({ description: 'Output of the tool as JSON text, or ""' }),
+  raw_json_data: text('Output of the tool as JSON text, or ""'),
 })
 export type AssetContent = Static<typeof AssetContent>
 
@@ -190,11 +186,11 @@ const shownFields = {
   content_length: Type.Integer({ description: '0: unknown' }),
   words: Type.Integer({ description: '0: unknown' }),
   lines: Type.Integer({ description: '0: unknown' }),
-  tls: Type.String({ description: 'Version of TLS, or ""' }),
-  time: Type.String({ description: 'Time of the response, or ""' }),
+  tls: text('Version of TLS, or ""'),
+  time: text('Time of the response, or ""'),
   method: Type.String(),
   input: Type.String(),
-  path: Type.String({ description: 'Path of the URL, or ""' }),
+  path: text('Path of the URL, or ""'),
 }
 
 export const Asset = named('Asset', {
@@ -207,16 +203,14 @@ export const Asset = named('Asset', {
 })
 export type Asset = Static<typeof Asset>
 
-const Count = (description: string) => Type.Integer({ minimum: 0, description })
-
 /** Result of an import: `new`, `known`, `merged` and `errors` add up to the number of results in the report. */
 export const ImportSummary = Type.Object({
-  new: Count('Results that became new records'),
-  updated: Count('Known ones whose content changed, or that came back'),
-  unchanged: Count('Known ones that are as they were'),
-  known: Count('updated and unchanged'),
-  merged: Count('Results that equal another one of the report, in whose record they are counted'),
-  errors: Count('Results that could not be used, and parts of the scan that failed'),
+  new: count('Results that became new records'),
+  updated: count('Known ones whose content changed, or that came back'),
+  unchanged: count('Known ones that are as they were'),
+  known: count('updated and unchanged'),
+  merged: count('Results that equal another one of the report, in whose record they are counted'),
+  errors: count('Results that could not be used, and parts of the scan that failed'),
 })
 export type ImportSummary = Static<typeof ImportSummary>
 

@@ -3,8 +3,8 @@ import { NullableTimestamp } from '../resources.ts'
 import { Seen, Severity, Verdict } from './findings.ts'
 import type { RunOutcome } from '../runs/run-outcome.ts'
 import type { RunStatus } from '../runs/run-status.ts'
+import { Count } from '../objects.ts'
 
-const Count = Type.Integer({ minimum: 0 })
 const Some = Type.Optional(Count)
 export const Severities = Type.Object(
   { critical: Some, high: Some, medium: Some, low: Some, info: Some },

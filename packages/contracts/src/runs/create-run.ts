@@ -5,7 +5,7 @@ import { LISTED_REFUSALS, RefusedTarget } from '../scope/schemas.ts'
 import { MISSING_TOOLS } from '../missing-tools.ts'
 import { WORKSPACE_PATTERN } from '../target.ts'
 import { CloudProviderName, HEURISTICS, Priority, RunMode, RunnerType, WorkflowKind } from '../enums.ts'
-import { closed, named } from '../objects.ts'
+import { closed, flag, named, text } from '../objects.ts'
 
 const Name = Type.String({ minLength: 1, maxLength: 256 })
 
@@ -33,9 +33,7 @@ export const CreateRuns = closed(
     targets: Type.Optional(Type.Array(Type.String())),
     target_file: Type.Optional(Type.String({ minLength: 1, maxLength: 4096 })),
     skip_bad: Type.Optional(
-      Type.Boolean({
-        description: 'Leave invalid targets out and list them in `skipped`, instead of refusing the request',
-      }),
+      flag('Leave invalid targets out and list them in `skipped`, instead of refusing the request'),
     ),
     params: Type.Optional(StringMap),
     priority: Type.Optional(Type.Enum(['low', 'normal', 'medium', 'high', 'critical'])),
@@ -56,10 +54,9 @@ export const CreateRuns = closed(
       Type.String({ minLength: 1, maxLength: 128, description: 'Name of the scope that the runs keep to' }),
     ),
     strict: Type.Optional(
-      Type.Boolean({
-        description:
-          'Refuse the request if a target is out of scope or on the never-scan list; default: the others run',
-      }),
+      flag(
+        'Refuse the request if a target is out of scope or on the never-scan list; default: the others run',
+      ),
     ),
     mode: Type.Optional(
       Type.Enum(['all', 'delta'], {
@@ -103,12 +100,8 @@ export const CreateRuns = closed(
           'If no live worker has the programs that distributed runs need: `wait` for one, with a warning in the answer, or `fail` with 409. Default: `wait`',
       }),
     ),
-    empty_target: Type.Optional(Type.Boolean({ description: 'Run without a target' })),
-    repeat: Type.Optional(
-      Type.Boolean({
-        description: 'Also creates a schedule that repeats the request; requires the role admin',
-      }),
-    ),
+    empty_target: Type.Optional(flag('Run without a target')),
+    repeat: Type.Optional(flag('Also creates a schedule that repeats the request; requires the role admin')),
     repeat_wait_time: Type.Optional(
       Type.String({
         maxLength: 32,
@@ -121,14 +114,10 @@ export const CreateRuns = closed(
         description: 'Cron expression: also creates a schedule for the request; requires the role admin',
       }),
     ),
-    schedule_enabled: Type.Optional(
-      Type.Boolean({ description: 'Whether the schedule is enabled; default true' }),
-    ),
-    notify_on_complete: Type.Optional(
-      Type.Boolean({ description: 'Not supported; causes a warning. Use webhooks' }),
-    ),
+    schedule_enabled: Type.Optional(flag('Whether the schedule is enabled; default true')),
+    notify_on_complete: Type.Optional(flag('Not supported; causes a warning. Use webhooks')),
     skip_validation: Type.Optional(
-      Type.Boolean({ description: 'Not supported; causes a warning. Targets and params are always checked' }),
+      flag('Not supported; causes a warning. Targets and params are always checked'),
     ),
   },
   { $id: 'CreateRuns' },
@@ -194,9 +183,7 @@ export const RunsCreated = named('RunsCreated', {
   repeat_wait_time: Type.Optional(Type.String()),
   schedule: Type.Optional(Type.String()),
   schedule_enabled: Type.Optional(Type.Boolean()),
-  schedule_id: Type.Optional(
-    Type.String({ description: 'Of the schedule that repeat or schedule asked for' }),
-  ),
+  schedule_id: Type.Optional(text('Of the schedule that repeat or schedule asked for')),
   warnings: Type.Optional(Warnings),
 })
 export type RunsCreated = Static<typeof RunsCreated>

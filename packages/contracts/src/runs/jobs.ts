@@ -2,16 +2,14 @@ import { Type, type Static } from 'typebox'
 import { Priority, RunMode, TriggerType, WorkflowKind } from '../enums.ts'
 import { ScheduledTriggerType } from '../events.ts'
 import { Severities } from '../findings/report.ts'
-import { named } from '../objects.ts'
+import { Count, count, named, nullable, text } from '../objects.ts'
 import { NullableTimestamp, Timestamp } from '../resources.ts'
 import { RunOutcome } from './run-outcome.ts'
-
-const Count = Type.Integer({ minimum: 0 })
 
 /** Of a job. */
 export const JobCounts = Type.Object(
   {
-    pending: Type.Integer({ minimum: 0, description: 'Pending and queued runs, and targets without a run' }),
+    pending: count('Pending and queued runs, and targets without a run'),
     running: Count,
     completed: Count,
     failed: Count,
@@ -35,31 +33,27 @@ export const JobSummary = named('JobSummary', {
   priority: Priority,
   run_mode: RunMode,
   target_count: Count,
-  concurrency: Type.Union([Type.Integer(), Type.Null()]),
+  concurrency: nullable(Type.Integer()),
   trigger_type: TriggerType,
   trigger_name: Type.String(),
   schedule_id: Type.String(),
-  infra_id: Type.String({ description: 'Infrastructure of a cloud job, or ""' }),
+  infra_id: text('Infrastructure of a cloud job, or ""'),
   created_at: Timestamp,
-  ended_at: Type.Union([Timestamp, Type.Null()], {
-    description: 'Null: a run is open, or its end was not noticed yet (seconds)',
-  }),
-  outcome: Type.Union([RunOutcome, Type.Null()], {
-    description: 'Of all its runs; null until `ended_at` is known. partial: one of them is not clean',
-  }),
+  ended_at: nullable(Timestamp, 'Null: a run is open, or its end was not noticed yet (seconds)'),
+  outcome: nullable(
+    RunOutcome,
+    'Of all its runs; null until `ended_at` is known. partial: one of them is not clean',
+  ),
   cancel_requested_at: NullableTimestamp,
-  scope: Type.String({ description: 'Scope that its request names, or ""' }),
-  refused: Type.Integer({
-    minimum: 0,
-    description: 'Targets that a scope or the never-scan list refused, before and while it ran',
-  }),
-  left_out: Type.Integer({ minimum: 0, description: 'Targets that mode delta left out: nothing changed' }),
-  retry_of: Type.String({ description: 'The job that it retries, or ""' }),
+  scope: text('Scope that its request names, or ""'),
+  refused: count('Targets that a scope or the never-scan list refused, before and while it ran'),
+  left_out: count('Targets that mode delta left out: nothing changed'),
+  retry_of: text('The job that it retries, or ""'),
   retries: Type.Array(Type.String(), { description: 'Jobs that retry it, oldest first; at most 100' }),
-  counts: Type.Union([JobCounts, Type.Null()], {
-    description:
-      'Null: the page has many open runs, and those of this job are being counted; ask again. Counts of large open jobs may be some seconds old',
-  }),
+  counts: nullable(
+    JobCounts,
+    'Null: the page has many open runs, and those of this job are being counted; ask again. Counts of large open jobs may be some seconds old',
+  ),
 })
 export type JobSummary = Static<typeof JobSummary>
 
@@ -93,18 +87,15 @@ export const Night = named('Night', {
   running: Type.Union([Type.Object({ job_id: Type.String(), created_at: Timestamp }), Type.Null()], {
     description: 'Its newest job, if it has not ended',
   }),
-  last: Type.Union([NightJob, Type.Null()]),
-  previous: Type.Union([NightJob, Type.Null()]),
+  last: nullable(NightJob),
+  previous: nullable(NightJob),
   findings: Type.Object(
     { new: Severities, back: Severities, gone: Severities },
     { description: 'What the last job changed, as in the event schedule.ended' },
   ),
   open: Severities,
-  not_tested: Type.Integer({
-    minimum: 0,
-    description: 'Open findings that could not be tested or reached when the last job ended',
-  }),
-  workspace: Type.String({ description: 'The first workspace of the last job by name, or ""' }),
+  not_tested: count('Open findings that could not be tested or reached when the last job ended'),
+  workspace: text('The first workspace of the last job by name, or ""'),
   workspace_count: Count,
 })
 export type Night = Static<typeof Night>

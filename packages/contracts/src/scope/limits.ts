@@ -1,5 +1,5 @@
 import { Type, type Static } from 'typebox'
-import { closed } from '../objects.ts'
+import { closed, flag } from '../objects.ts'
 
 const MAX_PER_LIMIT = 1_000_000
 const Limit = (of: string) =>
@@ -32,9 +32,7 @@ export const Limits = closed(
     per_network: Limit('On each /24, or /64 of IPv6'),
     per_domain: Limit('On each registrable domain with all below it'),
     workflow_once: Type.Optional(
-      Type.Boolean({
-        description: 'Of the runs of one workflow on one target in one workspace one works at a time',
-      }),
+      flag('Of the runs of one workflow on one target in one workspace one works at a time'),
     ),
   },
   { $id: 'Limits', description: 'Runs beyond them wait; none: {}' },

@@ -4,7 +4,7 @@ import { RunStatus } from '../runs/run-status.ts'
 import { MAX_ENTRY_LENGTH } from './entry.ts'
 import { Limits } from './limits.ts'
 import { DAYS } from './windows.ts'
-import { closed, named } from '../objects.ts'
+import { closed, flag, named, text } from '../objects.ts'
 
 /** Most entries of a list of a scope, and of the never-scan list. */
 export const SCOPE_ENTRIES = 10_000
@@ -29,7 +29,7 @@ const Window = closed({
 
 export const ENFORCEMENTS = ['checked', 'kernel'] as const
 
-const Moment = Type.Union([Type.String({ description: 'RFC 3339' }), Type.Null()])
+const Moment = Type.Union([text('RFC 3339'), Type.Null()])
 const fields = {
   allowed: entries(
     'A host (example.com), a domain with all below it (*.example.com), a network, a range from one address to another, a prefix of URLs, or * for everything; with ports like :80,8000-9000',
@@ -112,7 +112,7 @@ export const NeverScan = named('NeverScan', {
   entry: Type.String(),
   reason: Type.String(),
   until: NullableTimestamp,
-  workflow: Type.String({ description: '"": all workflows' }),
+  workflow: text('"": all workflows'),
   created_by: Type.String(),
   created_at: Timestamp,
 })
@@ -148,7 +148,7 @@ export const Refusal = named('Refusal', {
     description:
       'Where it was refused: submit, trigger, start (of the run), item (of a loop), request or redirect (of an http step or a function), kernel (packets of a command, which were not sent); delta: left out, since nothing changed',
   }),
-  run_uuid: Type.String({ description: '"" if it became no run' }),
+  run_uuid: text('"" if it became no run'),
   created_at: Timestamp,
 })
 export type Refusal = Static<typeof Refusal>
@@ -168,7 +168,7 @@ export const Traffic = named('Traffic', {
   completed_at: NullableTimestamp,
   destinations: Type.Array(
     Type.Object({
-      host: Type.String({ description: 'The host, or the target, network or domain that has it' }),
+      host: text('The host, or the target, network or domain that has it'),
       place: Type.Enum([...DESTINATION_PLACES], {
         description:
           'target, item (of a loop), request or redirect (of an http step or a function), resolved (an address of a name), more (the run had too many destinations to record them)',
@@ -176,18 +176,16 @@ export const Traffic = named('Traffic', {
     }),
     { description: 'Why the run is listed' },
   ),
-  worker: Type.String({ description: 'Name of the last worker that executed it; "": not known' }),
-  hostname: Type.String({ description: 'Of the machine of the worker' }),
-  egress_address: Type.String({ description: 'Of a cloud machine; "": that of the worker\'s network' }),
-  scope: Type.String({ description: 'That of its request; "": none' }),
+  worker: text('Name of the last worker that executed it; "": not known'),
+  hostname: text('Of the machine of the worker'),
+  egress_address: text('Of a cloud machine; "": that of the worker\'s network'),
+  scope: text('That of its request; "": none'),
   steps: Type.Array(
     Type.Object({
       name: Type.String(),
       module: Type.String(),
       command: Type.String(),
-      sends_nothing: Type.Boolean({
-        description: 'Its functions only compute, or work with files and records',
-      }),
+      sends_nothing: flag('Its functions only compute, or work with files and records'),
       started_at: NullableTimestamp,
       completed_at: NullableTimestamp,
     }),
