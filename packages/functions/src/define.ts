@@ -146,7 +146,10 @@ const OTHERWISE: Readonly<Record<string, Json>> = {
   value: '',
 }
 
-/** Rejects with an error that fails the step. `onFailure` gets the reason of a result that means failure. */
+/**
+ * Rejects with an error that fails the step. `context` is for this call alone. `onFailure` gets the reason of a result that
+ * means failure.
+ */
 export const resultOf = async (
   { run, returns, otherwise = OTHERWISE[returns] }: FunctionDefinition,
   args: readonly Json[],
@@ -180,9 +183,9 @@ export const orNoResult = async <Result>(
     throw new NoResult(messageOf(error), { cause: error })
   })
 
-/** The context may be a proxy, so that the call inherits from it. */
+/** The context becomes the call: one that inherits from it would make all accesses slow. */
 const callOf = (args: readonly Json[], context: FunctionContext): Call =>
-  Object.assign(Object.create(context) as FunctionContext, {
+  Object.assign(context, {
     args,
     text: (index: number, fallback = '') => textOf(args[index], fallback),
     number: (index: number, fallback: number) => numberOf(args[index]) ?? fallback,

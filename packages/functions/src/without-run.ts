@@ -34,9 +34,8 @@ export const callWithoutRun = async (
   args: readonly Json[],
   known: Partial<FunctionContext>,
 ): Promise<Json> => {
-  const all = { ...AROUND, ...known }
-  const context = new Proxy({} as FunctionContext, {
-    get(_, key): unknown {
+  const context = new Proxy({ ...AROUND, ...known } as unknown as FunctionContext, {
+    get(all, key): unknown {
       if (Object.hasOwn(all, key)) return Reflect.get(all, key)
       throw new Error('this function needs a run')
     },

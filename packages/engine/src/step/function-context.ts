@@ -18,7 +18,10 @@ export const functionContext = (
   return {
     signal,
     folders: input.folders,
-    env: environmentOf(run, 'host', turnsOf(at)),
+    // Few functions use it.
+    get env() {
+      return environmentOf(run, 'host', turnsOf(at))
+    },
     ports: run.ports,
     services: input.services ?? {},
     workspace: input.workspace,

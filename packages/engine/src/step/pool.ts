@@ -17,23 +17,29 @@ export const pool = async <Item>(
   admit?: Admit,
 ): Promise<void> => {
   const iterator = Symbol.iterator in items ? items[Symbol.iterator]() : items[Symbol.asyncIterator]()
-  const over = new AbortController()
+  // Steps that execute one function after the other have no use for its signal, which costs more than the function.
+  const waiting = admit === undefined ? undefined : new AbortController()
+  let isOver = false
+  const end = (): void => {
+    isOver = true
+    waiting?.abort(ENDED)
+  }
   let index = 0
   const next = async (): Promise<void> => {
     const found = await iterator.next()
-    if (found.done === true || !go()) over.abort(ENDED)
+    if (found.done === true || !go()) end()
     else await work(found.value, index++)
   }
   const thread = async (number: number): Promise<void> => {
-    while (!over.signal.aborted) {
-      using _permission = number === 0 ? undefined : await admit?.(over.signal)
-      if (!over.signal.aborted) await next()
+    while (!isOver) {
+      using _permission = number === 0 || waiting === undefined ? undefined : await admit?.(waiting.signal)
+      if (!isOver) await next()
     }
   }
   try {
     await Promise.all(Array.from({ length: Math.max(1, width) }, (_, number) => thread(number)))
   } finally {
-    over.abort(ENDED)
+    end()
     await iterator.return?.()
   }
 }

@@ -82,7 +82,7 @@ const succeed = async (
     return closeUnsuccessful(at, row, { ...failed(exports.message), output: end.output })
   const { values } = exports
   setExports(at, values)
-  if (isWork(at.step, command)) at.trace?.worked()
+  if (at.trace !== undefined && isWork(at.step, command)) at.trace.worked()
   row.close('completed', {
     error: end.blocked,
     exports: recordedExports(at, values),
