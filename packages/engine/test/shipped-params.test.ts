@@ -1,27 +1,12 @@
 // long
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { checkParams } from '../src/flow/params.ts'
-import { Engine } from '../src/engine.ts'
-import { execute } from '../src/execute.ts'
 import { openLibrary } from '../src/library/open-library.ts'
 import type { Param, ResolvedWorkflow, Workflow, WorkflowLibrary } from '@scanfarm/language'
 import { resolveWorkflow } from '@scanfarm/language'
-import { hostRunner } from './harness/host-runner.ts'
-import { MemoryRecorder } from './harness/recorder.ts'
-
-const WORKFLOWS = join(import.meta.dirname, '../../../workflows')
+import { useRuns, WORKFLOWS } from './harness/runs.ts'
 
 /** A fake tool: it records its arguments with separators, and writes the files that the next module reads. */
 const RECORD = `#!/bin/sh
@@ -65,27 +50,17 @@ const FLOWS: Readonly<Record<string, string>> = {
   baseline: '127.0.0.10',
 }
 
-let folder = ''
+const { folder, runResolved } = useRuns(
+  Object.fromEntries(Object.entries(WRITES).map(([name, body]) => [name, `${RECORD}${body}\n`])),
+)
 let canary = ''
 let file = ''
 let library: WorkflowLibrary
-const engine = new Engine()
-
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'scanfarm-params-'))
-  canary = join(folder, 'canary')
-  file = join(folder, 'file.txt')
+  canary = join(folder(), 'canary')
+  file = join(folder(), 'file.txt')
   writeFileSync(file, 'localhost\n')
-  mkdirSync(join(folder, 'bin'))
-  for (const [name, body] of Object.entries(WRITES)) {
-    writeFileSync(join(folder, 'bin', name), `${RECORD}${body}\n`)
-    chmodSync(join(folder, 'bin', name), 0o755)
-  }
   library = await openLibrary([WORKFLOWS])
-})
-afterAll(async () => {
-  await engine[Symbol.asyncDispose]()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const workflowsOf = ({ root, modules }: ResolvedWorkflow): Workflow[] => [root, ...Object.values(modules)]
@@ -114,25 +89,8 @@ const untyped = (resolved: ResolvedWorkflow): ResolvedWorkflow => {
 
 /** Executes the workflow and returns the arguments of every call of a tool. */
 const callsOf = async (workflow: ResolvedWorkflow, target: string, params: Record<string, string>) => {
-  const output = mkdtempSync(join(folder, 'run-'))
-  const calls = join(output, 'calls')
-  writeFileSync(calls, '')
-  await execute({
-    workflow,
-    target,
-    params,
-    workspace: 'ws',
-    runUuid: '0c4c6c0e-7a0b-4d8e-9d5e-7c4f7a9f2c11',
-    runId: 1,
-    attempt: 1,
-    folders: { output, temp: join(output, 'tmp') },
-    env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: output, CALLS: calls },
-    openRunner: async () => hostRunner(),
-    recorder: new MemoryRecorder(),
-    signal: new AbortController().signal,
-    engine,
-  })
-  return readFileSync(calls, 'utf8')
+  const { read } = await runResolved(workflow, { target, params })
+  return read('calls')
     .split('\u0002')
     .slice(0, -1)
     .map((call) => call.split('\u0001').slice(0, -1))

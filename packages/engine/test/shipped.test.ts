@@ -1,17 +1,11 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { Engine } from '../src/engine.ts'
-import { execute } from '../src/execute.ts'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { lintPaths } from '../src/lint/lint-paths.ts'
 import { openLibrary } from '../src/library/open-library.ts'
 import { requirements } from '../src/requirements.ts'
 import { resolveWorkflow, type WorkflowLibrary } from '@scanfarm/language'
-import { hostRunner } from './harness/host-runner.ts'
-import { MemoryRecorder } from './harness/recorder.ts'
-
-const WORKFLOWS = join(import.meta.dirname, '../../../workflows')
+import { useRuns, WORKFLOWS } from './harness/runs.ts'
 
 /** Fake tools, real as far as workflows use them: they check input, record arguments, and write output. */
 const HEAD = `#!/bin/sh
@@ -37,22 +31,12 @@ if [ -n "$grep" ]; then printf 'Host: 127.0.0.7 ()\\tStatus: Up\\nHost: 127.0.0.
   nuclei: `while read -r url; do printf '{"template-id":"t-1","info":{"name":"Bad <b>","severity":"high"},"matched-at":"%s"}\\n' "$url"; done < "$list" > "$out"`,
 }
 
-let folder = ''
+const { folder, runResolved } = useRuns(
+  Object.fromEntries(Object.entries(TOOLS).map(([name, body]) => [name, `${HEAD}${body}\n`])),
+)
 let library: WorkflowLibrary
-const engine = new Engine()
-
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'scanfarm-shipped-'))
-  for (const [name, body] of Object.entries(TOOLS)) {
-    mkdirSync(join(folder, 'bin'), { recursive: true })
-    writeFileSync(join(folder, 'bin', name), `${HEAD}${body}\n`)
-    chmodSync(join(folder, 'bin', name), 0o755)
-  }
   library = await openLibrary([WORKFLOWS])
-})
-afterAll(async () => {
-  await engine[Symbol.asyncDispose]()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const runFlow = async (
@@ -61,31 +45,17 @@ const runFlow = async (
   params: Record<string, string> = {},
   limit: { readonly rate?: number; readonly env?: Record<string, string> } = {},
 ) => {
-  const output = mkdtempSync(join(folder, `${name}-`))
-  const calls = join(output, 'calls')
-  writeFileSync(calls, '')
-  const recorder = new MemoryRecorder()
-  const result = await execute({
-    workflow: resolveWorkflow(library, { name, kind: 'flow' }),
+  const workflow = resolveWorkflow(library, { name, kind: 'flow' })
+  const paths = [{ path: folder(), write: false }]
+  const { recorder, read, output, status, errorMessage } = await runResolved(workflow, {
     target,
     params,
-    workspace: 'ws',
-    runUuid: '0c4c6c0e-7a0b-4d8e-9d5e-7c4f7a9f2c11',
-    runId: 1,
-    attempt: 1,
-    folders: { output, temp: join(output, 'tmp') },
-    paths: [{ path: folder, write: false }],
-    env: { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: output, CALLS: calls, ...limit.env },
-    ...(limit.rate !== undefined && { rate: limit.rate }),
-    openRunner: async () => hostRunner(),
-    recorder,
-    signal: new AbortController().signal,
-    engine,
+    paths,
+    ...limit,
   })
-  const read = (file: string) => readFileSync(join(output, file), 'utf8')
   const bad = recorder.steps.filter(({ status }) => status === 'failed')
-  expect(bad.map(({ name: step, errorMessage, output: text }) => ({ step, errorMessage, text }))).toEqual([])
-  expect(result).toMatchObject({ status: 'completed', errorMessage: '' })
+  expect(bad.map(({ name: step, errorMessage: why, output: text }) => ({ step, why, text }))).toEqual([])
+  expect({ status, errorMessage }).toEqual({ status: 'completed', errorMessage: '' })
   expect(recorder.completed).toBe(recorder.total)
   return { recorder, read, output, calls: read('calls').trim().replaceAll(output, 'OUT').split('\n') }
 }
@@ -159,7 +129,7 @@ describe('shipped workflows', () => {
   })
 
   test('The flow url accepts a URL with an ampersand', async () => {
-    const words = join(folder, 'words.txt')
+    const words = join(folder(), 'words.txt')
     writeFileSync(words, 'admin\n')
     const { calls, read } = await runFlow('url', 'https://www.example.com/a?b=1&c=2', { wordlist: words })
     expect(read('web/input.txt')).toBe('https://www.example.com/a?b=1&c=2\n')
@@ -171,7 +141,7 @@ describe('shipped workflows', () => {
   })
 
   test('The flow list reads its hosts from a file', async () => {
-    const hosts = join(folder, 'hosts.txt')
+    const hosts = join(folder(), 'hosts.txt')
     writeFileSync(hosts, '# mine\nb.example.com\r\n\na.example.com\nb.example.com\n')
     const { read } = await runFlow('list', 'my-hosts', { list_file: hosts })
     expect(read('hosts.txt')).toBe('a.example.com\nb.example.com\n')

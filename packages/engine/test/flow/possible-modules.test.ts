@@ -1,24 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { resolveWorkflow, type ResolvedWorkflow } from '@scanfarm/language'
-import { Engine } from '../../src/engine.ts'
-import { execute } from '../../src/execute.ts'
 import { possibleModules } from '../../src/flow/possible-modules.ts'
 import { openLibrary } from '../../src/library/open-library.ts'
 import { requirements } from '../../src/requirements.ts'
-import { hostRunner } from '../harness/host-runner.ts'
-import { MemoryRecorder } from '../harness/recorder.ts'
+import { useRuns, WORKFLOWS } from '../harness/runs.ts'
 
-const WORKFLOWS = join(import.meta.dirname, '../../../../workflows')
-
-const engine = new Engine()
-const folder = mkdtempSync(join(tmpdir(), 'scanfarm-possible-'))
-afterAll(async () => {
-  await engine[Symbol.asyncDispose]()
-  rmSync(folder, { recursive: true, force: true })
-})
+const { runResolved } = useRuns()
 
 interface Given {
   readonly params?: Record<string, string>
@@ -67,24 +54,7 @@ const flowOf = async (head: string, refs: string, files: Record<string, string> 
 }
 
 const started = async (resolved: ResolvedWorkflow, target: string, params: Record<string, string>) => {
-  const output = mkdtempSync(join(folder, 'run-'))
-  const recorder = new MemoryRecorder()
-  await execute({
-    workflow: resolved,
-    target,
-    params,
-    workspace: 'ws',
-    runUuid: '0c4c6c0e-7a0b-4d8e-9d5e-7c4f7a9f2c11',
-    runId: 1,
-    attempt: 1,
-    folders: { output, temp: join(output, 'tmp') },
-    env: { PATH: '/usr/bin:/bin', HOME: output },
-    openRunner: async () => hostRunner(),
-    recorder,
-    signal: new AbortController().signal,
-    engine,
-    skipValidation: true,
-  })
+  const { recorder } = await runResolved(resolved, { target, params, skipValidation: true })
   return recorder.steps.filter(({ name, status }) => name === 'mark' && status === 'completed').length > 0
 }
 
