@@ -222,11 +222,11 @@ describe('the docker runner', () => {
     const runner = await provide().open({ type: 'docker', image: TEST_IMAGE }, mine)
     opened.push(runner)
     const lost = text(runner, `sleep ${word}`)
-    await until(async () => (await alive(word)).length > 0)
+    await until(() => alive(word).length > 0)
     const [container = ''] = await containers(`label=scanfarm.run=${mine.runUuid}`)
     await exec('docker', ['--host', engine.address, 'rm', '-f', container])
     expect((await lost).outcome).toEqual({ kind: 'lost', reason: expect.stringContaining('container') })
-    expect(await alive(word)).toEqual([])
+    expect(alive(word)).toEqual([])
   })
 
   test('gives containers the requested network: none, or that of the machine', async () => {
@@ -254,10 +254,10 @@ describe('the docker runner', () => {
       ],
       { stdio: ['ignore', 'ignore', 'inherit'] },
     )
-    await until(async () => (await alive(word)).length > 0)
+    await until(() => alive(word).length > 0)
     worker.kill('SIGKILL')
     await once(worker, 'exit')
-    await until(async () => (await alive(word)).length === 0)
+    await until(() => alive(word).length === 0)
     await until(async () => (await containers('label=scanfarm.owner=killed-worker')).length === 0)
   })
 

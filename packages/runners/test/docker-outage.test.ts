@@ -53,7 +53,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     const word = token()
     const runner = await open()
     const running = sh(runner, `sleep ${word}`)
-    await until(async () => (await alive(word)).length > 0)
+    await until(() => alive(word).length > 0)
     await engine.end(signal)
     expect(await running).toEqual({ kind: 'lost', reason: expect.stringMatching(/engine|container/) })
     // Nothing waits for the engine: neither the next command nor the end of the run.
@@ -66,7 +66,7 @@ test.each(['SIGKILL', 'SIGTERM'] as const)(
     expect(await sh(next, 'exit 3')).toEqual({ kind: 'exited', code: 3 })
     await next[Symbol.asyncDispose]()
     await provider.sweepContainers(() => false)
-    await until(async () => (await alive(word)).length === 0)
+    await until(() => alive(word).length === 0)
   },
 )
 
@@ -75,11 +75,11 @@ test('a command whose engine hangs can be cancelled, and ends when the engine co
   const cancel = new AbortController()
   const runner = await open()
   const running = sh(runner, `sleep ${word}`, cancel.signal)
-  await until(async () => (await alive(word)).length > 0)
+  await until(() => alive(word).length > 0)
   await engine.send('SIGSTOP')
   cancel.abort()
   expect(await running).toMatchObject({ kind: 'cancelled' })
   await engine.send('SIGCONT')
   await runner[Symbol.asyncDispose]()
-  await until(async () => (await alive(word)).length === 0)
+  await until(() => alive(word).length === 0)
 })

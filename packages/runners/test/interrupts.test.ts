@@ -102,7 +102,7 @@ describe.each(SUBJECTS)('%s', (_, subject) => {
       for (; seen.stdout === '' && timeoutMs < LONGEST_START_MS; seen = await run()) timeoutMs *= 4
       expect(seen).toMatchObject({ outcome: { kind: 'timed-out' }, stdout: 'go\n' })
       expect(await report()).toBe('complete\n')
-      expect(await opened.left()).toEqual([])
+      expect(opened.left()).toEqual([])
     },
   )
 
@@ -117,7 +117,7 @@ describe.each(SUBJECTS)('%s', (_, subject) => {
     await using opened = await open(new Map([[NAME, 60_000]]), { seconds: '30' })
     expect((await cancelAfter(opened.runner, opened.command, 'go')).kind).toBe('cancelled')
     await expect(report()).rejects.toThrow('ENOENT')
-    expect(await opened.left()).toEqual([])
+    expect(opened.left()).toEqual([])
   })
 
   test('So does a cancel after the time limit', async () => {
@@ -128,6 +128,6 @@ describe.each(SUBJECTS)('%s', (_, subject) => {
     const { outcome } = await see(opened.runner, { ...opened.command, timeoutMs: 500 }, cancel.signal)
     expect(outcome.kind).toBe('timed-out')
     expect(Date.now() - started).toBeLessThan(15_000)
-    expect(await opened.left()).toEqual([])
+    expect(opened.left()).toEqual([])
   })
 })

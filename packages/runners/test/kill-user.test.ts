@@ -52,10 +52,10 @@ asRoot.each(['perl', 'node'] as const)('the host runner, with the launcher in %s
     const escape = `(${daemon} &); until [ -e up ]; do sleep 0.01; done; echo go`
     expect((await see(a, sh(escape))).stdout).toBe('go\n')
     const running = b.run(sh(`sleep ${other}`), { signal: AbortSignal.timeout(TEST_MS) })
-    await until(async () => (await alive(word)).length > 0 && (await alive(other)).length > 0)
+    await until(() => alive(word).length > 0 && alive(other).length > 0)
     await provider.endUser(A)
-    await until(async () => (await alive(word)).length === 0)
-    expect(await alive(other)).toHaveLength(1)
+    await until(() => alive(word).length === 0)
+    expect(alive(other)).toHaveLength(1)
     await provider.endUser(A)
     await provider.endUser(B)
     expect(await running).toMatchObject({ kind: 'signalled', signal: 'SIGKILL' })

@@ -74,14 +74,14 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
     )
     let said = ''
     worker.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()))
-    const both = async () => (await alive(word)).length > 0 && (await alive(orphan)).length > 0
-    await until(async () => /started\n\d+\n/.test(said) && (await both()))
+    const both = () => alive(word).length > 0 && alive(orphan).length > 0
+    await until(() => /started\n\d+\n/.test(said) && both())
     const pipes = await readFile(`/proc/${said.split('\n')[1]}/cmdline`, 'utf8')
     const pipeFolder = pipes.split('\0').find((part) => part.includes('scanfarm-pipes-')) ?? ''
 
     worker.kill('SIGKILL')
     await once(worker, 'exit')
-    await until(async () => (await alive(word)).length + (await alive(orphan)).length === 0)
+    await until(() => alive(word).length + alive(orphan).length === 0)
     await until(async () => (await stat(pipeFolder).catch(() => undefined)) === undefined)
   })
 
@@ -89,11 +89,11 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
     const word = token()
     const runner = await open()
     const lost = run(runner, `setsid sleep ${word} & sleep ${word}`)
-    await until(async () => (await alive(word)).length === 2)
+    await until(() => alive(word).length === 2)
     const first = provider?.launcherPid ?? 0
     process.kill(first, 'SIGKILL')
     expect((await lost).outcome).toEqual({ kind: 'lost', reason: expect.stringContaining('SIGKILL') })
-    expect(await alive(word)).toEqual([])
+    expect(alive(word)).toEqual([])
     expect(await run(runner, 'echo again')).toEqual({ outcome: { kind: 'exited', code: 0 }, text: 'again\n' })
     expect(provider?.launcherPid).not.toBe(first)
     await runner[Symbol.asyncDispose]()
@@ -191,7 +191,7 @@ describe.each(['perl', 'node'] as const)('the launcher as a %s program', (launch
       )
       setTimeout(() => cancel.abort(), waitMs)
       expect(await outcome).toMatchObject({ kind: 'cancelled' })
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     }
     await runner[Symbol.asyncDispose]()
   })
@@ -416,9 +416,9 @@ describe('orphans of commands', () => {
     const leave = `(setsid sleep ${word} </dev/null >/dev/null 2>&1 &)`
     expect(await mayLeaveOrphans('first', 'true')).toBe(false)
     expect(await mayLeaveOrphans('second', leave)).toBe(true)
-    await until(async () => (await alive(word)).length > 0)
+    await until(() => alive(word).length > 0)
     expect(await mayLeaveOrphans('third', 'true')).toBe(true)
-    for (const pid of await alive(word)) {
+    for (const pid of alive(word)) {
       expect(await readFile(`/proc/${pid}/stat`, 'utf8')).toContain(`) S ${client.pid} `)
       process.kill(pid, 'SIGKILL')
     }

@@ -273,8 +273,8 @@ describe('the ssh runner', () => {
       { keepAlive: { intervalMs: 300, count: 10 }, attempts: 5 },
     )
     const lost = text(runner, `exec sleep ${word}`)
-    await until(async () => (await alive(word)).length > 0)
-    const [asleep] = await alive(word)
+    await until(() => alive(word).length > 0)
+    const [asleep] = alive(word)
     proxy.freeze()
     const frozenAt = Date.now()
     expect((await lost).outcome).toEqual({
@@ -288,7 +288,7 @@ describe('the ssh runner', () => {
     const untilGone = `while [ -n "$(tr -d '\\0' </proc/${asleep}/cmdline)" ]; do :; done 2>/dev/null`
     const next = text(runner, `echo begun; ${untilGone}; echo back`, () => proxy.closeFrozen())
     expect(await next).toEqual({ outcome: { kind: 'exited', code: 0 }, said: 'begun\nback\n' })
-    await until(async () => (await alive(word)).length === 0)
+    await until(() => alive(word).length === 0)
     for (const each of opened.splice(0).reverse()) await each[Symbol.asyncDispose]()
   })
 
@@ -318,10 +318,10 @@ describe('the ssh runner', () => {
       [program, JSON.stringify({ ssh: { keyFile, knownHosts } }), spec, folder, script],
       { stdio: ['ignore', 'ignore', 'inherit'] },
     )
-    await until(async () => (await alive(word)).length > 0 && (await alive(orphan)).length > 0)
+    await until(() => alive(word).length > 0 && alive(orphan).length > 0)
     worker.kill('SIGKILL')
     await once(worker, 'exit')
-    await until(async () => (await alive(word)).length + (await alive(orphan)).length === 0)
+    await until(() => alive(word).length + alive(orphan).length === 0)
   })
 
   test('runs more concurrent commands than one connection allows, and keeps their output apart', async () => {

@@ -9,7 +9,7 @@ import type { RunnerContext, RunnerProvider } from '@scanfarm/contracts'
 import { Executor, type RunSource } from '@scanfarm/worker'
 import { silentLogger } from '@scanfarm/platform'
 import type { RunMachine } from '@scanfarm/store'
-import { until } from '@scanfarm/testing'
+import { alive, until } from '@scanfarm/testing'
 import { createKeyPair } from '../../src/machine/ssh-keys.ts'
 import { createCloudRunners, type CloudRunnersOptions } from '../../src/runners/cloud-runners.ts'
 import { KeyFiles } from '../../src/runners/key-files.ts'
@@ -111,7 +111,7 @@ describe('Cloud runs', () => {
       { name: 'work', type: 'bash', command },
     ])
     const [runId = 0] = runIds
-    await until(() => alive(sleeper('360001')), Boolean)
+    await until(() => alive(sleeper('360001')).length > 0)
     const run = await cluster.run(runId)
     await cluster.cloud.vanish(run.cloud_instance)
     const end = await ended(runId)
@@ -130,14 +130,10 @@ describe('Cloud runs', () => {
     ]
     const { infraId, runIds } = await cluster.submit(1, {}, steps)
     const [runId = 0] = runIds
-    await until(() => alive(sleeper('360003')), Boolean)
+    await until(() => alive(sleeper('360003')).length > 0)
     await cluster.store.runs.requestCancel(String(runId))
     expect(await ended(runId)).toMatchObject({ status: 'cancelled' })
-    for (const one of ['360002', '360003'].map(sleeper))
-      await until(
-        () => alive(one),
-        (is) => !is,
-      )
+    for (const one of ['360002', '360003'].map(sleeper)) await until(() => alive(one).length === 0)
     await cluster.store.cloud.drain(infraId, 'done')
     await cluster.untilInfra(infraId, ({ status }) => status === 'destroyed')
   })
@@ -148,14 +144,11 @@ describe('Cloud runs', () => {
     await using _executor = startExecutor(runners)
     const steps = [{ name: 'work', type: 'bash', command: `sleep ${sleeper('360004')}` }]
     const { infraId, runIds } = await cluster.submit(2, {}, steps)
-    await until(() => alive(sleeper('360004')), Boolean)
+    await until(() => alive(sleeper('360004')).length > 0)
     await cluster.store.cloud.drain(infraId, 'not wanted any more')
     for (const runId of runIds) expect(await ended(runId)).toMatchObject({ status: 'cancelled' })
     await cluster.untilInfra(infraId, ({ status }) => status === 'destroyed')
-    await until(
-      () => alive(sleeper('360004')),
-      (is) => !is,
-    )
+    await until(() => alive(sleeper('360004')).length === 0)
   })
 })
 
@@ -309,16 +302,6 @@ describe('The runners of cloud runs', () => {
 
 /** Seconds to sleep, a number that no other process of this host has in its command line. */
 const sleeper = (seconds: string): string => `${seconds}.${process.pid}`
-
-/** Whether any process of this host, fake machines included, has the word in its command line. */
-async function alive(word: string): Promise<boolean> {
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue
-    const line = await readFile(`/proc/${name}/cmdline`, 'latin1').catch(() => '')
-    if (line.split('\0').includes(word)) return true
-  }
-  return false
-}
 
 /** Established connections to a port of this host, seen from the server's side. */
 async function connectionsTo(port: number): Promise<number> {

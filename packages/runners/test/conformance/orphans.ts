@@ -19,21 +19,21 @@ export function leavesNoProcesses(harness: Harness): void {
       const word = token()
       const outcome = await cancelAfter(harness.runner, { ...sh(script(word)), graceMs: 200 }, 'go')
       expect(outcome.kind).toBe('cancelled')
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     })
 
     test('of a command that ended: a child in the background', async () => {
       const word = token()
       const { outcome, stdout } = await see(harness.runner, sh(`sleep ${word} & echo go`))
       expect({ outcome, stdout }).toEqual({ outcome: { kind: 'exited', code: 0 }, stdout: 'go\n' })
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     })
 
     test('of a command that ended: a child in another session that holds its output open', async () => {
       const word = token()
       const { outcome } = await see(harness.runner, sh(`setsid sleep ${word} & echo go; exit 7`))
       expect(outcome).toEqual({ kind: 'exited', code: 7 })
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     })
 
     test('of a command that ended: a child in another session with many variables', async () => {
@@ -43,7 +43,7 @@ export function leavesNoProcesses(harness: Harness): void {
       const other = await harness.open()
       await see(other, { argv, env: { ...variables, ...env } })
       await other[Symbol.asyncDispose]()
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     })
 
     test('of a closed runner: a daemon of a command that ended', async () => {
@@ -51,17 +51,17 @@ export function leavesNoProcesses(harness: Harness): void {
       const other = await harness.open()
       await see(other, sh(`setsid sleep ${word} </dev/null >/dev/null 2>&1 & echo go`))
       await other[Symbol.asyncDispose]()
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     })
 
     test('of a closed runner: a running command', async () => {
       const word = token()
       const other = await harness.open()
       const outcome = other.run({ ...sh(`sleep ${word}; true`), graceMs: 100 }, { signal: NEVER })
-      await until(async () => (await alive(word)).length > 0)
+      await until(() => alive(word).length > 0)
       await other[Symbol.asyncDispose]()
       expect((await outcome).kind).toBe('cancelled')
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     })
 
     test('the output of a process that ends shortly after its command is complete', async () => {

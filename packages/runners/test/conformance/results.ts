@@ -81,7 +81,7 @@ export function reportsResults(harness: Harness): void {
         onOutput: () => Promise.reject(new Error('cannot receive')),
       })
       await expect(run).rejects.toThrow('cannot receive')
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     })
   })
 }

@@ -20,7 +20,7 @@ export function stopsCommands(harness: Harness): void {
         timeoutMs *= 4
       }
       expect(seen.outcome).toEqual({ kind: 'timed-out', killed: expect.arrayContaining([seen.pid]) })
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     })
 
     test('is killed on cancel, and its pids are reported', async () => {
@@ -28,7 +28,7 @@ export function stopsCommands(harness: Harness): void {
       const outcome = await cancelAfter(harness.runner, sh(`sleep ${word} & echo go; wait`), 'go')
       expect(outcome).toEqual({ kind: 'cancelled', killed: expect.anything() })
       expect(outcome.kind === 'cancelled' && outcome.killed.length).toBeGreaterThanOrEqual(2)
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     })
 
     test('receives TERM first, and its output after TERM still arrives', async () => {
@@ -74,16 +74,16 @@ export function stopsCommands(harness: Harness): void {
       const outcome = harness.runner.run(sh(`exec sleep ${word}`), { signal: cancel.signal })
       cancel.abort()
       expect((await outcome).kind).toBe('cancelled')
-      expect(await alive(word)).toEqual([])
+      expect(alive(word)).toEqual([])
     })
 
     test('does not affect concurrent commands', async () => {
       const word = token()
       const cancel = new AbortController()
       const other = see(harness.runner, sh(`echo go; sleep ${word} && echo unreached`), cancel.signal)
-      await until(async () => (await alive(word)).length > 0)
+      await until(() => alive(word).length > 0)
       expect((await cancelAfter(harness.runner, sh('echo go; sleep 1000'), 'go')).kind).toBe('cancelled')
-      expect(await alive(word)).not.toEqual([])
+      expect(alive(word)).not.toEqual([])
       expect((await see(harness.runner, sh('echo mine'))).stdout).toBe('mine\n')
       cancel.abort()
       expect(await other).toMatchObject({ outcome: { kind: 'cancelled' }, stdout: 'go\n' })
