@@ -1,12 +1,10 @@
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EventEmitted, Schedule } from '@scanfarm/contracts'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { until } from '@scanfarm/testing'
+import { listen, until } from '@scanfarm/testing'
 import { runCaptured } from './captured-terminal.ts'
 import { TestCluster, TOKEN } from './cluster/test-cluster.ts'
 
@@ -150,9 +148,8 @@ describe('schedules and events', () => {
     await using endpoint = createServer((request, response) => {
       topics.push(request.headers['x-scanfarm-event'])
       response.writeHead(topics.length === 1 ? 204 : 503).end()
-    }).listen(0, '127.0.0.1')
-    await once(endpoint, 'listening')
-    const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
+    })
+    const url = `http://127.0.0.1:${await listen(endpoint)}/`
     const options = ['--format', 'teams', '--min-severity', 'high', '--template', '{{event.topic}}']
     expect(await parsed('webhooks', 'create', 'chat', url, ...options)).toMatchObject({
       name: 'chat',

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from '@jest/globals'
+import { listen } from '@scanfarm/testing'
 
 const SCANFARM = join(import.meta.dirname, '../../../scripts/scanfarm')
 const folder = mkdtempSync(join(tmpdir(), 'scanfarm-list-test-'))
@@ -29,12 +28,10 @@ process.on('exit', () => require('fs').writeFileSync('${modules}', JSON.stringif
     response.writeHead(known ? 200 : 404, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
     response.end(gzipSync(JSON.stringify(known ? page : { message: 'not here' })))
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   const env = {
     ...process.env,
     NODE_OPTIONS: `--require=${preload}`,
-    SCANFARM_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    SCANFARM_URL: `http://127.0.0.1:${await listen(server)}`,
     SCANFARM_TOKEN: 't',
   }
   const list = async (target: string, more = {}) =>

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import { listen } from '@scanfarm/testing'
 
 const MAIN = join(import.meta.dirname, '../src/main.ts')
 
@@ -48,8 +48,7 @@ test.each([
 
 const withServer = async (listener: RequestListener, use: (url: string) => Promise<void>): Promise<void> => {
   const server = createServer(listener)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   try {
     await use(`http://127.0.0.1:${port}`)
   } finally {

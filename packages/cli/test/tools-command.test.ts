@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readManifest } from '@scanfarm/tools'
 import { parse } from 'yaml'
+import { listen } from '@scanfarm/testing'
 import { runCaptured } from './captured-terminal.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -195,17 +195,16 @@ describe('scanfarm tools', () => {
   test('mirror fills a folder through the proxy of the environment', async () => {
     const archive = await readFile(join(base, 'mirror/scan-1.2.0.tar.gz'))
     const seen: string[] = []
-    const origin = createServer((_, response) => void response.end(archive)).listen(0, '127.0.0.1')
-    await once(origin, 'listening')
-    const proxy = createServer().listen(0, '127.0.0.1')
-    await once(proxy, 'listening')
+    const origin = createServer((_, response) => void response.end(archive))
+    const port = await listen(origin)
+    const proxy = createServer()
     proxy.on('connect', (incoming, socket) => {
       seen.push(String(incoming.url))
-      const tunnel = connect((origin.address() as AddressInfo).port, '127.0.0.1')
+      const tunnel = connect(port, '127.0.0.1')
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       socket.pipe(tunnel).pipe(socket)
     })
-    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`
+    const address = `http://127.0.0.1:${await listen(proxy)}`
     const folder = join(base, 'new')
     try {
       expect(await tools(['mirror', folder, 'scan'], { HTTP_PROXY: address })).toEqual({

@@ -1,20 +1,17 @@
 import { execFile } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
-import { freePort } from '@scanfarm/testing'
+import { freePort, listen } from '@scanfarm/testing'
 import { Api } from '../src/client/api.ts'
 
 const listening = async (listener: RequestListener) => {
-  const server = createServer(listener).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  const server = createServer(listener)
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     [Symbol.dispose]: () => {
       server.closeAllConnections()
       server.close()

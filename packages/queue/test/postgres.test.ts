@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 import { expect, test } from '@jest/globals'
 import { DEFAULT_SCHEMA, MIGRATION_ADVISORY_LOCK_KEY } from 'bullmq'
 import pg from 'pg'
-import { until } from '@scanfarm/testing'
+import { listen, until } from '@scanfarm/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openRunQueue } from '../src/index.ts'
 import { PostgresNotifier } from '../src/postgres/notifier.ts'
@@ -202,14 +202,13 @@ const openWay = async (
       })
     }
     from.pipe(target).pipe(from)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
+  })
   const cut = () => {
     open = false
     for (const socket of sockets) socket.destroy()
   }
   const url = new URL(to)
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  url.host = `127.0.0.1:${await listen(server)}`
   return {
     url: url.href,
     cut,

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
+import { listen } from '@scanfarm/testing'
 
 export interface Proxy extends AsyncDisposable {
   readonly port: number
@@ -28,10 +29,8 @@ export async function startProxy(host: string, port: number): Promise<Proxy> {
       })
     }
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     cut() {
       isCut = true
       for (const socket of sockets) socket.destroy()

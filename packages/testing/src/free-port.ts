@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 
 /** Below those that systems give to outgoing connections and to servers that name no port. */
 const [LOWEST, HIGHEST] = [20_000, 32_000]
@@ -28,4 +28,15 @@ async function isFree(port: number): Promise<boolean> {
   server.close()
   await once(server, 'close')
   return true
+}
+
+/** Lets a server listen on a free port, and resolves to it. */
+export const listen = async (
+  server: { listen(port: number, host: string): Server },
+  host = '127.0.0.1',
+): Promise<number> => {
+  const listening = server.listen(0, host)
+  await once(listening, 'listening')
+  // A server that listens on a port always has this type.
+  return (listening.address() as AddressInfo).port
 }

@@ -1,4 +1,4 @@
-export { freePort } from './free-port.ts'
+export { freePort, listen } from './free-port.ts'
 export { MOTO_HOME, MOTO_INSTALL_MS, startMoto, type MotoServer } from './moto.ts'
 export { alive } from './processes.ts'
 export { linkPrograms } from './programs.ts'

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from '@scanfarm/testing'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -15,10 +15,8 @@ export const startMirror = async (answer: Answer): Promise<MirrorServer> => {
     mirror.requests.push(request)
     mirror.answer(request, response)
   })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
   const mirror: MirrorServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     requests: [],
     answer,
     async [Symbol.asyncDispose]() {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { listen } from '@scanfarm/testing'
 import type { Fault, Sort } from './conformance.ts'
 
 /** A request with its parsed body. */
@@ -83,9 +83,7 @@ export async function openFakeApi(cloud: Cloud): Promise<FakeApi> {
       request.socket.destroy()
     })
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  // A server that listens on a port always has this type.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
 
   return {
     url: `http://127.0.0.1:${port}`,

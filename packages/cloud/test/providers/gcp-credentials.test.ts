@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { generateKeyPairSync, verify } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { listen } from '@scanfarm/testing'
 import { openIdentity } from '../../src/providers/gcp/credentials.ts'
 import type { GcpSettings } from '../../src/providers/settings.ts'
 
@@ -39,9 +39,7 @@ async function openServer(answers: Readonly<Record<string, string | object>>) {
       response.end(typeof answer === 'object' ? JSON.stringify(answer) : answer)
     })
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  // A server that listens on a port always has this type.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   return {
     host: `127.0.0.1:${port}`,
     url: `http://127.0.0.1:${port}`,

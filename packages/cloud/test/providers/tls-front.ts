@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { connect, type AddressInfo, type Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServer, getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { promisify } from 'node:util'
+import { listen } from '@scanfarm/testing'
 
 export interface Certificate extends AsyncDisposable {
   readonly key: string
@@ -67,9 +68,7 @@ export async function openTlsFront(behind: string, { key, cert }: Certificate): 
       one.pipe(other)
     }
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  // A server that listens on a port always has this type.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   return {
     url: `https://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {

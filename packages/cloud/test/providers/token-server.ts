@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { listen } from '@scanfarm/testing'
 
 export interface TokenServer extends AsyncDisposable {
   readonly url: string
@@ -29,9 +29,7 @@ export async function openTokenServer(token: string): Promise<TokenServer> {
       response.destroy(Error.isError(error) ? error : undefined),
     )
   })
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  // A server that listens on a port always has this type.
-  const { port } = server.address() as AddressInfo
+  const port = await listen(server)
   return {
     url: `http://127.0.0.1:${port}`,
     asked,

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { createServer, request as send, type ClientRequest, type IncomingMessage } from 'node:http'
-import { connect, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import express from 'express'
+import { listen } from '@scanfarm/testing'
 import { addressGroup, ByteBudget } from '../../src/http/address-limits.ts'
 import { BodyWatch, type BodyPace } from '../../src/http/body/body-watch.ts'
 import { readBody } from '../../src/http/body/json-body.ts'
@@ -135,10 +136,9 @@ const bodyServer = async (pace: BodyPace) => {
       () => response.end('{}'),
       () => response.destroy(),
     )
-  }).listen(0, '127.0.0.1')
-  await once(http, 'listening')
+  })
   return {
-    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listen(http)}`,
     [Symbol.asyncDispose]: async () => {
       http.closeAllConnections()
       http.close()

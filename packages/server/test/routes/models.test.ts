@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { listen } from '@scanfarm/testing'
 import { testServer, type TestServer } from '../_server.ts'
 
 const KEY = 'sk-very-secret-key'
@@ -29,9 +29,8 @@ beforeAll(async () => {
       response.writeHead(reply.status, { 'content-type': 'application/json' })
       response.end(JSON.stringify(reply.body))
     })
-  }).listen(0, '127.0.0.1')
-  await once(endpoint, 'listening')
-  const { port } = endpoint.address() as AddressInfo
+  })
+  const port = await listen(endpoint)
   server = await testServer({
     settings: {
       'llm.url': `http://:${KEY}@127.0.0.1:${port}/v1?model=house-model`,

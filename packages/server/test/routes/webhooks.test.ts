@@ -1,11 +1,10 @@
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { asSuperuser } from '@scanfarm/store/testing'
 import { SMTPServer } from 'smtp-server'
+import { listen } from '@scanfarm/testing'
 import { signatureOf } from '../../src/webhooks/signature.ts'
 import { testServer, type TestServer } from '../_server.ts'
 
@@ -128,9 +127,8 @@ describe('webhook subscriptions', () => {
     await using endpoint = createServer((request, response) => {
       got.push(String(request.headers['x-scanfarm-event']))
       response.writeHead(got.length === 1 ? 204 : 500).end('no')
-    }).listen(0, '127.0.0.1')
-    await once(endpoint, 'listening')
-    const url = `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/`
+    })
+    const url = `http://127.0.0.1:${await listen(endpoint)}/`
     const made = await server.admin.post('/api/webhook-subscriptions').send({ ...DRAFT, url, enabled: false })
     const test = () => server.admin.post(`/api/webhook-subscriptions/${made.body.data.id}/test`)
     expect((await test().expect(200)).body).toMatchObject({ delivered: true, status: 204, problem: '' })
@@ -155,9 +153,7 @@ describe('webhook subscriptions', () => {
         stream.on('data', (chunk: Buffer) => (mail.text += chunk.toString())).on('end', () => done())
       },
     })
-    const listening = mails.listen(0, '127.0.0.1')
-    await once(listening, 'listening')
-    const { port } = listening.address() as AddressInfo
+    const port = await listen(mails)
     await using farm = await testServer({
       workflows: {},
       settings: { 'mail.url': `smtp://127.0.0.1:${port}?from=farm@example.com` },

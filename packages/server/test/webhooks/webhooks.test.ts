@@ -1,13 +1,11 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { isPublic } from '@scanfarm/functions'
 import { Secret, silentLogger } from '@scanfarm/platform'
 import type { SubscriptionDraft } from '@scanfarm/store'
 import { asSuperuser, draft, eventDraft } from '@scanfarm/store/testing'
 import { SMTPServer } from 'smtp-server'
-import { until } from '@scanfarm/testing'
+import { listen, until } from '@scanfarm/testing'
 import type { Config } from '../../src/settings.ts'
 import { bodyOf, mailOf } from '../../src/webhooks/delivery-body.ts'
 import { exampleEvent } from '../../src/webhooks/example-event.ts'
@@ -43,9 +41,8 @@ beforeAll(async () => {
         response.writeHead(answer, { Location: 'http://127.0.0.1/elsewhere' }).end('x', () => (answered += 1))
       })
     })
-  }).listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  url = `http://127.0.0.1:${(listener.address() as AddressInfo).port}/hook`
+  })
+  url = `http://127.0.0.1:${await listen(listener)}/hook`
 })
 afterAll(async () => {
   listener.close()
@@ -156,9 +153,7 @@ describe('webhooks', () => {
         })
       },
     })
-    const listening = smtp.listen(0, '127.0.0.1')
-    await once(listening, 'listening')
-    const { port } = listening.address() as AddressInfo
+    const port = await listen(smtp)
     const submitted = await harness.store.jobs.submit(draft(), [{ target: 'a.test', workspace: 'a.test' }])
     const jobId = 'job' in submitted ? submitted.job.jobId : ''
     await harness.store.jobs.requestCancel(jobId)

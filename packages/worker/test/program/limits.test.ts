@@ -1,9 +1,7 @@
 // long
-import { once } from 'node:events'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, jest, test } from '@jest/globals'
-import { until } from '@scanfarm/testing'
+import { listen, until } from '@scanfarm/testing'
 import { openTestCluster, type WorkerProcess } from '../harness/workers.ts'
 import { TEST_MS } from '../harness/runs.ts'
 
@@ -27,8 +25,7 @@ test('All runs of four workers, in whose time four are killed, stay below a limi
     times.push(performance.now())
     response.end('ok')
   })
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const address = `http://127.0.0.1:${await listen(server)}`
   await using cluster = await openTestCluster()
   let started = 0
   const spawn = async (): Promise<WorkerProcess> =>

@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTls } from 'node:https'
-import { connect, createServer as createTcp, type AddressInfo, type Server, type Socket } from 'node:net'
+import { connect, createServer as createTcp, type Server, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, expect, jest, test } from '@jest/globals'
-import { until } from '@scanfarm/testing'
+import { listen, until } from '@scanfarm/testing'
 import { MeteringProxy, type MeteringProxyParts } from '../../src/proxy/metering-proxy.ts'
 import { ProxyPorts } from '../../src/proxy/ports.ts'
 import { TEST_MS } from '../harness/runs.ts'
@@ -26,13 +26,11 @@ afterEach(async () => {
 const listening = async (server: Server, host = '127.0.0.1'): Promise<number> => {
   const sockets = new Set<Socket>()
   server.on('connection', (socket: Socket) => sockets.add(socket))
-  server.listen(0, host)
-  await once(server, 'listening')
   scope.defer(() => {
     server.close()
     for (const socket of sockets) socket.destroy()
   })
-  return (server.address() as AddressInfo).port
+  return await listen(server, host)
 }
 
 const openProxy = async (changes: Partial<MeteringProxyParts> = {}): Promise<MeteringProxy> =>

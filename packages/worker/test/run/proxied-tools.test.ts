@@ -1,11 +1,11 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals'
 import { hostSearchOf, type NewScope, type Refusal } from '@scanfarm/contracts'
 import { silentLogger } from '@scanfarm/platform'
 import { createHostRunners } from '@scanfarm/runners'
+import { listen } from '@scanfarm/testing'
 import { Firewall } from '../../src/network/firewall.ts'
 import { UserPool } from '../../src/users/user-pool.ts'
 import { canDelay, canFilter } from '../harness/can-filter.ts'
@@ -30,8 +30,7 @@ beforeAll(async () => {
       response.writeHead(302, { location: `http://${FORBIDDEN}:${port}/secret` }).end()
     else response.end('target')
   })
-  await once(target.listen(0, '127.0.0.1'), 'listening')
-  port = (target.address() as AddressInfo).port
+  port = await listen(target)
   const other = createServer(({ url = '' }, response) => {
     forbidden.push(url)
     response.end('forbidden')
