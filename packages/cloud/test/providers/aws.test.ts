@@ -14,12 +14,11 @@ import { MOTO_INSTALL_MS } from '@scanfarm/testing'
 import { inspect } from 'node:util'
 import { createAwsProvider } from '../../src/providers/aws/index.ts'
 import type { AwsSettings } from '../../src/providers/settings.ts'
-import type { MachineRequest } from '../../src/provider.ts'
 import { ec2Checker } from './aws-description.ts'
 import { startFaultyEc2, WORDS } from './aws-faults.ts'
 import { describedCalls, startEc2Server, type Ec2Image, type Ec2Server } from './aws-server.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
-import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
+import { CALL_LIMITS, FARM, machineRequest, providerConformance, signal, type World } from './conformance.ts'
 
 // The server (moto) implements images, subnets, states, filters and pages of EC2. Requests are validated with Amazon's API
 // description (names, types, enums, required fields). The proxy in front of it implements client tokens. One test checks
@@ -62,17 +61,7 @@ const SETTINGS: AwsSettings = {
   privateAddress: false,
   prices: {},
 }
-const FARM = 'f0e1d2c3b4a59687'
-const REQUEST: MachineRequest = {
-  name: 'scanfarm-fedcba9876543210-1',
-  labels: { farm: FARM, infra: 'fedcba9876543210', expires: 1_900_000_000 },
-  region: 'us-east-1',
-  type: 't3.micro',
-  spot: false,
-  userData: '#cloud-config\n',
-  sshUser: 'ubuntu',
-  publicKey: 'ssh-ed25519 AAAA farm',
-}
+const REQUEST = machineRequest('us-east-1', 't3.micro', { sshUser: 'ubuntu' })
 
 let server: Ec2Server
 let check: (form: URLSearchParams) => string[]
@@ -154,8 +143,6 @@ async function openWorld(
 }
 
 const nameOf = ({ Tags = [] }: Instance): string => Tags.find(({ Key }) => Key === 'Name')?.Value ?? ''
-const signal = () => AbortSignal.timeout(60_000)
-
 providerConformance('aws', (limits) => openWorld({}, limits), {
   region: 'us-east-1',
   type: 't3.micro',
@@ -186,7 +173,7 @@ describe('aws', () => {
     expect(Volumes[0]?.Tags).toEqual(
       expect.arrayContaining([
         { Key: 'scanfarm-farm', Value: FARM },
-        { Key: 'scanfarm-infra', Value: 'fedcba9876543210' },
+        { Key: 'scanfarm-infra', Value: '0123456789abcdef' },
         { Key: 'scanfarm-expires', Value: '1900000000' },
       ]),
     )

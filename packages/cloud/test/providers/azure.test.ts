@@ -1,28 +1,17 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { inspect } from 'node:util'
-import type { MachineRequest } from '../../src/provider.ts'
 import { createAzureProvider } from '../../src/providers/azure/index.ts'
 import type { AzureSettings } from '../../src/providers/settings.ts'
 import { azureCloud, GROUP, SUBSCRIPTION, TOKEN, WORDS, type AzureCloud } from './fake-azure.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
-import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
+import { CALL_LIMITS, FARM, machineRequest, providerConformance, signal, type World } from './conformance.ts'
 import { openFakeApi, type FakeApi } from './fake-api.ts'
 import { openTlsFront, trustedCertificate } from './tls-front.ts'
 import { openTokenServer, type TokenServer } from './token-server.ts'
 
-const FARM = 'f0e1d2c3b4a59687'
 const SECRET = 'the-secret-of-the-client'
-const REQUEST: MachineRequest = {
-  name: 'scanfarm-fedcba9876543210-1',
-  labels: { farm: FARM, infra: 'fedcba9876543210', expires: 1_900_000_000 },
-  region: 'westeurope',
-  type: 'Standard_B2s',
-  spot: false,
-  userData: '#cloud-config\n',
-  sshUser: 'scanfarm',
-  publicKey: 'ssh-ed25519 AAAA farm',
-}
+const REQUEST = machineRequest('westeurope', 'Standard_B2s')
 
 const certificate = forAllTests(trustedCertificate)
 beforeAll(async () => {
@@ -77,8 +66,6 @@ async function openWorld(
   }
 }
 
-const signal = () => AbortSignal.timeout(60_000)
-
 providerConformance('azure', (limits) => openWorld({}, limits), {
   region: 'westeurope',
   type: 'Standard_B2s',
@@ -96,7 +83,7 @@ describe('azure', () => {
     const tags = {
       'scanfarm-name': REQUEST.name,
       'scanfarm-farm': FARM,
-      'scanfarm-infra': 'fedcba9876543210',
+      'scanfarm-infra': '0123456789abcdef',
       'scanfarm-expires': '1900000000',
     }
     expect(sent?.tags).toEqual(tags)

@@ -1,5 +1,5 @@
 import { describe, expect, jest, test } from '@jest/globals'
-import { setTimeout as wait } from 'node:timers/promises'
+import { until } from '@scanfarm/testing'
 import type { CallLimits } from '../../src/providers/calls.ts'
 import { CloudError, type CloudProvider, type Machine, type MachineRequest } from '../../src/provider.ts'
 
@@ -68,6 +68,24 @@ export const OTHER_FARM = '00000000deadbeef'
 const EXPIRES = 1_900_000_000
 const SETTLED_MS = 60_000
 
+export const signal = (): AbortSignal => AbortSignal.timeout(SETTLED_MS)
+
+export const machineRequest = (
+  region: string,
+  type: string,
+  over: Partial<MachineRequest> = {},
+): MachineRequest => ({
+  name: 'scanfarm-0123456789abcdef-1',
+  labels: { farm: FARM, infra: '0123456789abcdef', expires: EXPIRES },
+  region,
+  type,
+  spot: false,
+  userData: '#cloud-config\nusers:\n  - name: scanfarm\n# ünï\n',
+  sshUser: 'scanfarm',
+  publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1v9nqU0hUuG6Yf0K8vJm1Yb8gKk3C1y8T1mM0l0eYw farm',
+  ...over,
+})
+
 /** The behaviour of every provider. */
 export function providerConformance(
   title: string,
@@ -75,19 +93,8 @@ export function providerConformance(
   facts: Facts,
 ): void {
   jest.setTimeout(2 * SETTLED_MS)
-  const request = (over: Partial<MachineRequest> = {}): MachineRequest => ({
-    name: 'scanfarm-0123456789abcdef-1',
-    labels: { farm: FARM, infra: '0123456789abcdef', expires: EXPIRES },
-    region: facts.region,
-    type: facts.type,
-    spot: false,
-    userData: '#cloud-config\nusers:\n  - name: scanfarm\n# ünï\n',
-    sshUser: 'scanfarm',
-    publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1v9nqU0hUuG6Yf0K8vJm1Yb8gKk3C1y8T1mM0l0eYw farm',
-    ...over,
-  })
+  const request = (over?: Partial<MachineRequest>) => machineRequest(facts.region, facts.type, over)
   const can = (kind: Fault['kind']) => !facts.cannot?.includes(kind)
-  const signal = () => AbortSignal.timeout(SETTLED_MS)
 
   /** A world for one test, which fails if the fake found a deviation. */
   const inWorld =
@@ -98,28 +105,14 @@ export function providerConformance(
       expect(world.violations()).toEqual([])
     }
 
-  const described = async (
+  const limitMs = SETTLED_MS
+  const described = (
     provider: CloudProvider,
     id: string,
     good: (machine: Machine | undefined) => boolean,
-  ): Promise<Machine | undefined> => {
-    const deadline = Date.now() + SETTLED_MS
-    for (;;) {
-      const machine = await provider.describe(id, signal())
-      if (good(machine)) return machine
-      if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(machine)}`)
-      await wait(20)
-    }
-  }
-  const listed = async (provider: CloudProvider, good: (machines: Machine[]) => boolean) => {
-    const deadline = Date.now() + SETTLED_MS
-    for (;;) {
-      const machines = await provider.list(FARM, signal())
-      if (good(machines)) return machines
-      if (Date.now() > deadline) throw new Error(`still ${JSON.stringify(machines.map(({ name }) => name))}`)
-      await wait(20)
-    }
-  }
+  ): Promise<Machine | undefined> => until(() => provider.describe(id, signal()), good, { limitMs })
+  const listed = (provider: CloudProvider, good: (machines: Machine[]) => boolean): Promise<Machine[]> =>
+    until(() => provider.list(FARM, signal()), good, { limitMs })
   const gone = (machine: Machine | undefined) => machine === undefined || machine.state === 'gone'
 
   describe(`${title}, as every provider`, () => {

@@ -3,26 +3,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
-import type { MachineRequest } from '../../src/provider.ts'
 import { createGcpProvider } from '../../src/providers/gcp/index.ts'
 import type { GcpSettings } from '../../src/providers/settings.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
-import { CALL_LIMITS, providerConformance, type World } from './conformance.ts'
+import { CALL_LIMITS, FARM, machineRequest, providerConformance, signal, type World } from './conformance.ts'
 import { gcpCloud, PROJECT, TOKEN, WORDS, type GcpCloud } from './fake-gcp.ts'
 import { openFakeApi, type FakeApi } from './fake-api.ts'
 import { openTokenServer, type TokenServer } from './token-server.ts'
 
-const FARM = 'f0e1d2c3b4a59687'
-const REQUEST: MachineRequest = {
-  name: 'scanfarm-fedcba9876543210-1',
-  labels: { farm: FARM, infra: 'fedcba9876543210', expires: Math.round(Date.now() / 1_000) + 7_200 },
-  region: 'us-central1-a',
-  type: 'e2-medium',
-  spot: false,
-  userData: '#cloud-config\n',
-  sshUser: 'scanfarm',
-  publicKey: 'ssh-ed25519 AAAA farm',
-}
+const REQUEST = machineRequest('us-central1-a', 'e2-medium', {
+  labels: { farm: FARM, infra: '0123456789abcdef', expires: Math.round(Date.now() / 1_000) + 7_200 },
+})
 
 let folder: string
 beforeAll(async () => {
@@ -83,8 +74,6 @@ async function openWorld(
     },
   }
 }
-
-const signal = () => AbortSignal.timeout(60_000)
 
 providerConformance('gcp', (limits) => openWorld({}, limits), {
   region: 'us-central1-a',
@@ -163,7 +152,7 @@ describe('gcp', () => {
     expect(Number(seconds)).toBeLessThan(7_900)
     expect(inserted?.metadata?.items).toEqual(
       expect.arrayContaining([
-        { key: 'ssh-keys', value: 'scanfarm:ssh-ed25519 AAAA farm' },
+        { key: 'ssh-keys', value: `scanfarm:${REQUEST.publicKey}` },
         { key: 'block-project-ssh-keys', value: 'TRUE' },
       ]),
     )

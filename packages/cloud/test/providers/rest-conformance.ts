@@ -2,7 +2,8 @@ import { describe, expect, test } from '@jest/globals'
 import { inspect } from 'node:util'
 import type { CloudProvider, Machine, MachineRequest } from '../../src/provider.ts'
 import type { CallLimits } from '../../src/providers/calls.ts'
-import { CALL_LIMITS, IMPATIENT, type World } from './conformance.ts'
+import { CALL_LIMITS, FARM, IMPATIENT, signal, type World } from './conformance.ts'
+import type { Answer } from './fake-api.ts'
 import type { MachineApi } from './fake-machines.ts'
 
 /** The settings that tests vary. */
@@ -10,23 +11,11 @@ export interface Varied {
   readonly token?: string | undefined
   readonly endpoint?: string
   readonly image?: string
+  readonly privateAddress?: boolean
   readonly prices?: Readonly<Record<string, number>>
 }
 
 export type RestWorld = MachineApi & World
-
-export const signal = () => AbortSignal.timeout(60_000)
-
-export const restRequest = (region: string, type: string): MachineRequest => ({
-  name: 'scanfarm-0123456789abcdef-1',
-  labels: { farm: 'f0e1d2c3b4a5', infra: '0123456789abcdef', expires: 1_900_000_000 },
-  region,
-  type,
-  spot: false,
-  userData: '#cloud-config\n',
-  sshUser: 'scanfarm',
-  publicKey: 'ssh-ed25519 AAAA farm',
-})
 
 /** `open` opens a fake API with a provider that uses it; `make` only a provider. Both start from these settings. */
 export const restProviders = <Settings extends object>(
@@ -72,6 +61,21 @@ export interface RestFacts {
   readonly badImage: string
   /** The provider's response to too many requests. */
   readonly limited: unknown
+  readonly addresses: {
+    readonly public: string
+    /** Reported instead, if so configured. */
+    readonly private?: string
+    /** What the API says about a machine without a public IPv4 address. */
+    readonly onlyIpv6: Readonly<Record<string, unknown>>
+    readonly ipv6: string
+  }
+  /** What the provider would refuse in a request, and a part of the reason. */
+  readonly invalid: Partial<MachineRequest>
+  readonly whyInvalid: string
+  /** Part of the provider's error about a name that another machine has; missing: names may repeat. */
+  readonly duplicate?: string
+  /** The provider's response while a machine cannot be destroyed yet. */
+  readonly busy?: Answer
 }
 
 /** Further behaviour of the three providers with API tokens. */
@@ -158,7 +162,7 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       const inAnHour = String(Math.ceil(Date.now() / 1_000) + 3_600)
       const headers = { 'ratelimit-reset': inAnHour }
       world.answerNext('read', { status: 429, body: facts.limited, headers })
-      const error = await caught(world.provider.list('f0e1d2c3b4a5', signal()))
+      const error = await caught(world.provider.list(FARM, signal()))
       expect(error).toMatchObject({ problem: 'unavailable' })
       expect(Reflect.get(Object(error), 'retryAfterMs')).toBeGreaterThan(3_590_000)
     })
@@ -167,10 +171,53 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
       await using world = await facts.open()
       for (let read = 0; read < 4; read++) world.answerNext('read', { status: 503, body: facts.limited })
       world.answerNext('read', { status: 418, body: facts.limited })
-      await expect(world.provider.list('f0e1d2c3b4a5', signal())).rejects.toMatchObject({
+      await expect(world.provider.list(FARM, signal())).rejects.toMatchObject({
         problem: 'unavailable',
         message: expect.stringContaining('503'),
       })
     })
+
+    test('reports the public address, the private one if configured, and the IPv6 address if there is no other', async () => {
+      const { addresses, request } = facts
+      await using world = await facts.open()
+      const { id, address } = await started(world, request)
+      expect(address).toBe(addresses.public)
+      world.set(request.name, addresses.onlyIpv6)
+      expect(await world.provider.describe(id, signal())).toMatchObject({ address: addresses.ipv6 })
+      if (addresses.private === undefined) return
+      await using inside = await facts.open({ privateAddress: true })
+      expect(await started(inside, request)).toMatchObject({ address: addresses.private })
+    })
+
+    test('refuses an invalid request without calling the API', async () => {
+      await using world = await facts.open()
+      const request = { ...facts.request, ...facts.invalid }
+      await expect(world.provider.create(request, signal())).rejects.toMatchObject({
+        problem: 'refused',
+        message: expect.stringContaining(facts.whyInvalid),
+      })
+      expect(world.creates()).toBe(0)
+    })
+
+    const { duplicate, busy } = facts
+    if (duplicate !== undefined)
+      test('treats a duplicate name as an unknown outcome, because the machine may exist', async () => {
+        await using world = await facts.open()
+        await world.provider.create(facts.request, signal())
+        await expect(world.provider.create(facts.request, signal())).rejects.toMatchObject({
+          problem: 'unavailable',
+          message: expect.stringContaining(duplicate),
+        })
+        expect(world.there()).toEqual([facts.request.name])
+      })
+
+    if (busy !== undefined)
+      test('retries destroy while the machine is busy', async () => {
+        await using world = await facts.open()
+        const { id } = await world.provider.create(facts.request, signal())
+        world.answerNext('destroy', busy)
+        await world.provider.destroy(id, signal())
+        expect(world.there()).toEqual([])
+      })
   })
 }
