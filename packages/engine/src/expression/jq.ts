@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { JqError } from '@scanfarm/functions'
+import { threadEnv } from '../thread-env.ts'
 
 interface Reply {
   readonly output?: string
@@ -32,7 +33,9 @@ export class JqEngine implements AsyncDisposable {
   async #run(text: string, filter: string, signal: AbortSignal): Promise<string> {
     signal.throwIfAborted()
     const isNew = this.#worker === undefined
-    const worker = (this.#worker ??= new Worker(new URL('jq-thread.ts', import.meta.url), { env: {} }))
+    const worker = (this.#worker ??= new Worker(new URL('jq-thread.ts', import.meta.url), {
+      env: threadEnv(),
+    }))
     worker.ref()
     try {
       // The first message reports that jq is loaded. Loading may take seconds on a busy machine and does not count as

@@ -10,6 +10,7 @@ import {
   type Outcome,
   type ToThread,
 } from './messages.ts'
+import { threadEnv } from '../thread-env.ts'
 
 /** Executes the functions that a program calls. A rejection becomes an exception in the program. */
 type Host = (name: string, args: Json[], signal: AbortSignal) => Promise<Json> | Json
@@ -128,7 +129,7 @@ export class Thread {
       workerData: { flags: this.#flags, port: port2, limits },
       transferList: [port2],
       stderr: false,
-      env: {},
+      env: threadEnv(),
       resourceLimits: { maxOldGenerationSizeMb: 64 + Math.ceil(limits.memoryBytes / (1 << 20)) },
     })
     this.#worker.on('message', (message: FromThread) => {

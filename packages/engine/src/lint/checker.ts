@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { brokenEntry, type CheckedFile, type SourceFile } from '@scanfarm/language'
 import { checkSource } from '../library/open-library.ts'
+import { threadEnv } from '../thread-env.ts'
 
 export interface CheckerOptions {
   /** Time limit for one file. */
@@ -102,7 +103,7 @@ export class WorkflowChecker implements AsyncDisposable {
 
   #start(): CheckThread {
     const thread = new Worker(new URL('check-thread.ts', import.meta.url), {
-      env: {},
+      env: threadEnv(),
       resourceLimits: { maxOldGenerationSizeMb: this.#memoryMb },
     })
     const { promise: ready, resolve, reject } = Promise.withResolvers<unknown>()

@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { on } from 'node:events'
+import { getCompileCacheDir } from 'node:module'
 import { AppError, MAX_IMPORT_PROBLEMS } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
@@ -157,8 +158,9 @@ async function* readInProcess(
   bytes: AsyncGenerator<Uint8Array>,
   { timeMs, memoryMb }: ReadLimits,
 ): AsyncGenerator<Batch> {
+  const cache = getCompileCacheDir()
   const reader = fork(new URL('read-process.ts', import.meta.url), args, {
-    env: {},
+    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
     // Parts of a report live shortly: a small young heap halves the memory, at the same speed.
     execArgv: [
       `--max-old-space-size=${memoryMb}`,
