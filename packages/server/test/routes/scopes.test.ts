@@ -185,10 +185,11 @@ describe('the never-scan list', () => {
   test('a file is imported as a whole or not at all', async () => {
     const load = (text: string) =>
       server.admin.post('/api/never-scan/import').send({ text, reason: 'from the file' })
-    const bad = await load('a.example\n10.0.0.0/33\n\nb c').expect(400)
+    const bad = await load('a.example\n10.0.0.0/33\n\nb c\n10.0.0.1,clinic').expect(400)
     expect(bad.body.details).toEqual([
       { path: '/text', message: expect.stringContaining('line 2: "10.0.0.0/33" is not a network') },
       { path: '/text', message: expect.stringContaining('line 4: "b c" must not contain spaces') },
+      { path: '/text', message: expect.stringMatching(/^line 5: .*; a reason follows #/) },
     ])
     await load('# nothing\n').expect(400)
     expect(

@@ -112,7 +112,9 @@ export const importNeverScan = route(
       const message =
         entryProblem(entry) ??
         (reason.length > MAX_REASON ? `has a reason of more than ${MAX_REASON} characters` : undefined)
-      return problemAt('/text', message && `line ${line}: ${message}`)
+      // Lists of other programs have columns.
+      const hint = /[\s,;]/.test(entry) ? '; a reason follows #, as in: 10.0.0.1 # a clinic' : ''
+      return problemAt('/text', message && `line ${line}: ${message}${hint}`)
     })
     if (lines.length === 0) problems.push({ path: '/text', message: 'contains no entry' })
     refuse(problems.slice(0, MAX_PROBLEMS))
