@@ -19,12 +19,17 @@ export const removeDead = async (
   const busy = busyUids()
   for (const table of dead) {
     // Another worker may remove the same, and other builds have no such map.
-    const known = await nft('', ['-j', 'list', 'map', 'netdev', table, USERS]).then(usersOf, () => [])
-    const free = known.filter((uid) => isFree(uid) || !busy.has(uid))
-    const statements =
-      free.length === known.length
-        ? FAMILIES.map((family) => `delete table ${family} ${table}`)
-        : free.flatMap((uid) => FAMILIES.map((family) => `flush chain ${family} ${table} u${uid}`))
+    const families = await Promise.all(
+      FAMILIES.map(async (family) => {
+        const users = await nft('', ['-j', 'list', 'map', family, table, USERS]).then(usersOf, () => [])
+        return { family, users, free: users.filter((uid) => isFree(uid) || !busy.has(uid)) }
+      }),
+    )
+    const statements = families.every(({ users, free }) => users.length === free.length)
+      ? FAMILIES.map((family) => `delete table ${family} ${table}`)
+      : families.flatMap(({ family, free }) =>
+          free.map((uid) => `delete element ${family} ${table} ${USERS} { ${uid} }`),
+        )
     if (statements.length > 0) await nft(`${statements.join('\n')}\n`).catch(onError)
   }
   return true

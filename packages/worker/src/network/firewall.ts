@@ -52,7 +52,7 @@ export class Firewall implements AsyncDisposable {
   #turn: Promise<unknown> = Promise.resolve()
   /** Rules are made once for each fence. */
   readonly #rendered = new WeakMap<Fence, Ruleset>()
-  #reading: { readonly queued: Promise<void> } | undefined
+  #reading: Promise<void> | undefined
   #counted: ReadonlyMap<number, Blocked> = new Map()
   #watch: NodeJS.Timeout | undefined
   /** Rules of workers that were killed remain. */
@@ -60,6 +60,8 @@ export class Firewall implements AsyncDisposable {
   #sweptAt = -Infinity
   readonly #pacer = new Pacer()
   #unpaced: string | undefined
+  /** A user has had a rate: its connections may have been late. */
+  #isPaced = false
 
   private constructor(log: Logger, unpaced: string | undefined) {
     this.#log = log
@@ -102,6 +104,7 @@ export class Firewall implements AsyncDisposable {
     const known = this.#users.get(uid)
     const isOpen = fence.forbidden.length + fence.allowed.length === 0
     const paced = this.#unpaced === undefined ? (rate ?? 0) : 0
+    this.#isPaced ||= paced > 0
     if (isOpen && paced === 0 && known === undefined) return undefined
     const rules: Holders = known ?? new Map()
     if (isOpen && paced === 0) rules.delete(holder)
@@ -303,14 +306,11 @@ export class Firewall implements AsyncDisposable {
 
   /** What was blocked until now. Callers that come while the counters are being read share the next reading. */
   async #count(uid: number): Promise<Blocked> {
-    if (this.#reading === undefined) {
-      const queued = this.#inTurn(async () => {
-        this.#reading = undefined
-        await this.#read()
-      })
-      this.#reading = { queued }
-    }
-    await this.#reading.queued
+    this.#reading ??= this.#inTurn(async () => {
+      this.#reading = undefined
+      await this.#read()
+    })
+    await this.#reading
     return this.#counted.get(uid) ?? NOTHING
   }
 
@@ -321,7 +321,7 @@ export class Firewall implements AsyncDisposable {
     const read = async (...lists: readonly string[]): Promise<Counted[]> =>
       (await this.#asked.ask('', lists)).flatMap(countsOf)
     const totals = sums(await read(...list(HITS.total)), uidOf)
-    const late = sums(await read(`list set netdev ${this.#table} ${HITS.late}`), uidOf)
+    const late = sums(this.#isPaced ? await read(`list set netdev ${this.#table} ${HITS.late}`) : [], uidOf)
     const users = new Set([...totals.keys(), ...late.keys()])
     const isKnown = [...users].every((uid) => {
       const known = this.#counted.get(uid) ?? NOTHING
