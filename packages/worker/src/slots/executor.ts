@@ -276,8 +276,9 @@ export class Executor implements AsyncDisposable {
         this.#slots.awaited = free
         if (this.#ask.signal.aborted) this.#ask = new AbortController()
         const until = AbortSignal.any([signal, this.#pause.signal, this.#ask.signal])
+        const asked = performance.now()
         const runs = await source.next(workerId, () => this.#slots.capacity, until, free)
-        this.#slots.ahead.claimed()
+        this.#slots.ahead.claimed(performance.now() - asked)
         for (const run of runs.toSorted(byUrgency)) this.#accept(run)
         this.#slots.awaited = 0
         const isGranted = runs.length === 0 && loops.noRuns()

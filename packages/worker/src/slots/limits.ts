@@ -73,8 +73,8 @@ export interface ExecutorTimes {
   /** Longest time to upload a file, retries included, before the run fails. */
   readonly artifactRetryMs: number
   /**
-   * While runs are short, a process claims as many runs ahead as have ended within this time, so that claims come in groups
-   * and slots do not wait for them. A more urgent run that is submitted meanwhile starts about this much later.
+   * While runs are short, a process claims as many runs ahead as end while a claim is made, at most within this time, so
+   * that claims come in groups and slots do not wait for them. A more urgent run starts about this much later at most.
    */
   readonly aheadMs: number
   /** A run stores its state for a later attempt at most this often. */
@@ -88,6 +88,6 @@ export const EXECUTOR_TIMES: ExecutorTimes = {
   retryFirstMs: 100,
   retryMostMs: 5_000,
   artifactRetryMs: 60_000,
-  aheadMs: 150,
+  aheadMs: 60,
   resumeMs: 1_000,
 }

@@ -28,60 +28,61 @@ const AHEAD_PER_SLOT = 8
 /** The limit is at least this, so that a process with few slots also writes very short runs in groups. */
 const LEAST_AHEAD = 128
 
-/** A small job waits for the next claim: there are about this many while all that is ahead begins. */
-const CLAIMS_PER_TIME = 6
+/**
+ * Time between two claims while runs are short. Larger groups cost less, but more runs are ahead, and a small job waits
+ * longer for the next claim.
+ */
+const GROUP_MS = 25
+/** A claim may take longer than the last ones did. */
+const CLAIM_FACTOR = 1.5
+/** What counts of a longer claim at the next one. */
+const CLAIM_DECAY = 0.8
+/** So many runs decide how long runs are. */
+const RECENT_RUNS = 8
 
-interface Ended {
-  readonly at: number
-  /** 1 if the run was so short that its slot will be free again soon; nearly 0 for a long one. */
-  readonly weight: number
-}
-
-/** How many runs are claimed ahead of free slots: as many as lately ended within the time that a claim takes. */
+/** How many runs are claimed ahead of free slots: as many as end while a claim is made. */
 export class RunsAhead {
+  readonly #slots: number
   readonly #most: number
   readonly #aheadMs: number
-  /** The most recent ends of runs, oldest first. */
-  #ended: Ended[] = []
-  /** Runs that have begun since the last claim. */
-  #begun = 0
+  /** How long runs and claims have taken lately. */
+  #runMs: number | undefined
+  #claimMs = 0
+  #endedAt = 0
 
   constructor(slots: number, aheadMs: number) {
+    this.#slots = slots
     this.#most = Math.max(slots * AHEAD_PER_SLOT, LEAST_AHEAD)
     this.#aheadMs = aheadMs
   }
 
   /** The work of a run is over that began at this time. */
   ended(began: number): void {
-    const at = performance.now()
-    this.#ended.push({ at, weight: Math.min(1, this.#aheadMs / (at - began)) })
+    this.#endedAt = performance.now()
+    const ms = this.#endedAt - began
+    this.#runMs = this.#runMs === undefined ? ms : this.#runMs + (ms - this.#runMs) / RECENT_RUNS
   }
 
-  began(): void {
-    this.#begun += 1
-  }
-
-  claimed(): void {
-    this.#begun = 0
+  /** A claim took this long, also because it waited for runs. */
+  claimed(ms: number): void {
+    this.#claimMs = Math.max(ms, this.#claimMs * CLAIM_DECAY)
   }
 
   /** How many runs may be claimed now, when so many slots are free and so many runs wait for one. */
   capacity(free: number, waiting: number): number {
-    const most = Math.min(Math.floor(this.#expected()), this.#most)
-    const left = free + most - waiting
-    // After very short runs too many are ahead. Small jobs do not wait until those have begun.
-    return Math.max(left, Math.min(Math.floor(this.#begun / 2), left + most))
+    return free + Math.round(this.#endingIn(this.#claimMs * CLAIM_FACTOR + GROUP_MS)) - waiting
   }
 
   /** The next claim is made when more slots than this are free. */
   group(): number {
-    return Math.min(this.#expected() / CLAIMS_PER_TIME, this.#most / 2)
+    return Math.min(this.#endingIn(GROUP_MS), this.#most / 2)
   }
 
-  #expected(): number {
-    const since = performance.now() - this.#aheadMs
-    this.#ended = this.#ended.filter(({ at }) => at > since)
-    // Long runs that end together do not free their slots again within this time.
-    return this.#ended.reduce((sum, { weight }) => sum + weight, 0)
+  /** How many runs end in this time when no slot is free. */
+  #endingIn(ms: number): number {
+    if (this.#runMs === undefined) return 0
+    // Those that run now may be longer.
+    const runMs = Math.max(this.#runMs, performance.now() - this.#endedAt)
+    return Math.min((this.#slots * Math.min(ms, this.#aheadMs)) / runMs, this.#most)
   }
 }

@@ -102,7 +102,6 @@ export class SlotPool {
 
   #begin(session: Session): void {
     this.#lastJob = session.run.jobId
-    this.ahead.began()
     this.#ports.begin(session)
   }
 

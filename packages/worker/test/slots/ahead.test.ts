@@ -1,4 +1,4 @@
-import { describe, expect, jest, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import type { ClaimedRun, RunStore } from '@scanfarm/contracts'
 import { until } from '@scanfarm/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
@@ -82,37 +82,25 @@ test('Runs that were claimed ahead are handed back when the run before them is l
   }
 })
 
-describe('While runs that were claimed ahead begin,', () => {
-  /** As many short runs as this have just ended: so many may be ahead. */
-  const MOST = 60
-  /** How many runs are ahead at each claim, while this many begin and end in turn. */
-  const claimsDuring = (begins: number, waiting: number): number[] => {
-    const ahead = new RunsAhead(1, 600_000)
-    for (let n = 0; n < MOST; n += 1) ahead.ended(performance.now())
-    const claims: number[] = []
-    for (let n = 0, left = waiting; n < begins; n += 1) {
-      ahead.began()
-      left -= 1
-      const capacity = ahead.capacity(0, left)
-      if (capacity <= ahead.group()) continue
-      claims.push(left)
-      ahead.claimed()
-      left += capacity
-    }
-    return claims
+test('As many runs are claimed ahead as end while a claim is made', () => {
+  const ahead = new RunsAhead(10, 600_000)
+  const claimable = () => ahead.capacity(0, 0)
+  expect(claimable()).toBe(0)
+  const end = (ms: number) => {
+    for (let n = 0; n < 50; n += 1) ahead.ended(performance.now() - ms)
   }
-
-  test('small groups follow them, so that a small job waits for few of them', () => {
-    const { length } = claimsDuring(MOST, MOST)
-    expect(length).toBeGreaterThanOrEqual(4)
-    expect(length).toBeLessThanOrEqual(6)
-  })
-
-  test('further ones are claimed also when too many are ahead, but not when twice too many are', () => {
-    const [first = 0] = claimsDuring(MOST, 1.9 * MOST)
-    expect(first).toBeGreaterThan(MOST)
-    expect(Math.max(...claimsDuring(2 * MOST, 4 * MOST))).toBeLessThan(2 * MOST)
-  })
+  end(1_000)
+  ahead.claimed(100)
+  const quick = claimable()
+  ahead.claimed(1_000)
+  const slow = claimable()
+  expect(quick).toBeLessThan(5)
+  expect(slow).toBeGreaterThan(10)
+  expect(ahead.capacity(2, 5)).toBe(slow - 3)
+  for (let n = 0; n < 50; n += 1) ahead.claimed(100)
+  expect(claimable()).toBe(quick)
+  end(100_000)
+  expect(claimable()).toBe(0)
 })
 
 test('A small job does not wait for all runs that were claimed ahead of a large one', async () => {
