@@ -7,6 +7,7 @@ import { renderProblems, resolveWorkflow, WorkflowError } from '@scanfarm/langua
 import { plain } from '../client/table.ts'
 import { CliError, EXIT } from '../exit.ts'
 import type { Config } from '../settings.ts'
+import { keepingChecks } from './kept-checks.ts'
 
 const SHIPPED = join(import.meta.dirname, '../../../../workflows')
 
@@ -47,7 +48,10 @@ export const findWorkflow = async (
   if (/^\.{0,2}\/|\.ya?ml$/i.test(name) && !existsSync(name))
     throw new CliError(EXIT.usage, `${name} cannot be read: it does not exist`)
   const folders = workflowFolders(config)
-  const library = isFile(name) ? await openFile(name, { folders }) : await openLibrary(folders)
+  const check = keepingChecks()
+  const library = isFile(name)
+    ? await openFile(name, { folders, check })
+    : await openLibrary(folders, { check })
   try {
     return resolved(library, { name, kind })
   } catch (error) {

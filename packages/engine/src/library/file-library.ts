@@ -1,7 +1,14 @@
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
 import type { WorkflowKind } from '@scanfarm/contracts'
-import { READ_LIMITS, type WorkflowEntry, type WorkflowLibrary, brokenEntry } from '@scanfarm/language'
+import {
+  READ_LIMITS,
+  type CheckedFile,
+  type SourceFile,
+  type WorkflowEntry,
+  type WorkflowLibrary,
+  brokenEntry,
+} from '@scanfarm/language'
 import { checkSource, openLibrary } from './open-library.ts'
 
 export interface FileLibraryOptions {
@@ -9,6 +16,8 @@ export interface FileLibraryOptions {
   readonly folders: readonly string[]
   /** The caller's current folder. */
   readonly cwd?: string
+  /** Reads one file. */
+  readonly check?: (file: SourceFile) => CheckedFile
 }
 
 /** Maximum number of files that one file may refer to, directly or indirectly. */
@@ -42,6 +51,7 @@ class FileLibrary implements WorkflowLibrary {
   readonly #cwd: string
   readonly #folders: readonly string[]
   readonly #roots: readonly string[]
+  readonly #check: (file: SourceFile) => CheckedFile
   readonly #byFile = new Map<string, WorkflowEntry>()
   readonly #paths = new Map<WorkflowEntry, string>()
   readonly #found = new Map<WorkflowEntry, Map<string, WorkflowEntry>>()
@@ -53,24 +63,27 @@ class FileLibrary implements WorkflowLibrary {
     cwd: string,
     folders: readonly string[],
     roots: readonly string[],
+    check: (file: SourceFile) => CheckedFile,
   ) {
     this.#file = file
     this.main = main
     this.#cwd = cwd
     this.#folders = folders
     this.#roots = roots
+    this.#check = check
     this.#add(file, main)
   }
 
   static async open(
     named: string,
-    { folders, cwd = process.cwd() }: FileLibraryOptions,
+    { folders, cwd = process.cwd(), check = checkSource }: FileLibraryOptions,
   ): Promise<FileLibrary> {
     const file = resolve(cwd, named)
     const above = dirname(dirname(file))
     const around = [above, resolve(cwd)].filter((folder) => folder !== sep)
     const roots = [dirname(file), ...around, ...folders.map((folder) => resolve(folder))]
-    const library = new FileLibrary(file, await read(file, named), resolve(cwd), folders, roots)
+    const main = await read(file, named, check)
+    const library = new FileLibrary(file, main, resolve(cwd), folders, roots, check)
     await library.#follow()
     return library
   }
@@ -90,8 +103,10 @@ class FileLibrary implements WorkflowLibrary {
         if (found.has(name)) continue
         const size = this.#byFile.size
         const other = await this.#at(name, this.#paths.get(entry) ?? this.#file)
-        if (other === undefined) this.#others ??= await openLibrary([dirname(this.#file), ...this.#folders])
-        else {
+        if (other === undefined) {
+          const folders = [dirname(this.#file), ...this.#folders]
+          this.#others ??= await openLibrary(folders, { check: this.#check })
+        } else {
           found.set(name, other)
           if (this.#byFile.size > size) open.push(other)
         }
@@ -117,7 +132,7 @@ class FileLibrary implements WorkflowLibrary {
     if (facts?.isFile() !== true) return undefined
     const known = this.#byFile.get(path)
     if (known !== undefined || this.#byFile.size >= MAX_FILES) return known
-    const entry = await read(path, relative(this.#cwd, path))
+    const entry = await read(path, relative(this.#cwd, path), this.#check)
     this.#add(path, entry)
     return entry
   }
@@ -152,13 +167,17 @@ class FileLibrary implements WorkflowLibrary {
   }
 }
 
-const read = async (file: string, shown: string): Promise<WorkflowEntry> => {
+const read = async (
+  file: string,
+  shown: string,
+  check: (file: SourceFile) => CheckedFile,
+): Promise<WorkflowEntry> => {
   const limits = READ_LIMITS
   const { size } = await stat(file)
   if (size > limits.fileBytes)
     return brokenEntry('file', shown, 'too-big', `The file is larger than ${limits.fileBytes} bytes.`)
   const text = await readFile(file, 'utf8')
-  const { entry, problems } = checkSource({ source: 'file', path: shown, text, limits })
+  const { entry, problems } = check({ source: 'file', path: shown, text, limits })
   return entry ?? { ...brokenEntry('file', shown, 'missing-field', ''), problems }
 }
 

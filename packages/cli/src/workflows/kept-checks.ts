@@ -1,0 +1,57 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { deserialize, serialize } from 'node:v8'
+import { checkSource } from '@scanfarm/engine'
+import type { CheckedFile, SourceFile } from '@scanfarm/language'
+
+const MOST_FILES = 200
+const MOST_NAME_CHARS = 200
+/** Larger files are rare. */
+const MOST_CHARS = 262_144
+
+/** Beside the bundle that executes: another program does not find what this one kept. Undefined: it executes sources. */
+export const folderOfChecks = (script = process.argv[1] ?? ''): string | undefined =>
+  basename(script) === 'start.js' ? join(dirname(script), 'checks') : undefined
+
+/**
+ * Checks workflow files and keeps the last result for each path in a folder: reading and checking a file takes longer than
+ * most of its steps. A folder that cannot be read or written changes nothing else.
+ */
+export const keepingChecks =
+  (folder = folderOfChecks(), check = checkSource) =>
+  (file: SourceFile): CheckedFile => {
+    if (folder === undefined || file.text.length > MOST_CHARS) return check(file)
+    // A hash would need a large part of Node. Files of the same name replace each other.
+    const name = `${file.source}/${file.path}`.replaceAll(/[^\w.-]/g, '_').slice(-MOST_NAME_CHARS)
+    const asked = JSON.stringify(file)
+    const known = readKept(join(folder, name))
+    if (known?.asked === asked) return known.checked
+    const checked = check(file)
+    keep(folder, name, { asked, checked })
+    return checked
+  }
+
+interface Kept {
+  readonly asked: string
+  readonly checked: CheckedFile
+}
+
+const readKept = (path: string): Kept | undefined => {
+  try {
+    return deserialize(readFileSync(path)) as Kept
+  } catch {
+    return undefined
+  }
+}
+
+const keep = (folder: string, name: string, kept: Kept): void => {
+  try {
+    mkdirSync(folder, { recursive: true })
+    const names = readdirSync(folder)
+    if (names.length >= MOST_FILES) for (const old of names) unlinkSync(join(folder, old))
+    // Another program may read it at the same time.
+    const fresh = join(folder, `${process.pid}.new`)
+    writeFileSync(fresh, serialize(kept))
+    renameSync(fresh, join(folder, name))
+  } catch {}
+}
