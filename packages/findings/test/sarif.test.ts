@@ -606,6 +606,8 @@ describe('scans that failed', () => {
     'invalid-syntax',
     'E999',
     'E0000',
+    'E0003',
+    'fs/cantRead',
     'parse',
     'OXL0001',
     'DL1000',

@@ -231,6 +231,17 @@ describe('the proof of a scan', () => {
     })
     const { vulnerabilities } = await db.store.scans.compare(first, run, { limit: 10 })
     expect(vulnerabilities).toMatchObject({ total_gone: 3 })
+    const failing = (errorMessage: string) => {
+      const steps = [row('tls', 'check', { status: 'failed', errorMessage })]
+      return scan({ job: flow, target, workspace, sees: [by(workspace, 'web', [])], steps })
+    }
+    const since = (await seenOf(workspace))['t']
+    await failing('sslscan could not start')
+    expect((await seenOf(workspace))['t']).toEqual(since)
+    const other = await failing('cancelled')
+    expect((await seenOf(workspace))['t']?.[1]).toBe(
+      `module tls in run ${other}: step check failed: cancelled`,
+    )
   })
 
   test.each<[string, ReturnType<typeof row>, string]>([

@@ -44,7 +44,7 @@ export async function* sarifFindings(body: AsyncIterable<Uint8Array>, root = '')
  */
 const UNREAD = new RegExp(
   `^(?:${[
-    'invalid-syntax|(?:css|lint/)?syntax-?error|lint/syntax|syntax|E9(?:02|99)|E000[01]|parse(?:-?error)?|OXL0001|DL1000',
+    'invalid-syntax|(?:css|lint/)?syntax-?error|lint/syntax|syntax|E9(?:02|99)|E000[0-3]|parse(?:-?error)?|OXL0001|DL1000|fs/cantRead',
     'compile|typecheck|load-failure\\[.*|PRS|LXR|TMP|com\\.puppycrawl\\.tools\\.checkstyle\\.(?:Checker|TreeWalker)',
     'clang-diagnostic-error|unknownMacro|SC10(?:70|7[23]|8[89])',
   ].join('|')})$`,
