@@ -293,9 +293,9 @@ describe('a reader of the output that exits', () => {
   const piped = (args: readonly string[]) =>
     new Promise<{ code: number | null; err: string }>((resolve, reject) => {
       const main = join(import.meta.dirname, '../src/main.ts')
-      const { PATH = '' } = process.env
+      const { PATH, NODE_COMPILE_CACHE } = process.env
       const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
-        env: { PATH, SCANFARM_DATA_DIR: folder },
+        env: { PATH, NODE_COMPILE_CACHE, SCANFARM_DATA_DIR: folder },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       let err = ''

@@ -22,9 +22,10 @@ interface Ended {
 /** Runs the program with its standard output on a file, or on a pipe whose reader exits after the first bytes. */
 const run = (args: readonly string[], output: string | undefined, url = '') =>
   new Promise<Ended>((resolve, reject) => {
+    const { PATH, NODE_COMPILE_CACHE } = process.env
     const file = output === undefined ? undefined : openSync(output, 'w')
     const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', MAIN, ...args], {
-      env: { PATH: process.env['PATH'] ?? '', SCANFARM_DATA_DIR: folder, SCANFARM_URL: url },
+      env: { PATH, NODE_COMPILE_CACHE, SCANFARM_DATA_DIR: folder, SCANFARM_URL: url },
       stdio: ['ignore', file ?? 'pipe', 'pipe'],
     })
     if (file !== undefined) closeSync(file)
