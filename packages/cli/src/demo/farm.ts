@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { Api } from '../client/api.ts'
 import { CliError, EXIT } from '../exit.ts'
-import { Client } from './client.ts'
 import type { LabTarget } from './lab.ts'
 import type { DemoSetup, Machines, MachinesState } from './machines.ts'
 import { alive, stop } from './processes.ts'
@@ -149,11 +149,7 @@ export class Farm implements AsyncDisposable {
   }
 
   async #workersJoined(): Promise<boolean> {
-    const answer = await fetch(`${this.url}/api/workers`, {
-      headers: { authorization: `Bearer ${this.token}` },
-    })
-    if (!answer.ok) return false
-    const { data } = (await answer.json()) as { data: { kind: string; status: string }[] }
+    const { data } = await new Api(this).call(({ GET }) => GET('/workers'))
     return data.filter(({ kind, status }) => kind === 'worker' && status !== 'lost').length >= WORKERS
   }
 
@@ -197,7 +193,7 @@ export async function stopKept({ folder, loadMachines }: DemoSetup): Promise<num
   const processes = livingOf(state)
   if (processes.length === 0) say('no demo farm is running')
   if (state?.machines !== undefined && processes.length > 0)
-    await endMachines(new Client(state.url, tokenOf(folder))).catch((error: unknown) =>
+    await endMachines(new Api({ url: state.url, token: tokenOf(folder) })).catch((error: unknown) =>
       say(`the farm did not destroy its machines: ${String(error)}`),
     )
   for (const { name, pid } of processes.toReversed()) {

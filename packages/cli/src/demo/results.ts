@@ -1,8 +1,9 @@
-import type { Client } from './client.ts'
+import { SEVERITIES, type Severity } from '@scanfarm/contracts'
+import type { Api } from '../client/api.ts'
 import { dim, say, table, title } from './screen.ts'
 
 export interface Finding {
-  severity: string
+  severity: Severity
   title: string
   asset: string
   evidence: string
@@ -19,31 +20,9 @@ export interface Result {
   machine: string
 }
 
-interface RunDetail {
-  id: number
-  target: string
-  status: string
-  error_message: string
-  total_steps: number
-  completed_steps: number
-  started_at: string
-  completed_at: string
-  worker_id: string
-  cloud_instance?: string
-}
-
-interface Artifact {
-  id: string
-  name: string
-  content_type: string
-  size_bytes: number
-}
-
-const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info']
-
 /** Reads every run through the API, prints the tables, and returns the results. */
-export async function showResults(client: Client, runs: readonly { run_uuid: string }[]): Promise<Result[]> {
-  const read = await Promise.all(runs.map(({ run_uuid }) => readRun(client, run_uuid)))
+export async function showResults(api: Api, runs: readonly { run_uuid: string }[]): Promise<Result[]> {
+  const read = await Promise.all(runs.map(({ run_uuid }) => readRun(api, run_uuid)))
   title('Runs')
   const onMachines = read.some(({ run }) => run.cloud_instance)
   table(
@@ -63,7 +42,7 @@ export async function showResults(client: Client, runs: readonly { run_uuid: str
       ...(onMachines ? [run.cloud_instance ?? ''] : []),
       run.status,
       `${run.completed_steps}/${run.total_steps}`,
-      ((Date.parse(run.completed_at) - Date.parse(run.started_at)) / 1000).toFixed(1),
+      ((Date.parse(run.completed_at ?? '') - Date.parse(run.started_at ?? '')) / 1000).toFixed(1),
       String(findings.length),
       artifacts.map(({ name }) => name).join(' '),
     ]),
@@ -97,20 +76,12 @@ function showFindings(findings: readonly Finding[]): void {
   )
 }
 
-interface Vulnerability {
-  severity: string
-  vuln_title: string
-  vuln_poc: string
-  asset_value: string
-}
-
-const MAX_FINDINGS = 1_000
-
-async function readRun(client: Client, uuid: string) {
+async function readRun(api: Api, uuid: string) {
+  const params = { path: { id: uuid } }
   const [{ data: run }, { data: artifacts }, { data: vulnerabilities }] = await Promise.all([
-    client.get<{ data: RunDetail }>(`/runs/${uuid}`),
-    client.get<{ data: Artifact[] }>(`/runs/${uuid}/artifacts`),
-    client.get<{ data: Vulnerability[] }>(`/vulnerabilities?run_uuid=${uuid}&limit=${MAX_FINDINGS}`),
+    api.call(({ GET }) => GET('/runs/{id}', { params })),
+    api.call(({ GET }) => GET('/runs/{id}/artifacts', { params })),
+    api.all('/vulnerabilities', { params: { query: { run_uuid: uuid } } }),
   ])
   const findings = vulnerabilities.map(({ severity, vuln_title, asset_value, vuln_poc }): Finding => ({
     severity,

@@ -1,5 +1,6 @@
+import type { components } from '@scanfarm/client'
 import { makeDataDir } from '@scanfarm/embedded'
-import { Client } from './client.ts'
+import { Api } from '../client/api.ts'
 import { Farm } from './farm.ts'
 import { judge, judgeMachines } from './judge.ts'
 import type { DemoSetup } from './machines.ts'
@@ -17,23 +18,17 @@ export interface DemoOptions {
   readonly cloud: boolean
 }
 
-interface Submitted {
-  job_id: string
-  target_count: number
-  infra_id?: string
-}
-
 /** Starts a master, two workers and services to scan on this machine, and shows the results. Returns the exit code. */
 export async function runDemo(options: DemoOptions, setup: DemoSetup): Promise<number> {
   title('Scanfarm demo')
   await makeDataDir(setup.folder)
   await using farm = await Farm.start(setup, options)
-  const client = new Client(farm.url, farm.token)
-  await describeFarm(client, farm)
-  const job = await submit(client, farm, options)
-  const watch = job.infra_id === undefined ? undefined : new MachineWatch(client, job.infra_id)
-  const finished = await watchJob(client, job.job_id, () => watchMachines(farm, watch))
-  const results = await showResults(client, finished.runs)
+  const api = new Api(farm)
+  await describeFarm(api, farm)
+  const job = await submit(api, farm, options)
+  const watch = job.infra_id === undefined ? undefined : new MachineWatch(api, job.infra_id)
+  const finished = await watchJob(api, job.job_id, () => watchMachines(farm, watch))
+  const results = await showResults(api, finished.runs)
   const problems = [
     ...judge(results, farm.targets),
     ...(watch === undefined ? [] : await endOfMachines(farm, watch, results)),
@@ -41,20 +36,30 @@ export async function runDemo(options: DemoOptions, setup: DemoSetup): Promise<n
   report(problems)
   const good = problems.length === 0
   if (good && options.keep) farm.leaveRunning()
-  farewell(farm, setup, options.keep && good ? await newLink(client) : undefined)
+  farewell(farm, setup, options.keep && good ? await newLink(api) : undefined)
   return good ? 0 : 1
 }
 
-async function submit(client: Client, farm: Farm, { cloud }: DemoOptions): Promise<Submitted> {
-  const file = await client.upload('targets.txt', farm.targets.map(({ target }) => target).join('\n'))
+async function submit(
+  api: Api,
+  farm: Farm,
+  { cloud }: DemoOptions,
+): Promise<components['schemas']['RunsCreated']> {
+  const targets = new Blob([farm.targets.map(({ target }) => target).join('\n')])
+  const file = await api.upload<{ filename: string; path: string; lines: number }>(
+    '/upload-file',
+    'targets.txt',
+    targets,
+  )
   say(`uploaded ${file.filename} with ${file.lines} targets`)
-  const job = await client.post<Submitted>('/runs', {
+  const body: components['schemas']['CreateRuns'] = {
     flow: FLOW,
     target_file: file.path,
     ...(cloud
       ? { run_mode: 'cloud', cloud_instances: MACHINES, cloud_auto_destroy: true }
       : { run_mode: 'distributed' }),
-  })
+  }
+  const job = await api.call(({ POST }) => POST('/runs', { body }))
   const where = cloud
     ? `on ${MACHINES} machines of infrastructure ${job.infra_id}`
     : 'distributed over the workers'
@@ -78,12 +83,12 @@ async function endOfMachines(farm: Farm, watch: MachineWatch, results: readonly 
   return judgeMachines(infra, results, left)
 }
 
-async function describeFarm(client: Client, farm: Farm): Promise<void> {
-  const info = await client.get<{ version: string }>('/server-info')
+async function describeFarm(api: Api, farm: Farm): Promise<void> {
+  const info = await api.call(({ GET }) => GET('/server-info'))
   for (const line of farm.services()) say(line)
   say(`master ${info.version} at ${farm.url}`)
-  await sayConsole(client, farm)
-  const workers = await client.get<{ data: { name: string; slots: number; kind: string }[] }>('/workers')
+  await sayConsole(api, farm)
+  const workers = await api.call(({ GET }) => GET('/workers'))
   for (const worker of workers.data.filter(({ kind }) => kind === 'worker'))
     say(`worker ${worker.name} with ${worker.slots} slots`)
   say(
@@ -92,9 +97,9 @@ async function describeFarm(client: Client, farm: Farm): Promise<void> {
 }
 
 /** The first request makes a checkout build the console: later the page opens at once. */
-async function sayConsole(client: Client, farm: Farm): Promise<void> {
+async function sayConsole(api: Api, farm: Farm): Promise<void> {
   const { status } = await fetch(farm.url, { method: 'HEAD' })
-  if (status !== 404) say(`console: ${await newLink(client)}`)
+  if (status !== 404) say(`console: ${await newLink(api)}`)
 }
 
 function report(problems: readonly string[]): void {
@@ -107,8 +112,8 @@ function report(problems: readonly string[]): void {
 }
 
 /** An address that opens the console in a browser, logged in. */
-const newLink = async (client: Client): Promise<string> =>
-  (await client.post<{ url: string }>('/session/links', {})).url
+const newLink = async (api: Api): Promise<string> =>
+  (await api.call(({ POST }) => POST('/session/links'))).url
 
 /** `link`: the farm is kept. */
 function farewell(farm: Farm, { command, scanfarm }: DemoSetup, link: string | undefined): void {

@@ -1,14 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Client } from './client.ts'
+import type { components } from '@scanfarm/client'
+import type { Api } from '../client/api.ts'
 import { dim, endProgress, green, progress, red, say, yellow } from './screen.ts'
 
-/** An infrastructure as the API returns it. */
-export interface Infra {
-  infra_id: string
-  status: string
-  message: string
-  details: { name: string; status: string; address: string; message: string }[]
-}
+export type Infra = components['schemas']['CloudInfra']
 
 const POLL_MS = 250
 const END_MS = 120_000
@@ -16,17 +11,19 @@ const END_MS = 120_000
 /** Shows each change of the machines of one infrastructure. */
 export class MachineWatch {
   readonly infraId: string
-  readonly #client: Client
+  readonly #api: Api
   readonly #startedAt = Date.now()
   readonly #shown = new Map<string, string>()
 
-  constructor(client: Client, infraId: string) {
-    this.#client = client
+  constructor(api: Api, infraId: string) {
+    this.#api = api
     this.infraId = infraId
   }
 
   async poll(): Promise<Infra> {
-    const { data } = await this.#client.get<{ data: Infra }>(`/cloud/instances/${this.infraId}`)
+    const { data } = await this.#api.call(({ GET }) =>
+      GET('/cloud/instances/{infra_id}', { params: { path: { infra_id: this.infraId } } }),
+    )
     for (const { name, status, address, message } of data.details)
       this.#show(
         `machine ${name}`,
@@ -80,15 +77,22 @@ const ENDED = ['destroyed', 'failed']
 const MOST_INFRAS = 100
 
 /** Destroys all machines of a farm and waits until they are gone. */
-export async function endMachines(client: Client): Promise<void> {
+export async function endMachines(api: Api): Promise<void> {
   const deadline = Date.now() + END_MS
   const asked = new Set<string>()
   for (;;) {
-    const { data } = await client.get<{ data: Infra[] }>(`/cloud/instances?limit=${MOST_INFRAS}`)
+    const { data } = await api.call(({ GET }) =>
+      GET('/cloud/instances', { params: { query: { limit: MOST_INFRAS } } }),
+    )
     const open = data.filter(({ details }) => details.some(({ status }) => !ENDED.includes(status)))
     if (open.length === 0) return
-    for (const { infra_id: id } of open) if (!asked.has(id)) await client.delete(`/cloud/instances/${id}`)
-    for (const { infra_id: id } of open) asked.add(id)
+    for (const { infra_id } of open) {
+      if (asked.has(infra_id)) continue
+      await api.call(({ DELETE }) =>
+        DELETE('/cloud/instances/{infra_id}', { params: { path: { infra_id } } }),
+      )
+      asked.add(infra_id)
+    }
     if (Date.now() > deadline) throw new Error('the farm did not destroy its machines in time')
     await delay(POLL_MS)
   }

@@ -1,14 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { plural, type JobStatus } from '@scanfarm/contracts'
-import type { Client } from './client.ts'
+import type { components, Job } from '@scanfarm/client'
+import { plural } from '@scanfarm/contracts'
+import type { Api } from '../client/api.ts'
 import { dim, endProgress, green, progress, red, say, yellow } from './screen.ts'
-
-interface LogEntry {
-  id: number
-  topic: string
-  data: string
-  run_id: string
-}
 
 const POLL_MS = 250
 const PATIENCE_MS = 300_000
@@ -18,15 +12,15 @@ const PATIENCE_MS = 300_000
  * text is shown after the bar.
  */
 export async function watchJob(
-  client: Client,
+  api: Api,
   jobId: string,
   poll: () => Promise<string> = async () => '',
-): Promise<JobStatus> {
+): Promise<Job> {
   const started = Date.now()
   let seen = 0
   while (Date.now() - started < PATIENCE_MS) {
-    const job = await client.get<JobStatus>(`/jobs/${jobId}`)
-    seen = await showLog(client, job, seen)
+    const job = await api.call(({ GET }) => GET('/jobs/{job_id}', { params: { path: { job_id: jobId } } }))
+    seen = await showLog(api, job, seen)
     const done = job.completed + job.failed + job.cancelled
     const seconds = ((Date.now() - started) / 1000).toFixed(1)
     const more = await poll()
@@ -53,9 +47,9 @@ const MARKS: Record<string, string> = {
   'run.cancelled': red('✘ cancelled'),
 }
 
-async function showLog(client: Client, job: JobStatus, seen: number): Promise<number> {
+async function showLog(api: Api, job: Job, seen: number): Promise<number> {
   const targets = new Map(job.runs.map((run) => [run.run_uuid, run.target]))
-  const { data } = await client.get<{ data: LogEntry[] }>('/event-logs?limit=500')
+  const { data } = await api.call(({ GET }) => GET('/event-logs', { params: { query: { limit: 500 } } }))
   for (const entry of data.filter(({ id }) => id > seen).reverse()) {
     const target = targets.get(entry.run_id)
     const mark = MARKS[entry.topic]
@@ -64,7 +58,7 @@ async function showLog(client: Client, job: JobStatus, seen: number): Promise<nu
   return Math.max(seen, ...data.map(({ id }) => id))
 }
 
-const stepOf = (entry: LogEntry): string => {
+const stepOf = (entry: components['schemas']['EventLogEntry']): string => {
   const data = JSON.parse(entry.data) as { step_name?: string; module?: string; duration_ms?: number }
   if (data.step_name === undefined) return ''
   return `${data.module ? `${data.module} / ` : ''}${data.step_name} (${data.duration_ms ?? 0} ms)`
