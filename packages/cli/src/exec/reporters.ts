@@ -75,22 +75,9 @@ export const documentReporter = (terminal: Terminal, scale: Scale): CommandRepor
       return document.recorder
     },
     ended(ended) {
-      const { run, result } = ended
       live.ended(ended)
-      const { name, kind } = run.workflow.root
-      const document = open.get(run)?.finish(
-        {
-          uuid: run.uuid,
-          workflow: name,
-          kind,
-          target: run.target.text,
-          workspace: run.space,
-          dryRun,
-          folder: run.output,
-        },
-        result,
-      )
-      open.delete(run)
+      const document = open.get(ended.run)?.finish(ended, dryRun)
+      open.delete(ended.run)
       if (runs === 1) return printJson(terminal, document)
       terminal.out.write(`${before}${JSON.stringify(document)}`)
       before = ',\n'

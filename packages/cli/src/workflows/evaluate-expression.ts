@@ -8,6 +8,7 @@ import { parseAllowedPaths } from '@scanfarm/functions'
 import { printLine, type Terminal } from '../terminal.ts'
 import { createOwnRunners, ownEnvironment } from './own-environment.ts'
 import type { Config } from '../settings.ts'
+import { untilInterrupted } from '../until-interrupted.ts'
 
 export interface Expression {
   readonly source: string
@@ -40,13 +41,12 @@ export const evaluateExpression = async (
   { source, target, params }: Expression,
 ): Promise<Evaluated> => {
   const temp = await mkdtemp(join(tmpdir(), 'scanfarm-function-'))
-  const abort = new AbortController()
-  const stop = (): void => abort.abort()
-  process.once('SIGINT', stop).once('SIGTERM', stop)
   const runUuid = randomUUID()
   const output = process.cwd()
   const recorder = createFunctionRecorder(terminal)
   try {
+    using interrupted = untilInterrupted()
+    const { signal } = interrupted
     await using runners = createOwnRunners(config, terminal.env['SSH_AUTH_SOCK'])
     return await evaluateStandalone(source, {
       target,
@@ -65,15 +65,14 @@ export const evaluateExpression = async (
           folder: temp,
           workspace: output,
           marker: `${runUuid}.1`,
-          signal: abort.signal,
+          signal,
           log: (line) => printLine({ ...terminal, out: terminal.err }, line),
         }),
       recorder,
-      signal: abort.signal,
+      signal,
       limits: { graceMs: config.runs.cancelGraceMs },
     })
   } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop)
     await rm(temp, { recursive: true, force: true })
   }
 }

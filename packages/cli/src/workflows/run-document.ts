@@ -26,21 +26,10 @@ const keepOutput = ({ output, decoders }: Step, stream: OutputStream, chunk: Buf
   output[stream] = (output[stream] + decoders[stream].write(chunk)).slice(-OUTPUT_TAIL)
 }
 
-/** Facts about the run that are known before it starts. */
-export interface RunFacts {
-  readonly uuid: string
-  readonly workflow: string
-  readonly kind: string
-  readonly target: string
-  readonly workspace: string
-  readonly dryRun: boolean
-  readonly folder: string
-}
-
 export interface RunDocument {
   readonly recorder: RunRecorder
   /** The run with its steps as plain JSON, with the same fields as in the API. */
-  finish(facts: RunFacts, result: EndedRun['result']): object
+  finish(ended: EndedRun, dryRun: boolean): object
 }
 
 const stepJson = ({ name, type, module, command, startedAt, closed, output }: Step) => ({
@@ -93,17 +82,14 @@ export const createRunDocument = (live: RunRecorder): RunDocument => {
   }
   return {
     recorder,
-    finish: (
-      { uuid, workflow, kind, target, workspace, dryRun, folder },
-      { status, errorMessage, outcome = '', tally = NO_WORK },
-    ) => ({
-      run_uuid: uuid,
-      workflow_name: workflow,
-      workflow_kind: kind,
-      target,
-      workspace,
+    finish: ({ run, result: { status, errorMessage, outcome = '', tally = NO_WORK } }, dryRun) => ({
+      run_uuid: run.uuid,
+      workflow_name: run.workflow.root.name,
+      workflow_kind: run.workflow.root.kind,
+      target: run.target.text,
+      workspace: run.space,
       dry_run: dryRun,
-      folder,
+      folder: run.output,
       status,
       outcome,
       failed_steps: tally.failedSteps,
