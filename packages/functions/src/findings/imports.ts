@@ -32,6 +32,7 @@ const answer = ({ problems = [], ...counts }: ImportCounts): Json => ({
   problems: problems.map((problem) => ({ ...problem })),
 })
 
+type Kind = 'assets' | 'vulnerabilities'
 type Write = (workspace: string, rows: readonly Row[]) => Promise<ImportCounts>
 
 const inBatches = async (
@@ -68,7 +69,7 @@ const rowsOfFile = async function* (
   }
 }
 
-const writeTo = (kind: 'assets' | 'vulnerabilities', at: FunctionContext, coverage: Coverage = {}): Write => {
+const writeTo = (kind: Kind, at: FunctionContext, coverage: Coverage = {}): Write => {
   const database = databaseOf(at)
   let by: ImportedBy = { step: at.stepPath, importId: randomUUID(), ...coverage }
   return async (workspace, rows) => {
@@ -112,17 +113,17 @@ const coverageOf = async (at: Call, index: number, path: string): Promise<Covera
 const whereWritten = async (path: string, scope: FileScope, work: () => Promise<Json>): Promise<Json> =>
   (await isThere(path, scope)) ? await work() : answer(NOTHING_IMPORTED)
 
-interface FileImport {
-  readonly kind: 'assets' | 'vulnerabilities'
-  /** The positions of the arguments for the file and for the reached hosts. */
-  readonly path?: number
-  readonly reached: number
-  /** Converts a row to a record, or returns undefined for an invalid row. */
-  readonly change: (row: Row, at: Call) => Row | undefined
-}
-
+/**
+ * Imports the rows of a file. `path` and `reached`: the positions of the arguments for the file and for the reached hosts.
+ * `change` converts a row to a record, or returns undefined for an invalid row.
+ */
 const importFile =
-  ({ kind, path = 1, reached, change }: FileImport): Run =>
+  (
+    kind: Kind,
+    path: number,
+    reached: number,
+    change: (row: Row, at: Call) => Row | undefined = (row) => row,
+  ): Run =>
   async (at) => {
     databaseOf(at)
     const file = at.path(path)
@@ -173,79 +174,64 @@ const objectArg = (at: Call, index: number): Row => {
 }
 
 const importOne =
-  (kind: 'assets' | 'vulnerabilities', change: (at: Call) => Row): Run =>
+  (kind: Kind, change: (at: Call) => Row): Run =>
   async (at) => {
     const { errors } = await writeTo(kind, at)(workspaceArg(at, 0), [change(at)])
     if (errors > 0) throw new NoResult('the database refused the record; its log has the reason')
   }
+
+const importAsset = importOne('assets', (at) => customAsset(objectArg(at, 1), 'other', 'workflow'))
+
+/** Imports an asset by the arguments for its value and its type. */
+const importValue = (value: number, type: number, otherwise?: string): Run =>
+  importOne('assets', (at) => ({
+    asset_value: at.text(value),
+    asset_type: at.text(type, otherwise),
+    source: 'workflow',
+  }))
 
 /** Imports of assets and findings. Findings are passed on unchanged: the server knows their formats. */
 export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   local(
     'db_import_asset(workspace, json): bool or text',
     'Adds or updates an asset; a text `error: …` if the row is invalid.',
-    importOne('assets', (at) => customAsset(objectArg(at, 1), 'other', 'workflow')),
+    importAsset,
   ),
   local(
     'db_quick_import_asset(workspace, value, type?): bool or text',
     'Adds or updates an asset by its value.',
-    importOne('assets', (at) => ({
-      asset_value: at.text(1),
-      asset_type: at.text(2, 'subdomain'),
-      source: 'workflow',
-    })),
+    importValue(1, 2, 'subdomain'),
   ),
-  local(
-    'db_raw_insert_asset(workspace, json): bool or text',
-    'The same as db_import_asset.',
-    importOne('assets', (at) => customAsset(objectArg(at, 1), 'other', 'workflow')),
-  ),
+  local('db_raw_insert_asset(workspace, json): bool or text', 'The same as db_import_asset.', importAsset),
   local(
     'db_partial_import_asset(workspace, type, value): bool or text',
     'Adds or updates an asset by its value.',
-    importOne('assets', (at) => ({
-      asset_value: at.text(2),
-      asset_type: at.text(1),
-      source: 'workflow',
-    })),
+    importValue(2, 1),
   ),
   local(
     'db_partial_import_asset_file(workspace, type, path, reached?): object',
     'Adds or updates an asset for each line.',
-    importFile({
-      kind: 'assets',
-      path: 2,
-      reached: 3,
-      change: (row, at) => customAsset(row, at.text(1), 'workflow'),
-    }),
+    importFile('assets', 2, 3, (row, at) => customAsset(row, at.text(1), 'workflow')),
   ),
   local(
     'db_import_asset_from_file(workspace, path, reached?): object',
     'Assets from the JSONL of httpx; returns {new, updated, unchanged, known, merged, errors, total, problems}.',
-    importFile({ kind: 'assets', reached: 2, change: httpAsset }),
+    importFile('assets', 1, 2, httpAsset),
   ),
   local(
     'db_import_dns_asset(workspace, path, reached?): object',
     'Assets from the JSONL of dnsx, or from host names.',
-    importFile({ kind: 'assets', reached: 2, change: dnsAsset }),
+    importFile('assets', 1, 2, dnsAsset),
   ),
   local(
     'db_import_port_assets(workspace, path, source?, reached?): object',
     'Open ports from the JSONL of naabu, nmap_ports_to_jsonl or, as one asset for each host, nmap_to_jsonl. Rows of ports that are not open are left out.',
-    importFile({
-      kind: 'assets',
-      reached: 3,
-      change: (row, at) => portAsset(row, at.text(2, 'nmap')),
-    }),
+    importFile('assets', 1, 3, (row, at) => portAsset(row, at.text(2, 'nmap'))),
   ),
   local(
     'db_import_custom_asset(workspace, path, type?, source?, reached?): object',
     'Assets from any JSONL or list.',
-    importFile({
-      kind: 'assets',
-      reached: 4,
-      change: (row, at) => customAsset(row, at.text(2, 'other'), at.text(3, 'workflow')),
-    }),
+    importFile('assets', 1, 4, (row, at) => customAsset(row, at.text(2, 'other'), at.text(3, 'workflow'))),
   ),
   local(
     'db_import_vuln(workspace, json): bool or text',
@@ -255,12 +241,12 @@ export const IMPORT_FUNCTIONS: readonly FunctionDefinition[] = [
   local(
     'db_import_vuln_from_file(workspace, path, reached?): object',
     'Findings from the JSONL of nuclei.',
-    importFile({ kind: 'vulnerabilities', reached: 2, change: (row) => row }),
+    importFile('vulnerabilities', 1, 2),
   ),
   local(
     'db_import_vigolium(workspace, path, source?, reached?): object',
     'Findings from the JSONL of other scanners.',
-    importFile({ kind: 'vulnerabilities', reached: 3, change: (row) => row }),
+    importFile('vulnerabilities', 1, 3),
   ),
   local(
     'db_import_sarif(workspace, path, reached?, root?): object',
