@@ -3,6 +3,7 @@ import { cached } from '../cached.ts'
 import { injectedCode, type InjectedCode } from '../check/injection-checks.ts'
 import { ownNames } from '../check/names.ts'
 import { SHELL_COMMANDS } from './calls.ts'
+import { applied, type Edit } from './edits.ts'
 import { simpleOf, type Simple } from './simple.ts'
 import { nodesIn, syntaxOf } from './syntax.ts'
 import { withTruth } from './truth.ts'
@@ -32,13 +33,6 @@ export interface Program {
   readonly own: ReadonlySet<string>
   /** The first call that passes a text joined with values to a shell or an interpreter. */
   readonly injected: InjectedCode | undefined
-}
-
-/** A part of the source with the text that replaces it. */
-interface Edit {
-  readonly start: number
-  readonly end: number
-  readonly text: string
 }
 
 interface Found {
@@ -79,15 +73,6 @@ const findHoles = (source: string): Found[] => {
     pattern.lastIndex = expr === undefined ? start + 1 : end
   }
   return found
-}
-
-const applied = (edits: readonly Edit[], source: string): string => {
-  let [code, at] = ['', 0]
-  for (const { start, end, text } of edits.toSorted((a, b) => a.start - b.start || a.end - b.end)) {
-    code += source.slice(at, start) + text
-    at = end
-  }
-  return code + source.slice(at)
 }
 
 const throwHoleInRegex = (at: number): never => {

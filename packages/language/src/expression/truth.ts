@@ -1,5 +1,6 @@
 import type { AnyNode } from 'acorn'
 import type { Json } from '../model.ts'
+import { applied, type Edit } from './edits.ts'
 
 /**
  * Texts that name a boolean. Params without a type, exports and outputs are texts, so `flag == "true"`, `flag == true`
@@ -29,21 +30,14 @@ const TESTS: ReadonlySet<string> = new Set([
   'WhileStatement',
 ])
 
-interface Edit {
-  readonly at: number
-  readonly text: string
-  /** Characters of the code that the text replaces. */
-  readonly replaces?: number
-}
-
 /** The program as QuickJS executes it: with `$is` where a truth decides, and `$equals` for `==`. */
 export const withTruth = (code: string, nodes: readonly AnyNode[]): string => {
   const opening: Edit[] = []
   const closing: Edit[] = []
   const operators: Edit[] = []
   const wrap = ({ start, end }: { start: number; end: number }, by: string): void => {
-    opening.push({ at: start, text: `${by}((` })
-    closing.unshift({ at: end, text: '))' })
+    opening.push({ start, end: start, text: `${by}((` })
+    closing.unshift({ start: end, end, text: '))' })
   }
   const wrapTest = (node: AnyNode): void => {
     if (!('test' in node) || typeof node.test !== 'object' || node.test === null) return
@@ -56,16 +50,10 @@ export const withTruth = (code: string, nodes: readonly AnyNode[]): string => {
     else if (TESTS.has(node.type)) wrapTest(node)
     else if (node.type === 'BinaryExpression' && ['==', '!='].includes(node.operator)) {
       wrap(node, node.operator === '==' ? '$equals' : '!$equals')
-      operators.push({ at: code.indexOf(node.operator, node.left.end), text: '),(', replaces: 2 })
+      const start = code.indexOf(node.operator, node.left.end)
+      operators.push({ start, end: start + 2, text: '),(' })
     }
   }
-  const edits = [...closing, ...opening, ...operators]
-  let script = ''
-  let at = 0
-  // The sort is stable: at one position the inner parts are closed first and the outer ones opened first.
-  for (const edit of edits.toSorted((a, b) => a.at - b.at)) {
-    script += code.slice(at, edit.at) + edit.text
-    at = edit.at + (edit.replaces ?? 0)
-  }
-  return script + code.slice(at)
+  // At one position the inner parts are closed first and the outer ones opened first.
+  return applied([...closing, ...opening, ...operators], code)
 }

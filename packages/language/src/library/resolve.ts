@@ -67,29 +67,24 @@ const flatten = (
   if (entry.workflow === undefined) throw broken(entry)
   const parentName = entry.workflow.extends
   if (parentName === undefined) return entry.workflow
+  const refused = (rule: string, message: string, hint?: string): WorkflowError =>
+    broken(entry, [problemAt(entry, 'extends', rule, message, hint)])
   const chain = [...children, entry]
   if (chain.length > RESOLVE_LIMITS.parents) {
     const message = `the chain of parents is longer than ${RESOLVE_LIMITS.parents}`
-    throw broken(entry, [
-      problemAt(entry, 'extends', 'too-big', message, 'Extend a workflow that is nearer to the top.'),
-    ])
+    throw refused('too-big', message, 'Extend a workflow that is nearer to the top.')
   }
   const parent = library.find(parentName, entry.kind, entry)
   if (parent === undefined) {
     const known = library.list().map(({ name }) => name)
     const message = `the parent '${parentName}' does not exist`
-    throw broken(entry, [
-      problemAt(entry, 'extends', 'unknown-workflow', message, didYouMean(parentName, known)),
-    ])
+    throw refused('unknown-workflow', message, didYouMean(parentName, known))
   }
-  if (chain.includes(parent)) {
-    throw broken(entry, [
-      problemAt(entry, 'extends', 'circular-inheritance', `circular inheritance detected: ${parentName}`),
-    ])
-  }
+  if (chain.includes(parent))
+    throw refused('circular-inheritance', `circular inheritance detected: ${parentName}`)
   if (parent.kind !== entry.kind) {
     const message = `a ${entry.kind} cannot extend '${parentName}', which is a ${parent.kind}`
-    throw broken(entry, [problemAt(entry, 'extends', 'kind-mismatch', message)])
+    throw refused('kind-mismatch', message)
   }
   const at = { reference: 'extends', rule: 'broken-parent', what: `the parent '${parentName}'` }
   return inherit(

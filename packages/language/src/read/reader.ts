@@ -215,12 +215,11 @@ export class Reader {
           const inner = type.spec().fields[type.shorthand]
           if (inner !== undefined) return { [type.shorthand]: this.#value(node, inner.type, path, depth + 1) }
         }
-        this.#wrong(node, path, 'a map')
-        return undefined
+        return this.#wrong(node, path, 'a map')
     }
   }
 
-  #wrong(node: Node, path: string, wanted: string): void {
+  #wrong(node: Node, path: string, wanted: string): undefined {
     this.report(node, 'wrong-type', 'error', `${path} must be ${wanted}.`)
   }
 
@@ -229,10 +228,7 @@ export class Reader {
     { oneOf, form, lenient = false }: FieldType & { kind: 'text' },
     path: string,
   ): string | undefined {
-    if (!isScalar(node)) {
-      this.#wrong(node, path, 'a text')
-      return undefined
-    }
+    if (!isScalar(node)) return this.#wrong(node, path, 'a text')
     const text = typeof node.value === 'string' ? node.value : (node.source ?? String(node.value))
     if (oneOf !== undefined && !oneOf.includes(text)) {
       this.report(
@@ -259,18 +255,14 @@ export class Reader {
     const text = isScalar(node) ? String(node.value).toLowerCase() : ''
     if (TRUE.has(text)) return true
     if (FALSE.has(text)) return false
-    this.#wrong(node, path, 'true or false')
-    return undefined
+    return this.#wrong(node, path, 'true or false')
   }
 
   #number(node: Node, { whole }: FieldType & { kind: 'number' }, path: string): number | undefined {
     const raw = isScalar(node) ? node.value : undefined
     const value =
       typeof raw === 'number' || (typeof raw === 'string' && NUMBER.test(raw)) ? Number(raw) : Number.NaN
-    if (!Number.isFinite(value)) {
-      this.#wrong(node, path, 'a number')
-      return undefined
-    }
+    if (!Number.isFinite(value)) return this.#wrong(node, path, 'a number')
     if (whole !== undefined && !isWithin(value, whole)) {
       const range = whole.max === undefined ? `${whole.min} on` : `${whole.min} to ${whole.max}`
       this.report(node, 'wrong-form', 'error', `${path} must be a whole number from ${range}`)
@@ -318,15 +310,11 @@ export class Reader {
     if (isScalar(node) && type.of.kind === 'object' && type.of.shorthand !== undefined) {
       return [this.#value(node, type.of, path, depth + 1)]
     }
-    this.#wrong(node, path, 'a list')
-    return undefined
+    return this.#wrong(node, path, 'a list')
   }
 
   #map(node: Node, of: FieldType, path: string, depth: number): Fields | undefined {
-    if (!isMap(node)) {
-      this.#wrong(node, path, 'a map')
-      return undefined
-    }
+    if (!isMap(node)) return this.#wrong(node, path, 'a map')
     const fields: Fields = {}
     for (const [key, { value: item }] of this.#entries(node, path, depth)) {
       // Empty texts are values here: `default: ""` in a map of params.
