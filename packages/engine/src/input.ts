@@ -6,41 +6,29 @@ import type { ResumeService } from './flow/kept-unit.ts'
 import type { Admit } from './step/pool.ts'
 import type { BatchWork, SpreadService } from './flow/spread.ts'
 
-export interface ExecuteLimits {
+export const EXECUTE_LIMITS = {
   /** Bytes of stdout, and of stderr, kept in memory for exports. */
-  readonly captureBytes: number
-  /** Parallel commands or steps of one `parallel_…` list. */
-  readonly parallel: number
-  /** Parallel modules of a flow. */
-  readonly parallelModules: number
-  /** Parallel steps of a module whose steps have `depends_on`. */
-  readonly parallelSteps: number
-  /** Parallel items of a foreach; an upper limit for `threads`. */
-  readonly foreachThreads: number
-  /** Failed items of a foreach that are recorded as steps. */
-  readonly foreachFailedRows: number
-  /** Steps that one module may start, including repetitions through `goto`. */
-  readonly stepsPerModule: number
-  /** Recorded characters of one export. */
-  readonly exportChars: number
-  /** Time between TERM and KILL. */
-  readonly graceMs: number
-  /** Upper limit for the attempts of `retry`. */
-  readonly attempts: number
-}
-
-export const EXECUTE_LIMITS: ExecuteLimits = {
   captureBytes: 1 << 20,
+  /** Parallel commands or steps of one `parallel_…` list. */
   parallel: 8,
+  /** Parallel modules of a flow. */
   parallelModules: 4,
+  /** Parallel steps of a module whose steps have `depends_on`. */
   parallelSteps: 8,
+  /** Parallel items of a foreach; an upper limit for `threads`. */
   foreachThreads: 64,
+  /** Failed items of a foreach that are recorded as steps. */
   foreachFailedRows: 5,
+  /** Steps that one module may start, including repetitions through `goto`. */
   stepsPerModule: 10_000,
+  /** Recorded characters of one export. */
   exportChars: 16_384,
+  /** Time between TERM and KILL. */
   graceMs: 1000,
+  /** Upper limit for the attempts of `retry`. */
   attempts: 20,
 }
+export type ExecuteLimits = Readonly<typeof EXECUTE_LIMITS>
 
 export interface ExecuteInput {
   readonly workflow: ResolvedWorkflow

@@ -11,24 +11,17 @@ export interface Job {
   readonly functions: string
 }
 
-export interface ExpressionLimits {
+export const EXPRESSION_LIMITS = {
   /** Milliseconds of computation. Time spent waiting for functions does not count. */
-  readonly timeMs: number
-  readonly memoryBytes: number
-  readonly stackBytes: number
-  /** Maximum characters of the result as JSON, and of the arguments and the result of each function. */
-  readonly resultChars: number
-  /** Maximum characters of an error. */
-  readonly messageChars: number
-}
-
-export const EXPRESSION_LIMITS: ExpressionLimits = {
   timeMs: 10_000,
   memoryBytes: 64 << 20,
   stackBytes: 256 << 10,
+  /** Maximum characters of the result as JSON, and of the arguments and the result of each function. */
   resultChars: 16 << 20,
+  /** Maximum characters of an error. */
   messageChars: MESSAGE_CHARS,
 }
+export type ExpressionLimits = Readonly<typeof EXPRESSION_LIMITS>
 
 export type FromThread =
   /** QuickJS is loaded. */
