@@ -116,7 +116,7 @@ export class ArtifactUploader {
     const storeKey = `${ids.storePrefix}/${RUN_LOG_NAME}`
     const stored = await artifacts.put(storeKey, runLog.stream())
     this.#stored(storeKey, stored)
-    buffer.artifact({
+    buffer.add('artifacts', {
       id: ids.uuid('artifact', RUN_LOG_NAME),
       name: 'execution log',
       path: RUN_LOG_NAME,
@@ -148,7 +148,7 @@ export class ArtifactUploader {
     }
     const storeKey = this.#stored(kept.storeKey, { size: kept.sizeBytes, sha256: kept.sha256 })
     if (storeKey !== kept.storeKey) await artifacts.remove(kept.storeKey)
-    buffer.artifact({
+    buffer.add('artifacts', {
       id,
       name: clipped(found.name, limits.nameChars),
       path: clipped(mask?.text(found.path) ?? found.path, limits.pathChars),

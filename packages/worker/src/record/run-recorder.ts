@@ -184,7 +184,7 @@ export class RunRecorder implements Recorder {
         this.log('warn', `a run raises at most ${limits.events} events; all further ones are left out`)
       return
     }
-    this.buffer.event({
+    this.buffer.add('events', {
       eventId: this.#ids.eventId(this.#events),
       topic: event.topic,
       name: clipped(event.name, limits.nameChars),
@@ -199,7 +199,7 @@ export class RunRecorder implements Recorder {
     this.log('warn', `refused ${shown}: ${reason}`)
     this.#refusals += 1
     if (this.#refusals <= LISTED_REFUSALS)
-      this.buffer.refusal({ seq: this.#refusals, target: shown, reason, place })
+      this.buffer.add('refusals', { seq: this.#refusals, target: shown, reason, place })
   }
 
   /** Hosts that the run may send traffic to, by their place. */
@@ -209,7 +209,7 @@ export class RunRecorder implements Recorder {
       if (this.#destinations.has(key) || this.#destinations.size > RECORDED_DESTINATIONS) continue
       this.#destinations.add(key)
       const isFull = this.#destinations.size > RECORDED_DESTINATIONS
-      this.buffer.destination(isFull ? { host: ANY_HOST, place: 'more' } : { host, place })
+      this.buffer.add('destinations', isFull ? { host: ANY_HOST, place: 'more' } : { host, place })
     }
   }
 

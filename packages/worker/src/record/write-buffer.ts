@@ -32,8 +32,23 @@ export interface Batch {
   failed(): void
 }
 
-/** Approximate text in the row of an artifact. */
-const ARTIFACT_CHARS = 512
+/** Rows that are written once, in their order, by their name in an update. */
+interface Rows {
+  artifacts: ArtifactRecord
+  events: EventRecord
+  refusals: RefusalRecord
+  destinations: DestinationRecord
+}
+type Kind = keyof Rows
+
+/** Approximate text in a row. */
+const CHARS: { readonly [K in Kind]: (row: Rows[K]) => number } = {
+  artifacts: () => 512,
+  events: ({ data }) => data.length,
+  refusals: ({ target, reason }) => target.length + reason.length,
+  destinations: ({ host }) => host.length,
+}
+const KINDS: readonly Kind[] = ['artifacts', 'events', 'refusals', 'destinations']
 
 /** The budget of one batch: always enough for the first row. */
 class Budget {
@@ -73,10 +88,12 @@ export class WriteBuffer {
   #facts: Readonly<Record<string, string>> | undefined
   #resume: ResumePoint | undefined
   readonly #steps = new Set<StepRow>()
-  #artifacts: ArtifactRecord[] = []
-  #events: EventRecord[] = []
-  #refusals: RefusalRecord[] = []
-  #destinations: DestinationRecord[] = []
+  readonly #rows: { readonly [K in Kind]: Rows[K][] } = {
+    artifacts: [],
+    events: [],
+    refusals: [],
+    destinations: [],
+  }
   #changedAt: number | undefined
   #outputAt: number | undefined
   readonly #waiting: (() => void)[] = []
@@ -132,23 +149,8 @@ export class WriteBuffer {
     this.#outputAt ??= performance.now()
   }
 
-  artifact(record: ArtifactRecord): void {
-    this.#artifacts.push(record)
-    this.#changed()
-  }
-
-  event(record: EventRecord): void {
-    this.#events.push(record)
-    this.#changed()
-  }
-
-  destination(record: DestinationRecord): void {
-    this.#destinations.push(record)
-    this.#changed()
-  }
-
-  refusal(record: RefusalRecord): void {
-    this.#refusals.push(record)
+  add<K extends Kind>(kind: K, row: Rows[K]): void {
+    this.#rows[kind].push(row)
     this.#changed()
   }
 
@@ -162,18 +164,14 @@ export class WriteBuffer {
     const budget = new Budget(batchItems, batchChars)
     const steps = budget.take(this.#steps, (step) => step.chars)
     const versions = steps.map((step) => step.version)
-    const artifacts = budget.take(this.#artifacts, () => ARTIFACT_CHARS)
-    const events = budget.take(this.#events, (event) => event.data.length)
-    const refusals = budget.take(this.#refusals, ({ target, reason }) => target.length + reason.length)
-    const destinations = budget.take(this.#destinations, ({ host }) => host.length)
+    const rows = KINDS.map((kind) => [kind, this.#take(kind, budget)] as const)
     const counters = { ...this.#counters }
     const facts = this.#facts
     const resume = this.#resume
     this.#changedAt = this.#outputAt = undefined
     // Counters never run ahead of the steps that they count.
     const hasAllSteps = steps.length === this.#steps.size
-    const taken = [steps, artifacts, events, refusals, destinations]
-    const last = this.#size === taken.reduce((sum, { length }) => sum + length, 0)
+    const last = this.#size === rows.reduce((sum, [, { length }]) => sum + length, steps.length)
     const update: RunUpdate = {
       ...this.#key,
       ...this.#changedCounters(counters, hasAllSteps),
@@ -181,10 +179,7 @@ export class WriteBuffer {
       // A step counts as done once its row says so.
       ...(resume && hasAllSteps && { resume }),
       ...(steps.length > 0 && { steps: steps.map((step) => step.record()) }),
-      ...(artifacts.length > 0 && { artifacts }),
-      ...(events.length > 0 && { events }),
-      ...(refusals.length > 0 && { refusals }),
-      ...(destinations.length > 0 && { destinations }),
+      ...Object.fromEntries(rows.filter(([, { length }]) => length > 0)),
     }
     const saved = (): void => {
       const { completedSteps, tally } = this.#savedCounters
@@ -192,10 +187,7 @@ export class WriteBuffer {
       if (this.#facts === facts) this.#facts = undefined
       if (hasAllSteps && this.#resume === resume) this.#resume = undefined
       steps.forEach((step, index) => step.version === versions[index] && this.#steps.delete(step))
-      this.#artifacts = this.#artifacts.slice(artifacts.length)
-      this.#events = this.#events.slice(events.length)
-      this.#refusals = this.#refusals.slice(refusals.length)
-      this.#destinations = this.#destinations.slice(destinations.length)
+      for (const [kind, { length }] of rows) this.#rows[kind].splice(0, length)
       if (!last) this.#changed()
       this.#releaseWaiting()
     }
@@ -206,18 +198,22 @@ export class WriteBuffer {
     this.#changedAt ??= performance.now()
   }
 
+  #take<K extends Kind>(kind: K, budget: Budget): Rows[K][] {
+    return budget.take(this.#rows[kind], CHARS[kind])
+  }
+
+  #chars<K extends Kind>(kind: K): number {
+    return this.#rows[kind].reduce((sum, row) => sum + CHARS[kind](row), 0)
+  }
+
   get #size(): number {
-    const lists = [this.#artifacts, this.#events, this.#refusals, this.#destinations]
-    return lists.reduce((sum, { length }) => sum + length, this.#steps.size)
+    return KINDS.reduce((sum, kind) => sum + this.#rows[kind].length, this.#steps.size)
   }
 
   #isFull(): boolean {
     const { backlogItems, backlogChars } = this.#options.limits
-    let chars = this.#artifacts.length * ARTIFACT_CHARS
+    let chars = KINDS.reduce((sum, kind) => sum + this.#chars(kind), 0)
     for (const step of this.#steps) chars += step.chars
-    for (const event of this.#events) chars += event.data.length
-    for (const { host } of this.#destinations) chars += host.length
-    for (const { target, reason } of this.#refusals) chars += target.length + reason.length
     return this.#size > backlogItems || chars > backlogChars
   }
 
@@ -226,13 +222,9 @@ export class WriteBuffer {
   }
 
   #changedCounters(now: RunCounters, withCount: boolean): Partial<RunCounters> {
-    const before = this.#savedCounters
-    return {
-      ...(now.totalSteps !== before.totalSteps && { totalSteps: now.totalSteps }),
-      ...(withCount &&
-        now.completedSteps !== before.completedSteps && { completedSteps: now.completedSteps }),
-      ...(now.currentPid !== before.currentPid && { currentPid: now.currentPid }),
-      ...(withCount && now.tally !== before.tally && { tally: now.tally }),
-    }
+    const { completedSteps, tally, ...others } = now
+    const before: Partial<Record<string, unknown>> = { ...this.#savedCounters }
+    const all = { ...others, ...(withCount && { completedSteps, tally }) }
+    return Object.fromEntries(Object.entries(all).filter(([name, value]) => value !== before[name]))
   }
 }
