@@ -16,7 +16,7 @@ export { checkSource, folderSource, openLibrary } from './library/open-library.t
 export { CheckerBusy, WorkflowChecker } from './lint/checker.ts'
 export { lintPaths } from './lint/lint-paths.ts'
 export { modulesOf, requirements, runnerOf, runnerProblems, type RunnerProblem } from './requirements.ts'
-export { unusablePrograms } from './runner/programs.ts'
+export { outputOf, unusablePrograms } from './runner/programs.ts'
 export { Mask } from './secrets/mask.ts'
 export { mergedRanges, type Range } from './steps/ledger.ts'
 export type { TriggerFiles } from './trigger/functions.ts'

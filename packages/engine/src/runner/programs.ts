@@ -48,7 +48,8 @@ const MAX_VERSION_CHARS = 64
 
 type Environment = Readonly<Record<string, string>>
 
-const outputOf = async (
+/** The beginning of what a program prints, and how it ended. */
+export const outputOf = async (
   runner: Runner,
   argv: readonly string[],
   { env, signal, timeoutMs }: { env: Environment; signal: AbortSignal; timeoutMs: number },

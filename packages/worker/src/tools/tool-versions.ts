@@ -1,11 +1,9 @@
-import { mkdirSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import type { Runner, WorkerTool } from '@scanfarm/contracts'
+import { outputOf } from '@scanfarm/engine'
 import { Loop, type Logger } from '@scanfarm/platform'
 import { questionOf, readManifest, versionIn, type Manifest, type Tool } from '@scanfarm/tools'
-import type { ToolSearch } from './usable-tools.ts'
+import { asCommands, type ToolSearch } from './usable-tools.ts'
 
 const CHECK_EVERY_MS = 5_000
 /** Also without a change that was noticed: rights change. */
@@ -17,7 +15,7 @@ const ASK_MS = 20_000
 const RETRY_MS = 600_000
 /** Programs that are asked at the same time. */
 const AT_ONCE = 2
-const MAX_BYTES = 64 * 1024
+const MAX_CHARS = 64 * 1024
 const MAX_VERSION_CHARS = 64
 
 let listed: ReadonlySet<string> | undefined
@@ -74,32 +72,18 @@ export class ToolVersions {
     names: readonly string[] = [...this.#manifest.keys()],
     signal: AbortSignal = new AbortController().signal,
   ): Promise<readonly WorkerTool[]> {
-    const { runners, users, workFolder, path } = this.#options.search
+    const { search } = this.#options
     const tools = names
       .flatMap((name) => this.#manifest.get(name) ?? [])
       .filter(({ ask }) => ask !== undefined)
-    // No workspace can have this name, so the folder and its home belong to no run.
-    const folder = join(workFolder, '~versions')
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const { owner, release } = await users.acquire(folder, signal)
-    try {
-      const context = {
-        runUuid: 'versions',
-        attempt: 1,
-        folder,
-        marker: `versions-${randomUUID()}`,
-        owner,
-        signal,
-      }
-      await using runner = await runners.open({ type: 'host' }, { ...context, log: () => {} })
-      const env = { PATH: path, HOME: folder, TMPDIR: folder, LC_ALL: 'C.UTF-8', TERM: 'dumb', NO_COLOR: '1' }
+    return await asCommands(search, 'versions', signal, async (runner, folder) => {
+      const own = { PATH: search.path, HOME: folder, TMPDIR: folder }
+      const env = { ...own, LC_ALL: 'C.UTF-8', TERM: 'dumb', NO_COLOR: '1' }
       const programs = await findPrograms(runner, tools, env, signal)
       const found = await this.#ask(runner, programs, env, signal)
       if (!signal.aborted && JSON.stringify(found) !== JSON.stringify(this.#current)) this.#current = found
       return this.#current
-    } finally {
-      await release()
-    }
+    })
   }
 
   /** `names`: as for `detect`; a new array is detected soon. */
@@ -173,19 +157,6 @@ const stateOf = async (path: string): Promise<string> =>
     () => path,
   )
 
-const outputOf = async (
-  runner: Runner,
-  argv: readonly string[],
-  { env, timeoutMs, signal }: { env: Environment; timeoutMs: number; signal: AbortSignal },
-): Promise<string> => {
-  let text = ''
-  await runner.run(
-    { argv, env, timeoutMs },
-    { signal, onOutput: (_, chunk) => void (text = (text + chunk.toString()).slice(0, MAX_BYTES)) },
-  )
-  return text
-}
-
 const findPrograms = async (
   runner: Runner,
   tools: readonly Tool[],
@@ -194,7 +165,7 @@ const findPrograms = async (
 ): Promise<FoundProgram[]> => {
   if (tools.length === 0) return []
   const argv = ['/bin/sh', '-c', FIND_SCRIPT, 'sh', ...tools.map(({ name }) => name)]
-  const text = await outputOf(runner, argv, { env, timeoutMs: FIND_MS, signal })
+  const { text } = await outputOf(runner, argv, { env, timeoutMs: FIND_MS, signal })
   const paths = new Map(
     text.split('\n').map((line): [string, string | undefined] => {
       const [name = '', path] = line.split('\t')
@@ -215,6 +186,6 @@ const askVersion = async (
   signal: AbortSignal,
 ): Promise<string> => {
   const argv = questionOf(tool, path)
-  const output = await outputOf(runner, argv, { env, timeoutMs: ASK_MS, signal })
-  return versionIn(tool, output)?.slice(0, MAX_VERSION_CHARS) ?? ''
+  const { text } = await outputOf(runner, argv, { env, timeoutMs: ASK_MS, signal })
+  return versionIn(tool, text.slice(0, MAX_CHARS))?.slice(0, MAX_VERSION_CHARS) ?? ''
 }

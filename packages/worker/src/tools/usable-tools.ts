@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import type { RunnerProvider } from '@scanfarm/contracts'
+import type { Runner, RunnerProvider } from '@scanfarm/contracts'
 import { unusablePrograms } from '@scanfarm/engine'
 import type { CommandUsers } from '../users/command-users.ts'
 
@@ -42,22 +42,35 @@ export async function pathState(path: string): Promise<string> {
   return (await Promise.all(times)).join(' ')
 }
 
-/** The programs that commands of runs can use: found by a command with the rights of those commands. */
-export async function usableTools(
-  { runners, users, workFolder, path }: ToolSearch,
-  names: readonly string[],
-  signal: AbortSignal = new AbortController().signal,
-): Promise<string[]> {
+/** Calls `use` with a runner whose commands have the rights of those of runs. `purpose`: the name of their folder. */
+export async function asCommands<Result>(
+  { runners, users, workFolder }: ToolSearch,
+  purpose: string,
+  signal: AbortSignal,
+  use: (runner: Runner, folder: string) => Promise<Result>,
+): Promise<Result> {
   // No workspace can have this name, so the folder and its home belong to no run.
-  const folder = join(workFolder, '~tools')
+  const folder = join(workFolder, `~${purpose}`)
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const { owner, release } = await users.acquire(folder, signal)
   try {
-    const context = { runUuid: 'tools', attempt: 1, folder, marker: `tools-${randomUUID()}`, owner, signal }
-    await using runner = await runners.open({ type: 'host' }, { ...context, log: () => {} })
-    const unusable = await unusablePrograms(runner, names, { env: { PATH: path, HOME: folder }, signal })
-    return names.filter((name) => !unusable.has(name))
+    const context = { runUuid: purpose, attempt: 1, folder, owner, signal, log: () => {} }
+    const marker = `${purpose}-${randomUUID()}`
+    await using runner = await runners.open({ type: 'host' }, { ...context, marker })
+    return await use(runner, folder)
   } finally {
     await release()
   }
 }
+
+/** The programs that commands of runs can use: found by a command with the rights of those commands. */
+export const usableTools = (
+  search: ToolSearch,
+  names: readonly string[],
+  signal: AbortSignal = new AbortController().signal,
+): Promise<string[]> =>
+  asCommands(search, 'tools', signal, async (runner, folder) => {
+    const env = { PATH: search.path, HOME: folder }
+    const unusable = await unusablePrograms(runner, names, { env, signal })
+    return names.filter((name) => !unusable.has(name))
+  })
