@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, realpathSync, rmdirSync, symlinkSync } from 'node:fs'
+import { existsSync, realpathSync, rmdirSync, symlinkSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import type { RunSettings } from '../settings/settings.ts'
+import { CLOSED, makeFolder, PASSAGE, READABLE } from '../workspaces/make-folder.ts'
 import { closedFolder } from '../workspaces/work-folders.ts'
 import type { Owner } from '../users/uids.ts'
 
@@ -41,10 +42,6 @@ interface FolderSettings {
 export const toolFolders = ({ folders, workflows }: FolderSettings): ToolFolders =>
   foldersIn(folders.base, workflows.folders[0] ?? '')
 
-const PASSAGE = 0o711
-const READABLE = 0o755
-const CLOSED = 0o700
-
 /** Replaces a base folder that the user of commands cannot enter, like one below `/root`. */
 const OPEN_PARENT = '/var/lib/scanfarm-tools'
 
@@ -52,17 +49,9 @@ const OPEN_PARENT = '/var/lib/scanfarm-tools'
 export const readableFolders = ({ base: _, snapshots: __, ...readable }: ToolFolders): string[] =>
   Object.values(readable).filter((folder) => folder !== '')
 
-const makeFolder = (folder: string, mode: number): void => {
-  if (existsSync(folder)) return
-  mkdirSync(folder, { recursive: true, mode: PASSAGE })
-  chmodSync(folder, mode)
-}
-
 /** A base folder that commands cannot enter becomes a link to one that they can. */
 const makeBase = (base: string, sample: Owner | undefined): void => {
-  if (existsSync(base)) return
-  makeFolder(base, PASSAGE)
-  if (sample === undefined || closedFolder(base, sample) === undefined) return
+  if (!makeFolder(base, PASSAGE) || sample === undefined || closedFolder(base, sample) === undefined) return
   const away = join(OPEN_PARENT, createHash('sha256').update(base).digest('hex').slice(0, 16))
   makeFolder(away, PASSAGE)
   if (closedFolder(away, sample) !== undefined) return

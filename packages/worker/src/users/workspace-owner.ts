@@ -1,11 +1,9 @@
-import { chmodSync, chownSync, lstatSync, mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { chmodSync, chownSync, lstatSync } from 'node:fs'
 import { Folder } from '@scanfarm/paths'
+import { CLOSED, makeFolder } from '../workspaces/make-folder.ts'
 import type { Owner } from './uids.ts'
 import { privileges } from './privileges.ts'
 
-const PASSAGE = 0o711
-const CLOSED = 0o700
 const PERMISSIONS = 0o7777
 /** The owner may list and enter the folder. */
 const READABLE = 0o500
@@ -15,28 +13,13 @@ export const runFolderMode = (): number => (privileges().passesAll ? 0o700 : 0o7
 
 /** Gives the folder of a workspace, and the files of its previous user in it, to the user of its runs. */
 export async function openWorkspace(folder: string, owner: Owner): Promise<void> {
-  if (!makeNew(folder)) {
+  if (!makeFolder(folder, runFolderMode())) {
     const { uid, gid } = lstatSync(folder)
     if (uid === owner.uid) return
     // The group of a closed folder is that of its previous user.
     await takeOver(folder, uid === 0 ? gid : uid, owner)
   }
   chownSync(folder, owner.uid, owner.gid)
-}
-
-/** False if the folder exists. */
-function makeNew(folder: string): boolean {
-  try {
-    mkdirSync(folder, CLOSED)
-  } catch (error) {
-    const code = Error.isError(error) && 'code' in error ? error.code : undefined
-    if (code === 'EEXIST') return false
-    if (code !== 'ENOENT') throw error
-    mkdirSync(dirname(folder), { recursive: true, mode: PASSAGE })
-    mkdirSync(folder, { recursive: true, mode: CLOSED })
-  }
-  if (runFolderMode() !== CLOSED) chmodSync(folder, runFolderMode())
-  return true
 }
 
 /** `before`: the previous user, or root. */

@@ -1,13 +1,10 @@
-import { chmodSync, chownSync, lstatSync, mkdirSync } from 'node:fs'
+import { chownSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { makeHome } from '@scanfarm/runners'
 import type { RunSettings } from '../settings/settings.ts'
 import type { Owner } from '../users/uids.ts'
 import { openWorkspace, runFolderMode } from '../users/workspace-owner.ts'
-
-const PASSAGE = 0o711
-const READABLE = 0o755
-const CLOSED = 0o700
+import { CLOSED, makeFolder, PASSAGE, READABLE } from './make-folder.ts'
 
 type HomeMode = RunSettings['runner']['homeMode']
 
@@ -23,12 +20,16 @@ export class Homes {
     this.#mode = mode
   }
 
-  /** Makes the folders that all homes need. `owner`: the user of all commands, if there is only one. */
+  /**
+   * Makes the folders that all homes need; existing ones belong to the operator and are not changed. `owner`: the user of
+   * all commands, if there is only one.
+   */
   prepare(owner: Owner | undefined): void {
     if (this.#mode === 'workspace') {
       makeFolder(this.#folder, PASSAGE)
       makeFolder(skeletonOf(this.#folder), READABLE)
-      return makeFolder(join(this.#folder, 'workspaces'), PASSAGE)
+      makeFolder(join(this.#folder, 'workspaces'), PASSAGE)
+      return
     }
     const isOwned = this.#mode === 'shared-rw' && owner !== undefined
     makeFolder(this.#folder, isOwned ? CLOSED : READABLE)
@@ -54,11 +55,4 @@ export class Homes {
     await makeHome(home, skeletonOf(this.#folder), { owner, mode })
     if (owner !== undefined) await openWorkspace(home, owner)
   }
-}
-
-/** Existing folders belong to the operator and are not changed. */
-const makeFolder = (folder: string, mode: number): void => {
-  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return
-  mkdirSync(folder, { recursive: true, mode })
-  chmodSync(folder, mode)
 }

@@ -1,20 +1,12 @@
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  statSync,
-  utimesSync,
-} from 'node:fs'
+import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { workspaceProblem, type ClaimedRun } from '@scanfarm/contracts'
 import { removeFolderAt, type Folder } from '@scanfarm/paths'
 import { privileges } from '../users/privileges.ts'
 import type { Owner } from '../users/uids.ts'
 import { runFolderMode } from '../users/workspace-owner.ts'
+import { CLOSED, makeFolder, PASSAGE } from './make-folder.ts'
 
 export interface RunFolders {
   /** Belongs to this attempt and is removed with it. */
@@ -34,10 +26,6 @@ const MOST_KEPT = 32
 /** It executes items of another run, whose folders other batches have too. */
 export const isBatch = ({ batch }: Pick<ClaimedRun, 'batch'>): boolean =>
   batch !== undefined && batch !== null
-
-/** Other users may traverse the folder to reach their own folders below, but not list it. */
-const PASSAGE = 0o711
-const PRIVATE = 0o700
 
 /** Replaces a work folder that the user of commands cannot enter, like one below `/root`. */
 const OPEN_PARENT = '/var/lib/scanfarm-work'
@@ -119,12 +107,12 @@ export class WorkFolders implements AsyncDisposable {
   make(folders: RunFolders, workspaceName: string, owner: Owner | undefined): void {
     const problem = workspaceProblem(workspaceName)
     if (problem !== undefined) throw new Error(problem)
-    if (folders.root !== undefined || !this.#reuse(folders.attempt)) makeFolder(folders.attempt)
+    if (folders.root !== undefined || !this.#reuse(folders.attempt)) makeFolder(folders.attempt, CLOSED)
     if (owner === undefined) {
-      if (!existsSync(folders.workspace)) makeFolder(folders.workspace)
+      makeFolder(folders.workspace, CLOSED)
       return
     }
-    if (runFolderMode() !== PRIVATE) chmodSync(folders.attempt, runFolderMode())
+    if (runFolderMode() !== CLOSED) chmodSync(folders.attempt, runFolderMode())
     chownSync(folders.attempt, owner.uid, owner.gid)
   }
 
@@ -185,24 +173,11 @@ export class WorkFolders implements AsyncDisposable {
   }
 }
 
-/** Synchronous: the thread pool costs many times the call. */
-const makeFolder = (folder: string): void => {
-  try {
-    mkdirSync(folder, PRIVATE)
-  } catch (error) {
-    const code = Error.isError(error) && 'code' in error ? error.code : undefined
-    if (code === 'EEXIST') return
-    if (code !== 'ENOENT') throw error
-    mkdirSync(dirname(folder), { recursive: true, mode: PASSAGE })
-    mkdirSync(folder, { recursive: true, mode: PRIVATE })
-  }
-}
-
 /** The previous run may have opened the folder to other users. */
 const closeToOthers = (folder: string): boolean => {
   try {
     if (privileges().isRoot) chownSync(folder, 0, 0)
-    chmodSync(folder, PRIVATE)
+    chmodSync(folder, CLOSED)
     return true
   } catch {
     return false
@@ -227,7 +202,7 @@ export const removeWorkFolder = async (folder: string): Promise<void> =>
 const own = (folder: Folder): void => {
   try {
     if (privileges().isRoot) folder.chown({ uid: 0, gid: 0 })
-    folder.chmod(PRIVATE)
+    folder.chmod(CLOSED)
   } catch {
     // Removing its content reports why.
   }
