@@ -7,12 +7,12 @@ export interface EngineOptions {
   readonly limits?: Partial<ExpressionLimits>
   /** Maximum number of programs that run at the same time; more are queued. */
   readonly maxThreads?: number
-  /** Idle time after which a thread is ended. */
-  readonly idleMs?: number
 }
 
 /** Time that a program waits before another thread starts: most programs end much sooner. */
 const START_AFTER_MS = 20
+/** Idle time after which a thread is ended. */
+const IDLE_MS = 10_000
 
 /**
  * Evaluates expressions (JavaScript) in QuickJS, without access to files, network, modules or this process: programs
@@ -23,7 +23,6 @@ const START_AFTER_MS = 20
 export class ExpressionEngine implements AsyncDisposable {
   readonly #limits: ExpressionLimits
   readonly #maxThreads: number
-  readonly #idleMs: number
   readonly #threads = new Set<Thread>()
   /** The one that was used last is used next; the others end after their time. */
   readonly #idle = new Map<Thread, NodeJS.Timeout>()
@@ -32,10 +31,9 @@ export class ExpressionEngine implements AsyncDisposable {
   #starting: NodeJS.Timeout | undefined
   #isClosed = false
 
-  constructor({ limits = {}, maxThreads = 16, idleMs = 10_000 }: EngineOptions = {}) {
+  constructor({ limits = {}, maxThreads = 16 }: EngineOptions = {}) {
     this.#limits = { ...EXPRESSION_LIMITS, ...limits }
     this.#maxThreads = maxThreads
-    this.#idleMs = idleMs
   }
 
   async evaluate(request: Evaluate): Promise<Outcome> {
@@ -111,7 +109,7 @@ export class ExpressionEngine implements AsyncDisposable {
     const timer = setTimeout(() => {
       this.#forget(thread)
       void thread.end()
-    }, this.#idleMs)
+    }, IDLE_MS)
     timer.unref()
     this.#idle.set(thread, timer)
     this.#distribute()

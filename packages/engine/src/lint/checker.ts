@@ -1,7 +1,6 @@
-import { Worker } from 'node:worker_threads'
 import { brokenEntry, type CheckedFile, type SourceFile } from '@scanfarm/language'
 import { checkSource } from '../library/open-library.ts'
-import { threadEnv } from '../thread-env.ts'
+import { SerialThread } from '../serial-thread.ts'
 
 export interface CheckerOptions {
   /** Time limit for one file. */
@@ -10,8 +9,6 @@ export interface CheckerOptions {
   readonly maxWaiting?: number
   /** Memory limit of the thread. */
   readonly memoryMb?: number
-  /** Idle time after which the thread is ended. */
-  readonly idleMs?: number
 }
 
 /** Thrown when too many files are waiting. */
@@ -19,117 +16,41 @@ export class CheckerBusy extends Error {
   override readonly name = 'CheckerBusy'
 }
 
-interface CheckThread {
-  readonly thread: Worker
-  readonly ready: Promise<unknown>
-}
-
 /** Files of up to this many characters are checked on the caller's thread: that takes a few milliseconds. */
 const MAX_INLINE_CHARS = 4 * 1024
+const IDLE_MS = 10_000
+const TOO_MUCH = 'too-slow'
 
 /**
- * Reads and checks workflow files in a thread, one after the other, so that no file blocks the event loop. If a file
- * exceeds the time or memory limit, the thread is terminated, the file is reported as invalid, and the next file gets a
- * new thread.
+ * Reads and checks workflow files in a thread, one after the other, so that no file blocks the event loop. A file that
+ * exceeds the time or memory limit is reported as invalid.
  */
 export class WorkflowChecker implements AsyncDisposable {
-  readonly #timeMs: number
+  readonly #thread: SerialThread<SourceFile, CheckedFile>
   readonly #maxWaiting: number
-  readonly #memoryMb: number
-  readonly #idleMs: number
-  #worker: CheckThread | undefined
-  #last: Promise<unknown> = Promise.resolve()
-  #waiting = 0
-  #idle: NodeJS.Timeout | undefined
-  #closed = false
+  readonly #limits: string
 
-  constructor({
-    timeMs = 30_000,
-    maxWaiting = Infinity,
-    memoryMb = 256,
-    idleMs = 10_000,
-  }: CheckerOptions = {}) {
-    this.#timeMs = timeMs
+  constructor({ timeMs = 30_000, maxWaiting = Infinity, memoryMb = 256 }: CheckerOptions = {}) {
+    const limits = { what: 'the check', timeMs, memoryMb, idleMs: IDLE_MS }
+    this.#thread = new SerialThread(new URL('check-thread.ts', import.meta.url), limits)
     this.#maxWaiting = maxWaiting
-    this.#memoryMb = memoryMb
-    this.#idleMs = idleMs
+    this.#limits = `${timeMs / 1000}s or ${memoryMb} MiB`
   }
 
   async check(file: SourceFile): Promise<CheckedFile> {
     if (file.text.length <= MAX_INLINE_CHARS) return checkSource(file)
-    if (this.#waiting > this.#maxWaiting) throw new CheckerBusy('too many workflow files wait to be checked')
-    this.#waiting += 1
-    const turn = this.#last.then(async () => await this.#turn(file))
-    this.#last = turn.catch(() => undefined)
-    try {
-      return await turn
-    } finally {
-      this.#waiting -= 1
-      if (this.#waiting === 0) this.#idle = setTimeout(() => void this.#end(), this.#idleMs).unref()
-    }
-  }
-
-  async #turn(file: SourceFile): Promise<CheckedFile> {
-    clearTimeout(this.#idle)
-    if (this.#closed) return this.#tooMuch(file)
-    const { thread, ready } = (this.#worker ??= this.#start())
-    thread.ref()
-    const { promise, resolve, reject } = Promise.withResolvers<CheckedFile>()
-    let timer: NodeJS.Timeout | undefined
-    const fail = (): void => reject(new Error('the thread ended'))
-    try {
-      await ready
-      timer = setTimeout(() => resolve(this.#tooMuch(file)), this.#timeMs)
-      thread.on('message', resolve).on('error', fail).on('exit', fail)
-      thread.postMessage(file)
-      const checked = await promise
-      if (checked.problems.some(({ rule }) => rule === TOO_MUCH)) await this.#end()
-      return checked
-    } catch {
-      await this.#end()
-      return this.#tooMuch(file)
-    } finally {
-      clearTimeout(timer)
-      thread.off('message', resolve).off('error', fail).off('exit', fail)
-      thread.unref()
-    }
+    if (this.#thread.waiting > this.#maxWaiting)
+      throw new CheckerBusy('too many workflow files wait to be checked')
+    return await this.#thread.ask(file).catch(() => this.#tooMuch(file))
   }
 
   #tooMuch({ source, path }: SourceFile): CheckedFile {
-    const message = `The file takes more than ${this.#timeMs / 1000}s or ${this.#memoryMb} MiB to check. Split it.`
+    const message = `The file takes more than ${this.#limits} to check. Split it.`
     const entry = brokenEntry(source, path, TOO_MUCH, message)
     return { entry, problems: entry.problems }
   }
 
-  #start(): CheckThread {
-    const thread = new Worker(new URL('check-thread.ts', import.meta.url), {
-      env: threadEnv(),
-      resourceLimits: { maxOldGenerationSizeMb: this.#memoryMb },
-    })
-    const { promise: ready, resolve, reject } = Promise.withResolvers<unknown>()
-    ready.catch(() => undefined)
-    thread.once('message', resolve)
-    // An unhandled error event would end the process.
-    thread.on('error', reject)
-    thread.once('exit', () => {
-      reject(new Error('the thread ended'))
-      if (this.#worker?.thread === thread) this.#worker = undefined
-    })
-    return { thread, ready }
-  }
-
-  async #end(): Promise<void> {
-    const worker = this.#worker
-    this.#worker = undefined
-    await worker?.thread.terminate()
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#closed = true
-    clearTimeout(this.#idle)
-    await this.#end()
-    await this.#last
+    await this.#thread[Symbol.asyncDispose]()
   }
 }
-
-const TOO_MUCH = 'too-slow'

@@ -1,16 +1,5 @@
+import { crc32 } from 'node:zlib'
 import { type Json, type Step, data, toPlain, type Value } from '@scanfarm/language'
-
-const CRC_TABLE = Uint32Array.from({ length: 256 }, (_, n) => {
-  let c = n
-  for (let k = 0; k < 8; k++) c = c & 1 ? 0xedb88320 ^ (c >>> 1) : c >>> 1
-  return c >>> 0
-})
-
-const crc32 = (text: string): string => {
-  let crc = 0xffffffff
-  for (const byte of Buffer.from(text)) crc = (CRC_TABLE[(crc ^ byte) & 0xff] ?? 0) ^ (crc >>> 8)
-  return ((crc ^ 0xffffffff) >>> 0).toString(16).padStart(8, '0')
-}
 
 const MAX_NAME = 30
 const KEPT = 20
@@ -18,7 +7,9 @@ const KEPT = 20
 /** A deterministic form of an item for file names. */
 export const itemFileName = (item: string): string => {
   const safe = item.replaceAll(/[/\\:*?"<>|]/g, '_')
-  return safe.length <= MAX_NAME ? safe : `${safe.slice(0, KEPT)}_${crc32(item)}`
+  return safe.length <= MAX_NAME
+    ? safe
+    : `${safe.slice(0, KEPT)}_${crc32(item).toString(16).padStart(8, '0')}`
 }
 
 export const loopVariables = (name: string, item: Value, id: number): [string, Value][] => [
