@@ -5,7 +5,7 @@ import type { ExecuteInput } from './input.ts'
 import type { StepContext } from './step/step-context.ts'
 import { Run } from './flow/run.ts'
 import { Scope } from './flow/scope.ts'
-import { runStep } from './step/step.ts'
+import { moduleContext } from './step/step.ts'
 
 /**
  * Evaluates one expression with the variables and functions of a run, in the same sandbox, folders and services that a
@@ -20,7 +20,7 @@ export const evaluateStandalone = async (
   await using run = new Run({ ...input, workflow: { format: 1, root, modules: {} } })
   const scope = new Scope((await baseScopes(run)).caller)
   const at: StepContext = {
-    module: { run, name: '', runner: { type: 'host' }, scope, exported: new Set(), runStep },
+    module: moduleContext(run, '', scope),
     step,
     scope,
     key: 'eval',

@@ -16,7 +16,7 @@ import { keepsState, StateFiles } from './flow/state-files.ts'
 import type { ListEnd } from './flow/steps-in-order.ts'
 import type { BatchWork } from './flow/spread.ts'
 import { ownRow } from './step/row.ts'
-import { runStep } from './step/step.ts'
+import { moduleContext } from './step/step.ts'
 import type { StepContext } from './step/step-context.ts'
 import { failed } from './step/step-end.ts'
 import { runBatch } from './steps/foreach.ts'
@@ -79,7 +79,7 @@ const performBatch = async (run: Run, work: BatchWork): Promise<ListEnd> => {
   const scope = new Scope(new Builtins(run.input, ports))
   scope.setAll(variables.map(([variable, value]) => [variable, valueOf(value)]))
   Object.assign(run.env, env)
-  const module = { run, name, runner, scope: new Scope(scope), exported: new Set<string>(), runStep }
+  const module = moduleContext(run, name, new Scope(scope), { runner })
   const outcome = await run.tally.step({ name: step.name, module: name }, async (trace) => {
     const at: StepContext = { module, step, scope: module.scope, key, limits: [], trace }
     const row = ownRow(true)(at, '')

@@ -1,4 +1,3 @@
-import type { RunnerSpec } from '@scanfarm/contracts'
 import type { ResolvedWorkflow, ModuleRef, Workflow, Value } from '@scanfarm/language'
 import { messageOf, data } from '@scanfarm/language'
 import { runActions } from '../step/actions.ts'
@@ -9,15 +8,15 @@ import type { ExecuteInput } from '../input.ts'
 import { actOnce, rememberedIn } from './resume.ts'
 import { leaveOut, runModule } from './module.ts'
 import { workflowOf } from './modules-of.ts'
-import { contextAround, type ModuleContext, type StepContext } from '../step/step-context.ts'
+import { contextAround, type StepContext } from '../step/step-context.ts'
 import { RenderError, renderValue } from '../step/render.ts'
 import { registerReports } from './reports.ts'
 import type { Run } from './run.ts'
 import { moduleRunner } from '../runner/runner-spec.ts'
 import { BranchScope, Scope } from './scope.ts'
-import { Branches } from '../runner/branches.ts'
+import { runUnits } from '../runner/branches.ts'
 import type { Turns } from '../runner/turns.ts'
-import { runStep } from '../step/step.ts'
+import { moduleContext } from '../step/step.ts'
 
 const words = (text = ''): string[] =>
   text
@@ -37,60 +36,43 @@ class Flow {
   readonly #run: Run
   readonly #resolved: ResolvedWorkflow
   readonly #scope: Scope
-  readonly #ended = new Set<string>()
-  readonly #started = new Set<string>()
   readonly #ends: { name: string; end: ListEnd }[] = []
   #aborted = ''
   /** Modules that work side by side divide the rate of the run. */
-  readonly #branches: Branches<ModuleRef> | undefined
   readonly #turns = new Map<ModuleRef, Turns>()
 
   constructor(run: Run, resolved: ResolvedWorkflow, scope: Scope) {
     this.#run = run
     this.#resolved = resolved
     this.#scope = scope
-    const refs = (resolved.root.modules ?? []).filter(({ name }) => !isExcluded(name, run.input))
-    this.#branches = Branches.of(refs, run.limits.parallelModules, run.turns)
-  }
-
-  async run(): Promise<ListEnd> {
-    if (this.#branches === undefined) return await this.#runModules()
-    return await this.#branches.during(this.#run.signal, () => this.#runModules())
   }
 
   /** Starts each module when its dependencies have ended. Failed and skipped ones do not block dependents. */
-  async #runModules(): Promise<ListEnd> {
-    const refs = this.#resolved.root.modules ?? []
-    const running = new Set<Promise<void>>()
-    for (;;) {
-      for (const ref of refs) {
-        if (this.#stops() || running.size >= this.#run.limits.parallelModules) break
-        if (this.#started.has(ref.name) || !(ref.depends_on ?? []).every((name) => this.#ended.has(name)))
-          continue
-        this.#started.add(ref.name)
-        const task: Promise<void> = this.#module(ref).finally(() => running.delete(task))
-        running.add(task)
-      }
-      if (running.size === 0) break
-      await Promise.race(running)
+  async run(): Promise<ListEnd> {
+    const { input, limits, signal, turns } = this.#run
+    const all = this.#resolved.root.modules ?? []
+    // The first module of a name.
+    const refs = all.filter((ref) => all.find(({ name }) => name === ref.name) === ref)
+    const order = {
+      most: limits.parallelModules,
+      turns,
+      signal,
+      sharing: refs.filter(({ name }) => !isExcluded(name, input)),
+      stops: () => signal.aborted || this.#aborted !== '',
     }
-    return this.#verdict(refs)
+    const rest = await runUnits(refs, order, (ref, own) => this.#module(ref, own))
+    return this.#verdict(new Set([...rest].map(({ name }) => name)))
   }
 
-  #stops(): boolean {
-    return this.#run.signal.aborted || this.#aborted !== ''
-  }
-
-  #verdict(refs: readonly ModuleRef[]): ListEnd {
+  /** `rest`: modules that have not begun. */
+  #verdict(rest: ReadonlySet<string>): ListEnd {
     if (this.#run.signal.aborted) return { kind: 'cancelled' }
-    if (this.#aborted !== '') {
-      this.#leaveOutRest(this.#aborted)
-      return { kind: 'failed', error: this.#aborted }
-    }
-    const waiting = refs.find(({ name }) => !this.#started.has(name))
-    if (waiting !== undefined) {
-      const error = `circular dependency detected: module ${waiting.name} has unmet dependencies`
-      this.#leaveOutRest(error)
+    const [waiting] = rest
+    const error =
+      this.#aborted || (waiting && `circular dependency detected: module ${waiting} has unmet dependencies`)
+    if (error) {
+      for (const { name, workflow } of includedModules(this.#run, this.#resolved))
+        if (rest.has(name)) leaveOut(this.#run, { workflow, name, scope: this.#scope }, error)
       return { kind: 'failed', error }
     }
     const failures = this.#ends.flatMap(({ name, end }) =>
@@ -104,14 +86,7 @@ class Flow {
     return { kind: 'completed' }
   }
 
-  /** Records the modules that have not started when the flow fails. */
-  #leaveOutRest(why: string): void {
-    for (const { name, workflow } of includedModules(this.#run, this.#resolved))
-      if (!this.#started.has(name)) leaveOut(this.#run, { workflow, name, scope: this.#scope }, why)
-  }
-
-  async #module(ref: ModuleRef): Promise<void> {
-    const turns = this.#branches?.begin(ref)
+  async #module(ref: ModuleRef, turns: Turns | undefined): Promise<void> {
     if (turns !== undefined) this.#turns.set(ref, turns)
     const end = await this.#outcome(ref)
     if (end.kind === 'failed') this.#run.input.recorder.log('warn', `module ${ref.name} failed: ${end.error}`)
@@ -133,8 +108,6 @@ class Flow {
           : `module ${ref.name} aborted the flow`
       if (abort) this.#aborted ||= reason
     }
-    this.#branches?.end(ref)
-    this.#ended.add(ref.name)
     this.#ends.push({ name: ref.name, end })
   }
 
@@ -221,34 +194,19 @@ class Flow {
     return turns === undefined ? this.#scope : new BranchScope(this.#scope, turns.rate)
   }
 
-  /** Step context of a module reference, for its condition and actions. */
+  /** Step context of a module reference, for its condition and actions. They run here, wherever the module runs. */
   #context(ref: ModuleRef, key = ref.name): StepContext {
     const turns = this.#turns.get(ref)
-    const module = { ...flowModule(this.#run, this.#scopeOf(turns), ref.name), turns }
+    const module = moduleContext(this.#run, ref.name, this.#scopeOf(turns), { turns })
     return contextAround(module, ref.name, { key })
   }
 
   #skip(ref: ModuleRef, workflow: Workflow, reason: string): ListEnd {
-    const module = flowModule(this.#run, this.#scope, ref.name)
+    const module = moduleContext(this.#run, ref.name, this.#scope)
     skipSteps(module, workflow.steps ?? [], new Set(), reason)
     return { kind: 'skipped', message: reason }
   }
 }
-
-/** Module context for hooks, conditions and actions of a flow. They run here, wherever the modules run. */
-const flowModule = (
-  run: Run,
-  scope: Scope,
-  name: string,
-  runner: RunnerSpec = { type: 'host' },
-): ModuleContext => ({
-  run,
-  name,
-  runner,
-  scope,
-  exported: new Set(),
-  runStep,
-})
 
 const includedModules = (
   { input }: Run,
@@ -263,7 +221,8 @@ const includedModules = (
 const unmetInFlow = async (run: Run, root: Workflow, scope: Scope): Promise<string> => {
   if (root.dependencies === undefined || run.input.skipValidation === true) return ''
   try {
-    const module = flowModule(run, scope, '', moduleRunner(root, run.input.runnerChoice ?? null))
+    const runner = moduleRunner(root, run.input.runnerChoice ?? null)
+    const module = moduleContext(run, '', scope, { runner })
     return (
       (await unmetDependency(contextAround(module, root.name, { type: 'flow' }), root.dependencies)) ?? ''
     )
@@ -285,7 +244,7 @@ export const runFlow = async (
   const { root } = resolved
   scope.set('FlowName', data(root.name))
   scope.set('flow_name', data(root.name))
-  const module = flowModule(run, scope, '')
+  const module = moduleContext(run, '', scope)
   const unmet = missing || (await unmetInFlow(run, root, scope))
   if (run.signal.aborted) return { kind: 'cancelled' }
   if (unmet !== '') {

@@ -1,4 +1,3 @@
-import type { RunnerSpec } from '@scanfarm/contracts'
 import { messageOf, type Step, type Workflow, authored, data, type Value } from '@scanfarm/language'
 import { unmetDependency } from './dependencies.ts'
 import { runHooks, runInOrder, skipSteps, type ListEnd } from './steps-in-order.ts'
@@ -9,7 +8,7 @@ import type { Run } from './run.ts'
 import type { Turns } from '../runner/turns.ts'
 import { moduleRunner } from '../runner/runner-spec.ts'
 import type { Scope } from './scope.ts'
-import { runStep } from '../step/step.ts'
+import { moduleContext } from '../step/step.ts'
 import { runByDependency } from './steps-by-dependency.ts'
 
 export interface ModulePlan {
@@ -37,9 +36,6 @@ const needsRunner = (steps: readonly Step[]): boolean =>
       (children !== undefined && needsRunner(children)),
   )
 
-const specOf = (run: Run, workflow: Workflow): RunnerSpec =>
-  moduleRunner(workflow, run.input.runnerChoice ?? null)
-
 /** Copies the files that commands wrote to this machine. A failure to do so fails the module. */
 const pullFiles = async (run: Run, end: ListEnd, what: string): Promise<ListEnd> => {
   if (run.signal.aborted) return end
@@ -63,15 +59,8 @@ const prepareModule = async (
   try {
     const missing = await setParams(run, workflow.params ?? [], scope, argumentOf, name)
     if (missing !== '') return missing
-    const module: ModuleContext = {
-      run,
-      name,
-      runner: specOf(run, workflow),
-      scope,
-      exported: new Set(),
-      runStep,
-      turns,
-    }
+    const runner = moduleRunner(workflow, run.input.runnerChoice ?? null)
+    const module = moduleContext(run, name, scope, { runner, turns })
     if (workflow.dependencies !== undefined && run.input.skipValidation !== true) {
       const unmet = await unmetDependency(contextAround(module, workflow.name), workflow.dependencies)
       if (unmet !== undefined) return unmet
@@ -104,7 +93,7 @@ export const leaveOut = (
   { workflow, name, scope }: Pick<ModulePlan, 'workflow' | 'name' | 'scope'>,
   why: string,
 ): void => {
-  const module: ModuleContext = { run, name, runner: { type: 'host' }, scope, exported: new Set(), runStep }
+  const module = moduleContext(run, name, scope)
   const reason = why.replace(/^dependency check failed: /, '')
   skipSteps(module, workflow.steps ?? [], new Set(), `the module is left out: ${reason}`, false)
   run.tally.moduleLeftOut(name === '' ? workflow.name : name, reason)

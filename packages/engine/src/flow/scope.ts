@@ -44,11 +44,6 @@ export class Scope implements Variables {
     for (const [name, value] of this.#own) all.set(name, value)
     return all
   }
-
-  /** Variables that were set in this scope itself. */
-  own(): ReadonlyMap<string, Value> {
-    return this.#own
-  }
 }
 
 /** The scope of a branch: variables of another one, with the rate of the branch. */
@@ -80,9 +75,5 @@ export class BranchScope extends Scope {
 
   override all(): Map<string, Value> {
     return this.#of.all().set('Rate', this.#rate)
-  }
-
-  override own(): ReadonlyMap<string, Value> {
-    return this.#of.own()
   }
 }

@@ -10,10 +10,13 @@ interface Unit {
 /** Of more units, each counts as beside all others. */
 const MOST_COMPARED = 300
 
+/** The last unit of a name wins. */
+const namedUnits = <T extends Unit>(units: readonly T[]): ReadonlyMap<string, T> =>
+  new Map(units.map((unit) => [unit.name, unit]))
+
 /** Of each unit all that end before it begins, the first ones first. Units of a circle are missing. */
 const before = <T extends Unit>(units: readonly T[]): Map<T, ReadonlySet<T>> => {
-  /** The last unit of a name wins. */
-  const named = new Map(units.map((unit) => [unit.name, unit]))
+  const named = namedUnits(units)
   const found = new Map<T, ReadonlySet<T>>()
   for (let left = units, isNew = true; isNew;) {
     isNew = false
@@ -85,4 +88,52 @@ export class Branches<T extends Unit> {
     const isBeside = (one: T): boolean => !precedes(one, unit) && !precedes(unit, one)
     return chains.filter((chain) => chain.some(isBeside)).length
   }
+}
+
+interface Order<T> {
+  /** So many work at once. */
+  readonly most: number
+  /** Where the rate of all units is limited. */
+  readonly turns: Turns | undefined
+  readonly signal: AbortSignal
+  /** Those that divide the rate. */
+  readonly sharing: readonly T[]
+  /** No further unit begins. */
+  stops(): boolean
+}
+
+/**
+ * Does the work of units, each when those that it depends on have ended. Resolves when no further one can begin, to those
+ * that have not begun.
+ */
+export const runUnits = async <T extends Unit>(
+  units: readonly T[],
+  { most, turns, signal, sharing, stops }: Order<T>,
+  work: (unit: T, turns: Turns | undefined) => Promise<void>,
+): Promise<ReadonlySet<T>> => {
+  const branches = Branches.of(sharing, most, turns)
+  const waiting = new Set(units)
+  const runAll = async (): Promise<void> => {
+    const named = namedUnits(units)
+    const ended = new Set<T | undefined>()
+    const running = new Set<Promise<void>>()
+    for (;;) {
+      for (const unit of waiting) {
+        if (stops() || running.size >= most) break
+        if (!(unit.depends_on ?? []).every((name) => ended.has(named.get(name)))) continue
+        waiting.delete(unit)
+        const task: Promise<void> = work(unit, branches?.begin(unit)).finally(() => {
+          branches?.end(unit)
+          ended.add(unit)
+          running.delete(task)
+        })
+        running.add(task)
+      }
+      if (running.size === 0) break
+      await Promise.race(running)
+    }
+  }
+  if (branches === undefined) await runAll()
+  else await branches.during(signal, runAll)
+  return waiting
 }

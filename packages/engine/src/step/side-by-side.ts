@@ -1,4 +1,4 @@
-import { Scope } from '../flow/scope.ts'
+import { BranchScope, type Scope } from '../flow/scope.ts'
 import { Turns } from '../runner/turns.ts'
 import { type StepContext, signalOf, turnsOf } from './step-context.ts'
 
@@ -21,12 +21,8 @@ export const sideBySide = async <T>(
 }
 
 /** The variables of each of them. */
-export const scopeOf = (at: StepContext, count: number): Scope => {
-  if (turnsOf(at) === undefined) return at.scope
-  const scope = new Scope(at.scope)
-  scope.set('Rate', partAt(at, count))
-  return scope
-}
+export const scopeOf = (at: StepContext, count: number): Scope =>
+  turnsOf(at) === undefined ? at.scope : new BranchScope(at.scope, partAt(at, count))
 
 const partAt = (at: StepContext, count: number): number =>
   partOf(turnsOf(at)?.rate ?? 0, Math.min(count, at.module.run.limits.parallel))

@@ -5,12 +5,21 @@ import { decide, runActions } from './actions.ts'
 import { condition } from './condition.ts'
 import { prepare, type Prepared } from '../steps/dispatch.ts'
 import { evaluateExports, recordedExports, withResults } from './exports.ts'
-import { type StepContext, signalOf, interruption, type OpenRow, type Row } from './step-context.ts'
+import {
+  type ModuleContext,
+  type StepContext,
+  signalOf,
+  interruption,
+  type OpenRow,
+  type Row,
+} from './step-context.ts'
 import { RenderError, renderPlain } from './render.ts'
 import { withRetry } from './retry.ts'
 import { StepLimit } from './step-limit.ts'
 import { skipStep } from './row.ts'
 import { failed, type BadEnd, type StepEnd, type StepOutcome } from './step-end.ts'
+import type { Run } from '../flow/run.ts'
+import type { Scope } from '../flow/scope.ts'
 import { InnerTrace, isWork } from '../flow/tally.ts'
 
 /** `on_error: [{action: continue}]` applies whatever the conditions of the step's other actions. */
@@ -200,3 +209,11 @@ export const runStep = async (at: StepContext, rows: OpenRow): Promise<StepOutco
     ? await succeed(at, row, end, prepared.command)
     : await afterFailure(at, closeUnsuccessful(at, row, end))
 }
+
+/** The context of a module that begins. `name`: in the flow, or `""`. Commands run on this machine by default. */
+export const moduleContext = (
+  run: Run,
+  name: string,
+  scope: Scope,
+  own: Partial<Pick<ModuleContext, 'runner' | 'turns'>> = {},
+): ModuleContext => ({ run, name, scope, runner: { type: 'host' }, exported: new Set(), runStep, ...own })

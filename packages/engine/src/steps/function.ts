@@ -39,10 +39,8 @@ export const runFunctions = async (at: StepContext): Promise<StepEnd> => {
       list,
       parallel ? run.limits.parallel : 1,
       async (source, index) => {
-        const beside = context()
-        const result = await evaluate(beside, source)
+        const result = await evaluate(context(), source)
         results[index] = result
-        if (beside !== at) at.scope.setAll([...beside.scope.own()].filter(([name]) => name !== 'Rate'))
         if (result.kind === 'skip-module' || (!parallel && result.kind !== 'value')) stopped = true
       },
       () => !stopped && !signalOf(at).aborted,
