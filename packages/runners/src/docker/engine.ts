@@ -5,7 +5,7 @@ import { hostname } from 'node:os'
 import type { Duplex } from 'node:stream'
 import type Docker from 'dockerode'
 import { RunnerUnavailableError } from '@scanfarm/contracts'
-import { errorText } from '@scanfarm/platform'
+import { errorText, settlesWithin } from '@scanfarm/platform'
 import { errorCode, fieldOf } from '../error-fields.ts'
 import { mayAnswer, parseEngine, type EngineAddress } from './engine-address.ts'
 
@@ -63,13 +63,8 @@ export async function connectEngine({ engine, tls }: EngineAddress): Promise<Doc
 
 /** The engine's answer. Rejects when the engine or the connection hangs. */
 export async function answer<T>(request: Promise<T>, ms = ANSWER_MS): Promise<T> {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error(`no answer within ${ms / 1_000} s`)), ms)
-  try {
-    return await Promise.race([request, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  if (await settlesWithin(request, ms)) return await request
+  throw new Error(`no answer within ${ms / 1_000} s`)
 }
 
 /** The engine's own error message, without the library's additions. */

@@ -1,9 +1,10 @@
 import { lookup } from 'node:dns/promises'
 import type { LookupAddress } from 'node:dns'
 import { isIP } from 'node:net'
-import { errorText } from '@scanfarm/platform'
+import { errorText, settlesWithin } from '@scanfarm/platform'
 import { Fences, NO_FENCE, type Fence } from '../network/fences.ts'
 import type { LimitSpans } from './limit-spans.ts'
+import { PromiseCache } from './promise-cache.ts'
 import type {
   Boundary,
   LimitKind,
@@ -30,11 +31,6 @@ interface Rules {
   readonly limited: ReadonlySet<LimitKind>
 }
 
-interface Known {
-  readonly rules: Promise<Rules>
-  readonly readAt: number
-}
-
 /**
  * What the runs of this process may scan. It is read again when the farm reports a new version, so that a change also
  * applies to the next step of a run that has begun.
@@ -42,7 +38,7 @@ interface Known {
 export class Boundaries {
   readonly #store: Pick<RunStore, 'boundary' | 'takeLimits'>
   readonly #resolver: Resolver
-  readonly #known = new Map<string, Known>()
+  readonly #known = new PromiseCache<Rules>(MAX_KEPT, MAX_AGE_MS)
   readonly #fences = new WeakMap<Boundary, Fences>()
   /** 0: the farm has no scope and no entry. */
   #version = 0
@@ -66,20 +62,15 @@ export class Boundaries {
 
   /** Whether a target, or an item of a loop, may be scanned now. The names in it are resolved. */
   async permission(run: ClaimedRun, target: string): Promise<Checked> {
-    this.note(run.scopesVersion)
-    if (this.#version === 0) return ALLOWED
-    const { boundary } = await this.#rulesOf(run)
+    const rules = await this.#rulesOf(run)
+    if (rules === undefined) return ALLOWED
+    const { boundary } = rules
     const permission = allows(boundary, target, new Date())
     if (!permission.allowed || !hasAddresses(boundary)) return permission
     const all: string[] = []
     for (const name of namesIn(target)) {
       const addresses = await resolved(name, this.#resolver)
-      if ('problem' in addresses)
-        return {
-          allowed: false,
-          cause: 'unresolved',
-          reason: `addresses are forbidden, and those of ${name} are not known: ${addresses.problem}`,
-        }
+      if ('problem' in addresses) return unresolved('addresses are forbidden', name, addresses.problem)
       const found = allowsAddresses(boundary, target, addresses)
       if (!found.allowed) return found
       all.push(...addresses)
@@ -89,9 +80,9 @@ export class Boundaries {
 
   /** Where packets of the run may be sent. `scanned`: names that it may scan. */
   async fence(run: ClaimedRun, scanned: ReadonlySet<string>): Promise<Fence> {
-    this.note(run.scopesVersion)
-    if (this.#version === 0) return NO_FENCE
-    const { boundary } = await this.#rulesOf(run)
+    const rules = await this.#rulesOf(run)
+    if (rules === undefined) return NO_FENCE
+    const { boundary } = rules
     const known =
       this.#fences.get(boundary) ??
       new Fences(boundary, async (name) => {
@@ -104,16 +95,14 @@ export class Boundaries {
 
   /** The scope that demands that the kernel drops packets. */
   async enforcedScope(run: ClaimedRun): Promise<string | undefined> {
-    this.note(run.scopesVersion)
-    if (this.#version === 0) return undefined
-    const { scopes } = (await this.#rulesOf(run)).boundary
-    return scopes.find(({ rules }) => rules.enforcement === 'kernel')?.rules.name
+    const found = await this.#rulesOf(run)
+    return found?.boundary.scopes.find(({ rules }) => rules.enforcement === 'kernel')?.rules.name
   }
 
   /** Whether requests of its commands have to be checked: it has a scope. */
   async hasScope(run: ClaimedRun): Promise<boolean> {
-    this.note(run.scopesVersion)
-    return this.#version !== 0 && (await this.#rulesOf(run)).boundary.scopes.length > 0
+    const rules = await this.#rulesOf(run)
+    return rules !== undefined && rules.boundary.scopes.length > 0
   }
 
   /** The addresses of a host, or why they are not known. */
@@ -123,8 +112,7 @@ export class Boundaries {
 
   /** The kinds of hosts that limits of the run are about. */
   async limited(run: ClaimedRun): Promise<ReadonlySet<LimitKind>> {
-    this.note(run.scopesVersion)
-    return this.#version === 0 ? NO_KINDS : (await this.#rulesOf(run)).limited
+    return (await this.#rulesOf(run))?.limited ?? NO_KINDS
   }
 
   /** Adds the hosts of a target. Refuses it if their addresses are needed and not known. */
@@ -132,12 +120,7 @@ export class Boundaries {
     const all: string[] = []
     for (const name of spans.needsAddresses ? namesIn(text) : []) {
       const addresses = await resolved(name, this.#resolver)
-      if ('problem' in addresses)
-        return {
-          allowed: false,
-          cause: 'unresolved',
-          reason: `limits count addresses, and those of ${name} are not known: ${addresses.problem}`,
-        }
+      if ('problem' in addresses) return unresolved('limits count addresses', name, addresses.problem)
       all.push(...addresses)
     }
     spans.add(text, all)
@@ -148,19 +131,12 @@ export class Boundaries {
     return await this.#store.takeLimits({ runId, attempt }, spans)
   }
 
-  async #rulesOf(run: ClaimedRun): Promise<Rules> {
+  /** Undefined: the farm has no scope and no entry. */
+  async #rulesOf(run: ClaimedRun): Promise<Rules | undefined> {
+    this.note(run.scopesVersion)
+    if (this.#version === 0) return undefined
     const key = JSON.stringify([this.#version, run.scopes, run.workflowName])
-    const known = this.#known.get(key)
-    if (known !== undefined && performance.now() - known.readAt < MAX_AGE_MS) return await known.rules
-    const read = { rules: this.#read(run), readAt: performance.now() }
-    this.#known.delete(key)
-    this.#known.set(key, read)
-    read.rules.catch(() => {
-      if (this.#known.get(key) === read) this.#known.delete(key)
-    })
-    const [oldest] = this.#known.keys()
-    if (this.#known.size > MAX_KEPT && oldest !== undefined) this.#known.delete(oldest)
-    return await read.rules
+    return await this.#known.get(key, () => this.#read(run))
   }
 
   async #read({ runId, attempt }: RunKey): Promise<Rules> {
@@ -168,6 +144,12 @@ export class Boundaries {
     return { boundary: boundaryOf(scopes, neverScan), limited: new Set(limited) }
   }
 }
+
+const unresolved = (why: string, name: string, problem: string): Checked => ({
+  allowed: false,
+  cause: 'unresolved',
+  reason: `${why}, and those of ${name} are not known: ${problem}`,
+})
 
 interface Resolver {
   readonly resolve: (name: string) => Promise<readonly LookupAddress[]>
@@ -182,8 +164,6 @@ const resolved = async (
   name: string,
   { resolve, limitMs }: Resolver,
 ): Promise<readonly string[] | { readonly problem: string }> => {
-  const { promise: late, resolve: end } = Promise.withResolvers<{ problem: string }>()
-  const timer = setTimeout(() => end({ problem: `no answer within ${limitMs / 1000} s` }), limitMs)
   const answer = resolve(name).then(
     (found) => found.map(({ address }) => address),
     (error: unknown) => {
@@ -191,9 +171,6 @@ const resolved = async (
       return code === 'ENOTFOUND' ? [] : { problem: code }
     },
   )
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  const isInTime = await settlesWithin(answer, limitMs)
+  return isInTime ? await answer : { problem: `no answer within ${limitMs / 1000} s` }
 }

@@ -8,7 +8,7 @@ import type { WorkingDirectory } from './working-directory.ts'
 import { withBlocked, type RunProxy } from './run-proxy.ts'
 
 /** The same runner with another way to run commands. */
-export const runnerAround = (runner: Runner, run: Runner['run']): Runner => ({
+const runnerAround = (runner: Runner, run: Runner['run']): Runner => ({
   type: runner.type,
   facts: runner.facts,
   sharesFiles: runner.sharesFiles,
@@ -23,6 +23,8 @@ interface RunnerGuard {
   readonly guard: Guard
   readonly directory: WorkingDirectory
   readonly proxy: RunProxy
+  /** Resolves when the write buffer has capacity: until then no command starts. */
+  capacity(): Promise<void>
 }
 
 /** Why packets of the commands of a runner are not fenced in by the kernel of this machine. */
@@ -40,9 +42,11 @@ const lateText = (late: number): string =>
  */
 export const guardedRunner = (
   runner: Runner,
-  { enforcement, guard, directory, proxy }: RunnerGuard,
+  { enforcement, guard, directory, proxy, capacity }: RunnerGuard,
 ): Runner =>
   runnerAround(runner, async (command, io) => {
+    await capacity()
+    if (io.signal.aborted) return { kind: 'cancelled', killed: [] }
     const firewall = runner.type === 'host' ? enforcement?.firewall : undefined
     const owner = firewall && (await directory.open())
     const gap =

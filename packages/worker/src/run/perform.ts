@@ -14,7 +14,8 @@ import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
 import { ProxyPorts } from '../proxy/ports.ts'
 import { Guard } from './guard.ts'
-import { guardedRunner, runnerAround } from './guarded-runner.ts'
+import { guardedRunner } from './guarded-runner.ts'
+import { PromiseCache } from './promise-cache.ts'
 import { WorkingDirectory } from './working-directory.ts'
 import { RunProxy } from './run-proxy.ts'
 import { fetchTarget } from './target-file.ts'
@@ -40,9 +41,9 @@ export function createPerformer(
   parts: Omit<PerformContext, 'engine' | 'boundaries' | 'ports' | 'uses'>,
 ): Performer {
   const { options, workFolders, limits, backoff } = parts
-  const workflows = new WorkflowCache<ResolvedWorkflow>(limits.cachedWorkflows, async (hash) =>
-    parseResolved(await options.store.workflow(hash)),
-  )
+  const workflows = new PromiseCache<ResolvedWorkflow>(limits.cachedWorkflows)
+  const read = async (hash: string): Promise<ResolvedWorkflow> =>
+    parseResolved(await options.store.workflow(hash))
   let uses: WorkspaceUses | undefined
   const context: PerformContext = {
     ...parts,
@@ -55,7 +56,8 @@ export function createPerformer(
   const workflowOf = async ({ run, signal }: Session): Promise<ResolvedWorkflow> => {
     const shouldRetry = (_error: unknown, attempt: number): boolean => attempt < WORKFLOW_TRIES
     try {
-      return await retry(() => workflows.get(run.workflowHash), { backoff, signal, shouldRetry })
+      const pinned = () => workflows.get(run.workflowHash, () => read(run.workflowHash))
+      return await retry(pinned, { backoff, signal, shouldRetry })
     } catch (error) {
       throw new Error(`the workflow of the run could not be read: ${errorText(error)}`, { cause: error })
     }
@@ -302,39 +304,5 @@ const openRunner = async (
   })
   recorder.facts(runner.facts)
   if (!runner.sharesFiles) session.journal?.usesOtherMachine()
-  return pacedRunner(guardedRunner(runner, { enforcement, ...parts }), () =>
-    recorder.buffer.waitForCapacity(),
-  )
-}
-
-/** Starts no command while the write buffer is full. */
-const pacedRunner = (runner: Runner, capacity: () => Promise<void>): Runner =>
-  runnerAround(runner, async (command, io) => {
-    await capacity()
-    return io.signal.aborted ? { kind: 'cancelled', killed: [] } : runner.run(command, io)
-  })
-
-/** The most recently used pinned workflows, parsed, by content hash. */
-export class WorkflowCache<T> {
-  readonly #load: (hash: string) => Promise<T>
-  readonly #limit: number
-  readonly #kept = new Map<string, Promise<T>>()
-
-  constructor(limit: number, load: (hash: string) => Promise<T>) {
-    this.#limit = limit
-    this.#load = load
-  }
-
-  /** Concurrent calls for the same hash share one load. A failed load is not kept. */
-  get(hash: string): Promise<T> {
-    const kept = this.#kept.get(hash) ?? this.#load(hash)
-    this.#kept.delete(hash)
-    this.#kept.set(hash, kept)
-    kept.catch(() => {
-      if (this.#kept.get(hash) === kept) this.#kept.delete(hash)
-    })
-    const oldest = this.#kept.keys().next()
-    if (this.#kept.size > this.#limit && !oldest.done) this.#kept.delete(oldest.value)
-    return kept
-  }
+  return guardedRunner(runner, { enforcement, ...parts, capacity: () => recorder.buffer.waitForCapacity() })
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { WorkflowCache } from '../../src/run/perform.ts'
+import { PromiseCache } from '../../src/run/promise-cache.ts'
 import { startTimer, verdictOf } from '../../src/slots/session.ts'
 
 test('A timer fires once and never early, and a very long one does not fire at once', async () => {
@@ -15,26 +15,28 @@ test('A timer fires once and never early, and a very long one does not fire at o
   expect(early).toBe(false)
 })
 
-test('Concurrent calls load a workflow once, the most recently used ones stay, and a failed load is not kept', async () => {
+test('Concurrent calls load a value once, the most recently used ones stay, and a failed load is not kept', async () => {
   let loads = 0
   let broken = true
-  const cache = new WorkflowCache(2, async (hash: string) => {
-    loads += 1
-    if (hash === 'bad' && broken) throw new Error('away')
-    return hash.toUpperCase()
-  })
-  expect(await Promise.all(['a', 'a', 'a'].map((hash) => cache.get(hash)))).toEqual(['A', 'A', 'A'])
+  const kept = new PromiseCache<string>(2)
+  const load = (key: string): Promise<string> =>
+    kept.get(key, async () => {
+      loads += 1
+      if (key === 'bad' && broken) throw new Error('away')
+      return key.toUpperCase()
+    })
+  expect(await Promise.all(['a', 'a', 'a'].map(load))).toEqual(['A', 'A', 'A'])
   expect(loads).toBe(1)
-  await cache.get('b')
-  await cache.get('a')
-  await cache.get('c')
-  await cache.get('a')
+  await load('b')
+  await load('a')
+  await load('c')
+  await load('a')
   expect(loads).toBe(3)
-  await cache.get('b')
+  await load('b')
   expect(loads).toBe(4)
-  await expect(cache.get('bad')).rejects.toThrow('away')
+  await expect(load('bad')).rejects.toThrow('away')
   broken = false
-  expect(await cache.get('bad')).toBe('BAD')
+  expect(await load('bad')).toBe('BAD')
 })
 
 test.each([
