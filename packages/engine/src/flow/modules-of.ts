@@ -1,5 +1,11 @@
 import type { ModuleRef, ResolvedWorkflow, Workflow } from '@scanfarm/language'
+import { onceFor } from '../once-for.ts'
 import { runnerInFlow } from '../runner/runner-spec.ts'
+
+/** All texts of the workflow, as JSON. */
+export const textsOf = onceFor(({ root, modules }: ResolvedWorkflow): string =>
+  JSON.stringify([root, Object.values(modules)]),
+)
 
 /** The module of a reference, inline or from its file, with the runner that applies to it in the flow. */
 export const workflowOf = (

@@ -10,9 +10,11 @@ import {
   textOf,
   toPlain,
 } from '@scanfarm/language'
+import { onceFor } from '../once-for.ts'
 import { execOn } from '../step/function-context.ts'
 import { generate } from './generators.ts'
 import { heuristicsProblem } from './heuristics.ts'
+import { textsOf } from './modules-of.ts'
 import { renderValue } from '../step/render.ts'
 import type { Run } from './run.ts'
 import { rememberedIn } from './resume.ts'
@@ -127,29 +129,19 @@ const ofSystem = (name: string): boolean => BUILTINS.has(name) || /^(Target[A-Z]
 /** Params that clients of other systems send with every run, or that are read without a variable. */
 const SILENT = /^(_.*|org_uuid|workspaces_folder|chunk_\w+|total_chunks)$/
 
-const words = new WeakMap<ResolvedWorkflow, { readonly text: string; readonly set: ReadonlySet<string> }>()
-
 /** All words of the texts of the workflow. */
-const wordsOf = (
-  resolved: ResolvedWorkflow,
-): { readonly text: string; readonly set: ReadonlySet<string> } => {
-  const known = words.get(resolved)
-  if (known !== undefined) return known
-  const text = JSON.stringify([resolved.root, Object.values(resolved.modules)])
-  const found = { text, set: new Set(text.match(/\w+/g)) }
-  words.set(resolved, found)
-  return found
-}
+const wordsOf = onceFor(
+  (resolved: ResolvedWorkflow): ReadonlySet<string> => new Set(textsOf(resolved).match(/\w+/g)),
+)
 
 /** Names of params that the workflow neither declares nor mentions. */
 const strangeParams = (resolved: ResolvedWorkflow, params: Readonly<Record<string, string>>): string[] => {
-  const { text, set } = wordsOf(resolved)
   return Object.keys(params).filter(
     (name) =>
       !ofSystem(name) &&
       !SILENT.test(name) &&
       !SOMETIMES_NAMES.includes(name) &&
-      !(/^\w+$/.test(name) ? set.has(name) : text.includes(name)),
+      !(/^\w+$/.test(name) ? wordsOf(resolved).has(name) : textsOf(resolved).includes(name)),
   )
 }
 

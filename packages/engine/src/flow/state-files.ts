@@ -2,9 +2,9 @@ import { writeSync } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ArtifactFound, RunRecorder } from '@scanfarm/contracts'
-import { messageOf, type ResolvedWorkflow, workflowText } from '@scanfarm/language'
+import { messageOf, workflowText } from '@scanfarm/language'
 import { Folder, unless } from '@scanfarm/paths'
-import { hasHooks, workflowOf } from './modules-of.ts'
+import { hasHooks, textsOf, workflowOf } from './modules-of.ts'
 import type { ExecuteInput } from '../input.ts'
 import type { Run } from './run.ts'
 
@@ -25,18 +25,6 @@ export const STATE_FILES = {
 } as const
 type StateFile = keyof typeof STATE_FILES
 
-const used = new WeakMap<ResolvedWorkflow, ReadonlySet<string>>()
-
-/** The variables of these files that a text of the workflow uses. */
-const usedBy = (workflow: ResolvedWorkflow): ReadonlySet<string> => {
-  const known = used.get(workflow)
-  if (known !== undefined) return known
-  const text = JSON.stringify([workflow.root, Object.values(workflow.modules)])
-  const names = new Set(Object.keys(STATE_FILES).filter((name) => text.includes(name)))
-  used.set(workflow, names)
-  return names
-}
-
 /**
  * Only runs of workflows with reports, or that name such a file, write state files, so that a run of one quick command
  * does not cost more files.
@@ -45,7 +33,8 @@ export const keepsState = ({ workflow, dryRun }: ExecuteInput): boolean => {
   const { root } = workflow
   const modules = (root.modules ?? []).map((ref) => workflowOf(workflow, ref))
   const hasReports = [root, ...modules].some((one) => (one?.reports ?? []).length > 0)
-  return dryRun !== true && (hasReports || usedBy(workflow).size > 0)
+  const isNamed = Object.keys(STATE_FILES).some((name) => textsOf(workflow).includes(name))
+  return dryRun !== true && (hasReports || isNamed)
 }
 
 /** A log in the folder of the run. Its end is cut off. */
@@ -118,7 +107,7 @@ export class StateFiles {
   /** Best effort, like `complete`. */
   async begin(run: Run): Promise<void> {
     const { folders, recorder, workflow } = run.input
-    const isUsed = (name: StateFile): boolean => usedBy(workflow).has(name)
+    const isUsed = (name: StateFile): boolean => textsOf(workflow).includes(name)
     try {
       using output = Folder.at(folders.output)
       await output.unlink(COMPLETED).catch(unless(['ENOENT'], () => {}))

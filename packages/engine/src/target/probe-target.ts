@@ -1,9 +1,10 @@
 import { lookup } from 'node:dns/promises'
 import { request as http, type IncomingMessage } from 'node:http'
 import { request as https } from 'node:https'
-import { type ResolvedWorkflow, data, type Value } from '@scanfarm/language'
+import { data, type Value } from '@scanfarm/language'
 import { randomText } from '../flow/builtins.ts'
 import { heuristicsOf } from '../flow/heuristics.ts'
+import { textsOf } from '../flow/modules-of.ts'
 import { DNS_MS, within } from './resolve-name.ts'
 import type { Run } from '../flow/run.ts'
 import { targetType } from '@scanfarm/functions'
@@ -18,18 +19,6 @@ const WILDCARD_SHARE = 0.9
 
 const PROBED = ['TargetIsWildcard', 'TargetResolvedIP', 'TargetStatusCode', 'TargetContentLength'] as const
 type Probed = (typeof PROBED)[number]
-
-const kept = new WeakMap<ResolvedWorkflow, ReadonlySet<Probed>>()
-
-/** The variables that the workflow mentions; the others cause no network traffic. */
-const namedIn = (workflow: ResolvedWorkflow): ReadonlySet<Probed> => {
-  const known = kept.get(workflow)
-  if (known !== undefined) return known
-  const text = JSON.stringify(workflow)
-  const named = new Set(PROBED.filter((name) => text.includes(name)))
-  kept.set(workflow, named)
-  return named
-}
 
 const isWildcard = async (domain: string, run: Run): Promise<boolean> => {
   const random = Array.from({ length: RANDOM_NAMES }, () => randomText(8, run.ports))
@@ -105,7 +94,8 @@ const webVariables = async (url: string, run: Run): Promise<[Probed, Value][]> =
 export const probeTarget = async (run: Run): Promise<[string, Value][]> => {
   const { workflow, target, localTarget, dryRun } = run.input
   const level = heuristicsOf(run.input)
-  const named = namedIn(workflow)
+  // Others than those that the workflow mentions cause no network traffic.
+  const named = new Set(PROBED.filter((name) => textsOf(workflow).includes(name)))
   if (level === 'none' || named.size === 0) return []
   const type = targetType(target, localTarget)
   const found: [string, Value][] = []
