@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isRunning, nameProcess, namesIn, unlinkIfExists } from '../workspaces/process-name.ts'
+import { isRunning, nameProcess, namesIn, unlinkIfExists, writeMark } from '../workspaces/process-name.ts'
 import type { UidRange } from './uids.ts'
 
 /** A file whose name has a uid, the workspace that uses it and the process that claims it. It contains their folders. */
@@ -109,7 +109,7 @@ export class UidClaims {
     const isLeft = existsSync(cleaning)
     const isDirty = isLeft || before.some((claim) => claim.uid === uid && !claim.isLive)
     const made = isDirty ? cleaning : path
-    this.#write(made, folders)
+    writeMark(made, folders.join('\0'))
     const found = others()
     // A program that crashed just now has left a claim which `before` shows as live.
     const conflicts = (claim: Claim): boolean =>
@@ -126,7 +126,7 @@ export class UidClaims {
       left.forEach(unlinkIfExists)
       renameSync(cleaning, path)
     }
-    if (isUsed) writeFileSync(shared, '', { mode: 0o600 })
+    if (isUsed) writeMark(shared)
     return {
       uid,
       release: async () => {
@@ -140,17 +140,6 @@ export class UidClaims {
         }
         unlinkIfExists(cleaning)
       },
-    }
-  }
-
-  #write(path: string, folders: readonly string[]): void {
-    const write = (): void => writeFileSync(path, folders.join('\0'), { mode: 0o600 })
-    try {
-      write()
-    } catch {
-      // The first claim, or an operator has deleted the folder.
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
-      write()
     }
   }
 

@@ -1,5 +1,7 @@
 import { hash, randomUUID } from 'node:crypto'
-import { readdirSync, readFileSync, readlinkSync, unlinkSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { codeOf } from '@scanfarm/paths'
 import { isSameProcess, processStart } from '@scanfarm/runners'
 
 /** Of the processes that this one can see. */
@@ -29,11 +31,22 @@ export const namesIn = (folder: string): string[] => {
   }
 }
 
+/** Writes a file that only this user may read. Its folder is made for the first one, or after an operator has deleted it. */
+export const writeMark = (path: string, text = ''): void => {
+  const write = (): void => writeFileSync(path, text, { mode: 0o600 })
+  try {
+    write()
+  } catch {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    write()
+  }
+}
+
 /** `rmSync` calls the system three times for each file. */
 export const unlinkIfExists = (path: string): void => {
   try {
     unlinkSync(path)
   } catch (error) {
-    if (!Error.isError(error) || !('code' in error) || error.code !== 'ENOENT') throw error
+    if (codeOf(error) !== 'ENOENT') throw error
   }
 }

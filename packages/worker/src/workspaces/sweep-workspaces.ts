@@ -3,6 +3,7 @@ import { lstatSync, renameSync } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { workspaceProblem, type RunStore } from '@scanfarm/contracts'
+import { codeOf } from '@scanfarm/paths'
 import { errorText, type Logger } from '@scanfarm/platform'
 import type { Homes } from './homes.ts'
 import { removeWorkFolder } from './work-folders.ts'
@@ -142,7 +143,7 @@ const rename = (from: string, to: string): boolean => {
     renameSync(from, to)
     return true
   } catch (error) {
-    if (Error.isError(error) && 'code' in error && error.code === 'ENOENT') return false
+    if (codeOf(error) === 'ENOENT') return false
     throw error
   }
 }

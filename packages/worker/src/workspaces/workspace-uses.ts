@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
-import { mkdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, utimesSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { isHere, isRunning, nameProcess, namesIn, unlinkIfExists } from './process-name.ts'
+import { isHere, isRunning, nameProcess, namesIn, unlinkIfExists, writeMark } from './process-name.ts'
 
 const KINDS = ['run', 'removal'] as const
 type Kind = (typeof KINDS)[number]
@@ -78,13 +78,7 @@ export class WorkspaceUses {
       this.#folders[kind],
       [keyOf(workspace), this.#self, this.#count, runUuid, kind].join('.'),
     )
-    try {
-      writeFileSync(path, '', { mode: 0o600 })
-    } catch {
-      // The first mark, or the folders were deleted by an operator.
-      for (const folder of Object.values(this.#folders)) mkdirSync(folder, { recursive: true, mode: 0o700 })
-      writeFileSync(path, '', { mode: 0o600 })
-    }
+    writeMark(path)
     return () => unlinkIfExists(path)
   }
 
