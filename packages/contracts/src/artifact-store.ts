@@ -1,6 +1,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { ArtifactType, ContentType } from './enums.ts'
+import type { Owner } from './runs/runner.ts'
 
 export interface StoredObject {
   readonly size: number
@@ -53,7 +54,7 @@ export interface CollectRequest {
   /** Masks secrets without changing the number of bytes; if missing, nothing is masked. */
   readonly mask?: (bytes: AsyncIterable<Buffer>) => AsyncIterable<Buffer>
   /** The user of commands, whose rights are used for files that this process cannot read. */
-  readonly owner?: { readonly uid: number; readonly gid: number }
+  readonly owner?: Owner
 }
 
 export type Collected =

@@ -1,5 +1,13 @@
-import type { RunnerChoice, Runner, RunnerSpec, RunOutcome, RunRecorder, RunTally } from '@scanfarm/contracts'
-import type { AllowedPath, FunctionServices, Folders, Owner, Ports, LocalTarget } from '@scanfarm/functions'
+import type {
+  RunnerChoice,
+  Runner,
+  RunnerSpec,
+  RunOutcome,
+  RunRecorder,
+  RunTally,
+  Owner,
+} from '@scanfarm/contracts'
+import type { AllowedPath, FunctionServices, Folders, Ports, LocalTarget } from '@scanfarm/functions'
 import type { ResolvedWorkflow } from '@scanfarm/language'
 import type { Engine } from './engine.ts'
 import type { ResumeService } from './flow/kept-unit.ts'
@@ -87,8 +95,6 @@ export interface ExecuteInput {
   readonly version?: string
   /** JSON text of the event that started the run, or `""`. */
   readonly eventEnvelope?: string
-  /** Names of modules of the flow to leave out. */
-  readonly exclude?: readonly string[]
   /** Skips the check of dependencies. */
   readonly skipValidation?: boolean
   /** Values that are masked in the record and in files that receive a copy of an output. */

@@ -1,5 +1,5 @@
-import type { OutputStream, RunnerSpec, RunRecorder } from '@scanfarm/contracts'
-import type { Folders, Owner, Ports } from './environment.ts'
+import type { OutputStream, RunnerSpec, RunRecorder, Owner } from '@scanfarm/contracts'
+import type { Folders, Ports } from './environment.ts'
 import { codeOf, messageOf, type KnownFunction, type Json } from '@scanfarm/language'
 import { runPath, type AllowedPath } from './paths/allowed.ts'
 import type { FunctionServices } from './services.ts'

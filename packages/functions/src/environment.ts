@@ -29,8 +29,3 @@ export interface Ports {
   /** Addresses of a host name; `[]` if there are none. Never rejects. */
   resolve(host: string): Promise<readonly string[]>
 }
-
-export interface Owner {
-  readonly uid: number
-  readonly gid: number
-}

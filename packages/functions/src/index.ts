@@ -1,5 +1,5 @@
 export { resultOf, type ExecResult, type FunctionContext, type FunctionDefinition } from './define.ts'
-export type { Folders, Owner, Ports } from './environment.ts'
+export type { Folders, Ports } from './environment.ts'
 export { readText } from './files/file.ts'
 export {
   appendFile,

@@ -2,16 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { chmod, cp, lchown, lstat, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-
-interface User {
-  readonly uid: number
-  readonly gid: number
-}
+import type { Owner } from '@scanfarm/contracts'
 
 const PASSAGE = 0o711
 
 /** Children first: this program may not be able to open a folder after it changed its owner. */
-const changeOwner = async (path: string, { uid, gid }: User): Promise<void> => {
+const changeOwner = async (path: string, { uid, gid }: Owner): Promise<void> => {
   if ((await lstat(path)).isDirectory())
     for (const name of await readdir(path)) await changeOwner(join(path, name), { uid, gid })
   await lchown(path, uid, gid)
@@ -24,7 +20,7 @@ const changeOwner = async (path: string, { uid, gid }: User): Promise<void> => {
 export async function makeHome(
   home: string,
   skeleton: string,
-  { owner, mode = 0o700 }: { owner?: User | undefined; mode?: number } = {},
+  { owner, mode = 0o700 }: { owner?: Owner | undefined; mode?: number } = {},
 ): Promise<void> {
   if ((await lstat(home).catch(() => undefined)) !== undefined) return
   await mkdir(dirname(home), { recursive: true, mode: PASSAGE })

@@ -5,11 +5,11 @@ import {
   type RunnerContext,
   type RunnerProvider,
   type RunnerSpec,
+  type Owner,
 } from '@scanfarm/contracts'
 import type { DockerRunners, DockerRunnersOptions } from './docker/docker-runners.ts'
 import { mayAnswer, parseEngine, type EngineAddress } from './docker/engine-address.ts'
 import type { IsLive } from './docker/sweep.ts'
-import type { User } from './host/launcher/protocol.ts'
 import { createHostRunners, type HostRunnersOptions } from './host/host-runners.ts'
 import { matchesAny } from './wildcards.ts'
 import type { SshRunnersOptions } from './ssh/ssh-runners.ts'
@@ -32,7 +32,7 @@ export interface Runners extends RunnerProvider {
    * Kills every process on this machine of a user that only commands run as. `areOurs`: all of them were started here,
    * so that they are only killed if there may be any.
    */
-  endUser(user: User, areOurs?: boolean): Promise<void>
+  endUser(user: Owner, areOurs?: boolean): Promise<void>
 }
 
 const ALL = ['*']

@@ -108,6 +108,12 @@ export type RunnerSpec =
       readonly hostKeys?: 'strict' | 'accept-new'
     }
 
+/** The user that commands run as and that owns their files. */
+export interface Owner {
+  readonly uid: number
+  readonly gid: number
+}
+
 export interface RunnerContext {
   readonly runUuid: string
   readonly attempt: number
@@ -124,7 +130,7 @@ export interface RunnerContext {
    */
   readonly marker: string
   /** The user that commands on this machine run as; missing: the user of the runner. Decided by `prepare`. */
-  readonly owner?: { readonly uid: number; readonly gid: number }
+  readonly owner?: Owner
   /** Makes the folders, if they may not exist yet. A runner calls it before it uses them or the owner. */
   prepare?(): Promise<unknown>
   readonly signal: AbortSignal

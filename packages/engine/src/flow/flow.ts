@@ -25,11 +25,8 @@ const words = (text = ''): string[] =>
     .filter((word) => word !== '')
 
 /** Callers exclude modules by name or by a part of the name, in params. */
-export const isExcluded = (
-  name: string,
-  { exclude = [], params }: Pick<ExecuteInput, 'exclude' | 'params'>,
-): boolean =>
-  [...exclude, ...words(params['exclude_modules'])].includes(name) ||
+export const isExcluded = (name: string, { params }: Pick<ExecuteInput, 'params'>): boolean =>
+  words(params['exclude_modules']).includes(name) ||
   words(params['fuzzy_exclude_modules']).some((part) => name.includes(part))
 
 class Flow {

@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
-import { workspaceProblem } from '@scanfarm/contracts'
+import { workspaceProblem, type Owner } from '@scanfarm/contracts'
 import type { Engine } from '../engine.ts'
-import { type Owner, type AllowedPath, type FileScope, FUNCTIONS, callWithoutRun } from '@scanfarm/functions'
+import { type AllowedPath, type FileScope, FUNCTIONS, callWithoutRun } from '@scanfarm/functions'
 import { callProblem, type Json } from '@scanfarm/language'
 
 /** Files that functions in triggers may read. */

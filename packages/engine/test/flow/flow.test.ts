@@ -93,7 +93,7 @@ reports: [{name: r, path: out.txt, optional: true}]
 `,
         'm.yaml': step('m', 'echo "{{ready}}"'),
       },
-      { exclude: ['d'] },
+      { params: { exclude_modules: 'd' } },
     )
     expect(status).toBe('completed')
     expect(recorder.byName('before').counts).toBe(false)

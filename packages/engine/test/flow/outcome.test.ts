@@ -66,7 +66,7 @@ describe('a run', () => {
   })
 
   test.each([
-    ['is excluded', '', { exclude: ['work'] }],
+    ['is excluded', '', { params: { exclude_modules: 'work' } }],
     ['has a false condition', `, condition: "{{Target}} == 'other'"`, {}],
   ])('a run did nothing when every module %s, and nothing was left out', async (_name, condition, more) => {
     const ran = await run(flow(`  - ${WORK.slice(0, -1)}${condition}}`), more)
@@ -163,7 +163,7 @@ steps:
           `  - {name: no, depends_on: [a], steps: [{name: h, type: bash, command: echo}]}`,
         ].join('\n'),
       ),
-      { exclude: ['no'] },
+      { params: { exclude_modules: 'no' } },
     )
     expect([ran.status, ran.outcome, ...counts(ran)]).toEqual(['failed', 'nothing_done', 1, 1, 0])
     expect(ran.tally.reasons.at(-1)).toBe('module b left out: module a failed: command exited with code 3')

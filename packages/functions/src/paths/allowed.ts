@@ -1,6 +1,7 @@
 import { isAbsolute, join, resolve, sep } from 'node:path'
+import type { Owner } from '@scanfarm/contracts'
 import { partsBelow, realPath, RefusedPath, type PathLocation } from '@scanfarm/paths'
-import type { Folders, Owner } from '../environment.ts'
+import type { Folders } from '../environment.ts'
 
 /** A path that the settings allow for workflows, or forbid inside an allowed one. */
 export interface AllowedPath {

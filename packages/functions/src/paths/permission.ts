@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import type { Owner } from '../environment.ts'
+import type { Owner } from '@scanfarm/contracts'
 import { ForbiddenPath } from './allowed.ts'
 
 export type Access = 'read' | 'write' | 'enter'

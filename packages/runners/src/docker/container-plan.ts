@@ -1,7 +1,6 @@
 import type { ContainerCreateOptions, MountSettings } from 'dockerode'
-import type { RunnerContext, RunnerSpec } from '@scanfarm/contracts'
+import type { RunnerContext, RunnerSpec, Owner } from '@scanfarm/contracts'
 import { foldersOf } from '../run-folders.ts'
-import type { FileOwner } from './file-owner.ts'
 import { readOnlyFolders, type Volumes } from './volumes.ts'
 
 export type DockerSpec = Extract<RunnerSpec, { type: 'docker' }>
@@ -26,7 +25,7 @@ export interface ContainerPlan {
   readonly limits: ContainerLimits
   readonly cpusOfEngine: number
   /** The user who becomes the owner of files in mounted folders; missing: owners stay as they are. */
-  readonly fileOwner: FileOwner | undefined
+  readonly fileOwner: Owner | undefined
   /** Whether the run's folder is mounted, at the same path as on this machine. */
   readonly mountsFolder: boolean
 }

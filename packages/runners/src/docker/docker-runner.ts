@@ -1,10 +1,10 @@
-import type { Command, CommandIo, Outcome, Runner, RunnerContext } from '@scanfarm/contracts'
+import type { Command, CommandIo, Outcome, Runner, RunnerContext, Owner } from '@scanfarm/contracts'
 import { RunningCommands } from '../running-commands.ts'
 import { folderAround, foldersOf } from '../run-folders.ts'
 import type { ContainerOpener, OpenContainer, PlanWithoutFiles } from './container-opener.ts'
 import type { RunContainer } from './run-container.ts'
 import { engineMessage, statusOf } from './engine.ts'
-import { changeOwner, type FileOwner } from './file-owner.ts'
+import { changeOwner } from './file-owner.ts'
 import { packPath, unpackInto } from '../folder-archive.ts'
 
 type Facts = Readonly<Record<string, string>>
@@ -17,7 +17,7 @@ export class PersistentContainerRunner implements Runner {
   readonly #context: RunnerContext
   readonly #container: RunContainer
   readonly #mounted: boolean
-  readonly #fileOwner: FileOwner | undefined
+  readonly #fileOwner: Owner | undefined
   #hasRun = false
 
   constructor({ container, sharesFiles: mounted }: OpenContainer, plan: PlanWithoutFiles, facts: Facts) {
@@ -113,11 +113,7 @@ export class PerCommandContainerRunner implements Runner {
 }
 
 /** Does not reject: files that this program cannot read or remove fail at their next use. */
-async function tryChangeOwner(
-  container: RunContainer,
-  context: RunnerContext,
-  owner: FileOwner,
-): Promise<void> {
+async function tryChangeOwner(container: RunContainer, context: RunnerContext, owner: Owner): Promise<void> {
   try {
     await changeOwner(container.docker, foldersOf(context), owner)
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   type RunnerContext,
   type RunnerProvider,
   type RunnerSpec,
+  type Owner,
 } from '@scanfarm/contracts'
 import type { ContainerLimits } from './container-plan.ts'
 import { containerNetwork } from './container-network.ts'
@@ -13,7 +14,7 @@ import { ContainerOpener } from './container-opener.ts'
 import { PerCommandContainerRunner, PersistentContainerRunner } from './docker-runner.ts'
 import { parseEngine, type EngineAddress } from './engine-address.ts'
 import { connectEngine, reachEngine } from './engine.ts'
-import { defaultFileOwner, type FileOwner } from './file-owner.ts'
+import { defaultFileOwner } from './file-owner.ts'
 import { provideImage } from './image.ts'
 import { withDefaults, type StopOptions } from '../interruption.ts'
 import { foldersOf } from '../run-folders.ts'
@@ -36,7 +37,7 @@ export interface DockerRunnersOptions extends EngineAddress, StopOptions {
    * The user who becomes the owner of files that commands create in mounted folders; default: this program's user unless
    * it is root. With an engine that maps users, owners stay as they are.
    */
-  readonly fileOwner?: FileOwner
+  readonly fileOwner?: Owner
   /** Credentials of registries; default none. */
   readonly auths?: RegistryAuths
   /**

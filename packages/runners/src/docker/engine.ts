@@ -5,8 +5,9 @@ import { hostname } from 'node:os'
 import type { Duplex } from 'node:stream'
 import type Docker from 'dockerode'
 import { RunnerUnavailableError } from '@scanfarm/contracts'
+import { codeOf } from '@scanfarm/paths'
 import { errorText, settlesWithin } from '@scanfarm/platform'
-import { errorCode, fieldOf } from '../error-fields.ts'
+import { fieldOf } from '../error-fields.ts'
 import { mayAnswer, parseEngine, type EngineAddress } from './engine-address.ts'
 
 /** A healthy engine answers small requests at once. */
@@ -127,7 +128,7 @@ export async function reachEngine(docker: Docker, { engine, tls }: EngineAddress
     return { isHere, cpus: Number(fieldOf(info, 'NCPU')), mapsUsers }
   } catch (error) {
     throw new RunnerUnavailableError(
-      `the docker engine at ${engine} cannot be reached: ${adviceOn(errorCode(error), tls) ?? engineMessage(error)}`,
+      `the docker engine at ${engine} cannot be reached: ${adviceOn(codeOf(error), tls) ?? engineMessage(error)}`,
       { cause: error },
     )
   }

@@ -1,15 +1,10 @@
 import type { Container } from 'dockerode'
+import type { Owner } from '@scanfarm/contracts'
 import { answer } from './engine.ts'
 import { DockerChannel } from './docker-channel.ts'
 
-/** The owner of files that commands create in mounted folders. */
-export interface FileOwner {
-  readonly uid: number
-  readonly gid: number
-}
-
 /** The user of this program, unless it is root and can use all files anyway. */
-export const defaultFileOwner = (): FileOwner | undefined => {
+export const defaultFileOwner = (): Owner | undefined => {
   const [uid = 0, gid = 0] = [process.geteuid?.(), process.getegid?.()]
   return uid === 0 ? undefined : { uid, gid }
 }
@@ -25,7 +20,7 @@ const CHOWN_MS = 300_000
 export async function changeOwner(
   container: Container,
   folders: readonly string[],
-  { uid, gid }: FileOwner,
+  { uid, gid }: Owner,
 ): Promise<void> {
   const exec = await answer(
     container.exec({

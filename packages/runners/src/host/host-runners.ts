@@ -8,6 +8,7 @@ import {
   type RunnerContext,
   type RunnerProvider,
   type RunnerSpec,
+  type Owner,
 } from '@scanfarm/contracts'
 import { foldersOf, startFolder } from '../run-folders.ts'
 import { commandMarker, MARKER_VARIABLE } from '../marker.ts'
@@ -17,7 +18,6 @@ import { killProcessTree } from './process-tree.ts'
 import { PipePool } from './pipe-pool.ts'
 import { LauncherClient } from './launcher/client.ts'
 import { runProcess, type ProcessTools } from './run-process.ts'
-import type { User } from './launcher/protocol.ts'
 import { bounded, launcherPrograms, type CommandBounds } from './launcher/programs.ts'
 import { sandboxWords, type Sandbox } from './sandbox.ts'
 import { OrphanFinder } from './orphans.ts'
@@ -29,7 +29,7 @@ export interface HostRunnersOptions extends StopOptions {
   /** Insists on one program of the launcher; default: Perl if the system has it, else Node. */
   readonly launcher?: 'perl' | 'node'
   /** The user of commands whose run names none, if this program is root; default: the user of this program. */
-  readonly user?: User
+  readonly user?: Owner
   /** Limits of every command. */
   readonly bounds?: CommandBounds
   /** Isolates commands that cannot run as another user. */
@@ -45,9 +45,9 @@ export interface HostRunners extends RunnerProvider {
    * Kills every process of a user that only commands run as. Rejects if some may be left. `areOurs`: all of them were
    * started here or noted, so that they are only killed if there may be any.
    */
-  endUser(user: User, areOurs?: boolean): Promise<void>
+  endUser(user: Owner, areOurs?: boolean): Promise<void>
   /** Another runner starts processes of the user. */
-  noteOthers(user: User): void
+  noteOthers(user: Owner): void
 }
 
 /** Runs commands on this machine. Close the runners before the provider. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { newUuid } from '@scanfarm/platform'
-import { errorCode } from '../error-fields.ts'
+import { codeOf } from '@scanfarm/paths'
 
 const BATCH = 16
 
@@ -49,7 +49,7 @@ export class PipePool implements AsyncDisposable {
         return { path, descriptor: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) }
       } catch (error) {
         // Systems delete temporary files that were not used for days.
-        if (errorCode(error) !== 'ENOENT') throw error
+        if (codeOf(error) !== 'ENOENT') throw error
       }
     }
   }
@@ -92,7 +92,7 @@ function ensureClosedFolder(folder: string): void {
   try {
     mkdirSync(folder, { mode: 0o700 })
   } catch (error) {
-    if (errorCode(error) !== 'EEXIST') throw error
+    if (codeOf(error) !== 'EEXIST') throw error
     const { uid, mode } = lstatSync(folder)
     if (uid !== process.getuid?.() || (mode & 0o077) !== 0)
       throw new Error(`the folder for pipes, ${folder}, is open to other users or belongs to one`, {

@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync, statSync } from 'node:fs'
-import { errorCode } from '../error-fields.ts'
+import { codeOf } from '@scanfarm/paths'
 import { belongsTo, MARKER_VARIABLE } from '../marker.ts'
 
 /** One row of the machine's process table, read from /proc. On other systems than Linux the table is empty. */
@@ -92,7 +92,7 @@ function readEnvironment(pid: number): string | undefined {
       ? readFileSync(`/proc/${pid}/environ`, 'latin1')
       : environment
   } catch (error) {
-    return errorCode(error) === 'EACCES' ? undefined : ''
+    return codeOf(error) === 'EACCES' ? undefined : ''
   }
 }
 

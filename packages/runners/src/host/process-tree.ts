@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises'
+import type { Owner } from '@scanfarm/contracts'
 import type { Interrupts } from '../interruption.ts'
 import { findMarkedUnreadable } from './unreadable-processes.ts'
-import type { User } from './launcher/protocol.ts'
 import { hasMarker, isAlive, listPids, readProcess, type ProcessInfo } from './process-table.ts'
 
 /** The process of a command and all its descendants. */
@@ -13,7 +13,7 @@ export interface ProcessTree {
   /** In the environment of every member, including orphans that left group and session. */
   readonly marker: string
   /** The user of its processes; missing: the user of this program. */
-  readonly user?: User
+  readonly user?: Owner
 }
 
 /** Processes read before the event loop gets its turn. */

@@ -3,7 +3,7 @@ import { delimiter, join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { CommandIo, Outcome } from '@scanfarm/contracts'
 import { errorText, settlesWithin } from '@scanfarm/platform'
-import { errorCode } from '../error-fields.ts'
+import { codeOf } from '@scanfarm/paths'
 import { watchInterruption, type Interrupts } from '../interruption.ts'
 import { findProcessTree, killProcessTree, send, type ProcessTree } from './process-tree.ts'
 import type { Launched, LauncherClient, ProcessEnd, StartFailure } from './launcher/client.ts'
@@ -209,7 +209,7 @@ async function problemOf(plan: ProcessPlan): Promise<string | undefined> {
   const candidates = program.includes('/') ? [program] : folders.map((folder) => join(folder, program))
   let code = 'ENOENT'
   for (const path of candidates) {
-    const found = await access(resolve(cwd, path), constants.X_OK).then(() => '', errorCode)
+    const found = await access(resolve(cwd, path), constants.X_OK).then(() => '', codeOf)
     if (found === '') return (await isFolder(cwd)) ? undefined : await explain(plan, { code, message: '' })
     if (found === 'EACCES') code = found
   }

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import type { Owner } from '@scanfarm/contracts'
 import { MARKER_VARIABLE } from '../marker.ts'
-import type { User } from './launcher/protocol.ts'
 import { userOf } from './process-table.ts'
 
 /** Pids in one call, well below the limit of a command line. */
@@ -14,7 +14,7 @@ const BATCH = 2_000
 export async function findMarkedUnreadable(
   pids: readonly number[],
   marker: string,
-  user: User | undefined,
+  user: Owner | undefined,
 ): Promise<number[]> {
   if (user === undefined) return []
   const own = pids.filter((pid) => userOf(pid) === user.uid)
@@ -24,7 +24,11 @@ export async function findMarkedUnreadable(
   return found
 }
 
-const grepMarker = async (pids: readonly number[], marker: string, { uid, gid }: User): Promise<number[]> => {
+const grepMarker = async (
+  pids: readonly number[],
+  marker: string,
+  { uid, gid }: Owner,
+): Promise<number[]> => {
   const pattern = `^${MARKER_VARIABLE}=${marker.replace(/[^\w-]/g, '[$&]')}\\(#\\|$\\)`
   const files = pids.map((pid) => `/proc/${pid}/environ`)
   const options = { uid, gid, env: { PATH: '/usr/bin:/bin' }, cwd: '/' }

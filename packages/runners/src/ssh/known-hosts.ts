@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { mkdirSync, appendFileSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { errorCode } from '../error-fields.ts'
+import { codeOf } from '@scanfarm/paths'
 
 export type HostVerdict = 'known' | 'unknown' | 'changed' | 'revoked'
 
@@ -102,7 +102,7 @@ function readIfExists(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    if (errorCode(error) === 'ENOENT') return ''
+    if (codeOf(error) === 'ENOENT') return ''
     throw error
   }
 }

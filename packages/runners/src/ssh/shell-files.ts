@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { basename, dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import type { ClientChannel } from 'ssh2'
-import { errorCode } from '../error-fields.ts'
+import { codeOf } from '@scanfarm/paths'
 import { packFiles, unpackInto, type ModeOf } from '../folder-archive.ts'
 import type { SentFile } from '../sent-files.ts'
 import { quote } from '../shell/session-script.ts'
@@ -79,7 +79,7 @@ export class ShellFiles implements RemoteFiles {
       await move(channel)
     } catch (error) {
       // The host closes the channel if its script fails.
-      if (errorCode(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+      if (codeOf(error) !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
     }
     const { code, stderr } = await ending
     if (code !== undefined && (code === 0 || expected.includes(code))) return code

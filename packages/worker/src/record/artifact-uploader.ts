@@ -6,9 +6,9 @@ import {
   type RunStore,
   type StepOpened,
   type StoredObject,
+  type Owner,
 } from '@scanfarm/contracts'
 import type { Mask } from '@scanfarm/engine'
-import type { Owner } from '../users/uids.ts'
 import type { ExecutorLimits, ExecutorTimes } from '../slots/limits.ts'
 import type { RunLog, StepLog } from './logs.ts'
 import { clipped, type AttemptIds } from './row-values.ts'

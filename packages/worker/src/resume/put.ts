@@ -1,4 +1,4 @@
-import type { Owner } from '../users/uids.ts'
+import type { Owner } from '@scanfarm/contracts'
 import { movedBytes, type Folders } from '../workspaces/moved.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { Contents, StoredFile } from './contents.ts'

@@ -1,5 +1,4 @@
-import type { ArtifactStore, ResumePoint } from '@scanfarm/contracts'
-import type { Owner } from '../users/uids.ts'
+import type { ArtifactStore, ResumePoint, Owner } from '@scanfarm/contracts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
 import type { StoredFiles } from './changes.ts'
 import type { Contents } from './contents.ts'

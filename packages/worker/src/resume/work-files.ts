@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import { setImmediate } from 'node:timers/promises'
+import type { Owner } from '@scanfarm/contracts'
 import { codeOf, entriesBelow, Folder, type PathHandle } from '@scanfarm/paths'
 import type { RunFolders } from '../workspaces/work-folders.ts'
-import type { Owner } from '../users/uids.ts'
 
 /** Why the state of a run cannot be stored. */
 export class NotResumable extends Error {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
+import type { Owner } from '@scanfarm/contracts'
 import type { CommandUsers, UserLease } from '../users/command-users.ts'
 import { openWorkspace } from '../users/workspace-owner.ts'
-import type { Owner } from '../users/uids.ts'
 import type { RunFolders, WorkFolders } from '../workspaces/work-folders.ts'
 
 export interface WorkingDirectoryParts {

@@ -1,4 +1,4 @@
-import type { Owner } from '../users/uids.ts'
+import type { Owner } from '@scanfarm/contracts'
 import { keptOf } from '../resume/changes.ts'
 import { bytesOf, type Contents, type StoredFile } from '../resume/contents.ts'
 import type { KeptEntry } from '../resume/entries.ts'

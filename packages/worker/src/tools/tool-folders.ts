@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, realpathSync, rmdirSync, symlinkSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import type { Owner } from '@scanfarm/contracts'
 import type { RunSettings } from '../settings/settings.ts'
 import { CLOSED, makeFolder, PASSAGE, READABLE } from '../workspaces/make-folder.ts'
 import { closedFolder } from '../workspaces/work-folders.ts'
-import type { Owner } from '../users/uids.ts'
 
 /** Folders on a machine whose content the operator provides. */
 export interface ToolFolders {

@@ -1,4 +1,4 @@
-import type { Owner } from './uids.ts'
+import type { Owner } from '@scanfarm/contracts'
 import type { Homes } from '../workspaces/homes.ts'
 import { openWorkspace } from './workspace-owner.ts'
 

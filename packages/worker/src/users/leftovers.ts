@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { lstatSync, readdirSync, statSync } from 'node:fs'
-import type { Owner } from './uids.ts'
+import type { Owner } from '@scanfarm/contracts'
 
 /** Folders in which every user may create files. */
 const OPEN_FOLDERS = ['/tmp', '/var/tmp', '/dev/shm']

@@ -1,6 +1,7 @@
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Owner, UidRange } from './uids.ts'
+import type { Owner } from '@scanfarm/contracts'
+import type { UidRange } from './uids.ts'
 import type { Homes } from '../workspaces/homes.ts'
 import type { Isolation } from './isolation.ts'
 import { sharedUser, type CommandUsers } from './command-users.ts'

@@ -1,10 +1,5 @@
 import { readFileSync } from 'node:fs'
-
-/** The user that commands run as and that owns their files. */
-export interface Owner {
-  readonly uid: number
-  readonly gid: number
-}
+import type { Owner } from '@scanfarm/contracts'
 
 const PASSWD = '/etc/passwd'
 

@@ -1,5 +1,5 @@
-import { RunnerUnavailableError } from '@scanfarm/contracts'
-import { type Owner, type UidRange, namedUids } from './uids.ts'
+import { RunnerUnavailableError, type Owner } from '@scanfarm/contracts'
+import { type UidRange, namedUids } from './uids.ts'
 import type { Homes } from '../workspaces/homes.ts'
 import type { CommandUsers, UserLease } from './command-users.ts'
 import { removeLeftovers } from './leftovers.ts'

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, lstatSync } from 'node:fs'
+import type { Owner } from '@scanfarm/contracts'
 import { Folder } from '@scanfarm/paths'
 import { CLOSED, makeFolder } from '../workspaces/make-folder.ts'
-import type { Owner } from './uids.ts'
 import { privileges } from './privileges.ts'
 
 const PERMISSIONS = 0o7777

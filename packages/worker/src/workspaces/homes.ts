@@ -1,8 +1,8 @@
 import { chownSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import type { Owner } from '@scanfarm/contracts'
 import { makeHome } from '@scanfarm/runners'
 import type { RunSettings } from '../settings/settings.ts'
-import type { Owner } from '../users/uids.ts'
 import { openWorkspace, runFolderMode } from '../users/workspace-owner.ts'
 import { CLOSED, makeFolder, PASSAGE, READABLE } from './make-folder.ts'
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, chownSync, mkdirSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { workspaceProblem, type ClaimedRun } from '@scanfarm/contracts'
+import { workspaceProblem, type ClaimedRun, type Owner } from '@scanfarm/contracts'
 import { removeFolderAt, type Folder } from '@scanfarm/paths'
 import { privileges } from '../users/privileges.ts'
-import type { Owner } from '../users/uids.ts'
 import { runFolderMode } from '../users/workspace-owner.ts'
 import { CLOSED, makeFolder, PASSAGE } from './make-folder.ts'
 

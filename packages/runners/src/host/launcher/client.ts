@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { constants } from 'node:os'
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util'
-import type { Outcome } from '@scanfarm/contracts'
+import type { Outcome, Owner } from '@scanfarm/contracts'
 import type { LauncherProgram } from './programs.ts'
 import {
   forgetMessage,
@@ -12,7 +12,6 @@ import {
   pipesMessage,
   ReplyReader,
   type LaunchRequest,
-  type User,
 } from './protocol.ts'
 
 /** Most `forget` messages that are deferred until the next request: each message wakes the launcher. */
@@ -136,7 +135,7 @@ export class LauncherClient implements AsyncDisposable {
   }
 
   /** Processes of the user may exist that are not known here. */
-  noteOthers({ uid }: User): void {
+  noteOthers({ uid }: Owner): void {
     this.#commandsOf(this.#users, uid).hasOthers = true
   }
 
@@ -144,7 +143,7 @@ export class LauncherClient implements AsyncDisposable {
    * Kills every process of a user that only commands run as. Rejects if some may be left. `areOurs`: all of them were
    * started or noted here, so that they are only killed if there may be any.
    */
-  async killUser(user: User, areOurs: boolean): Promise<void> {
+  async killUser(user: Owner, areOurs: boolean): Promise<void> {
     const { running = 0, hasNoOrphans = true, hasOthers = false } = this.#users.get(user.uid) ?? {}
     if (!areOurs || running > 0 || !hasNoOrphans || hasOthers) await this.#killUser(user)
     this.#users.delete(user.uid)
@@ -165,7 +164,7 @@ export class LauncherClient implements AsyncDisposable {
     return (await ended.promise) === 0
   }
 
-  async #killUser(user: User): Promise<void> {
+  async #killUser(user: Owner): Promise<void> {
     for (let tries = 0; tries < MOST_TRIES; tries += 1) if (await this.#tryKillUser(user)) return
     throw new Error(`the processes of user ${user.uid} could not be killed in ${MOST_TRIES} tries`)
   }
@@ -180,7 +179,7 @@ export class LauncherClient implements AsyncDisposable {
     await exited
   }
 
-  async #tryKillUser(user: User): Promise<boolean> {
+  async #tryKillUser(user: Owner): Promise<boolean> {
     if (this.#launcher === undefined || !this.#isReady) return await killAsUser(user)
     return (await this.#ask((id) => killUserMessage(id, user))) || (await killAsUser(user))
   }
@@ -291,7 +290,7 @@ const SCRIPT = 'kill -KILL -1; exit 0'
  * Sends one signal to all processes of a user, from a process of that user: the kernel finds them all, including those
  * that are being forked, and none escapes by leaving its group, session or environment.
  */
-const killAsUser = async ({ uid, gid }: User): Promise<boolean> => {
+const killAsUser = async ({ uid, gid }: Owner): Promise<boolean> => {
   const child = spawn('/bin/sh', ['-c', SCRIPT], { uid, gid, env: {}, cwd: '/', stdio: 'ignore' })
   const [code] = (await once(child, 'exit')) as [number | null]
   return code === 0

@@ -1,7 +1,4 @@
-export interface User {
-  readonly uid: number
-  readonly gid: number
-}
+import type { Owner } from '@scanfarm/contracts'
 
 /** All that the launcher needs to start a process; nothing is inherited. */
 export interface LaunchRequest {
@@ -41,7 +38,7 @@ export function launchMessage(id: number, request: LaunchRequest): Buffer {
   return frame(['launch', ...head, ...argv, ...variables])
 }
 
-export const killUserMessage = (id: number, { uid, gid }: User): Buffer =>
+export const killUserMessage = (id: number, { uid, gid }: Owner): Buffer =>
   frame(['kill-user', ...[id, uid, gid].map(String)])
 
 export const pipesMessage = (id: number, paths: readonly string[]): Buffer =>
