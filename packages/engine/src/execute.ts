@@ -30,6 +30,11 @@ export const countSteps = (resolved: ResolvedWorkflow): number =>
         0,
       )
 
+const keptPorts = (now: number, random: readonly number[]): Pick<Ports, 'now' | 'random'> => {
+  let drawn = 0
+  return { now: () => new Date(now), random: () => random[drawn++ % random.length] ?? 0 }
+}
+
 /** Built-in variables with the time and a random text are the same in every attempt. */
 const commonPorts = async (run: Run): Promise<Pick<Ports, 'now' | 'random'>> => {
   if (run.input.resume === undefined) return run.ports
@@ -37,8 +42,7 @@ const commonPorts = async (run: Run): Promise<Pick<Ports, 'now' | 'random'>> => 
     now: run.ports.now().getTime(),
     random: Array.from({ length: RANDOM_LETTERS }, run.ports.random),
   }))
-  let drawn = 0
-  return { now: () => new Date(now), random: () => random[drawn++ % random.length] ?? 0 }
+  return keptPorts(now, random)
 }
 
 /** The outermost scope, with the variables of the system and the params of the caller. */
@@ -74,9 +78,7 @@ const perform = async (run: Run, state: StateFiles | undefined): Promise<ListEnd
 
 const performBatch = async (run: Run, work: BatchWork): Promise<ListEnd> => {
   const { key, step, module: name, runner, variables, env, now, random } = work.state
-  let drawn = 0
-  const ports = { now: () => new Date(now), random: () => random[drawn++ % random.length] ?? 0 }
-  const scope = new Scope(new Builtins(run.input, ports))
+  const scope = new Scope(new Builtins(run.input, keptPorts(now, random)))
   scope.setAll(variables.map(([variable, value]) => [variable, valueOf(value)]))
   Object.assign(run.env, env)
   const module = moduleContext(run, name, new Scope(scope), { runner })

@@ -3,6 +3,7 @@ import {
   FUNCTION_GROUPS,
   ForbiddenPath,
   type AllowedPath,
+  type FunctionDefinition,
   callWithoutRun,
   COMPUTING,
   READING,
@@ -29,12 +30,10 @@ const PRINTING = `set_var get_var cat_file log_debug log_info log_warn log_error
 const ALLOWED: ReadonlySet<string> = new Set([...COMPUTING, ...READING, ...PRINTING.split(/\s+/)])
 
 /** A function as lists show it. */
-export interface ListedFunction {
-  readonly name: string
-  readonly signature: string
-  readonly returns: string
-  readonly doc: string
-  readonly aliases: readonly string[]
+export type ListedFunction = Pick<
+  FunctionDefinition,
+  'name' | 'signature' | 'returns' | 'doc' | 'aliases'
+> & {
   /** Title of its group. */
   readonly group: string
   /** The console may call it; other functions need a run. */
@@ -42,16 +41,11 @@ export interface ListedFunction {
 }
 
 export const listFunctions = (): ListedFunction[] =>
-  FUNCTION_GROUPS.flatMap(({ title, functions }) =>
-    functions.map(({ name, signature, returns, doc, aliases }) => ({
-      name,
-      signature,
-      returns,
-      doc,
-      aliases,
-      group: title,
-      pure: ALLOWED.has(name),
-    })),
+  FUNCTION_GROUPS.flatMap(({ title: group, functions }) =>
+    functions.map(({ name, signature, returns, doc, aliases }) => {
+      const pure = ALLOWED.has(name)
+      return { name, signature, returns, doc, aliases, group, pure }
+    }),
   )
 
 export interface ConsoleRequest {

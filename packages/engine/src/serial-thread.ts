@@ -84,11 +84,9 @@ export class SerialThread<Question, Answer> implements AsyncDisposable {
     worker.once('exit', stop)
     signal?.addEventListener('abort', stop)
     try {
-      const [message] = await Promise.race([
-        once(worker, 'message', { signal: over.signal }),
-        stopped.promise,
-      ])
-      return message
+      const message = once(worker, 'message', { signal: over.signal })
+      const found: readonly unknown[] = await Promise.race([message, stopped.promise])
+      return found[0]
     } finally {
       clearTimeout(timer)
       over.abort('over')

@@ -71,6 +71,12 @@ export const rowForFailures = (most: number, rowsBefore = 0): OpenRow => {
   }
 }
 
+/** Adds text to the output of a step, unless its details are not recorded. */
+export const show = async (at: StepContext, text: string): Promise<void> => {
+  if (at.step.suppress_details === true || text === '') return
+  await at.module.run.input.recorder.output(at.key, 'stdout', Buffer.from(text))
+}
+
 /** Records a step that does not run, with the reason, and with a condition that may have asked a host as command. */
 export const skipStep = (at: StepContext, reason: string, openRow: OpenRow, command = ''): void =>
   openRow(at, command).close('skipped', { error: reason })

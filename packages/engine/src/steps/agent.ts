@@ -6,6 +6,7 @@ import { data, fromJson, isTruthy, parseDuration } from '@scanfarm/language'
 import { evaluate } from '../step/evaluate.ts'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { renderPlain } from '../step/render.ts'
+import { show } from '../step/row.ts'
 import { failed, type StepEnd } from '../step/step-end.ts'
 import { assistantMessage, matchesSchema, resumed, schemaOf, type Message } from './agent-messages.ts'
 import { callTool, describeCall, toolsOf, type Tool } from './agent-tools.ts'
@@ -214,7 +215,7 @@ class Agent {
     const { step, module } = this.#at
     const one = async (call: ToolCall): Promise<string> => {
       await this.#hook(spec.own.on_tool_start, { call, iteration, result: '', durationMs: 0 })
-      this.#print(`> ${describeCall(call)}\n`)
+      await show(this.#at, `> ${describeCall(call)}\n`)
       const { monotonic } = module.run.ports
       const startedAt = monotonic()
       const result = await callTool(tools, call)
@@ -260,11 +261,6 @@ class Agent {
     let from = messages.length - Math.max(1, most - kept)
     while (from < messages.length && messages[from]?.['role'] === 'tool') from++
     messages.splice(kept, Math.max(0, from - kept))
-  }
-
-  #print(text: string): void {
-    if (this.#at.step.suppress_details === true) return
-    void this.#at.module.run.input.recorder.output(this.#at.key, 'stdout', Buffer.from(text))
   }
 }
 
@@ -322,8 +318,7 @@ export const runAgent = async (at: StepContext, plan: AgentPlan): Promise<StepEn
   }
   if (step.output_schema !== undefined && !matchesSchema(content))
     return failed('the answer of the agent is not valid JSON')
-  if (step.suppress_details !== true)
-    await run.input.recorder.output(at.key, 'stdout', Buffer.from(`${content}\n`))
+  await show(at, `${content}\n`)
   return {
     kind: 'done',
     stdout: content,

@@ -4,6 +4,7 @@ import { evaluate, type Evaluated } from '../step/evaluate.ts'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { pool } from '../step/pool.ts'
 import { sideBySide } from '../step/side-by-side.ts'
+import { show } from '../step/row.ts'
 import { failed, type StepEnd } from '../step/step-end.ts'
 
 export const functionsOf = ({
@@ -47,10 +48,10 @@ export const runFunctions = async (at: StepContext): Promise<StepEnd> => {
     )
   await (parallel ? sideBySide(at, list.length, evaluateAll) : evaluateAll(() => at))
   const end = toEnd(at, results)
-  if (end.kind === 'done' && end.output !== '' && at.step.suppress_details !== true) {
+  if (end.kind === 'done' && end.output !== '') {
     const capture = new Capture(run.limits.captureBytes)
     capture.add('stdout', Buffer.from(`${end.output}\n`))
-    await run.input.recorder.output(at.key, 'stdout', Buffer.from(`${capture.text('stdout').trimEnd()}\n`))
+    await show(at, `${capture.text('stdout').trimEnd()}\n`)
   }
   return end
 }

@@ -2,6 +2,7 @@ import { httpRequest, answerJson, type HttpQuestion } from '@scanfarm/functions'
 import { fromJson, parseDuration } from '@scanfarm/language'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { renderPlain } from '../step/render.ts'
+import { show } from '../step/row.ts'
 import type { StepEnd } from '../step/step-end.ts'
 
 const TIMEOUT_MS = 30_000
@@ -36,13 +37,7 @@ export const runHttp = async (at: StepContext, call: HttpQuestion): Promise<Step
     [`${at.step.name.replaceAll(/[^\w]/g, '_')}_http_resp`]: fromJson(answerJson(answer, 'request failed')),
   }
   const output = answer.body
-  if (at.step.suppress_details !== true && output !== '') {
-    await run.input.recorder.output(
-      at.key,
-      'stdout',
-      Buffer.from(output.endsWith('\n') ? output : `${output}\n`),
-    )
-  }
+  await show(at, output === '' || output.endsWith('\n') ? output : `${output}\n`)
   if (answer.error !== '') return { kind: 'failed', error: `HTTP request failed: ${answer.error}`, output }
   if (answer.status >= 500) return { kind: 'failed', error: `HTTP status ${answer.status}`, output }
   return { kind: 'done', stdout: output, output, exports }

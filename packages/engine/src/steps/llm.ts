@@ -3,6 +3,7 @@ import type { Json, LlmConfig, Step, Value } from '@scanfarm/language'
 import { data, fromJson, parseDuration } from '@scanfarm/language'
 import { type StepContext, interruption, signalOf } from '../step/step-context.ts'
 import { renderPlain } from '../step/render.ts'
+import { show } from '../step/row.ts'
 import type { StepEnd } from '../step/step-end.ts'
 
 const TIMEOUT_MS = 120_000
@@ -121,8 +122,7 @@ export const runLlm = async (
       : JSON.stringify(
           (Array.isArray(embeddings) ? embeddings : []).map((item) => field(item, 'embedding') ?? []),
         )
-  if (at.step.suppress_details !== true)
-    await run.input.recorder.output(at.key, 'stdout', Buffer.from(`${content}\n`))
+  await show(at, `${content}\n`)
   return {
     kind: 'done',
     stdout: content,
