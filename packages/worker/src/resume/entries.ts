@@ -1,9 +1,11 @@
 import type { ArtifactFound, ArtifactStore, ResumePoint, StepRecord, TakenFrom } from '@scanfarm/contracts'
 import { resumePrefix } from '@scanfarm/contracts'
-import { mergedRanges, type KeptItems, type KeptUnit, type Range } from '@scanfarm/engine'
+import { mergedRanges, type KeptItems, type KeptUnit, type Mask, type Range } from '@scanfarm/engine'
+import { Readable } from 'node:stream'
 import { text as textOfStream } from 'node:stream/consumers'
 import { inJson, movedText, type Folders } from '../workspaces/moved.ts'
 import type { StoredFile } from './contents.ts'
+import { NotResumable } from './work-files.ts'
 
 export type KeptEntry =
   | ({ readonly kind: 'file'; readonly mode: number } & StoredFile)
@@ -128,6 +130,18 @@ export const readObject = async (artifacts: Pick<ArtifactStore, 'get'>, key: str
   const found = await artifacts.get(key)
   if (found === undefined) throw new Error(`the artifact store has no ${key} any more`)
   return await textOfStream(found.body)
+}
+
+/** Stores a text. Rejects if it contains a secret; `what`: what would contain it. */
+export const putObject = async (
+  artifacts: Pick<ArtifactStore, 'put'>,
+  key: string,
+  text: string,
+  secrets: Mask,
+  what: string,
+): Promise<void> => {
+  if (secrets.text(text) !== text) throw new NotResumable(`${what} contains a secret`)
+  await artifacts.put(key, Readable.from([Buffer.from(text)]))
 }
 
 /** Reads what an attempt has stored, up to what a retry repeats. Rejects when something is missing. */

@@ -1,7 +1,6 @@
 import { type ArtifactFound, type ArtifactStore, type StepClosed } from '@scanfarm/contracts'
 import type { BegunLoop, KeptItems, KeptUnit, Mask, ResumeService } from '@scanfarm/engine'
 import { errorText, pause } from '@scanfarm/platform'
-import { Readable } from 'node:stream'
 import type { RunRecorder } from '../record/run-recorder.ts'
 import type { StepBuffer } from '../record/step-buffer.ts'
 import type { RunFolders } from '../workspaces/work-folders.ts'
@@ -9,9 +8,8 @@ import { sizeOfAll, storeChanges, WatchedFolders, type StoredFiles } from './cha
 import type { Contents } from './contents.ts'
 import { Loops, type RowInWork } from './loops.ts'
 import type { EndedUnit, Entry, KeptRow } from './entries.ts'
-import { entryKey, entryText, hasFailed, isNamed } from './entries.ts'
+import { entryKey, entryText, hasFailed, isNamed, putObject } from './entries.ts'
 import { entryOf, joinedParts, withPart, type Part, type Pending } from './parts.ts'
-import { NotResumable } from './work-files.ts'
 import type { Restored } from './restore.ts'
 
 export interface JournalOptions {
@@ -306,11 +304,9 @@ export class Journal implements ResumeService {
       const files = isFirst ? new Map([...this.files, ...stored]) : stored
       return { inputs, values, ...entryOf(part, files, isFirst ? this.#loops.earlier : []) }
     })
-    const text = entryText(entries, folders)
-    if (secrets.text(text) !== text) throw new NotResumable('a value of a step contains a secret')
     const number = this.#entries + 1
     const key = entryKey(run, number)
-    await artifacts.put(key, Readable.from([Buffer.from(text)]))
+    await putObject(artifacts, key, entryText(entries, folders), secrets, 'a value of a step')
     this.#keys.push(key)
     this.#entries = number
     for (const [{ changes }, stored] of parts) {

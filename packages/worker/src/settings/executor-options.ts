@@ -1,4 +1,5 @@
 import { programsToInterrupt } from '@scanfarm/tools'
+import type { Owner } from '@scanfarm/contracts'
 import type { Logger } from '@scanfarm/platform'
 import { operatorInputOf } from '@scanfarm/engine'
 import { createNotifyService, parseAllowedPaths, type FunctionServices } from '@scanfarm/functions'
@@ -64,11 +65,13 @@ export const sharedOptions = (
   } satisfies Partial<ExecutorOptions>
 }
 
+/** A user of commands, if they are others than the user of this process. */
+const sampleOf = (settings: RunSettings): Owner | undefined =>
+  openUsers(findIsolation(settings), '', async () => {}).sample
+
 /** The folder that contains work folders of runs, on this machine and on cloud machines. Makes it. */
-export const workFolderOf = (settings: RunSettings): string => {
-  const isolation = findIsolation(settings)
-  return new WorkFolders(settings.worker.folder, openUsers(isolation, '', async () => {}).sample).base
-}
+export const workFolderOf = (settings: RunSettings): string =>
+  new WorkFolders(settings.worker.folder, sampleOf(settings)).base
 
 /** The runners of this machine; `farmId` marks its containers. */
 export const openRunners = (settings: RunSettings, farmId: string): Runners => {
@@ -83,11 +86,10 @@ export const openRunners = (settings: RunSettings, farmId: string): Runners => {
 
 /** The folders for tools; makes missing ones. */
 export const toolFoldersOf = (settings: RunSettings): ToolFolders =>
-  openToolFolders(toolFolders(settings), openUsers(findIsolation(settings), '', async () => {}).sample)
+  openToolFolders(toolFolders(settings), sampleOf(settings))
 
 /** Logs folders for tools that commands cannot use. */
 export const logFolders = (settings: RunSettings, log: Logger): void => {
-  const { sample } = openUsers(findIsolation(settings), '', async () => {})
-  for (const reason of folderProblems(openToolFolders(toolFolders(settings), sample), sample))
+  for (const reason of folderProblems(toolFoldersOf(settings), sampleOf(settings)))
     log.warn('commands cannot use a folder for tools', { reason })
 }

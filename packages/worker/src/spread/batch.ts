@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream'
 import type { LoopBatch, PartOfBatch } from '@scanfarm/contracts'
 import { Mask, mergedRanges, type BatchAnswer, type BatchWork } from '@scanfarm/engine'
 import { Contents } from '../resume/contents.ts'
-import { readObject } from '../resume/entries.ts'
+import { putObject, readObject } from '../resume/entries.ts'
 import type { WorkingDirectory } from '../run/working-directory.ts'
 import type { ExecutorLimits } from '../slots/limits.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
@@ -72,9 +71,7 @@ export const openBatch = async (
         artifacts: notes.artifacts,
         files: await storeChanges(contents, folders, files),
       }
-      const text = JSON.stringify(found)
-      if (secrets.text(text) !== text) throw new Error('what it answers contains a secret')
-      await artifacts.put(key, Readable.from([Buffer.from(text)]))
+      await putObject(artifacts, key, JSON.stringify(found), secrets, 'what it answers')
       session.part = part
       directory.isDone = true
     },

@@ -4,7 +4,7 @@ import { resumePrefix, type ArtifactFound, type Backoff, type LoopBatch } from '
 import { Mask, type SpreadLoop, type SpreadService } from '@scanfarm/engine'
 import { errorText, pause, retry } from '@scanfarm/platform'
 import { Contents } from '../resume/contents.ts'
-import { ANY, readObject } from '../resume/entries.ts'
+import { ANY, putObject, readObject } from '../resume/entries.ts'
 import type { Journal } from '../resume/journal.ts'
 import type { WorkingDirectory } from '../run/working-directory.ts'
 import type { ExecutorLimits } from '../slots/limits.ts'
@@ -80,8 +80,7 @@ export class Spread implements SpreadService {
   /** Stores what the batches need. The key depends on what they depend on, besides files, which follow from earlier steps. */
   async #store({ state, items, begin, size, workers }: SpreadLoop): Promise<{ key: string; count: number }> {
     const { run, folders } = this.#session
-    const { options, limits } = this.#context
-    const { artifacts } = options
+    const { artifacts } = this.#context.options
     const time = (this.#times.get(state.key) ?? 0) + 1
     this.#times.set(state.key, time)
     const hash = createHash('sha256')
@@ -101,20 +100,23 @@ export class Spread implements SpreadService {
     if ((await artifacts.size(key)) !== undefined) return { key, count }
     await begin()
     await artifacts.put(`${prefix}.items`, Readable.from(linesOf(items())))
-    const contents = new Contents({ artifacts, prefix, mask: this.#secrets, maxBytes: limits.resumeBytes })
     const { runId, runUuid, attempt, jobId } = run
     const stored: StoredLoop = {
       state,
       run: { runId, runUuid, attempt, jobId },
       folders: { attempt: folders.attempt, workspace: folders.workspace },
-      files: await storeAll(contents, folders, this.#journal),
+      files: await storeAll(this.#contents(prefix), folders, this.#journal),
       items: `${prefix}.items`,
       marks,
     }
-    const text = JSON.stringify(stored)
-    if (this.#secrets.text(text) !== text) throw new Error('a variable contains a secret')
-    await artifacts.put(key, Readable.from([Buffer.from(text)]))
+    await putObject(artifacts, key, JSON.stringify(stored), this.#secrets, 'a variable')
     return { key, count }
+  }
+
+  #contents(prefix: string): Contents {
+    const { options, limits } = this.#context
+    const { artifacts } = options
+    return new Contents({ artifacts, prefix, mask: this.#secrets, maxBytes: limits.resumeBytes })
   }
 
   async #batches(loop: SpreadLoop, state: string, count: number): Promise<readonly LoopBatch[]> {
@@ -165,8 +167,7 @@ export class Spread implements SpreadService {
     batches: readonly LoopBatch[],
   ): Promise<void> {
     const { folders, recorder } = this.#session
-    const { options, limits } = this.#context
-    const { artifacts } = options
+    const { artifacts } = this.#context.options
     const loop = JSON.parse(await readObject(artifacts, state)) as StoredLoop
     const answers: Pick<StoredAnswer, 'files' | 'folders'>[] = []
     const artifactsFound: ArtifactFound[] = []
@@ -185,13 +186,7 @@ export class Spread implements SpreadService {
         this.#journal.addRows(key, [{ key: `${key}/failed-${rows}`, counts, record: taken }], nextSeq)
       }
     }
-    const contents = new Contents({
-      artifacts,
-      prefix: state,
-      mask: this.#secrets,
-      maxBytes: limits.resumeBytes,
-    })
-    await joinChanges(contents, folders, loop, answers, await this.#directory.open(), (path) =>
+    await joinChanges(this.#contents(state), folders, loop, answers, await this.#directory.open(), (path) =>
       recorder.log('warn', `several batches have written ${path}: it is as the last of them left it`),
     )
     for (const one of artifactsFound) recorder.artifact(one)
