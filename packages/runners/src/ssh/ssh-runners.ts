@@ -14,26 +14,16 @@ import { RemoteHost } from './remote-host.ts'
 import { prepareFolder, SshRunner } from './ssh-runner.ts'
 import { connectionKey, targetOf, type SshDefaults, type SshTarget } from './target.ts'
 
-export interface SshRunnersOptions extends SshDefaults, StopOptions {
-  /** A vanished host is detected after the product; default 10 s × 3. */
-  readonly keepAlive?: KeepAlive
-  /** Time limit of the TCP connection, and again of the handshake; default 10 s. */
-  readonly timeoutMs?: number
-  /** Attempts to reach a host; the wait between them doubles from 250 ms; default 5. */
-  readonly attempts?: number
-  /** An unused connection is closed after this time; default 60 s. */
-  readonly idleMs?: number
-}
+export interface SshRunnersOptions extends SshDefaults, StopOptions, Partial<HostLimits> {}
+
+/** A vanished host is detected after 30 s. */
+const KEEP_ALIVE: KeepAlive = { intervalMs: 10_000, count: 3 }
 
 /** Runs commands on ssh hosts. Close the runners before the provider. */
 export function createSshRunners(options: SshRunnersOptions = {}): RunnerProvider {
   const pools = new Map<string, ConnectionPool>()
-  const limits: HostLimits = {
-    keepAlive: options.keepAlive ?? { intervalMs: 10_000, count: 3 },
-    timeoutMs: options.timeoutMs ?? 10_000,
-    attempts: options.attempts ?? 5,
-    idleMs: options.idleMs ?? 60_000,
-  }
+  const { keepAlive = KEEP_ALIVE, timeoutMs = 10_000, attempts = 5, idleMs = 60_000 } = options
+  const limits: HostLimits = { keepAlive, timeoutMs, attempts, idleMs, connections: options.connections }
   return {
     async open(spec: RunnerSpec, context: RunnerContext): Promise<Runner> {
       if (spec.type !== 'ssh')

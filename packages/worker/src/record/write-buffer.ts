@@ -6,21 +6,15 @@ import {
   type RefusalRecord,
   type ResumePoint,
   type RunKey,
-  type RunTally,
   type RunUpdate,
 } from '@scanfarm/contracts'
 import type { ExecutorLimits, ExecutorTimes } from '../slots/limits.ts'
 import type { StepRow } from './step-buffer.ts'
 
 /** The counters of a run's row. */
-export interface RunCounters {
-  totalSteps: number
-  completedSteps: number
-  currentPid: number
-  tally: RunTally
-}
+type RunCounters = Required<Pick<RunUpdate, 'totalSteps' | 'completedSteps' | 'currentPid' | 'tally'>>
 
-const NO_COUNTERS: Readonly<RunCounters> = { totalSteps: 0, completedSteps: 0, currentPid: 0, tally: NO_WORK }
+const NO_COUNTERS: RunCounters = { totalSteps: 0, completedSteps: 0, currentPid: 0, tally: NO_WORK }
 
 /** Changes to write in one statement. They stay in the buffer until `saved` is called. */
 export interface Batch {
@@ -84,7 +78,7 @@ export class WriteBuffer {
   readonly #key: RunKey
   readonly #options: WriteBufferOptions
   readonly #counters: RunCounters = { ...NO_COUNTERS }
-  #savedCounters: Readonly<RunCounters> = NO_COUNTERS
+  #savedCounters = NO_COUNTERS
   #facts: Readonly<Record<string, string>> | undefined
   #resume: ResumePoint | undefined
   readonly #steps = new Set<StepRow>()

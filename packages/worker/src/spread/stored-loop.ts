@@ -1,4 +1,4 @@
-import type { ArtifactFound } from '@scanfarm/contracts'
+import type { ArtifactFound, ClaimedRun } from '@scanfarm/contracts'
 import type { BatchAnswer, LoopState } from '@scanfarm/engine'
 import type { KeptEntry, KeptRow } from '../resume/entries.ts'
 import type { Folders } from '../workspaces/moved.ts'
@@ -6,12 +6,7 @@ import type { Folders } from '../workspaces/moved.ts'
 /** What a run stores for the batches of a loop, as JSON. */
 export interface StoredLoop {
   readonly state: LoopState
-  readonly run: {
-    readonly runId: number
-    readonly runUuid: string
-    readonly attempt: number
-    readonly jobId: string
-  }
+  readonly run: Pick<ClaimedRun, 'runId' | 'runUuid' | 'attempt' | 'jobId'>
   /** Texts of the state and of files name them. */
   readonly folders: Folders
   /** By path. */
