@@ -1,6 +1,6 @@
 import type { RunnerSpec } from '@scanfarm/contracts'
 import type { Step } from '@scanfarm/language'
-import type { ItemCounts, KeptState, KeptValue } from './kept-unit.ts'
+import type { KeptItems, KeptState, KeptValue } from './kept-unit.ts'
 
 /** What the batches of a loop need of its run. A JSON value. */
 export interface LoopState {
@@ -17,12 +17,7 @@ export interface LoopState {
 }
 
 /** What a batch tells its run. A JSON value. */
-export interface BatchAnswer extends KeptState {
-  readonly counts: ItemCounts
-  readonly outputs: readonly (readonly [index: number, text: string])[]
-  readonly worked: boolean
-  /** The first failure of an item. */
-  readonly error?: string | undefined
+export interface BatchAnswer extends KeptState, Pick<KeptItems, 'counts' | 'outputs' | 'worked' | 'error'> {
   /** An item skipped the module. */
   readonly skip?: string | undefined
 }

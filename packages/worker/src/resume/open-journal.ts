@@ -12,7 +12,7 @@ import { Contents } from './contents.ts'
 import { Journal } from './journal.ts'
 import { restore, type Restored } from './restore.ts'
 
-interface JournalContext {
+export interface JournalContext {
   readonly options: ExecutorOptions
   readonly limits: ExecutorLimits
   readonly times: ExecutorTimes

@@ -7,17 +7,6 @@ import type { Guard } from './guard.ts'
 import type { WorkingDirectory } from './working-directory.ts'
 import { withBlocked, type RunProxy } from './run-proxy.ts'
 
-/** The same runner with another way to run commands. */
-const runnerAround = (runner: Runner, run: Runner['run']): Runner => ({
-  type: runner.type,
-  facts: runner.facts,
-  sharesFiles: runner.sharesFiles,
-  run,
-  push: (path, signal) => runner.push(path, signal),
-  pull: (path, signal) => runner.pull(path, signal),
-  [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
-})
-
 interface RunnerGuard {
   readonly enforcement: Enforcement | undefined
   readonly guard: Guard
@@ -43,8 +32,11 @@ const lateText = (late: number): string =>
 export const guardedRunner = (
   runner: Runner,
   { enforcement, guard, directory, proxy, capacity }: RunnerGuard,
-): Runner =>
-  runnerAround(runner, async (command, io) => {
+): Runner => ({
+  type: runner.type,
+  facts: runner.facts,
+  sharesFiles: runner.sharesFiles,
+  async run(command, io) {
     await capacity()
     if (io.signal.aborted) return { kind: 'cancelled', killed: [] }
     const firewall = runner.type === 'host' ? enforcement?.firewall : undefined
@@ -78,4 +70,8 @@ export const guardedRunner = (
     } catch (error) {
       return withBlocked(outcome, `it is not known how many packets were not sent: ${errorText(error)}`)
     }
-  })
+  },
+  push: (path, signal) => runner.push(path, signal),
+  pull: (path, signal) => runner.pull(path, signal),
+  [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
+})

@@ -1,4 +1,4 @@
-import { type Backoff, TOOL, type ClaimedRun, type Runner, type RunnerSpec } from '@scanfarm/contracts'
+import { TOOL, type ClaimedRun, type Runner, type RunnerSpec } from '@scanfarm/contracts'
 import { errorText, retry } from '@scanfarm/platform'
 import { Engine, execute, requirements, runnerOf } from '@scanfarm/engine'
 import { boundVariables } from '@scanfarm/tools'
@@ -7,8 +7,7 @@ import { Boundaries } from './boundaries.ts'
 import { DEFAULT_PATH, environmentOf } from './environment.ts'
 import { findingsService } from './findings-service.ts'
 import { isBatch, type WorkFolders } from '../workspaces/work-folders.ts'
-import type { ExecutorLimits, ExecutorTimes } from '../slots/limits.ts'
-import { openJournal } from '../resume/open-journal.ts'
+import { openJournal, type JournalContext } from '../resume/open-journal.ts'
 import type { SlotPool } from '../slots/slot-pool.ts'
 import type { ExecutorOptions } from '../slots/options.ts'
 import type { Session, Verdict } from '../slots/session.ts'
@@ -20,7 +19,7 @@ import { WorkingDirectory } from './working-directory.ts'
 import { RunProxy } from './run-proxy.ts'
 import { fetchTarget } from './target-file.ts'
 import { openBatch } from '../spread/batch.ts'
-import { Spread } from '../spread/spread.ts'
+import { Spread, type SpreadContext } from '../spread/spread.ts'
 import { sharedUser } from '../users/command-users.ts'
 import { markedUsers } from '../workspaces/marked-users.ts'
 import { WorkspaceUses } from '../workspaces/workspace-uses.ts'
@@ -109,17 +108,12 @@ export function createPerformer(
 const isUnavailable = (error: unknown): boolean =>
   Error.isError(error) && error.name === 'RunnerUnavailableError'
 
-interface PerformContext {
+interface PerformContext extends JournalContext, Omit<SpreadContext, 'slots'> {
   readonly engine: Engine
   readonly workFolders: WorkFolders
-  readonly options: ExecutorOptions
   readonly boundaries: Boundaries
   readonly ports: ProxyPorts
-  readonly limits: ExecutorLimits
-  readonly times: ExecutorTimes
-  readonly backoff: Backoff
   readonly slots?: SlotPool | undefined
-  uses(): WorkspaceUses
 }
 
 const CANCELLED: Verdict = { status: 'cancelled', errorMessage: '' }

@@ -41,9 +41,8 @@ export class SlotPool {
     this.#ports = ports
     this.ahead = new RunsAhead(ports.slots, ports.aheadMs)
     this.loops = new LoopSlots({
+      ...ports,
       free: () => this.free,
-      takesRuns: () => ports.takesRuns(),
-      askForRuns: () => ports.askForRuns(),
       onTaken: () => {
         if (this.free < this.awaited) ports.askForRuns()
       },

@@ -127,8 +127,7 @@ export class WorkerLease implements AsyncDisposable {
     // Reset before the heartbeat: a signal that arrives during it may be newer than the answer.
     if (mustRecheck) this.#recheck = new AbortController()
     if (workerId === undefined) return this.#acquire()
-    if (this.#capabilities !== this.#offered) await this.#recordOffer(workerId)
-    if (this.#tools !== this.#reported) await this.#recordTools(workerId)
+    await this.#recordNews(workerId)
     if (sessions.size === 0 && !mustRecheck && this.silenceMs < intro.leaseMs / 3) return
     await this.#renew(workerId)
   }
@@ -150,15 +149,13 @@ export class WorkerLease implements AsyncDisposable {
     onJoined()
   }
 
-  async #recordOffer(workerId: string): Promise<void> {
-    const capabilities = this.#capabilities
-    await this.#options.store.offer(workerId, capabilities)
+  /** Both may change meanwhile. */
+  async #recordNews(workerId: string): Promise<void> {
+    const [capabilities, tools] = [this.#capabilities, this.#tools]
+    const { store } = this.#options
+    if (capabilities !== this.#offered) await store.offer(workerId, capabilities)
     this.#offered = capabilities
-  }
-
-  async #recordTools(workerId: string): Promise<void> {
-    const tools = this.#tools
-    await this.#options.store.reportTools(workerId, tools)
+    if (tools !== this.#reported) await store.reportTools(workerId, tools)
     this.#reported = tools
   }
 
