@@ -159,16 +159,13 @@ describe('a value that an interpreter reads', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  /** Each command runs in a subshell of one shell, which reads it as `-c` would: to start a shell takes longer than most commands. */
-  const start = (shell: string, loop: string, commands: readonly string[]): string => {
-    const [program = '', ...words] = shell.split(' ')
-    return execFileSync(program, [...words, '-c', loop, 'sh', ...commands], {
+  const start = (shell: string, loop: string, commands: readonly string[]): string =>
+    execFileSync('/bin/sh', ['-c', loop, 'sh', ...commands], {
       encoding: 'utf8',
-      env: { PATH: `${folder}:${process.env['PATH'] ?? ''}` },
+      env: { PATH: `${folder}:${process.env['PATH'] ?? ''}`, SHELL_HERE: shell },
       cwd: at(),
       timeout: 120_000,
     })
-  }
   const at = (): string => join(folder, `at-${count}`)
 
   /** Runs the commands one after another in one folder, up to the first that leaves a canary. */
@@ -176,12 +173,12 @@ describe('a value that an interpreter reads', () => {
     count += 1
     mkdirSync(at())
     const loop = `export HOME="$PWD"
-      for c; do [ -e canary ] || (set --; eval "$c") </dev/null 2>/dev/null; done; true`
+      for c; do [ -e canary ] || $SHELL_HERE -c "$c" </dev/null 2>/dev/null; done; true`
     start(shell, loop, commands)
     return existsSync(join(at(), 'canary'))
   }
 
-  /** Runs each command in its own folder. */
+  /** Runs each command in its own folder. One process starts them all: Node takes longer to start one than it runs. */
   const runEach = (shell: string, commands: readonly string[]): { out: string; canary: boolean }[] => {
     count += 1
     const folders = commands.map((_, index) => join(at(), `${index + 1}`))
@@ -190,7 +187,7 @@ describe('a value that an interpreter reads', () => {
       for c; do
         i=$((i + 1))
         cd "$at/$i" || exit 1
-        (export HOME="$PWD"; set --; eval "$c") </dev/null 2>/dev/null
+        HOME="$PWD" $SHELL_HERE -c "$c" </dev/null 2>/dev/null
         printf '\\002'
       done`
     const outputs = start(shell, loop, commands).split('\u0002')
