@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { Terminal } from './terminal.ts'
 
-/** Makes a command. `name`: another one than its own. */
+/** Makes a command. `name` replaces its usual name. */
 export type MakeCommand = (terminal: Terminal, name?: string) => Command
 
 /** A command that is only the name of others. */

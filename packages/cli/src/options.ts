@@ -47,7 +47,7 @@ export const addParams = (command: Command, description: string): Command =>
     .option('-p, --param <name=value>', `${description}; repeatable`, collectParam)
     .addOption(new Alias('--params <name=value>', 'param').argParser(collectParam))
 
-/** Reads the name of a flow or module, which is given once, by whatever option. */
+/** Reads the name of a flow or module. Several options set it, and only one of them may be given. */
 export const flowOrModule = (text: string, before?: string): string => {
   if (before !== undefined) throw new InvalidArgumentError('name one flow or module')
   return text

@@ -1,4 +1,4 @@
-import type { WaitingJob } from '@scanfarm/contracts'
+import type { Priority, WaitingJob } from '@scanfarm/contracts'
 import type { Logger } from '@scanfarm/platform'
 import type { RunQueue } from '@scanfarm/queue'
 import type { VoidMessages } from '@scanfarm/store'
@@ -19,16 +19,17 @@ export class VoidMessageRemover {
     this.#start(this.#queue?.remove(messages.map((message) => ({ ...message, requirementClass }))))
   }
 
-  /** All messages of the job with its priority are void. */
-  forget(job: WaitingJob): void {
-    this.#start(this.#queue?.forget(job))
+  /** All messages of the job with its priority, or with one of others, are void. */
+  forget(job: WaitingJob | undefined, priorities: readonly Priority[] = job ? [job.priority] : []): void {
+    if (job === undefined) return
+    for (const priority of priorities) this.#start(this.#queue?.forget({ ...job, priority }))
   }
 
   #start(removal: Promise<void> | undefined): void {
     if (removal === undefined) return
     this.#removals.push(
       removal.catch((error: unknown) =>
-        this.#log.warn('void messages stay in the queue; they claim nothing', { error }),
+        this.#log.warn('void messages stay in the queue, or count in shares; they claim nothing', { error }),
       ),
     )
   }

@@ -177,7 +177,7 @@ describe('cancelling a job', () => {
       db.url,
     )
     const finished = await Promise.all(Array.from({ length: 5 }, () => db.store.jobs.finishCancel()))
-    expect(finished.filter((one) => one !== undefined)).toEqual([
+    expect(finished.filter((one) => one !== undefined)).toMatchObject([
       {
         jobId,
         interrupted: true,
@@ -198,7 +198,12 @@ describe('cancelling a job', () => {
     const requested = [run.runId]
     expect(await db.store.jobs.requestCancel(jobId)).toMatchObject({ cancelled: 5_002, requested })
     expect(await db.store.jobs.status(jobId)).toMatchObject({ cancelled: 5_000, pending: 2, running: 1 })
-    expect(await db.store.jobs.finishCancel()).toEqual({ jobId, interrupted: false, cancelled: 2, requested })
+    expect(await db.store.jobs.finishCancel()).toMatchObject({
+      jobId,
+      interrupted: false,
+      cancelled: 2,
+      requested,
+    })
     expect(await db.store.jobs.status(jobId)).toMatchObject({ cancelled: 5_002, pending: 0, running: 1 })
     expect(await db.store.jobs.finishCancel()).toBeUndefined()
   })

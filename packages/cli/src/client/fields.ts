@@ -18,7 +18,7 @@ type Field = readonly [written: string, meaning: string, read?: Read | undefined
 /** Fields of a request, by name: the argument or the option that sets them, what it means, and how it is read. */
 export type Fields<Name extends PropertyKey = string> = Readonly<Record<Name, Field>>
 
-/** Those of a request of this type. */
+/** Fields of a request of this type. */
 export type FieldsOf<Request> = Partial<Fields<keyof Request>>
 
 /** The values of a command's options, by their names in the program. */
@@ -40,6 +40,7 @@ const optionOf = ([written, meaning, read, rules = {}]: Field): Option => {
   return usual === undefined ? option : option.default(usual)
 }
 
+/** Adds arguments and options. A field that `flowOrModule` reads gets `-f` and `-m` too. */
 export const addFields = (command: Command, fields: Fields): Command => {
   for (const field of Object.values(fields)) {
     const [written, meaning, read] = field

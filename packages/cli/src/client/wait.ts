@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { RetryOptions } from '@scanfarm/client'
 import type { CloudInfra, InfraStatus, JobStatus } from '@scanfarm/contracts'
 import type { Terminal } from '../terminal.ts'
 import { PATIENT, type Api } from './api.ts'
@@ -54,18 +53,16 @@ const reasonOf = async (api: Api, jobId: string): Promise<string> => {
 }
 
 const machinesOf = async (api: Api, infraId: string): Promise<string> => {
-  return machinesLine(await readInfra(api, infraId, PATIENT))
+  return machinesLine(await readInfra(api, infraId))
 }
 
 const POLL_MS = 1_000
 
-/** `retry`: how long the server may be away; missing: it must answer. */
-export const readInfra = async (api: Api, id: string, retry?: RetryOptions): Promise<CloudInfra> =>
-  (
-    await api.call(({ GET }) =>
-      GET('/cloud/instances/{infra_id}', { params: { path: { infra_id: id } }, retry }),
-    )
-  ).data
+const readInfra = async (api: Api, id: string): Promise<CloudInfra> => {
+  const params = { path: { infra_id: id } }
+  const { data } = await api.call(({ GET }) => GET('/cloud/instances/{infra_id}', { params, retry: PATIENT }))
+  return data
+}
 
 /** Waits until an infrastructure has one of these statuses. Shows its machines on the error stream. */
 export const waitForInfra = async (
@@ -77,7 +74,7 @@ export const waitForInfra = async (
   const line = showLine(terminal)
   try {
     for (;;) {
-      const infra = await readInfra(api, id, PATIENT)
+      const infra = await readInfra(api, id)
       line.update(machinesLine(infra))
       if (ends.includes(infra.status)) return infra
       await sleep(POLL_MS)

@@ -46,7 +46,7 @@ export const refuse = (problems: readonly FieldError[], code?: ErrorCode): void 
   if (refusal !== undefined) throw refusal
 }
 
-/** The error for one field; `/` is the path of a field at the top. */
+/** The error for one field; `/name` is the path of a field at the top. */
 export const wrongField = (path: string, message: string): AppError =>
   new AppError('invalid_input', `${path.slice(1)}: ${message}`, { details: [{ path, message }] })
 

@@ -1,3 +1,4 @@
+import { PRIORITIES } from '@scanfarm/contracts'
 import { cancelDeadlineMs } from '../cancel.ts'
 import { VoidMessageRemover } from '../void-messages.ts'
 import type { RecoveryParts } from './loop-context.ts'
@@ -38,10 +39,14 @@ export const forceCancels = async ({ store, config, metrics, log }: RecoveryPart
  * Finishes the cancel of a large job, or of one whose master died before it was complete; workers read the requests with
  * their heartbeats. Returns true if there may be more such jobs.
  */
-export const finishCancels = async ({ store, metrics, log }: RecoveryParts): Promise<boolean> => {
+export const finishCancels = async ({ store, queue, metrics, log }: RecoveryParts): Promise<boolean> => {
   const job = await store.jobs.finishCancel()
   if (job === undefined) return false
-  const { jobId, interrupted, cancelled, requested } = job
+  const { jobId, interrupted, waiting, cancelled, requested } = job
+  // Again: messages may have been sent during the cancel.
+  const messages = new VoidMessageRemover(queue, log)
+  messages.forget(waiting)
+  await messages.finish()
   if (!interrupted) return true
   const found = cancelled + requested.length
   if (found > 0)
@@ -58,6 +63,10 @@ export const finishCancels = async ({ store, metrics, log }: RecoveryParts): Pro
 export const finishPriorities = async ({ store, queue, metrics, log }: RecoveryParts): Promise<boolean> => {
   const messages = new VoidMessageRemover(queue, log)
   const job = await store.jobs.finishPriority(messages.remove)
+  messages.forget(
+    job?.waiting,
+    PRIORITIES.filter((priority) => priority !== job?.waiting?.priority),
+  )
   await messages.finish()
   if (job === undefined) return false
   if (!job.interrupted) return true

@@ -32,7 +32,7 @@ test('A removal that fails is logged, also when its caller never waits for it', 
     remover.remove([{ runId: 1, epoch: 0 }], '')
     await until(() => warnings.length + unhandled.length > 0)
     await remover.finish()
-    expect(warnings).toEqual(['void messages stay in the queue; they claim nothing'])
+    expect(warnings).toEqual(['void messages stay in the queue, or count in shares; they claim nothing'])
     expect(unhandled).toEqual([])
   } finally {
     process.off('unhandledRejection', note)
@@ -136,7 +136,7 @@ test('a change whose master died is finished, and runs that wait for a slot of t
   await harness.sql(
     `update jobs set priority = 'high', priority_due_at = now() - interval '1 s' where job_id = '${jobId}'`,
   )
-  expect(await finish()).toEqual({ jobId, changed: 5_000, interrupted: true })
+  expect(await finish()).toMatchObject({ jobId, changed: 5_000, interrupted: true })
   expect(await finish()).toBeUndefined()
   expect(await ranks()).toEqual([
     { rank: 2, ready: false, n: 4_998 },
@@ -147,19 +147,31 @@ test('a change whose master died is finished, and runs that wait for a slot of t
 test('the masters change the priority of a job with many waiting runs after the answer, also the latest of two changes', async () => {
   await harness.reset()
   await using queue = await openQueue('redis')
+  const add = (first: number, count: number, jobNo: number, owner: string) =>
+    queue.add(
+      Array.from({ length: count }, (_, n) => ({
+        runId: first + n,
+        epoch: 0,
+        priority: 'low' as const,
+        requirementClass: '',
+        share: { jobNo, owner, weight: 1 },
+      })),
+    )
+  await add(200_000, 200, 9_001, 'another')
   const { jobId } = await harness.submit(10_001, { priority: 'low' })
-  const dispatcher = new Dispatcher({
-    outbox: harness.store.outbox,
-    workers: harness.store.workers,
-    queue,
-    maxQueued: 1_000,
-  })
+  const dispatch = async (maxQueued: number): Promise<void> => {
+    const { outbox, workers } = harness.store
+    const dispatcher = new Dispatcher({ outbox, workers, queue, maxQueued })
+    while (await dispatcher.dispatchOnce());
+  }
   await harness.join()
-  while (await dispatcher.dispatchOnce());
+  await dispatch(1_000)
   const change = (priority: 'high' | 'critical') =>
     harness.store.jobs.changePriority(jobId, priority, () => undefined)
-  expect(await change('high')).toMatchObject({ changed: 10_001, later: true })
-  expect(await change('critical')).toMatchObject({ changed: 10_001, later: true })
+  expect(await change('high')).toEqual({ previous: 'low', changed: 10_001, later: true })
+  expect(await change('critical')).toEqual({ previous: 'high', changed: 10_001, later: true })
+  // Messages of the old priority are sent until its runs have the new one.
+  await dispatch(1_200)
   const metrics = createLoopMetrics(createMetrics())
   const config = { worker: { leaseMs: 3_000 }, runs: { maxAttempts: 3, cancelGraceMs: 1_000 } }
   const parts = { store: harness.store, queue, config, metrics, log: silentLogger }
@@ -168,4 +180,11 @@ test('the masters change the priority of a job with many waiting runs after the 
   expect(await harness.sql('select rank, sent_at, count(*)::int as n from outbox group by 1, 2')).toEqual([
     { rank: 1, sent_at: null, n: 10_001 },
   ])
+
+  // The job waits no longer with its old priority, so another one of its owner has the whole share.
+  const [job] = await harness.sql('select submitted_by as owner from jobs')
+  await add(300_000, 80, 9_002, String(job?.['owner']))
+  await using consumer = queue.consumer({ serves: () => true })
+  const taken = await consumer.take(90, AbortSignal.timeout(30_000))
+  expect(taken.filter(({ runId }) => runId >= 300_000).length).toBeGreaterThan(38)
 })

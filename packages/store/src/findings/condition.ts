@@ -42,10 +42,9 @@ export const contains = (text: RawBuilder<unknown>, part: string | undefined): C
 }
 
 /** The array of the column has the value. */
-export const has = (column: string, value: string | undefined): Conditions => {
-  if (value === undefined) return []
-  return [canBeStored(value) ? sql`${sql.ref(column)} @> array[${value}]::text[]` : sql`false`]
-}
+export const has = (column: string, value: string): Conditions => [
+  canBeStored(value) ? sql`${sql.ref(column)} @> array[${value}]::text[]` : sql`false`,
+]
 
 /** Last sighting of each kind of record. */
 const SIGHTINGS = {
@@ -54,8 +53,7 @@ const SIGHTINGS = {
 }
 
 /** The run that saw a record last, by its uuid. */
-export const isLastRun = (kind: keyof typeof SIGHTINGS, uuid: string | undefined): Conditions => {
-  if (uuid === undefined) return []
+export const isLastRun = (kind: keyof typeof SIGHTINGS, uuid: string): Conditions => {
   if (!isUuid(uuid)) return [sql`false`]
   return [
     sql`id in (${SIGHTINGS[kind]} where last_run = (select id from runs where run_uuid = ${uuid}::uuid))`,

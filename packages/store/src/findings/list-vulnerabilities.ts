@@ -79,7 +79,7 @@ const FILTERS = {
   tag: (tag: string) => has('tags', tag),
   /** Part of title, identifier or asset, case-insensitive. */
   search: (part: string) => contains(TEXT, part),
-  /** Part of the asset. The first condition of this and the following ones is what the index serves. */
+  /** Part of the asset. The index serves the condition on the text, here and below. */
   asset_value: (part: string) => [...contains(TEXT, part), ...contains(sql`asset_value`, part)],
   /** The identifier, or the title of a finding without one. */
   check: (check: string) =>

@@ -1,6 +1,6 @@
 import type { WaitingJob } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { WAITING_JOB } from './change-job.ts'
+import { WAITING_JOB, waitingOf, type WaitingRow } from './change-job.ts'
 import { isJobId } from './job-no.ts'
 import type { Tables } from '../tables.ts'
 import { firstRow, firstValue } from '../rows.ts'
@@ -11,7 +11,7 @@ export interface CancelledJob {
   /** Running runs whose cancel was requested. */
   readonly requested: readonly number[]
   /** Its messages claim nothing any more. */
-  readonly waiting: WaitingJob
+  readonly waiting: WaitingJob | undefined
 }
 
 /** Runs cancelled in one transaction. */
@@ -32,7 +32,7 @@ export const makeJobCancels = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
    */
   async requestCancel(jobId: string): Promise<CancelledJob | undefined> {
     if (!isJobId(jobId)) return undefined
-    const job = await firstRow(db)<WaitingJob & { unmade: number }>`
+    const job = await firstRow(db)<WaitingRow & { unmade: number }>`
       update jobs set cancel_requested_at = coalesce(jobs.cancel_requested_at, now()), cancel_due_at = ${leaseEnd}
       from (select id, cancel_requested_at from jobs where job_id = ${jobId} for no key update) before
       where jobs.id = before.id
@@ -40,8 +40,9 @@ export const makeJobCancels = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
         (select coalesce(sum(cardinality(targets)), 0) from job_targets where job_no = jobs.id) else 0 end as unmade
     `
     if (job === undefined) return undefined
-    const { unmade, ...waiting } = job
-    const { jobNo } = waiting
+    const { unmade, ...now } = job
+    const { jobNo } = now
+    const waiting = waitingOf(now)
     const tally: Tally = { cancelled: Number(unmade), requested: [] }
     await cancelStarted(db, jobNo, tally)
     if ((await cancelWaiting(db, jobNo, 0, tally)) === undefined) {
@@ -56,28 +57,34 @@ export const makeJobCancels = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
     return { ...tally, waiting }
   },
   /** Cancels the remaining runs of one job whose cancel is due; undefined when there is none. */
-  async finishCancel(): Promise<
-    (Tally & { readonly jobId: string; readonly interrupted: boolean }) | undefined
-  > {
-    const job = await firstRow(upkeep)<{ id: number; job_id: string; interrupted: boolean }>`
+  async finishCancel(): Promise<FinishedCancel | undefined> {
+    const job = await firstRow(upkeep)<WaitingRow & { jobId: string; interrupted: boolean }>`
       update jobs set cancel_due_at = ${leaseEnd}
       from (select id, cancel_due_at from jobs where cancel_due_at < now() order by cancel_due_at limit 1
             for update skip locked) due
       where jobs.id = due.id
-      returning jobs.id, jobs.job_id, due.cancel_due_at > '-infinity' as interrupted
+      returning ${WAITING_JOB}, jobs.job_id as "jobId", due.cancel_due_at > '-infinity' as interrupted
     `
     if (job === undefined) return undefined
+    const { jobId, interrupted, ...now } = job
+    const { jobNo } = now
     const tally: Tally = { cancelled: 0, requested: [] }
-    await cancelStarted(upkeep, job.id, tally)
-    const middle = await middleRun(upkeep, job.id)
+    await cancelStarted(upkeep, jobNo, tally)
+    const middle = await middleRun(upkeep, jobNo)
     await Promise.all([
-      cancelAllWaiting(upkeep, job.id, { after: 0, until: middle }, tally),
-      cancelAllWaiting(upkeep, job.id, { after: middle }, tally),
+      cancelAllWaiting(upkeep, jobNo, { after: 0, until: middle }, tally),
+      cancelAllWaiting(upkeep, jobNo, { after: middle }, tally),
     ])
-    await finish(upkeep, job.id, tally)
-    return { jobId: job.job_id, interrupted: job.interrupted, ...tally }
+    await finish(upkeep, jobNo, tally)
+    return { jobId, interrupted, waiting: waitingOf(now), ...tally }
   },
 })
+
+interface FinishedCancel extends CancelledJob {
+  readonly jobId: string
+  /** The master that began it has died. */
+  readonly interrupted: boolean
+}
 
 interface Tally {
   cancelled: number

@@ -20,11 +20,18 @@ const leaseEnd = sql`now() + ${LEASE_MS} * interval '1 ms'`
 export type VoidMessages = readonly { readonly runId: number; readonly epoch: number }[]
 
 export const WAITING_JOB = sql`jobs.id as "jobNo", jobs.submitted_by as owner, jobs.priority,
-  jobs.requirement_class as "requirementClass"`
+  jobs.requirement_class as "requirementClass", jobs.run_mode as "runMode"`
+
+export type WaitingRow = WaitingJob & { readonly runMode: RunMode }
+
+/** Undefined if its runs have no messages. */
+export const waitingOf = ({ runMode, ...job }: WaitingRow): WaitingJob | undefined =>
+  runMode === 'distributed' ? job : undefined
 
 export interface ChangedPriority {
-  /** With the previous priority, of which no message claims anything any more. */
-  readonly waiting: WaitingJob
+  readonly previous: Priority
+  /** With the previous priority, of which no message claims anything any more. Undefined if some still do. */
+  readonly waiting: WaitingJob | undefined
   /** Waiting runs whose place was changed; `later`: those whose place the masters change now. */
   readonly changed: number
   readonly later: boolean
@@ -52,7 +59,7 @@ export const makeJobChanges = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
     onVoid: ChangeParts['onVoid'],
   ): Promise<ChangedPriority | undefined> {
     if (!isJobId(jobId)) return undefined
-    const job = await firstRow(db)<WaitingJob & { previous: Priority; due: boolean }>`
+    const job = await firstRow(db)<WaitingRow & { previous: Priority; due: boolean }>`
       update jobs set priority = ${priority},
         priority_due_at = case when before.priority = ${priority} then before.priority_due_at else ${leaseEnd} end
       from (select id, priority, priority_due_at from jobs where job_id = ${jobId} for no key update) before
@@ -62,16 +69,17 @@ export const makeJobChanges = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
     if (job === undefined) return undefined
     const { previous, due, ...now } = job
     const { jobNo, requirementClass } = now
-    const waiting = { ...now, priority: previous }
-    if (!due) return { waiting, changed: 0, later: false }
+    const waiting = previous === priority ? undefined : waitingOf({ ...now, priority: previous })
+    if (!due) return { previous, waiting, changed: 0, later: false }
     const count = await countWaiting(db, jobNo)
     if (count > AT_ONCE) {
       await sql`update jobs set priority_due_at = '-infinity' where id = ${jobNo} and priority = ${priority}`.execute(
         db,
       )
-      return { waiting, changed: count, later: true }
+      return { previous, waiting: undefined, changed: count, later: true }
     }
     return {
+      previous,
       waiting,
       changed: await changeWaiting(db, { jobNo, priority, requirementClass, onVoid }),
       later: false,
@@ -79,23 +87,17 @@ export const makeJobChanges = (db: Kysely<Tables>, upkeep: Kysely<Tables>) => ({
   },
   /** Makes one change of a priority that is left to the masters, or whose master died; undefined if there is none. */
   async finishPriority(onVoid: ChangeParts['onVoid']): Promise<FinishedPriority | undefined> {
-    const job = await firstRow(upkeep)<{
-      id: number
-      job_id: string
-      priority: Priority
-      requirement_class: string
-      interrupted: boolean
-    }>`
+    const job = await firstRow(upkeep)<WaitingRow & { jobId: string; interrupted: boolean }>`
       update jobs set priority_due_at = ${leaseEnd}
       from (select id, priority_due_at from jobs where priority_due_at < now() order by priority_due_at limit 1
             for no key update skip locked) due
       where jobs.id = due.id
-      returning jobs.id, job_id, priority, requirement_class, due.priority_due_at > '-infinity' as interrupted
+      returning ${WAITING_JOB}, job_id as "jobId", due.priority_due_at > '-infinity' as interrupted
     `
     if (job === undefined) return undefined
-    const { id: jobNo, job_id: jobId, priority, requirement_class: requirementClass, interrupted } = job
-    const changed = await changeWaiting(upkeep, { jobNo, priority, requirementClass, onVoid })
-    return { jobId, changed, interrupted }
+    const { jobId, interrupted, ...now } = job
+    const changed = await changeWaiting(upkeep, { ...now, onVoid })
+    return { jobId, waiting: waitingOf(now), changed, interrupted }
   },
   async retrySource(jobId: string): Promise<RetrySource | undefined> {
     if (!isJobId(jobId)) return undefined
@@ -141,6 +143,8 @@ const countWaiting = (db: Kysely<Tables>, jobNo: number): Promise<number> => fir
 
 export interface FinishedPriority {
   readonly jobId: string
+  /** With its priority. No message of another one claims anything any more. */
+  readonly waiting: WaitingJob | undefined
   readonly changed: number
   /** The master that made the change has died. */
   readonly interrupted: boolean

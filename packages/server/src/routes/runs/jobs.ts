@@ -155,9 +155,8 @@ export const changeJob = route(
       params.job_id,
       await store.jobs.changePriority(params.job_id, priority, messages.remove),
     )
-    const { waiting, changed, later } = change
-    const previous = waiting.priority
-    if (previous !== priority) messages.forget(waiting)
+    const { previous, changed, later } = change
+    messages.forget(change.waiting)
     notifier.notify()
     await messages.finish()
     const same = previous === priority && changed === 0

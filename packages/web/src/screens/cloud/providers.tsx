@@ -3,7 +3,16 @@ import { useAct } from '../../api/act.ts'
 import { useQuery } from '@tanstack/react-query'
 import { providersQuery } from '../../api/cloud.ts'
 import type { DataOf } from '../../api/list.ts'
-import { Badge, Button, column, DataTable, toast, toastError, type Column } from '../../ui/index.ts'
+import {
+  Badge,
+  Button,
+  CardTable,
+  ErrorPanel,
+  Skeleton,
+  toast,
+  toastError,
+  type CardColumn,
+} from '../../ui/index.ts'
 
 type Provider = DataOf<typeof providersQuery>['providers'][number]
 
@@ -31,31 +40,32 @@ const Check = ({ name }: { name: string }) => {
   )
 }
 
-const COLUMNS: readonly Column<Provider>[] = [
-  column('name', 'Provider', '150px', ({ name, is_default }) => (
-    <>
-      <strong>{name}</strong> {is_default ? <span className="muted">default</span> : null}
-    </>
-  )),
-  column('status', 'Credentials', '190px', ({ status }) => (
-    <Badge tone={STATES[status][0]}>{STATES[status][1]}</Badge>
-  )),
-  column('message', 'Message', 'minmax(200px, 1fr)', 'message'),
-  column('actions', 'Actions', '110px', ({ name, configured }) =>
-    configured ? <Check name={name} /> : null,
-  ),
+const COLUMNS: readonly CardColumn<Provider>[] = [
+  {
+    id: 'name',
+    label: 'Provider',
+    cell: ({ name, is_default }) => (
+      <>
+        {name} {is_default ? <span className="muted">default</span> : null}
+      </>
+    ),
+  },
+  {
+    id: 'status',
+    label: 'Credentials',
+    cell: ({ status }) => <Badge tone={STATES[status][0]}>{STATES[status][1]}</Badge>,
+  },
+  { id: 'message', label: 'Message', cell: ({ message }) => message },
+  {
+    id: 'actions',
+    label: 'Actions',
+    cell: ({ name, configured }) => (configured ? <Check name={name} /> : null),
+  },
 ]
 
 export const Providers = () => {
   const { data, error, refetch } = useQuery(providersQuery)
-  const rows = data?.providers
-  return (
-    <DataTable
-      label="Providers"
-      columns={COLUMNS}
-      list={{ rows, total: rows?.length, error, retry: () => void refetch() }}
-      keyOf={({ name }) => name}
-      none="No providers"
-    />
-  )
+  if (data === undefined)
+    return error ? <ErrorPanel error={error} onRetry={() => void refetch()} /> : <Skeleton lines={6} />
+  return <CardTable label="Providers" columns={COLUMNS} rows={data.providers} keyOf={({ name }) => name} />
 }

@@ -122,7 +122,7 @@ const Row = ({ setting, pending }: { setting: Setting; pending: boolean }) => {
       </div>
       <div className="stack setting-value">
         {text === '' ? <span className="muted">not set</span> : <code>{text}</code>}
-        <span className={isDefault(setting) ? 'caption' : 'small'}>{origin}</span>
+        <span className={isDefault(setting) ? 'caption' : 'small setting-origin'}>{origin}</span>
         {pending ? <Badge tone="warn">changed, restart needed</Badge> : null}
       </div>
     </li>

@@ -195,6 +195,8 @@ export class LogStore {
     this.#loaded = this.#first = this.#begin = 0
     this.#change({ notices: new Map(), size: 0 })
     this.#note(0, `Attempt ${attempt}. Attempt ${before} ended, and the run was started again.`)
+    // At once: the old numbers of lines are not those of the new log.
+    this.#notify()
   }
 
   #note(line: number, text: string): void {
