@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { globSync } from 'node:fs'
+import { globSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkSource } from '@scanfarm/engine'
@@ -58,6 +58,14 @@ test('Each shipped workflow and its problems are the same when they were kept', 
   const broken = fileOf('kind: module\nname: one\nsteps: [{ name: a, type: bsh }]\n')
   expect(check(broken).problems).not.toEqual([])
   expect(check(broken)).toEqual(checkSource(broken))
+})
+
+test('Other users cannot read what is kept', async () => {
+  check(ONE)
+  const kept = join(folder, 'checks')
+  const [name = ''] = await readdir(kept)
+  const modes = [kept, join(kept, name)].map((path) => (statSync(path).mode & 0o777).toString(8))
+  expect(modes).toEqual(['700', '600'])
 })
 
 test('A damaged result is replaced', async () => {

@@ -11,8 +11,8 @@ export interface SerialThreadOptions {
   readonly idleMs?: number
 }
 
-/** Time to load what a thread needs, which may take seconds on a busy machine. */
-const START_MS = 30_000
+/** Time to load what a thread needs, which may take many seconds on a busy machine. */
+const START_MS = 120_000
 
 /**
  * A thread that answers one question after the other. Its first message says that it is loaded. If it exceeds its limits or

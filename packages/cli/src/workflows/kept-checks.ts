@@ -1,4 +1,12 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { deserialize, serialize } from 'node:v8'
 import { checkSource } from '@scanfarm/engine'
@@ -46,12 +54,15 @@ const readKept = (path: string): Kept | undefined => {
 
 const keep = (folder: string, name: string, kept: Kept): void => {
   try {
-    mkdirSync(folder, { recursive: true })
+    // What root keeps in the bundle of another user could not be replaced by that user.
+    if (statSync(dirname(folder)).uid !== process.geteuid?.()) return
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
     const names = readdirSync(folder)
     if (names.length >= MOST_FILES) for (const old of names) unlinkSync(join(folder, old))
     // Another program may read it at the same time.
     const fresh = join(folder, `${process.pid}.new`)
-    writeFileSync(fresh, serialize(kept))
+    // A workflow may contain what no other user may read.
+    writeFileSync(fresh, serialize(kept), { mode: 0o600 })
     renameSync(fresh, join(folder, name))
   } catch {}
 }

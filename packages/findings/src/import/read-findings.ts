@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { on } from 'node:events'
 import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { AppError, MAX_IMPORT_PROBLEMS } from '@scanfarm/contracts'
 import type { ImportFormat } from '../formats.ts'
 import { batchesOf, type Batch } from './batches.ts'
@@ -160,7 +161,8 @@ async function* readInProcess(
 ): AsyncGenerator<Batch> {
   const cache = getCompileCacheDir()
   const reader = fork(new URL('read-process.ts', import.meta.url), args, {
-    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
+    // The folder of this version of Node is in the one that the variable names.
+    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
     // Parts of a report live shortly: a small young heap halves the memory, at the same speed.
     execArgv: [
       `--max-old-space-size=${memoryMb}`,

@@ -65,7 +65,7 @@ export class RunsAhead {
 
   /** A claim took this long, also because it waited for runs. */
   claimed(ms: number): void {
-    this.#claimMs = Math.max(ms, this.#claimMs * CLAIM_DECAY)
+    this.#claimMs = Math.min(Math.max(ms, this.#claimMs * CLAIM_DECAY), this.#aheadMs)
   }
 
   /** How many runs may be claimed now, when so many slots are free and so many runs wait for one. */

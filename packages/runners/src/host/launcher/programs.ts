@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** A program that can be the launcher. */
@@ -77,7 +78,8 @@ const nodeProgram = (): LauncherProgram => {
   return {
     command: process.execPath,
     args: [...NODE_FLAGS, fileURLToPath(new URL('./launcher.ts', import.meta.url))],
-    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: cache },
+    // The folder of this version of Node is in the one that the variable names.
+    env: cache === undefined ? {} : { NODE_COMPILE_CACHE: dirname(cache) },
   }
 }
 
