@@ -419,7 +419,7 @@ describe('orphans of commands', () => {
     await until(() => alive(word).length > 0)
     expect(await mayLeaveOrphans('third', 'true')).toBe(true)
     for (const pid of alive(word)) {
-      expect(await readFile(`/proc/${pid}/stat`, 'utf8')).toContain(`) S ${client.pid} `)
+      expect(await readFile(`/proc/${pid}/stat`, 'utf8')).toMatch(new RegExp(`\\) \\S ${client.pid} `))
       process.kill(pid, 'SIGKILL')
     }
     await until(async () => !(await mayLeaveOrphans('third', 'true')))

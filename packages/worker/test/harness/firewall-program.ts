@@ -140,7 +140,7 @@ if (process.argv[2] === 'hold') {
   const ofOther = arrived(FORBIDDEN)
   await firewall.end(UID, second)
   // Nothing of the user is left, or each further change would take longer.
-  await until(() => !new RegExp(`\\bu?${UID}\\b`).test(run('nft', 'list', 'ruleset')))
+  await until(() => !new RegExp(`chain u${UID}\\b|\\b${UID} :`).test(run('nft', 'list', 'ruleset')))
   nmap(UID, '-sT', '-Pn', '-p', '80', FORBIDDEN)
   report({ ends: { whileShared, ofOther: ofOther > 0, after: arrived(FORBIDDEN) > ofOther } })
   await firewall[Symbol.asyncDispose]()
