@@ -11,6 +11,7 @@ python3 -m venv venv
 venv/bin/pip install --quiet --disable-pip-version-check sshpubkeys==3.3.1 authkeyline==0.2.0
 cat > read.py <<'PY'
 import io
+import json
 
 import authkeyline
 import sshpubkeys
@@ -20,16 +21,16 @@ for options in ('restrict', 'restrict,command="rsync --server"', r'command="echo
     text = f'{options} {KEY} ann\n{KEY} bob\n'
     try:
         keys = sshpubkeys.AuthorizedKeysFile(io.StringIO(text), strict=False).keys
-        seen = f'{len(keys)} keys, {keys[0].options}'
+        seen = f'{len(keys)} keys, {json.dumps(keys[0].options)}'
     except Exception as error:
         seen = type(error).__name__
     first, *others = authkeyline.parse_file(text)
-    print(f'{options}: sshpubkeys {seen}; authkeyline {1 + len(others)} keys, {[(option.name, option.value) for option in first.options]}')
+    print(f'{options}: sshpubkeys {seen}; authkeyline {1 + len(others)} keys, {json.dumps({option.name: option.value for option in first.options})}')
 PY
 seen=$(venv/bin/python read.py)
-expected='restrict: sshpubkeys 2 keys, {'\''restrict'\'': [True]}; authkeyline 2 keys, [('\''restrict'\'', None)]
-restrict,command="rsync --server": sshpubkeys 2 keys, {'\''restrict'\'': [True], '\''command'\'': ['\''rsync --server'\'']}; authkeyline 2 keys, [('\''restrict'\'', None), ('\''command'\'', '\''rsync --server'\'')]
-command="echo \"hi\"": sshpubkeys 2 keys, {'\''command'\'': ['\''echo \\hi\\'\'']}; authkeyline 2 keys, [('\''command'\'', '\''echo "hi"'\'')]
-command="echo \"good morning\"": sshpubkeys MalformedDataError; authkeyline 2 keys, [('\''command'\'', '\''echo "good morning"'\'')]'
+expected='restrict: sshpubkeys 2 keys, {"restrict": [true]}; authkeyline 2 keys, {"restrict": null}
+restrict,command="rsync --server": sshpubkeys 2 keys, {"restrict": [true], "command": ["rsync --server"]}; authkeyline 2 keys, {"restrict": null, "command": "rsync --server"}
+command="echo \"hi\"": sshpubkeys 2 keys, {"command": ["echo \\hi\\"]}; authkeyline 2 keys, {"command": "echo \"hi\""}
+command="echo \"good morning\"": sshpubkeys MalformedDataError; authkeyline 2 keys, {"command": "echo \"good morning\""}'
 printf 'expected: two keys each, with the options of authkeyline\nseen:\n%s\n' "$seen"
 [[ "$seen" == "$expected" ]] || { printf 'The behaviour has changed. Before:\n%s\n' "$expected" >&2; exit 1; }
