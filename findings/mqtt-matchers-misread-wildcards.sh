@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Audits of an MQTT broker ask which topics a subscription or an access rule opens. In MQTT 5.0 a filter that begins with a wildcard does not match topics that begin with $ (section 4.7.2), and "+" matches an empty level: "/finance" is in "+/+", and "sport/" in "sport/+" (section 4.7.1.3).
+# Inventories of devices ask which topics of an MQTT broker a subscription matches. In MQTT 5.0 a filter that begins with a wildcard does not match topics that begin with $ (section 4.7.2), and "+" matches an empty level: "/finance" is in "+/+", and "sport/" in "sport/+" (section 4.7.1.3).
 # One would guess that libraries which match topics follow the two rules.
 # mqtt-match, mqtt-pattern, mqtt-wildcard and mqtt-regex (npm) find $SYS/broker in "#" and in "+/broker". mqtt-pattern and mqtt-regex do not find "/finance" in "+/+", nor "sport/" in "sport/+".
-# There is no error. A report says that a client with "#" sees the status of the broker, and misses topics with an empty level.
+# There is no error. A list of the topics that a client receives names those of the broker's status, and lacks topics with an empty level.
 # topic_matches_sub of paho-mqtt (PyPI) answers as the standard does.
 # Seen with mqtt-match 3.0.0, mqtt-pattern 2.1.1, mqtt-wildcard 3.0.9, mqtt-regex 1.1.0 and paho-mqtt 2.1.0.
 set -euo pipefail
