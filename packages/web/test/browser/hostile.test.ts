@@ -286,7 +286,7 @@ test('Screens of figures, changes, machines and settings show hostile texts in a
     ['/changes?workspace=hostile&from=24h&kind=assets', '[role="tabpanel"] .table-scroll'],
     [`/changes?a=${before}&b=${after}`, 'main p'],
     ['/cloud', '.table-scroll'],
-    ['/cloud?tab=providers', '.table-scroll'],
+    ['/cloud?tab=providers', '.card-table'],
     [`/cloud?infra=${INFRA}`, 'main > * .tone-bad, main p.tone-bad'],
     [`/cloud?infra=${INFRA}`, '.table-scroll'],
     // What the file has now, and what the server has read from it.
