@@ -16,6 +16,7 @@ export const SCHEMA_FILES: readonly string[] = [
   '0049-limits-of-many-runs',
   '0050-names-of-functions',
   '0051-tested-later',
+  '0052-reasons-then',
 ]
 
 /** Name of the newest schema file that this program knows. */

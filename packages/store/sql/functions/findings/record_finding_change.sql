@@ -10,12 +10,14 @@ begin
   insert into finding_changes (vulnerability_id, changes, changed_by, run_id)
   select new.id, jsonb_object_agg(o.key, jsonb_build_object('from', o.value, 'to', n.value)), v_by,
          nullif(current_setting('scanfarm.changing_run', true), '')::bigint
-  from jsonb_each(jsonb_build_object('state', old.state, 'seen', old.seen, 'verdict', old.verdict, 'reason', old.reason,
-                                     'until', old.until, 'back', old.back_at is not null, 'severity', old.severity,
+  from jsonb_each(jsonb_build_object('state', old.state, 'seen', old.seen, 'seen_reason', old.seen_reason,
+                                     'verdict', old.verdict, 'reason', old.reason, 'until', old.until,
+                                     'back', old.back_at is not null, 'severity', old.severity,
                                      'confidence', old.confidence, 'tags', old.tags, 'assignee', old.assignee,
                                      'ticket', old.ticket)) o
-  join jsonb_each(jsonb_build_object('state', new.state, 'seen', new.seen, 'verdict', new.verdict, 'reason', new.reason,
-                                     'until', new.until, 'back', new.back_at is not null, 'severity', new.severity,
+  join jsonb_each(jsonb_build_object('state', new.state, 'seen', new.seen, 'seen_reason', new.seen_reason,
+                                     'verdict', new.verdict, 'reason', new.reason, 'until', new.until,
+                                     'back', new.back_at is not null, 'severity', new.severity,
                                      'confidence', new.confidence, 'tags', new.tags, 'assignee', new.assignee,
                                      'ticket', new.ticket)) n on n.key = o.key
   where o.value <> n.value;

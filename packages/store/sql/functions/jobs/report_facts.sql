@@ -1,6 +1,7 @@
 -- What a report says about a job, or about its part in p_workspace; null: it has no run there. Lists are shortened: 20 names,
 -- 100 runs, 50 checks with 10 places each, 100 findings of each change. Records of scanners are left out after 8 MiB; the
--- requests and responses that they repeat are always left out.
+-- requests and responses that they repeat are always left out. What is open is what was open at the end of the job, without
+-- what people have decided since to leave out.
 create or replace function report_facts(p_job_no bigint, p_workspace text) returns jsonb
 language sql stable
 -- planner: read
@@ -10,9 +11,16 @@ as $$
     from runs r where r.job_no = p_job_no and (p_workspace is null or r.workspace = p_workspace)
   ), spaces as materialized (
     select distinct workspace from these
+  ), ended as materialized (
+    select coalesce(jobs_end(array[p_job_no]), now()) as at
   ), found as materialized (
-    select v.id, v.severity, v.vuln_info, v.vuln_title, v.asset_value, v.first_seen, v.state, v.verdict
-    from spaces s join vulnerabilities v on v.workspace = s.workspace
+    select v.id, coalesce(t.was ->> 'severity', v.severity) as severity, v.vuln_info, v.vuln_title, v.asset_value,
+           v.first_seen, e.at - v.first_seen as age, v.verdict,
+           coalesce(t.was ->> 'seen', v.seen) <> 'gone' and v.verdict not in ('false_positive', 'accepted')
+             and (v.verdict <> 'fixed_claimed' or v.back_at is not null) as is_open
+    from ended e cross join spaces s join vulnerabilities v on v.workspace = s.workspace
+      left join lateral finding_then(case when v.updated_at > e.at then v.id end, e.at, array[p_job_no]) t on true
+    where v.first_seen <= e.at
   ), issues as materialized (
     select coalesce(nullif(vuln_info, ''), vuln_title) as check_name, min(severity_rank(severity)) as rank,
            (array_agg(id order by severity_rank(severity), id))[1] as id,
@@ -21,7 +29,7 @@ as $$
              as title,
            (array_agg(distinct left(asset_value, 300)))[1:10] as places,
            count(distinct asset_value) as place_count, min(first_seen) as first_seen
-    from found where state = 'open' group by 1
+    from found where is_open group by 1
   ), listed as (
     select i.*, left(v.vuln_desc, 10000) as vuln_desc, replace(v.raw_vuln_json, chr(1), '') as raw,
            sum(length(v.raw_vuln_json)) over (order by i.rank, i.place_count desc, i.id) as chars
@@ -41,8 +49,7 @@ as $$
                count(*) filter (where age >= interval '7 days' and age < interval '30 days') as month,
                count(*) filter (where age >= interval '30 days' and age < interval '90 days') as quarter,
                count(*) filter (where age >= interval '90 days') as older, utc_text(min(first_seen)) as oldest
-        from (select severity, first_seen, now() - first_seen as age from found where state = 'open') f
-        group by severity) a),
+        from found where is_open group by severity) a),
     'issues', (
       select coalesce(jsonb_agg(jsonb_build_object('severity', severity, 'title', title, 'places', places,
         'place_count', place_count, 'first_seen', utc_text(first_seen), 'vuln_desc', vuln_desc,
