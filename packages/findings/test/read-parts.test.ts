@@ -184,6 +184,19 @@ test('of XML that is cut off, complete elements are read', async () => {
   ])
 })
 
+test('XML is read in the encoding that it declares', async () => {
+  const declared = (encoding: string) => `<?xml version="1.0" encoding="${encoding}"?><r a="ü"/>`
+  const read = (bytes: Buffer) =>
+    Array.fromAsync(xmlParts(bytesOf(bytes, 7), 'r')).then(
+      ([first]) => first?.kind === 'value' && first.value,
+    )
+  for (const name of ['ISO-8859-1', 'windows-1252'])
+    expect(await read(Buffer.from(declared(name), 'latin1'))).toEqual({ a: 'ü' })
+  for (const name of ['UTF-8', 'utf-16', 'UCS-2', 'unknown'])
+    expect(await read(Buffer.from(declared(name)))).toEqual({ a: 'ü' })
+  expect(await read(Buffer.from(`\ufeff${declared('ISO-8859-1')}`))).toEqual({ a: 'ü' })
+})
+
 test('XML with bare ampersands, control characters and names of prototypes is read', async () => {
   expect(await ofXml('<r><h __proto__="1" n="a & b"><toString>\u0001</toString></h></r>', 'r.h')).toEqual([
     'r/h: {"n":"a & b","toString":"\\u0001"}',

@@ -118,6 +118,7 @@ describe('severity, confidence and tags', () => {
       { CWE: 79, 'cwe-id': ['CWE: 22'], cweIds: '20' },
       { severity: 'low', tags: ['Demo', 'CWE-79', 'CWE-22', 'CWE-20'] },
     ],
+    ['a score of 0', { 'security-severity': '0.0' }, { 'security-severity': '9.8' }, { severity: 'high' }],
     [
       'words that are no severity',
       { severity: 'quick' },

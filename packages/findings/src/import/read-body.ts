@@ -75,24 +75,36 @@ export type ReportPart =
     }
   | { readonly kind: 'problem'; readonly line: number; readonly reason: string; readonly text: string }
 
-/** By the byte order mark, or by the zero bytes of its first character. */
+/** Longer declarations of XML are not read. */
+const MAX_DECLARATION = 128
+
+/** By the byte order mark, by the zero bytes of its first character, or as XML declares it. */
 export const encodingOf = (first: Uint8Array): string => {
   const [a, b] = first
   if ((a === 0xff && b === 0xfe) || (a !== 0 && b === 0)) return 'utf-16le'
-  return (a === 0xfe && b === 0xff) || (a === 0 && b !== 0 && b !== undefined) ? 'utf-16be' : 'utf-8'
+  if ((a === 0xfe && b === 0xff) || (a === 0 && b !== 0 && b !== undefined)) return 'utf-16be'
+  const head = Buffer.from(first.subarray(0, MAX_DECLARATION)).toString('latin1')
+  const [, declared = ''] = /^\s*<\?xml\s[^>]*\bencoding\s*=\s*["']([^"']+)/.exec(head) ?? []
+  try {
+    const { encoding } = new TextDecoder(declared.trim())
+    // A shell has written the file anew.
+    return encoding.startsWith('utf-16') ? 'utf-8' : encoding
+  } catch {
+    return 'utf-8'
+  }
 }
 
-/** The text of a body in pieces, without a byte order mark. UTF-8 unless it begins like UTF-16. */
+/** The text of a body in pieces, without a byte order mark. */
 export async function* textsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let decoder: TextDecoder | undefined
   let head: Uint8Array = new Uint8Array()
   for await (const chunk of body) {
     head = decoder === undefined && head.length > 0 ? Buffer.concat([head, chunk]) : chunk
-    if (decoder === undefined && head.length < 2) continue
+    if (decoder === undefined && head.length < MAX_DECLARATION) continue
     decoder ??= new TextDecoder(encodingOf(head))
     yield decoder.decode(head, { stream: true })
   }
-  yield decoder === undefined ? new TextDecoder().decode(head) : decoder.decode()
+  yield decoder === undefined ? new TextDecoder(encodingOf(head)).decode(head) : decoder.decode()
 }
 
 /** The first character of a body that is no space, or `""`, and the whole body. */

@@ -76,13 +76,13 @@ const tagsIn = (bags: Bags): string[] => bags.flatMap((bag) => asList(at(bag, 't
 
 /** The severity by a score, or by the word that the tool has for it; undefined: it only has a level. */
 export const ownSeverity = (bags: Bags): Severity | undefined => {
-  for (const bag of bags) {
-    const scored = severityOfScore(at(bag, 'security-severity'))
-    if (scored !== undefined) return scored
-  }
-  const word = named(bags, 'severity', SEVERITIES)
+  // A result with the score 0 has none, whatever its rule has.
+  const score = bags
+    .map((bag) => Number.parseFloat(asText(at(bag, 'security-severity'))))
+    .find((one) => one >= 0 && one <= 10)
   return (
-    word ??
+    severityOfScore(score) ??
+    named(bags, 'severity', SEVERITIES) ??
     known(
       SEVERITIES,
       tagsIn(bags).find((tag) => SEVERITY_TAG.test(tag)),
