@@ -1,4 +1,4 @@
-import { type Asset, type AssetContent, type FindingState, type ImportSummary } from '@scanfarm/contracts'
+import type { Asset, AssetContent, AssetStats, FindingState, ImportSummary } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import {
   countOf,
@@ -51,16 +51,16 @@ const SORT_KEYS = {
 export type AssetSort = keyof typeof SORT_KEYS
 export const ASSET_SORTS = Object.keys(SORT_KEYS) as AssetSort[]
 
-const FACETS = ['state', 'workspace', 'asset_type', 'source', 'status_code', 'technology', 'port'] as const
-type AssetFacet = (typeof FACETS)[number]
-
-/** Distinct values, sorted. */
-export interface AssetStats {
-  technologies: string[]
-  sources: string[]
-  remarks: string[]
-  asset_types: string[]
-}
+export const ASSET_FACETS = [
+  'state',
+  'workspace',
+  'asset_type',
+  'source',
+  'status_code',
+  'technology',
+  'port',
+] as const
+type AssetFacet = (typeof ASSET_FACETS)[number]
 
 export const makeAssets = (db: Kysely<Tables>, totals: Totals) => ({
   async list(filter: AssetFilter, { sort, ...page }: SortRequest<AssetSort>): Promise<PageOf<Asset>> {
@@ -266,5 +266,5 @@ const countFacets = (db: Kysely<Tables>, filter: AssetFilter): Promise<Facets<As
         select *, row_number() over (partition by facet order by count desc, value) as n from grouped) ranked
       where n <= ${FACET_VALUES} order by facet, n
     `.execute(on)
-    return facetsOf(FACETS, rows)
+    return facetsOf(ASSET_FACETS, rows)
   })

@@ -1,10 +1,9 @@
-import type { FindingState, SeverityCounts } from '@scanfarm/contracts'
+import type { HostFacts } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { conditionsOf as assetConditions } from './assets.ts'
 import { boundedSearch } from '../findings/bounded-search.ts'
 import { where } from '../findings/condition.ts'
 import { conditionsOf } from '../findings/list-vulnerabilities.ts'
-import type { SeenBy } from '../findings/triage.ts'
 import type { Tables } from '../tables.ts'
 import { firstRow } from '../rows.ts'
 
@@ -13,33 +12,9 @@ export const HOST_RECORDS = 10_000
 const MAX_VALUES = 500
 const MAX_RUNS = 100
 
-export interface HostPort {
-  readonly port: string
-  /** The title of its newest asset, or ''. */
-  readonly service: string
-  readonly workspace: string
-  readonly state: FindingState
-  readonly first_seen: string
-  readonly last_seen: string
-}
-
-/** All that scans know of a name or an address. */
-export interface Host {
-  readonly names: string[]
-  readonly addresses: string[]
-  readonly workspaces: string[]
-  readonly technologies: string[]
-  readonly ports: HostPort[]
-  readonly assets: number
-  /** Open findings. */
-  readonly findings: SeverityCounts
-  /** Those that had it as target, or saw one of its assets or findings first or last; newest first. */
-  readonly runs: SeenBy[]
-}
-
 export const makeHosts = (db: Kysely<Tables>) => ({
   /** Undefined: no asset and no finding is at this host. */
-  find: (host: string, workspaces: readonly string[] | undefined): Promise<Host | undefined> =>
+  find: (host: string, workspaces: readonly string[] | undefined): Promise<HostFacts | undefined> =>
     boundedSearch(db, { part: host, parameter: 'host' }, (on) => find(on, host, workspaces)),
 })
 
@@ -47,9 +22,9 @@ const find = async (
   db: Kysely<Tables>,
   host: string,
   workspaces: readonly string[] | undefined,
-): Promise<Host | undefined> => {
+): Promise<HostFacts | undefined> => {
   const filter = { host, workspaces }
-  const row = await firstRow(db)<Host & { known: boolean }>`
+  const row = await firstRow(db)<HostFacts & { known: boolean }>`
     with a as materialized (
       select id, workspace, asset_type, host_of(coalesce(nullif(url, ''), asset_value)) as name, host_ip, title,
              technologies, open_ports, state, first_seen, first_run

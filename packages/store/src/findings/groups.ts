@@ -1,4 +1,4 @@
-import { SEVERITIES, type Severity } from '@scanfarm/contracts'
+import { SEVERITIES, type FindingGroup } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
 import { boundedSearch } from './bounded-search.ts'
@@ -30,18 +30,6 @@ const orderOf = (sort: GroupSort, by: GroupBy) => {
 
 export const MAX_GROUPS = 1_000
 const MAX_NAME = 512
-
-/** Findings of one check, or of one host. */
-export interface FindingGroup {
-  /** Of a check its identifier. '' are findings that have none. */
-  readonly value: string
-  /** Of the worst finding. */
-  readonly title: string
-  readonly severity: Severity
-  readonly count: number
-  readonly checks: number
-  readonly hosts: number
-}
 
 export interface Groups {
   /** Findings that were grouped: the newest that match. */

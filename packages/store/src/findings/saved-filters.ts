@@ -1,24 +1,8 @@
+import type { SavedFilter } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { canBeStored } from '../text.ts'
 import type { Tables } from '../tables.ts'
 import { allRows, changedRows, firstRow } from '../rows.ts'
-
-export interface SavedFilterDraft {
-  readonly screen: string
-  readonly name: string
-  /** Query string of the screen, without `?`. */
-  readonly query: string
-  /** Everybody sees it. */
-  readonly shared: boolean
-}
-
-export interface SavedFilter extends SavedFilterDraft {
-  readonly id: number
-  readonly owner_name: string
-  /** The caller has saved it. */
-  readonly own: boolean
-  readonly created_at: string
-}
 
 /** Most filters of one owner. */
 export const MAX_SAVED_FILTERS = 100
@@ -42,7 +26,7 @@ export const makeSavedFilters = (db: Kysely<Tables>) => ({
   /** Replaces the one with the same screen and name. Undefined: the owner has too many. */
   put: (
     { owner, ownerName }: { owner: string; ownerName: string },
-    { screen, name, query, shared }: SavedFilterDraft,
+    { screen, name, query, shared }: Pick<SavedFilter, 'screen' | 'name' | 'query' | 'shared'>,
   ): Promise<SavedFilter | undefined> => firstRow(db)<SavedFilter>`
       insert into saved_filters as s (owner, owner_name, screen, name, query, shared)
       select ${owner}, ${ownerName}, ${screen}, ${name}, ${query}, ${shared}

@@ -1,10 +1,10 @@
 import {
   MAX_TAGS,
-  type FindingState,
+  type Decision,
+  type DecisionOutcome,
+  type FindingHistoryEntry,
   type RuleEffect,
-  type RunStatus,
-  type Severity,
-  type Verdict,
+  type SeenBy,
 } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { storable, storableJson } from '../text.ts'
@@ -16,50 +16,7 @@ import { conditionsOf, hostOf, searchOf, type VulnerabilityFilter } from './list
 import type { Tables } from '../tables.ts'
 import { allRows, firstValue } from '../rows.ts'
 
-/** `null` takes a decision back: rules and scans decide again. */
-export type FindingChange =
-  | { readonly delete: true }
-  | {
-      /** Of older clients: `gone` claims a fix, `open` takes a verdict back. */
-      readonly state?: FindingState
-      readonly verdict?: Verdict | null
-      /** Of the verdict. */
-      readonly reason?: string
-      /** RFC 3339: when an acceptance ends. */
-      readonly until?: string
-      readonly severity?: Severity | null
-      readonly assignee?: string | null
-      readonly ticket?: string
-      /** All tags, instead of those that change. */
-      readonly tags?: readonly string[] | null
-      readonly add_tags?: readonly string[]
-      readonly remove_tags?: readonly string[]
-      readonly comment?: string
-    }
-
-export interface ChangedFinding {
-  readonly id: number
-  readonly outcome: 'changed' | 'unchanged' | 'deleted' | 'not_found' | 'too_many_tags'
-}
-
-/** A run that saw a finding or an asset. */
-export interface SeenBy {
-  readonly run_uuid: string
-  readonly workflow_name: string
-  readonly target: string
-  readonly status: RunStatus
-  readonly started_at: string | null
-  readonly completed_at: string | null
-}
-
-export interface FindingHistoryEntry {
-  readonly changed_at: string
-  readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
-  readonly changed_by: string
-  readonly comment: string
-  readonly run_uuid: string
-  readonly run_id: number | null
-}
+export type FindingChange = { readonly delete: true } | Decision
 
 /** Few values: they are counted together, by their combinations. */
 const FEW = [
@@ -81,8 +38,8 @@ const MAX_RUNS = 100
 
 export const makeTriage = (db: Kysely<Tables>, totals: Totals) => ({
   /** Changes findings in one transaction, with their events. `by`: who asked for it. */
-  async change(ids: readonly number[], change: FindingChange, by: string): Promise<ChangedFinding[]> {
-    const { rows } = await sql<ChangedFinding>`
+  async change(ids: readonly number[], change: FindingChange, by: string): Promise<DecisionOutcome[]> {
+    const { rows } = await sql<DecisionOutcome>`
       select record_id as id, outcome
       from change_vulnerabilities(${ids}::bigint[], ${storableJson(change)}::jsonb, ${storable(by)}, ${MAX_TAGS})
     `.execute(db)

@@ -1,4 +1,4 @@
-import { AppError, closed, named, roleAllows, Timestamp, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, roleAllows, SavedFilter, wrapped } from '@scanfarm/contracts'
 import { MAX_SAVED_FILTERS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import type { Caller } from '../../access/authenticator.ts'
@@ -10,18 +10,6 @@ const Screen = Type.String({
   pattern: '^[a-z][a-z0-9-]{0,63}$',
   description: 'The list that it filters, for example findings',
 })
-const Shared = Type.Boolean({ description: 'Everybody sees it' })
-
-const Saved = named('SavedFilter', {
-  id: Type.Integer(),
-  screen: Type.String(),
-  name: Type.String(),
-  query: Type.String(),
-  shared: Shared,
-  own: Type.Boolean({ description: 'The caller has saved it' }),
-  owner_name: Type.String(),
-  created_at: Timestamp,
-})
 
 const ownerOf = ({ kind, id }: Caller): string => `${kind}:${id}`
 
@@ -31,7 +19,7 @@ export const listSavedFilters = route(
     summary: 'List the saved filters of the caller, and those that others share',
     role: 'viewer',
     query: closed({ screen: Type.Optional(Screen) }),
-    responses: { 200: wrapped(Type.Array(Saved)) },
+    responses: { 200: wrapped(Type.Array(SavedFilter)) },
   },
   async ({ store }, { query, caller }) => ({
     data: await store.savedFilters.list(ownerOf(caller), query.screen),
@@ -48,9 +36,9 @@ export const saveFilter = route(
       screen: Screen,
       name: Type.String({ minLength: 1, maxLength: 128, pattern: '\\S' }),
       query: Type.String({ maxLength: MAX_QUERY, description: 'Query string of the list, without ?' }),
-      shared: Type.Optional(Shared),
+      shared: Type.Optional(SavedFilter.properties.shared),
     }),
-    responses: { 201: wrapped(Saved) },
+    responses: { 201: wrapped(SavedFilter) },
     errors: ['forbidden', 'conflict'],
   },
   async ({ store }, { body: { shared = false, ...body }, caller }) => {

@@ -1,5 +1,5 @@
-import { closed, Asset, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
-import { ASSET_SORTS, FACET_RECORDS, type AssetFilter, type Store } from '@scanfarm/store'
+import { Asset, AssetStats, closed, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
+import { ASSET_FACETS, ASSET_SORTS, FACET_RECORDS, type AssetFilter, type Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { found, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
@@ -18,8 +18,8 @@ import {
   WordList,
 } from '../query.ts'
 import { lookUp, orgQuery } from '../workspaces/orgs.ts'
-import { FACETS_COUNTED, facetsBody, FacetValues } from './facets.ts'
-import { SeenBy } from './vulnerabilities.ts'
+import { facetsBody, facetsOf } from './facets.ts'
+import { SeenRuns } from './vulnerabilities.ts'
 
 const Length = Type.Optional(
   Type.Integer({
@@ -104,7 +104,7 @@ export const getAsset = route(
     summary: 'Read one asset',
     description: 'With the runs that saw it, as far as sightings are kept.',
     role: 'viewer',
-    responses: { 200: wrapped(Type.Object({ ...Asset.properties, runs: SeenBy })) },
+    responses: { 200: wrapped(Type.Object({ ...Asset.properties, runs: SeenRuns })) },
   },
   async ({ store }, { params }) => {
     const id = longRowId(params.id)
@@ -120,20 +120,7 @@ export const countAssetFacets = route(
     description: `Takes the filters of GET /assets. Counts the newest ${FACET_RECORDS} records that match; \`complete\` is false if there are more. Large counts may be some seconds old.`,
     role: 'viewer',
     query: FilterQuery,
-    responses: {
-      200: wrapped(
-        Type.Object({
-          ...FACETS_COUNTED,
-          state: FacetValues,
-          workspace: FacetValues,
-          asset_type: FacetValues,
-          source: FacetValues,
-          status_code: FacetValues,
-          technology: FacetValues,
-          port: FacetValues,
-        }),
-      ),
-    },
+    responses: { 200: facetsOf(ASSET_FACETS) },
   },
   async ({ store }, { query }) => {
     const filter = await assetFilter(store, query)
@@ -141,17 +128,13 @@ export const countAssetFacets = route(
   },
 )
 
-const Words = Type.Array(Type.String())
-
 export const assetStats = route(
   {
     endpoint: 'GET /asset-stats',
     summary: 'List the technologies, sources, remarks and types of assets',
     role: 'viewer',
     query: closed({ workspace: List('Exact names, separated by commas') }),
-    responses: {
-      200: wrapped(Type.Object({ technologies: Words, sources: Words, remarks: Words, asset_types: Words })),
-    },
+    responses: { 200: wrapped(AssetStats) },
   },
   async ({ store }, { query }) => ({ data: await store.assets.stats(nameList(query.workspace)) }),
 )

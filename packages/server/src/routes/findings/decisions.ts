@@ -1,59 +1,9 @@
-import {
-  closed,
-  DECISION_LIMITS,
-  FindingState,
-  MAX_TAG_LENGTH,
-  MAX_TAGS,
-  SEVERITIES,
-  VERDICTS,
-  wrapped,
-  type FieldError,
-} from '@scanfarm/contracts'
-import type { FindingChange } from '@scanfarm/store'
-import { Type, type Static } from 'typebox'
+import { Decision, MAX_TAGS, wrapped, type FieldError } from '@scanfarm/contracts'
 import type { Caller } from '../../access/authenticator.ts'
 import { missing, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { longRowId, timeOf } from '../query.ts'
 import { VulnerabilityDetail, vulnerabilityDetail } from './vulnerabilities.ts'
-
-const Tag = Type.String({ minLength: 1, maxLength: MAX_TAG_LENGTH })
-const Tags = Type.Array(Tag, { minItems: 1, maxItems: MAX_TAGS })
-const text = (field: keyof typeof DECISION_LIMITS, description: string) =>
-  Type.String({ maxLength: DECISION_LIMITS[field], description })
-
-/** What a person decides about a finding. `null` takes a decision back. */
-export const decisionFields = {
-  verdict: Type.Optional(
-    Type.Union([Type.Enum([...VERDICTS]), Type.Null()], {
-      description: 'null takes a verdict back, so that rules decide again; none is a decision against rules',
-    }),
-  ),
-  reason: Type.Optional(text('reason', 'Of the verdict')),
-  until: Type.Optional(
-    Type.String({ description: 'When an acceptance ends and the finding is open again: RFC 3339' }),
-  ),
-  severity: Type.Optional(
-    Type.Union([Type.Enum([...SEVERITIES]), Type.Null()], { description: 'null: that of the scanner' }),
-  ),
-  assignee: Type.Optional(Type.Union([text('assignee', ''), Type.Null()], { description: '"": no person' })),
-  ticket: Type.Optional(text('ticket', 'Link to a ticket, or ""')),
-  tags: Type.Optional(
-    Type.Union([Type.Array(Tag, { maxItems: MAX_TAGS }), Type.Null()], {
-      description: 'All tags: scans neither remove those nor add missing ones; null: those of the scanner',
-    }),
-  ),
-  add_tags: Type.Optional(Tags),
-  remove_tags: Type.Optional(Tags),
-  comment: Type.Optional(text('comment', 'Is added to the history')),
-  state: Type.Optional({
-    ...FindingState,
-    description: 'For older clients: gone claims a fix, open takes a verdict back',
-  }),
-}
-
-const Decision = closed(decisionFields, { minProperties: 1 })
-type Decision = Static<typeof Decision>
 
 /** Problems of a decision whose fields are below `path`. */
 export const decisionProblems = (change: Decision, path = ''): FieldError[] => [
@@ -79,7 +29,7 @@ export const untilOf = (until: string, path: string): string => {
 }
 
 /** The change that the store applies; throws for times that are not in the future. */
-export const decisionOf = <C extends Decision>(change: C, path = ''): C & FindingChange =>
+export const decisionOf = <C extends Decision>(change: C, path = ''): C =>
   change.until === undefined ? change : { ...change, until: untilOf(change.until, `${path}/until`) }
 
 export const authorOf = ({ kind, name }: Caller): string => `${kind}:${name}`

@@ -1,11 +1,8 @@
-import { AppError, closed, FindingState, Severities, Timestamp, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, HostFacts, wrapped } from '@scanfarm/contracts'
 import { HOST_RECORDS } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
 import { List, nameList } from '../query.ts'
-import { SeenBy } from './vulnerabilities.ts'
-
-const Words = Type.Array(Type.String())
 
 export const getHost = route(
   {
@@ -19,23 +16,7 @@ export const getHost = route(
       200: wrapped(
         Type.Object({
           host: Type.String({ description: 'In lower case' }),
-          names: Words,
-          addresses: Words,
-          workspaces: Words,
-          technologies: Words,
-          ports: Type.Array(
-            Type.Object({
-              port: Type.String({ examples: ['443/tcp'] }),
-              service: Type.String({ description: 'What answers there, or ""' }),
-              workspace: Type.String(),
-              state: FindingState,
-              first_seen: Timestamp,
-              last_seen: Timestamp,
-            }),
-          ),
-          assets: Type.Integer({ minimum: 0 }),
-          findings: Severities,
-          runs: Type.Array(SeenBy.items, { description: 'Scanned or saw it; newest first, at most 100' }),
+          ...HostFacts.properties,
         }),
       ),
     },

@@ -1,12 +1,12 @@
-import { closed, MAX_TAGS, wrapped, type FieldError } from '@scanfarm/contracts'
+import { closed, Decision, DecisionOutcome, type FieldError } from '@scanfarm/contracts'
 import { decodeCursor, encodeCursor, FACET_RECORDS, FINDING_FACETS } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
 import { WordList, wordsOf } from '../query.ts'
 import { orgQuery } from '../workspaces/orgs.ts'
-import { authorOf, decisionFields, decisionOf, decisionProblems } from './decisions.ts'
-import { FACETS_COUNTED, facetsBody, FacetValues } from './facets.ts'
+import { authorOf, decisionOf, decisionProblems } from './decisions.ts'
+import { facetsBody, facetsOf } from './facets.ts'
 import { vulnerabilityFilter, vulnerabilityQuery } from './vulnerabilities.ts'
 
 /** Most findings that one request changes. */
@@ -16,7 +16,7 @@ const Filter = closed({ ...vulnerabilityQuery, ...orgQuery })
 const Change = closed(
   {
     delete: Type.Optional(Type.Literal(true, { description: 'Cannot be combined with other changes' })),
-    ...decisionFields,
+    ...Decision.properties,
   },
   { minProperties: 1 },
 )
@@ -58,14 +58,7 @@ export const changeVulnerabilities = route(
     body: Body,
     responses: {
       200: Type.Object({
-        data: Type.Array(
-          Type.Object({
-            id: Type.Integer(),
-            outcome: Type.Enum(['changed', 'unchanged', 'deleted', 'not_found', 'too_many_tags'], {
-              description: `too_many_tags: it would have more than ${MAX_TAGS} tags and was not changed`,
-            }),
-          }),
-        ),
+        data: Type.Array(DecisionOutcome),
         changed: Type.Integer({ minimum: 0, description: 'How many were changed or deleted' }),
         next_cursor: Type.Optional(Type.String({ description: 'Only with a filter: there may be more' })),
       }),
@@ -100,25 +93,7 @@ export const countVulnerabilityFacets = route(
       ...Filter.properties,
       only: WordList(FINDING_FACETS, 'Facets to count, separated by commas; default all. Few are faster'),
     }),
-    responses: {
-      200: wrapped(
-        Type.Object({
-          ...FACETS_COUNTED,
-          severity: FacetValues,
-          confidence: FacetValues,
-          state: FacetValues,
-          seen: FacetValues,
-          verdict: FacetValues,
-          assignee: FacetValues,
-          workspace: FacetValues,
-          asset_type: FacetValues,
-          source: FacetValues,
-          asset_value: FacetValues,
-          host: FacetValues,
-          workflow: FacetValues,
-        }),
-      ),
-    },
+    responses: { 200: facetsOf(FINDING_FACETS) },
   },
   async ({ store }, { query: { only, ...query } }) => {
     const filter = await vulnerabilityFilter(store, query)

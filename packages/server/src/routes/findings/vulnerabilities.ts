@@ -4,16 +4,16 @@ import {
   Cvss,
   DECISION_LIMITS,
   FINDING_LIMITS,
+  FindingGroup,
+  FindingHistoryEntry,
   FINDING_STATES,
   MAX_TAG_LENGTH,
   NewVulnerability,
-  NullableTimestamp,
   page,
   RuleEffect,
-  RunStatus,
   SEEN,
+  SeenBy,
   SEVERITIES,
-  Timestamp,
   VERDICTS,
   Vulnerability,
   wrapped,
@@ -140,19 +140,7 @@ export const groupVulnerabilities = route(
         Type.Object({
           ...FACETS_COUNTED,
           total: Type.Integer({ minimum: 0, description: 'Groups' }),
-          groups: Type.Array(
-            Type.Object({
-              value: Type.String({
-                description:
-                  'For the parameter of that name; "" for findings without identifier and title, or host',
-              }),
-              title: Type.String({ description: 'Of its worst finding' }),
-              severity: Type.Enum([...SEVERITIES], { description: 'Of its worst finding' }),
-              count: Type.Integer({ minimum: 1 }),
-              checks: Type.Integer({ minimum: 1 }),
-              hosts: Type.Integer({ minimum: 1 }),
-            }),
-          ),
+          groups: Type.Array(FindingGroup),
         }),
       ),
     },
@@ -193,34 +181,16 @@ export const summariseVulnerabilities = route(
 )
 
 /** Of a finding or an asset. */
-export const SeenBy = Type.Array(
-  Type.Object({
-    run_uuid: Type.String(),
-    workflow_name: Type.String(),
-    target: Type.String(),
-    status: RunStatus,
-    started_at: NullableTimestamp,
-    completed_at: NullableTimestamp,
-  }),
-  { description: 'Runs that saw it, newest first, at most 100' },
-)
+export const SeenRuns = Type.Array(SeenBy, { description: 'Runs that saw it, newest first, at most 100' })
 
 export const VulnerabilityDetail = Type.Object({
   ...Vulnerability.properties,
   cvss: Type.Union([Cvss, Type.Null()], { description: 'The newest vector in the record of the scanner' }),
-  runs: SeenBy,
+  runs: SeenRuns,
   rules: Type.Array(RuleEffect, { description: 'Rules that match it, in the order in which they apply' }),
-  history: Type.Array(
-    Type.Object({
-      changed_at: Timestamp,
-      changes: Type.Record(Type.String(), Type.Object({ from: Type.Unknown(), to: Type.Unknown() })),
-      changed_by: Type.String({ description: 'The user or token that changed it, expiry, or ""' }),
-      comment: Type.String(),
-      run_uuid: Type.String({ description: 'The run whose scan changed it, or ""' }),
-      run_id: Type.Union([Type.Integer(), Type.Null()], { description: 'Of this run' }),
-    }),
-    { description: 'Newest first, at most 100 changes by scans and 1,000 by hand' },
-  ),
+  history: Type.Array(FindingHistoryEntry, {
+    description: 'Newest first, at most 100 changes by scans and 1,000 by hand',
+  }),
   history_complete: Type.Boolean({ description: 'False: older changes may have been dropped' }),
 })
 
@@ -239,9 +209,9 @@ export const vulnerabilityDetail = async (
   return {
     ...data,
     cvss: cvssOf(recordOf(data.raw_vuln_json)) ?? null,
-    runs: [...runs],
-    rules: rules.map((rule) => ({ ...rule, sets: [...rule.sets] })),
-    history: history.map((one) => ({ ...one, changes: { ...one.changes } })),
+    runs,
+    rules,
+    history,
     history_complete: byScans < 100 && history.length - byScans < 1000,
   }
 }
