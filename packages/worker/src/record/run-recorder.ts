@@ -138,11 +138,11 @@ export class RunRecorder implements Recorder {
   }
 
   /** The row of a step that an earlier attempt executed. */
-  stepTakenOver({ key, counts, record }: KeptRow, seq: number): void {
+  stepTakenOver({ key, counts, record }: KeptRow): void {
     this.#steps += 1
     if (counts) this.buffer.countStep()
     if (this.#steps > this.#options.limits.steps) return
-    const row = { ...record, seq, id: this.stepId(key) }
+    const row = { ...record, id: this.stepId(key) }
     const chars = record.command.length + record.output.length + record.errorMessage.length
     this.buffer.step({ version: 1, chars, record: () => row })
   }

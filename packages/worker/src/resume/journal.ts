@@ -111,8 +111,8 @@ export class Journal implements ResumeService {
   takeOver(key: string, nextSeq: () => number): { counted: number; artifacts: readonly ArtifactFound[] } {
     const ended = this.#earlier.get(key)
     if (ended === undefined) return { counted: 0, artifacts: [] }
-    const { unit, rows, artifacts } = ended
-    for (const row of rows) this.#options.recorder.stepTakenOver(row, nextSeq())
+    const { unit, artifacts } = ended
+    const rows = this.#record(ended.rows, nextSeq)
     // The artifacts are recorded again, and noted then.
     this.#pending.push({ unit, rows, artifacts: [] })
     return { counted: rows.filter(({ counts }) => counts).length, artifacts }
@@ -179,8 +179,18 @@ export class Journal implements ResumeService {
 
   /** Records rows of a unit that another run has executed. */
   addRows(key: string, rows: readonly KeptRow[], nextSeq: () => number): void {
-    for (const row of rows) this.#options.recorder.stepTakenOver(row, nextSeq())
-    this.#running.get(key)?.push(...rows)
+    this.#running.get(key)?.push(...this.#record(rows, nextSeq))
+  }
+
+  /** Records rows in the order in which their steps began: they were noted when these ended. */
+  #record(rows: readonly KeptRow[], nextSeq: () => number): KeptRow[] {
+    return rows
+      .toSorted((one, other) => one.record.seq - other.record.seq)
+      .map((row) => {
+        const taken = { ...row, record: { ...row.record, seq: nextSeq() } }
+        this.#options.recorder.stepTakenOver(taken)
+        return taken
+      })
   }
 
   /** A step of this attempt has ended. */

@@ -160,6 +160,29 @@ test('a drained flow takes over hooks, actions, parallel modules and failed step
   expect(await readFile(inWorkspace(target, 'found'), 'utf8')).toBe('yes\n')
 })
 
+test('steps that are taken over are listed in the order in which they began', async () => {
+  const target = freshName()
+  const both = ['left', 'right'].map((name) => bash(name, `sleep 0.${name === 'left' ? 1 : 0}`))
+  const parallel: Step = { name: 'both', type: 'parallel-steps', parallel_steps: both }
+  const loop: Step = {
+    name: 'each',
+    type: 'foreach',
+    input: '{{Output}}/sub/list',
+    variable: 'word',
+    step: bash('item', '[ [[word]] != 3 ]'),
+    on_error: [{ action: 'continue' }],
+  }
+  const [one, two, three] = chain(target) as [Step, Step, Step]
+  const runId = await drained(target, [one, parallel, loop, two, three], 4)
+  const namesOf = async () => (await harness.steps(runId)).map(({ step_name: name }) => name)
+  const before = await namesOf()
+  await release(target)
+  await using _ = harness.executor(eager)
+  expect(await harness.ended(runId)).toMatchObject({ status: 'completed' })
+  expect(before).toEqual(['one', 'both', 'left', 'right', 'each', 'item', 'two', 'three'])
+  expect(await namesOf()).toEqual(before)
+})
+
 test('a drained loop leaves out the items that ended, and joins outputs, failures and figures', async () => {
   const target = freshName()
   const all = Array.from({ length: 40 }, (_, index) => `item-${index}`)
