@@ -1,7 +1,7 @@
 import { canServe, needsOf } from '@scanfarm/contracts'
 import type { RunQueue } from '@scanfarm/queue'
 import type { OutboxRow, Store } from '@scanfarm/store'
-import { QueueCapacity, type Capacity } from './queue-capacity.ts'
+import { QueueCapacity, ROOM_FOR_NEW, type Capacity } from './queue-capacity.ts'
 
 /** Rows of one batch, sent within about 100 ms. */
 const BATCH = 2_000
@@ -63,10 +63,10 @@ export class Dispatcher {
     return this.#servable.among([requirementClass]).length > 0
   }
 
-  /** How many runs may be stored as sent; 0 while no live worker is known to serve the class. */
+  /** How many runs of a new job may be stored as sent; 0 while no live worker is known to serve the class. */
   reserve({ requirementClass, priority }: Pick<OutboxRow, 'requirementClass' | 'priority'>): number {
     const capacity = this.#capacity.known.get(requirementClass)
-    return capacity && this.serves(requirementClass) ? capacity[priority] : 0
+    return capacity && this.serves(requirementClass) ? capacity[priority] + ROOM_FOR_NEW : 0
   }
 
   /**

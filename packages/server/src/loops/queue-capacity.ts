@@ -3,6 +3,8 @@ import type { RunQueue } from '@scanfarm/queue'
 
 /** Maximum messages of one class and priority in the queue; the rest waits in Postgres, where it takes no memory. */
 const MAX_QUEUED = 20_000
+/** More for new jobs: a small one does not wait until a large one has left room. */
+export const ROOM_FOR_NEW = 2_000
 /** Other masters send too, so a count expires. */
 const FRESH_MS = 1_000
 
@@ -16,6 +18,7 @@ interface Count {
 /**
  * How many more messages of each priority a class may get. Counted in the queue once a second, or if less capacity is left
  * than requested. In between, sent messages are subtracted, so the value is never too high by what this process sent.
+ * Below 0: new jobs had more.
  */
 export class QueueCapacity {
   readonly #queue: Pick<RunQueue, 'waiting'>
@@ -33,7 +36,7 @@ export class QueueCapacity {
     const fresh = known && performance.now() - known.at < FRESH_MS
     if (fresh && Object.values(known.capacity).every((left) => left >= wanted)) return known.capacity
     const waiting = await this.#queue.waiting(requirementClass)
-    const left = (priority: Priority) => Math.max(0, this.#maxQueued - waiting[priority])
+    const left = (priority: Priority) => this.#maxQueued - waiting[priority]
     const capacity = {
       critical: left('critical'),
       high: left('high'),
@@ -52,7 +55,7 @@ export class QueueCapacity {
   /** Subtracts messages that were sent. */
   used(requirementClass: string, priorities: readonly Priority[]): void {
     const capacity = this.#counts.get(requirementClass)?.capacity
-    if (capacity) for (const priority of priorities) capacity[priority] = Math.max(0, capacity[priority] - 1)
+    if (capacity) for (const priority of priorities) capacity[priority] -= 1
   }
 
   /** Discards all counts. */

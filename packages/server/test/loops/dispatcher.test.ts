@@ -105,7 +105,7 @@ test('a dispatcher that has counted a class adds the runs of a submit itself and
   await harness.submit(1)
   await dispatchAll(dispatcher)
   const capacity = dispatcher.reserve({ requirementClass: '', priority: 'normal' })
-  expect(capacity).toBe(19_999)
+  expect(capacity).toBe(21_999)
   expect(dispatcher.reserve({ requirementClass: 'docker', priority: 'normal' })).toBe(0)
   const { messages, sent } = await harness.submit(3, {}, capacity)
   expect(sent.map(({ runId }) => runId)).toEqual(messages.map(({ runId }) => runId))
@@ -219,6 +219,22 @@ test('the dispatcher limits the messages of one priority without delaying other 
   await dispatchAll(dispatcher)
   expect(await outboxSize()).toBe(10)
   expect((await harness.queue.waiting('')).low).toBe(500)
+})
+
+test('a small job is sent at once while the queue is full of a large one, until new jobs have used their room', async () => {
+  const { outbox, workers } = harness.store
+  await harness.submit(540)
+  const dispatcher = new Dispatcher({ outbox, workers, queue: harness.queue, maxQueued: 500 })
+  await dispatchAll(dispatcher)
+  const reserve = () => dispatcher.reserve({ requirementClass: '', priority: 'normal' })
+  for (const left of [1_990, 1_980]) {
+    const { messages, sent } = await harness.submit(10, {}, reserve())
+    await dispatcher.send(sent)
+    expect(await harness.queue.has(messages)).toEqual(messages.map(() => true))
+    expect(reserve()).toBe(left)
+  }
+  await dispatchAll(dispatcher)
+  expect(await harness.queue.waiting('')).toEqual({ ...NONE, normal: 520 })
 })
 
 test('the dispatcher limits the queue to 20,000 messages of a priority by default', async () => {

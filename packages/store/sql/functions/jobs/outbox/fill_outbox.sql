@@ -1,7 +1,7 @@
 -- Puts queued runs of one job into the outbox, the first p_free of them ready (null: all). The infrastructure of a
 -- cloud job may follow later in the same transaction (join_infra). Up to p_send ready rows are marked as sent, and their
--- ids are returned: the caller adds their messages to the queue after its commit. None are, while older or more urgent
--- runs of the class wait to be sent.
+-- ids are returned: the caller adds their messages to the queue after its commit. None are, while others of the job or more
+-- urgent runs of its class wait to be sent, and only a few while others of its rank do: the queue shares between jobs.
 create or replace function fill_outbox(p_job jobs, p_ids bigint[], p_free int, p_send int) returns bigint[]
 language plpgsql as $$
 declare
@@ -10,9 +10,13 @@ declare
 begin
   if p_send > 0 and p_job.run_mode = 'distributed' and not exists (
     select from outbox
-    where class = p_job.requirement_class and rank <= v_rank and ready and sent_at is null and run_mode = 'distributed'
+    where class = p_job.requirement_class and (rank < v_rank or rank = v_rank and job_no = p_job.id) and ready
+      and sent_at is null and run_mode = 'distributed'
   ) then
-    v_send := least(p_send, coalesce(p_free, p_send));
+    v_send := least(p_send, p_free, case when exists (
+      select from outbox
+      where class = p_job.requirement_class and rank = v_rank and ready and sent_at is null and run_mode = 'distributed'
+    ) then 100 end);
   end if;
   if p_job.concurrency is not null then
     insert into slots (run_id, job_no) select id, p_job.id from unnest(p_ids[1:p_free]) id;
