@@ -1,6 +1,8 @@
 import { describe, expect, jest, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import type { CallLimits } from '../../src/providers/calls.ts'
+import { createKeyPair } from '../../src/machine/ssh-keys.ts'
+import { renderUserData } from '../../src/machine/user-data.ts'
 import { CloudError, type CloudProvider, type Machine, type MachineRequest } from '../../src/provider.ts'
 
 export type Sort = 'read' | 'create' | 'destroy'
@@ -67,6 +69,14 @@ export const FARM = 'f0e1d2c3b4a59687'
 export const OTHER_FARM = '00000000deadbeef'
 const EXPIRES = 1_900_000_000
 const SETTLED_MS = 60_000
+const PUBLIC_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1v9nqU0hUuG6Yf0K8vJm1Yb8gKk3C1y8T1mM0l0eYw farm'
+const USER_DATA = renderUserData({
+  user: 'scanfarm',
+  publicKey: PUBLIC_KEY,
+  hostKey: createKeyPair('host'),
+  tools: [],
+  commands: ['echo ünï'],
+})
 
 export const signal = (): AbortSignal => AbortSignal.timeout(SETTLED_MS)
 
@@ -80,9 +90,9 @@ export const machineRequest = (
   region,
   type,
   spot: false,
-  userData: '#cloud-config\nusers:\n  - name: scanfarm\n# ünï\n',
+  userData: USER_DATA,
   sshUser: 'scanfarm',
-  publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ1v9nqU0hUuG6Yf0K8vJm1Yb8gKk3C1y8T1mM0l0eYw farm',
+  publicKey: PUBLIC_KEY,
   ...over,
 })
 

@@ -1,6 +1,6 @@
 import { pack, type Pack } from 'tar-stream'
 import { quote } from '@scanfarm/runners'
-import type { BootFile, BootUser, FirstBoot } from './user-data.ts'
+import type { UserData } from './user-data.ts'
 
 const FOLDER = '/var/lib/scanfarm-boot'
 const FIRST_UID = 1000
@@ -8,32 +8,32 @@ const FIRST_UID = 1000
 export const BOOT_COMMAND = ['/bin/sh', `${FOLDER}/boot`]
 
 /** A tar stream for `/` of the container, which makes its first start behave like cloud-init. */
-export function bootFiles(boot: FirstBoot): Pack {
+export function bootFiles({ users, ssh_keys, write_files, runcmd }: UserData, document: string): Pack {
   const stream = pack()
   stream.entry({ name: `${FOLDER.slice(1)}/`, type: 'directory', mode: 0o700 })
-  const add = (path: string, content: string | Buffer, mode: number): void =>
+  const add = (path: string, content: string, mode: number): void =>
     void stream.entry({ name: path.slice(1), mode }, content)
-  add('/var/lib/cloud/instance/user-data.txt', boot.document, 0o600)
-  add('/etc/ssh/ssh_host_ed25519_key', boot.hostKey, 0o600)
-  add('/etc/ssh/scanfarm_sshd_config', sshdConfig(boot.passwords), 0o644)
-  for (const [index, user] of boot.users.entries()) add(keysPath(index), `${user.keys.join('\n')}\n`, 0o600)
-  for (const [index, file] of boot.files.entries()) add(contentPath(index), file.content, 0o600)
-  add(`${FOLDER}/first`, [...boot.users.map(makeUser), ...boot.files.map(placeFile), ''].join('\n'), 0o600)
-  add(`${FOLDER}/early`, [...boot.early, ''].join('\n'), 0o600)
-  add(`${FOLDER}/commands`, [...boot.commands, ''].join('\n'), 0o600)
+  add('/var/lib/cloud/instance/user-data.txt', document, 0o600)
+  add('/etc/ssh/ssh_host_ed25519_key', ssh_keys.ed25519_private, 0o600)
+  add('/etc/ssh/scanfarm_sshd_config', SSHD_CONFIG, 0o644)
+  for (const [index, { ssh_authorized_keys: keys }] of users.entries())
+    add(keysPath(index), `${keys.join('\n')}\n`, 0o600)
+  for (const { path, content, permissions } of write_files)
+    add(path, content, Number.parseInt(permissions, 8))
+  add(`${FOLDER}/users`, users.map(makeUser).join('\n'), 0o600)
+  add(`${FOLDER}/commands`, runcmd.map((words) => `${words.map(quote).join(' ')}\n`).join(''), 0o600)
   add(`${FOLDER}/boot`, BOOT, 0o700)
   stream.finalize()
   return stream
 }
 
 const keysPath = (index: number): string => `${FOLDER}/keys-${index}`
-const contentPath = (index: number): string => `${FOLDER}/content-${index}`
 
 /** PAM would need the files of a complete system and treat a locked password as a locked user. */
-const sshdConfig = (passwords: boolean): string => `Port 22
+const SSHD_CONFIG = `Port 22
 HostKey /etc/ssh/ssh_host_ed25519_key
 AuthorizedKeysFile .ssh/authorized_keys
-PasswordAuthentication ${passwords ? 'yes' : 'no'}
+PasswordAuthentication no
 KbdInteractiveAuthentication no
 PermitRootLogin prohibit-password
 UsePAM no
@@ -53,20 +53,18 @@ mkdir -p /run/sshd /var/log
 chmod 755 /run/sshd
 if mkdir ${FOLDER}/started 2>/dev/null; then
   grep -q '^sshd:' /etc/passwd || echo 'sshd:x:100:65534::/run/sshd:/bin/false' >> /etc/passwd
-  . ${FOLDER}/first
-  sh ${FOLDER}/early >> /var/log/cloud-init-output.log 2>&1
+  . ${FOLDER}/users
   (sh ${FOLDER}/commands >> /var/log/cloud-init-output.log 2>&1 &)
 fi
 exec "$sshd" -D -e -f /etc/ssh/scanfarm_sshd_config
 `
 
 /** No password matches `*`; unlike `!` it does not lock the user. */
-const makeUser = ({ name, shell }: BootUser, index: number): string => `
+const makeUser = ({ name }: UserData['users'][number], index: number): string => `
 if grep -q '^${name}:' /etc/passwd; then
   sed -i 's/^${name}:!*:/${name}:*:/' /etc/shadow
 else
-  shell=${quote(shell)}
-  [ -x "$shell" ] || shell=/bin/bash
+  shell=/bin/bash
   [ -x "$shell" ] || shell=/bin/sh
   echo "${name}:x:${FIRST_UID + index}:${FIRST_UID + index}::/home/${name}:$shell" >> /etc/passwd
   echo '${name}:x:${FIRST_UID + index}:' >> /etc/group
@@ -78,9 +76,3 @@ cat ${keysPath(index)} >> "$home/.ssh/authorized_keys"
 chmod 700 "$home/.ssh"
 chmod 600 "$home/.ssh/authorized_keys"
 chown "$uid:$gid" "$home" "$home/.ssh" "$home/.ssh/authorized_keys"`
-
-const placeFile = ({ path, mode, owner }: BootFile, index: number): string => `
-mkdir -p ${quote(path.slice(0, path.lastIndexOf('/')) || '/')}
-cat ${contentPath(index)} > ${quote(path)}
-chmod ${quote(mode)} ${quote(path)}
-chown ${quote(owner)} ${quote(path)}`

@@ -26,7 +26,7 @@ import {
 import { findPrograms } from './image-files.ts'
 import { imageOf } from './image.ts'
 import { provideNetwork } from './network.ts'
-import { readUserData, type FirstBoot } from './user-data.ts'
+import { readUserData, type UserData } from './user-data.ts'
 
 export { provideNetwork, removeNetwork, type MachineNetwork } from './network.ts'
 
@@ -77,7 +77,7 @@ class LocalProvider implements CloudProvider {
 
   async create(request: MachineRequest, signal: AbortSignal): Promise<Machine> {
     checkKind(request)
-    const boot = readUserData(request.userData, { name: request.sshUser, key: request.publicKey })
+    const boot = readUserData(request.userData)
     return await callOnce((limit) => this.#create(request, boot, limit), {
       signal,
       problemOf: engineError,
@@ -138,7 +138,7 @@ class LocalProvider implements CloudProvider {
   }
 
   /** Returns the existing machine if there is one of this name. */
-  async #create(request: MachineRequest, boot: FirstBoot, abortSignal: AbortSignal): Promise<Machine> {
+  async #create(request: MachineRequest, boot: UserData, abortSignal: AbortSignal): Promise<Machine> {
     const there = await this.#find(containerName(request.labels.farm, request.name), abortSignal)
     if (there !== undefined) return there
     await this.#refuseTooMany(abortSignal)
@@ -153,14 +153,14 @@ class LocalProvider implements CloudProvider {
   }
 
   /** Removes a container that cannot be started. */
-  async #start(request: MachineRequest, boot: FirstBoot, abortSignal: AbortSignal): Promise<Machine> {
+  async #start(request: MachineRequest, boot: UserData, abortSignal: AbortSignal): Promise<Machine> {
     const options = containerOptions(request, await this.#openEngine())
     abortSignal.throwIfAborted()
     const container = await this.#createContainer(options)
     // A concurrent call with the same name is starting it.
     if (container === undefined) return await this.#existing(options.name ?? '', abortSignal)
     try {
-      await container.putArchive(bootFiles(boot), { path: '/', abortSignal })
+      await container.putArchive(bootFiles(boot, request.userData), { path: '/', abortSignal })
       await container.start({ abortSignal })
       return machineOf(await container.inspect({ abortSignal }))
     } catch (error) {

@@ -197,11 +197,12 @@ describe('the local provider', () => {
       )
       await expect(asks({ region: 'mars' })).rejects.toMatchObject(refusal('no region mars'))
       await expect(asks({ userData: 'hello' })).rejects.toMatchObject(refusal('#cloud-config'))
-      await expect(asks({ userData: '#cloud-config\ndisk_setup: {}\n' })).rejects.toMatchObject(
-        refusal('does not support disk_setup'),
+      const { userData } = harness.request('wrong')
+      await expect(asks({ userData: `${userData}disk_setup: {}\n` })).rejects.toMatchObject(
+        refusal('disk_setup: is not a known field'),
       )
-      await expect(asks({ userData: '#cloud-config\nusers: [{ name: "a b" }]\n' })).rejects.toMatchObject(
-        refusal('"a b" is not a valid user name'),
+      await expect(asks({ userData: userData.replace('name: scan', 'name: a b') })).rejects.toMatchObject(
+        refusal('users/0/name: '),
       )
       expect(await provider.list(FARM, signal())).toEqual([])
     })
