@@ -1,4 +1,4 @@
-import { CloudError, type MachineLabels } from '../provider.ts'
+import { CloudError, type Machine, type MachineLabels, type MachineRequest } from '../provider.ts'
 
 /** Keys of labels and tags. Every provider accepts lower case and hyphens. */
 export const LABEL_KEYS = {
@@ -51,3 +51,27 @@ function checkedTagWord(word: string): string {
     `"${word}" is not a valid tag: expected 3 to 50 lower-case letters, digits, ":", "_" or "-"`,
   )
 }
+
+/** The parts of an id that begins with the place of the machine: `form` is `region/instance`, or `zone/name`. */
+export function parseId(provider: string, id: string, form: string): [place: string, name: string] {
+  const [place, name] = id.split('/')
+  if (place && name) return [place, name]
+  throw new CloudError('refused', `"${id}" is not the id of a machine of ${provider}: expected ${form}`)
+}
+
+/** A machine that the provider has accepted but may not show yet. */
+export const startingMachine = (id: string, { name, labels }: MachineRequest): Machine => ({
+  id,
+  name,
+  state: 'starting',
+  address: undefined,
+  port: 22,
+  labels,
+  message: '',
+})
+
+/** The machine with the name of the request, if it was made for the same infrastructure. */
+export const madeFor = (request: MachineRequest, machine: Machine | undefined): Machine | undefined =>
+  machine?.labels.farm === request.labels.farm && machine.labels.infra === request.labels.infra
+    ? machine
+    : undefined

@@ -71,12 +71,11 @@ interface RestSettings {
   readonly region: string | undefined
   readonly type: string | undefined
   readonly endpoint: string | undefined
-  readonly prices: Readonly<Record<string, number>>
 }
 
 export function createRestProvider<Item, One extends TSchema, Some extends TSchema, Kinds extends TSchema>(
   table: RestTable<Item, One, Some, Kinds>,
-  { token, region, type, endpoint, prices: own }: RestSettings,
+  { token, region, type, endpoint }: RestSettings,
   limits: CallLimits,
 ): CloudProvider {
   const { name, calls, defaults, pages } = table
@@ -154,8 +153,6 @@ export function createRestProvider<Item, One extends TSchema, Some extends TSche
     },
 
     async price(kind, signal) {
-      const price = own[kind.type]
-      if (price !== undefined) return price
       const found = (await prices(signal)).get(kind.type)
       const [, here] = found?.regions?.find(([each]) => each === kind.region) ?? []
       return here ?? found?.price ?? undefined

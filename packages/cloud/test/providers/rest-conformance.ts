@@ -12,7 +12,6 @@ export interface Varied {
   readonly endpoint?: string
   readonly image?: string
   readonly privateAddress?: boolean
-  readonly prices?: Readonly<Record<string, number>>
 }
 
 export type RestWorld = MachineApi & World
@@ -120,15 +119,6 @@ export function restProviderConformance(title: string, facts: RestFacts): void {
         problem: 'unavailable',
         message: expect.stringContaining('ECONNREFUSED'),
       })
-    })
-
-    test("prefers the operator's price, without calling the API", async () => {
-      await using provider = facts.make({
-        endpoint: 'http://127.0.0.1:9',
-        prices: { [facts.request.type]: 0.5 },
-      })
-      const { region, type } = facts.request
-      expect(await provider.price({ region, type, spot: false }, signal())).toBe(0.5)
     })
 
     test('reads prices once an hour', async () => {

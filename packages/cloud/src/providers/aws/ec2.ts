@@ -1,27 +1,20 @@
-import type { EC2Client } from '@aws-sdk/client-ec2'
+import type { EC2 } from '@aws-sdk/client-ec2'
 import { CloudError } from '../../provider.ts'
 import type { AwsSettings } from '../settings.ts'
 import { loadSdk } from '../sdk.ts'
-
-export type Sdk = typeof import('@aws-sdk/client-ec2')
-
-export interface Ec2 {
-  readonly client: EC2Client
-  readonly sdk: Sdk
-}
 
 /** Open connections to one region. */
 const MOST_SOCKETS = 20
 
 /** One client for each region. The SDK takes 90 MB of memory and is loaded on first use. */
 export function openEc2(settings: AwsSettings) {
-  const clients = new Map<string, EC2Client>()
+  const clients = new Map<string, EC2>()
   return {
-    async at(region: string): Promise<Ec2> {
+    async at(region: string): Promise<EC2> {
       const sdk = await loadSdk('aws', async () => await import('@aws-sdk/client-ec2'))
-      const client = clients.get(region) ?? new sdk.EC2Client(optionsOf(settings, region))
+      const client = clients.get(region) ?? new sdk.EC2(optionsOf(settings, region))
       clients.set(region, client)
-      return { client, sdk }
+      return client
     },
     close(): void {
       for (const client of clients.values()) client.destroy()
@@ -58,21 +51,19 @@ export const architectureOf = (type: string): 'arm64' | 'x86_64' =>
 
 /** The id of the newest Ubuntu image in the client's region. */
 export async function newestImage(
-  { client, sdk }: Ec2,
+  ec2: EC2,
   architecture: 'arm64' | 'x86_64',
   abortSignal: AbortSignal,
 ): Promise<string> {
-  const { Images = [] } = await client.send(
-    new sdk.DescribeImagesCommand({
-      Owners: [CANONICAL],
-      Filters: [
-        { Name: 'name', Values: [`${NAME}${architecture === 'arm64' ? 'arm64' : 'amd64'}-server-*`] },
-        { Name: 'architecture', Values: [architecture] },
-        { Name: 'state', Values: ['available'] },
-      ],
-    }),
-    { abortSignal },
-  )
+  const input = {
+    Owners: [CANONICAL],
+    Filters: [
+      { Name: 'name', Values: [`${NAME}${architecture === 'arm64' ? 'arm64' : 'amd64'}-server-*`] },
+      { Name: 'architecture', Values: [architecture] },
+      { Name: 'state', Values: ['available'] },
+    ],
+  }
+  const { Images = [] } = await ec2.describeImages(input, { abortSignal })
   const [newest] = Images.toSorted((a, b) => (b.CreationDate ?? '').localeCompare(a.CreationDate ?? ''))
   if (newest?.ImageId) return newest.ImageId
   throw new CloudError(

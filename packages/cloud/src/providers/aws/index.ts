@@ -1,12 +1,12 @@
-import type { DescribeInstancesCommandInput, Instance } from '@aws-sdk/client-ec2'
+import type { DescribeInstancesCommandInput, EC2, Instance } from '@aws-sdk/client-ec2'
 import { CloudError, type CloudProvider, type Machine, type MachineRequest } from '../../provider.ts'
 import { cached, callOnce, callWithRetry, type CallLimits } from '../calls.ts'
-import { LABEL_KEYS } from '../labels.ts'
+import { LABEL_KEYS, parseId } from '../labels.ts'
 import { awsPrice } from '../prices.ts'
 import type { AwsSettings } from '../settings.ts'
-import { architectureOf, IMAGE_TTL_MS, newestImage, openEc2, type Ec2 } from './ec2.ts'
+import { architectureOf, IMAGE_TTL_MS, newestImage, openEc2 } from './ec2.ts'
 import { codeOf, problemOf } from './errors.ts'
-import { machineOf, OPEN_STATES, parseId, runInput } from './machines.ts'
+import { machineOf, OPEN_STATES, runInput } from './machines.ts'
 
 const DEFAULT_REGION = 'us-east-1'
 const DEFAULT_TYPE = 't3.medium'
@@ -28,7 +28,7 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
   const read = async <T>(
     region: string,
     signal: AbortSignal,
-    call: (at: Ec2, signal: AbortSignal) => Promise<T>,
+    call: (ec2: EC2, signal: AbortSignal) => Promise<T>,
   ) => {
     const at = await ec2.at(region)
     return callWithRetry((limited) => call(at, limited), { ...limits, signal, problemOf })
@@ -55,13 +55,9 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
     const found: Instance[] = []
     let NextToken: string | undefined
     do {
-      const page = await read(region, signal, ({ client, sdk }, abortSignal) =>
-        client.send(
-          new sdk.DescribeInstancesCommand({ Filters: filters, MaxResults: PAGE_SIZE, NextToken }),
-          {
-            abortSignal,
-          },
-        ),
+      const input = { Filters: filters, MaxResults: PAGE_SIZE, NextToken }
+      const page = await read(region, signal, (at, abortSignal) =>
+        at.describeInstances(input, { abortSignal }),
       )
       found.push(...(page.Reservations ?? []).flatMap(({ Instances = [] }) => Instances))
       if (found.length > MOST_MACHINES)
@@ -76,7 +72,7 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
 
   /** For a call with `DryRun`: EC2 checks the permission and does nothing. */
   const checkPermission = async (
-    call: (at: Ec2, signal: AbortSignal) => Promise<unknown>,
+    call: (ec2: EC2, signal: AbortSignal) => Promise<unknown>,
     signal: AbortSignal,
   ) =>
     read(region, signal, async (at, limited) => {
@@ -90,10 +86,9 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
 
   const made = async (request: MachineRequest, signal: AbortSignal): Promise<Machine> => {
     const image = await imageOf(request.region, request.type, signal)
-    const { client, sdk } = await ec2.at(request.region)
+    const at = await ec2.at(request.region)
     const answer = await callOnce(
-      (abortSignal) =>
-        client.send(new sdk.RunInstancesCommand(runInput(request, settings, image)), { abortSignal }),
+      (abortSignal) => at.runInstances(runInput(request, settings, image), { abortSignal }),
       { ...limits, signal, problemOf },
     )
     const [instance] = answer.Instances ?? []
@@ -111,16 +106,14 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
 
     async check(signal) {
       await checkPermission(
-        ({ client, sdk }, abortSignal) =>
-          client.send(new sdk.DescribeInstancesCommand({ DryRun: true }), { abortSignal }),
+        (at, abortSignal) => at.describeInstances({ DryRun: true }, { abortSignal }),
         signal,
       )
       try {
         const type = settings.type ?? DEFAULT_TYPE
         const input = runInput(probe(region, type), settings, await imageOf(region, type, signal))
         await checkPermission(
-          ({ client, sdk }, abortSignal) =>
-            client.send(new sdk.RunInstancesCommand({ ...input, DryRun: true }), { abortSignal }),
+          (at, abortSignal) => at.runInstances({ ...input, DryRun: true }, { abortSignal }),
           signal,
         )
       } catch (error) {
@@ -152,10 +145,10 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
     },
 
     async describe(id, signal) {
-      const { region, instance } = parseId(id)
+      const [region, instance] = parseId('aws', id, 'region/instance')
       try {
-        const answer = await read(region, signal, ({ client, sdk }, abortSignal) =>
-          client.send(new sdk.DescribeInstancesCommand({ InstanceIds: [instance] }), { abortSignal }),
+        const answer = await read(region, signal, (at, abortSignal) =>
+          at.describeInstances({ InstanceIds: [instance] }, { abortSignal }),
         )
         const [found] = (answer.Reservations ?? []).flatMap(({ Instances = [] }) => Instances)
         return found && machineOf(region, found, settings.privateAddress)
@@ -166,10 +159,10 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
     },
 
     async destroy(id, signal) {
-      const { region, instance } = parseId(id)
+      const [region, instance] = parseId('aws', id, 'region/instance')
       try {
-        await read(region, signal, ({ client, sdk }, abortSignal) =>
-          client.send(new sdk.TerminateInstancesCommand({ InstanceIds: [instance] }), { abortSignal }),
+        await read(region, signal, (at, abortSignal) =>
+          at.terminateInstances({ InstanceIds: [instance] }, { abortSignal }),
         )
       } catch (error) {
         if (!isUnknown(error)) throw error
@@ -187,8 +180,6 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
     },
 
     async price({ region, type, spot }, signal) {
-      const own = settings.prices[type]
-      if (own !== undefined) return own
       return (spot && (await spotPrice(region, type, signal))) || awsPrice(region, type)
     },
 
@@ -199,18 +190,16 @@ export function createAwsProvider(settings: AwsSettings, limits: CallLimits = {}
 
   /** The highest price among the zones of the region: EC2 chooses the zone. */
   async function spotPrice(region: string, type: string, signal: AbortSignal): Promise<number | undefined> {
-    const { SpotPriceHistory = [] } = await read(region, signal, ({ client, sdk }, abortSignal) =>
-      client.send(
-        new sdk.DescribeSpotPriceHistoryCommand({
-          // As a filter, because the parameter only accepts types that the SDK knows.
-          Filters: [{ Name: 'instance-type', Values: [type] }],
-          ProductDescriptions: ['Linux/UNIX'],
-          // With the present time EC2 returns the prices in force.
-          StartTime: new Date(),
-          MaxResults: MOST_PRICES,
-        }),
-        { abortSignal },
-      ),
+    const input = {
+      // As a filter, because the parameter only accepts types that the SDK knows.
+      Filters: [{ Name: 'instance-type', Values: [type] }],
+      ProductDescriptions: ['Linux/UNIX'],
+      // With the present time EC2 returns the prices in force.
+      StartTime: new Date(),
+      MaxResults: MOST_PRICES,
+    }
+    const { SpotPriceHistory = [] } = await read(region, signal, (at, abortSignal) =>
+      at.describeSpotPriceHistory(input, { abortSignal }),
     )
     const prices = SpotPriceHistory.map(({ SpotPrice }) => Number(SpotPrice)).filter((price) => price > 0)
     return prices.length > 0 ? Math.max(...prices) : undefined

@@ -1,5 +1,5 @@
 import type { _InstanceType, Instance, RunInstancesCommandInput, Tag } from '@aws-sdk/client-ec2'
-import { CloudError, type Machine, type MachineRequest, type MachineState } from '../../provider.ts'
+import type { Machine, MachineRequest, MachineState } from '../../provider.ts'
 import { labelsOfTags, labelsToTags } from '../labels.ts'
 import type { AwsSettings } from '../settings.ts'
 
@@ -16,17 +16,10 @@ const STATES: Readonly<Record<string, MachineState>> = {
 /** States of instances that are not terminated. */
 export const OPEN_STATES = ['pending', 'running', 'shutting-down', 'stopping', 'stopped']
 
-/** Ids are `region/instance`: EC2's own ids do not contain the region. */
-export function parseId(id: string): { region: string; instance: string } {
-  const [region, instance] = id.split('/')
-  if (!region || !instance)
-    throw new CloudError('refused', `"${id}" is not the id of an aws machine: expected region/instance`)
-  return { region, instance }
-}
-
 export function machineOf(region: string, instance: Instance, privateAddress: boolean): Machine {
   const tags = Object.fromEntries((instance.Tags ?? []).map(({ Key, Value }) => [Key ?? '', Value]))
   return {
+    // EC2's own ids do not contain the region.
     id: `${region}/${instance.InstanceId}`,
     name: tags.Name ?? '',
     state: STATES[instance.State?.Name ?? ''] ?? 'starting',

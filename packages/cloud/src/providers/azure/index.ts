@@ -2,7 +2,7 @@ import type { VirtualMachine } from '@azure/arm-compute'
 import type { CloudProvider, Machine } from '../../provider.ts'
 import { callOnce, callWithRetry, type CallLimits } from '../calls.ts'
 import { isNotFound } from '../errors.ts'
-import { LABEL_KEYS } from '../labels.ts'
+import { LABEL_KEYS, madeFor, startingMachine } from '../labels.ts'
 import { azurePrice } from '../prices.ts'
 import type { AzureSettings } from '../settings.ts'
 import { openClients, required, type Clients } from './clients.ts'
@@ -74,25 +74,14 @@ export function createAzureProvider(settings: AzureSettings, limits: CallLimits 
           { ...limits, signal, problemOf },
         )
       } catch (error) {
-        const there = isTaken(error) ? await find(request.name, signal) : undefined
-        if (there?.labels.farm === request.labels.farm && there.labels.infra === request.labels.infra)
-          return there
+        const there = isTaken(error) ? madeFor(request, await find(request.name, signal)) : undefined
+        if (there) return there
         throw error
       }
-      return {
-        id: request.name,
-        name: request.name,
-        state: 'starting',
-        address: undefined,
-        port: 22,
-        labels: request.labels,
-        message: '',
-      }
+      return startingMachine(request.name, request)
     },
 
-    async describe(id, signal) {
-      return find(id, signal)
-    },
+    describe: find,
 
     /** Card, address and disk are deleted with the machine. Without a machine, its leftovers are deleted. */
     async destroy(id, signal) {
@@ -119,7 +108,7 @@ export function createAzureProvider(settings: AzureSettings, limits: CallLimits 
     },
 
     async price({ region, type }) {
-      return settings.prices[type] ?? azurePrice(region, type)
+      return azurePrice(region, type)
     },
 
     /** The clients hold no connections open. */

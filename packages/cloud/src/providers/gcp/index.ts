@@ -1,11 +1,11 @@
 import { CloudError, type CloudProvider, type Machine, type MachineRequest } from '../../provider.ts'
 import type { CallLimits } from '../calls.ts'
 import { hasStatus } from '../errors.ts'
-import { LABEL_KEYS } from '../labels.ts'
+import { LABEL_KEYS, madeFor, parseId, startingMachine } from '../labels.ts'
 import { gcpPrice } from '../prices.ts'
 import type { GcpSettings } from '../settings.ts'
 import { CALLS, openCompute, watchOperation } from './compute.ts'
-import { instanceOf, machineOf, parseId, requestIdOf, zoneOf, type InstanceRef } from './machines.ts'
+import { instanceOf, machineOf, requestIdOf, zoneOf } from './machines.ts'
 
 const DEFAULT_ZONE = 'us-central1-a'
 const DEFAULT_TYPE = 'e2-medium'
@@ -15,14 +15,19 @@ const PAGE_SIZE = '500'
 /** Of one farm. */
 const MOST_MACHINES = 10_000
 
-/** Machines are instances of Compute Engine; regions are zones. */
+/** Machines are instances of Compute Engine, with ids of the form `zone/name`; regions are zones. */
 export function createGcpProvider(settings: GcpSettings, limits: CallLimits = {}): CloudProvider {
   const client = openCompute(settings, limits)
   const zone = settings.zone ?? DEFAULT_ZONE
   const read = (instance: Parameters<typeof machineOf>[0]) => machineOf(instance, settings.privateAddress)
 
-  const find = async (path: InstanceRef, signal: AbortSignal): Promise<Machine | undefined> => {
-    const instance = await client.find(CALLS.describe, { path: { ...path } }, signal)
+  const argumentsOf = (id: string) => {
+    const [place, instance] = parseId('gcp', id, 'zone/name')
+    return { path: { zone: place, instance } }
+  }
+
+  const find = async (id: string, signal: AbortSignal): Promise<Machine | undefined> => {
+    const instance = await client.find(CALLS.describe, argumentsOf(id), signal)
     return instance && read(instance)
   }
 
@@ -43,35 +48,22 @@ export function createGcpProvider(settings: GcpSettings, limits: CallLimits = {}
 
     async create(request, signal) {
       const at = zoneOf(request.region, settings)
-      const ref = { zone: at, instance: request.name }
+      const id = `${at}/${request.name}`
       try {
         await make(request, at, signal)
       } catch (error) {
         // An earlier call has created the machine, so long ago that the cloud has forgotten the request id.
-        const there = hasStatus(error, 409) ? await find(ref, signal) : undefined
-        if (there?.labels.farm === request.labels.farm && there.labels.infra === request.labels.infra)
-          return there
+        const there = hasStatus(error, 409) ? madeFor(request, await find(id, signal)) : undefined
+        if (there) return there
         throw error
       }
-      return (
-        (await find(ref, signal)) ?? {
-          id: `${at}/${request.name}`,
-          name: request.name,
-          state: 'starting',
-          address: undefined,
-          port: 22,
-          labels: request.labels,
-          message: '',
-        }
-      )
+      return (await find(id, signal)) ?? startingMachine(id, request)
     },
 
-    async describe(id, signal) {
-      return find(parseId(id), signal)
-    },
+    describe: find,
 
     async destroy(id, signal) {
-      await client.find(CALLS.destroy, { path: { ...parseId(id) } }, signal)
+      await client.find(CALLS.destroy, argumentsOf(id), signal)
     },
 
     async list(farm, signal) {
@@ -93,7 +85,7 @@ export function createGcpProvider(settings: GcpSettings, limits: CallLimits = {}
     },
 
     async price({ region, type }) {
-      return settings.prices[type] ?? gcpPrice(region, type)
+      return gcpPrice(region, type)
     },
 
     async [Symbol.asyncDispose]() {},

@@ -25,18 +25,6 @@ const LONGEST_RUN_S = 120 * 86_400
 const SHORTEST_RUN_S = 30
 const UBUNTU = 'projects/ubuntu-os-cloud/global/images/family/ubuntu-2404-lts'
 
-export interface InstanceRef {
-  readonly zone: string
-  readonly instance: string
-}
-
-export function parseId(id: string): InstanceRef {
-  const [zone, instance] = id.split('/')
-  if (!zone || !instance)
-    throw new CloudError('refused', `"${id}" is not the id of a gcp machine: expected zone/name`)
-  return { zone, instance }
-}
-
 /** For a region, the first zone of the settings in it. */
 export function zoneOf(region: string, { zone, zones }: GcpSettings): string {
   if (/-[a-z]$/.test(region)) return region
