@@ -33,11 +33,18 @@ export interface NumberRange {
   readonly max?: number
 }
 
+/** `argument`: it follows a command. `apart`: the texts do not belong to the object. */
+export type Use = 'template' | 'shell' | 'argument' | 'expression' | 'export' | 'apart'
+
 export interface Field<Value = unknown> {
   readonly type: FieldType
   readonly doc: string
   /** `wanted`: an object without this field is ignored with a warning. */
   readonly required?: boolean | 'wanted'
+  /** How the texts of the field are used; other texts are neither rendered nor evaluated. */
+  readonly use?: Use
+  /** Names that exist only in the texts of this field. */
+  readonly names?: readonly string[]
   /** Only the compiler reads it. */
   readonly value?: Value
 }
@@ -99,6 +106,17 @@ export const preferably = <const Word extends string>(
   doc: string,
   required: Field['required'] = false,
 ): Field<Word> => ({ type: { kind: 'text', oneOf, lenient: true }, doc, required })
+
+const using =
+  (use: Use) =>
+  <Value>(field: Field<Value>, ...names: string[]): Field<Value> => ({ ...field, use, names })
+export const template = using('template')
+export const shell = using('shell')
+export const argument = using('argument')
+export const expression = using('expression')
+export const exported = using('export')
+export const apart = using('apart')
+
 type Spec<Value> = () => ObjectSpec<Value>
 export const object = <Value>(spec: Spec<Value>, doc: string, shorthand?: string): Field<Value> => ({
   type: { kind: 'object', spec, shorthand },

@@ -1,5 +1,9 @@
 import {
+  apart,
+  argument,
   choice,
+  exported,
+  expression,
   flag,
   formed,
   json,
@@ -12,7 +16,9 @@ import {
   object,
   of,
   preferably,
+  shell,
   spec,
+  template,
   text,
   textMap,
   texts,
@@ -69,31 +75,31 @@ export const spreadSpec = spec('spread', {
 
 export const actionSpec = spec('action', {
   action: preferably(['log', 'export', 'notify', 'run', 'continue', 'abort'], 'The action.', 'wanted'),
-  condition: text('Expression; the action is executed only when it is true.'),
-  message: text('Text for `log` and `notify`.'),
+  condition: expression(text('Expression; the action is executed only when it is true.')),
+  message: template(text('Text for `log` and `notify`.')),
   name: text('Variable that `export` sets.'),
-  value: text('Value for `export`.'),
-  notify: text('Text for `notify`.'),
+  value: template(text('Value for `export`.')),
+  notify: template(text('Text for `notify`.')),
   type: preferably(['bash', 'function'], 'Type of `run`.'),
-  command: text('Command for `run`.'),
-  functions: texts('Expressions for `run`.'),
+  command: shell(text('Command for `run`.')),
+  functions: expression(texts('Expressions for `run`.')),
 })
 
 const branchFields = {
   goto: text('Name of the next step; `_end` ends the module.'),
-  command: text('Command to run first.'),
-  commands: texts('Commands to run first.'),
-  function: text('Expression to evaluate first.'),
-  functions: texts('Expressions to evaluate first.'),
+  command: shell(text('Command to run first.')),
+  commands: shell(texts('Commands to run first.')),
+  function: expression(text('Expression to evaluate first.')),
+  functions: expression(texts('Expressions to evaluate first.')),
 }
 export const branchSpec = spec('branch', branchFields)
 
 export const decisionSpec = spec('decision', {
-  switch: text('Template whose trimmed text selects a case.'),
+  switch: template(text('Template whose trimmed text selects a case.')),
   cases: map(() => branchSpec, 'Branches by text.'),
   default: object(() => branchSpec, 'Branch if no case matches.'),
   conditions: list(
-    () => spec('condition', { if: text('Expression.', true), ...branchFields }),
+    () => spec('condition', { if: expression(text('Expression.', true)), ...branchFields }),
     'Every branch whose `if` is true is executed; the last `goto` wins.',
   ),
 })
@@ -108,7 +114,7 @@ export const retrySpec = spec('retry', {
 
 export const messageSpec = spec('message', {
   role: choice(['system', 'user', 'assistant', 'tool'], 'Author of the message.', true),
-  content: json('Text, or a list of content parts.'),
+  content: template(json('Text, or a list of content parts.')),
   name: text('Name of the author.'),
   tool_call_id: text('Tool call to which a `tool` message responds.'),
 })
@@ -132,27 +138,37 @@ export const llmConfigSpec = spec('llm_config', {
   custom_headers: textMap('Extra headers.'),
 })
 
+/** Variables of tool hooks. */
+const CALL_NAMES = ['tool', 'args', 'tool_name', 'tool_args', 'result', 'error', 'iteration', 'duration']
+const STOP_NAMES = ['content', 'iteration', 'agent_content']
+
 export const agentToolSpec = spec('agent_tool', {
   preset: text('Name of a preset tool.'),
   name: text('Name of a tool that the workflow defines.'),
   description: text('What the tool does.'),
   parameters: json('JSON Schema of the arguments.'),
-  handler: text('Expression whose value is the result; the arguments are in `args`.'),
+  handler: expression(text('Expression whose value is the result; the arguments are in `args`.'), 'args'),
 })
 
 const subAgentFields = {
   name: text('Name.', true),
   description: text('Tasks for which the agent is used.'),
-  system_prompt: text('System prompt.'),
+  system_prompt: template(text('System prompt.')),
   agent_tools: list(() => agentToolSpec, 'Its tools.', 'preset'),
   max_iterations: number('Maximum number of rounds.'),
   models: texts('Models, tried in order.'),
   llm_config: object(() => llmConfigSpec, 'Model settings; they override those of the step.'),
   output_schema: json('JSON Schema that the answer is asked to follow.'),
   memory: object(() => memorySpec, 'Memory of the agent: `max_messages`.'),
-  stop_condition: text('Expression; the agent stops when it is true.'),
-  on_tool_start: text('Expression evaluated before each tool call; default: that of the step.'),
-  on_tool_end: text('Expression evaluated after each tool call; default: that of the step.'),
+  stop_condition: expression(text('Expression; the agent stops when it is true.'), ...STOP_NAMES),
+  on_tool_start: expression(
+    text('Expression evaluated before each tool call; default: that of the step.'),
+    ...CALL_NAMES,
+  ),
+  on_tool_end: expression(
+    text('Expression evaluated after each tool call; default: that of the step.'),
+    ...CALL_NAMES,
+  ),
 }
 export interface SubAgent extends ValueOf<typeof subAgentFields> {
   sub_agents?: SubAgent[]
@@ -194,77 +210,85 @@ const stepFields = {
   depends_on: texts(
     'Steps that must end before this one. If any step has this key, all steps of the list are a graph.',
   ),
-  pre_condition: text('Expression; the step is skipped when it is false.'),
-  log: text('Log line that is written when the step starts.'),
-  timeout: formed(
-    'timeout',
-    'Time limit in seconds, or as `30s`, `5m`, `1h30m`, `2d`: of each command, or of the whole step for other types.',
+  pre_condition: expression(text('Expression; the step is skipped when it is false.')),
+  log: template(text('Log line that is written when the step starts.')),
+  timeout: template(
+    formed(
+      'timeout',
+      'Time limit in seconds, or as `30s`, `5m`, `1h30m`, `2d`: of each command, or of the whole step for other types.',
+    ),
   ),
   retry: object(() => retrySpec, 'Retries of a failed step.', 'attempts'),
-  exports: textMap('Variables that the step sets when it succeeds.'),
+  exports: exported(textMap('Variables that the step sets when it succeeds.')),
   on_success: list(() => actionSpec, 'Actions after success.', 'action'),
   on_error: list(() => actionSpec, 'Actions after failure; `continue` starts the next step.', 'action'),
   decision: object(() => decisionSpec, 'Chooses the next step.'),
   suppress_details: flag('Do not record the command and its output.'),
-  command: text('One shell command.'),
-  commands: texts('Shell commands, one after the other; the first failure ends the step.'),
-  parallel_commands: texts('Shell commands that run in parallel; all of them run.'),
-  std_file: text('File to which the output is written.'),
-  speed_args: text('Appended to `command`, first.'),
-  config_args: text('Appended to `command`, second.'),
-  input_args: text('Appended to `command`, third.'),
-  output_args: text('Appended to `command`, last.'),
+  command: shell(text('One shell command.')),
+  commands: shell(texts('Shell commands, one after the other; the first failure ends the step.')),
+  parallel_commands: shell(texts('Shell commands that run in parallel; all of them run.')),
+  std_file: template(text('File to which the output is written.')),
+  speed_args: argument(text('Appended to `command`, first.')),
+  config_args: argument(text('Appended to `command`, second.')),
+  input_args: argument(text('Appended to `command`, third.')),
+  output_args: argument(text('Appended to `command`, last.')),
   step_runner: choice(RUNNER_TYPES, 'Runner of a remote-bash step: docker or ssh.'),
-  step_runner_config: object(() => runnerConfigSpec, 'Settings of `step_runner`.'),
-  step_remote_file: text('File that is copied back after the commands.'),
-  host_output_file: text('Destination of that file.'),
-  function: text('One expression.'),
-  functions: texts('Expressions, one after the other.'),
-  parallel_functions: texts('Expressions that are evaluated in parallel.'),
-  parallel_steps: list(nestedStepSpec, 'Steps that run in parallel.'),
-  input: text('File with one item per line.'),
+  step_runner_config: template(object(() => runnerConfigSpec, 'Settings of `step_runner`.')),
+  step_remote_file: template(text('File that is copied back after the commands.')),
+  host_output_file: template(text('Destination of that file.')),
+  function: expression(text('One expression.')),
+  functions: expression(texts('Expressions, one after the other.')),
+  parallel_functions: expression(texts('Expressions that are evaluated in parallel.')),
+  parallel_steps: apart(list(nestedStepSpec, 'Steps that run in parallel.')),
+  input: template(text('File with one item per line.')),
   variable: text('Name of the variable that holds the item.'),
   variable_pre_process: text('Expression that converts the item into the value of the variable.'),
-  threads: formed(
-    'count',
-    'Most items that are processed in parallel; in a farm, as far as slots of the worker are free. Default: as many as are free; one in `scanfarm exec`, and in batches of `spread: true`.',
+  threads: template(
+    formed(
+      'count',
+      'Most items that are processed in parallel; in a farm, as far as slots of the worker are free. Default: as many as are free; one in `scanfarm exec`, and in batches of `spread: true`.',
+    ),
   ),
   spread: object(
     () => spreadSpec,
     'Whether other workers of the farm execute items too: `true`, or an object.',
     'enabled',
   ),
-  step: object(nestedStepSpec, 'The step that runs for each item.'),
-  url: formed('url', 'URL of the request.'),
-  method: formed('method', 'Default GET.'),
-  headers: textMap('Request headers.'),
-  request_body: text('Request body.'),
+  step: apart(object(nestedStepSpec, 'The step that runs for each item.')),
+  url: template(formed('url', 'URL of the request.')),
+  method: template(formed('method', 'Default GET.')),
+  headers: template(textMap('Request headers.')),
+  request_body: template(text('Request body.')),
   messages: list(() => messageSpec, 'The conversation.'),
   tools: jsons('Tools that the model may call.'),
   tool_choice: json('Tool that the model should call.'),
   llm_config: object(() => llmConfigSpec, 'Model settings.'),
   is_embedding: flag('Ask for embeddings of `embedding_input`.'),
-  embedding_input: texts('Texts to embed.'),
+  embedding_input: template(texts('Texts to embed.')),
   extra_llm_parameters: jsonMap('Fields that are added to the request unchanged.'),
   stream: flag('Ask for a streamed answer.'),
-  query: text('The goal of an agent.'),
-  queries: texts('Several goals in one conversation.'),
-  system_prompt: text('System prompt of an agent.'),
+  query: template(text('The goal of an agent.')),
+  queries: template(texts('Several goals in one conversation.')),
+  system_prompt: template(text('System prompt of an agent.')),
   agent_tools: list(() => agentToolSpec, 'Tools of an agent.', 'preset'),
   parallel_tool_calls: flag('Run the calls of one answer in parallel; default true.'),
   max_iterations: whole('Maximum number of rounds of an agent.', { min: 1 }),
   max_tokens: number('Maximum number of tokens of an agent in all rounds.'),
-  stop_condition: text('Expression; the agent stops when it is true.'),
+  stop_condition: expression(text('Expression; the agent stops when it is true.'), ...STOP_NAMES),
   memory: object(() => memorySpec, 'Memory of the agent.'),
-  plan_prompt: text('Asks for a plan before the first round.'),
+  plan_prompt: template(text('Asks for a plan before the first round.')),
   plan_max_tokens: number('Maximum length of the plan, in tokens.'),
   models: texts('Models, tried in order.'),
   output_schema: json('JSON Schema that the final answer must follow.'),
-  on_tool_start: text(
-    'Expression evaluated before each tool call, with `tool_name`, `tool_args` and `iteration`.',
+  on_tool_start: expression(
+    text('Expression evaluated before each tool call, with `tool_name`, `tool_args` and `iteration`.'),
+    ...CALL_NAMES,
   ),
-  on_tool_end: text(
-    'Expression evaluated after each tool call; it also has `result`, `error` and `duration` in milliseconds.',
+  on_tool_end: expression(
+    text(
+      'Expression evaluated after each tool call; it also has `result`, `error` and `duration` in milliseconds.',
+    ),
+    ...CALL_NAMES,
   ),
   sub_agents: list(() => subAgentSpec, 'Agents that the agent may call.'),
   max_agent_depth: number('Maximum depth of calls between agents; default 3.'),

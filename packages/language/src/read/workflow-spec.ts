@@ -1,6 +1,8 @@
 import { HEURISTICS } from '@scanfarm/contracts'
 import {
+  apart,
   choice,
+  expression,
   flag,
   jsonAsWritten,
   jsonMapAsWritten,
@@ -9,6 +11,7 @@ import {
   object,
   preferably,
   spec,
+  template,
   text,
   textMap,
   texts,
@@ -45,8 +48,8 @@ const paramFields = {
   max: number('Largest value of an `int`.'),
   choices: words('Values that a `choice` may have.'),
   multiple: flag('Whether the value of a `choice` may be several of the choices, separated by commas.'),
-  default: jsonAsWritten(
-    'Value if the caller gives none; a template over built-in variables and earlier params.',
+  default: template(
+    jsonAsWritten('Value if the caller gives none; a template over built-in variables and earlier params.'),
   ),
   value: jsonAsWritten('Alias of `default`.'),
   required: flag('The run is refused without a value.'),
@@ -72,7 +75,7 @@ export const dependenciesSpec = spec('dependencies', {
     'Variables that must exist and have the right type.',
   ),
   target_types: words('Types of targets that the workflow accepts.'),
-  functions_conditions: texts('Expressions that must all be true.'),
+  functions_conditions: expression(texts('Expressions that must all be true.')),
 })
 
 export const triggerSpec = spec('trigger', {
@@ -115,9 +118,9 @@ export const triggerSpec = spec('trigger', {
 
 export const reportSpec = spec('report', {
   name: text('Name.', true),
-  path: text('File; a template.', 'wanted'),
+  path: template(text('File; a template.', 'wanted')),
   type: preferably(REPORT_TYPES, 'Kind of file.'),
-  description: text('For people.'),
+  description: template(text('For people.')),
   optional: flag('Whether the report may be missing.'),
 })
 
@@ -133,20 +136,20 @@ export const preferencesSpec = spec('preferences', {
 })
 
 export const hooksSpec = spec('hooks', {
-  pre_scan_steps: list(hookStepSpec, 'Steps before the scan; a failure is only logged.'),
-  post_scan_steps: list(hookStepSpec, 'Steps after a successful scan; a failure is only logged.'),
+  pre_scan_steps: apart(list(hookStepSpec, 'Steps before the scan; a failure is only logged.')),
+  post_scan_steps: apart(list(hookStepSpec, 'Steps after a successful scan; a failure is only logged.')),
 })
 
 const moduleFields = {
   name: text('Name, unique in the flow.', true),
   path: text('File of the module, or its name.'),
-  params: textMap('Params of the module; templates over the variables of the flow.'),
+  params: template(textMap('Params of the module; templates over the variables of the flow.')),
   depends_on: texts('Modules that must end before this one.'),
-  condition: text('Expression; the module is skipped when it is false.'),
+  condition: expression(text('Expression; the module is skipped when it is false.')),
   on_success: list(() => actionSpec, 'Actions after success.', 'action'),
   on_error: list(() => actionSpec, 'Actions after failure; `abort` fails the flow.', 'action'),
-  decision: object(() => decisionSpec, 'Not used for modules.'),
-  steps: list(nestedStepSpec, 'Steps of an inline module.'),
+  decision: apart(object(() => decisionSpec, 'Not used for modules.')),
+  steps: apart(list(nestedStepSpec, 'Steps of an inline module.')),
   runner: choice(
     RUNNER_TYPES,
     'Runner of the commands of the module; it overrides the runner that the module names.',
@@ -219,10 +222,10 @@ const workflowFields = {
   hooks: object(() => hooksSpec, 'Steps before and after the scan.'),
   runner: choice(RUNNER_TYPES, 'Runner of commands; in a flow, of modules that name none. Default host.'),
   runner_config: object(() => runnerConfigSpec, 'Settings of the runner.'),
-  steps: list(() => stepSpec, 'Steps of a module.'),
+  steps: apart(list(() => stepSpec, 'Steps of a module.')),
   modules: list(() => moduleRefSpec, 'Modules of a flow.'),
   extends: text('Name or path of the parent.'),
-  override: object(() => overrideSpec, 'Changes of the parent.'),
+  override: apart(object(() => overrideSpec, 'Changes of the parent.')),
 }
 export interface Workflow extends Having<'kind' | 'name', typeof workflowFields> {}
 
