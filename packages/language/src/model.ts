@@ -22,6 +22,7 @@ export type LlmMessage = Of<typeof step.messageSpec>
 export type Retry = Of<typeof step.retrySpec>
 export type RunnerConfig = Of<typeof step.runnerConfigSpec>
 export type Spread = Of<typeof step.spreadSpec>
+export type StepType = (typeof step.STEP_TYPES)[number]
 export type Dependencies = Of<typeof workflow.dependenciesSpec>
 export type Hooks = Of<typeof workflow.hooksSpec>
 export type Override = Of<typeof workflow.overrideSpec>

@@ -1,5 +1,5 @@
 import { sendsNothing } from '@scanfarm/functions'
-import type { Step } from '@scanfarm/language'
+import type { Step, StepType } from '@scanfarm/language'
 import type { StepContext } from '../step/step-context.ts'
 import { renderAgent, runAgent } from './agent.ts'
 import { renderLlm, runLlm } from './llm.ts'
@@ -39,7 +39,7 @@ const sourcesOf = (step: Step): string[] =>
         ...[step.parallel_steps ?? [], step.step ?? []].flat().flatMap(sourcesOf),
       ]
 
-const kinds: Readonly<Record<string, (at: StepContext) => Prepared>> = {
+const kinds: Readonly<Record<StepType, (at: StepContext) => Prepared>> = {
   bash(at) {
     const { module } = at
     const commands = renderCommands(at)
@@ -84,9 +84,10 @@ const kinds: Readonly<Record<string, (at: StepContext) => Prepared>> = {
   },
 }
 
+const known = (type: string): type is StepType => Object.hasOwn(kinds, type)
+
 /** Renders a step. Throws `RenderError`. */
 export const prepare = (at: StepContext): Prepared => {
-  const kind = Object.hasOwn(kinds, at.step.type) ? kinds[at.step.type] : undefined
-  if (kind !== undefined) return kind(at)
+  if (known(at.step.type)) return kinds[at.step.type](at)
   return { command: '', run: async () => failed(`steps of type ${at.step.type} are not supported`) }
 }
