@@ -17,26 +17,22 @@ const open = (at: StepContext, command: string, startedAt: Date): void => {
   })
 }
 
-const close = (
+const closedOf = (
   at: StepContext,
   status: StepClosed['status'],
   closing: Closing,
   from: number,
-  counts: boolean,
-): void => {
+): StepClosed => {
   const { run } = at.module
-  run.input.recorder.stepClosed(
-    {
-      key: at.key,
-      status,
-      errorMessage: run.recordable(closing.error ?? '', MAX_COMMAND),
-      exports: closing.exports ?? {},
-      ...(closing.exitCode === undefined ? {} : { exitCode: closing.exitCode }),
-      durationMs: Math.max(0, Math.round(run.ports.monotonic() - from)),
-      completedAt: run.ports.now(),
-    },
-    counts,
-  )
+  return {
+    key: at.key,
+    status,
+    errorMessage: run.recordable(closing.error ?? '', MAX_COMMAND),
+    exports: closing.exports ?? {},
+    ...(closing.exitCode === undefined ? {} : { exitCode: closing.exitCode }),
+    durationMs: Math.max(0, Math.round(run.ports.monotonic() - from)),
+    completedAt: run.ports.now(),
+  }
 }
 
 /** Records a step from its start. */
@@ -45,27 +41,48 @@ export const ownRow =
   (at, command) => {
     const from = at.module.run.ports.monotonic()
     open(at, command, at.module.run.ports.now())
-    return { close: (status, closing = {}) => close(at, status, closing, from, counts) }
+    return {
+      close: (status, closing = {}) =>
+        at.module.run.input.recorder.stepClosed(closedOf(at, status, closing, from), counts),
+    }
   }
 
-/** Records a step only if it fails or does not do all, and only the first few: for the items of a loop. */
-export const rowForFailures = (most: number, rowsBefore = 0): OpenRow => {
+/** The rows of one item of a loop. */
+export interface ItemRows {
+  readonly open: OpenRow
+  /** The item has ended, with its actions: its rows are recorded, unless another attempt executes it again. */
+  record(): void
+}
+
+/** Records steps only if they fail or do not do all, and only the first few: for the items of a loop. */
+export const rowsOfFailures = (most: number, rowsBefore = 0): (() => ItemRows) => {
   let rows = rowsBefore
-  return (at, command) => {
-    const { run } = at.module
-    const from = run.ports.monotonic()
-    const startedAt = run.ports.now()
+  return () => {
+    const kept: (() => void)[] = []
     return {
-      close(status, closing = {}) {
-        const isPartial = status === 'completed' && closing.error !== undefined
-        if ((status !== 'failed' && !isPartial) || rows >= most) return
-        rows++
-        const row = { ...at, key: run.uniqueKey(`${at.key}/failed-${rows}`) }
-        open(row, command, startedAt)
-        if (closing.output !== undefined && closing.output !== '') {
-          void run.input.recorder.output(row.key, 'stdout', Buffer.from(`${closing.output}\n`))
+      open(at, command) {
+        const { run } = at.module
+        const from = run.ports.monotonic()
+        const startedAt = run.ports.now()
+        return {
+          close(status, closing = {}) {
+            const isPartial = status === 'completed' && closing.error !== undefined
+            if ((status !== 'failed' && !isPartial) || rows >= most) return
+            const closed = closedOf(at, status, closing, from)
+            kept.push(() => {
+              if (rows >= most) return
+              rows++
+              const row = { ...at, key: run.uniqueKey(`${at.key}/failed-${rows}`) }
+              open(row, command, startedAt)
+              if (closing.output !== undefined && closing.output !== '')
+                void run.input.recorder.output(row.key, 'stdout', Buffer.from(`${closing.output}\n`))
+              run.input.recorder.stepClosed({ ...closed, key: row.key }, false)
+            })
+          },
         }
-        close(row, status, closing, from, false)
+      },
+      record() {
+        for (const one of kept) one()
       },
     }
   }

@@ -6,7 +6,7 @@ import { inTurn } from '../runner/command.ts'
 import { type StepContext, interruption, signalOf, turnsOf } from '../step/step-context.ts'
 import { pool } from '../step/pool.ts'
 import { renderPlain } from '../step/render.ts'
-import { rowForFailures } from '../step/row.ts'
+import { rowsOfFailures } from '../step/row.ts'
 import { keptValue, valueOf } from '../flow/kept-unit.ts'
 import type { Run } from '../flow/run.ts'
 import { Scope } from '../flow/scope.ts'
@@ -271,7 +271,7 @@ const loop = async (
   const { slots } = run.input
   const variable = at.step.variable ?? 'item'
   const inner = withLoopSyntax(at.step.step ?? { name: 'item', type: 'bash' }, variable)
-  const rows = rowForFailures(run.limits.foreachFailedRows, rowsBefore)
+  const rowsOfItem = rowsOfFailures(run.limits.foreachFailedRows, rowsBefore)
   await pool(
     own,
     width,
@@ -285,14 +285,18 @@ const loop = async (
         return void (await ended?.(index, ''))
       }
       scope.setAll(loopVariables(variable, value, index + 1))
-      const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows)
-      // It has not ended: another attempt executes it again.
-      if (run.signal.aborted) return
-      tally.add(outcome)
+      const rows = rowsOfItem()
+      const outcome = await at.module.runStep({ ...at, step: inner, scope }, rows.open)
+      const hasEnded = !signalOf(at).aborted
       const text = 'output' in outcome && outcome.output !== '' ? `${outcome.output}\n` : ''
+      if (text !== '' && !run.signal.aborted) await file?.write(Buffer.from(text))
+      // From here on without a pause: what is noted of the loop has all of an item or nothing.
+      rows.record()
+      // It has not ended: another attempt executes it again.
+      if (!hasEnded && run.signal.aborted) return
+      tally.add(outcome)
       const isKept = text !== '' && outputs.add(index, text)
-      if (text !== '') await file?.write(Buffer.from(text))
-      if (!signalOf(at).aborted) await ended?.(index, isKept ? text : '')
+      if (hasEnded) await ended?.(index, isKept ? text : '')
     },
     () => !signalOf(at).aborted && tally.skipModule === undefined,
     slots && ((over) => slots.take(over)),

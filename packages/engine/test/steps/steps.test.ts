@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { useRuns } from '../harness/runs.ts'
 import { MemoryRecorder } from '../harness/recorder.ts'
+import type { KeptItems, ResumeService } from '../../src/flow/kept-unit.ts'
 import { ItemOutputs } from '../../src/steps/item-outputs.ts'
 
 const { run, folder } = useRuns()
@@ -51,6 +52,59 @@ describe('foreach', () => {
     expect(recorder.byName('loop').command).toBe(
       `foreach ${output}/in\nif [[ -n x ]] 2>/dev/null; then :; fi; printf "%s|%s|%s\\n" [[ url ]] [[_url_]] {{_id_}} >> {{Output}}/out; echo [[url]]`,
     )
+  })
+
+  test('what is noted of a loop for another attempt counts and records exactly the items that have ended', async () => {
+    const recorder = new MemoryRecorder()
+    const noted: [ended: number, counted: number, failed: number, rows: number][] = []
+    let take: (() => KeptItems) | undefined
+    let ended = 0
+    const resume: ResumeService = {
+      find: () => undefined,
+      takeOver: () => ({ counted: 0, artifacts: [] }),
+      stop: () => {},
+      begin: async () => {},
+      end: async () => {},
+      findItems: () => undefined,
+      takeOverItems: () => {},
+      openItems(_key, taken) {
+        take = taken
+        return true
+      },
+      async itemEnded() {
+        const { ended: ranges = [], counts } = take?.() ?? {}
+        for (const [first, last] of ranges) ended += last + 1 - first
+        const { completed = 0, failed = 0 } = counts ?? {}
+        const rows = recorder.steps.filter(({ name }) => name === 'item').length
+        noted.push([ended, completed + failed, failed, rows])
+        await Promise.resolve()
+      },
+      remember: async (_key, make) => await make(),
+    }
+    const { output } = await run(
+      module(`
+  - {name: make, type: bash, command: "printf 'bad\\nnext\\n' > {{Output}}/in; seq 20 >> {{Output}}/in"}
+  - name: loop
+    type: foreach
+    input: "{{Output}}/in"
+    variable: n
+    threads: 4
+    exports: {streaming_output: "{{Output}}/all.txt"}
+    step:
+      name: item
+      type: bash
+      command: 'cd {{Output}}; case [[n]] in bad) exit 1 ;; next) until [ -e acting ]; do sleep 0.01; done; touch over ;; *) echo [[n]] ;; esac'
+      on_error:
+        - {action: run, type: bash, command: 'cd {{Output}}; touch acting; until [ -e over ] && [ $(wc -l < all.txt) = 20 ]; do sleep 0.01; done'}
+        - {action: continue}
+`),
+      { resume, recorder },
+    )
+    expect(readFileSync(`${output}/all.txt`, 'utf8').split('\n')).toHaveLength(21)
+    expect(noted.map(([, counted, failed]) => [counted, failed])).toEqual(
+      noted.map(([is, , , rows]) => [is, rows]),
+    )
+    expect(noted.at(-1)).toEqual([22, 22, 1, 1])
   })
 
   test('the command of foreach names what it executes, however its step says it', async () => {
