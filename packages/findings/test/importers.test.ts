@@ -525,6 +525,7 @@ describe('Paths of web servers', () => {
     [`${HEADING}admin               (Status: 200) [Size: 9]`, 'content https://192.0.2.1:8443/admin'],
     ['Found: A.test [::1,192.0.2.7]', 'subdomain a.test ::1'],
     [`${HEADING}a.test 192.0.2.7,::1 CNAME: b.test`, 'subdomain a.test 192.0.2.7'],
+    ['http://a.test/a b.txt   (Status: 200) [Size: 5]', 'content http://a.test/a b.txt'],
   ])('gobuster: paths, servers by name and names in DNS are assets: %j', async (text, expected) => {
     const { format, assets, errors } = await guess(`${text}\n2026/01/01 10:00:00 Finished\n`)
     expect({ format, errors }).toEqual({ format: 'gobuster', errors: 0 })

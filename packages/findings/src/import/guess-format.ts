@@ -51,7 +51,7 @@ const SIGNS: readonly (readonly [ImportFormat, string | RegExp])[] = [
   ['nuclei', /^\[(?:INF|FTL)\] .*\bnuclei\b/m],
   ['ffuf', /^:: Progress: \[\d+\/\d+\] :: Job /m],
   ['gobuster', /^Gobuster v\d/m],
-  ['gobuster', /^\S+\s+\(Status: \d+\)/m],
+  ['gobuster', /^\S.*\s\(Status: \d+\)/m],
   ['gobuster', /^(?:Found: )?[\w.:-]+ Status: \d+ \[Size: \d+\]/m],
   ['gobuster', /^Found: [\w-]+(?:\.[\w-]+)+(?: \[|$)/m],
 ]

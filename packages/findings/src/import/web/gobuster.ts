@@ -4,7 +4,8 @@ import { asset, failed, unusable } from '../records.ts'
 import { webContent } from './web-content.ts'
 
 const ESCAPES = /\u001b\[[\d;]*[A-Za-z]/g
-const FOUND = /^(\S+)\s+\(Status: (\d+)\)(?: \[Size: (\d+)\])?(?: \[--> (.*)\])?\s*$/
+/** Words of a list may contain spaces. */
+const FOUND = /^(\S(?:.*\S)?)\s+\(Status: (\d+)\)(?: \[Size: (\d+)\])?(?: \[--> (.*)\])?\s*$/
 /** Of vhost, until 3.6 with `Found:`. */
 const SERVER = /^(?:Found: )?([\w.:-]+) Status: (\d+) \[Size: (\d+)\](?: \[--> (.*)\])?$/
 /** Of dns: a name and its addresses. */
