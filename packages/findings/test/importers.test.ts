@@ -127,8 +127,11 @@ describe('nmap', () => {
       'port 192.0.2.2:80 80',
     ])
     expect(report.assets[0]?.dns_records).toEqual(['PTR pool.example'])
-    const named = `<nmaprun>${host('192.0.2.1', `<hostname name="a.example" type="user"/>${PTR}`, port(80))}</nmaprun>`
-    expect(values(await guess(named))).toEqual(['ip a.example 80', 'port a.example:80 80'])
+    const named = (address: string, open: number) =>
+      host(address, `<hostname name="a.example" type="user"/>${PTR}`, port(open))
+    expect(
+      values(await guess(`<nmaprun>${named('192.0.2.1', 80)}${named('192.0.2.2', 443)}</nmaprun>`)),
+    ).toEqual(['ip a.example 80', 'port a.example:80 80', 'ip a.example 80 443', 'port a.example:443 443'])
   })
 
   test.each([
@@ -871,6 +874,7 @@ describe('Vulnerabilities of packages', () => {
         severity: 'low',
         title: 'x',
         cves: ['CVE-2026-4'],
+        patched_versions: '<0.0.0',
         findings: [{ version: '1.0.0' }],
       },
     },
@@ -938,6 +942,11 @@ describe('Vulnerabilities of packages', () => {
     const found = await guess(typeof report === 'string' ? report : JSON.stringify(report))
     expect(found).toMatchObject({ format, errors: 0 })
     expect(short(found)).toEqual(expected)
+  })
+
+  test('npm-audit: fixed versions below 0.0.0 mean that there is none', async () => {
+    const { findings } = await guess(JSON.stringify(OLD_NPM))
+    expect(findings[0]?.vuln_desc).toContain('No fixed version')
   })
 
   test.each(['Resources', 'Findings', 'Vulnerabilities'])(

@@ -118,7 +118,8 @@ function* advisoryRecords(one: unknown): Generator<Imported> {
       file: '',
       name: asText(at(one, 'module_name')),
       version,
-      fixed: asTexts(at(one, 'patched_versions')),
+      // `<0.0.0`: there is none.
+      fixed: asTexts(at(one, 'patched_versions')).filter((versions) => versions !== '<0.0.0'),
       severity: asText(at(one, 'severity')),
       title: asText(at(one, 'title')),
       text: [asText(at(one, 'overview')), asText(at(one, 'recommendation'))].join('\n\n'),

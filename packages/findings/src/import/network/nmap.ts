@@ -19,6 +19,7 @@ export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGener
   let time: Date | undefined
   let masscan: MasscanHosts | undefined
   let [hosts, silent] = [0, 0]
+  const ports = new Map<string, Set<string>>()
   for await (const part of nmapReport(body)) {
     if (part.kind === 'problem') yield unusable(part.reason, part.line)
     else if (part.kind === 'run') {
@@ -35,7 +36,7 @@ export async function* nmapFindings(body: AsyncIterable<Uint8Array>): AsyncGener
     } else if (masscan === undefined) {
       hosts += 1
       if (isSilent(part.host)) silent += 1
-      yield* hostRecords(part.host, time ?? new Date())
+      yield* hostRecords(part.host, time ?? new Date(), ports)
     } else for (const record of masscanHost(part.host.raw)) yield* masscan.add(record)
   }
   if (time === undefined) throw unreadable('it is not XML of nmap')
@@ -52,18 +53,21 @@ function* failureOf(stats: unknown, areAllSilent: boolean): Generator<Imported> 
   else if (up === '0' || areAllSilent) yield failed('no host answered')
 }
 
-function* hostRecords(host: NmapHost, time: Date): Generator<Imported> {
+/** `ports`: those of names, which may have several addresses (`--resolve-all`), a host for each. */
+function* hostRecords(host: NmapHost, time: Date, ports: Map<string, Set<string>>): Generator<Imported> {
   const { ip, os } = host
   const place = host.name || ip
   if (place === '' || host.isDown) return
   for (const one of new Set([place, ip])) if (one !== '') yield* answerOf(one, host)
   const open = host.ports.filter(({ state }) => state === 'open')
   if (isSilent(host)) return
+  const names = (ports.get(host.name) ?? new Set()).union(new Set(open.map(portName)))
+  if (host.name !== '') ports.set(host.name, names)
   yield asset({
     asset_type: 'ip',
     asset_value: place,
     host_ip: ip,
-    open_ports: open.map(portName),
+    open_ports: [...names],
     technologies: os,
     dns_records: host.reverse.map((one) => `PTR ${one}`),
   })
