@@ -1,9 +1,10 @@
 import { Type, type Static } from 'typebox'
-import { CreateRuns, Timeout } from './runs/create-run.ts'
+import { CreateRuns, SCHEDULED_RUN_FIELDS } from './runs/create-run.ts'
 import { NullableTimestamp, StringMap, Timestamp } from './resources.ts'
 import { Priority, RunMode, RunnerType, WorkflowKind } from './enums.ts'
 import { EVENT_WORD_LENGTH } from './event-limits.ts'
-import { closed, Count, count, flag, named, nullable, text } from './objects.ts'
+import { SEVERITIES } from './findings/severities.ts'
+import { closed, Count, count, flag, named, nullable, picked, text } from './objects.ts'
 
 /** Data types of events by topic; those of all other topics are `custom`. */
 const DATA_TYPES: Readonly<Record<string, string>> = {
@@ -89,6 +90,36 @@ export const EventLogEntry = named('EventLogEntry', {
 })
 export type EventLogEntry = Static<typeof EventLogEntry>
 
+export const WebhookSubscription = named('WebhookSubscription', {
+  id: Type.Integer(),
+  name: Type.String(),
+  url: Type.String(),
+  /** Topics or shell globs. */
+  topics: Type.Array(Type.String()),
+  filters: Type.Array(Type.String()),
+  format: Type.Enum(['json', 'slack', 'discord', 'teams', 'mail']),
+  min_severity: Type.Enum(['', ...SEVERITIES], {
+    description:
+      'Events about findings, and ends of jobs with new findings or ones that are back, are sent if one is at least this severe; reminders if one is open',
+  }),
+  /** Of the text of a message; `""`: the usual text. */
+  template: Type.String(),
+  /** Whether a mail about the end of a job has the report attached. */
+  report: Type.Boolean(),
+  enabled: Type.Boolean(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+export type WebhookSubscription = Static<typeof WebhookSubscription>
+
+export const IncomingWebhook = Type.Object({
+  name: Type.String(),
+  created_at: Timestamp,
+  last_received_at: NullableTimestamp,
+  received_count: count('Accepted requests'),
+})
+export type IncomingWebhook = Static<typeof IncomingWebhook>
+
 /** Of an event to a subscription. */
 export const DeliveryStatus = Type.Enum(['pending', 'delivered', 'dead'])
 
@@ -148,8 +179,12 @@ export type ReceiverWorkflow = Static<typeof ReceiverWorkflow>
 
 const Duration = Type.String({ minLength: 1, maxLength: 32, description: 'For example 30s, 5m or 1h30m' })
 const Name = Type.String({ minLength: 1, maxLength: 256 })
-const Missed = Type.Enum(['skip', 'once', 'all'])
-const Overlap = Type.Enum(['allow', 'skip', 'queue', 'cancel-previous'])
+/** Of a schedule whose time has passed. */
+export const Missed = Type.Enum(['skip', 'once', 'all'])
+export type Missed = Static<typeof Missed>
+/** With runs of the previous execution that have not ended. */
+export const Overlap = Type.Enum(['allow', 'skip', 'queue', 'cancel-previous'])
+export type Overlap = Static<typeof Overlap>
 
 /** Limits memory: every master keeps all schedules in memory. */
 export const SCHEDULE_TARGETS = 100
@@ -197,17 +232,7 @@ const options = {
   ),
   workspace: Type.Optional(Type.String()),
   params: Type.Optional(StringMap),
-  runner_type: Type.Optional(RunnerType),
-  docker_image: CreateRuns.properties.docker_image,
-  docker_network: CreateRuns.properties.docker_network,
-  ssh_host: CreateRuns.properties.ssh_host,
-  scope: CreateRuns.properties.scope,
-  mode: CreateRuns.properties.mode,
-  max_age: CreateRuns.properties.max_age,
-  full_every: CreateRuns.properties.full_every,
-  resume: CreateRuns.properties.resume,
-  timeout: Type.Optional(Timeout),
-  concurrency: CreateRuns.properties.concurrency,
+  ...picked(CreateRuns.properties, SCHEDULED_RUN_FIELDS),
   input: Type.Optional(Type.Record(Type.String({ maxLength: 128 }), Type.String({ maxLength: 4096 }))),
   run_mode: Type.Optional(Type.Enum(['local', 'distributed'])),
   priority: CreateRuns.properties.priority,

@@ -1,5 +1,12 @@
 import { Type, type TObjectOptions, type TProperties, type TSchema } from 'typebox'
 
+/** Those of some fields that are not undefined. */
+export const picked = <T extends object, K extends keyof T>(of: T, names: readonly K[]): Pick<T, K> =>
+  Object.fromEntries(names.flatMap((name) => (of[name] === undefined ? [] : [[name, of[name]]]))) as Pick<
+    T,
+    K
+  >
+
 /** An object without other fields. */
 export const closed = <T extends TProperties>(fields: T, options?: TObjectOptions) =>
   Type.Object(fields, { ...options, additionalProperties: false })

@@ -244,3 +244,14 @@ export const ErrorBody = named('ErrorBody', {
   details: Type.Array(Type.Object({ path: Type.String(), message: Type.String() })),
 })
 export type ErrorBody = Static<typeof ErrorBody>
+
+/** A login of a browser, as its owner sees it. */
+export const OwnSession = named('OwnSession', {
+  /** The beginning of its hash. */
+  id: Type.String(),
+  created_at: Timestamp,
+  last_used_at: Timestamp,
+  expires_at: Timestamp,
+  current: flag('The login of the browser that asks'),
+})
+export type OwnSession = Static<typeof OwnSession>

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Wanted } from './enums.ts'
 import { NullableTimestamp, Timestamp } from './resources.ts'
-import { Count, count, named, nullable, text } from './objects.ts'
+import { closed, Count, count, flag, named, nullable, text } from './objects.ts'
 
 export const WorkerTool = named('WorkerTool', {
   name: Type.String(),
@@ -62,3 +62,54 @@ export const WorkerDetail = named('WorkerDetail', {
   runs: Type.Array(WorkerRun, { description: 'What its slots execute now, oldest first; at most 1,000' }),
 })
 export type WorkerDetail = Static<typeof WorkerDetail>
+
+/** Whose runs get `weight` times the share of the others. */
+export const Share = closed({
+  owner: Type.String({
+    pattern: '^(token|user|workspace):.{1,128}$',
+    description: 'token:NAME, user:NAME, or workspace:NAME for all jobs whose first run is in this workspace',
+  }),
+  weight: Type.Integer({ minimum: 1, maximum: 1_000 }),
+})
+export type Share = Static<typeof Share>
+
+/** Where a queued run waits. */
+export const QueuePlace = named('QueuePlace', {
+  position: Type.Integer({
+    minimum: 1,
+    description:
+      'Among the queued runs with the same priority, run mode, needs and infrastructure; 1: it is the oldest of them',
+  }),
+  exact: flag('False: the position is at least this'),
+  waiting: Type.Integer({ minimum: 1, description: 'These runs, with this one' }),
+  more_urgent: count('The same kind of runs with a higher priority: they start first'),
+})
+export type QueuePlace = Static<typeof QueuePlace>
+
+export const WorkerFigures = Type.Object(
+  { live: Count, draining: Count, lost: Count, slots: Count, busy_slots: Count },
+  {
+    description: 'With the slots of servers. Slots are those of live workers; draining contains paused ones',
+  },
+)
+export type WorkerFigures = Static<typeof WorkerFigures>
+
+const Dollars = Type.Number({
+  minimum: 0,
+  description: 'US dollars; machines without a known price count as 0',
+})
+
+export const CloudFigures = Type.Object({
+  infras: Count,
+  machines: Count,
+  hourly_cost: Dollars,
+  cost_24h: Dollars,
+  booked_cost: Type.Number({
+    minimum: 0,
+    description: 'US dollars for all machines until they expire; counted against `max_cost`',
+  }),
+})
+export type CloudFigures = Static<typeof CloudFigures>
+
+export const FailingWorkflow = Type.Object({ workflow_name: Type.String(), ended: Count, failed: Count })
+export type FailingWorkflow = Static<typeof FailingWorkflow>

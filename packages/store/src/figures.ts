@@ -1,4 +1,10 @@
-import { PRIORITY_RANK, type Severity } from '@scanfarm/contracts'
+import {
+  PRIORITY_RANK,
+  type CloudFigures,
+  type FailingWorkflow,
+  type Severity,
+  type WorkerFigures,
+} from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { keepWaitingGroups, waitingGroups, type WaitingGroup } from './runs/queue-depth.ts'
 import type { Totals } from './totals.ts'
@@ -22,32 +28,6 @@ export interface SeriesPoint {
   readonly label: string
   /** A sum over the bucket; of `queue` the highest depth. */
   readonly value: number
-}
-
-export interface FailingWorkflow {
-  readonly workflow_name: string
-  readonly ended: number
-  readonly failed: number
-}
-
-export interface WorkerFigures {
-  /** Not lost, neither paused nor draining. */
-  readonly live: number
-  readonly draining: number
-  readonly lost: number
-  /** Slots of those that are live, and how many of them are in use. */
-  readonly slots: number
-  readonly busy_slots: number
-}
-
-export interface CloudFigures {
-  readonly infras: number
-  readonly machines: number
-  /** US dollars; machines whose price is not known count as 0. */
-  readonly hourly_cost: number
-  readonly cost_24h: number
-  /** Of all machines until their infrastructures expire: what the limit of total costs counts. */
-  readonly booked_cost: number
 }
 
 /** A live worker that may claim runs. */

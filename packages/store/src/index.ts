@@ -6,9 +6,6 @@ export { openRunStore, type RunStoreOptions, type WorkerStore } from './run-stor
 export { isFeedPosition, type FeedEntry, type FeedFilter, type FeedPosition } from './events/feed.ts'
 export {
   tooManySchedules,
-  type MissedPolicy,
-  type Overlap,
-  type ScheduledRun,
   type ScheduleDraft,
   type ScheduleSpec,
   type StoredSchedule,
@@ -27,7 +24,6 @@ export {
   type DueDelivery,
   type Subscription,
   type SubscriptionDraft,
-  type WebhookFormat,
 } from './webhooks/webhooks.ts'
 export {
   BASE_TABLES,
@@ -39,12 +35,12 @@ export { openPostgresBase } from './base-database/postgres.ts'
 export { openSqliteBase } from './base-database/sqlite.ts'
 export { NEWEST_RUNS, withoutStorage, type StoredArtifact } from './runs/run-parts.ts'
 export type { Access } from './access/access.ts'
-export type { ListedSession, SessionOwner, StoredSession } from './access/sessions.ts'
+export type { SessionOwner, StoredSession } from './access/sessions.ts'
 export { ASSET_FACETS, ASSET_SORTS, type AssetFilter, type AssetSort } from './assets/assets.ts'
 export type { CloudStore } from './cloud/cloud-store.ts'
 export type { InfraRecord, InstanceRecord } from './cloud/infra-records.ts'
 export type { RunMachine } from './cloud/machines.ts'
-export type { CloudBudget, CloudChoice, CloudFields, InfraDraft } from './cloud/requests.ts'
+export type { CloudBudget, CloudChoice, InfraDraft } from './cloud/requests.ts'
 export type { OpenWorker, SeriesKind, SeriesPoint } from './figures.ts'
 export type { WaitingGroup } from './runs/queue-depth.ts'
 export { COUNTED_BEFORE } from './runs/queue-place.ts'

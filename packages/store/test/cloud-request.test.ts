@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import type { CloudFields } from '@scanfarm/contracts'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import type { CloudFields } from '../src/cloud/requests.ts'
 import type { JobDraft } from '../src/jobs/job-draft.ts'
 import { bringUp, budget, infraDraft, recordOf, request } from './cloud-fixtures.ts'
 import { asSuperuser, testDatabase } from './database.ts'

@@ -124,6 +124,34 @@ export const CreateRuns = closed(
 )
 export type CreateRuns = Static<typeof CreateRuns>
 
+/** Fields that a schedule keeps for its runs. */
+export const SCHEDULED_RUN_FIELDS = [
+  'runner_type',
+  'docker_image',
+  'docker_network',
+  'ssh_host',
+  'scope',
+  'mode',
+  'max_age',
+  'full_every',
+  'resume',
+  'timeout',
+  'concurrency',
+] as const
+export type ScheduledRun = Pick<CreateRuns, (typeof SCHEDULED_RUN_FIELDS)[number]>
+
+/** The machines that a cloud job asks for. */
+export const CLOUD_FIELDS = [
+  'cloud_provider',
+  'cloud_instances',
+  'cloud_instance_type',
+  'cloud_region',
+  'cloud_auto_destroy',
+  'cloud_reuse_infra',
+  'cloud_use_spot',
+] as const
+export type CloudFields = Pick<CreateRuns, (typeof CLOUD_FIELDS)[number]>
+
 /** Omitted if there are none. */
 export const Warnings = Type.Array(Type.Object({ field: Type.String(), message: Type.String() }), {
   description:

@@ -2,9 +2,10 @@ import { Type, type Static } from 'typebox'
 import { Priority, RunMode, TriggerType, WorkflowKind } from '../enums.ts'
 import { ScheduledTriggerType } from '../events.ts'
 import { Severities } from '../findings/report.ts'
-import { Count, count, named, nullable, text } from '../objects.ts'
+import { Count, count, flag, named, nullable, text } from '../objects.ts'
 import { NullableTimestamp, Timestamp } from '../resources.ts'
 import { RunOutcome } from './run-outcome.ts'
+import { RunStatus } from './run-status.ts'
 
 /** Of a job. */
 export const JobCounts = Type.Object(
@@ -99,3 +100,50 @@ export const Night = named('Night', {
   workspace_count: Count,
 })
 export type Night = Static<typeof Night>
+
+const RunOfJob = Type.Object({ id: Type.Integer(), run_uuid: Type.String(), target: Type.String() })
+
+/** Failed and partially completed runs of a job by what their messages have in common. */
+export const JobFailures = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      status: RunStatus,
+      outcome: Type.Enum([...RunOutcome.enum, '']),
+      pattern: text('What the messages have in common'),
+      example: text('The first message; up to 300 characters'),
+      count: Count,
+      runs: Type.Array(RunOfJob, { description: 'The first runs, at most 5' }),
+    }),
+  ),
+  total: count('Runs in all groups'),
+  other_runs: count('Runs in groups that are not listed'),
+  complete: flag('Whether all runs of the job were looked at'),
+})
+export type JobFailures = Static<typeof JobFailures>
+
+const Seconds = nullable(Type.Number({ minimum: 0 }))
+const Time = Type.String({ format: 'date-time' })
+
+export const JobProgress = Type.Object({
+  total: Count,
+  ended: Count,
+  running: Count,
+  waiting: count('Pending and queued runs, and targets without a run'),
+  started_at: nullable(Time),
+  bucket_seconds: Type.Integer({ minimum: 1 }),
+  series: Type.Array(Type.Object({ completed: Count, failed: Count, cancelled: Count }), {
+    description: 'Runs that ended in each bucket since started_at; at most 120 buckets',
+  }),
+  rate: nullable(Type.Number({ minimum: 0 }), 'Ended runs per second, lately'),
+  eta: Type.Object(
+    {
+      expected_seconds: Seconds,
+      early_seconds: Seconds,
+      late_seconds: Seconds,
+      reason: text('Why a value is null, or ""'),
+    },
+    { description: 'Seconds until the last run ends' },
+  ),
+  oldest_waiting: nullable(Type.Object({ ...RunOfJob.properties, since: Time })),
+})
+export type JobProgress = Static<typeof JobProgress>

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { AppError } from '@scanfarm/contracts'
-import type { Access, ListedSession, SessionOwner, StoredSession } from '@scanfarm/store'
+import { AppError, type OwnSession } from '@scanfarm/contracts'
+import type { Access, SessionOwner, StoredSession } from '@scanfarm/store'
 import { addressGroup } from '../http/address-limits.ts'
 import { tokenHash } from './api-token.ts'
 import type { Caller } from './authenticator.ts'
@@ -29,7 +29,7 @@ export interface SessionService {
   addCode(caller: Caller): Promise<{ code: string; expiresAt: string }>
   close(secret: string): Promise<void>
   /** Logins of browsers as the caller; `secret` is the one of this browser. */
-  list(caller: Caller, secret: string | undefined): Promise<ListedSession[]>
+  list(caller: Caller, secret: string | undefined): Promise<OwnSession[]>
   /** Ends one of them. False: there is none with this id. */
   end(caller: Caller, id: string): Promise<boolean>
 }

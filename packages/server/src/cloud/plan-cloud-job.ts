@@ -1,6 +1,6 @@
 import { budgetOf, draftInfra, type CloudContext } from '@scanfarm/cloud'
-import { AppError, TOOL, type CreateRuns, type FieldError } from '@scanfarm/contracts'
-import type { CloudChoice, CloudFields } from '@scanfarm/store'
+import { AppError, TOOL, type CloudFields, type FieldError } from '@scanfarm/contracts'
+import type { CloudChoice } from '@scanfarm/store'
 import { modulesOf, requirements } from '@scanfarm/engine'
 import type { ResolvedWorkflow } from '@scanfarm/language'
 import { refuse } from '../http/refusal.ts'
@@ -14,17 +14,6 @@ export const refuseDisabled = (cloudEnabled: boolean): void => {
     'cloud mode requires cloud support to be enabled in the settings: set cloud.enabled to true',
   )
 }
-
-/** The cloud fields of the request, stored with the job for its copies. */
-export const cloudFields = (body: CreateRuns): CloudFields => ({
-  cloud_provider: body.cloud_provider,
-  cloud_instances: body.cloud_instances,
-  cloud_instance_type: body.cloud_instance_type,
-  cloud_region: body.cloud_region,
-  cloud_auto_destroy: body.cloud_auto_destroy,
-  cloud_reuse_infra: body.cloud_reuse_infra,
-  cloud_use_spot: body.cloud_use_spot,
-})
 
 /**
  * The machines of a job: a new infrastructure with these programs, or an existing one, which the store checks. Refuses

@@ -79,13 +79,6 @@ export const stateOf = (text: string | undefined): FindingState | undefined => {
   return states?.length === 1 ? states[0] : undefined
 }
 
-/** Those of the fields that have a value. */
-export const picked = <T extends object, K extends keyof T>(of: T, names: readonly K[]): Pick<T, K> =>
-  Object.fromEntries(names.flatMap((name) => (of[name] === undefined ? [] : [[name, of[name]]]))) as Pick<
-    T,
-    K
-  >
-
 const MAX_ID = 2 ** 31 - 1
 
 /** The row id in a path; 0, which no row has, for other texts. */

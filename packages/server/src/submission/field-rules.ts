@@ -1,4 +1,5 @@
 import {
+  CLOUD_FIELDS,
   MAX_TIMEOUT_MINUTES,
   paramCountProblems,
   paramProblem,
@@ -121,16 +122,6 @@ const isSshAddress = (text: string): boolean => {
     return false
   }
 }
-
-const CLOUD_FIELDS = [
-  'cloud_provider',
-  'cloud_instances',
-  'cloud_instance_type',
-  'cloud_region',
-  'cloud_auto_destroy',
-  'cloud_reuse_infra',
-  'cloud_use_spot',
-] as const
 
 /** They describe new infrastructure. */
 const NEW_INFRA_FIELDS = CLOUD_FIELDS.filter(

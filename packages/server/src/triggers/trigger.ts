@@ -1,5 +1,12 @@
-import type { FieldError, Priority, RunMode, WorkflowKind } from '@scanfarm/contracts'
-import type { MissedPolicy, Overlap, ScheduledRun } from '@scanfarm/store'
+import type {
+  FieldError,
+  Missed,
+  Overlap,
+  Priority,
+  RunMode,
+  ScheduledRun,
+  WorkflowKind,
+} from '@scanfarm/contracts'
 
 /** A valid trigger of a workflow file or a schedule. */
 export interface ReadyTrigger {
@@ -33,7 +40,7 @@ export interface ReadyTrigger {
 export interface CronRule {
   readonly schedule: string
   readonly timezone: string
-  readonly missed: MissedPolicy
+  readonly missed: Missed
   readonly missedWindowMs: number
   /** How much later than its times it fires: its part of the jitter. */
   readonly delayMs: number

@@ -1,5 +1,4 @@
-import { plural, type EventLogEntry } from '@scanfarm/contracts'
-import type { WebhookFormat } from '@scanfarm/store'
+import { plural, type EventLogEntry, type WebhookSubscription } from '@scanfarm/contracts'
 import type { Json } from '@scanfarm/language'
 import { dataOf } from '../triggers/trigger-registry.ts'
 
@@ -19,7 +18,7 @@ const SUPPRESS_EMBEDS = 4
  */
 export const bodyOf = (
   event: EventLogEntry,
-  format: Exclude<WebhookFormat, 'mail'>,
+  format: Exclude<WebhookSubscription['format'], 'mail'>,
   publicUrl = '',
   text?: string,
 ): string => {

@@ -1,4 +1,4 @@
-import type { Role } from '@scanfarm/contracts'
+import type { OwnSession, Role } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { Tables } from '../tables.ts'
 import { allRows, changedRows, firstRow } from '../rows.ts'
@@ -34,16 +34,6 @@ const ownerRow = ({ kind, id }: SessionOwner, passwordHash?: string) =>
            where t.id = ${id} and (t.expires_at is null or t.expires_at > now())) o`
 
 const ownerColumn = ({ kind }: SessionOwner) => sql.ref(kind === 'user' ? 'user_id' : 'token_id')
-
-/** A session as its owner sees it. */
-export interface ListedSession {
-  /** The beginning of its hash. */
-  readonly id: string
-  readonly created_at: string
-  readonly last_used_at: string
-  readonly expires_at: string
-  readonly current: boolean
-}
 
 const SESSION_ID = sql.raw('left(s.hash, 16)')
 
@@ -117,9 +107,9 @@ export const makeSessions = (db: Kysely<Tables>) => ({
     await db.deleteFrom('sessions').where('hash', '=', hash).execute()
   },
   /** Valid sessions of an owner, the last used first; `current` is the hash of the one that asks. */
-  sessionsOf: (owner: SessionOwner, current: string | undefined): Promise<ListedSession[]> => allRows(
+  sessionsOf: (owner: SessionOwner, current: string | undefined): Promise<OwnSession[]> => allRows(
     db,
-  )<ListedSession>`
+  )<OwnSession>`
       select ${SESSION_ID} as id, s.created_at, s.last_used_at, s.expires_at, s.hash = ${current ?? ''} as current
       from sessions s left join users u on u.id = s.user_id
       where s.${ownerColumn(owner)} = ${owner.id} and s.expires_at > now() and s.mark = coalesce(${USER_MARK}, '')

@@ -3,7 +3,6 @@ import {
   AppError,
   type CloudInfra,
   type CloudProviderName,
-  type CreateRuns,
   type ErrorCode,
   type InfraStatus,
 } from '@scanfarm/contracts'
@@ -40,18 +39,6 @@ export interface CloudBudget {
   readonly cost: number | null
   readonly totalCost: number | null
 }
-
-/** The machines that a cloud job asks for, as the caller gave them. */
-export type CloudFields = Pick<
-  CreateRuns,
-  | 'cloud_provider'
-  | 'cloud_instances'
-  | 'cloud_instance_type'
-  | 'cloud_region'
-  | 'cloud_auto_destroy'
-  | 'cloud_reuse_infra'
-  | 'cloud_use_spot'
->
 
 /**
  * Where cloud runs execute: on a new infrastructure or on an existing one. The database refuses a new one beyond the budget

@@ -1,6 +1,6 @@
-import type { Priority, ResumePoint, RunMode, WaitingJob } from '@scanfarm/contracts'
+import type { CloudFields, Priority, ResumePoint, RunMode, WaitingJob } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { cloudChoice, newInfraId, refusing, type CloudChoice, type CloudFields } from '../cloud/requests.ts'
+import { cloudChoice, newInfraId, refusing, type CloudChoice } from '../cloud/requests.ts'
 import { storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
 import { isJobId } from './job-no.ts'

@@ -1,4 +1,5 @@
 import type {
+  CloudFields,
   Priority,
   RefusedTarget,
   Resume,
@@ -7,7 +8,7 @@ import type {
   TriggerType,
   WorkflowKind,
 } from '@scanfarm/contracts'
-import type { CloudChoice, CloudFields, SubmittedInfra } from '../cloud/requests.ts'
+import type { CloudChoice, SubmittedInfra } from '../cloud/requests.ts'
 import type { ScheduleDraft } from '../triggers/schedules.ts'
 
 /** Common to every run of a request. */

@@ -1,6 +1,6 @@
-import type { Run } from '@scanfarm/contracts'
+import type { JobProgress } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
-import { estimateEnd, RECENT_ENDS, type Estimate } from './estimate-end.ts'
+import { estimateEnd, RECENT_ENDS } from './estimate-end.ts'
 import type { Totals } from '../totals.ts'
 import { jobNoOf } from './job-no.ts'
 import type { Tables } from '../tables.ts'
@@ -10,20 +10,6 @@ import { firstRow } from '../rows.ts'
 const BUCKETS = 120
 /** Widths of a bucket in seconds; longer ones are whole days. */
 const WIDTHS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 28_800, 86_400]
-
-export interface JobProgress {
-  readonly total: number
-  readonly ended: number
-  readonly running: number
-  readonly waiting: number
-  readonly started_at: string | null
-  readonly bucket_seconds: number
-  /** Runs that ended in each bucket since `started_at`. */
-  readonly series: { completed: number; failed: number; cancelled: number }[]
-  readonly estimate: Estimate
-  /** Its target is without a password. */
-  readonly oldest_waiting: (Pick<Run, 'id' | 'run_uuid' | 'target'> & { readonly since: string }) | null
-}
 
 interface Facts {
   readonly total: number
@@ -58,6 +44,8 @@ const readProgress = async (db: Kysely<Tables>, jobNo: number): Promise<JobProgr
   const open = running + waiting + unmade
   const until = open === 0 ? (last ?? now) : now
   const width = started === null ? 1 : widthFor(until - started)
+  const estimate = estimateEnd({ open, running, started, now, recent, durations })
+  const { rate, expected, early, late, reason } = estimate
   return {
     total,
     ended: total - open,
@@ -66,7 +54,8 @@ const readProgress = async (db: Kysely<Tables>, jobNo: number): Promise<JobProgr
     started_at: started === null ? null : new Date(started * 1_000).toISOString(),
     bucket_seconds: width,
     series: started === null ? [] : await readSeries(db, jobNo, { started, until, width }),
-    estimate: estimateEnd({ open, running, started, now, recent, durations }),
+    rate,
+    eta: { expected_seconds: expected, early_seconds: early, late_seconds: late, reason },
     oldest_waiting: waiting === 0 ? null : await readOldest(db, jobNo),
   }
 }

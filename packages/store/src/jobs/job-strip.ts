@@ -1,4 +1,4 @@
-import type { Run, RunOutcome, RunStatus } from '@scanfarm/contracts'
+import type { JobFailures } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { decodeCursor, encodeCursor } from '../page.ts'
 import { jobNoOf } from './job-no.ts'
@@ -93,28 +93,7 @@ const MESSAGE_CHARS = 300
 const GROUPS = 100
 const RUNS_SHOWN = 5
 
-type FailedRun = Pick<Run, 'id' | 'run_uuid' | 'target'>
-
-export interface FailureGroup {
-  readonly status: RunStatus
-  readonly outcome: RunOutcome | ''
-  /** What the messages have in common. */
-  readonly pattern: string
-  /** The message of the first run. */
-  readonly example: string
-  readonly count: number
-  readonly runs: FailedRun[]
-}
-
-export interface JobFailures {
-  readonly data: FailureGroup[]
-  /** Runs that failed or completed partially. */
-  readonly total: number
-  /** Those of them in groups that are not in the answer. */
-  readonly other_runs: number
-  /** Whether all runs of the job were looked at. */
-  readonly complete: boolean
-}
+type FailureGroup = JobFailures['data'][number]
 
 interface MessageRow extends Omit<FailureGroup, 'pattern' | 'example'> {
   readonly message: string

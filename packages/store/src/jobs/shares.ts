@@ -1,23 +1,18 @@
+import type { Share } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { storable } from '../text.ts'
 import type { Tables } from '../tables.ts'
 import { allRows } from '../rows.ts'
 
-/** Whose runs get `weight` times the share of the others: "token:NAME", "user:NAME" or "workspace:NAME". */
-export interface OwnerShare {
-  readonly owner: string
-  readonly weight: number
-}
-
 const MAX_SHARES = 1_000
 
 export const makeShares = (db: Kysely<Tables>) => ({
   /** Those whose weight is not 1, by owner. */
-  async list(): Promise<OwnerShare[]> {
-    return await allRows(db)<OwnerShare>`select owner, weight from shares order by owner`
+  async list(): Promise<Share[]> {
+    return await allRows(db)<Share>`select owner, weight from shares order by owner`
   },
   /** For what is queued from now. False: there are 1,000, and nothing changed. */
-  async set({ owner, weight }: OwnerShare): Promise<boolean> {
+  async set({ owner, weight }: Share): Promise<boolean> {
     const name = storable(owner)
     if (weight === 1) {
       await sql`delete from shares where owner = ${name}`.execute(db)

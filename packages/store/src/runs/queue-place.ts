@@ -1,20 +1,9 @@
-import { PRIORITY_RANK, type RunMode } from '@scanfarm/contracts'
+import { PRIORITY_RANK, type QueuePlace, type RunMode } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import { waitingGroups, type WaitingGroup } from './queue-depth.ts'
 import type { RunDetailRow } from './run-rows.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
-
-export interface QueuePlace {
-  /** Among the queued runs with the same priority that wait for the same; 1: it is the oldest of them. */
-  readonly position: number
-  /** False: at least this position. */
-  readonly exact: boolean
-  /** Queued runs with the same priority that wait for the same, with this one. */
-  readonly waiting: number
-  /** Queued runs with a higher priority that wait for the same. */
-  readonly more_urgent: number
-}
 
 /** Older runs that are counted. */
 export const COUNTED_BEFORE = 1_000

@@ -1,8 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
-import type { EventLogEntry } from '@scanfarm/contracts'
+import type { EventLogEntry, Overlap } from '@scanfarm/contracts'
 import type { JobDraft, TargetDraft } from '../jobs/job-draft.ts'
 import { jobColumns, newJobId } from '../jobs/submit-job.ts'
-import type { Overlap } from './schedules.ts'
 
 /** An entry of the event log to be written. */
 export type EventDraft = Pick<

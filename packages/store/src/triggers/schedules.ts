@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import {
   AppError,
-  type CreateRuns,
+  type Missed,
+  type Overlap,
   type Priority,
   type RunMode,
+  type Schedule,
+  type ScheduledRun,
   type WorkflowKind,
 } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
@@ -11,9 +14,6 @@ import { countOf, newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable, storableJson } from '../text.ts'
 import type { Tables } from '../tables.ts'
 import { allRows, firstRow, firstValue } from '../rows.ts'
-
-export type Overlap = 'allow' | 'skip' | 'queue' | 'cancel-previous'
-export type MissedPolicy = 'skip' | 'once' | 'all'
 
 /** A trigger that was created over the API. */
 export interface ScheduleDraft {
@@ -34,7 +34,7 @@ export interface ScheduleDraft {
 /** Optional fields of a schedule. */
 export interface ScheduleSpec {
   readonly timezone?: string
-  readonly missed?: MissedPolicy
+  readonly missed?: Missed
   readonly missedWindowMs?: number
   readonly jitterMs?: number
   readonly overlap?: Overlap
@@ -47,32 +47,12 @@ export interface ScheduleSpec {
   readonly priority?: Priority
   /** Several targets, instead of `target`. */
   readonly targets?: readonly string[]
+  /** As in `POST /runs`. */
   readonly run?: ScheduledRun
 }
 
-/** Fields of its runs, as in `POST /runs`. */
-export type ScheduledRun = Pick<
-  CreateRuns,
-  | 'runner_type'
-  | 'docker_image'
-  | 'docker_network'
-  | 'ssh_host'
-  | 'scope'
-  | 'mode'
-  | 'max_age'
-  | 'full_every'
-  | 'resume'
-  | 'timeout'
-  | 'concurrency'
->
-
-export interface StoredSchedule extends ScheduleDraft {
-  readonly id: string
-  readonly last_run: string | null
-  readonly run_count: number
-  readonly created_at: string
-  readonly updated_at: string
-}
+export type StoredSchedule = ScheduleDraft &
+  Pick<Schedule, 'id' | 'last_run' | 'run_count' | 'created_at' | 'updated_at'>
 
 /** Limited, because every master holds all of them in memory. */
 export const MAX_SCHEDULES = 10_000

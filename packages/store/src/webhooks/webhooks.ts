@@ -1,4 +1,4 @@
-import type { Delivery, EventLogEntry, Severity } from '@scanfarm/contracts'
+import type { Delivery, EventLogEntry, IncomingWebhook, WebhookSubscription } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
 import type { FeedPosition } from '../events/feed.ts'
 import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
@@ -7,41 +7,17 @@ import type { EventDraft } from '../triggers/execution-plan.ts'
 import type { Tables } from '../tables.ts'
 import { allRows, changedRows, firstRow, firstValue } from '../rows.ts'
 
-export type WebhookFormat = 'json' | 'slack' | 'discord' | 'teams' | 'mail'
-
-export interface SubscriptionDraft {
-  readonly name: string
-  readonly url: string
-  /** Topics or shell globs. */
-  readonly topics: readonly string[]
-  readonly filters: readonly string[]
-  readonly format: WebhookFormat
-  /** Events about findings need one that is at least this severe; `""`: all are sent. */
-  readonly min_severity: Severity | ''
-  /** Of the text of a message; `""`: the usual text. */
-  readonly template: string
-  /** Whether a mail about the end of a job has the report attached. */
-  readonly report: boolean
+export interface Subscription extends WebhookSubscription {
   readonly secret: string
-  readonly enabled: boolean
-}
-
-export interface Subscription extends SubscriptionDraft {
-  readonly id: number
-  readonly topics: string[]
-  readonly filters: string[]
   /** ISO 8601; earlier events are not delivered. */
   readonly since: string
-  readonly created_at: string
-  readonly updated_at: string
 }
-
-export interface IncomingWebhook {
-  readonly name: string
-  readonly created_at: string
-  /** When a request was last accepted. */
-  readonly last_received_at: string | null
-  readonly received_count: number
+export interface SubscriptionDraft extends Omit<
+  Subscription,
+  'id' | 'topics' | 'filters' | 'since' | 'created_at' | 'updated_at'
+> {
+  readonly topics: readonly string[]
+  readonly filters: readonly string[]
 }
 
 /** How an attempt ended. `retryMs` null: the delivery is given up. */

@@ -1,4 +1,4 @@
-import { AppError, closed, named, Role, Timestamp, wrapped } from '@scanfarm/contracts'
+import { AppError, closed, OwnSession, Role, wrapped } from '@scanfarm/contracts'
 import { Type, type Static } from 'typebox'
 import type { Caller } from '../../access/authenticator.ts'
 import {
@@ -92,14 +92,6 @@ export const endSession = route(
     return json(200, { message: 'Logged out' }, { 'Set-Cookie': clearedCookie(http.secure) })
   },
 )
-
-const OwnSession = named('OwnSession', {
-  id: Type.String(),
-  created_at: Timestamp,
-  last_used_at: Timestamp,
-  expires_at: Timestamp,
-  current: Type.Boolean({ description: 'The login of the browser that asks' }),
-})
 
 export const listSessions = route(
   {

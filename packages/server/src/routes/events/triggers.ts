@@ -5,6 +5,7 @@ import {
   EmitEvent,
   named,
   NullableTimestamp,
+  Overlap,
   page,
   Priority,
   RunMode,
@@ -25,7 +26,6 @@ import type { BrokenTrigger, ReadyTrigger } from '../../triggers/trigger.ts'
 import { pageQuery } from '../../http/paging.ts'
 import { refuseLargeData } from './emit-event.ts'
 
-const Overlap = Type.Enum(['allow', 'skip', 'queue', 'cancel-previous'])
 const Texts = Type.Array(Type.String())
 
 const ShownTrigger = named('Trigger', {

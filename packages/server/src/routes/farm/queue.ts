@@ -1,4 +1,4 @@
-import { canServe, named, needsOf, Priority, PRIORITY_RANK, RunMode, TOOL } from '@scanfarm/contracts'
+import { canServe, needsOf, Priority, PRIORITY_RANK, QueuePlace, RunMode, TOOL } from '@scanfarm/contracts'
 import { COUNTED_BEFORE, missingFor, type Offers, type OpenWorker, type WaitingGroup } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -145,20 +145,6 @@ export const readQueue = route(
   },
 )
 
-const Place = named('QueuePlace', {
-  position: Type.Integer({
-    minimum: 1,
-    description:
-      'Among the queued runs with the same priority, run mode, needs and infrastructure; 1: it is the oldest of them',
-  }),
-  exact: Type.Boolean({ description: 'False: the position is at least this' }),
-  waiting: Type.Integer({ minimum: 1, description: 'These runs, with this one' }),
-  more_urgent: Type.Integer({
-    minimum: 0,
-    description: 'The same kind of runs with a higher priority: they start first',
-  }),
-})
-
 export const readQueuePlace = route(
   {
     endpoint: 'GET /runs/{id}/queue',
@@ -168,7 +154,7 @@ export const readQueuePlace = route(
     params: RunPath,
     responses: {
       200: Type.Object({
-        data: Type.Union([Place, Type.Null()], { description: 'Null: the run is not queued' }),
+        data: Type.Union([QueuePlace, Type.Null()], { description: 'Null: the run is not queued' }),
       }),
     },
   },

@@ -1,5 +1,13 @@
 import { budgetOf } from '@scanfarm/cloud'
-import { closed, PRIORITY_RANK, RunStatus, SEVERITIES } from '@scanfarm/contracts'
+import {
+  closed,
+  CloudFigures,
+  FailingWorkflow,
+  PRIORITY_RANK,
+  RunStatus,
+  SEVERITIES,
+  WorkerFigures,
+} from '@scanfarm/contracts'
 import type { SeriesKind, SeriesPoint } from '@scanfarm/store'
 import { Type, type TSchema } from 'typebox'
 import { route } from '../../http/route.ts'
@@ -89,11 +97,6 @@ export const readSeries = route(
   },
 )
 
-const Dollars = Type.Number({
-  minimum: 0,
-  description: 'US dollars; machines without a known price count as 0',
-})
-
 const Overview = Type.Object({
   runs: Type.Object(byLabel(RunStatus.enum, Count), {
     description: 'By status',
@@ -105,30 +108,16 @@ const Overview = Type.Object({
     }),
   }),
   queue: Type.Object({ waiting: Count, by_priority: Type.Array(Depth) }),
-  workers: Type.Object(
-    { live: Count, draining: Count, lost: Count, slots: Count, busy_slots: Count },
-    {
-      description:
-        'With the slots of servers. Slots are those of live workers; draining contains paused ones',
-    },
-  ),
+  workers: WorkerFigures,
   findings_24h: Type.Object(byLabel(SEVERITIES, Count), {
     description: 'Findings of the last 24 hours that were new or had returned',
   }),
-  failing_workflows_24h: Type.Array(
-    Type.Object({ workflow_name: Type.String(), ended: Count, failed: Count }),
-    { description: 'At most 10, those with most failed runs first' },
-  ),
+  failing_workflows_24h: Type.Array(FailingWorkflow, {
+    description: 'At most 10, those with most failed runs first',
+  }),
   cloud: Type.Object({
     enabled: Type.Boolean({ description: '`cloud.enabled`' }),
-    infras: Count,
-    machines: Count,
-    hourly_cost: Dollars,
-    cost_24h: Dollars,
-    booked_cost: Type.Number({
-      minimum: 0,
-      description: 'US dollars for all machines until they expire; counted against `max_cost`',
-    }),
+    ...CloudFigures.properties,
     max_machines: Type.Integer({ description: '`cloud.limits.max_total_instances`' }),
     max_cost: Type.Union([Type.Number(), Type.Null()], {
       description: '`cloud.limits.max_total_cost`; null: no limit',

@@ -1,14 +1,6 @@
-import { AppError, closed, wrapped } from '@scanfarm/contracts'
+import { AppError, Share, wrapped } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { route } from '../../http/route.ts'
-
-const Share = closed({
-  owner: Type.String({
-    pattern: '^(token|user|workspace):.{1,128}$',
-    description: 'token:NAME, user:NAME, or workspace:NAME for all jobs whose first run is in this workspace',
-  }),
-  weight: Type.Integer({ minimum: 1, maximum: 1_000 }),
-})
 
 export const listShares = route(
   {

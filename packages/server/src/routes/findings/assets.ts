@@ -1,4 +1,4 @@
-import { Asset, AssetStats, closed, FINDING_STATES, page, wrapped } from '@scanfarm/contracts'
+import { Asset, AssetStats, closed, FINDING_STATES, page, picked, wrapped } from '@scanfarm/contracts'
 import { ASSET_FACETS, ASSET_SORTS, FACET_RECORDS, type AssetFilter, type Store } from '@scanfarm/store'
 import { Type, type Static } from 'typebox'
 import { found, refuse } from '../../http/refusal.ts'
@@ -12,7 +12,6 @@ import {
   longRowId,
   nameList,
   NewSince,
-  picked,
   Sort,
   stateOf,
   WordList,

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import {
   AppError,
+  CLOUD_FIELDS,
   CreateRuns,
   LISTED_REFUSALS,
   needsOf,
+  picked,
   RunsCreated,
   type Warnings,
 } from '@scanfarm/contracts'
@@ -20,7 +22,7 @@ import {
   withoutTarget,
   type Collected,
 } from '../../submission/collect-targets.ts'
-import { cloudFields, planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
+import { planCloud, toolsAmong } from '../../cloud/plan-cloud-job.ts'
 import {
   operatorVariables,
   planJob,
@@ -133,7 +135,7 @@ export const createRuns = route(
       ...warnings,
       ...waiting,
     ]
-    const fields = cloudFields(body)
+    const fields = picked(body, CLOUD_FIELDS)
     const machines =
       draft.runMode === 'cloud'
         ? await planCloud(context, fields, toolsAmong(needsOf(draft.requirementClass)))
@@ -213,13 +215,9 @@ const created = (
 
 /** Osmedeus clients expect these fields in the answer. */
 const echoed = (body: CreateRuns): Partial<RunsCreated> => ({
-  ...(body.threads_hold === undefined ? {} : { threads_hold: body.threads_hold }),
-  ...(body.heuristics_check === undefined ? {} : { heuristics_check: body.heuristics_check }),
+  ...picked(body, ['threads_hold', 'heuristics_check', 'repeat_wait_time', 'schedule', 'schedule_enabled']),
   ...(body.empty_target === true ? { empty_target: true } : {}),
   ...(body.repeat === true ? { repeat: true } : {}),
-  ...(body.repeat_wait_time === undefined ? {} : { repeat_wait_time: body.repeat_wait_time }),
-  ...(body.schedule === undefined ? {} : { schedule: body.schedule }),
-  ...(body.schedule_enabled === undefined ? {} : { schedule_enabled: body.schedule_enabled }),
 })
 
 const KEY = /^[\x21-\x7e]{1,255}$/

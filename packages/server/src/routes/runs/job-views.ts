@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closed, JobSummary, Priority, RunOutcome, RunStatus, TriggerType } from '@scanfarm/contracts'
+import { closed, JobFailures, JobProgress, JobSummary, Priority, TriggerType } from '@scanfarm/contracts'
 import { JOB_SORTS, JOB_STATES, STRIP_RUNS, type CountedJob, type JobState } from '@scanfarm/store'
 import { Type } from 'typebox'
 import { json, nothing } from '../../http/answer.ts'
@@ -9,9 +9,6 @@ import { Sort } from '../query.ts'
 import { found } from '../../http/refusal.ts'
 
 const Count = Type.Integer({ minimum: 0 })
-const Time = Type.String({ format: 'date-time' })
-const NullableTime = Type.Union([Time, Type.Null()])
-const Seconds = Type.Union([Type.Number({ minimum: 0 }), Type.Null()])
 
 type Status = Exclude<JobState, 'ended'>
 
@@ -138,26 +135,7 @@ export const getJobFailures = route(
     description:
       'Runs that failed, or completed with the outcome partial or nothing_done. Messages that differ only in numbers, hosts, addresses, URLs, uuids and long hex numbers are one group. Largest groups first, at most 100; the first 200,000 runs of the job are looked at.',
     role: 'viewer',
-    responses: {
-      200: Type.Object({
-        data: Type.Array(
-          Type.Object({
-            status: RunStatus,
-            outcome: Type.Enum([...RunOutcome.enum, '']),
-            pattern: Type.String({ description: 'What the messages have in common' }),
-            example: Type.String({ description: 'The first message; up to 300 characters' }),
-            count: Count,
-            runs: Type.Array(
-              Type.Object({ id: Type.Integer(), run_uuid: Type.String(), target: Type.String() }),
-              { description: 'The first runs, at most 5' },
-            ),
-          }),
-        ),
-        total: Type.Integer({ minimum: 0, description: 'Runs in all groups' }),
-        other_runs: Type.Integer({ minimum: 0, description: 'Runs in groups that are not listed' }),
-        complete: Type.Boolean({ description: 'Whether all runs of the job were looked at' }),
-      }),
-    },
+    responses: { 200: JobFailures },
   },
   async ({ store }, { params }) => {
     return found('job', params.job_id, await store.jobs.failures(params.job_id))
@@ -174,46 +152,12 @@ export const getJobProgress = route(
     responses: {
       200: Type.Object({
         job_id: Type.String(),
-        total: Count,
-        ended: Count,
-        running: Count,
-        waiting: Type.Integer({
-          minimum: 0,
-          description: 'Pending and queued runs, and targets without a run',
-        }),
-        started_at: NullableTime,
-        bucket_seconds: Type.Integer({ minimum: 1 }),
-        series: Type.Array(Type.Object({ completed: Count, failed: Count, cancelled: Count }), {
-          description: 'Runs that ended in each bucket since started_at; at most 120 buckets',
-        }),
-        rate: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-          description: 'Ended runs per second, lately',
-        }),
-        eta: Type.Object(
-          {
-            expected_seconds: Seconds,
-            early_seconds: Seconds,
-            late_seconds: Seconds,
-            reason: Type.String({ description: 'Why a value is null, or ""' }),
-          },
-          { description: 'Seconds until the last run ends' },
-        ),
-        oldest_waiting: Type.Union([
-          Type.Object({ id: Type.Integer(), run_uuid: Type.String(), target: Type.String(), since: Time }),
-          Type.Null(),
-        ]),
+        ...JobProgress.properties,
       }),
     },
   },
   async ({ store }, { params }) => {
     const progress = await store.jobs.progress(params.job_id)
-    const { estimate, ...counts } = found('job', params.job_id, progress)
-    const { rate, expected, early, late, reason } = estimate
-    return {
-      job_id: params.job_id,
-      ...counts,
-      rate,
-      eta: { expected_seconds: expected, early_seconds: early, late_seconds: late, reason },
-    }
+    return { job_id: params.job_id, ...found('job', params.job_id, progress) }
   },
 )

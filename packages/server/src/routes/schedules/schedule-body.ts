@@ -1,18 +1,20 @@
 import {
   AppError,
   paramsProblems,
+  picked,
+  SCHEDULED_RUN_FIELDS,
   withoutPassword,
   withoutPasswords,
   type ChangeSchedule,
   type Schedule,
+  type ScheduledRun,
   type Warnings,
   type WorkflowKind,
 } from '@scanfarm/contracts'
-import type { ScheduledRun, ScheduleDraft, ScheduleSpec, StoredSchedule } from '@scanfarm/store'
+import type { ScheduleDraft, ScheduleSpec, StoredSchedule } from '@scanfarm/store'
 import { checkParams } from '@scanfarm/engine'
 import { parseDuration } from '@scanfarm/language'
 import type { Catalog } from '../../catalog/catalog.ts'
-import { picked } from '../query.ts'
 import { refuse } from '../../http/refusal.ts'
 import { priorityOf } from '../../submission/plan-job.ts'
 import { deltaProblems } from '../../submission/delta.ts'
@@ -64,27 +66,13 @@ const targetsOf = (
   return { targets: several.length === 0 ? undefined : several.map((one) => one.trim()) }
 }
 
-/** Fields that are stored as they are sent. */
-const RUN_OPTIONS = [
-  'runner_type',
-  'docker_image',
-  'docker_network',
-  'ssh_host',
-  'scope',
-  'mode',
-  'max_age',
-  'full_every',
-  'resume',
-  'concurrency',
-] as const
-
 /** A new runner discards the image or host of the previous one, a new mode what belonged to the previous one. */
 const runOf = (body: ChangeSchedule): ScheduledRun => ({
   ...(body.runner_type === undefined
     ? {}
     : { docker_image: undefined, docker_network: undefined, ssh_host: undefined }),
   ...(body.mode === undefined ? {} : { max_age: undefined, full_every: undefined }),
-  ...picked(body, RUN_OPTIONS),
+  ...picked(body, SCHEDULED_RUN_FIELDS),
   ...(body.timeout === undefined ? {} : { timeout: timeoutOf(body) ?? undefined }),
 })
 
@@ -277,6 +265,6 @@ export const shown = (schedule: StoredSchedule, decidedUntil: Date | undefined):
 }
 
 const shownRun = (run: ScheduledRun = {}): Partial<Schedule> => ({
-  ...picked(run, RUN_OPTIONS),
-  ...(run.timeout === undefined ? {} : { timeout: Number(run.timeout) }),
+  ...picked(run, SCHEDULED_RUN_FIELDS),
+  timeout: run.timeout === undefined ? undefined : Number(run.timeout),
 })

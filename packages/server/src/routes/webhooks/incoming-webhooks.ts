@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { AppError, closed, NullableTimestamp, Timestamp } from '@scanfarm/contracts'
+import { AppError, closed, IncomingWebhook } from '@scanfarm/contracts'
 import { Type } from 'typebox'
 import { refuseDeepJson } from '../../http/body/json-depth.ts'
 import { missing } from '../../http/refusal.ts'
@@ -73,13 +73,7 @@ const jsonOf = (body: Buffer): object => {
   }
 }
 
-const Incoming = Type.Object({
-  name: Type.String(),
-  path: Type.String(),
-  created_at: Timestamp,
-  last_received_at: NullableTimestamp,
-  received_count: Type.Integer({ minimum: 0, description: 'Accepted requests' }),
-})
+const Incoming = Type.Object({ ...IncomingWebhook.properties, path: Type.String() })
 
 export const createIncomingWebhook = route(
   {

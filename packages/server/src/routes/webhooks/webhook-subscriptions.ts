@@ -4,15 +4,13 @@ import {
   closed,
   Delivery,
   DeliveryStatus,
-  named,
-  SEVERITIES,
-  Timestamp,
   Warnings,
+  WebhookSubscription,
   wrapped,
   type FieldError,
 } from '@scanfarm/contracts'
 import { MAX_SUBSCRIPTIONS, type Subscription, type SubscriptionDraft } from '@scanfarm/store'
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import type { ServerContext } from '../../context.ts'
 import { found, refuse } from '../../http/refusal.ts'
 import { route } from '../../http/route.ts'
@@ -27,25 +25,7 @@ import { rowId } from '../query.ts'
 const Secret = Type.String({ minLength: 16, maxLength: 256 })
 const SECRET_BYTES = 32
 
-const Format = Type.Enum(['json', 'slack', 'discord', 'teams', 'mail'])
-const MinSeverity = Type.Enum(['', ...SEVERITIES], {
-  description:
-    'Events about findings, and ends of jobs with new findings or ones that are back, are sent if one is at least this severe; reminders if one is open',
-})
-const Subscribed = named('WebhookSubscription', {
-  id: Type.Integer(),
-  name: Type.String(),
-  url: Type.String(),
-  topics: Type.Array(Type.String()),
-  filters: Type.Array(Type.String()),
-  format: Format,
-  min_severity: MinSeverity,
-  template: Type.String(),
-  report: Type.Boolean(),
-  enabled: Type.Boolean(),
-  created_at: Timestamp,
-  updated_at: Timestamp,
-})
+const { format, min_severity } = WebhookSubscription.properties
 const fields = {
   name: Type.String({ minLength: 1, maxLength: 256 }),
   url: Type.String({
@@ -61,8 +41,8 @@ const fields = {
 }
 const options = {
   filters: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 4096 }), { maxItems: 16 })),
-  format: Type.Optional(Format),
-  min_severity: Type.Optional(MinSeverity),
+  format: Type.Optional(format),
+  min_severity: Type.Optional(min_severity),
   template: Type.Optional(
     Type.String({
       maxLength: 4096,
@@ -91,11 +71,11 @@ const ChangeSubscription = closed(
 
 const Changed = Type.Object({
   message: Type.String(),
-  data: Subscribed,
+  data: WebhookSubscription,
   warnings: Type.Optional(Warnings),
 })
 
-const shown = ({ secret: _, since: __, ...one }: Subscription): Static<typeof Subscribed> => one
+const shown = ({ secret: _, since: __, ...one }: Subscription): WebhookSubscription => one
 
 const knownOf = async (context: ServerContext, name: string): Promise<Subscription> => {
   const id = Number(await idOf(context, 'subscription', name))
@@ -168,7 +148,7 @@ export const listSubscriptions = route(
     endpoint: 'GET /webhook-subscriptions',
     summary: 'List the subscriptions',
     role: 'admin',
-    responses: { 200: Type.Object({ data: Type.Array(Subscribed) }) },
+    responses: { 200: Type.Object({ data: Type.Array(WebhookSubscription) }) },
   },
   async ({ store }) => ({ data: (await store.webhooks.subscriptions()).map(shown) }),
 )
