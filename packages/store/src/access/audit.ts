@@ -1,5 +1,6 @@
 import type { AuditEntry, Role } from '@scanfarm/contracts'
 import { sql, type Kysely } from 'kysely'
+import { conditionsBy, is, type ValuesOf } from '../findings/condition.ts'
 import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored, storable } from '../text.ts'
 import type { Totals } from '../totals.ts'
@@ -19,15 +20,6 @@ export interface Change {
   readonly status: number
 }
 
-export interface AuditFilter {
-  readonly caller?: string
-  readonly method?: string
-  /** Part of the path. */
-  readonly path?: string
-  readonly since?: Date
-  readonly until?: Date
-}
-
 export const KEEP_AUDIT_DAYS = 90
 export const MAX_AUDIT_ENTRIES = 1_000_000
 const MAX_PATH = 500
@@ -36,13 +28,17 @@ const PRUNE_ENTRIES = 100_000
 
 const COLUMNS = sql.raw('id, at, kind, caller_id, caller, role, method, route, path, status')
 
-const conditionsOf = ({ caller, method, path, since, until }: AuditFilter) => [
-  ...(caller === undefined ? [] : [sql`caller = ${caller}`]),
-  ...(method === undefined ? [] : [sql`method = ${method}`]),
-  ...(path === undefined ? [] : [sql`strpos(path, ${path}) > 0`]),
-  ...(since === undefined ? [] : [sql`at >= ${since}`]),
-  ...(until === undefined ? [] : [sql`at < ${until}`]),
-]
+const FILTERS = {
+  caller: is('caller'),
+  method: is('method'),
+  /** Part of the path. */
+  path: (part: string) => [canBeStored(part) ? sql`strpos(path, ${part}) > 0` : sql`false`],
+  since: (time: Date) => [sql`at >= ${time}`],
+  until: (time: Date) => [sql`at < ${time}`],
+}
+type AuditFilter = ValuesOf<typeof FILTERS>
+
+const conditionsOf = conditionsBy(FILTERS)
 
 export const makeAudit = (db: Kysely<Tables>, totals: Totals) => ({
   add: async ({ kind, callerId, caller, role, method, route, path, status }: Change): Promise<void> => {
@@ -53,17 +49,14 @@ export const makeAudit = (db: Kysely<Tables>, totals: Totals) => ({
       .execute()
   },
   /** Newest first. */
-  list: async (filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>> => {
-    const none = { data: [], total: 0, nextCursor: undefined, truncated: false }
-    if (!canBeStored(`${filter.caller ?? ''}${filter.path ?? ''}`)) return none
-    return await newestFirst(db, page, {
+  list: (filter: AuditFilter, page: PageRequest): Promise<PageOf<AuditEntry>> =>
+    newestFirst(db, page, {
       from: sql`audit_log a`,
       id: sql`a.id`,
       conditions: conditionsOf(filter),
       columns: COLUMNS,
       total: (count) => totals.of(`audit ${JSON.stringify(filter)}`, count),
-    })
-  },
+    }),
   /** Deletes old entries. Returns their number. */
   prune: (): Promise<number> => changedRows(db)`
       delete from audit_log where id in (

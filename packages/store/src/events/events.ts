@@ -1,21 +1,30 @@
 import { isTopicGlob, topicGlobSql, type EventLogEntry } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
+import { conditionsBy, is, type ValuesOf } from '../findings/condition.ts'
 import { newestFirst, type PageOf, type PageRequest } from '../page.ts'
 import { canBeStored } from '../text.ts'
 import type { Totals } from '../totals.ts'
 import type { Tables } from '../tables.ts'
 import { changedRows, firstValue } from '../rows.ts'
 
-export interface EventFilter {
+/** Whether the column `topic` equals this topic or matches this shell glob. */
+export const topicCondition = (topic: string): RawBuilder<boolean> =>
+  isTopicGlob(topic) ? sql`topic ~ ${topicGlobSql(topic)}` : sql`topic = ${topic}`
+
+const FILTERS = {
   /** A topic, or a shell glob over topics. */
-  readonly topic?: string
-  readonly name?: string
-  readonly source?: string
-  readonly workspace?: string
-  readonly runId?: string
-  readonly workflowName?: string
-  readonly processed?: boolean
+  topic: (topic: string) => [canBeStored(topic) ? topicCondition(topic) : sql`false`],
+  name: is('name'),
+  source: is('source'),
+  workspace: is('workspace'),
+  runId: is('run_id'),
+  workflowName: is('workflow_name'),
+  // In this form the partial index on unprocessed events applies.
+  processed: (processed: boolean) => [processed ? sql`processed` : sql`not processed`],
 }
+export type EventFilter = ValuesOf<typeof FILTERS>
+
+const conditionsOf = conditionsBy(FILTERS)
 
 export const makeEvents = (db: Kysely<Tables>, totals: Totals) => ({
   list: (filter: EventFilter, page: PageRequest): Promise<PageOf<EventLogEntry>> =>
@@ -41,28 +50,3 @@ export const makeEvents = (db: Kysely<Tables>, totals: Totals) => ({
 
 /** Entries in one transaction, which stays short even after a long time without pruning. */
 const PRUNE_BATCH = 10_000
-
-const COLUMN_OF = {
-  topic: 'topic',
-  name: 'name',
-  source: 'source',
-  workspace: 'workspace',
-  runId: 'run_id',
-  workflowName: 'workflow_name',
-} as const satisfies Partial<Record<keyof EventFilter, string>>
-
-const conditionsOf = (filter: EventFilter): RawBuilder<unknown>[] => {
-  const conditions = Object.entries(COLUMN_OF).flatMap(([key, column]) => {
-    const value = filter[key as keyof typeof COLUMN_OF]
-    if (value === undefined) return []
-    if (!canBeStored(value)) return [sql`false`]
-    return [key === 'topic' ? topicCondition(value) : sql`${sql.ref(column)} = ${value}`]
-  })
-  // In this form the partial index on unprocessed events applies.
-  if (filter.processed !== undefined) conditions.push(filter.processed ? sql`processed` : sql`not processed`)
-  return conditions
-}
-
-/** Whether the column `topic` equals this topic or matches this shell glob. */
-export const topicCondition = (topic: string): RawBuilder<boolean> =>
-  isTopicGlob(topic) ? sql`topic ~ ${topicGlobSql(topic)}` : sql`topic = ${topic}`

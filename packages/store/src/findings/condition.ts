@@ -25,6 +25,12 @@ export const oneOf =
   (values: readonly W[]): Conditions =>
     isOneOf(column, values)
 
+/** A filter by the value of a column. */
+export const is =
+  <W extends string>(column: string) =>
+  (value: W): Conditions =>
+    isOneOf(column, [value])
+
 /** Conditions of a where clause. An absent value adds none; a value that cannot be stored matches nothing. */
 export const isOneOf = (column: string, values: readonly string[] | undefined): Conditions => {
   if (values === undefined) return []

@@ -1,6 +1,7 @@
 import type { JobCounts, JobSummary, Priority, TriggerType } from '@scanfarm/contracts'
 import { sql, type Kysely, type RawBuilder } from 'kysely'
 import { countOf, decodeCursor, encodeCursor } from '../page.ts'
+import { conditionsBy, is, type ValuesOf } from '../findings/condition.ts'
 import {
   sortedBy,
   SORTED_LETTERS,
@@ -8,7 +9,6 @@ import {
   type SortKey,
   type SortRequest,
 } from '../findings/sorted.ts'
-import { storable } from '../text.ts'
 import type { JobCounter } from './job-counts.ts'
 import { jobNoOf } from './job-no.ts'
 import type { Tables } from '../tables.ts'
@@ -17,15 +17,6 @@ import { firstRow } from '../rows.ts'
 /** `open`: a run of the job has not ended. The others: all runs have ended, all of them so, or differently (`partial`). */
 export const JOB_STATES = ['open', 'ended', 'completed', 'failed', 'cancelled', 'partial'] as const
 export type JobState = (typeof JOB_STATES)[number]
-
-export interface JobFilter {
-  readonly workflow?: string | undefined
-  readonly state?: JobState | undefined
-  readonly trigger?: TriggerType | undefined
-  readonly priority?: Priority | undefined
-  /** The beginning of a job id: hex digits. */
-  readonly idPrefix?: string | undefined
-}
 
 /** Its counts are null while those of many open runs on the page are being counted. */
 export type CountedJob = Omit<JobSummary, 'status'>
@@ -91,13 +82,17 @@ const conditionOf = (state: JobState): RawBuilder<unknown> => {
   return sql`(final_counts ->> ${sql.lit(state)})::int = greatest(target_count, ${sql.lit(least)})`
 }
 
-const wantedOf = ({ workflow, state, trigger, priority, idPrefix }: JobFilter): RawBuilder<unknown>[] => [
-  ...(workflow === undefined ? [] : [sql`workflow_name = ${storable(workflow)}`]),
-  ...(trigger === undefined ? [] : [sql`trigger_type = ${trigger}`]),
-  ...(priority === undefined ? [] : [sql`priority = ${priority}`]),
-  ...(state === undefined ? [] : [conditionOf(state)]),
-  ...(idPrefix === undefined ? [] : [sql`starts_with(job_id, ${idPrefix})`]),
-]
+const FILTERS = {
+  workflow: is('workflow_name'),
+  trigger: is<TriggerType>('trigger_type'),
+  priority: is<Priority>('priority'),
+  state: (state: JobState) => [conditionOf(state)],
+  /** The beginning of a job id: hex digits. */
+  idPrefix: (prefix: string) => [sql`starts_with(job_id, ${prefix})`],
+}
+type JobFilter = ValuesOf<typeof FILTERS>
+
+const wantedOf = conditionsBy(FILTERS)
 
 export interface JobRequest extends Pick<SortRequest<JobSort>, 'limit' | 'sort'> {
   readonly cursor?: string | undefined

@@ -2,12 +2,8 @@ import {
   UnknownWorkerError,
   type ClaimedRun,
   type HeartbeatReply,
-  type ImportSummary,
   type LimitShare,
   type LimitSpan,
-  type LoopBatch,
-  type RecordRow,
-  type ReportFacts,
   type RunEnd,
   type RunKey,
   type RunStore,
@@ -46,6 +42,11 @@ interface Back extends RunKey {
 /** For the shares of limits. */
 interface Ask extends RunKey {
   readonly spans: readonly LimitSpan[]
+}
+
+const ours = <T>(found: T | undefined): T => {
+  if (found === undefined) throw new Error('the run belongs to another worker')
+  return found
 }
 
 const keyText = (key: RunKey): string => `${key.runId}:${key.attempt}`
@@ -99,14 +100,23 @@ const WRITES = {
  * secret itself, so that a repeated `join` after a lost answer is the same call; its hash is stored.
  */
 export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: string): RunStore {
-  /** The first parameter of every function is the secret. */
-  const call = async <T>(text: string, values: readonly unknown[], within = persistence): Promise<T> =>
+  /** The answer of a function, whose first argument is the secret. */
+  const call = async <T>(name: string, values: readonly unknown[], within = persistence): Promise<T> =>
     persist(async () => {
-      const { rows } = await pool.query<{ answer: T }>(text, [secret, ...values])
+      const all = [secret, ...values]
+      const places = all.map((_, index) => `$${index + 1}`)
+      const { rows } = await pool.query<{ answer: T }>(`select ${name}(${places.join(', ')}) as answer`, all)
       const [row] = rows
-      if (!row) throw new Error(`no answer from ${text}`)
+      if (!row) throw new Error(`no answer from ${name}`)
       return row.answer
     }, within)
+  /** The same of a function that is about a run of this worker. Undefined: the run belongs to another one. */
+  const callFor = async <T>(
+    { runId, attempt }: RunKey,
+    name: string,
+    values: readonly unknown[] = [],
+    within = persistence,
+  ): Promise<T | undefined> => (await call<T | null>(name, [runId, attempt, ...values], within)) ?? undefined
 
   const claimBatchers = new Map<string, (items: readonly ClaimItem[]) => Promise<ClaimedRun[]>>()
   const claimBatcher = (workerId: string) => {
@@ -114,9 +124,8 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
       claimBatchers.get(workerId) ??
       groupCommit<ClaimItem, ClaimedRun>({
         send: async (tickets) => {
-          const text = 'select worker.claim($1, $2, $3::bigint[], $4::int[]) as answer'
           const [runIds, epochs] = [tickets.map(({ runId }) => runId), tickets.map(({ epoch }) => epoch)]
-          const runs = await call<ClaimedRun[] | null>(text, [workerId, runIds, epochs])
+          const runs = await call<ClaimedRun[] | null>('worker.claim', [workerId, runIds, epochs])
           if (runs === null)
             throw new UnknownWorkerError('this worker is unknown to the farm or was declared lost')
           return runs
@@ -130,14 +139,13 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
   }
 
   const recordBatched = groupCommit<Written, RunKey>({
-    send: (runs) =>
-      call('select worker.record($1, $2::jsonb) as answer', [jsonArray(runs.map(({ update }) => update))]),
+    send: (runs) => call('worker.record', [jsonArray(runs.map(({ update }) => update))]),
     ...WRITES,
   })
 
   const finishBatched = groupCommit<Ended, RunKey>({
     send: (runs) =>
-      call('select worker.finish($1, $2::jsonb, $3::jsonb) as answer', [
+      call('worker.finish', [
         jsonArray(runs.map(({ update }) => update)),
         jsonArray(runs.map(({ end }) => end)),
       ]),
@@ -145,7 +153,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
   })
 
   const limitsBatched = groupCommit<Ask, RunKey & { readonly share: LimitShare }>({
-    send: (asks) => call('select worker.take_limits($1, $2::jsonb) as answer', [storableJson(asks)]),
+    send: (asks) => call('worker.take_limits', [storableJson(asks)]),
     keyOfItem: keyText,
     keyOfResult: keyText,
     maxItems: MAX_BATCH,
@@ -157,10 +165,9 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
     send: async (runs) => {
       for (const [until, keys] of Map.groupBy(runs, (run) => run.until)) {
         const json = storableJson(keys)
-        if (until === undefined) await call('select worker.hand_back($1, $2::jsonb) as answer', [json])
-        else if (until === 'share')
-          await call('select worker.wait_for_limits($1, $2::jsonb) as answer', [json])
-        else await call('select worker.wait_until($1, $2::jsonb, $3) as answer', [json, until])
+        if (until === undefined) await call('worker.hand_back', [json])
+        else if (until === 'share') await call('worker.wait_for_limits', [json])
+        else await call('worker.wait_until', [json, until])
       }
       return []
     },
@@ -183,23 +190,18 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
           ...(await claim(workerId, tickets.slice(half))),
         ]
       const { runId = 0, epoch = 0 } = tickets[0] ?? {}
-      await call('select worker.defer_run($1, $2, $3, $4, $5) as answer', [
-        workerId,
-        runId,
-        epoch,
-        reasonOf(error),
-      ])
+      await call('worker.defer_run', [workerId, runId, epoch, reasonOf(error)])
       return []
     }
   }
 
   const claimLocal = async (workerId: string, limit: number): Promise<ClaimedRun[]> => {
     try {
-      return await call('select claim_local($1, $2, $3) as answer', [workerId, limit])
+      return await call('claim_local', [workerId, limit])
     } catch (error) {
       if (!isStatementTimeout(error)) throw error
       if (limit > 1) return await claimLocal(workerId, 1)
-      await call('select defer_local_run($1, $2, $3) as answer', [workerId, reasonOf(error)])
+      await call('defer_local_run', [workerId, reasonOf(error)])
       return []
     }
   }
@@ -211,7 +213,7 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
 
   return {
     join: ({ workerId, leaseMs, drainMs, enforcementGap, ...worker }) =>
-      call(`select ${worker.kind === 'server' ? 'join_farm' : 'worker.join'}($1, $2::jsonb) as answer`, [
+      call(worker.kind === 'server' ? 'join_farm' : 'worker.join', [
         storableJson({
           ...worker,
           id: workerId,
@@ -220,45 +222,34 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
           enforcement_gap: enforcementGap,
         }),
       ]),
-    offer: (workerId, capabilities) =>
-      call('select worker.offer($1, $2, $3::text[]) as answer', [workerId, capabilities]),
-    reportTools: (workerId, tools) =>
-      call('select worker.report_tools($1, $2, $3::jsonb) as answer', [workerId, storableJson(tools)]),
+    offer: (workerId, capabilities) => call('worker.offer', [workerId, capabilities]),
+    reportTools: (workerId, tools) => call('worker.report_tools', [workerId, storableJson(tools)]),
     heartbeat: (workerId, busy, draining) =>
-      call<HeartbeatReply>('select worker.heartbeat($1, $2, $3, $4) as answer', [
-        workerId,
-        busy,
-        draining ?? null,
-      ]),
+      call<HeartbeatReply>('worker.heartbeat', [workerId, busy, draining ?? null]),
     claim: (workerId, tickets) => {
       const once = [...new Map(tickets.map((ticket) => [ticket.runId, { ...ticket, workerId }])).values()]
       return claim(workerId, once)
     },
     claimLocal,
-    claimCloud: (workerId, limit) => call('select claim_cloud($1, $2, $3) as answer', [workerId, limit]),
-    boundary: async ({ runId, attempt }) => {
-      const found = await call<Awaited<ReturnType<RunStore['boundary']>> | null>(
-        'select worker.boundary($1, $2, $3) as answer',
-        [runId, attempt],
-      )
-      if (found === null) throw new Error('the run belongs to another worker')
-      return found
-    },
+    claimCloud: (workerId, limit) => call('claim_cloud', [workerId, limit]),
+    boundary: async (key) => ours(await callFor(key, 'worker.boundary')),
     takeLimits: async ({ runId, attempt }, spans) => {
       const [found] = await limitsBatched([{ runId, attempt, spans }])
-      if (found === undefined) throw new Error('the run belongs to another worker')
-      return found.share
+      return ours(found).share
     },
-    spread: async ({ runId, attempt }, { key, step, state, count, size, workers }) => {
-      const found = await call<LoopBatch[] | null>(
-        'select worker.spread($1, $2, $3, $4, $5, $6, $7, $8, $9) as answer',
-        [runId, attempt, storable(key), state, count, size ?? null, workers ?? null, step],
-      )
-      if (found === null) throw new Error('the run belongs to another worker')
-      return found
-    },
+    spread: async (run, { key, step, state, count, size, workers }) =>
+      ours(
+        await callFor(run, 'worker.spread', [
+          storable(key),
+          state,
+          count,
+          size ?? null,
+          workers ?? null,
+          step,
+        ]),
+      ),
     workflow: async (hash) => {
-      const json = await call<string | null>('select worker.workflow($1, $2) as answer', [hash])
+      const json = await call<string | null>('worker.workflow', [hash])
       if (json === null) throw new Error(`no workflow is pinned under the hash ${hash}`)
       return json
     },
@@ -268,81 +259,56 @@ export function makeRunStore(pool: pg.Pool, persistence: Persistence, secret: st
       return [...new Map(lost.map((key) => [keyText(key), key])).values()]
     },
     finish: (ends) => inChunks((rounds(ends)[0] ?? []).map(endedOf), finishBatched),
-    importRecords: async ({ runId, attempt }, found) =>
-      (await call<ImportSummary | null>(
-        `select worker.import_records($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::text[], $11::jsonb, $12::uuid, $13,
-           $14::text[], $15::text[], $16::jsonb, $17) as answer`,
-        [
-          runId,
-          attempt,
-          storable(found.step),
-          found.records.kind,
-          storable(found.workspace),
-          storable(found.source),
-          itemsOf(found.workspace, found.source, found.records).json(),
-          found.errors,
-          found.reached?.map(storable) ?? null,
-          found.scope === undefined ? null : storableJson(found.scope),
-          found.part?.of ?? null,
-          found.part?.no ?? null,
-          found.failed?.hosts.map(storable) ?? null,
-          found.failed?.files.map(storable) ?? null,
-          found.failed?.places === undefined ? null : storableJson(found.failed.places),
-          found.namesUntested ?? false,
-        ],
-      )) ?? undefined,
-    knownFolder: async ({ runId, attempt }, workspace, findings) =>
-      (await call<string | null>('select worker.known_folder($1, $2, $3, $4, $5::jsonb) as answer', [
-        runId,
-        attempt,
-        storable(workspace),
-        identitiesOf(findings),
-      ])) ?? undefined,
-    readRecords: async ({ runId, attempt }, { kind, workspace, filter, limit }) =>
-      (await call<RecordRow[] | null>('select worker.records($1, $2, $3, $4, $5, $6::jsonb, $7) as answer', [
-        runId,
-        attempt,
-        kind,
-        storable(workspace),
-        storableJson(filter),
-        limit,
-      ])) ?? undefined,
-    readRuns: async ({ runId, attempt }, { workspace, runUuid, limit }) =>
-      (await call<RecordRow[] | null>('select worker.runs_of($1, $2, $3, $4, $5, $6) as answer', [
-        runId,
-        attempt,
-        storable(workspace),
-        storable(runUuid),
-        limit,
-      ])) ?? undefined,
-    readReport: async ({ runId, attempt }) =>
-      (await call<ReportFacts | null>('select worker.report($1, $2, $3) as answer', [runId, attempt])) ??
-      undefined,
-    addToCounter: async ({ runId, attempt }, { workspace, name, add }) =>
-      (await call<number | null>(
-        'select worker.add_to_counter($1, $2, $3, $4, $5, $6) as answer',
-        [runId, attempt, storable(workspace), storable(name), add === 'reset' ? null : add],
+    importRecords: (key, found) =>
+      callFor(key, 'worker.import_records', [
+        storable(found.step),
+        found.records.kind,
+        storable(found.workspace),
+        storable(found.source),
+        itemsOf(found.workspace, found.source, found.records).json(),
+        found.errors,
+        found.reached?.map(storable) ?? null,
+        found.scope === undefined ? null : storableJson(found.scope),
+        found.part?.of ?? null,
+        found.part?.no ?? null,
+        found.failed?.hosts.map(storable) ?? null,
+        found.failed?.files.map(storable) ?? null,
+        found.failed?.places === undefined ? null : storableJson(found.failed.places),
+        found.namesUntested ?? false,
+      ]),
+    knownFolder: (key, workspace, findings) =>
+      callFor(key, 'worker.known_folder', [storable(workspace), identitiesOf(findings)]),
+    readRecords: (key, { kind, workspace, filter, limit }) =>
+      callFor(key, 'worker.records', [kind, storable(workspace), storableJson(filter), limit]),
+    readRuns: (key, { workspace, runUuid, limit }) =>
+      callFor(key, 'worker.runs_of', [storable(workspace), storable(runUuid), limit]),
+    readReport: (key) => callFor(key, 'worker.report'),
+    addToCounter: (key, { workspace, name, add }) =>
+      callFor(
+        key,
+        'worker.add_to_counter',
+        [storable(workspace), storable(name), add === 'reset' ? null : add],
         { ...persistence, outageMs: 0 },
-      )) ?? undefined,
+      ),
     handBack: async (keys, until) => {
       const back = keys.map((key) => ({ ...key, until: until instanceof Date ? until.toISOString() : until }))
       await inChunks(back, handBackBatched)
     },
-    liveAttempts: (runUuids) => call('select worker.live_attempts($1, $2::uuid[]) as answer', [runUuids]),
+    liveAttempts: (runUuids) => call('worker.live_attempts', [runUuids]),
     removableWorkspaces: (folders, days) =>
-      call('select worker.removable_workspaces($1, $2::text[], $3::boolean[], $4) as answer', [
+      call('worker.removable_workspaces', [
         folders.map(({ workspace }) => workspace),
         folders.map(({ isOld }) => isOld),
         days,
       ]),
     strayKeys: (keys) =>
-      call('select worker.stray_keys($1, $2::uuid[], $3::int[], $4::text[]) as answer', [
+      call('worker.stray_keys', [
         keys.map(({ runUuid }) => runUuid),
         keys.map(({ attempt }) => attempt),
         keys.map(({ key }) => key),
       ]),
     leave: (workerId) =>
-      call('select worker.leave($1, $2) as answer', [workerId], {
+      call('worker.leave', [workerId], {
         ...persistence,
         outageMs: Math.min(LEAVE_OUTAGE_MS, persistence.outageMs),
       }),

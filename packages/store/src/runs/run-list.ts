@@ -16,6 +16,7 @@ import {
   type PageRows,
   decodeCursor,
 } from '../page.ts'
+import { conditionsBy, is, type ValuesOf } from '../findings/condition.ts'
 import { sortedPage, SORTED_LETTERS, type SortKey, type SortRequest } from '../findings/sorted.ts'
 import { RUNS, type RunRow } from './run-rows.ts'
 import { canBeStored } from '../text.ts'
@@ -24,20 +25,25 @@ import { ofOrg } from '../workspaces/names.ts'
 import { runsOf } from './waiting-reason.ts'
 import type { Tables } from '../tables.ts'
 
-export interface RunFilter {
+const FILTERS = {
+  workflowName: is('workflow_name'),
+  target: is('target'),
+  workspace: is('workspace'),
+  runMode: is<RunMode>('run_mode'),
+  priority: (priority: Priority) => [sql`job_no in (select id from jobs where priority = ${priority})`],
+  jobId: (id: string) => [
+    canBeStored(id) ? sql`job_no = (select id from jobs where job_id = ${id})` : sql`false`,
+  ],
+  /** uuid of the organisation that has its workspace. */
+  org: (org: string) => ofOrg(sql`workspace`, org),
+  /** Id of the run whose loops they execute. */
+  parent: (run: number) => [sql`job_no in (select id from jobs where parent_run = ${run})`],
+}
+
+export interface RunFilter extends ValuesOf<typeof FILTERS> {
   /** `pending` covers queued too. */
   readonly status?: RunStatus
   readonly outcomes?: readonly RunOutcome[]
-  readonly workflowName?: string
-  readonly target?: string
-  readonly workspace?: string
-  readonly runMode?: RunMode
-  readonly priority?: Priority
-  readonly jobId?: string
-  /** Id of the run whose loops they execute. */
-  readonly parent?: number
-  /** uuid of the organisation that has its workspace. */
-  readonly org?: string
 }
 
 const ALL_STATUSES: readonly RunStatus[] = [
@@ -103,35 +109,11 @@ const statusesOf = (status: RunStatus | undefined): readonly RunStatus[] | undef
 const and = (conditions: readonly RawBuilder<unknown>[]): RawBuilder<unknown> =>
   conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `)
 
-const is = (column: string, value: string | undefined): RawBuilder<unknown>[] => {
-  if (value === undefined) return []
-  return [canBeStored(value) ? sql`${sql.ref(column)} = ${value}` : sql`false`]
-}
-
 /** Runs that execute items of a loop of another run are listed only by their parent or their job. */
-const ofParent = ({ parent, jobId }: RunFilter): RawBuilder<unknown>[] => {
-  if (parent !== undefined) return [sql`job_no in (select id from jobs where parent_run = ${parent})`]
-  return jobId === undefined ? [sql`batch is null`] : []
-}
-
-const conditionsBesideStatus = (filter: RunFilter): RawBuilder<unknown>[] => {
-  const conditions = [
-    ...ofParent(filter),
-    ...is('workflow_name', filter.workflowName),
-    ...is('target', filter.target),
-    ...is('workspace', filter.workspace),
-    ...is('run_mode', filter.runMode),
-    ...(filter.priority === undefined
-      ? []
-      : [sql`job_no in (select id from jobs where priority = ${filter.priority})`]),
-    ...ofOrg(sql`workspace`, filter.org),
-  ]
-  const { jobId } = filter
-  if (jobId === undefined) return conditions
-  return canBeStored(jobId)
-    ? [...conditions, sql`job_no = (select id from jobs where job_id = ${jobId})`]
-    : [sql`false`]
-}
+const conditionsBesideStatus = (filter: RunFilter): RawBuilder<unknown>[] => [
+  ...(filter.parent === undefined && filter.jobId === undefined ? [sql`batch is null`] : []),
+  ...conditionsBy(FILTERS)(filter),
+]
 
 const conditionsOf = (filter: RunFilter): RawBuilder<unknown>[] => {
   const statuses = statusesOf(filter.status)

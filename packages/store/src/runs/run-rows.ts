@@ -68,15 +68,11 @@ export const RUNS = {
   columns: COLUMNS,
 }
 
-export const toRun = (
-  { job_id, requirement_class: _class, concurrency: _concurrency, ...row }: RunRow,
-  waitingReason: string,
-): Run => ({
-  ...row,
-  run_group_id: job_id,
-  run_priority: row.priority,
-  waiting_reason: waitingReason,
-})
+/** Other columns of the row are kept. */
+export const toRun = <R extends RunRow>(row: R, waitingReason: string) => {
+  const { job_id, requirement_class: _class, concurrency: _concurrency, ...run } = row
+  return { ...run, run_group_id: job_id, run_priority: row.priority, waiting_reason: waitingReason }
+}
 
 /** Workers record versions of programs as facts: `tool:nmap` = `7.93`. */
 const splitFacts = (all: RunDetail['facts']): Pick<RunDetail, 'facts' | 'tools'> => {
@@ -91,22 +87,8 @@ const splitFacts = (all: RunDetail['facts']): Pick<RunDetail, 'facts' | 'tools'>
 }
 
 export const toRunDetail = (row: RunDetailRow, waitingReason: string): RunDetail => {
-  const { timeout_minutes, job_no: _jobNo, ...rest } = row
-  const { current_pid: _pid, ...run } = toRun(rest, waitingReason)
-  return {
-    ...run,
-    schedule_id: row.schedule_id,
-    trigger_name: row.trigger_name,
-    timeout: timeout_minutes,
-    docker_image: row.docker_image,
-    docker_network: row.docker_network,
-    ssh_host: row.ssh_host,
-    ...splitFacts(row.facts),
-    killed_pids: row.killed_pids,
-    loop_run_uuid: row.loop_run_uuid,
-    infra_id: row.infra_id,
-    cloud_instance: row.cloud_instance,
-  }
+  const { timeout_minutes: timeout, job_no: _jobNo, current_pid: _pid, ...run } = toRun(row, waitingReason)
+  return { ...run, timeout, ...splitFacts(row.facts) }
 }
 
 /** Columns of a step `s`. */
