@@ -224,6 +224,20 @@ test('A subscription shows its secret once, and a delivery that failed is sent a
   await page.getByText('1 delivery is sent again.').waitFor()
 })
 
+test('A subscription is created with a warning if another one has its name', async () => {
+  const url = 'http://127.0.0.1:9/hook'
+  await farm().api.POST('/webhook-subscriptions', { body: { name: 'twin', url, topics: ['custom.twin'] } })
+  const page = await farm().open('/webhooks')
+  await page.getByRole('button', { name: 'New subscription' }).click()
+  const form = page.getByRole('dialog', { name: 'New subscription' })
+  await form.getByLabel('Name').fill('twin')
+  await form.getByLabel('URL').fill(url)
+  await form.getByLabel(/^Topics/).fill('custom.twin')
+  await form.getByRole('button', { name: 'Create' }).click()
+  await page.getByRole('status').getByText('name: several subscriptions have this name').waitFor()
+  await page.getByRole('dialog', { name: 'The secret of twin' }).waitFor()
+})
+
 test('A target out of a scope is refused, the job says why, and the command that went out is found', async () => {
   const page = await farm().open('/scopes')
   await page.getByRole('button', { name: 'New scope' }).click()
