@@ -19,9 +19,9 @@ interface ChartProps {
   /** Seconds since 1970, ascending. */
   readonly times: readonly number[]
   readonly series: readonly Series[]
-  readonly height?: number
 }
 
+const HEIGHT_PX = 160
 const DAY_SECONDS = 86_400
 /** Lines differ by their dashes, too, for those who do not see their colours. */
 const DASHES: readonly number[][] = [[], [6, 3], [2, 3], [10, 3, 2, 3]]
@@ -45,7 +45,7 @@ const timesOf = (splits: readonly number[]): string[] => {
 
 const draw = (
   element: HTMLElement,
-  { times, series, height = 160 }: ChartProps,
+  { times, series }: ChartProps,
   onPoint: (index: number | undefined) => void,
 ): UPlot => {
   const axis = {
@@ -57,7 +57,7 @@ const draw = (
   return new UPlot(
     {
       width: element.clientWidth,
-      height,
+      height: HEIGHT_PX,
       // Half of the last time is right of the lines.
       padding: [8, 24, 0, 0],
       scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
@@ -124,8 +124,7 @@ const Legend = ({ times, series, point }: Omit<ChartProps, 'title'> & { point: n
 }
 
 /** Lines over time. The same numbers are in a table below it, which is closed at first. */
-export const Chart = (props: ChartProps) => {
-  const { title, times, series, height } = props
+export const Chart = ({ title, times, series }: ChartProps) => {
   const holder = useRef<HTMLDivElement>(null)
   const [point, setPoint] = useState<number>()
   const [open, setOpen] = useState(false)
@@ -133,7 +132,7 @@ export const Chart = (props: ChartProps) => {
   useEffect(() => {
     const element = holder.current
     if (!element) return
-    const plot = draw(element, { title, times, series, height }, setPoint)
+    const plot = draw(element, { title, times, series }, setPoint)
     const resized = new ResizeObserver(() =>
       plot.setSize({ width: element.clientWidth, height: plot.height }),
     )
@@ -142,12 +141,12 @@ export const Chart = (props: ChartProps) => {
       resized.disconnect()
       plot.destroy()
     }
-  }, [title, times, series, height, theme])
+  }, [title, times, series, theme])
   return (
     <figure className="chart">
       <figcaption>{title}</figcaption>
       <Legend times={times} series={series} point={point} />
-      <div ref={holder} aria-hidden="true" style={{ minHeight: height ?? 160 }} />
+      <div ref={holder} aria-hidden="true" style={{ minHeight: HEIGHT_PX }} />
       <details onToggle={(event) => setOpen(event.currentTarget.open)}>
         <summary>Numbers</summary>
         {open ? (
