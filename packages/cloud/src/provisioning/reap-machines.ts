@@ -1,18 +1,12 @@
-import type { Logger } from '@scanfarm/platform'
 import type { CloudStore } from '@scanfarm/store'
-import { CloudError, type CloudProvider, type Machine } from '../provider.ts'
-import { forEachParallel, type ProvisioningMetrics } from './reconciliation.ts'
+import { CloudError, type Machine } from '../provider.ts'
+import { forEachParallel, type ReconcileDeps } from './reconciliation.ts'
 
 const PARALLEL_DESTROYS = 4
 const NAMES_IN_A_QUERY = 1_000
 
-export interface ReapOptions {
+export interface ReapOptions extends Omit<ReconcileDeps, 'owner' | 'settings' | 'store'> {
   readonly store: Pick<CloudStore, 'filterWanted'>
-  readonly provider: CloudProvider
-  readonly farmId: string
-  readonly log: Logger
-  readonly signal: AbortSignal
-  readonly metrics?: ProvisioningMetrics
 }
 
 /**

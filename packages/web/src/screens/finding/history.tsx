@@ -1,12 +1,8 @@
+import type { findingQuery } from '../../api/findings.ts'
+import type { DataOf } from '../../api/list.ts'
 import { EmptyState, Link, Time } from '../../ui/index.ts'
 
-interface Change {
-  readonly changed_at: string
-  readonly changes: Readonly<Record<string, { readonly from: unknown; readonly to: unknown }>>
-  readonly changed_by: string
-  readonly comment: string
-  readonly run_uuid: string
-}
+type Change = DataOf<typeof findingQuery>['history'][number]
 
 const textOf = (value: unknown): string => {
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.join(', ')
