@@ -113,7 +113,6 @@ test('the DefectDojo export uses the field values of DefectDojo', async () => {
     verified: true,
     vuln_id_from_tool: 'CVE-2026-1234',
     unique_id_from_tool: 'ab'.repeat(32),
-    cve: 'CVE-2026-1234',
     vulnerability_ids: ['CVE-2026-1234'],
     endpoints: ['https://a.example/login?a=1'],
     dynamic_finding: true,
@@ -351,6 +350,11 @@ test.each<[string, Partial<Vulnerability>, object]>([
     { endpoints: ['udp://a.example:53'] },
   ],
   ['an address', { asset_type: 'ip', asset_value: '2001:db8::1' }, { endpoints: ['[2001:db8::1]'] }],
+  [
+    'a port of an address with a zone',
+    { asset_type: 'network', asset_value: '[fe80::1%eth0]:443' },
+    { endpoints: ['[fe80::1]:443'] },
+  ],
   [
     'a line',
     { asset_type: 'file', asset_value: 'src/a.c:12' },

@@ -24,7 +24,6 @@ const dojoFinding = (finding: Vulnerability) => {
   const { cves, cwes, cvss, cvssScore, references, remediation } = factsOf(finding)
   // A score without a vector is taken for one of version 3.
   const isCvss3 = cvss?.version.startsWith('3.') ?? true
-  const [cve] = cves
   const [cwe] = cwes
   const isMitigated = finding.state === 'gone' && !['false_positive', 'accepted'].includes(finding.verdict)
   return {
@@ -40,7 +39,8 @@ const dojoFinding = (finding: Vulnerability) => {
     verified: finding.confidence === 'Certain' || finding.verdict === 'confirmed',
     vuln_id_from_tool: vuln_info,
     unique_id_from_tool: finding.finding_hash || String(finding.id),
-    ...(cve === undefined ? {} : { cve, vulnerability_ids: cves }),
+    // With `cve` beside it the reader fails: it puts the list into a list.
+    ...(cves.length === 0 ? {} : { vulnerability_ids: cves }),
     ...(cwe === undefined ? {} : { cwe }),
     ...(cvss !== undefined && isCvss3 ? { cvssv3: cvss.vector } : {}),
     ...(cvssScore !== undefined && isCvss3 ? { cvssv3_score: cvssScore } : {}),
@@ -85,7 +85,9 @@ const componentOf = (finding: Vulnerability): object => {
 }
 
 /** A URL, or a host with its port; the reader puts `//` before what has no scheme. */
-const endpointOf = (value: string): string | undefined => {
+const endpointOf = (place: string): string | undefined => {
+  // The reader takes no zone of an address: `fe80::1%eth0`.
+  const value = place.replace(/^(\[?[0-9a-f:]+)%[^\]]+/i, '$1')
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value)) return URL.canParse(value) ? value : undefined
   if (isIPv6(value)) return `[${value}]`
   const [, host, port = '', protocol] = HOST.exec(value) ?? []
