@@ -24,7 +24,9 @@ as $$
   )
   select case when e.last = 'gone' then 'gone' else e.first end, e.id, coalesce(t.was ->> 'severity', v.severity)
   from ended j cross join ends e join vulnerabilities v on v.id = e.id
-    left join lateral finding_then(case when v.updated_at > j.at then v.id end, j.at, p_job_nos) t on true
+    cross join lateral (
+      select case when v.updated_at > j.at then (select was from finding_then(v.id, j.at, p_job_nos)) end as was
+      offset 0) t
   where (e.first = 'gone') = (e.last = 'gone')
     and coalesce(t.was ->> 'verdict', v.verdict) not in ('false_positive', 'accepted')
 $$;

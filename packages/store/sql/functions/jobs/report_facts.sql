@@ -19,7 +19,9 @@ as $$
            coalesce(t.was ->> 'seen', v.seen) <> 'gone' and v.verdict not in ('false_positive', 'accepted')
              and (v.verdict <> 'fixed_claimed' or v.back_at is not null) as is_open
     from ended e cross join spaces s join vulnerabilities v on v.workspace = s.workspace
-      left join lateral finding_then(case when v.updated_at > e.at then v.id end, e.at, array[p_job_no]) t on true
+      cross join lateral (
+        select case when v.updated_at > e.at then (select was from finding_then(v.id, e.at, array[p_job_no])) end as was
+        offset 0) t
     where v.first_seen <= e.at
   ), issues as materialized (
     select coalesce(nullif(vuln_info, ''), vuln_title) as check_name, min(severity_rank(severity)) as rank,
