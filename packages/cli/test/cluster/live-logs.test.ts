@@ -3,9 +3,10 @@ import { spawn } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, jest, test } from '@jest/globals'
 import { attemptPrefix, liveBlockKey } from '@scanfarm/contracts'
 import { MOTO_INSTALL_MS } from '@scanfarm/testing'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { startDistantStore } from './distant-store.ts'
 import { runsOf, submit, type Submission } from './jobs.ts'
 import { logEvents, type LogEvent } from './log-stream.ts'
@@ -13,7 +14,8 @@ import { PROGRAM } from './program.ts'
 import { LEASE_MS, TestCluster, until } from './test-cluster.ts'
 import { begun } from './traces.ts'
 
-const TEST_MS = 600_000
+jest.setTimeout(600_000)
+
 /** The figure that is promised is p95 of 1 s; a busy machine of tests gets more. */
 const PATIENT_MS = 5_000
 /** A worker copies new output this often. */
@@ -67,105 +69,88 @@ const followCommand = (cluster: TestCluster, run: number) => {
 }
 
 /** With the queue in Postgres. What a lost worker and a distant store need is not for all tests: theirs start their own. */
-let cluster: TestCluster
-beforeAll(async () => {
-  const env = { SCANFARM_RUNNER_ENV: `LIVE_SECRET=${SECRET}` }
-  cluster = await TestCluster.start({ queue: 'postgres', workers: 1, env })
-}, TEST_MS)
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]()
-}, TEST_MS)
-
-test(
-  'the output of a step is followed while it runs, from any position',
-  async () => {
-    const { client } = cluster
-    const { run, open, path } = await started(cluster)
-    const command = followCommand(cluster, run.id)
-    const events: LogEvent[] = []
-    let resumed: Promise<LogEvent[]> | undefined
-    for await (const event of logEvents(client, `${path}?follow=true`)) {
-      events.push(event)
-      if (events.length === 10) {
-        resumed = Array.fromAsync(logEvents(client, `${path}?follow=true`, { after: event.id }))
-        await open()
-      }
-    }
-    const whole = textOf(events)
-    expect(whole).toMatch(/^(?:\d{13}\n)+\u001b\[31mé\ufffd\u001b\[0m the end\n$/)
-    expect(events.at(-1)).toMatchObject({ type: 'end', data: { status: 'completed', exit_code: 0 } })
-    // `printf` wrote one byte that became U+FFFD, which has three.
-    const size = Buffer.byteLength(whole) - 2
-    expect(events.at(-1)?.id).toBe(`1-${size}`)
-    expect(textOf((await resumed) ?? [])).toBe(whole.slice(textOf(events.slice(0, 10)).length))
-    const live = events.slice(2, 10).flatMap(({ data, at }) => {
-      const stamps = String(data['text']).trim().split('\n')
-      return stamps.map((stamp) => at - Number(stamp))
-    })
-    expect(Math.min(...live)).toBeLessThan(PATIENT_MS)
-
-    const answer = await fetch(client.callTo(path).url, { headers: client.callTo(path).headers })
-    expect(answer.headers.get('scanfarm-log')).toBe('complete')
-    expect(Buffer.from(await answer.arrayBuffer()).includes(0xff)).toBe(true)
-    expect(await command.ended).toBe(0)
-    expect(await command.out).toBe(`==> tick (bash)\n${whole}`)
-  },
-  TEST_MS,
+const cluster = forAllTests(() =>
+  TestCluster.start({ queue: 'postgres', workers: 1, env: { SCANFARM_RUNNER_ENV: `LIVE_SECRET=${SECRET}` } }),
 )
 
-test(
-  'a follower gets a notice when the worker is lost, then the log of the next attempt from its beginning',
-  async () => {
-    // Also shows that a log is followed with the queue in Redis.
-    await using own = await TestCluster.start({ queue: 'redis', workers: 2, leaseMs: LEASE_MS })
-    const { client, workers } = own
-    const { run, folder, open, path } = await started(own)
-    const rows = await own.workerRows()
-    const owner = rows.find(({ id }) => id === run.worker_id)
-    const events: LogEvent[] = []
-    let killed: Promise<void> | undefined
-    for await (const event of logEvents(client, `${path}?follow=true`)) {
-      events.push(event)
-      if (events.length === 3) killed = workers.find(({ name }) => name === owner?.name)?.kill()
-      if (event.type === 'attempt') await open()
+test('the output of a step is followed while it runs, from any position', async () => {
+  const { client } = cluster
+  const { run, open, path } = await started(cluster)
+  const command = followCommand(cluster, run.id)
+  const events: LogEvent[] = []
+  let resumed: Promise<LogEvent[]> | undefined
+  for await (const event of logEvents(client, `${path}?follow=true`)) {
+    events.push(event)
+    if (events.length === 10) {
+      resumed = Array.fromAsync(logEvents(client, `${path}?follow=true`, { after: event.id }))
+      await open()
     }
-    await killed
-    expect(begun(folder).length).toBeGreaterThanOrEqual(2)
-    const restart = events.findIndex(({ type }) => type === 'attempt')
-    expect(events[restart]).toMatchObject({
-      id: expect.stringMatching(/^[2-9]-0$/),
-      data: { step_id: expect.any(String) },
-    })
-    const first = textOf(events.slice(0, restart))
-    expect(first).toMatch(/^(?:\d{13}\n)+/)
-    // The killed worker had stored no more than that.
-    const stored = join(own.folder, 'artifacts', liveBlockKey(attemptPrefix(run.run_uuid, 1), 1, 0))
-    expect(first).toBe(await readFile(stored, 'utf8'))
-    expect(events[restart + 1]?.data['offset']).toBe(0)
-    expect(textOf(events.slice(restart))).toMatch(/the end\n$/)
-    expect(events.at(-1)).toMatchObject({ type: 'end', data: { status: 'completed' } })
-  },
-  TEST_MS,
-)
+  }
+  const whole = textOf(events)
+  expect(whole).toMatch(/^(?:\d{13}\n)+\u001b\[31mé\ufffd\u001b\[0m the end\n$/)
+  expect(events.at(-1)).toMatchObject({ type: 'end', data: { status: 'completed', exit_code: 0 } })
+  // `printf` wrote one byte that became U+FFFD, which has three.
+  const size = Buffer.byteLength(whole) - 2
+  expect(events.at(-1)?.id).toBe(`1-${size}`)
+  expect(textOf((await resumed) ?? [])).toBe(whole.slice(textOf(events.slice(0, 10)).length))
+  const live = events.slice(2, 10).flatMap(({ data, at }) => {
+    const stamps = String(data['text']).trim().split('\n')
+    return stamps.map((stamp) => at - Number(stamp))
+  })
+  expect(Math.min(...live)).toBeLessThan(PATIENT_MS)
 
-test(
-  'a local run shows while it runs what is stored when it has ended: no piece of a secret or of a character',
-  async () => {
-    const { client } = cluster
-    const { open, path } = await started(cluster, 'pieces', { run_mode: 'local' })
-    const events: LogEvent[] = []
-    for await (const event of logEvents(client, `${path}?follow=true`)) {
-      events.push(event)
-      if (textOf(events).endsWith('prompt> ')) await open()
-    }
-    expect(textOf(events)).toBe('token=***; é\ufffd prompt> the end')
-    // A busy machine reads several pieces at once; what is before the prompt came while the step waited.
-    expect(events.filter(isText).length).toBeGreaterThan(1)
-    const stored = await (await fetch(client.callTo(path).url, client.callTo(path))).arrayBuffer()
-    expect(Buffer.from(stored).toString('latin1')).toBe('token=***; \xc3\xa9\xff prompt> the end')
-  },
-  TEST_MS,
-)
+  const answer = await fetch(client.callTo(path).url, { headers: client.callTo(path).headers })
+  expect(answer.headers.get('scanfarm-log')).toBe('complete')
+  expect(Buffer.from(await answer.arrayBuffer()).includes(0xff)).toBe(true)
+  expect(await command.ended).toBe(0)
+  expect(await command.out).toBe(`==> tick (bash)\n${whole}`)
+})
+
+test('a follower gets a notice when the worker is lost, then the log of the next attempt from its beginning', async () => {
+  // Also shows that a log is followed with the queue in Redis.
+  await using own = await TestCluster.start({ queue: 'redis', workers: 2, leaseMs: LEASE_MS })
+  const { client, workers } = own
+  const { run, folder, open, path } = await started(own)
+  const rows = await own.workerRows()
+  const owner = rows.find(({ id }) => id === run.worker_id)
+  const events: LogEvent[] = []
+  let killed: Promise<void> | undefined
+  for await (const event of logEvents(client, `${path}?follow=true`)) {
+    events.push(event)
+    if (events.length === 3) killed = workers.find(({ name }) => name === owner?.name)?.kill()
+    if (event.type === 'attempt') await open()
+  }
+  await killed
+  expect(begun(folder).length).toBeGreaterThanOrEqual(2)
+  const restart = events.findIndex(({ type }) => type === 'attempt')
+  expect(events[restart]).toMatchObject({
+    id: expect.stringMatching(/^[2-9]-0$/),
+    data: { step_id: expect.any(String) },
+  })
+  const first = textOf(events.slice(0, restart))
+  expect(first).toMatch(/^(?:\d{13}\n)+/)
+  // The killed worker had stored no more than that.
+  const stored = join(own.folder, 'artifacts', liveBlockKey(attemptPrefix(run.run_uuid, 1), 1, 0))
+  expect(first).toBe(await readFile(stored, 'utf8'))
+  expect(events[restart + 1]?.data['offset']).toBe(0)
+  expect(textOf(events.slice(restart))).toMatch(/the end\n$/)
+  expect(events.at(-1)).toMatchObject({ type: 'end', data: { status: 'completed' } })
+})
+
+test('a local run shows while it runs what is stored when it has ended: no piece of a secret or of a character', async () => {
+  const { client } = cluster
+  const { open, path } = await started(cluster, 'pieces', { run_mode: 'local' })
+  const events: LogEvent[] = []
+  for await (const event of logEvents(client, `${path}?follow=true`)) {
+    events.push(event)
+    if (textOf(events).endsWith('prompt> ')) await open()
+  }
+  expect(textOf(events)).toBe('token=***; é\ufffd prompt> the end')
+  // A busy machine reads several pieces at once; what is before the prompt came while the step waited.
+  expect(events.filter(isText).length).toBeGreaterThan(1)
+  const stored = await (await fetch(client.callTo(path).url, client.callTo(path))).arrayBuffer()
+  expect(Buffer.from(stored).toString('latin1')).toBe('token=***; \xc3\xa9\xff prompt> the end')
+})
 
 test(
   'a log in a distant S3 store is uploaded once for all that follow it, and its live copy is removed',

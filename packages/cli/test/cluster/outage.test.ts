@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, test } from '@jest/globals'
+import { jest, test } from '@jest/globals'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { setTimeout as delay } from 'node:timers/promises'
-import { TestCluster, type PrivateRedis } from './test-cluster.ts'
+import { TestCluster } from './test-cluster.ts'
 import { expectExactlyOnce, expectNoneLost } from './expectations.ts'
 import { jobEnded, someCompleted, submit, targets } from './jobs.ts'
 
-const START_MS = 300_000
-const TEST_MS = 600_000
+jest.setTimeout(600_000)
+
 const STEPS = ['rest', 'say']
 const HOSTS = targets(200)
 /** Longer than a busy machine delays a heartbeat: no worker must be considered lost here. */
@@ -14,18 +15,7 @@ const LEASE_MS = 8_000
 const REDIS_AWAY_MS = 3_000
 const POSTGRES_AWAY_MS = LEASE_MS + 2_000
 
-let cluster: TestCluster
-let redis: PrivateRedis
-
-beforeAll(async () => {
-  cluster = await TestCluster.start({ workers: 2, slots: 4, leaseMs: LEASE_MS })
-  if (!cluster.redis) throw new Error('the cluster should have a Redis')
-  redis = cluster.redis
-}, START_MS)
-
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]()
-}, START_MS)
+const cluster = forAllTests(() => TestCluster.start({ workers: 2, slots: 4, leaseMs: LEASE_MS }))
 
 const startJob = async (): Promise<string> => {
   const jobId = await submit(cluster.client, { module: 'brief', targets: HOSTS })
@@ -39,26 +29,18 @@ const expectUntouched = async (jobId: string): Promise<void> => {
   await expectNoneLost(cluster.client, runs)
 }
 
-test(
-  'A Redis that is killed and restarted empty loses and repeats no run',
-  async () => {
-    const jobId = await startJob()
-    await redis.kill()
-    await delay(REDIS_AWAY_MS)
-    await redis.start()
-    await expectUntouched(jobId)
-  },
-  TEST_MS,
-)
+test('A Redis that is killed and restarted empty loses and repeats no run', async () => {
+  const jobId = await startJob()
+  await cluster.redis?.kill()
+  await delay(REDIS_AWAY_MS)
+  await cluster.redis?.start()
+  await expectUntouched(jobId)
+})
 
-test(
-  'A Postgres outage that is longer than a lease loses and repeats no run, and takes none from its worker',
-  async () => {
-    const jobId = await startJob()
-    await cluster.postgres.stop()
-    await delay(POSTGRES_AWAY_MS)
-    await cluster.postgres.restart()
-    await expectUntouched(jobId)
-  },
-  TEST_MS,
-)
+test('A Postgres outage that is longer than a lease loses and repeats no run, and takes none from its worker', async () => {
+  const jobId = await startJob()
+  await cluster.postgres.stop()
+  await delay(POSTGRES_AWAY_MS)
+  await cluster.postgres.restart()
+  await expectUntouched(jobId)
+})

@@ -1,15 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { beforeAll, expect, jest, test } from '@jest/globals'
 import type { Run } from '@scanfarm/contracts'
+import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { runProgram } from '../../src/index.ts'
 import { captureTerminal } from '../captured-terminal.ts'
 import { TestCluster, TOKEN, until } from './test-cluster.ts'
 import { expectExactlyOnce, expectOvertaking } from './expectations.ts'
 import { jobEnded, runsOf, submit, targets } from './jobs.ts'
 
-const START_MS = 300_000
-const TEST_MS = 600_000
+jest.setTimeout(600_000)
+
 const SLOTS = 8
 const LOW_RUNS = 100
 
@@ -19,21 +20,15 @@ dependencies: {commands: [sh, no-such-tool]}
 steps: [{name: a, type: bash, command: 'true'}]
 `
 
-let cluster: TestCluster
-
-beforeAll(async () => {
-  cluster = await TestCluster.start({
+const cluster = forAllTests(() =>
+  TestCluster.start({
     queue: 'postgres',
     workers: 2,
     slots: SLOTS / 2,
     env: { SCANFARM_WORKFLOWS_STRICT_PARAMS: 'true', SCANFARM_LOCAL_SLOTS: '0' },
-  })
-  writeFileSync(join(cluster.folder, 'workflows', 'needy.yaml'), NEEDY)
-}, START_MS)
-
-afterAll(async () => {
-  await cluster[Symbol.asyncDispose]()
-}, START_MS)
+  }),
+)
+beforeAll(() => writeFileSync(join(cluster.folder, 'workflows', 'needy.yaml'), NEEDY))
 
 const started = (args: readonly string[]) => {
   const env = { SCANFARM_DATA_DIR: cluster.folder, SCANFARM_URL: cluster.client.url, SCANFARM_TOKEN: TOKEN }
@@ -45,38 +40,27 @@ const run = async (args: readonly string[]) => {
   return { code: await ended, out: terminal.stdout(), err: terminal.stderr() }
 }
 
-test(
-  'On the Postgres queue, two workers complete each run of a job of 200 targets exactly once',
-  async () => {
-    const hosts = targets(200)
-    const jobId = await submit(cluster.client, { module: 'noop', targets: hosts })
-    await jobEnded(cluster.client, jobId)
-    await expectExactlyOnce(cluster.client, jobId, { targets: hosts, steps: ['nothing'] })
-  },
-  TEST_MS,
-)
+test('On the Postgres queue, two workers complete each run of a job of 200 targets exactly once', async () => {
+  const hosts = targets(200)
+  const jobId = await submit(cluster.client, { module: 'noop', targets: hosts })
+  await jobEnded(cluster.client, jobId)
+  await expectExactlyOnce(cluster.client, jobId, { targets: hosts, steps: ['nothing'] })
+})
 
-test(
-  'On the Postgres queue, a critical run starts before queued runs of low priority',
-  () => expectOvertaking(cluster, SLOTS, LOW_RUNS),
-  TEST_MS,
-)
+test('On the Postgres queue, a critical run starts before queued runs of low priority', () =>
+  expectOvertaking(cluster, SLOTS, LOW_RUNS))
 
-test(
-  'With workflows.strict_params, workers take a param without a type for one word',
-  async () => {
-    const jobId = await submit(cluster.client, {
-      module: 'words',
-      targets: ['strict.test'],
-      params: { text: 'a b' },
-    })
-    await jobEnded(cluster.client, jobId)
-    const [run] = await runsOf(cluster.client, jobId)
-    const { data } = await cluster.client.get<{ data: { output: string }[] }>(`/runs/${run?.id}/steps`)
-    expect(data).toMatchObject([{ output: '[a b]' }])
-  },
-  TEST_MS,
-)
+test('With workflows.strict_params, workers take a param without a type for one word', async () => {
+  const jobId = await submit(cluster.client, {
+    module: 'words',
+    targets: ['strict.test'],
+    params: { text: 'a b' },
+  })
+  await jobEnded(cluster.client, jobId)
+  const [run] = await runsOf(cluster.client, jobId)
+  const { data } = await cluster.client.get<{ data: { output: string }[] }>(`/runs/${run?.id}/steps`)
+  expect(data).toMatchObject([{ output: '[a b]' }])
+})
 
 test('a run without a mode is distributed if the server has no local slots', async () => {
   const { code, err } = await run(['run', '-m', 'noop', '-t', 'example.com', '--wait'])

@@ -49,7 +49,6 @@ test.concurrent(
     second.send('SIGTERM')
     expect(await second.ended).toBe(0)
   },
-  TEST_MS,
 )
 
 test.concurrent(
@@ -99,7 +98,6 @@ test.concurrent(
     second.send('SIGTERM')
     expect(await second.ended).toBe(0)
   },
-  TEST_MS,
 )
 
 test.concurrent(
@@ -129,26 +127,21 @@ test.concurrent(
     frozen.send('SIGTERM')
     expect(await frozen.ended).toBe(0)
   },
-  TEST_MS,
 )
 
-test.concurrent(
-  'A worker that is told to stop hands back what does not end in time',
-  async () => {
-    await using cluster = await openTestCluster()
-    const target = freshName()
-    const worker = await cluster.spawnWorker({ ...env, SCANFARM_WORKER_DRAIN_MS: '300' })
-    const [runId = 0] = await cluster.submit([GATED], [target])
-    const pid = await pidOf(cluster, target, 1)
-    worker.send('SIGTERM')
-    expect(await worker.ended).toBe(0)
-    expect(await isAlive(pid)).toBe(false)
-    expect(await cluster.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
-    expect((await cluster.store.workers.list()).data.filter(({ status }) => status !== 'lost')).toEqual([])
-    await cluster.store.runs.requestCancel(String(runId))
-  },
-  TEST_MS,
-)
+test.concurrent('A worker that is told to stop hands back what does not end in time', async () => {
+  await using cluster = await openTestCluster()
+  const target = freshName()
+  const worker = await cluster.spawnWorker({ ...env, SCANFARM_WORKER_DRAIN_MS: '300' })
+  const [runId = 0] = await cluster.submit([GATED], [target])
+  const pid = await pidOf(cluster, target, 1)
+  worker.send('SIGTERM')
+  expect(await worker.ended).toBe(0)
+  expect(await isAlive(pid)).toBe(false)
+  expect(await cluster.run(runId)).toMatchObject({ status: 'queued', attempt: 1 })
+  expect((await cluster.store.workers.list()).data.filter(({ status }) => status !== 'lost')).toEqual([])
+  await cluster.store.runs.requestCancel(String(runId))
+})
 
 test.concurrent(
   'A database that is away for longer than a lease stops no run, and costs no result',
@@ -172,7 +165,6 @@ test.concurrent(
     worker.send('SIGTERM')
     expect(await worker.ended).toBe(0)
   },
-  TEST_MS,
 )
 
 test.concurrent('A worker that is told to stop while the database is away ends all the same', async () => {
@@ -256,5 +248,4 @@ test.concurrent(
     )
     expect(used).toEqual({ runs: 2, rate: 10, commands: 2 })
   },
-  TEST_MS,
 )
