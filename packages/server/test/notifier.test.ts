@@ -61,13 +61,9 @@ describe('database notifications', () => {
         if (text.join('').includes('in the storm')) break
       }
     })()
-    await asSuperuser(
-      (client) =>
-        client.query(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
+    await database.sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
           workflow_name, processed, processed_at)
-          values ('custom.storm', 'evt_storm', 'in the storm', 'api', 'custom', '{}', '', '', '', true, now())`),
-      database.url,
-    )
+          values ('custom.storm', 'evt_storm', 'in the storm', 'api', 'custom', '{}', '', '', '', true, now())`)
     await seen
     const rests = (performance.now() - begin) / REST_MS
     over = true

@@ -128,8 +128,7 @@ const arrived = (): Promise<unknown> =>
   })
 
 test('wanted topics are kept after a long time without a server', async () => {
-  const sql = (statement: string) =>
-    asSuperuser((client) => client.query<{ topic: string }>(statement), database.url)
+  const sql = (statement: string) => database.sql<{ topic: string }>(statement)
   const waiting = join(folder, 'waiting')
   await mkdir(waiting)
   const trigger = 'triggers: [{ name: t, on: event, enabled: true, event: { topic: custom.wanted } }]\n'

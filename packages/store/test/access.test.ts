@@ -4,9 +4,8 @@ import { asSuperuser, testDatabase } from './database.ts'
 import { openRunStore, openStore } from '../src/index.ts'
 
 const db = forAllTests(() => testDatabase())
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(() =>
-  sql('truncate api_tokens, users, login_addresses, login_failures, uploaded_workflows cascade'),
+  db.sql('truncate api_tokens, users, login_addresses, login_failures, uploaded_workflows cascade'),
 )
 const numberOf = (text: string) =>
   asSuperuser(async (client) => Number((await client.query<{ n: string }>(text)).rows[0]?.n), db.url)
@@ -47,7 +46,7 @@ describe('tokens', () => {
     const first = await used()
     expect(first).not.toBeNull()
     expect(await used()).toBe(first)
-    await sql("update api_tokens set last_used_at = now() - interval '2 minutes'")
+    await db.sql("update api_tokens set last_used_at = now() - interval '2 minutes'")
     expect(await used()).not.toBe(first)
   })
 
@@ -92,7 +91,7 @@ describe('failed logins', () => {
       found.push(await db.store.access.loginAttempt(name, address(index)))
     return found
   }
-  const expire = () => sql('update login_failures set wait_until = now() where wait_until > now()')
+  const expire = () => db.sql('update login_failures set wait_until = now() where wait_until > now()')
 
   test('Failed logins of one name from one address are free at first, then wait longer each time, and expire', async () => {
     const { access } = db.store
@@ -110,7 +109,7 @@ describe('failed logins', () => {
     await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'x' })
     await access.loginSucceeded('ann', 'a')
     expect(await tries(5, 'ann', () => 'a')).toEqual(Array(5).fill({ known: true, waitMs: 0, slow: false }))
-    await sql("update login_failures set last_at = now() - interval '16 minutes', wait_until = now()")
+    await db.sql("update login_failures set last_at = now() - interval '16 minutes', wait_until = now()")
     expect((await access.loginAttempt('ann', 'a')).waitMs).toBe(0)
     expect((await access.loginAttempt('x'.repeat(10_000), 'y'.repeat(1_000))).waitMs).toBe(0)
     expect((await access.loginAttempt('nul\0', '\ud800')).waitMs).toBe(0)
@@ -146,7 +145,7 @@ describe('failed logins', () => {
     const many = await tries(101, 'ann', (index) => `address-${index}`)
     expect(many.at(-1)?.slow).toBe(true)
     expect((await db.store.access.loginAttempt('another name', 'elsewhere')).slow).toBe(true)
-    await sql("update login_failures set wait_until = now() - interval '1 second'")
+    await db.sql("update login_failures set wait_until = now() - interval '1 second'")
     expect((await db.store.access.loginAttempt('another name', 'elsewhere')).slow).toBe(false)
   })
 
@@ -165,9 +164,9 @@ describe('failed logins', () => {
 
   test('The rows of failed logins are bounded, and so are the addresses of a user', async () => {
     const { access } = db.store
-    await sql(`insert into login_failures select 'old:' || n, 1, now() - interval '1 hour', now()
+    await db.sql(`insert into login_failures select 'old:' || n, 1, now() - interval '1 hour', now()
                from generate_series(1, 5000) n`)
-    await sql(`insert into login_failures select 'new:' || n, 1, now() - n * interval '1 ms', now()
+    await db.sql(`insert into login_failures select 'new:' || n, 1, now() - n * interval '1 ms', now()
                from generate_series(1, 105000) n`)
     const user = await access.addUser({ username: 'ann', role: 'viewer', passwordHash: 'x' })
     const rows = () => numberOf('select count(*) as n from login_failures')

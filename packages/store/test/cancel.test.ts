@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import {
   claimAll,
   ended,
@@ -171,11 +171,7 @@ describe('cancelling a job', () => {
     if (!a || !b) throw new Error('nothing claimed')
     expect(await db.store.jobs.finishCancel()).toBeUndefined()
     // The state that a master leaves when it dies after the mark.
-    await asSuperuser(
-      (client) =>
-        client.query(`update jobs set cancel_requested_at = now(), cancel_due_at = now() - interval '1 s'`),
-      db.url,
-    )
+    await db.sql(`update jobs set cancel_requested_at = now(), cancel_due_at = now() - interval '1 s'`)
     const finished = await Promise.all(Array.from({ length: 5 }, () => db.store.jobs.finishCancel()))
     expect(finished.filter((one) => one !== undefined)).toMatchObject([
       {
@@ -215,10 +211,7 @@ describe('cancelling a job', () => {
     const { jobId } = await submitted(db.store, { runMode, concurrency: 5 }, targets(3))
     const other = await submitted(db.store, { runMode, concurrency: 5 })
     const rows = await take(db.store)
-    await asSuperuser(
-      (client) => client.query('update jobs set cancel_requested_at = now() where job_id = $1', [jobId]),
-      db.url,
-    )
+    await db.sql('update jobs set cancel_requested_at = now() where job_id = $1', [jobId])
     expect((await claim(rows)).map(({ runId }) => runId)).toEqual(other.runIds)
     expect(await claim(rows)).toEqual([])
     expect(await db.store.jobs.requestCancel(jobId)).toMatchObject({ cancelled: 3, requested: [] })
@@ -238,7 +231,7 @@ describe('cancelling a job', () => {
     const [run] = await claimAll(db.store, db.runStore, workerId)
     if (!run) throw new Error('nothing claimed')
     // The mark comes first; the runs of a large job are cancelled chunk by chunk after it.
-    await asSuperuser((client) => client.query('update jobs set cancel_requested_at = now()'), db.url)
+    await db.sql('update jobs set cancel_requested_at = now()')
     await db.runStore.finish([ended(run)])
     expect(await take(db.store)).toEqual([])
     await db.store.jobs.requestCancel(jobId)

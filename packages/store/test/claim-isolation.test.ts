@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { openRunStore, type WorkerStore } from '../src/index.ts'
-import { asSuperuser, testDatabase, type TestDatabase } from './database.ts'
+import { testDatabase, type TestDatabase } from './database.ts'
 import { claimAll, joined, statusOf, submitted, take, targets, wipe } from './fixtures.ts'
 
 const TIMEOUT_MS = 1_000
@@ -20,17 +20,16 @@ afterAll(async () => {
   await hasty[Symbol.asyncDispose]()
   await db[Symbol.asyncDispose]()
 })
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(() => wipe(db.url))
 
 /** Runs of this target execute `body` in every statement that starts them. */
 const poison = (body: string) =>
-  sql(`
+  db.sql(`
     create or replace function poison() returns trigger language plpgsql as $$ begin ${body} return new; end $$;
     create or replace trigger poison before update on runs for each row
     when (new.target = 'poison' and new.status = 'running') execute function poison()`)
 /** Ends the delay of runs that were deferred. */
-const later = () => sql(`update outbox set sent_at = now() - interval '1 minute'`)
+const later = () => db.sql(`update outbox set sent_at = now() - interval '1 minute'`)
 const POISON = [{ target: 'poison', workspace: 'poison' }]
 
 describe('claiming', () => {
@@ -107,7 +106,7 @@ describe('claiming', () => {
       expect(await claimAll(db.store, db.runStore, workerId)).toEqual([])
     }
     for (const id of runIds) expect(await statusOf(db.store, id)).toBe('queued')
-    await sql('drop trigger poison on runs')
+    await db.sql('drop trigger poison on runs')
     await later()
     expect(await claimAll(db.store, db.runStore, workerId)).toHaveLength(2)
   })

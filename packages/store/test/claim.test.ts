@@ -2,11 +2,10 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { UnknownWorkerError, type ClaimedRun } from '@scanfarm/contracts'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openRunStore } from '../src/index.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { claimAll, ended, joined, keyOf, statusOf, submitted, take, targets, wipe } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(() => wipe(db.url))
 
 describe('claiming', () => {
@@ -130,7 +129,7 @@ describe('claiming', () => {
     const left = await joined(db.runStore)
     await db.runStore.leave(left)
     const lost = await joined(db.runStore)
-    await sql(`update workers set lost_at = now() where id = '${lost}'`)
+    await db.sql(`update workers set lost_at = now() where id = '${lost}'`)
     for (const workerId of ['unknown', left, lost]) {
       await expect(db.runStore.claim(workerId, tickets)).rejects.toThrow(UnknownWorkerError)
       expect(await db.runStore.claimLocal(workerId, 1)).toEqual([])
@@ -142,7 +141,7 @@ describe('claiming', () => {
   test('A claim renews the lease of a late worker that is not lost yet', async () => {
     await submitted(db.store)
     const workerId = await joined(db.runStore)
-    await sql(`update workers set lease_until = now() - interval '1 hour' where id = '${workerId}'`)
+    await db.sql(`update workers set lease_until = now() - interval '1 hour' where id = '${workerId}'`)
     expect(await claimAll(db.store, db.runStore, workerId)).toHaveLength(1)
     const [listed] = (await db.store.workers.list()).data
     expect(listed?.status).toBe('busy')

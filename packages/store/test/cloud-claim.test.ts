@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { cloudJob, machinesOf } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { draft, ended, joined, keyOf, statusOf, submitted, targets, wipe } from './fixtures.ts'
 
 const db = forAllTests(testDatabase)
@@ -10,8 +10,6 @@ beforeEach(async () => {
   await wipe(db.url)
   server = await joined(db.store.runStore, { kind: 'server', capabilities: ['cloud'] })
 })
-type Row = Readonly<Record<string, unknown>>
-const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)
 const claim = async (limit = 100, by = server) =>
   (await db.store.runStore.claimCloud(by, limit)).sort((a, b) => a.runId - b.runId)
 const claimedIds = async (limit?: number) => (await claim(limit)).map((run) => run.runId)
@@ -69,9 +67,9 @@ describe('binding', () => {
     const reasons = async () =>
       (await db.store.runs.list({}, { offset: 0, limit: 10 })).data.map((run) => run.waiting_reason)
     expect(await reasons()).toEqual(['waiting for a free machine', 'waiting for a free machine'])
-    await sql(`update cloud_infras set status = 'provisioning'`)
+    await db.sql(`update cloud_infras set status = 'provisioning'`)
     expect((await reasons())[0]).toBe(`waiting for infrastructure ${infraId} (provisioning)`)
-    await sql(`update cloud_infras set status = 'ready'`)
+    await db.sql(`update cloud_infras set status = 'ready'`)
     await db.store.cloud.bindRuns(no, 10)
     await claim()
     expect(await reasons()).toEqual(['waiting for a free machine', ''])
@@ -131,7 +129,7 @@ describe('claims', () => {
     await db.store.cloud.bindRuns(no, 3)
     const running = await claim()
     await db.store.runStore.finish(running.map((run) => ended(run)))
-    const ready = await sql('select run_id::int from outbox where ready order by run_id')
+    const ready = await db.sql('select run_id::int from outbox where ready order by run_id')
     expect(ready.rows.map((row) => row.run_id)).toEqual(runIds.slice(2, 4))
     expect(await db.store.recovery.recountSlots(100)).toBe(0)
   })
@@ -144,16 +142,16 @@ describe('claims', () => {
     })
     const [lost] = (await db.store.cloud.list({}, { offset: 0, limit: 1 })).data
     for (const instance of lost?.details.slice(1) ?? [])
-      await sql(`select lose_instance(id, 'gone') from cloud_instances where name = '${instance.name}'`)
-    await sql('select bind_runs(id, 100) from cloud_infras')
+      await db.sql(`select lose_instance(id, 'gone') from cloud_instances where name = '${instance.name}'`)
+    await db.sql('select bind_runs(id, 100) from cloud_infras')
     expect(await claimedIds()).toEqual([runIds[0], runIds[1]])
   })
 
   test('The waiting runs of a lost machine leave it in portions', async () => {
     const { no } = await cloudJob(db.store, { runs: 2_300, infra: { instances: 2 } })
-    await sql(`select lose_instance(min(id), 'gone') from cloud_instances`)
+    await db.sql(`select lose_instance(min(id), 'gone') from cloud_instances`)
     const left = async () =>
-      (await sql(`select count(*) from outbox where instance_no = (select min(id) from cloud_instances)`))
+      (await db.sql(`select count(*) from outbox where instance_no = (select min(id) from cloud_instances)`))
         .rows
     expect(await left()).toEqual([{ count: '150' }])
     await db.store.cloud.bindRuns(no, 100)
@@ -183,7 +181,7 @@ describe('claims', () => {
     await db.store.cloud.bindRuns(no, 100)
     expect(await claim()).toEqual([])
     const order: number[] = []
-    await sql(`update runs set status = 'completed', completed_at = now() where status = 'running'`)
+    await db.sql(`update runs set status = 'completed', completed_at = now() where status = 'running'`)
     for (let runs = await claim(1); runs.length > 0; runs = await claim(1)) {
       order.push(...runs.map((run) => run.runId))
       await db.store.runStore.finish(runs.map((run) => ended(run)))
@@ -206,7 +204,7 @@ describe('claims', () => {
     const done: number[] = []
     while (done.length < runIds.length) {
       const claimed = (await Promise.all(servers.map((one) => claim(3, one)))).flat()
-      const busy = await sql(
+      const busy = await db.sql(
         `select instance_no from runs where status = 'running' group by 1 having count(*) > 1`,
       )
       expect(busy.rows).toEqual([])
@@ -253,8 +251,8 @@ describe('cloud runs', () => {
   test('A cloud run of a lost server is queued again and stays bound to its machine', async () => {
     const { runIds } = await cloudJob(db.store)
     await claim()
-    await sql(`update workers set lease_until = now() - interval '1 s'`)
-    await sql(`update farm set reaper_turn_at = now(), reaper_hold_until = now()`)
+    await db.sql(`update workers set lease_until = now() - interval '1 s'`)
+    await db.sql(`update farm set reaper_turn_at = now(), reaper_hold_until = now()`)
     const reaped = await db.store.recovery.reapOnce({
       maxAttempts: 3,
       quarantineAfter: 2,
@@ -265,7 +263,7 @@ describe('cloud runs', () => {
     expect(await machinesOf(db.store, runIds)).toEqual(['1'])
     const other = await joined(db.store.runStore, { kind: 'server' })
     expect(await claim(10, other)).toMatchObject([{ runId: runIds[0], attempt: 2 }])
-    expect((await sql('select crashes, moves from runs')).rows).toEqual([{ crashes: 1, moves: 0 }])
+    expect((await db.sql('select crashes, moves from runs')).rows).toEqual([{ crashes: 1, moves: 0 }])
   })
 
   test('A cloud run keeps its slot when it is queued again', async () => {
@@ -276,8 +274,8 @@ describe('cloud runs', () => {
     await db.store.runStore.handBack([keyOf(first)])
     expect(await db.store.recovery.recountSlots(100)).toBe(0)
     expect(await claimedIds()).toEqual([runIds[0]])
-    await sql('delete from slots')
-    await sql(`update runs set status = 'completed', completed_at = now() where status = 'running'`)
+    await db.sql('delete from slots')
+    await db.sql(`update runs set status = 'completed', completed_at = now() where status = 'running'`)
     expect(await db.store.recovery.recountSlots(100)).toBe(2)
     expect(await claimedIds()).toEqual([runIds[2], runIds[3]])
   })
@@ -340,7 +338,7 @@ describe('lost machines', () => {
     expect(await machinesOf(db.store, runIds)).toEqual(['2', '2', '2', '2', '2'])
     if (second) await db.store.runStore.finish([ended(second)])
     expect(await claim()).toMatchObject([{ runId: runIds[0], attempt: 2, epoch: 1 }])
-    expect((await sql(`select crashes, moves from runs where id = ${runIds[0]}`)).rows).toEqual([
+    expect((await db.sql(`select crashes, moves from runs where id = ${runIds[0]}`)).rows).toEqual([
       { crashes: 0, moves: 1 },
     ])
   })
@@ -377,7 +375,7 @@ describe('lost machines', () => {
       status: 'failed',
       error_message: 'given up: machines were lost under this, 6 times; the last one: gone 6',
     })
-    expect((await sql('select * from outbox')).rows).toEqual([])
+    expect((await db.sql('select * from outbox')).rows).toEqual([])
   })
 
   test('No run stays on a lost machine when servers claim concurrently', async () => {
@@ -385,7 +383,7 @@ describe('lost machines', () => {
     const losing = instances.slice(1).map((one) => db.store.cloud.loseInstance(one.no, 'gone'))
     const claiming = Array.from({ length: 6 }, () => claim(2))
     await Promise.all([...losing, ...claiming, db.store.cloud.bindRuns(no, 100)])
-    const stranded = await sql(`
+    const stranded = await db.sql(`
       select r.id from runs r join cloud_instances i on i.id = r.instance_no where i.status <> 'ready'
       union all select o.run_id from outbox o join cloud_instances i on i.id = o.instance_no where i.status <> 'ready'`)
     expect(stranded.rows).toEqual([])
@@ -395,7 +393,7 @@ describe('lost machines', () => {
 
   test('A run that is handed back on a lost machine is bound to another machine', async () => {
     const { runIds, instances, no } = await cloudJob(db.store, { runs: 2 })
-    await sql(`update cloud_instances set status = 'destroying' where id = ${instances[0]?.no}`)
+    await db.sql(`update cloud_instances set status = 'destroying' where id = ${instances[0]?.no}`)
     await db.store.cloud.bindRuns(no, 10)
     expect(await machinesOf(db.store, runIds)).toEqual(['2', '2'])
   })

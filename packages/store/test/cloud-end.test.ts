@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { INFRA_MOVES, INSTANCE_MOVES, type InfraStatus, type InstanceStatus } from '@scanfarm/contracts'
 import { cloudJob, recordOf, request } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { draft, ended, joined, keyOf, statusOf, submitted, targets, wipe } from './fixtures.ts'
 
 const db = forAllTests(testDatabase)
@@ -11,12 +11,10 @@ beforeEach(async () => {
   await wipe(db.url)
   server = await joined(db.store.runStore, { kind: 'server' })
 })
-type Row = Readonly<Record<string, unknown>>
-const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)
 const claim = (limit = 100) => db.store.runStore.claimCloud(server, limit)
 const runsOf = async (jobId: string) =>
   (
-    await sql<{
+    await db.sql<{
       status: string
       error_message: string
       asked: boolean
@@ -33,9 +31,9 @@ describe('status moves', () => {
     async (from) => {
       const { infra_id: infraId } = await request(db.store, { instances: 1 })
       const { no } = await recordOf(db.store, infraId)
-      await sql(`update cloud_instances set status = 'destroyed'`)
+      await db.sql(`update cloud_instances set status = 'destroyed'`)
       for (const to of infraStatuses) {
-        await sql(`update cloud_infras set status = '${from}', closed_at = null`)
+        await db.sql(`update cloud_infras set status = '${from}', closed_at = null`)
         expect([to, await db.store.cloud.moveInfra(no, to, 'because')]).toEqual([
           to,
           INFRA_MOVES[from].includes(to),
@@ -51,7 +49,7 @@ describe('status moves', () => {
       const { infra_id: infraId } = await request(db.store, { instances: 1 })
       const { instances } = await recordOf(db.store, infraId)
       for (const to of instanceStatuses) {
-        await sql(`update cloud_instances set status = '${from}'`)
+        await db.sql(`update cloud_instances set status = '${from}'`)
         const moved = await db.store.cloud.moveInstance(instances[0]?.no ?? 0, to, { message: 'because' })
         expect([to, moved]).toEqual([to, INSTANCE_MOVES[from].includes(to)])
       }
@@ -134,14 +132,14 @@ describe('failure and expiry', () => {
       const texts = (await runsOf(jobId)).map((one) => one.error_message)
       expect(new Set(texts)).toEqual(new Set(['its time is over', 'its time is over']))
       expect(run && (await db.store.runStore.finish([ended(run)]))).toEqual(run && [keyOf(run)])
-      expect((await sql('select * from outbox')).rows).toEqual([])
+      expect((await db.sql('select * from outbox')).rows).toEqual([])
     },
   )
 
   test('An infrastructure past its expiry time is reported as expired', async () => {
     const { infra_id: infraId } = await request(db.store)
     expect((await recordOf(db.store, infraId)).expired).toBe(false)
-    await sql('update cloud_infras set expires_at = now()')
+    await db.sql('update cloud_infras set expires_at = now()')
     expect((await recordOf(db.store, infraId)).expired).toBe(true)
   })
 
@@ -152,7 +150,7 @@ describe('failure and expiry', () => {
       (await db.store.cloud.list({}, { offset: 0, limit: 1 })).data[0]?.infra_id ?? '',
     )
     // The state after a crash between the move and the end of the runs.
-    await sql(`select move_infra(${no}, 'failed', 'all machines are gone', 'failed', false)`)
+    await db.sql(`select move_infra(${no}, 'failed', 'all machines are gone', 'failed', false)`)
     for (const one of instances) {
       await db.store.cloud.moveInstance(one.no, 'destroying', {})
       await db.store.cloud.moveInstance(one.no, 'destroyed', {})
@@ -160,7 +158,7 @@ describe('failure and expiry', () => {
     expect(await statuses(jobId)).toEqual(['queued', 'queued', 'queued'])
     expect(await db.store.cloud.acquire('next', 1_000)).toBeUndefined()
     expect(await statuses(jobId)).toEqual(['failed', 'failed', 'failed'])
-    expect((await sql('select private_key, closed_at is null as open from cloud_infras')).rows).toEqual([
+    expect((await db.sql('select private_key, closed_at is null as open from cloud_infras')).rows).toEqual([
       { private_key: '', open: false },
     ])
   })
@@ -184,7 +182,7 @@ describe('failure and expiry', () => {
     const { no, runIds } = await cloudJob(db.store)
     const [run] = await claim()
     if (!run) throw new Error('nothing claimed')
-    await sql(`select move_infra(${no}, 'failed', 'all machines are gone', 'failed', false)`)
+    await db.sql(`select move_infra(${no}, 'failed', 'all machines are gone', 'failed', false)`)
     await db.store.runStore.handBack([keyOf(run)])
     expect(await db.store.runs.find(String(runIds[0]))).toMatchObject({
       status: 'failed',

@@ -2,13 +2,11 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { until } from '@scanfarm/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { bringUp, cloudJob, recordOf, request } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { ended, joined, submitted, targets, wipe } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
 beforeEach(() => wipe(db.url))
-type Row = Readonly<Record<string, unknown>>
-const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)
 const LONG_MS = 60_000
 const take = (owner = 'a', leaseMs = LONG_MS) => db.store.cloud.acquire(owner, leaseMs)
 
@@ -78,7 +76,7 @@ describe('leases of infrastructures', () => {
     await request(db.store)
     const { no } = (await take()) ?? { no: 0 }
     expect(await db.store.cloud.renew(no, 'a', 3 * LONG_MS)).toMatchObject({ no })
-    const { rows } = await sql(`select owner, owner_until - now() > interval '${LONG_MS} ms' as renewed
+    const { rows } = await db.sql(`select owner, owner_until - now() > interval '${LONG_MS} ms' as renewed
       from cloud_infras`)
     expect(rows).toEqual([{ owner: 'a', renewed: true }])
     expect(await take('b')).toBeUndefined()
@@ -89,7 +87,7 @@ describe('leases of infrastructures', () => {
     const { no } = (await take()) ?? { no: 0 }
     await db.store.cloud.release(no, 'a', LONG_MS)
     expect(await take()).toBeUndefined()
-    await sql(`update cloud_infras set due_at = now()`)
+    await db.sql(`update cloud_infras set due_at = now()`)
     expect(await take()).toMatchObject({ no })
     await db.store.cloud.release(no, 'a', 0)
     expect(await take()).toMatchObject({ no })
@@ -160,7 +158,7 @@ describe('keys of infrastructures', () => {
     const { no, instances } = await bringUp(db.store, infraId)
     const secrets = async () =>
       (
-        await sql(`select f.private_key, i.host_key_private, i.host_key
+        await db.sql(`select f.private_key, i.host_key_private, i.host_key
                    from cloud_infras f join cloud_instances i on i.infra_no = f.id order by i.id`)
       ).rows
     expect(await secrets()).toMatchObject([
@@ -220,7 +218,7 @@ describe('rows of machines', () => {
   })
 
   test('One server at a time looks for orphaned machines of a provider', async () => {
-    await sql('delete from cloud_reaps')
+    await db.sql('delete from cloud_reaps')
     const turns = await Promise.all(
       Array.from({ length: 6 }, () => db.store.cloud.tryAcquireReaperTurn('aws', LONG_MS)),
     )

@@ -3,16 +3,14 @@ import type { CloudFields } from '@scanfarm/contracts'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { JobDraft } from '../src/jobs/job-draft.ts'
 import { bringUp, budget, infraDraft, recordOf, request } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { draft, ended, joined, statusOf, submitted, targets, wipe } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
 beforeEach(() => wipe(db.url))
-type Row = Readonly<Record<string, unknown>>
-const sql = <T extends Row = Row>(text: string) => asSuperuser((client) => client.query<T>(text), db.url)
 const counts = async () =>
   (
-    await sql<{
+    await db.sql<{
       infras: number
       jobs: number
       runs: number
@@ -218,7 +216,7 @@ describe('cloud jobs', () => {
     expect([made.length, kept.length]).toEqual([1, 2])
     for (const one of kept) expect(one).toEqual({ status: 202, body: JSON.stringify(made[0]?.infra) })
     expect(await counts()).toEqual({ infras: 1, jobs: 1, runs: 1 })
-    await sql('delete from idempotency_keys')
+    await db.sql('delete from idempotency_keys')
   })
 
   test('A cloud job can use an existing infrastructure and returns it', async () => {
@@ -257,8 +255,8 @@ describe('cloud jobs', () => {
       )
       await Promise.allSettled([...jobs, db.store.cloud.drain(reuse, 'enough')])
     }
-    expect((await sql(`select status from runs where status <> 'cancelled'`)).rows).toEqual([])
-    expect((await sql('select * from outbox')).rows).toEqual([])
+    expect((await db.sql(`select status from runs where status <> 'cancelled'`)).rows).toEqual([])
+    expect((await db.sql('select * from outbox')).rows).toEqual([])
   })
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { AppError } from '@scanfarm/contracts'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { cloudJob } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { draft, ended, joined, keyOf, submitted, targets } from './fixtures.ts'
 
 /** Actions of each concurrent task. */
@@ -10,8 +10,7 @@ const TURNS = 40
 const LEASE_MS = 60_000
 
 const db = forAllTests(() => testDatabase({ poolSize: 20 }))
-const sql = async <T extends Readonly<Record<string, unknown>>>(text: string) =>
-  (await asSuperuser((client) => client.query<T>(text), db.url)).rows
+const sql = async <T extends Readonly<Record<string, unknown>>>(text: string) => (await db.sql<T>(text)).rows
 
 /** Pseudorandom with a fixed seed; the interleaving depends on the database. */
 const makeDice = (seed: number) => (): number => {

@@ -88,7 +88,7 @@ describe('batched statements', () => {
       (x, y) => x.runId - y.runId,
     )
     if (!a || !b || !c) throw new Error('nothing claimed')
-    const lock = (client: pg.Client, run: ClaimedRun) =>
+    const lock = (client: pg.ClientBase, run: ClaimedRun) =>
       client.query(`select from runs where id = ${run.runId} for update`)
     await asSuperuser(async (holder) => {
       await asSuperuser(async (other) => {

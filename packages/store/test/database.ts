@@ -10,6 +10,11 @@ import { openStore, type Store } from '../src/store.ts'
 
 export interface OpenDatabase {
   readonly url: string
+  /** Runs a statement as the superuser. */
+  sql<R extends pg.QueryResultRow = Record<string, unknown>>(
+    text: string,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<R>>
   [Symbol.asyncDispose](): Promise<void>
 }
 
@@ -42,10 +47,38 @@ export async function connectSuperuser(url = serverUrl()): Promise<pg.Client & A
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.end() })
 }
 
-/** Runs statements on a separate connection as the superuser of the test server. */
-export async function asSuperuser<T>(work: (client: pg.Client) => Promise<T>, url = serverUrl()): Promise<T> {
-  await using client = await connectSuperuser(url)
-  return await work(client)
+/** Of the test server and of the databases made here, by URL: to connect takes as long as a dozen statements. */
+const pools = new Map<string, pg.Pool>()
+
+const keepConnections = (url: string): pg.Pool => {
+  const pool = new pg.Pool({ connectionString: url, max: 50, allowExitOnIdle: true })
+  // The next statement reports a connection that the server has closed.
+  pool.on('error', () => undefined)
+  pools.set(url, pool)
+  return pool
+}
+
+/** Runs statements as the superuser, in a session without settings, locks and temporary tables of earlier ones. */
+export async function asSuperuser<T>(
+  work: (client: pg.ClientBase) => Promise<T>,
+  url = serverUrl(),
+): Promise<T> {
+  const pool = pools.get(url) ?? (url === serverUrl() ? keepConnections(url) : undefined)
+  if (pool === undefined) {
+    await using client = await connectSuperuser(url)
+    return await work(client)
+  }
+  const client = await pool.connect()
+  try {
+    return await work(client)
+  } finally {
+    // Postgres refuses this in a transaction that is still open: the connection is closed then.
+    const clean = await client.query('discard all').then(
+      () => true,
+      () => false,
+    )
+    client.release(!clean)
+  }
 }
 
 /** Waits until all transactions that are open now have ended, of other databases too: then events are counted. */
@@ -70,11 +103,11 @@ const findTemplateName = async (): Promise<string> => {
 
 let templateName: Promise<string> | undefined
 
-const exists = async (client: pg.Client, database: string): Promise<boolean> =>
+const exists = async (client: pg.ClientBase, database: string): Promise<boolean> =>
   (await client.query('select from pg_database where datname = $1', [database])).rowCount === 1
 
 /** The migrated template, created once for all under an advisory lock. It gets its name when complete. */
-const ensureTemplate = async (client: pg.Client): Promise<string> => {
+const ensureTemplate = async (client: pg.ClientBase): Promise<string> => {
   const name = await (templateName ??= findTemplateName())
   await client.query("select pg_advisory_lock(hashtext('scanfarm test template'))")
   try {
@@ -100,9 +133,14 @@ const createDatabase = async (template: string | undefined): Promise<OpenDatabas
     const source = template ?? (await ensureTemplate(client))
     await client.query(`create database ${name} template ${source} strategy file_copy`)
   })
+  const url = withDatabase(serverUrl(), name)
+  const pool = keepConnections(url)
   return {
-    url: withDatabase(serverUrl(), name),
+    url,
+    sql: (text, values) => asSuperuser((client) => client.query(text, values), url),
     [Symbol.asyncDispose]: async () => {
+      pools.delete(url)
+      await pool.end()
       await asSuperuser((client) => client.query(`drop database ${name} with (force)`))
     },
   }
@@ -113,11 +151,11 @@ export async function testDatabase(options: { poolSize?: number } = {}): Promise
   const poolSize = options.poolSize ?? 10
   await using stack = new AsyncDisposableStack()
   const database = stack.use(await createDatabase(undefined))
-  const { url } = database
+  const { url, sql } = database
   const store = stack.use(await openStore({ url, poolSize, applicationName: 'scanfarm test' }))
   const runStore = stack.use(
     await openRunStore({ url, poolSize: 2, applicationName: 'scanfarm test worker' }),
   )
   const open = stack.move()
-  return { url, store, runStore, [Symbol.asyncDispose]: () => open.disposeAsync() }
+  return { url, sql, store, runStore, [Symbol.asyncDispose]: () => open.disposeAsync() }
 }

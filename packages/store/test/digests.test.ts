@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
@@ -9,7 +9,7 @@ const eventsOf = async (topic: string) => {
   const { data } = await db.store.events.list({ topic }, { offset: 0, limit: 100 })
   return data.map(({ data: text }) => JSON.parse(text) as unknown)
 }
-const execute = (statement: string) => asSuperuser((client) => client.query(statement), db.url)
+const execute = (statement: string) => db.sql(statement)
 /** Two masters at the same time. */
 const logDigests = () => Promise.all([db.store.nights.logDigests(), db.store.nights.logDigests()])
 

@@ -120,15 +120,11 @@ test('A job writes one event when it ends, which counts its runs, and the findin
 })
 
 const addSchedule = (id: string, name: string) =>
-  asSuperuser(
-    (client) =>
-      client.query(
-        `insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type,
+  db.sql(
+    `insert into schedules (id, name, workflow_name, workflow_kind, target, workspace, params, trigger_type,
         schedule, event_topic, watch_path, spec, is_enabled)
         values ($1, $2, 'probe', 'flow', 'a.test', 'w', '{}', 'cron', '0 3 * * *', '', '', '{}', true)`,
-        [id, name],
-      ),
-    db.url,
+    [id, name],
   )
 
 test('A job of a schedule also ends its schedule, which is named', async () => {

@@ -1,12 +1,10 @@
 import { describe, expect, test } from '@jest/globals'
 import type { EventRecord } from '@scanfarm/contracts'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { claimAll, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
-
 /** Text that does not become shorter when Postgres compresses it. */
 const noise = (length: number): string =>
   Array.from({ length }, () => String.fromCharCode(97 + Math.trunc(Math.random() * 26))).join('')
@@ -65,10 +63,10 @@ describe('the event log', () => {
   })
 
   test('Filters of triggers get the bounded data of an older, larger event', async () => {
-    await sql('alter table event_logs disable trigger event_bounded')
-    await sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
+    await db.sql('alter table event_logs disable trigger event_bounded')
+    await db.sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
       workflow_name, processed) values ('custom.old', 'evt_old', 'n', 's', 'd', repeat('x', 2000000), '', '', '', false)`)
-    await sql('alter table event_logs enable trigger event_bounded')
+    await db.sql('alter table event_logs enable trigger event_bounded')
     const claimed = await db.store.triggers.claimEvents({ limit: 10, leaseMs: 1_000 })
     const [old] = claimed.filter(({ event_id }) => event_id === 'evt_old')
     expect(JSON.parse(old?.data ?? '')).toEqual({ truncated: true, bytes: 2_000_000 })

@@ -99,13 +99,9 @@ describe('the feed', () => {
   test('A page reads a bounded number of entries, however few match its filter', async () => {
     const { feed, triggers } = database.store
     const start = await endOfFeed()
-    await asSuperuser(
-      (client) =>
-        client.query(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
+    await database.sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
           workflow_name, processed, processed_at) select 'custom.many', 'evt_' || n, 'many', 'api', 'custom', '{}', '',
-          '', '', true, now() from generate_series(1, 12000) n`),
-      database.url,
-    )
+          '', '', true, now() from generate_series(1, 12000) n`)
     await triggers.record({ ...event('needle'), topic: 'custom.needle' })
     const found: string[] = []
     let reads = 0

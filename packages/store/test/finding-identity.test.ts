@@ -2,13 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { FindingContent } from '@scanfarm/contracts'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { findingOf } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
-beforeEach(() =>
-  asSuperuser((client) => client.query('truncate vulnerabilities, event_logs cascade'), db.url),
-)
+beforeEach(() => db.sql('truncate vulnerabilities, event_logs cascade'))
 
 const inFile = (changes: Partial<FindingContent> = {}) =>
   findingOf({ vuln_info: 'rule', asset_type: 'file', asset_value: 'a.py:3', ...changes })

@@ -5,9 +5,8 @@ import { asSuperuser, testDatabase } from './database.ts'
 import { assetOf, findingOf } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(async () => {
-  await sql('truncate vulnerabilities, assets, event_logs cascade')
+  await db.sql('truncate vulnerabilities, assets, event_logs cascade')
 })
 
 const finding = (changes: Partial<FindingContent> = {}): FindingContent =>
@@ -273,12 +272,8 @@ describe('the record of a scanner', () => {
 
   test('The record of a scanner is not read when only the state of the finding changes', async () => {
     await imported()
-    const plan = await asSuperuser(
-      (client) =>
-        client.query<{ 'QUERY PLAN': string }>(
-          `explain (analyze) update vulnerabilities set state = 'gone', gone_at = now() where workspace = 'once'`,
-        ),
-      db.url,
+    const plan = await db.sql<{ 'QUERY PLAN': string }>(
+      `explain (analyze) update vulnerabilities set state = 'gone', gone_at = now() where workspace = 'once'`,
     )
     expect(plan.rows.map((row) => row['QUERY PLAN']).join('\n')).not.toContain('finding_stored_once')
   })

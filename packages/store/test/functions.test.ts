@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { migrate, schemaVersion } from '../src/index.ts'
 import { SCHEMA_FILES } from '../src/schema-version.ts'
-import { asSuperuser, emptyDatabase } from './database.ts'
+import { emptyDatabase } from './database.ts'
 
 const SQL = join(import.meta.dirname, '../sql')
 
@@ -13,8 +13,7 @@ beforeAll(async () => {
   await migrate(database)
 })
 
-const ask = async <T extends object>(text: string): Promise<T[]> =>
-  (await asSuperuser((client) => client.query<T>(text), database.url)).rows
+const ask = async <T extends object>(text: string): Promise<T[]> => (await database.sql<T>(text)).rows
 
 interface FunctionRow {
   name: string

@@ -3,14 +3,13 @@ import type { ClaimedRun, LimitShare, LimitSpan, RunStore } from '@scanfarm/cont
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { openRunStore } from '../src/index.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { claimAll, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
 const db = forAllTests(testDatabase)
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(async () => {
   await wipe(db.url)
-  await sql(`truncate limit_uses, scan_scopes; update farm_limits set limits = '{}'`)
+  await db.sql(`truncate limit_uses, scan_scopes; update farm_limits set limits = '{}'`)
 })
 
 const address = (lo: number, hi = lo): LimitSpan => {
@@ -75,7 +74,7 @@ test('Runs of many workers never use more than a limit, and all of them run', as
   }
   expect(most).toBe(3)
   expect([...rates]).toEqual([3])
-  expect((await sql('select from limit_uses')).rowCount).toBe(0)
+  expect((await db.sql('select from limit_uses')).rowCount).toBe(0)
 })
 
 test('Of runs that ask together the first ones get the shares, and those of others are not owned', async () => {
@@ -92,7 +91,7 @@ test('Of runs that ask together the first ones get the shares, and those of othe
   const reason = 'limit of address 1: 2 of 2 runs'
   expect(shares).toEqual([{ rate: 4 }, { rate: 4 }, { reason }, { reason }, { rate: 4 }])
   expect(await lost).toBe('Error: the run belongs to another worker')
-  const held = await sql(`select run_id::int, rate from limit_uses where until = 'infinity' order by 1`)
+  const held = await db.sql(`select run_id::int, rate from limit_uses where until = 'infinity' order by 1`)
   expect(held.rows).toEqual([0, 1, 4].map((n) => ({ run_id: others[n]?.runId, rate: 4 })))
 })
 
@@ -118,7 +117,7 @@ test('Runs wait in order with their reason, others pass them, and newer runs do 
   expect(await start(db.runStore, newer, [address(1)])).toEqual({ reason })
 
   // The share is not kept for a run that no worker takes.
-  await sql(`update limit_uses set until = now() - interval '1 s' where run_id = ${b.runId}`)
+  await db.sql(`update limit_uses set until = now() - interval '1 s' where run_id = ${b.runId}`)
   expect(await db.store.limits.wake()).toBe(1)
   expect(await offered()).toEqual([c.runId])
   await db.store.limits.set({})
@@ -132,7 +131,7 @@ test('Runs that are handed back at the same time are written by one statement fo
   const later = new Date(Date.now() + 60_000)
   const reasons = [undefined, 'share', later] as const
   await Promise.all(runs.map((run, n) => db.runStore.handBack([keyOf(run)], reasons[n % 3])))
-  const { rows } = await sql(
+  const { rows } = await db.sql(
     `select count(*)::int as runs, count(distinct xmin::text)::int as statements from runs where status = 'queued'`,
   )
   expect(rows).toEqual([{ runs: 9, statements: 3 }])
@@ -150,13 +149,13 @@ test('The shares of a worker that is lost, and of a run that is cancelled, are f
   if (!a || !b || !c || !d) throw new Error('nothing claimed')
   for (const run of [a, b]) expect(isGranted(await start(db.runStore, run, [domain('x')]))).toBe(true)
   for (const run of [c, d]) expect(isGranted(await start(db.runStore, run, [domain('x')]))).toBe(false)
-  await sql(`select end_runs('[{"id": ${c.runId}, "status": "cancelled", "error": ""}]')`)
-  await sql(`select requeue_runs(array[${a.runId}]::bigint[], 'the worker was lost')`)
+  await db.sql(`select end_runs('[{"id": ${c.runId}, "status": "cancelled", "error": ""}]')`)
+  await db.sql(`select requeue_runs(array[${a.runId}]::bigint[], 'the worker was lost')`)
   expect((await offered()).toSorted((x, y) => x - y)).toEqual([a.runId, d.runId])
-  await sql(
+  await db.sql(
     `select end_runs(jsonb_agg(jsonb_build_object('id', id, 'status', 'cancelled', 'error', ''))) from runs`,
   )
-  expect((await sql('select from limit_uses')).rowCount).toBe(0)
+  expect((await db.sql('select from limit_uses')).rowCount).toBe(0)
 })
 
 test('A run that waits for its limit gives up the slot of its job, and gets one again before it is offered', async () => {

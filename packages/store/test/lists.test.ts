@@ -9,7 +9,6 @@ import { claimAll, ended, joined, submitted, targets, wipe } from './fixtures.ts
 
 const db = forAllTests(() => testDatabase())
 beforeEach(() => wipe(db.url))
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 const list = (filter: RunFilter = {}, page: Partial<PageRequest> = {}) =>
   db.store.runs.list(filter, { offset: 0, limit: 20, ...page })
 const idsOf = async (filter: RunFilter, page?: Partial<PageRequest>) =>
@@ -115,7 +114,7 @@ describe('the list of runs', () => {
     expect(await reasonOf('early-0.test')).toBe('no live server has local slots')
     await joined(db.runStore, { capabilities: ['docker'] })
     const gone = await joined(db.runStore, { capabilities: ['docker', 'tool:nmap'] })
-    await sql(`update workers set lease_until = now() - interval '1 s' where id = '${gone}'`)
+    await db.sql(`update workers set lease_until = now() - interval '1 s' where id = '${gone}'`)
     await joined(db.runStore, { capabilities: ['docker', 'tool:nmap'], kind: 'server' })
     expect(await reasonOf('plain-0.test')).toBe('no live worker offers: tool:nmap')
     await joined(db.runStore, { capabilities: ['tool:nmap'] })
@@ -143,7 +142,7 @@ describe('the list of runs', () => {
 
   test('Each filter reads its pages from an index', async () => {
     await submitted(db.store, {}, targets(3_000))
-    await sql('analyze runs')
+    await db.sql('analyze runs')
     const plans = await asSuperuser(async (client) => {
       await client.query('set enable_seqscan = off')
       const found: string[] = []
@@ -171,10 +170,10 @@ describe('timestamps', () => {
     'Timestamps are in UTC in a session whose time zone is %s',
     async (zone) => {
       const { runIds } = await submitted(db.store)
-      await sql(
+      await db.sql(
         `update runs set created_at = '2026-01-31 12:00:00.120456Z', updated_at = '2026-07-31 12:00:00Z'`,
       )
-      await sql(`alter database ${new URL(db.url).pathname.slice(1)} set timezone to '${zone}'`)
+      await db.sql(`alter database ${new URL(db.url).pathname.slice(1)} set timezone to '${zone}'`)
       await using store = await openStore({ url: db.url, poolSize: 1, applicationName: 'elsewhere' })
       expect(await store.runs.find(String(runIds[0]))).toMatchObject({
         created_at: '2026-01-31T12:00:00.120Z',
@@ -188,7 +187,7 @@ describe('the event log', () => {
   const events = (filter = {}, page = {}) => db.store.events.list(filter, { offset: 0, limit: 20, ...page })
 
   test('Events are listed by every filter, newest first, with totals and cursors', async () => {
-    await sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
+    await db.sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
                  processed, processed_at)
                select 'topic' || n % 2, 'evt_' || n, 'name' || n % 3, case n % 4 when 0 then 'api' else 'executor' end,
                  'custom', '{}', 'w' || n % 5, case n when 7 then 'run-7' else '' end, 'flow' || n % 6, n % 10 <> 0,

@@ -21,7 +21,8 @@ const sourcesIn = (moves: Readonly<Record<string, readonly string[]>>, to: strin
     .sort()
 
 const database = forAllTests(emptyDatabase)
-const inDatabase = <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => asSuperuser(work, database.url)
+const inDatabase = <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
+  asSuperuser(work, database.url)
 
 const WAITING = `
   select from pg_locks where locktype = 'advisory' and not granted
@@ -86,16 +87,12 @@ describe('migrations', () => {
     await using earlier = await emptyDatabase()
     const refusal = (found: string) =>
       `the schema of the database is ${found}, this program upgrades from 0045-page-hashes on: first run \`scanfarm migrate\` of the commit `
-    await asSuperuser((client) => client.query('create table kysely_migration (name text)'), earlier.url)
+    await earlier.sql('create table kysely_migration (name text)')
     await expect(migrate(earlier)).rejects.toThrow(refusal('that of an unreleased Scanfarm'))
-    await asSuperuser(
-      (client) =>
-        client.query(`drop table kysely_migration;
+    await earlier.sql(`drop table kysely_migration;
           create table schema_files (name text collate "C" primary key, applied_at timestamptz not null default now());
           create table schema_functions (name text collate "C" primary key, hash text not null);
-          insert into schema_files (name) values ('0001-cloud'), ('0044-twins-by-target')`),
-      earlier.url,
-    )
+          insert into schema_files (name) values ('0001-cloud'), ('0044-twins-by-target')`)
     await expect(migrate(earlier)).rejects.toThrow(refusal('0044-twins-by-target'))
   })
 })
@@ -209,7 +206,7 @@ describe('partitions', () => {
     const insert = `insert into steps (run_id, attempt, seq, id, name, type, module, status, command, output,
       error_message, exports, duration_ms, log_file) values (9000001, 1, 1, gen_random_uuid(), 's', 'bash', '', 'running',
       '', '', '', '{}', 0, '')`
-    const where = (client: pg.Client) =>
+    const where = (client: pg.ClientBase) =>
       client.query<{ name: string }>(
         'select tableoid::regclass::text as name from steps where run_id = 9000001',
       )

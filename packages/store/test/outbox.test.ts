@@ -4,12 +4,11 @@ import { listen } from '@scanfarm/platform/postgres'
 import { until } from '@scanfarm/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { cuttableProxy } from './cuttable-proxy.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { claimAll, draft, ended, joined, keyOf, submitted, take, targets, wipe } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
 beforeEach(() => wipe(db.url))
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 const ids = (rows: readonly { runId: number }[]) => rows.map((row) => row.runId)
 
 describe('taking from the outbox', () => {
@@ -32,7 +31,7 @@ describe('taking from the outbox', () => {
   test('A job gets its part of a batch, by the share of its owner, whatever was submitted before it', async () => {
     const large = await submitted(db.store, { submittedBy: 'token:a' }, targets(500))
     const small = await submitted(db.store, { submittedBy: 'token:a' }, targets(3))
-    await sql("insert into shares values ('token:b', 3)")
+    await db.sql("insert into shares values ('token:b', 3)")
     const other = await submitted(db.store, { submittedBy: 'token:b' }, targets(500))
     const rows = await take(db.store, { limit: 80 })
     const count = ({ runIds }: typeof large) => rows.filter(({ runId }) => runIds.includes(runId)).length
@@ -68,7 +67,7 @@ describe('taking from the outbox', () => {
   test('A row that a claim has put back since it was sent is not removed, and is sent again', async () => {
     const { runIds } = await submitted(db.store, {}, targets(2))
     const rows = await take(db.store)
-    await sql(`select delay_runs('{${runIds[0]}}', interval '11 s')`)
+    await db.sql(`select delay_runs('{${runIds[0]}}', interval '11 s')`)
     await db.store.outbox.remove(rows)
     const again = await take(db.store, { staleMs: 10_000 })
     expect(ids(again)).toEqual([runIds[0]])
@@ -115,7 +114,7 @@ describe('taking from the outbox', () => {
     const { runIds } = await submitted(db.store)
     await take(db.store)
     expect(await take(db.store, { staleMs: 60_000 })).toEqual([])
-    await sql("update outbox set sent_at = now() - interval '61 s'")
+    await db.sql("update outbox set sent_at = now() - interval '61 s'")
     expect(ids(await take(db.store, { staleMs: 60_000 }))).toEqual(runIds)
     expect(await take(db.store, { staleMs: 60_000 })).toEqual([])
   })
@@ -131,7 +130,7 @@ describe('taking from the outbox', () => {
     expect(await take(db.store)).toEqual([again])
     // The row of the new epoch is marked as sent too, as another dispatcher may have done.
     await db.store.outbox.remove(rows)
-    await sql("update outbox set sent_at = now() - interval '61 s'")
+    await db.sql("update outbox set sent_at = now() - interval '61 s'")
     expect(await take(db.store)).toEqual([again])
     await db.store.outbox.remove([])
   })
@@ -209,7 +208,7 @@ describe('notifications of masters', () => {
     await using listening = await db.store.listen(() => notified++)
     expect(listening).toBeDefined()
     const before = notified
-    await sql(`select pg_terminate_backend(pid) from pg_stat_activity
+    await db.sql(`select pg_terminate_backend(pid) from pg_stat_activity
                where datname = current_database() and application_name like '%listener'`)
     await until(async () => notified > before)
     const reconnected = notified

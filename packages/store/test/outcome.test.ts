@@ -10,8 +10,7 @@ beforeEach(async () => {
   await wipe(db.url)
   workerId = await joined(db.runStore)
 })
-const sql = (text: string, values: unknown[] = []) =>
-  asSuperuser((client) => client.query<{ found: unknown }>(text, values), db.url)
+const sql = (text: string, values: unknown[] = []) => db.sql<{ found: unknown }>(text, values)
 
 const running = async (count = 1): Promise<ClaimedRun[]> => {
   await submitted(db.store, {}, targets(count))

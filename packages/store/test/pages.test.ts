@@ -2,14 +2,13 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { PageOf, PageRequest } from '../src/page.ts'
 import { budget, infraDraft } from './cloud-fixtures.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { claimAll, draft, joined, submitted, targets, wipe, worker } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(async () => {
   await wipe(db.url)
-  await sql('truncate vulnerabilities, assets, schedules, webhook_subscriptions cascade')
+  await db.sql('truncate vulnerabilities, assets, schedules, webhook_subscriptions cascade')
 })
 
 const ROWS = 12
@@ -18,11 +17,11 @@ const MIB = 1024 * 1024
 const MOST = 8.5 * MIB
 const TEXT = `repeat('x', ${MIB})`
 const many = (table: string, columns: string, values: string, rows = ROWS) =>
-  sql(`insert into ${table} (${columns}) select ${values} from generate_series(1, ${rows}) n`)
+  db.sql(`insert into ${table} (${columns}) select ${values} from generate_series(1, ${rows}) n`)
 
 /** A record has a row about its last sighting. */
 const seen = (kind: 'finding' | 'asset', table: string) =>
-  sql(`insert into ${kind}_sightings (${kind}_id, last_seen, times_seen${kind === 'finding' ? ', occurrences' : ''})
+  db.sql(`insert into ${kind}_sightings (${kind}_id, last_seen, times_seen${kind === 'finding' ? ', occurrences' : ''})
     select id, now(), 1${kind === 'finding' ? ', 1' : ''} from ${table}`)
 
 type Read = (page: PageRequest) => Promise<PageOf<unknown>>
@@ -61,21 +60,21 @@ const EVENT = `insert into event_logs (topic, event_id, name, source, data_type,
 
 describe('large rows', () => {
   test('Pages of event logs end at their limit of bytes', async () => {
-    await sql(`${EVENT} ${TEXT}, '', '', '', true, now() from generate_series(1, ${ROWS}) n`)
+    await db.sql(`${EVENT} ${TEXT}, '', '', '', true, now() from generate_series(1, ${ROWS}) n`)
     await bounded((page) => db.store.events.list({}, page))
     await bounded((page) => db.store.events.list({ topic: 'custom.big' }, page))
   })
 
   test('Pages of runs of several jobs with large params end at their limit of bytes', async () => {
     for (let n = 0; n < ROWS; n += 1) await submitted(db.store, { workflowName: 'big' }, targets(1))
-    await sql(`update jobs set params = jsonb_build_object('note', ${TEXT})`)
+    await db.sql(`update jobs set params = jsonb_build_object('note', ${TEXT})`)
     await bounded((page) => db.store.runs.list({}, page))
     await bounded((page) => db.store.runs.list({ workflowName: 'big', status: 'queued' }, page))
   })
 
   test('Pages of runs of one job with large params end at their limit of bytes', async () => {
     await submitted(db.store, {}, targets(ROWS))
-    await sql(`update jobs set params = jsonb_build_object('note', ${TEXT})`)
+    await db.sql(`update jobs set params = jsonb_build_object('note', ${TEXT})`)
     await bounded((page) => db.store.runs.list({}, page))
   })
 
@@ -154,21 +153,21 @@ describe('large rows', () => {
 
   test('Pages of infrastructures end at their limit of bytes', async () => {
     for (let n = 0; n < ROWS; n += 1) await db.store.cloud.request(infraDraft(), budget())
-    await sql(`update cloud_instances set message = repeat('x', ${MIB / 2})`)
+    await db.sql(`update cloud_instances set message = repeat('x', ${MIB / 2})`)
     await bounded((page) => db.store.cloud.list({}, page))
   })
 
   test('Pages of workers end at their limit of bytes', async () => {
     for (let n = 0; n < ROWS; n += 1) await db.runStore.join(worker())
-    await sql(`update workers set capabilities = array[${TEXT}]`)
+    await db.sql(`update workers set capabilities = array[${TEXT}]`)
     await bounded(({ cursor }) => db.store.workers.list(cursor), ['cursor'])
   })
 })
 
 describe('rows of any size', () => {
   test('A page has at least one row, however large that row is', async () => {
-    await sql(`${EVENT} '{}', '', '', '', true, now() from generate_series(1, 2) n`)
-    await sql(`update event_logs set error = repeat('x', ${10 * MIB})`)
+    await db.sql(`${EVENT} '{}', '', '', '', true, now() from generate_series(1, 2) n`)
+    await db.sql(`update event_logs set error = repeat('x', ${10 * MIB})`)
     const first = await db.store.events.list({}, { offset: 0, limit: 10 })
     expect(first.data).toHaveLength(1)
     const second = await db.store.events.list({}, { offset: 0, limit: 10, cursor: first.nextCursor ?? '' })

@@ -25,7 +25,7 @@ describe('a database without pg_trgm', () => {
   let store: Store
   beforeAll(async () => {
     database = await emptyDatabase()
-    await asSuperuser((client) => client.query(FORBID), database.url)
+    await database.sql(FORBID)
     await migrate(database)
     store = await openStore({ url: database.url, poolSize: 2, applicationName: 'test' })
   })

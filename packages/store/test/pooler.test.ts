@@ -49,12 +49,8 @@ test('Behind a transaction pooler the store warns once that notifications do not
   await until(() => polls > 5)
   expect(logged.filter((line) => DEAF.test(line))).toHaveLength(1)
   // No connection of the pooler goes on to listen.
-  const { rows } = await asSuperuser(
-    (client) =>
-      client.query(
-        `select query from pg_stat_activity where query ilike 'listen %' and datname = current_database()`,
-      ),
-    db.url,
+  const { rows } = await db.sql(
+    `select query from pg_stat_activity where query ilike 'listen %' and datname = current_database()`,
   )
   expect(rows).toEqual([])
 })
@@ -66,7 +62,7 @@ test('With a direct address notifications arrive, and nothing is polled', async 
   let notified = 0
   await using _listening = await store.listen(() => void notified++)
   expect(notified).toBe(1)
-  await asSuperuser((client) => client.query('notify scanfarm_masters'), db.url)
+  await db.sql('notify scanfarm_masters')
   await until(() => notified > 1)
   expect(notified).toBe(2)
   expect(logged).toEqual([])
@@ -75,7 +71,7 @@ test('With a direct address notifications arrive, and nothing is polled', async 
 test('A database with another encoding than UTF8 is refused before the migration', async () => {
   const name = `scanfarm_latin_${process.pid}`
   const create = `create database ${name} encoding 'LATIN1' locale 'C' template template0`
-  await asSuperuser((client) => client.query(create), db.url)
+  await db.sql(create)
   const url = new URL(db.url)
   url.pathname = `/${name}`
   try {
@@ -86,16 +82,13 @@ test('A database with another encoding than UTF8 is refused before the migration
     )
     expect(rows).toEqual([])
   } finally {
-    await asSuperuser((client) => client.query(`drop database ${name}`), db.url)
+    await db.sql(`drop database ${name}`)
   }
 })
 
 test('Connections that others use are a warning with all numbers, so that a rolling update can start', async () => {
   const login = `scanfarm_used_${process.pid}`
-  await asSuperuser(
-    (client) => client.query(`create role ${login} login password 'used' connection limit 9`),
-    db.url,
-  )
+  await db.sql(`create role ${login} login password 'used' connection limit 9`)
   const url = new URL(db.url)
   url.username = login
   url.password = 'used'
@@ -110,16 +103,13 @@ test('Connections that others use are a warning with all numbers, so that a roll
     )
   } finally {
     await Promise.all([...others.map((other) => other.end()), pool.end()])
-    await asSuperuser((client) => client.query(`drop role ${login}`), db.url)
+    await db.sql(`drop role ${login}`)
   }
 })
 
 test('A login with fewer connections than a server takes is refused with both numbers', async () => {
   const login = `scanfarm_few_${process.pid}`
-  await asSuperuser(
-    (client) => client.query(`create role ${login} login password 'few' connection limit 9`),
-    db.url,
-  )
+  await db.sql(`create role ${login} login password 'few' connection limit 9`)
   const url = new URL(db.url)
   url.username = login
   url.password = 'few'
@@ -128,6 +118,6 @@ test('A login with fewer connections than a server takes is refused with both nu
       `a server needs 16 connections to Postgres (database.pool_server), and the login ${login} (alter role … connection limit) allows 9`,
     )
   } finally {
-    await asSuperuser((client) => client.query(`drop role ${login}`), db.url)
+    await db.sql(`drop role ${login}`)
   }
 })

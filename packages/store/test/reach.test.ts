@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
+import type pg from 'pg'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import { asSuperuser, openTransactionsEnded, testDatabase } from './database.ts'
+import { asSuperuser, connectSuperuser, openTransactionsEnded, testDatabase } from './database.ts'
 import { cloudJob } from './cloud-fixtures.ts'
 import { assetOf, claimAll, ended, findingOf, joined, submitted, targets, wipe } from './fixtures.ts'
 
@@ -16,9 +17,15 @@ beforeEach(() => wipe(db.url))
 /** The secret with which the calls of these tests are made. */
 const SECRET = 'a secret of a worker of these tests'
 
+/** In a session that has read nothing and keeps no plan. */
+const inNewSession = async <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => {
+  await using client = await connectSuperuser(db.url)
+  return await work(client)
+}
+
 /** Rows of a table that a call reads, in a transaction that is rolled back. */
 const rowsRead = (call: string, values: readonly unknown[], table = 'runs'): Promise<number> =>
-  asSuperuser(async (client) => {
+  inNewSession(async (client) => {
     await client.query('begin')
     await client.query('update workers set secret_hash = secret_hash($1)', [SECRET])
     await client.query(call, [...values])
@@ -28,7 +35,7 @@ const rowsRead = (call: string, values: readonly unknown[], table = 'runs'): Pro
     )
     await client.query('rollback')
     return Number(rows[0]?.read)
-  }, db.url)
+  })
 
 /** The statistics are those of a farm in its first minute: of an empty table. */
 describe('rows read with old statistics', () => {
@@ -125,7 +132,7 @@ describe('rows read with old statistics', () => {
     await openTransactionsEnded(db.url)
     const count = 'select count_events($1) as counted'
     expect(await rowsRead(count, [CROWD / 4], 'event_logs_0')).toBe(CROWD / 4)
-    const { rows } = await asSuperuser((client) => client.query(count, [CROWD / 4]), db.url)
+    const { rows } = await db.sql(count, [CROWD / 4])
     expect(rows).toEqual([{ counted: CROWD / 4 }])
   })
 
@@ -204,7 +211,7 @@ describe('imports whose plans are from the time when there was nothing', () => {
 
   /** Rows of a table that the last imports of a session read: first many small ones, then one large, then one small again. */
   const rowsReadByLast = (table: string, call: string, itemOf: (n: number) => object): Promise<number> =>
-    asSuperuser(async (client) => {
+    inNewSession(async (client) => {
       const imported = async (from: number, count: number): Promise<number> => {
         const items = JSON.stringify(numbered(count, (n) => itemOf(from + n)))
         // The second time, nothing changes.
@@ -222,7 +229,7 @@ describe('imports whose plans are from the time when there was nothing', () => {
       const after = await imported(3 * CROWD, BATCH)
       await client.query('rollback')
       return after - before
-    }, db.url)
+    })
 
   test('findings', async () => {
     const call = `select coalesce(

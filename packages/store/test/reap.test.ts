@@ -17,9 +17,8 @@ beforeAll(async () => {
   await until(async () => (await upMs()) > LEASE_MS, { limitMs: START_MS })
 }, START_MS)
 afterAll(() => db[Symbol.asyncDispose]())
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 const upMs = async (): Promise<number> => {
-  const { rows } = await sql(
+  const { rows } = await db.sql(
     'select (extract(epoch from now() - pg_postmaster_start_time()) * 1000)::int as up_ms',
   )
   return Number(rows[0]?.up_ms)
@@ -33,7 +32,7 @@ const reap = (changes: Partial<Parameters<Store['recovery']['reapOnce']>[0]> = {
     ...changes,
   })
 const expire = (...workerIds: string[]) =>
-  sql(
+  db.sql(
     `update workers set lease_until = now() - interval '1 s' where id in (${workerIds.map((id) => `'${id}'`).join()})`,
   )
 const NOTHING = { requeued: 0, failed: 0, cancelled: 0, heldBack: '' }
@@ -41,7 +40,7 @@ const NOTHING = { requeued: 0, failed: 0, cancelled: 0, heldBack: '' }
 beforeEach(async () => {
   await wipe(db.url)
   // The state after a lease of regular turns.
-  await sql(`update farm set reaper_turn_at = now(), reaper_hold_until = now(), mass_expiry_since = null`)
+  await db.sql(`update farm set reaper_turn_at = now(), reaper_hold_until = now(), mass_expiry_since = null`)
 })
 
 /** A worker with `count` running runs. */
@@ -125,7 +124,7 @@ describe('reaping', () => {
   test('A run keeps its newest 100 earlier attempts, and the names of workers that have left for 90 days', async () => {
     const { workerId, runs } = await runningOn(1)
     const ref = String(runs[0]?.runId)
-    await sql(`update runs set attempt = 101, past_attempts = (
+    await db.sql(`update runs set attempt = 101, past_attempts = (
       select jsonb_agg(jsonb_build_object('attempt', n, 'worker_id', '', 'ended_at', now(), 'reason', 'lost'))
       from generate_series(1, 100) n)`)
     await expire(workerId)
@@ -139,7 +138,7 @@ describe('reaping', () => {
     await db.runStore.finish([ended(last, 'failed', {}, 'exit code 1')])
     await db.runStore.leave(second)
     const lastWorker = async () => (await db.store.runs.attempts(ref))?.at(-1)
-    const left = (days: number) => sql(`update past_workers set left_at = now() - interval '${days} days'`)
+    const left = (days: number) => db.sql(`update past_workers set left_at = now() - interval '${days} days'`)
     await left(89)
     await db.store.workers.prune(LEASE_MS)
     expect(await lastWorker()).toMatchObject({ worker_id: second, worker: 'second' })
@@ -230,7 +229,7 @@ describe('reaping', () => {
     expect(given.map(({ attempt }) => attempt).sort()).toEqual([1, 1, 2])
     const soon = () => claimAll(db.store, db.runStore, workerId, { staleMs: 0 })
     expect(await soon()).toEqual([])
-    await sql(`update runs set claimed_at = now() - interval '11 s'`)
+    await db.sql(`update runs set claimed_at = now() - interval '11 s'`)
     expect(await soon()).toMatchObject([{ attempt: 2 }])
     expect(await soon()).toEqual([])
     const other = await joined(db.runStore)
@@ -239,12 +238,12 @@ describe('reaping', () => {
 
   test('Several runs that lost equally many workers each get another worker, and none share it', async () => {
     const first = await runningOn(2)
-    await sql('update runs set crashes = 1')
+    await db.sql('update runs set crashes = 1')
     await expire(first.workerId)
     expect(await reap()).toMatchObject({ requeued: 2, failed: 0 })
     const workerId = await joined(db.runStore)
     const [suspect] = await claimAll(db.store, db.runStore, workerId)
-    await sql(`update runs set claimed_at = now() - interval '1 hour'`)
+    await db.sql(`update runs set claimed_at = now() - interval '1 hour'`)
     expect(await claimAll(db.store, db.runStore, workerId, { staleMs: 0 })).toEqual([])
     await expire(workerId)
     expect(await reap()).toMatchObject({ requeued: 0, failed: 1 })
@@ -255,7 +254,7 @@ describe('reaping', () => {
 
   test('A server takes one local run that lost a worker at a time, and other local runs beside it', async () => {
     await submitted(db.store, { runMode: 'local' }, targets(2))
-    await sql('update runs set crashes = 1')
+    await db.sql('update runs set crashes = 1')
     const { runIds } = await submitted(db.store, { runMode: 'local' }, targets(3, 'beside'))
     const workerId = await joined(db.runStore, { kind: 'server' })
     const [suspect, ...none] = await db.runStore.claimLocal(workerId, 2)
@@ -308,12 +307,12 @@ describe('reaping', () => {
       )
       // The loop still has three workers at most.
       expect(await take(db.store, { staleMs: 0 })).toHaveLength(3)
-      await sql('update outbox set sent_at = null')
+      await db.sql('update outbox set sent_at = null')
       expect(await lost()).toMatchObject({ first: 0, last: 2 })
       expect((await db.runStore.spread(parent, loop)).map(({ first }) => first)).toEqual([
         0, 3, 6, 9, 12, 15, 18, 1, 2,
       ])
-      await sql('update outbox set sent_at = null')
+      await db.sql('update outbox set sent_at = null')
       expect(await loses()).toMatchObject({ batch: { first: 0, last: 0 }, found: { failed: 1 } })
       expect((await batchesOf(parent.runId))[0]?.error_message).toMatch(/^quarantined after 2 lost workers: /)
     })
@@ -363,7 +362,7 @@ describe('reaping', () => {
       ])
       // One at a time, as before.
       expect(await take(db.store, { staleMs: 0 })).toHaveLength(1)
-      await sql('update outbox set sent_at = null')
+      await db.sql('update outbox set sent_at = null')
     })
 
     test('The rest of a batch that is cancelled meanwhile is not executed', async () => {
@@ -405,7 +404,7 @@ describe('reaping', () => {
 
   test('A run whose worker has no row is queued again', async () => {
     const { workerId } = await runningOn(1)
-    await sql(`delete from workers where id = '${workerId}'`)
+    await db.sql(`delete from workers where id = '${workerId}'`)
     expect(await reap()).toMatchObject({ requeued: 1 })
   })
 
@@ -432,24 +431,24 @@ describe('when the reaper waits', () => {
   test('The reaper waits for one lease after a gap in its turns', async () => {
     const { workerId } = await runningOn(1)
     await expire(workerId)
-    await sql(`update farm set reaper_turn_at = now() - ${OVER_A_LEASE}`)
+    await db.sql(`update farm set reaper_turn_at = now() - ${OVER_A_LEASE}`)
     expect(await reap()).toEqual({ ...NOTHING, heldBack: 'gap' })
     expect(await reap()).toEqual({ ...NOTHING, heldBack: 'gap' })
-    await sql("update farm set reaper_hold_until = now() - interval '1 ms'")
+    await db.sql("update farm set reaper_hold_until = now() - interval '1 ms'")
     expect(await reap()).toEqual({ ...NOTHING, requeued: 1 })
   })
 
   test('The reaper waits in its first turn', async () => {
     const { workerId } = await runningOn(1)
     await expire(workerId)
-    await sql('update farm set reaper_turn_at = null, reaper_hold_until = null')
+    await db.sql('update farm set reaper_turn_at = null, reaper_hold_until = null')
     expect(await reap()).toEqual({ ...NOTHING, heldBack: 'gap' })
   })
 
   test('The reaper waits for one lease after a start of the database', async () => {
     const { workerId } = await runningOn(1)
     await expire(workerId)
-    await sql('update farm set reaper_turn_at = now(), reaper_hold_until = now()')
+    await db.sql('update farm set reaper_turn_at = now(), reaper_hold_until = now()')
     expect(await reap({ leaseMs: (await upMs()) + 60_000 })).toEqual({ ...NOTHING, heldBack: 'gap' })
   })
 
@@ -459,7 +458,7 @@ describe('when the reaper waits', () => {
     await expire(...lost.map((one) => one.workerId))
     expect(await reap()).toEqual({ ...NOTHING, heldBack: 'mass' })
     expect(await reap()).toEqual({ ...NOTHING, heldBack: 'mass' })
-    await sql(`update farm set mass_expiry_since = now() - ${OVER_A_LEASE}`)
+    await db.sql(`update farm set mass_expiry_since = now() - ${OVER_A_LEASE}`)
     expect(await reap({ limit: 3 })).toEqual({ ...NOTHING, requeued: 3 })
     expect(await reap({ limit: 3 })).toEqual({ ...NOTHING, requeued: 1 })
   })

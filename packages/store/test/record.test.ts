@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { ArtifactRecord, ClaimedRun, EventRecord, RunKey } from '@scanfarm/contracts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import {
   claimAll,
   closedStep,
@@ -19,7 +19,6 @@ import {
 
 const db = forAllTests(testDatabase)
 let workerId: string
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
 beforeEach(async () => {
   await wipe(db.url)
   workerId = await joined(db.runStore)
@@ -30,7 +29,7 @@ const find = (run: ClaimedRun) => db.store.runs.find(run.runUuid)
 const stepsOf = async (run: ClaimedRun) => (await db.store.runs.steps(run.runUuid))?.data ?? []
 /** Requeues a run like the reaper after the loss of its worker. */
 const requeue = (run: ClaimedRun) =>
-  sql(`select requeue_runs(array[${run.runId}]::bigint[], 'the worker was lost')`)
+  db.sql(`select requeue_runs(array[${run.runId}]::bigint[], 'the worker was lost')`)
 
 const artifact = (changes: Partial<ArtifactRecord> = {}): ArtifactRecord => ({
   id: randomUUID(),
@@ -199,7 +198,7 @@ describe('recording', () => {
       return performance.now() - begin
     }
     const times = [await timed(), await timed(), await timed()]
-    await sql(`
+    await db.sql(`
       insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id, workflow_name,
                               processed, processed_at)
       select 'a', 'evt_' || n, 'a', 'executor', 'a', '{}', '', '${run.runUuid}', '', true, now()
@@ -407,7 +406,7 @@ describe('heartbeat and leaving', () => {
     await db.runStore.leave(workerId)
     expect(await find(run)).toMatchObject({ status: 'queued', attempt: 1 })
     expect((await db.store.workers.list()).data.map((one) => one.id)).not.toContain(workerId)
-    const { rows } = await sql(`select epoch, crashes from runs where id = ${run.runId}`)
+    const { rows } = await db.sql(`select epoch, crashes from runs where id = ${run.runId}`)
     expect(rows).toEqual([{ epoch: 1, crashes: 0 }])
   })
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { ClaimedRun, FindingContent, FoundRecords, NotTested } from '@scanfarm/contracts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { assetOf, claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
 const db = forAllTests(testDatabase)
@@ -544,11 +544,7 @@ describe('reads of a run', () => {
         { workspace },
       ),
     )
-    await asSuperuser(
-      (client) =>
-        client.query(`update vulnerabilities set vuln_desc = repeat('x', 1048576) where workspace = 'long'`),
-      db.url,
-    )
+    await db.sql(`update vulnerabilities set vuln_desc = repeat('x', 1048576) where workspace = 'long'`)
     const query = { kind: 'vulnerability', workspace, filter: {}, limit: 10_000 } as const
     expect(await db.runStore.readRecords(keyOf(run), query)).toHaveLength(31)
     await db.runStore.finish([ended(run)])
@@ -587,10 +583,7 @@ describe('the history', () => {
       runs.push(
         await scan({ sees: [found([finding('x')], { workspace: 'history' })], job: { workflowName: 'h' } }),
       )
-    const kept = await asSuperuser(
-      (client) => client.query<{ id: string }>('select distinct run_id as id from observations order by 1'),
-      db.url,
-    )
+    const kept = await db.sql<{ id: string }>('select distinct run_id as id from observations order by 1')
     const ids = kept.rows.map(({ id }) => Number(id))
     expect(runs.filter((id) => ids.includes(id))).toEqual(runs.slice(2))
   })

@@ -40,7 +40,7 @@ const QUERIES = [
 ]
 
 /** The schema from the catalogs, in a fixed order: the same text from every supported Postgres. */
-export async function dumpSchema(client: pg.Client): Promise<string> {
+export async function dumpSchema(client: pg.ClientBase): Promise<string> {
   const parts: string[] = []
   for (const query of QUERIES) {
     const { rows } = await client.query<{ text: string }>(query)

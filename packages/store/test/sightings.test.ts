@@ -6,9 +6,7 @@ import { asSuperuser, testDatabase } from './database.ts'
 import { assetOf, findingOf } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
-beforeEach(() =>
-  asSuperuser((client) => client.query('truncate vulnerabilities, assets, event_logs cascade'), db.url),
-)
+beforeEach(() => db.sql('truncate vulnerabilities, assets, event_logs cascade'))
 
 const LONG = 'x'.repeat(300)
 const findings = (count: number): FindingContent[] =>
@@ -129,7 +127,7 @@ test('A conflict in one transaction of an import does not repeat the other one',
     end $$;
     create trigger conflict before insert on vulnerabilities for each row
       when (new.asset_value = 'https://h0.example/') execute function conflict_once()`
-  await asSuperuser((client) => client.query(conflictOnce), db.url)
+  await db.sql(conflictOnce)
   expect(await importFindings(findings(300))).toEqual(counts({ new: 300 }))
 })
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { ClaimedRun } from '@scanfarm/contracts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { claimAll, ended, joined, keyOf, statusOf, submitted, take, targets, wipe } from './fixtures.ts'
 
 const db = forAllTests(testDatabase)
@@ -10,8 +10,6 @@ beforeEach(async () => {
   await wipe(db.url)
   workerId = await joined(db.runStore)
 })
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
-
 /** A job of `count` runs with two slots, both running. */
 const twoRunning = async (count = 5): Promise<{ runIds: number[]; a: ClaimedRun; b: ClaimedRun }> => {
   const { runIds } = await submitted(db.store, { concurrency: 2 }, targets(count))
@@ -58,7 +56,8 @@ describe('a slot of a job', () => {
     ['is handed back', (run: ClaimedRun) => db.runStore.handBack([keyOf(run)])],
     [
       'is queued again after its worker was lost',
-      (run: ClaimedRun) => sql(`select requeue_runs(array[${run.runId}]::bigint[], 'the worker was lost')`),
+      (run: ClaimedRun) =>
+        db.sql(`select requeue_runs(array[${run.runId}]::bigint[], 'the worker was lost')`),
     ],
   ])('A run that %s keeps its slot until it ends', async (_how, lose) => {
     const { runIds, a } = await twoRunning()
@@ -73,7 +72,7 @@ describe('a slot of a job', () => {
   test('The slot of a run that the reaper ends passes to the next run', async () => {
     const { runIds, a, b } = await twoRunning()
     // One statement, so that there is no gap between the turns of the reaper.
-    await sql(
+    await db.sql(
       `update farm set reaper_turn_at = now(), reaper_hold_until = now();
        update workers set lease_until = now() - interval '1 s';
        update runs set crashes = 2 where id = ${a.runId};
@@ -106,7 +105,7 @@ describe('a slot of a job', () => {
     for (const job of [jobId, other.jobId]) {
       expect(await db.store.jobs.status(job)).toMatchObject({ pending: 0, running: 0 })
     }
-    expect((await sql('select * from slots')).rows).toEqual([])
+    expect((await db.sql('select * from slots')).rows).toEqual([])
   })
 
   test('A job without free slots does not delay another job', async () => {
@@ -125,7 +124,7 @@ describe('recounting', () => {
 
   test('A recount passes a missing slot to the next run', async () => {
     const { runIds, a } = await twoRunning()
-    await sql(`delete from slots where run_id = ${a.runId}; update runs set status = 'completed', completed_at = now()
+    await db.sql(`delete from slots where run_id = ${a.runId}; update runs set status = 'completed', completed_at = now()
                where id = ${a.runId}`)
     expect(await db.store.recovery.recountSlots(100)).toBe(1)
     expect(await nextIds()).toEqual([runIds[2]])
@@ -133,14 +132,14 @@ describe('recounting', () => {
 
   test('A recount takes the slot from a run that has ended', async () => {
     const { runIds, a } = await twoRunning()
-    await sql(`update runs set status = 'completed', completed_at = now() where id = ${a.runId}`)
+    await db.sql(`update runs set status = 'completed', completed_at = now() where id = ${a.runId}`)
     expect(await db.store.recovery.recountSlots(100)).toBe(2)
     expect(await nextIds()).toEqual([runIds[2]])
   })
 
   test('A recount makes unsent runs beyond the concurrency limit wait again', async () => {
     const { runIds } = await submitted(db.store, { concurrency: 1 }, targets(4))
-    await sql('update outbox set ready = true')
+    await db.sql('update outbox set ready = true')
     expect(await db.store.recovery.recountSlots(100)).toBe(3 + 3)
     expect(await nextIds()).toEqual([runIds[0]])
     expect(await db.store.recovery.recountSlots(100)).toBe(0)

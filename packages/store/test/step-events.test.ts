@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { ended, step, submitted, worker } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
@@ -79,10 +79,7 @@ describe('pruning', () => {
       return data.map(({ id }) => id)
     }
     const before = await idsOf()
-    await asSuperuser(
-      (client) => client.query("update event_logs set created_at = now() - interval '31 days'"),
-      db.url,
-    )
+    await db.sql("update event_logs set created_at = now() - interval '31 days'")
     await db.runStore.finish([ended({ runId: run.runId, attempt: run.attempt })])
     expect(await db.store.events.prune(30)).toBe(before.length)
     const after = await idsOf()

@@ -3,17 +3,15 @@ import { NO_WORK, type ClaimedRun } from '@scanfarm/contracts'
 import { until } from '@scanfarm/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { openRunStore } from '../src/index.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { claimAll, ended, joined, statusOf, submitted, wipe } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
 beforeEach(async () => {
   await wipe(db.url)
-  await sql('truncate scan_scopes')
+  await db.sql('truncate scan_scopes')
   await db.store.limits.set({ workflow_once: true })
 })
-const sql = (text: string) => asSuperuser((client) => client.query(text), db.url)
-
 const WORKED = { ...NO_WORK, worked: true }
 const ONE = [{ target: 'host-0.test', workspace: 'shared' }]
 const TWO = [...ONE, { target: 'host-1.test', workspace: 'shared' }]
@@ -50,7 +48,7 @@ test('A run that ends clean ends identical runs that have waited since before it
     facts: { joined: first?.runUuid },
   })
   expect(await db.store.jobs.status(jobId)).toMatchObject({ completed: 1, outcomes: { clean: 1 } })
-  const events = await sql(`select count(*)::int as n from event_logs where topic = 'run.completed'`)
+  const events = await db.sql(`select count(*)::int as n from event_logs where topic = 'run.completed'`)
   expect(events.rows).toEqual([{ n: 2 }])
   for (const id of [...differs, late]) expect(await statusOf(db.store, id)).toBe('queued')
   expect((await claimed(workerId)).length).toBe(1)
@@ -75,7 +73,7 @@ test('A cancel of the run that works leaves an identical one of another job its 
   const workerId = await joined(db.runStore)
   const [, b] = [await submit(), await submit()]
   const [first] = await claimed(workerId)
-  await sql(`update runs set cancel_requested_at = now() where id = ${first?.runId}`)
+  await db.sql(`update runs set cancel_requested_at = now() where id = ${first?.runId}`)
   if (first) await db.runStore.finish([ended(first, 'completed', { tally: WORKED })])
   expect(await statusOf(db.store, first?.runId ?? 0)).toBe('cancelled')
   expect(idsOf(await claimed(workerId))).toEqual([b])
@@ -100,7 +98,7 @@ test('A workflow works once at a time on a target, in order, and other workflows
   const [second, more] = await claimed(workerId)
   expect([second?.runId, more]).toEqual([b, undefined])
   // What its worker loses is queued again, and the next one need not wait for it.
-  await sql(`select requeue_runs(array[${b}]::bigint[], 'the worker was lost')`)
+  await db.sql(`select requeue_runs(array[${b}]::bigint[], 'the worker was lost')`)
   expect(await db.store.limits.wake()).toBeGreaterThan(0)
   const [third] = await claimed(workerId)
   expect([b, c]).toContain(third?.runId)
@@ -121,7 +119,7 @@ test('A run that waits for another has no slot of its job, and a cancel of the o
   expect(await claimed(workerId)).toEqual([])
   const [next] = await claimed(workerId)
   expect(next?.runId).toBe(job.runIds[1])
-  await sql(`select end_runs('[{"id": ${a}, "status": "cancelled", "error": ""}]')`)
+  await db.sql(`select end_runs('[{"id": ${a}, "status": "cancelled", "error": ""}]')`)
   expect(await claimed(workerId)).toEqual([])
   if (next) await db.runStore.finish([ended(next)])
   expect(idsOf(await claimed(workerId))).toEqual([job.runIds[0]])
@@ -148,7 +146,7 @@ test('Batches of a loop work beside each other and beside the run of the loop', 
   await claimed(workerId)
   const b = await another()
   const c = await another()
-  await sql(`update runs set batch = '{1,2}' where id in (${b}, ${c})`)
+  await db.sql(`update runs set batch = '{1,2}' where id in (${b}, ${c})`)
   expect(idsOf(await claimed(workerId))).toEqual([b, c])
   expect(await statusOf(db.store, a)).toBe('running')
 })
@@ -158,7 +156,7 @@ test('Many workers never start two at once, and all of them end', async () => {
   const JOINING = 10
   for (let n = 0; n < RUNS; n += 1) await another()
   for (let n = 0; n < JOINING; n += 1) await submit()
-  const open = async () => (await sql('select from runs where completed_at is null')).rowCount
+  const open = async () => (await db.sql('select from runs where completed_at is null')).rowCount
   const stores = await Promise.all(
     Array.from({ length: 6 }, () => openRunStore({ url: db.url, poolSize: 1, applicationName: 'twins' })),
   )
@@ -192,7 +190,7 @@ test('Many workers never start two at once, and all of them end', async () => {
   // An identical run that a claim has locked meanwhile works by itself.
   expect(done).toBeGreaterThan(RUNS)
   expect(done).toBeLessThan(RUNS + JOINING)
-  const joins = await sql(
+  const joins = await db.sql(
     `select from runs where status = 'completed' and outcome = 'clean' and facts ? 'joined'`,
   )
   expect(joins.rowCount).toBe(RUNS + JOINING - done)

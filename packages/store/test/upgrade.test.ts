@@ -11,7 +11,8 @@ const FIXTURE = new URL('fixtures/previous-database/previous.sql.gz', import.met
 
 let fresh: OpenDatabase
 let upgraded: OpenDatabase
-const inUpgraded = <T>(work: (client: pg.Client) => Promise<T>): Promise<T> => asSuperuser(work, upgraded.url)
+const inUpgraded = <T>(work: (client: pg.ClientBase) => Promise<T>): Promise<T> =>
+  asSuperuser(work, upgraded.url)
 
 const TABLES = `
   select relname::text as name from pg_class
@@ -39,7 +40,7 @@ const readRows = (): Promise<Record<string, string[]>> =>
 const SIGNATURES = `
   select array_agg(p.oid::regprocedure || ' ' || pg_get_function_result(p.oid) order by 1) as list from pg_proc p
   where p.pronamespace in ('public'::regnamespace, 'worker'::regnamespace)`
-const readSignatures = async (client: pg.Client): Promise<string[]> =>
+const readSignatures = async (client: pg.ClientBase): Promise<string[]> =>
   (await client.query<{ list: string[] }>(SIGNATURES)).rows[0]?.list ?? []
 
 let rowsBefore: Record<string, string[]>

@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { FindingContent, NewFindingRule, RunKey } from '@scanfarm/contracts'
 import type { FindingChange } from '../src/findings/triage.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { claimAll, closedStep, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 import type { ModelRule, Modelled, ModelScan } from './verdict-model.ts'
 import { decided, expired, fresh, imported, judged, outcomeOf } from './verdict-model.ts'
@@ -252,14 +252,10 @@ class Histories {
   }
 
   async expire(): Promise<string> {
-    await asSuperuser(
-      (client) =>
-        client.query(
-          `update vulnerabilities set decision = jsonb_set(decision, '{verdict,until}', to_jsonb(now() - interval '1 s'))
+    await db.sql(
+      `update vulnerabilities set decision = jsonb_set(decision, '{verdict,until}', to_jsonb(now() - interval '1 s'))
            where workspace = $1 and decision #>> '{verdict,value}' = 'accepted'`,
-          [this.#workspace],
-        ),
-      db.url,
+      [this.#workspace],
     )
     await db.store.triage.expire(1_000)
     for (const finding of this.#findings) expired(finding)

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import type { FindingContent, Vulnerability } from '@scanfarm/contracts'
 import type { FindingChange } from '../src/findings/triage.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { claimAll, ended, findingOf, joined, keyOf, submitted } from './fixtures.ts'
 
 const db = forAllTests(testDatabase)
@@ -47,13 +47,9 @@ const openFinding = async (workspace: string, first: Partial<FindingContent> = {
     return await read()
   }
   const events = async (): Promise<string[]> => {
-    const { rows } = await asSuperuser(
-      (client) =>
-        client.query<{ topic: string }>(
-          "select topic from event_logs where workspace = $1 and topic like 'vuln.%' order by id",
-          [workspace],
-        ),
-      db.url,
+    const { rows } = await db.sql<{ topic: string }>(
+      "select topic from event_logs where workspace = $1 and topic like 'vuln.%' order by id",
+      [workspace],
     )
     return rows.map(({ topic }) => topic)
   }
@@ -62,8 +58,7 @@ const openFinding = async (workspace: string, first: Partial<FindingContent> = {
 }
 
 const inAnHour = (): string => new Date(Date.now() + 3_600_000).toISOString()
-const query = (text: string, values: unknown[]): Promise<unknown> =>
-  asSuperuser((client) => client.query(text, values), db.url)
+const query = (text: string, values: unknown[]): Promise<unknown> => db.sql(text, values)
 
 describe('verdicts and scans', () => {
   test('A false positive stays one when scans see it, miss it and see it again, without events', async () => {

@@ -128,13 +128,9 @@ describe('a login with only the role of workers', () => {
   })
 
   test('Every function of workers sets its search path', async () => {
-    const { rows } = await asSuperuser(
-      (client) =>
-        client.query(
-          `select proname from pg_proc where pronamespace = 'worker'::regnamespace
+    const { rows } = await db.sql(
+      `select proname from pg_proc where pronamespace = 'worker'::regnamespace
            and (not prosecdef or not 'search_path=pg_catalog, public, pg_temp' = any(coalesce(proconfig, '{}')))`,
-        ),
-      db.url,
     )
     expect(rows).toEqual([])
   })
@@ -277,12 +273,8 @@ describe('a process with the login of workers but another secret', () => {
 
   test('Advisory locks of every kind do not stop the loops of a master', async () => {
     const { workerId, run } = await runningRun()
-    await asSuperuser(
-      (client) =>
-        client.query(`update farm set reaper_turn_at = now(), reaper_hold_until = now(), mass_expiry_since = null;
-           update workers set lease_until = now() - interval '1 h' where id = '${workerId}'`),
-      db.url,
-    )
+    await db.sql(`update farm set reaper_turn_at = now(), reaper_hold_until = now(), mass_expiry_since = null;
+           update workers set lease_until = now() - interval '1 h' where id = '${workerId}'`)
     // All names that masters locked this way, and every key that a session of a master holds now.
     await attacker.query(
       `select pg_advisory_lock(hashtext('scanfarm ' || name)) from unnest($1::text[]) name`,
@@ -293,13 +285,9 @@ describe('a process with the login of workers but another secret', () => {
     expect(await db.store.recovery.reapOnce(limits)).toMatchObject({ requeued: 1 })
     expect(await db.store.runs.find(String(run.runId))).toMatchObject({ status: 'queued' })
     await db.store.maintain()
-    const { rows } = await asSuperuser(
-      (client) =>
-        client.query(
-          `select oid::regprocedure::text as name from pg_proc
+    const { rows } = await db.sql(
+      `select oid::regprocedure::text as name from pg_proc
            where pronamespace in ('public'::regnamespace, 'worker'::regnamespace) and prosrc like '%advisory%'`,
-        ),
-      db.url,
     )
     expect(rows).toEqual([])
   })

@@ -3,18 +3,14 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import type { AssetContent, ClaimedRun, FindingContent } from '@scanfarm/contracts'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { DEFAULT_ORG } from '../src/index.ts'
-import { asSuperuser, testDatabase } from './database.ts'
+import { testDatabase } from './database.ts'
 import { assetOf, claimAll, closedStep, ended, findingOf, joined, submitted, wipe } from './fixtures.ts'
 
 const db = forAllTests(() => testDatabase())
 beforeEach(async () => {
   await wipe(db.url)
-  await asSuperuser(
-    (client) =>
-      client.query(
-        `truncate assets, vulnerabilities cascade; delete from orgs where uuid <> '${DEFAULT_ORG}'; truncate org_workspaces`,
-      ),
-    db.url,
+  await db.sql(
+    `truncate assets, vulnerabilities cascade; delete from orgs where uuid <> '${DEFAULT_ORG}'; truncate org_workspaces`,
   )
 })
 
@@ -70,7 +66,7 @@ describe('workspaces', () => {
       finding('gone', 'high'),
     ])
     const gone = "update vulnerabilities set state = 'gone', gone_at = now() where vuln_title = 'gone'"
-    await asSuperuser((client) => client.query(gone), db.url)
+    await db.sql(gone)
     await db.store.assets.import('alone', 'test', [asset('x', 'url')])
     await db.store.vulnerabilities.import('Zoo', 'test', [finding('lion', 'low')])
     const { data, total } = await db.store.workspaces.list({}, PAGE)
@@ -124,12 +120,8 @@ describe('organisations', () => {
       const acme = await db.store.orgs.create({ name: 'Acme', description: '', tags: [] })
       if (typeof acme === 'string') throw new Error(acme)
       await running('free')
-      await asSuperuser(
-        (client) =>
-          client.query(
-            `insert into org_workspaces select 'w' || n, '${acme.uuid}' from generate_series(1, 400000) n`,
-          ),
-        db.url,
+      await db.sql(
+        `insert into org_workspaces select 'w' || n, '${acme.uuid}' from generate_series(1, 400000) n`,
       )
       expect(await names({ org: DEFAULT_ORG })).toEqual(['free'])
     },

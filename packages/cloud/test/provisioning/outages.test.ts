@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import { silentLogger } from '@scanfarm/platform'
 import type { CloudStore } from '@scanfarm/store'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { providersFrom } from '../../src/open-providers.ts'
@@ -13,7 +12,7 @@ import { unavailable } from '../fake-cloud.ts'
 const cluster = forAllTests(openTestCluster)
 afterEach(() => clearAway(cluster))
 
-const sql = (text: string) => asSuperuser((client) => client.query(text), cluster.db.url)
+const sql = (text: string) => cluster.db.sql(text)
 
 /** Leases are renewed at the rate of `leaseMs` but last so long that a busy host does not lose them. */
 const RENEWING: Partial<ProvisioningSettings> = { leaseMs: 300 }
@@ -214,7 +213,7 @@ describe('An overloaded provider', () => {
     const { rows } = await sql(
       `select extract(epoch from due_at - now())::float8 as seconds, recheck from cloud_infras where infra_id = '${id}'`,
     )
-    expect(rows[0].seconds).toBeGreaterThan(3_000)
+    expect(rows[0]?.['seconds']).toBeGreaterThan(3_000)
   })
 
   test('that cannot list its machines loses none of them', async () => {
@@ -268,7 +267,7 @@ describe('A pass that lasts longer than its lease', () => {
       const { rows } = await sql(
         `select extract(epoch from owner_until) * 1000 as ms from cloud_infras where infra_id = '${id}'`,
       )
-      return Number(rows[0].ms)
+      return Number(rows[0]?.['ms'])
     }
     const atFirst = await leasedUntil()
     await until(leasedUntil, (now) => now - atFirst > 3 * (RENEWING.leaseMs ?? 0))

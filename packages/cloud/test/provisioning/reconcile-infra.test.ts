@@ -1,5 +1,4 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { until } from '@scanfarm/testing'
 import { CloudError } from '../../src/provider.ts'
@@ -8,7 +7,7 @@ import { clearAway, isEnded, isReady, openTestCluster, statuses } from './test-c
 const cluster = forAllTests(openTestCluster)
 afterEach(() => clearAway(cluster))
 
-const sql = (text: string) => asSuperuser((client) => client.query(text), cluster.db.url)
+const sql = (text: string) => cluster.db.sql(text)
 const capacity = () => new CloudError('capacity', 'no small machines left in here')
 
 describe('An infrastructure', () => {

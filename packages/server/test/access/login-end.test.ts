@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import { get, type IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { newToken, tokenHash } from '../../src/access/api-token.ts'
 import { testServer, type TestServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord } from '../_worker.ts'
@@ -78,10 +77,7 @@ const endOf = async (answer: IncomingMessage): Promise<number> => {
 }
 
 const expireToken = (id: number) =>
-  asSuperuser(
-    (client) => client.query(`update api_tokens set expires_at = now() where id = $1`, [id]),
-    first.database.url,
-  )
+  first.database.sql(`update api_tokens set expires_at = now() where id = $1`, [id])
 
 describe('an event stream ends within five seconds', () => {
   test.each<[string, () => Promise<Login>, (login: Login) => Promise<unknown>]>([

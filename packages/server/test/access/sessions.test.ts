@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { asSuperuser } from '@scanfarm/store/testing'
 import request from 'supertest'
 import { newToken, tokenHash } from '../../src/access/api-token.ts'
 import { refusal, testServer, type TestServer } from '../_server.ts'
@@ -28,10 +27,7 @@ const addUser = async (role = 'operator'): Promise<{ id: number; username: strin
 }
 
 const expire = (table: string, hash: string) =>
-  asSuperuser(
-    (client) => client.query(`update ${table} set expires_at = now() where hash = $1`, [hash]),
-    server.database.url,
-  )
+  server.database.sql(`update ${table} set expires_at = now() where hash = $1`, [hash])
 
 /** A client that keeps no cookies. */
 const plain = (to = server) => request(to.url)

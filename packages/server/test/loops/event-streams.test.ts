@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from '@jest/globals'
-import { asSuperuser, testDatabase } from '@scanfarm/store/testing'
+import { testDatabase } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { EventStreams } from '../../src/routes/events/event-streams.ts'
 import { Notifier } from '../../src/notifier.ts'
@@ -21,15 +21,11 @@ const MIB = 1024 * 1024
 
 /** Writes events with this many bytes of data each. */
 const write = (name: string, count: number, bytes: number) =>
-  asSuperuser(
-    (client) =>
-      client.query(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
+  database.sql(`insert into event_logs (topic, event_id, name, source, data_type, data, workspace, run_id,
         workflow_name, processed, processed_at)
         select 'custom.${name}', 'evt_' || n, '${name} ' || n, 'api', 'custom',
                repeat(md5(random()::text || n), ${Math.ceil(bytes / 32)}),
-               '', '', '', true, now() from generate_series(1, ${count}) n`),
-    database.url,
-  )
+               '', '', '', true, now() from generate_series(1, ${count}) n`)
 
 interface Read {
   readonly names: string[]

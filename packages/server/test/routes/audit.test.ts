@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { testServer } from '../_server.ts'
 
@@ -11,7 +10,7 @@ interface Page {
 }
 const list = async (query = ''): Promise<Page> =>
   (await server.admin.get(`/api/audit${query}`).expect(200)).body as Page
-const sql = (text: string) => asSuperuser((client) => client.query(text), server.database.url)
+const sql = (text: string) => server.database.sql(text)
 
 test('Changes are recorded with caller, route and ids, and without bodies', async () => {
   const user = { username: 'ada', password: 'a secret of ada', role: 'viewer' }

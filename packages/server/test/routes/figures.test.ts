@@ -6,7 +6,7 @@ import { testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
 
 const server = forAllTests(() => testServer({ master: true }))
-const sql = (text: string) => asSuperuser((client) => client.query(text), server.database.url)
+const sql = (text: string) => server.database.sql(text)
 beforeEach(async () => {
   await sql('truncate runs, outbox, slots, workers, farm_series, event_logs')
   await sql(`update farm set series_tx = '0', series_id = 0`)

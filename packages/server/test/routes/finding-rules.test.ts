@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { FindingContent, Vulnerability } from '@scanfarm/contracts'
-import { asSuperuser, findingOf } from '@scanfarm/store/testing'
+import { findingOf } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { testServer } from '../_server.ts'
 
@@ -201,24 +201,17 @@ describe('rules', () => {
 
   test('A farm has at most 200 rules', async () => {
     const before = (await server.store.rules.list()).length
-    await asSuperuser(
-      (client) =>
-        client.query(
-          `insert into finding_rules (name, position, workspace_glob, reason, tags, created_by)
+    await server.database.sql(
+      `insert into finding_rules (name, position, workspace_glob, reason, tags, created_by)
            select 'many ' || n, n, 'nowhere', '', '{x}', 'test' from generate_series(1, $1::int) n`,
-          [200 - before],
-        ),
-      server.database.url,
+      [200 - before],
     )
     const { body } = await server.operator.post('/api/finding-rules').send(good).expect(409)
     expect(JSON.stringify(body)).toContain('there are 200 rules')
     await remove('many 1').expect(200)
     const { id } = await add({ ...good, match: { workspace: 'nowhere' } })
     await remove(id).expect(200)
-    await asSuperuser(
-      (client) => client.query("delete from finding_rules where name like 'many %'"),
-      server.database.url,
-    )
+    await server.database.sql("delete from finding_rules where name like 'many %'")
   })
 
   test('Names are unique, unknown rules are not found, and viewers change nothing', async () => {

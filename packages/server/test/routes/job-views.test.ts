@@ -1,13 +1,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { NO_WORK } from '@scanfarm/contracts'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { refusal, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun, type RunOfWorker } from '../_worker.ts'
 
 const server = forAllTests(() => testServer())
 
-const sql = (text: string) => asSuperuser((client) => client.query(text), server.database.url)
+const sql = (text: string) => server.database.sql(text)
 
 const create = async (targets: string[], more: object = {}): Promise<string> =>
   (

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from '@jest/globals'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { testServer } from '../_server.ts'
 
@@ -90,10 +89,7 @@ test('a worker is named while it lives; a lost one of the same name only by its 
     return workerId
   }
   const lost = await join()
-  await asSuperuser(
-    (client) => client.query('update workers set lost_at = now() where id = $1', [lost]),
-    server.database.url,
-  )
+  await server.database.sql('update workers set lost_at = now() where id = $1', [lost])
   const living = await join()
   expect((await server.viewer.get('/api/workers/scan-1').expect(200)).body.data.id).toBe(living)
   const paused = await server.operator.post('/api/workers/scan-1/drain').send({ stop: false }).expect(200)

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from '@jest/globals'
 import { NO_WORK, type Run, type RunTally } from '@scanfarm/contracts'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { refusal, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun, stepRecord, type RunOfWorker } from '../_worker.ts'
@@ -532,13 +531,9 @@ describe('DELETE /runs/{id}', () => {
     expect(after.body.data).toMatchObject({ status: 'cancelled', killed_pids: [11] })
     const old = await running()
     await server.store.runs.requestCancel(old.runUuid)
-    await asSuperuser(
-      (client) =>
-        client.query(`update runs set cancel_requested_at = now() - interval '64 s' where id = $1`, [
-          old.runId,
-        ]),
-      server.database.url,
-    )
+    await server.database.sql(`update runs set cancel_requested_at = now() - interval '64 s' where id = $1`, [
+      old.runId,
+    ])
     const late = await patient.operator.delete(`/api/runs/${old.runUuid}`).expect(200)
     expect(late.body.note).toBe('The process that owns the run did not answer; the stored status was updated')
   })
@@ -562,14 +557,10 @@ describe('DELETE /runs/{id}', () => {
 describe('POST /runs/{id}/duplicate and start', () => {
   test('a run whose params exceed the limits of new runs answers 400', async () => {
     const { run_uuid } = await create()
-    await asSuperuser(
-      (client) =>
-        client.query(
-          `update jobs set params = jsonb_build_object('list', repeat('x', 65537))
+    await server.database.sql(
+      `update jobs set params = jsonb_build_object('list', repeat('x', 65537))
            from runs where runs.job_no = jobs.id and run_uuid = $1`,
-          [run_uuid],
-        ),
-      server.database.url,
+      [run_uuid],
     )
     const { body } = await server.operator.post(`/api/runs/${run_uuid}/duplicate`).expect(400)
     expect(body).toMatchObject({ code: 'invalid_input', details: [{ path: '/params/list' }] })

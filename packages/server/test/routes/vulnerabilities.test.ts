@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { describe, expect, test } from '@jest/globals'
 import type { AssetContent } from '@scanfarm/contracts'
-import { assetOf, asSuperuser } from '@scanfarm/store/testing'
+import { assetOf } from '@scanfarm/store/testing'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
 import { refusal, testServer } from '../_server.ts'
 import { claimLocalRuns, endRun } from '../_worker.ts'
@@ -399,12 +399,8 @@ describe('GET /vulnerabilities/summary', () => {
   test('the summary counts open records, and gone ones on request', async () => {
     await create({ workspace: 'fixed', severity: 'high' })
     await create({ workspace: 'fixed', severity: 'high', vuln_title: 'mended' })
-    await asSuperuser(
-      (client) =>
-        client.query(
-          "update vulnerabilities set state = 'gone', gone_at = now() where vuln_title = 'mended'",
-        ),
-      server.database.url,
+    await server.database.sql(
+      "update vulnerabilities set state = 'gone', gone_at = now() where vuln_title = 'mended'",
     )
     const total = async (state: string): Promise<unknown> =>
       (await server.viewer.get(`/api/vulnerabilities/summary?workspace=fixed${state}`).expect(200)).body.data

@@ -2,7 +2,6 @@ import { createServer } from 'node:http'
 import { promisify } from 'node:util'
 import { describe, expect, test } from '@jest/globals'
 import { forAllTests } from '@scanfarm/testing/for-all-tests'
-import { asSuperuser } from '@scanfarm/store/testing'
 import { SMTPServer } from 'smtp-server'
 import { listen } from '@scanfarm/testing'
 import { signatureOf } from '../../src/webhooks/signature.ts'
@@ -73,10 +72,7 @@ describe('POST /webhooks/{name}', () => {
   test('a request whose event could not be written can be repeated', async () => {
     const timestamp = now()
     const alter = async (change: string): Promise<void> =>
-      void (await asSuperuser(
-        (client) => client.query(`alter table event_logs ${change}`),
-        server.database.url,
-      ))
+      void (await server.database.sql(`alter table event_logs ${change}`))
     await alter(`add constraint no_room check (data <> '{"n":2}')`)
     expect((await send('ci', '{"n": 2}', SECRET, timestamp)).status).toBe(500)
     await alter('drop constraint no_room')

@@ -215,7 +215,7 @@ describe('A worker', () => {
     await using database = await emptyDatabase()
     await migrate({ url: database.url })
     const future = `insert into schema_files (name) values ('9999-future')`
-    await asSuperuser((client) => client.query(future), database.url)
+    await database.sql(future)
     await expect(startWorker(cluster.config({ DATABASE_URL: database.url }), overrides)).rejects.toThrow(
       /migrated by a newer Scanfarm: its schema is 9999-future/,
     )
