@@ -280,11 +280,6 @@ describe('POST /workflow-upload', () => {
     expect(body).toMatchObject({ code: 'invalid_workflow', message: 'the file is not valid UTF-8' })
   })
 
-  test('GET /workflows/lint refers to a workflow named lint', async () => {
-    await server.viewer.get('/api/workflows/lint').expect(404)
-    await server.viewer.delete('/api/workflows/lint').expect(405)
-  })
-
   test('a file above 1 MiB answers 413', async () => {
     await upload(Buffer.alloc(1024 * 1024 + 1, '#')).expect(413)
   })
