@@ -383,6 +383,15 @@ test.each<[string, Partial<Vulnerability>, object]>([
       nb_occurences: 3,
     },
   ],
+  ...[
+    { references: [{ type: 'WEB', url: 'https://a.example/1' }] },
+    { References: ['https://a.example/1'] },
+    { vulnerability: { urls: ['https://a.example/1'] } },
+  ].map((raw): [string, Partial<Vulnerability>, object] => [
+    `references like ${JSON.stringify(raw)}`,
+    { raw_vuln_json: JSON.stringify(raw) },
+    { references: 'https://a.example/1' },
+  ]),
 ])('DefectDojo gets fields for %s', async (_name, changes, expected) => {
   const { findings } = JSON.parse(await textOf(writeFindings('defectdojo', pagesOf([record(changes)])))) as {
     findings: Readonly<Record<string, unknown>>[]

@@ -944,6 +944,11 @@ describe('Vulnerabilities of packages', () => {
     expect(short(found)).toEqual(expected)
   })
 
+  test('osv-scanner: the record of a finding has the fields of its first advisory', async () => {
+    const { findings } = await guess(JSON.stringify(OSV))
+    expect(JSON.parse(findings[0]?.raw_vuln_json ?? '')).toMatchObject({ id: 'GHSA-aaaa-bbbb-cccc' })
+  })
+
   test('npm-audit: fixed versions below 0.0.0 mean that there is none', async () => {
     const { findings } = await guess(JSON.stringify(OLD_NPM))
     expect(findings[0]?.vuln_desc).toContain('No fixed version')

@@ -32,7 +32,7 @@ const NAMES = {
   cve: ['info.classification.cve-id', 'cve-id', 'cve'],
   cwe: ['info.classification.cwe-id', 'cwe-id', 'cwe'],
   score: ['info.classification.cvss-score', 'cvss-score', 'cvss_score'],
-  references: ['info.reference', 'references', 'reference'],
+  references: ['info.reference', 'references', 'reference', 'References', 'vulnerability.urls'],
   remediation: ['info.remediation', 'remediation', 'solution'],
 } as const
 
@@ -62,7 +62,8 @@ export const factsOf = ({
     cvss,
     references: once(
       [...texts('references'), asText(at(raw, 'rule', 'helpUri'))]
-        .flatMap((text) => text.split(/\s+/))
+        // Those of OSV are objects.
+        .flatMap((text) => text.split(/[\s"]+/))
         .filter(isWeb),
     ),
     remediation: texts('remediation').join('\n').slice(0, MAX_TEXT).toWellFormed(),

@@ -88,7 +88,8 @@ function* packageRecords(one: unknown, file: string): Generator<Imported> {
       confidence: isUsed ? '' : 'Tentative',
       cwes: found.flatMap((known) => asTexts(at(known, 'database_specific', 'cwe_ids'))),
       references: asList(at(own, 'references')).map((reference) => asText(at(reference, 'url'))),
-      raw: found.length === 1 ? own : found,
+      // Exports read the fields of one record.
+      raw: found.length === 1 ? own : { ...(own as object), others: found.filter((known) => known !== own) },
     })
   }
 }
